@@ -1,0 +1,78 @@
+/**
+ * What functions ask of the engine: everything that touches documents, sets, schema or identity. Implemented by the engine room
+ * over a synchronous `Reader`; any method may throw `Suspended`, and `QueryFailure` with positions built from the `place` given.
+ */
+import type { Lambda, Document, Event, Micros, Page, PendingTime, Ref, SchemaName, SetValue, UnresolvedRef, Value, ObjectValue, ActionName } from '../values/value.ts';
+import type { Where } from './node.ts';
+
+/** API versions in order. Spec: values 1. */
+export const API_VERSIONS = ['2.0', '2.1', '2.7', '2.12', '3', '4', '5', 'UNSTABLE'] as const;
+export type ApiVersion = (typeof API_VERSIONS)[number];
+export const isAtLeast = (version: ApiVersion, other: ApiVersion): boolean =>
+  API_VERSIONS.indexOf(version) >= API_VERSIONS.indexOf(other);
+
+/** The time a read sees: the present (committed and this query's own writes), or valid time in µs. */
+export type ReadTime = Micros | 'present';
+
+/** Names and internal numbers of schema objects, as committed before this query. */
+export interface Names {
+  /** `scope`: a resolved database ref, or undefined for the query's own database. */
+  ref(kind: SchemaName, name: string, scope: Ref | undefined): Ref | UnresolvedRef;
+  /** The inside of `{"@ref":…}` for this API version; undefined when what it names is gone (it then renders as nothing). */
+  refToWire(ref: Ref): string | undefined;
+}
+
+export interface PageOptions {
+  readonly size: number;
+  readonly time: ReadTime;
+  /** `cursor` is as given (not yet an array). `steps`: where its faults are reported, below the form's place. */
+  readonly cursor: { readonly side: 'before' | 'after'; readonly value: Value; readonly steps: readonly string[] } | undefined;
+  readonly events: boolean;
+  readonly sources: boolean;
+}
+
+export interface ReadSession {
+  /** `Now()`: constant within the query. */
+  readonly snapshot: Micros;
+  readonly apiVersion: ApiVersion;
+  readonly names: Names;
+  /** Counts evaluation steps towards `computeOps` and the budget. @throws Refusal `bad request` past the limit */
+  charge(steps: number): void;
+
+  /** Spec: functions 1.4. Faults at `place` (missing, denied) or `[get]` (unreadable set). */
+  get(target: Ref | SetValue, time: ReadTime, place: Where): Document;
+  exists(target: Ref | SetValue, time: ReadTime, place: Where): boolean;
+  paginate(target: Ref | SetValue, options: PageOptions, place: Where): Page;
+  /** All elements in order, read in growing chunks. `key` is the wire key of the reader (`count`, `sum`…): denial is reported there. */
+  elements(set: SetValue | Ref, time: ReadTime, place: Where, key: string): Iterable<Value>;
+  /** Whether a tuple of `set` starts with `value` as cursor would. Spec: `contains_value` on sets. */
+  setContains(set: SetValue | Ref, value: Value, time: ReadTime, place: Where): boolean;
+  /** @throws `invalid ref` / `instance not found` (400) at `[index]` when there is no such index or it is not active */
+  requireIndex(nameOrRef: string | Ref, place: Where): Ref;
+  /** Reverse flags and history of a set, for "Sets are not compatible." and "Set does not support events history." Spec: sets 4. */
+  shapeOf(set: SetValue | Ref): { readonly reversed: readonly boolean[]; readonly history: boolean };
+  /** Stored function: body, version, and whether the caller may call it. Spec: functions 4.6. */
+  functionBody(nameOrRef: string | Ref, place: Where): { readonly lambda: Lambda; readonly inRole: <T>(body: () => T) => T };
+  /** True for resolved refs to members of `kind`, natives included. Spec: values 2, type predicates. */
+  keyFromSecret(secret: string, place: Where): Document | ObjectValue;
+
+  identify(target: Ref | SetValue, password: string, place: Where): boolean;
+  identity(place: Where): Value;
+  hasIdentity(): boolean;
+  token(place: Where): Value;
+  hasToken(): boolean;
+}
+
+export interface WriteSession extends ReadSession {
+  newId(): string;
+  /** `key`: the wire key of the form (`create`, `create_collection`…), where most of its faults stand. Spec: functions 1.5. */
+  create(target: Ref | string, params: ObjectValue, place: Where, key: string, time: ReadTime): Document;
+  update(ref: Ref, params: ObjectValue, place: Where, time: ReadTime): Document;
+  replace(ref: Ref, params: ObjectValue, place: Where, time: ReadTime): Document;
+  delete(ref: Ref, place: Where, time: ReadTime): Document;
+  insert(ref: Ref, ts: Micros | PendingTime, action: ActionName, params: ObjectValue, place: Where, time: ReadTime): Event;
+  remove(ref: Ref, ts: Micros | PendingTime, action: ActionName, place: Where, time: ReadTime): null;
+  moveDatabase(from: Ref, to: Ref, place: Where): Document;
+  login(target: Ref | SetValue, params: ObjectValue, place: Where, time: ReadTime): Document;
+  logout(all: boolean, place: Where): boolean;
+}

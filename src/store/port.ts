@@ -1,0 +1,90 @@
+/**
+ * What a store must offer: four spaces of rows with ordered keys, and for two of them index entries that belong to a row.
+ * All calls are batched. Adapters: memory (`memory.ts`), IndexedDB (worker room), Postgres (hub room).
+ */
+import type { Branded } from '../values/value.ts';
+
+/**
+ * Ordered bytes, one character per byte (U+0000…U+00FF), so that `<` on keys is byte order and keys can key a `Map`.
+ * Made only by `codec/key.ts`. Adapters turn it into what their engine orders bytewise.
+ */
+export type Key = Branded<string, 'Key'>;
+
+/**
+ * - `documents`: current versions of documents, schema objects, keys, tokens; with index entries.
+ * - `history`: superseded versions and delete markers; its entries are the index entries that ended with the version.
+ * - `meta`: the head (last commit), format version, birth marker, fences.
+ * - `log`: query log records, by time.
+ * - `files`: finished exports and their requests.
+ */
+export const SPACES = ['documents', 'history', 'meta', 'log', 'files'] as const;
+export type Space = (typeof SPACES)[number];
+/** Spaces whose rows carry index entries. */
+export type EntrySpace = 'documents' | 'history';
+
+export interface Row {
+  readonly key: Key;
+  /** Index entries this row is found under; distinct; empty in spaces without entries. */
+  readonly entries: readonly Key[];
+  /** Opaque to the store. Text, or bytes for files. */
+  readonly value: string | Uint8Array;
+}
+
+/** One found index entry. `entry === key` when the range was over primary keys. */
+export interface Entry {
+  readonly entry: Key;
+  /** Primary key of the row it belongs to. */
+  readonly key: Key;
+  /** Present when the range asked for rows. */
+  readonly row: Row | undefined;
+}
+
+/** `[lower, upper)`, at most `limit` results, ascending, or descending from `upper` when `reverse`. */
+export interface Range {
+  readonly space: Space;
+  /** Over index entries, or over primary keys. */
+  readonly by: 'entry' | 'key';
+  readonly lower: Key;
+  readonly upper: Key;
+  readonly reverse: boolean;
+  readonly limit: number;
+  /** Bring the rows along. */
+  readonly rows: boolean;
+}
+
+export interface RowAddress {
+  readonly space: Space;
+  readonly key: Key;
+}
+
+/** One snapshot: no later commit is seen. Requests of one call go out together. */
+export interface ReadTx {
+  /** Rows and ranges in one go; results in the order asked. */
+  fetch(
+    rows: readonly RowAddress[],
+    ranges: readonly Range[],
+  ): Promise<{ readonly rows: readonly (Row | undefined)[]; readonly ranges: readonly (readonly Entry[])[] }>;
+}
+
+/** What one commit changes. A key appears at most once in a space. */
+export interface WriteSet {
+  readonly puts: readonly { readonly space: Space; readonly row: Row }[];
+  readonly deletes: readonly RowAddress[];
+}
+
+export interface WriteTx extends ReadTx {
+  /** Queues the writes; they land together when the body resolves, or not at all. Own fetches after it may or may not see them: read through an overlay. */
+  apply(writes: WriteSet): void;
+}
+
+export type Durability = 'strict' | 'relaxed';
+
+export interface Store {
+  read<T>(body: (tx: ReadTx) => Promise<T>): Promise<T>;
+  /**
+   * Serializable against every other `write` on the same data, in other tabs and processes too. Commits when `body` resolves
+   * and resolves when the commit is durable; drops every write when `body` rejects. `body` awaits nothing but `tx`.
+   */
+  write<T>(body: (tx: WriteTx) => Promise<T>, options: { readonly durability: Durability }): Promise<T>;
+  close(): Promise<void>;
+}

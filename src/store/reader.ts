@@ -1,0 +1,34 @@
+/**
+ * What the evaluator reads through: synchronous. A read of something not yet at hand throws `Suspended` with what is needed;
+ * the host fetches all that and runs the query again. See docs/decisions/0001-run-again.md.
+ */
+import type { Entry, Key, Range, Row, RowAddress } from './port.ts';
+
+/** Something a query needs before it can go on. */
+export type Need =
+  | { readonly kind: 'row'; readonly address: RowAddress }
+  | { readonly kind: 'range'; readonly range: Range }
+  /** Slow work, done outside every transaction: is `password` the one behind `hash`? `hash` undefined: nobody's, same work. */
+  | { readonly kind: 'verify'; readonly password: string; readonly hash: string | undefined }
+  | { readonly kind: 'hash'; readonly password: string };
+
+/** Thrown, and gathered by whoever can go on without the answer (array members, `let`, `map`). Not an `Error`: it is no failure. */
+export class Suspended {
+  readonly needs: readonly Need[];
+  constructor(needs: readonly Need[]) {
+    this.needs = needs;
+  }
+}
+
+export interface Reader {
+  /** The row, or undefined when there is none. @throws Suspended */
+  row(address: RowAddress): Row | undefined;
+  /** Up to `range.limit` entries; fewer only when the range holds no more. @throws Suspended */
+  range(range: Range): readonly Entry[];
+}
+
+/** Writes of the running query over a `Reader`: reads see them at once. */
+export interface Writer extends Reader {
+  put(space: 'documents' | 'history', row: Row): void;
+  delete(space: 'documents' | 'history', key: Key): void;
+}
