@@ -2,13 +2,7 @@
  * What a store must offer: four spaces of rows with ordered keys, and for two of them index entries that belong to a row.
  * All calls are batched. Adapters: memory (`memory.ts`), IndexedDB (worker room), Postgres (hub room).
  */
-import type { Branded } from '../values/value.ts';
-
-/**
- * Ordered bytes, one character per byte (U+0000…U+00FF), so that `<` on keys is byte order and keys can key a `Map`.
- * Made only by `codec/key.ts`. Adapters turn it into what their engine orders bytewise.
- */
-export type Key = Branded<string, 'Key'>;
+import type { Key } from '../codec/key.ts';
 
 /**
  * - `documents`: current versions of documents, schema objects, keys, tokens; with index entries.

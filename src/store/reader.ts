@@ -2,7 +2,8 @@
  * What the evaluator reads through: synchronous. A read of something not yet at hand throws `Suspended` with what is needed;
  * the host fetches all that and runs the query again. See docs/decisions/0001-run-again.md.
  */
-import type { Entry, Key, Range, Row, RowAddress } from './port.ts';
+import type { Key } from '../codec/key.ts';
+import type { Entry, EntrySpace, Range, Row, RowAddress } from './port.ts';
 
 /** Something a query needs before it can go on. */
 export type Need =
@@ -29,6 +30,8 @@ export interface Reader {
 
 /** Writes of the running query over a `Reader`: reads see them at once. */
 export interface Writer extends Reader {
-  put(space: 'documents' | 'history', row: Row): void;
-  delete(space: 'documents' | 'history', key: Key): void;
+  /** What stood before this query: one query makes at most one version of a document, compared with this. */
+  readonly base: Reader;
+  put(space: EntrySpace, row: Row): void;
+  delete(space: EntrySpace, key: Key): void;
 }
