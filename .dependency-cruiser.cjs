@@ -1,0 +1,138 @@
+// Which room may look where. Direction: errors, limits <- values <- codec <- store <- query <- engine <- logs, http, sync.
+
+/** Tests, suites and arbitraries may look anywhere: they are in no bundle. */
+const TESTS = '\\.(test|contract|bench|test-d)\\.ts$|/arbitrary\\.ts$|/testing/';
+
+/** Type imports leave nothing behind, but they couple rooms all the same: they count, except where a rule says so. */
+const room = (name, ...below) => ({
+  name: `${name}-looks-down`,
+  comment: `src/${name} may look at ${below.join(', ')} and itself; it names no package and no host.`,
+  severity: 'error',
+  from: { path: `^src/${name}(/|\\.ts$)`, pathNot: TESTS },
+  to: { pathNot: `^src/(${[name, ...below].join('|')})(/|\\.ts$)` },
+});
+
+const values = ['errors', 'limits'];
+const codec = [...values, 'values'];
+const store = [...codec, 'codec'];
+const query = [...store, 'store'];
+const engine = [...query, 'query'];
+const outer = [...engine, 'engine'];
+
+const onlyFrom = (name, packages, ...rooms) => ({
+  name: `only-${name}`,
+  comment: `${packages} is named by ${rooms.join(' and ')} alone.`,
+  severity: 'error',
+  from: {
+    path: '^(src|worker|hub|demo|e2e)/',
+    pathNot: [...rooms.map((path) => `^${path}/`), TESTS],
+  },
+  to: { path: `node_modules/(${packages})/` },
+});
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'Two files that need each other are one idea, or hide a third.',
+      severity: 'error',
+      from: { pathNot: TESTS },
+      to: { circular: true },
+    },
+    {
+      name: 'no-broken-imports',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'no-undeclared-packages',
+      comment: 'A package that package.json does not name works by luck.',
+      severity: 'error',
+      from: { path: '^(src|worker|hub|demo|e2e|bench)/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+    room('errors'),
+    room('limits', 'errors'),
+    room('values', ...values),
+    room('codec', ...codec),
+    room('store', ...store),
+    room('query', ...query),
+    room('engine', ...engine),
+    room('logs', ...outer),
+    room('sync', ...outer),
+    room('http', ...outer, 'logs'),
+    room('host', ...codec),
+    {
+      name: 'client-stays-light',
+      comment:
+        'src/client is what the page loads: values, wire codec, the contract with the worker and Comlink. It reaches the engine by URL only.',
+      severity: 'error',
+      from: { path: '^src/client/', pathNot: TESTS },
+      to: {
+        pathNot: '^src/(client|host|values|codec|errors|limits)(/|\\.ts$)|node_modules/comlink/',
+      },
+    },
+    {
+      name: 'index-names-the-client',
+      comment:
+        'src/index.ts lists the public names of src/client; types may come from their rooms.',
+      severity: 'error',
+      from: { path: '^src/index\\.ts$' },
+      to: { pathNot: '^src/(client|errors)(/|\\.ts$)', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'hosts-know-no-client',
+      comment: 'worker/ and hub/ stand on the engine; what they share with the page is src/host.',
+      severity: 'error',
+      from: { path: '^(worker|hub)/', pathNot: TESTS },
+      to: { path: '^src/(client/|index\\.ts$)' },
+    },
+    {
+      name: 'hosts-are-apart',
+      severity: 'error',
+      from: { path: '^(worker|hub)/', pathNot: TESTS },
+      to: { path: '^(worker|hub)/', pathNot: '^$1/' },
+    },
+    {
+      name: 'src-knows-no-host',
+      severity: 'error',
+      from: { path: '^src/', pathNot: TESTS },
+      to: { path: '^(worker|hub|demo|e2e|scripts)/' },
+    },
+    {
+      name: 'nobody-imports-bench',
+      severity: 'error',
+      from: { pathNot: '^bench/' },
+      to: { path: '^bench/' },
+    },
+    {
+      name: 'demo-uses-the-package',
+      comment: 'The demo is written as a user would write it: against src/index.ts.',
+      severity: 'error',
+      from: { path: '^demo/', pathNot: TESTS },
+      to: { path: '^(src|worker|hub|e2e|bench)/', pathNot: '^src/index\\.ts$' },
+    },
+    {
+      name: 'e2e-from-outside',
+      comment: 'End-to-end tests drive the demo and the hub from outside.',
+      severity: 'error',
+      from: { path: '^e2e/' },
+      to: { path: '^(src|worker|hub|demo|bench)/' },
+    },
+    onlyFrom('worker-names-its-packages', 'dexie|bcryptjs|fflate|@noble/hashes', 'worker', 'hub'),
+    onlyFrom('the-edge-names-comlink', 'comlink', 'worker', 'src/client'),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)(dist|demo-dist|bench/out)/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.base.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'types', 'browser', 'default'],
+      extensions: ['.ts', '.mjs', '.js', '.json', '.d.ts'],
+    },
+  },
+};

@@ -1,0 +1,45 @@
+// `npm run build`: the library into dist/, as npm ships it.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { bundle, entries } from './bundle.mjs';
+import { root, runMain } from './setup.mjs';
+
+const dist = join(root, 'dist');
+
+/** Declarations name sources (`./open.ts`); what ships beside them is `.js`. */
+const SOURCE_IMPORT = /((?:from|import)\s*\(?\s*['"]\.{1,2}\/[^'"]*)\.ts(['"])/g;
+
+function buildDeclarations() {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.declarations.json'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  if (status !== 0)
+    throw new Error('The declarations could not be made: the types of src/index.ts have errors.');
+  for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.d.ts')) continue;
+    const path = join(dist, name);
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(SOURCE_IMPORT, '$1.js$2'));
+  }
+}
+
+await runMain(async () => {
+  rmSync(dist, { recursive: true, force: true });
+  mkdirSync(dist, { recursive: true });
+  const files = /** @type {const} */ ([
+    ['index.js', entries.index, { format: 'es', minify: false }],
+    ['worker.js', entries.worker, { format: 'es', minify: true }],
+    ['service-worker.js', entries.serviceWorker, { format: 'iife', minify: true }],
+  ]);
+  for (const [name, input, options] of files) {
+    const code = await bundle(input, options);
+    writeFileSync(join(dist, name), code);
+    console.log(
+      `dist/${name}  ${(code.length / 1024).toFixed(1)} KiB, gzip ${(gzipSync(code).length / 1024).toFixed(1)} KiB`,
+    );
+  }
+  buildDeclarations();
+});

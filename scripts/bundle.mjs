@@ -1,0 +1,94 @@
+// How sources become bundles: shared by the library build, the demo and the browser tests.
+import { existsSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+export const entries = {
+  index: join(root, 'src/index.ts'),
+  worker: join(root, 'worker/main.ts'),
+  serviceWorker: join(root, 'worker/service-worker.ts'),
+};
+
+/** bcryptjs imports Node's `crypto`; a browser has none. */
+export const browserAlias = { crypto: join(root, 'scripts/no-node-crypto.mjs') };
+
+const WORKER_URL = /new URL\(\s*(['"])\.\/worker\.js\1\s*,\s*import\.meta\.url\s*,?\s*\)/g;
+
+/**
+ * In the sources the page reaches the engine at `./worker.js`, where it stands in the package.
+ * Run from the checkout, that is worker/main.ts.
+ * @returns {import('vite').Plugin}
+ */
+export const workerFromSource = () => ({
+  name: 'burrow:worker-from-source',
+  enforce: 'pre',
+  transform(code, id) {
+    const path = id.split('?')[0] ?? id;
+    if (!path.startsWith(join(root, 'src/')) || !WORKER_URL.test(code)) return undefined;
+    const source = relative(dirname(path), entries.worker).replaceAll('\\', '/');
+    return {
+      code: code.replaceAll(WORKER_URL, `new URL('${source}', import.meta.url)`),
+      map: null,
+    };
+  },
+});
+
+/**
+ * One bundle as text, with everything it needs inside.
+ * @param {string} input
+ * @param {{ format: 'es' | 'iife'; minify: boolean }} options
+ */
+export async function bundle(input, { format, minify }) {
+  const build = await rolldown({
+    input,
+    platform: 'browser',
+    resolve: { alias: browserAlias },
+    transform: { target: 'es2022' },
+    onLog(level, log, print) {
+      // A bundle with a hole in it must not be built: an unresolved import is an error.
+      print(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log);
+    },
+  });
+  try {
+    const { output } = await build.generate({
+      format,
+      codeSplitting: false,
+      minify,
+      comments: { legal: true, annotation: !minify, jsdoc: false },
+    });
+    if (output.length !== 1) {
+      throw new Error(
+        `${relative(root, input)} does not fit in one file: ${output.map((file) => file.fileName).join(', ')}`,
+      );
+    }
+    return output[0].code;
+  } finally {
+    await build.close();
+  }
+}
+
+/**
+ * Serves the service worker beside the demo, at `/service-worker.js`, as an app that uses the package would.
+ * @returns {import('vite').Plugin}
+ */
+export const serviceWorkerBeside = () => ({
+  name: 'burrow:service-worker',
+  configureServer(server) {
+    server.middlewares.use((request, response, next) => {
+      if (request.url?.split('?')[0] !== '/service-worker.js' || !existsSync(entries.serviceWorker))
+        return next();
+      bundle(entries.serviceWorker, { format: 'iife', minify: false }).then(
+        (code) => response.setHeader('content-type', 'text/javascript').end(code),
+        next,
+      );
+    });
+  },
+  async generateBundle() {
+    if (this.environment.config.isWorker || !existsSync(entries.serviceWorker)) return;
+    const source = await bundle(entries.serviceWorker, { format: 'iife', minify: true });
+    this.emitFile({ type: 'asset', fileName: 'service-worker.js', source });
+  },
+});

@@ -1,0 +1,21 @@
+// `npm run imports`: which room may look where, by .dependency-cruiser.cjs.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './setup.mjs';
+
+const rooms = ['src', 'worker', 'hub', 'demo', 'e2e', 'bench'].filter((room) =>
+  existsSync(join(root, room)),
+);
+
+const { status } = spawnSync(
+  process.execPath,
+  [
+    join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs'),
+    '--config',
+    '.dependency-cruiser.cjs',
+    ...rooms,
+  ],
+  { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] },
+);
+process.exitCode = status ?? 1;

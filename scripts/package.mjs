@@ -1,0 +1,41 @@
+// `npm run package`: what the exports map promises is in dist, and a server can import it.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { root } from './setup.mjs';
+
+const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const files = Object.values(exports).flatMap((target) =>
+  typeof target === 'string' ? target : Object.values(target),
+);
+/** @type {string[]} */
+const wrongs = files
+  .filter((file) => !existsSync(join(root, file)))
+  .map((file) => `${file} is in exports but not built`);
+
+/** @param {string} file */
+const text = (file) => (existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : '');
+
+if (
+  !/new Worker\(\s*new URL\((['"])\.\/worker\.js\1, import\.meta\.url\)/.test(text('dist/index.js'))
+) {
+  wrongs.push(
+    "dist/index.js has no literal new Worker(new URL('./worker.js', import.meta.url)): bundlers would not find the worker",
+  );
+}
+for (const file of ['dist/worker.js', 'dist/service-worker.js']) {
+  if (/^\s*(import|export)[\s{*"']/m.test(text(file)) || /\bimport\s*\(/.test(text(file))) {
+    wrongs.push(`${file} is not self-contained: it imports or exports`);
+  }
+}
+if (wrongs.length === 0) {
+  try {
+    await import(pathToFileURL(join(root, 'dist/index.js')).href);
+  } catch (error) {
+    wrongs.push(
+      `dist/index.js cannot be imported on a server: ${error instanceof Error ? error.stack : String(error)}`,
+    );
+  }
+}
+for (const wrong of wrongs) console.error(wrong);
+process.exitCode = wrongs.length === 0 ? 0 : 1;

@@ -1,0 +1,158 @@
+// Makes a fresh machine ready. Runs with nothing but Node: no import from node_modules before `npm ci`.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** A setup step that failed; the message says what to do. */
+class SetupError extends Error {}
+
+/** @param {string} sentence */
+const say = (sentence) => console.log(`[burrow] ${sentence}`);
+
+const isRoot = () => process.getuid?.() === 0;
+
+/** @param {string} command @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
+const succeeds = (command, args, env = process.env) =>
+  spawnSync(command, args, {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    shell: process.platform === 'win32',
+  }).status === 0;
+
+/** @param {string} path @returns {Record<string, { version?: string; optional?: boolean; link?: boolean }> | undefined} */
+function lockedPackages(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether node_modules holds what package-lock.json asks for; optional packages may be absent. */
+function packagesAreCurrent() {
+  const wanted = lockedPackages(join(root, 'package-lock.json'));
+  const present = lockedPackages(join(root, 'node_modules/.package-lock.json'));
+  if (wanted === undefined || present === undefined) return false;
+  const asWanted = Object.entries(wanted).every(
+    ([path, { version, optional }]) =>
+      path === '' ||
+      (present[path] === undefined ? optional === true : present[path].version === version),
+  );
+  return asWanted && Object.keys(present).every((path) => wanted[path] !== undefined);
+}
+
+export function ensureNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  throw new SetupError(
+    `Burrow needs Node 20.19 or newer and this is ${process.versions.node}: install a newer Node and run the command again.`,
+  );
+}
+
+export function ensurePackages() {
+  if (packagesAreCurrent()) return;
+  say('Installing the packages of package-lock.json into node_modules (npm ci).');
+  if (succeeds('npm', ['ci', '--no-audit', '--no-fund'])) return;
+  throw new SetupError(
+    'The packages could not be installed: check that npm reaches its registry (npm ping), then run the command again.',
+  );
+}
+
+const browserNames = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+const browserPlaces = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+];
+
+/** @param {string | undefined} path */
+function isBrowser(path) {
+  if (path === undefined || path === '' || !existsSync(path)) return false;
+  // chrome.exe has no --version that returns; elsewhere this tells a browser from a stub.
+  if (process.platform === 'win32') return true;
+  return spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 30_000 }).status === 0;
+}
+
+/** Where Playwright keeps, or would keep, its own Chromium. */
+async function playwrightBrowser() {
+  const entry = pathToFileURL(join(root, 'node_modules/playwright/index.mjs')).href;
+  const { chromium } = await import(entry);
+  return /** @type {string} */ (chromium.executablePath());
+}
+
+async function installedBrowser() {
+  for (const name of ['BURROW_CHROMIUM', 'CHROMIUM']) {
+    const path = process.env[name];
+    if (path === undefined || path === '') continue;
+    if (isBrowser(path)) return path;
+    say(`${name} is set to ${path}, which does not run as a browser; looking elsewhere.`);
+  }
+  const onPath = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .flatMap((folder) => browserNames.map((name) => join(folder, name)));
+  return [...browserPlaces, ...onPath, await playwrightBrowser()].find(isBrowser);
+}
+
+/** Path of a Chromium that runs; installs one when there is none. Needs the packages. */
+export async function ensureBrowser() {
+  const found = await installedBrowser();
+  if (found !== undefined) return found;
+
+  const playwright = join(root, 'node_modules/playwright/cli.js');
+  say('No Chromium found: installing the one of Playwright (playwright install chromium).');
+  if (succeeds(process.execPath, [playwright, 'install', 'chromium'])) {
+    if (process.platform === 'linux' && isRoot()) {
+      say(
+        'Installing the system libraries that Chromium needs (playwright install-deps chromium).',
+      );
+      succeeds(process.execPath, [playwright, 'install-deps', 'chromium']);
+    }
+    const path = await playwrightBrowser();
+    if (isBrowser(path)) return path;
+  }
+  if (process.platform === 'linux' && isRoot()) {
+    say(
+      "Playwright's Chromium is not to be had here: installing the system's (apt-get install chromium).",
+    );
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    if (
+      succeeds('apt-get', ['update'], env) &&
+      succeeds('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], env)
+    ) {
+      const path = await installedBrowser();
+      if (path !== undefined) return path;
+    }
+  }
+  throw new SetupError(
+    'No Chromium could be installed: install Chromium or Chrome yourself, set BURROW_CHROMIUM to its path, and run the command again.',
+  );
+}
+
+/** Runs `main`; a failed setup step ends the process with its sentence, anything else with its stack. */
+export async function runMain(/** @type {() => Promise<void>} */ main) {
+  try {
+    await main();
+  } catch (error) {
+    console.error(error instanceof SetupError ? `[burrow] ${error.message}` : error);
+    process.exitCode = 1;
+  }
+}
+
+export { say, SetupError };
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  await runMain(async () => {
+    ensureNode();
+    ensurePackages();
+    say(`The packages are current and the browser is ${await ensureBrowser()}.`);
+  });
+}

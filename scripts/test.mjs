@@ -1,0 +1,107 @@
+// `npm test`: every test there is. `npm test -- --node`, `--browser` or `--e2e` runs only those.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureBrowser, ensureNode, ensurePackages, root, runMain, say } from './setup.mjs';
+
+/** @typedef {{ passed: number; failed: number; skipped: number }} Tally */
+
+const { values: chosen } = parseArgs({
+  options: { node: { type: 'boolean' }, browser: { type: 'boolean' }, e2e: { type: 'boolean' } },
+});
+const all = Object.keys(chosen).length === 0;
+
+/** @param {string} tool @param {string[]} args @param {Record<string, string>} env */
+const run = (tool, args, env) =>
+  spawnSync(process.execPath, [join(root, 'node_modules', tool), ...args], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  }).status === 0;
+
+/** @param {string} path */
+const report = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined);
+
+/** A run that failed without a failed test (a crash, no report) still counts as one failure. @param {boolean} ok @param {Tally} tally @returns {Tally} */
+const honest = (ok, tally) => (ok || tally.failed > 0 ? tally : { ...tally, failed: 1 });
+
+/** @returns {Promise<number>} */
+const freePort = () =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        resolve(typeof address === 'object' && address !== null ? address.port : 4178),
+      );
+    });
+  });
+
+/** @param {'node' | 'browser'} project @param {string} folder @param {Record<string, string>} env */
+function runVitest(project, folder, env) {
+  say(`Running the ${project} tests (vitest).`);
+  const file = join(folder, `${project}.json`);
+  const args = [
+    'run',
+    '--project',
+    project,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${file}`,
+  ];
+  const ok = run('vitest/vitest.mjs', args, env);
+  const { numPassedTests = 0, numFailedTests = 0, numPendingTests = 0 } = report(file) ?? {};
+  return honest(ok, { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests });
+}
+
+/** @param {string} folder @param {Record<string, string>} env */
+async function runEndToEnd(folder, env) {
+  say('Running the end-to-end tests on the built demo (playwright).');
+  const file = join(folder, 'e2e.json');
+  const ok = run('@playwright/test/cli.js', ['test', '--reporter=list,json'], {
+    ...env,
+    PLAYWRIGHT_JSON_OUTPUT_NAME: file,
+    BURROW_E2E_PORT: String(await freePort()),
+    BURROW_DEMO_OUT: join(folder, 'demo'),
+  });
+  const { expected = 0, unexpected = 0, flaky = 0, skipped = 0 } = report(file)?.stats ?? {};
+  return honest(ok, { passed: expected + flaky, failed: unexpected, skipped });
+}
+
+const endToEndExists = () =>
+  existsSync(join(root, 'e2e')) &&
+  readdirSync(join(root, 'e2e')).some((name) => name.endsWith('.spec.ts'));
+
+await runMain(async () => {
+  ensureNode();
+  ensurePackages();
+  const folder = mkdtempSync(join(tmpdir(), 'burrow-test-'));
+  /** @type {Tally[]} */
+  const tallies = [];
+  try {
+    if (all || chosen.node) tallies.push(runVitest('node', folder, {}));
+    if (all || chosen.browser || chosen.e2e) {
+      const env = { BURROW_CHROMIUM: await ensureBrowser() };
+      if (all || chosen.browser) tallies.push(runVitest('browser', folder, env));
+      if ((all || chosen.e2e) && endToEndExists()) tallies.push(await runEndToEnd(folder, env));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  for (const { passed, failed, skipped } of tallies) {
+    total.passed += passed;
+    total.failed += failed;
+    total.skipped += skipped;
+  }
+  if (total.passed + total.failed === 0) {
+    say('No test ran: nothing was proven.');
+    total.failed = 1;
+  }
+  const skippedToo = total.skipped === 0 ? '' : `, ${total.skipped} skipped`;
+  console.log(`\n${total.passed} passed, ${total.failed} failed${skippedToo}`);
+  if (total.failed > 0) process.exitCode = 1;
+});

@@ -1,0 +1,18 @@
+// The demo. `npm start` builds and serves it; the library itself is built by scripts/build.mjs.
+import { resolve } from 'node:path';
+import { defineConfig } from 'vite';
+import { browserAlias, serviceWorkerBeside, workerFromSource } from './scripts/bundle.mjs';
+
+export default defineConfig({
+  root: resolve(import.meta.dirname, 'demo'),
+  base: './',
+  resolve: { alias: browserAlias },
+  plugins: [workerFromSource(), serviceWorkerBeside()],
+  worker: { format: 'es', plugins: () => [workerFromSource()] },
+  server: { fs: { allow: [import.meta.dirname] } },
+  build: {
+    target: 'es2022',
+    outDir: process.env['BURROW_DEMO_OUT'] ?? resolve(import.meta.dirname, 'demo-dist'),
+    emptyOutDir: true,
+  },
+});

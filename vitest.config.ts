@@ -1,0 +1,46 @@
+import { playwright } from '@vitest/browser-playwright';
+import { defineConfig } from 'vitest/config';
+import { browserAlias, workerFromSource } from './scripts/bundle.mjs';
+import { chromiumArgs, chromiumPath } from './scripts/chromium.mjs';
+
+const elsewhere = ['**/node_modules/**', '**/dist/**', 'demo-dist/**', 'e2e/**'];
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'node',
+          environment: 'node',
+          include: ['{src,worker,demo,scripts}/**/*.test.{ts,mjs}'],
+          exclude: ['**/*.browser.test.ts', ...elsewhere],
+        },
+      },
+      {
+        resolve: { alias: browserAlias },
+        plugins: [workerFromSource()],
+        worker: { format: 'es', plugins: () => [workerFromSource()] },
+        // Named here, or the first test that reaches one would reload the page under way.
+        optimizeDeps: { include: ['bcryptjs', 'comlink', 'dexie', 'fast-check', 'fflate'] },
+        test: {
+          name: 'browser',
+          include: ['{src,worker,demo}/**/*.browser.test.ts'],
+          exclude: elsewhere,
+          testTimeout: 30_000,
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            provider: playwright({
+              launchOptions: {
+                args: chromiumArgs,
+                ...(chromiumPath && { executablePath: chromiumPath }),
+              },
+            }),
+            instances: [{ browser: 'chromium' }],
+          },
+        },
+      },
+    ],
+  },
+});
