@@ -21,7 +21,16 @@ export default defineConfig({
         plugins: [workerFromSource()],
         worker: { format: 'es', plugins: () => [workerFromSource()] },
         // Named here, or the first test that reaches one would reload the page under way.
-        optimizeDeps: { include: ['bcryptjs', 'comlink', 'dexie', 'fast-check', 'fflate'] },
+        optimizeDeps: {
+          include: [
+            '@noble/hashes/sha2.js',
+            'bcryptjs',
+            'comlink',
+            'dexie',
+            'fast-check',
+            'fflate',
+          ],
+        },
         test: {
           name: 'browser',
           include: ['{src,worker,demo}/**/*.browser.test.ts'],
