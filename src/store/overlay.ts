@@ -1,0 +1,176 @@
+/**
+ * A write set over a `Reader`: reads see through it. Holds the writes of a running query, and of the queries before it in
+ * the same commit. Later the pending writes of a synced database.
+ */
+import type { Key } from '../codec/key.ts';
+import type { Entry, EntrySpace, Range, Row, RowAddress, WriteSet } from './port.ts';
+import type { Reader, Writer } from './reader.ts';
+
+/** Entries of one index or collection share these first bytes; each has a sorted list of its own. */
+const GROUP_BYTES = 8;
+
+interface Layer {
+  /** `undefined`: deleted. */
+  readonly rows: Map<Key, Row | undefined>;
+  /** Entries of `rows`, and their primary keys, sorted within each group. */
+  readonly entries: Map<string, Entry[]>;
+  readonly keys: Map<string, Entry[]>;
+}
+
+export class Overlay implements Writer {
+  readonly base: Reader;
+  private readonly layers: Record<EntrySpace, Layer> = { documents: emptyLayer(), history: emptyLayer() };
+  /** Rough size of what is written. */
+  bytes = 0;
+
+  constructor(base: Reader) {
+    this.base = base;
+  }
+
+  get isEmpty(): boolean {
+    return this.layers.documents.rows.size === 0 && this.layers.history.rows.size === 0;
+  }
+
+  row(address: RowAddress): Row | undefined {
+    const layer = layerOf(this.layers, address.space);
+    if (layer?.rows.has(address.key)) return layer.rows.get(address.key);
+    return this.base.row(address);
+  }
+
+  range(range: Range): readonly Entry[] {
+    const layer = layerOf(this.layers, range.space);
+    if (!layer || layer.rows.size === 0) return this.base.range(range);
+    const own = ownEntries(range.by === 'entry' ? layer.entries : layer.keys, range);
+    return merged(this.base, range, own, layer.rows);
+  }
+
+  put(space: EntrySpace, row: Row): void {
+    const layer = this.layers[space];
+    this.take(layer, row.key);
+    layer.rows.set(row.key, row);
+    this.bytes += row.key.length + row.value.length;
+    insert(layer.keys, { entry: row.key, key: row.key, row });
+    for (const entry of row.entries) {
+      this.bytes += entry.length;
+      insert(layer.entries, { entry, key: row.key, row });
+    }
+  }
+
+  delete(space: EntrySpace, key: Key): void {
+    const layer = this.layers[space];
+    this.take(layer, key);
+    layer.rows.set(key, undefined);
+    this.bytes += key.length;
+  }
+
+  writes(): WriteSet {
+    const puts: { space: EntrySpace; row: Row }[] = [];
+    const deletes: RowAddress[] = [];
+    for (const space of ['documents', 'history'] as const)
+      for (const [key, row] of this.layers[space].rows)
+        if (row) puts.push({ space, row });
+        else deletes.push({ space, key });
+    return { puts, deletes };
+  }
+
+  /** Takes over the writes of an overlay that stood on this one. */
+  absorb(writes: WriteSet): void {
+    for (const { space, row } of writes.puts) if (isEntrySpace(space)) this.put(space, row);
+    for (const { space, key } of writes.deletes) if (isEntrySpace(space)) this.delete(space, key);
+  }
+
+  private take(layer: Layer, key: Key): void {
+    const row = layer.rows.get(key);
+    if (!row) return;
+    remove(layer.keys, key, key);
+    for (const entry of row.entries) remove(layer.entries, entry, key);
+  }
+}
+
+const emptyLayer = (): Layer => ({ rows: new Map(), entries: new Map(), keys: new Map() });
+
+const isEntrySpace = (space: string): space is EntrySpace => space === 'documents' || space === 'history';
+
+const layerOf = (layers: Record<EntrySpace, Layer>, space: string): Layer | undefined =>
+  isEntrySpace(space) ? layers[space] : undefined;
+
+/** The overlay's entries in the range, in its direction. */
+function ownEntries(groups: Map<string, Entry[]>, { lower, upper, reverse }: Range): Entry[] {
+  const found: Entry[] = [];
+  const one = lower.slice(0, GROUP_BYTES);
+  const isOne = one.length === GROUP_BYTES && upper.startsWith(one);
+  const lists = isOne ? [groups.get(one) ?? []] : groupsBetween(groups, lower, upper);
+  for (const list of lists) {
+    for (let i = firstAtOrAfter(list, lower, '' as Key); i < list.length; i++) {
+      const entry = list[i];
+      if (!entry || entry.entry >= upper) break;
+      found.push(entry);
+    }
+  }
+  return reverse ? found.reverse() : found;
+}
+
+function groupsBetween(groups: Map<string, Entry[]>, lower: Key, upper: Key): Entry[][] {
+  const first = lower.slice(0, GROUP_BYTES);
+  return [...groups.keys()]
+    .filter((group) => group >= first && group < upper)
+    .sort()
+    .map((group) => groups.get(group) ?? []);
+}
+
+/**
+ * Base entries whose row the overlay has not replaced, and the overlay's own, in order. Asks the base again as long as
+ * replaced rows leave the page short.
+ */
+function merged(base: Reader, range: Range, own: readonly Entry[], replaced: ReadonlyMap<Key, Row | undefined>): readonly Entry[] {
+  const isBefore = range.reverse ? (a: Key, b: Key) => a > b : (a: Key, b: Key) => a < b;
+  const result: Entry[] = [];
+  let ownAt = 0;
+  let rest = range;
+  for (;;) {
+    const page = base.range(rest);
+    for (const entry of page) {
+      for (let mine = own[ownAt]; mine && isBefore(mine.entry, entry.entry); mine = own[++ownAt]) result.push(mine);
+      if (!replaced.has(entry.key)) result.push(entry);
+      if (result.length >= range.limit) return result.slice(0, range.limit);
+    }
+    const last = page.at(-1);
+    if (page.length < rest.limit || !last) break;
+    rest = range.reverse ? { ...rest, upper: last.entry } : { ...rest, lower: (last.entry + '\0') as Key };
+  }
+  for (let mine = own[ownAt]; mine && result.length < range.limit; mine = own[++ownAt]) result.push(mine);
+  return result;
+}
+
+function insert(groups: Map<string, Entry[]>, entry: Entry): void {
+  const group = entry.entry.slice(0, GROUP_BYTES);
+  const list = groups.get(group);
+  if (!list) {
+    groups.set(group, [entry]);
+    return;
+  }
+  const last = list.at(-1);
+  if (last && isLess(last, entry.entry, entry.key)) list.push(entry);
+  else list.splice(firstAtOrAfter(list, entry.entry, entry.key), 0, entry);
+}
+
+function remove(groups: Map<string, Entry[]>, entry: Key, key: Key): void {
+  const list = groups.get(entry.slice(0, GROUP_BYTES));
+  if (!list) return;
+  const i = firstAtOrAfter(list, entry, key);
+  if (list[i]?.entry === entry && list[i]?.key === key) list.splice(i, 1);
+}
+
+const isLess = (a: Entry, entry: Key, key: Key): boolean => a.entry < entry || (a.entry === entry && a.key < key);
+
+function firstAtOrAfter(list: readonly Entry[], entry: Key, key: Key): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const each = list[middle];
+    if (each && isLess(each, entry, key)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
