@@ -54,8 +54,11 @@ export type Cast<T> = (value: Value, where: ArgumentPlace) => T;
 export interface Parameter<T> {
   readonly cast: Cast<T>;
   readonly optional: boolean;
-  /** `lambda`: must be written in place; `lambda-or-value`: a lambda in place, or an expression (`join.with`). */
-  readonly form: 'expression' | 'lambda' | 'lambda-or-value';
+  /**
+   * `lambda`: must be written in place; `lambda-or-value`: a lambda in place, or an expression (`join.with`);
+   * `lazy`: an expression that the body evaluates when it wants to (`select.default`).
+   */
+  readonly form: 'expression' | 'lambda' | 'lambda-or-value' | 'lazy';
   /** Type of the value for the builders and the reference, in the spec's words: `Integer`, `RefOrSet`, `String*`. */
   readonly type: string;
 }

@@ -128,7 +128,8 @@ export class UnresolvedRef {
 
 export type SetValue =
   | SetOf<'match', { readonly index: Ref; readonly terms: readonly Value[] }>
-  | SetOf<'documents', { readonly collection: Ref }>
+  /** `native`: a native collection's ref used as a set; renders as that ref, and reading it asks for other rights. */
+  | SetOf<'documents', { readonly collection: Ref; readonly native?: true }>
   | SetOf<'singleton', { readonly ref: Ref }>
   | SetOf<'events', { readonly of: SetValue | Ref }>
   | SetOf<'union' | 'intersection' | 'difference', { readonly sets: readonly SetValue[] }>

@@ -1,0 +1,328 @@
+/**
+ * Casts of arguments: each accepts a value or throws the fault of the spec at the argument's place.
+ * Spec: functions 0, "Casts".
+ */
+import { fail, fault, QueryFailure } from '../errors.ts';
+import type { Fault, Step } from '../errors.ts';
+import { typeName } from '../values/type-name.ts';
+import { integer as toInteger, isArray, isInteger, isKind, isKinded, isNumber, isObject } from '../values/value.ts';
+import { Action, NATIVE, PendingTime, Ref, Time, UnresolvedRef } from '../values/value.ts';
+import type { DateValue, Double, Lambda, Micros, ObjectValue, Page, SetValue, Value } from '../values/value.ts';
+import type { Applicable, ArgumentPlace, Cast, Parameter } from './define.ts';
+import { positionOf } from './node.ts';
+
+// --- places and faults --------------------------------------------------------------------------
+
+const NO_STEPS: readonly Step[] = [];
+
+/** The place of the argument `key` of the form at `place`. */
+export const argumentAt = (place: ArgumentPlace['place'], key: string): ArgumentPlace => ({
+  place,
+  key,
+  steps: NO_STEPS,
+});
+
+/** The place of element `index` inside the argument at `where`. */
+export const elementAt = (where: ArgumentPlace, index: number): ArgumentPlace => ({
+  ...where,
+  steps: [...where.steps, index],
+});
+
+export const positionAt = (where: ArgumentPlace): readonly Step[] =>
+  positionOf(where.place, where.key, ...where.steps);
+
+/** "T expected, U provided." */
+export const wrongType = (expected: string, value: Value, where: ArgumentPlace): never =>
+  fail('invalid argument', positionAt(where), `${expected} expected, ${typeName(value)} provided.`);
+
+export const undefinedRef = (ref: UnresolvedRef, position: readonly Step[]): Fault =>
+  fault('invalid ref', position, `Ref refers to undefined ${ref.what} '${ref.name}'`);
+
+export const refuseUnresolved = (ref: UnresolvedRef, where: ArgumentPlace): never => {
+  throw new QueryFailure([undefinedRef(ref, positionAt(where))]);
+};
+
+// --- parameters ---------------------------------------------------------------------------------
+
+/** A key that must be there. `type` is what builders and the reference print: `Integer`, `String*`. */
+export const param = <T>(cast: Cast<T>, type: string): Parameter<T> => ({
+  cast,
+  optional: false,
+  form: 'expression',
+  type,
+});
+
+/** A key that may be absent; JSON `null` is a value like any other and is cast. */
+export const optional = <T>(cast: Cast<T>, type: string): Parameter<T | undefined> => ({
+  cast,
+  optional: true,
+  form: 'expression',
+  type,
+});
+
+const applicable: Cast<Applicable> = (value, where) => wrongType('Lambda', value, where);
+
+/** A lambda that must be written in place. */
+export const inPlace: Parameter<Applicable> = {
+  cast: applicable,
+  optional: false,
+  form: 'lambda',
+  type: 'Lambda',
+};
+
+export const optionalInPlace: Parameter<Applicable | undefined> = { ...inPlace, optional: true };
+
+/** An expression evaluated only when the body asks for it. */
+export const lazy: Parameter<(() => Value) | undefined> = {
+  cast: (value) => () => value,
+  optional: true,
+  form: 'lazy',
+  type: 'Any',
+};
+
+// --- lists --------------------------------------------------------------------------------------
+
+/** Casts all elements. Every faulty one is reported, at its index. */
+export function castElements<T>(
+  cast: Cast<T>,
+  elements: readonly Value[],
+  where: ArgumentPlace,
+): readonly T[] {
+  try {
+    // The common case makes no places: faults of this pass are made again below, at their index.
+    return elements.map((element) => cast(element, where));
+  } catch (failure) {
+    if (!(failure instanceof QueryFailure)) throw failure;
+  }
+  const faults: Fault[] = [];
+  elements.forEach((element, index) => {
+    try {
+      cast(element, elementAt(where, index));
+    } catch (failure) {
+      if (!(failure instanceof QueryFailure)) throw failure;
+      faults.push(...failure.faults);
+    }
+  });
+  throw new QueryFailure(faults);
+}
+
+/** `X*`: one X, or an array of X. */
+export const manyOf =
+  <T>(cast: Cast<T>): Cast<readonly T[]> =>
+  (value, where) =>
+    isArray(value) ? castElements(cast, value, where) : [cast(value, where)];
+
+/** "Non-empty array expected." */
+export const refuseEmpty = (where: ArgumentPlace): never =>
+  fail('invalid argument', positionAt(where), 'Non-empty array expected.');
+
+/** `X+`: as `X*`, but the array must not be empty. */
+export const someOf =
+  <T>(cast: Cast<T>): Cast<readonly T[]> =>
+  (value, where) => {
+    if (!isArray(value)) return [cast(value, where)];
+    return value.length === 0 ? refuseEmpty(where) : castElements(cast, value, where);
+  };
+
+// --- plain types --------------------------------------------------------------------------------
+
+export const any: Cast<Value> = (value) => value;
+
+export const integer: Cast<number | bigint> = (value, where) =>
+  isInteger(value) ? value : wrongType('Integer', value, where);
+
+export const number: Cast<number | bigint | Double> = (value, where) =>
+  isNumber(value) ? value : wrongType('Number', value, where);
+
+export const boolean: Cast<boolean> = (value, where) =>
+  typeof value === 'boolean' ? value : wrongType('Boolean', value, where);
+
+export const string: Cast<string> = (value, where) =>
+  typeof value === 'string' ? value : wrongType('String', value, where);
+
+export const object: Cast<ObjectValue> = (value, where) =>
+  isObject(value) ? value : wrongType('Object', value, where);
+
+export const array: Cast<readonly Value[]> = (value, where) =>
+  isArray(value) ? value : wrongType('Array', value, where);
+
+export const lambda: Cast<Lambda> = (value, where) =>
+  isKind(value, 'lambda') ? value : wrongType('Lambda', value, where);
+
+/** Null. */
+export const nothing: Cast<null> = (value, where) =>
+  value === null ? value : wrongType('Null', value, where);
+
+const SCALAR_KINDS: ReadonlySet<string> = new Set([
+  'double',
+  'bytes',
+  'time',
+  'date',
+  'uuid',
+  'action',
+  'ref',
+  'unresolved',
+  'pending',
+]);
+
+export const isScalar = (value: Value): boolean =>
+  isKinded(value) ? SCALAR_KINDS.has(value.kind) : !isArray(value) && !isObject(value);
+
+export const scalar: Cast<Value> = (value, where) =>
+  isScalar(value) ? value : wrongType('Scalar', value, where);
+
+/** Any, but no unresolved ref. */
+export const term: Cast<Value> = (value, where) =>
+  value instanceof UnresolvedRef ? wrongType('Any', value, where) : value;
+
+// --- time ---------------------------------------------------------------------------------------
+
+/** Time, or Integer µs. */
+export const time: Cast<Time> = (value, where) => {
+  if (value instanceof Time) return value;
+  return isInteger(value) ? new Time(BigInt(value) * 1000n) : wrongType('Time', value, where);
+};
+
+/** µs as far as safe integers reach: no version lies beyond them. */
+export function clampMicros(micros: bigint): Micros {
+  const safe = toInteger(micros);
+  if (typeof safe === 'number') return safe;
+  return micros < 0n ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
+}
+
+export const microsOfTime = (value: Time): Micros => {
+  const micros = value.nanos / 1000n;
+  return clampMicros(micros * 1000n > value.nanos ? micros - 1n : micros);
+};
+
+/** Time, Integer µs, or the commit time of this query. */
+export const readTime: Cast<Micros | PendingTime> = (value, where) => {
+  if (value instanceof Time) return microsOfTime(value);
+  if (value instanceof PendingTime) return value;
+  return isInteger(value) ? clampMicros(BigInt(value)) : wrongType('Time', value, where);
+};
+
+const DIGITS = /^[0-9]{1,19}$/;
+
+/** `ts` of `get` and `paginate`: as `readTime`, or a string of digits. Decisions: "Documents, sets, pages". */
+export const readTimeOrDigits: Cast<Micros | PendingTime> = (value, where) =>
+  typeof value === 'string' && DIGITS.test(value)
+    ? clampMicros(BigInt(value))
+    : readTime(value, where);
+
+export const temporal: Cast<Time | DateValue> = (value, where) =>
+  isKind(value, 'time') || isKind(value, 'date') ? value : wrongType('Temporal', value, where);
+
+export const TIME_UNITS = [
+  'day',
+  'half day',
+  'hour',
+  'minute',
+  'second',
+  'millisecond',
+  'microsecond',
+  'nanosecond',
+] as const;
+export type TimeUnit = (typeof TIME_UNITS)[number];
+const UNITS_BY_NAME: ReadonlyMap<string, TimeUnit> = new Map(
+  TIME_UNITS.flatMap((unit) => [
+    [unit, unit],
+    [`${unit}s`, unit],
+  ]),
+);
+
+/** The unit in the singular. */
+export const unit: Cast<TimeUnit> = (value, where) => {
+  const found = typeof value === 'string' ? UNITS_BY_NAME.get(value.trim()) : undefined;
+  return found ?? wrongType('Time Unit', value, where);
+};
+
+// --- refs and sets ------------------------------------------------------------------------------
+
+/** `Collections()`, `Keys()` …: usable as the set of their members. */
+export const isNativeRef = (value: Value): value is Ref =>
+  value instanceof Ref && value.collection === NATIVE.collections && value.id < 1024n;
+
+const refTo =
+  (expected: string, collection: number | undefined): Cast<Ref> =>
+  (value, where) => {
+    if (value instanceof Ref && (collection === undefined || value.collection === collection)) {
+      return value;
+    }
+    return value instanceof UnresolvedRef
+      ? refuseUnresolved(value, where)
+      : wrongType(expected, value, where);
+  };
+
+export const ref = refTo('Ref', undefined);
+export const collectionRef = refTo('Collection Ref', NATIVE.collections);
+export const indexRef = refTo('Index Ref', NATIVE.indexes);
+export const databaseRef = refTo('Database Ref', NATIVE.databases);
+
+const nameOrRefTo =
+  (collection: number | undefined): Cast<string | Ref> =>
+  (value, where) => {
+    if (typeof value === 'string') return value;
+    if (value instanceof Ref && (collection === undefined || value.collection === collection)) {
+      return value;
+    }
+    return value instanceof UnresolvedRef
+      ? refuseUnresolved(value, where)
+      : wrongType('Identifier', value, where);
+  };
+
+export const nameOrRef = nameOrRefTo(undefined);
+export const nameOrIndexRef = nameOrRefTo(NATIVE.indexes);
+export const nameOrFunctionRef = nameOrRefTo(NATIVE.functions);
+
+/** A native collection's ref stays a `Ref`: sessions take it for the set of its members. */
+export const refOrSet: Cast<Ref | SetValue> = (value, where) => {
+  if (value instanceof Ref || isKind(value, 'set')) return value;
+  return value instanceof UnresolvedRef
+    ? refuseUnresolved(value, where)
+    : wrongType('Ref or Set', value, where);
+};
+
+/** The set that a native collection's ref stands for. */
+export const nativeSet = (collection: Ref): SetValue => ({
+  kind: 'set',
+  op: 'documents',
+  collection,
+  native: true,
+});
+
+export const set: Cast<SetValue> = (value, where) => {
+  if (isKind(value, 'set')) return value;
+  if (isNativeRef(value)) return nativeSet(value);
+  return value instanceof UnresolvedRef
+    ? refuseUnresolved(value, where)
+    : wrongType('Set', value, where);
+};
+
+/** Array, page, set; a native collection's ref becomes its set. */
+export const iterable: Cast<readonly Value[] | Page | SetValue> = (value, where) => {
+  if (isArray(value) || isKind(value, 'page') || isKind(value, 'set')) return value;
+  return isNativeRef(value) ? nativeSet(value) : wrongType('Array, Set, or Page', value, where);
+};
+
+export const setOrArray: Cast<readonly Value[] | SetValue> = (value, where) => {
+  if (isArray(value) || isKind(value, 'set')) return value;
+  return isNativeRef(value) ? nativeSet(value) : wrongType('Set or Array', value, where);
+};
+
+// --- paths and actions --------------------------------------------------------------------------
+
+const step: Cast<string | number | bigint> = (value, where) =>
+  typeof value === 'string' || isInteger(value)
+    ? value
+    : wrongType('String or Integer', value, where);
+
+export const path = manyOf(step);
+
+/** Kind of version to insert or remove. */
+export const action: Cast<'create' | 'update' | 'delete'> = (value, where) => {
+  const name = value instanceof Action ? value.name : value;
+  return name === 'create' || name === 'update' || name === 'delete'
+    ? name
+    : wrongType("String 'create', 'update', or 'delete'", value, where);
+};
