@@ -28,6 +28,7 @@ export default defineConfig({
             'comlink',
             'dexie',
             'fast-check',
+            'faunadb',
             'fflate',
           ],
         },

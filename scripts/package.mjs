@@ -27,6 +27,9 @@ for (const file of ['dist/worker.js', 'dist/service-worker.js']) {
   if (/^\s*(import|export)[\s{*"']/m.test(text(file)) || /\bimport\s*\(/.test(text(file))) {
     wrongs.push(`${file} is not self-contained: it imports or exports`);
   }
+  if (text(file).includes('import.meta.url')) {
+    wrongs.push(`${file} asks for a file beside it (import.meta.url): it must hold all it needs`);
+  }
 }
 if (wrongs.length === 0) {
   try {
