@@ -23,4 +23,6 @@ export const LIMITS = {
   hashCostMax: 14,
   logRangeMaxDays: 90,
   blobUrlLifeMs: 3_600_000,
+  /** Rows kept in memory, and again ranges. */
+  cacheBytes: 32 * 1024 * 1024,
 } as const;
