@@ -14,7 +14,7 @@ export interface PureContext {
   /** What reads see: the present, or the time of an enclosing `at`. */
   readonly time: ReadTime;
   /** `Now()`, names and set shapes are part of every query's constants; reading through it is for rows declared `read` or `write`. */
-  readonly session: Pick<ReadSession, 'snapshot' | 'apiVersion' | 'names' | 'charge' | 'requireIndex' | 'shapeOf' | 'hasToken'>;
+  readonly session: Pick<ReadSession, 'snapshot' | 'apiVersion' | 'names' | 'self' | 'charge' | 'requireIndex' | 'shapeOf' | 'hasToken'>;
   /** Applies a lambda written in place, in the scope of the form. Spec: functions 1.2, "Lambda application". */
   apply(lambda: Applicable, argument: Value): Value;
   /** Runs `body` for each element, gathering what all of them need before suspending. */

@@ -2,7 +2,7 @@
  * What functions ask of the engine: everything that touches documents, sets, schema or identity. Implemented by the engine room
  * over a synchronous `Reader`; any method may throw `Suspended`, and `QueryFailure` with positions built from the `place` given.
  */
-import type { Lambda, Document, Event, Micros, Page, PendingTime, Ref, SchemaName, SetValue, UnresolvedRef, Value, ObjectValue, ActionName } from '../values/value.ts';
+import type { NativeName, Lambda, Document, Event, Micros, Page, PendingTime, Ref, SchemaName, SetValue, UnresolvedRef, Value, ObjectValue, ActionName } from '../values/value.ts';
 import type { Where } from './node.ts';
 
 /** API versions in order. Spec: values 1. */
@@ -18,6 +18,8 @@ export type ReadTime = Micros | 'present';
 export interface Names {
   /** `scope`: a resolved database ref, or undefined for the query's own database. */
   ref(kind: SchemaName, name: string, scope: Ref | undefined): Ref | UnresolvedRef;
+  /** `Collections()` and its like, here or in the database of `scope`. */
+  native(name: NativeName, scope: Ref | undefined): Ref;
   /** The inside of `{"@ref":…}` for this API version; undefined when what it names is gone (it then renders as nothing). */
   refToWire(ref: Ref): string | undefined;
 }
@@ -36,6 +38,8 @@ export interface ReadSession {
   readonly snapshot: Micros;
   readonly apiVersion: ApiVersion;
   readonly names: Names;
+  /** What `{"@ref":{"id":"self","collection":…}}` means: the identity, token or credentials in use, if in `collection`. */
+  self(collection: Ref): Ref | undefined;
   /** Counts evaluation steps towards `computeOps` and the budget. @throws Refusal `bad request` past the limit */
   charge(steps: number): void;
 
