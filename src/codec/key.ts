@@ -1,11 +1,214 @@
 /**
  * The only maker of keys. Order of key bytes = order of values (spec values 10); no encoded value is a prefix of another.
- * Register of tags with pinned bytes: docs/store-format.md.
+ * Register of layouts and tags with pinned bytes: docs/store-format.md.
  */
-import type { Branded } from '../values/value.ts';
+import {
+  Ref,
+  type Branded,
+  type CollectionId,
+  type DatabaseId,
+  type Micros,
+  type Value,
+} from '../values/value.ts';
+import { encodeNumberTypes, readNumberTypes, restoreNumberTypes } from './number-types.ts';
+import {
+  delimitedText,
+  flipped,
+  int64,
+  malformed,
+  readByte,
+  readInt64,
+  readSafeInt64,
+  readUint32,
+  safeInt64,
+  uint32,
+  type Cursor,
+} from './ordered-bytes.ts';
+import { atEnd, encodeValue, END, readValue, skipValue, type ReadLambda } from './ordered.ts';
 
 /**
  * Ordered bytes, one character per byte (U+0000…U+00FF), so that `<` on keys is byte order and keys can key a `Map`.
  * Made only here. Store adapters turn it into what their engine orders bytewise.
  */
 export type Key = Branded<string, 'Key'>;
+
+const asKey = (bytes: string): Key => bytes as Key;
+
+// Primary keys: [database 4][collection 4][id 8], and in history [ts 8].
+const DOCUMENT_KEY_BYTES = 16;
+const HISTORY_KEY_BYTES = 24;
+
+export const databasePrefix = (database: DatabaseId): Key => asKey(uint32(database));
+
+export const collectionPrefix = (database: DatabaseId, collection: CollectionId): Key =>
+  asKey(uint32(database) + uint32(collection));
+
+export const documentKey = (database: DatabaseId, collection: CollectionId, id: bigint): Key =>
+  asKey(uint32(database) + uint32(collection) + int64(id));
+
+export const historyKey = (
+  database: DatabaseId,
+  collection: CollectionId,
+  id: bigint,
+  ts: Micros,
+): Key => asKey(documentKey(database, collection, id) + safeInt64(ts));
+
+export interface DocumentAddress {
+  readonly database: DatabaseId;
+  readonly collection: CollectionId;
+  readonly id: bigint;
+}
+
+/** @throws Refusal `local_data_loss` */
+export function decodeDocumentKey(key: Key): DocumentAddress {
+  if (key.length !== DOCUMENT_KEY_BYTES) malformed('not the length of a document key', key.length);
+  return readDocumentAddress({ key, at: 0, mask: 0 });
+}
+
+/** @throws Refusal `local_data_loss` */
+export function decodeHistoryKey(key: Key): DocumentAddress & { readonly ts: Micros } {
+  if (key.length !== HISTORY_KEY_BYTES) malformed('not the length of a history key', key.length);
+  const cursor: Cursor = { key, at: 0, mask: 0 };
+  return { ...readDocumentAddress(cursor), ts: readSafeInt64(cursor) };
+}
+
+function readDocumentAddress(cursor: Cursor): DocumentAddress {
+  const database = readUint32(cursor);
+  const collection = readUint32(cursor);
+  return { database, collection, id: readInt64(cursor) };
+}
+
+// Entries: [database 4][index 4][terms … end][number types of terms][values …][id 8][collection 4][number types of values][ttl].
+
+/** All entries of an index. */
+export const indexPrefix = (database: DatabaseId, index: number): Key =>
+  asKey(uint32(database) + uint32(index));
+
+/** All entries with exactly these terms: 1 and 1.0 are different ones. */
+export function termsPrefix(database: DatabaseId, index: number, terms: readonly Value[]): Key {
+  let key = indexPrefix(database, index) as string;
+  for (const term of terms) key += encodeValue(term);
+  return asKey(key + END + encodeNumberTypes(terms));
+}
+
+/** Entries below `terms` whose first values equal these; here 1 and 1.0 are equal. */
+export function valuesPrefix(
+  terms: Key,
+  values: readonly Value[],
+  reverse: readonly boolean[],
+): Key {
+  let key = terms as string;
+  for (const [index, value] of values.entries()) {
+    const component = encodeValue(value);
+    key += reverse[index] === true ? flipped(component) : component;
+  }
+  return asKey(key);
+}
+
+export interface IndexEntry {
+  readonly database: DatabaseId;
+  readonly index: number;
+  readonly terms: readonly Value[];
+  readonly values: readonly Value[];
+  /** By value; missing ones are false. */
+  readonly reverse: readonly boolean[];
+  readonly ref: Ref;
+  /** When the document is no longer there. */
+  readonly ttl?: Micros | undefined;
+}
+
+const NO_TTL = '\x00';
+const TTL = '\x01';
+
+/** Ordered by values, then by ref; number types and ttl only make entries different. */
+export const entryKey = (entry: IndexEntry): Key =>
+  entryKeyBelow(termsPrefix(entry.database, entry.index, entry.terms), entry);
+
+/** `entryKey` when the terms are encoded already. */
+export const entryKeyBelow = (
+  terms: Key,
+  { values, reverse, ref, ttl }: Pick<IndexEntry, 'values' | 'reverse' | 'ref' | 'ttl'>,
+): Key =>
+  asKey(
+    valuesPrefix(terms, values, reverse) +
+      refBytes(ref) +
+      encodeNumberTypes(values) +
+      (ttl === undefined ? NO_TTL : TTL + safeInt64(ttl)),
+  );
+
+/** A ref as entries end in it: of the index's own database. */
+export const refBytes = (ref: Ref): string => int64(ref.id) + uint32(ref.collection);
+
+export interface FoundEntry {
+  readonly values: readonly Value[];
+  readonly ref: Ref;
+  readonly ttl: Micros | undefined;
+  /** Where the entry ends in the key. */
+  readonly end: number;
+}
+
+/** @throws Refusal `local_data_loss` */
+export function decodeEntry(
+  key: Key,
+  valueCount: number,
+  reverse: readonly boolean[],
+  readLambda?: ReadLambda,
+): FoundEntry {
+  const cursor: Cursor = { key, at: 0, mask: 0 };
+  const database = readUint32(cursor);
+  readUint32(cursor);
+  while (!atEnd(cursor)) skipValue(cursor);
+  readNumberTypes(cursor);
+  const values: Value[] = [];
+  for (let index = 0; index < valueCount; index += 1) {
+    const component: Cursor = { key, at: cursor.at, mask: reverse[index] === true ? 0xff : 0 };
+    values.push(readValue(component, readLambda));
+    cursor.at = component.at;
+  }
+  const id = readInt64(cursor);
+  const ref = new Ref(database, readUint32(cursor), id);
+  const types = readNumberTypes(cursor);
+  const ttl = readTtl(cursor);
+  return { values: restoreNumberTypes(values, types), ref, ttl, end: cursor.at };
+}
+
+function readTtl(cursor: Cursor): Micros | undefined {
+  const start = cursor.at;
+  switch (readByte(cursor)) {
+    case 0:
+      return undefined;
+    case 1:
+      return readSafeInt64(cursor);
+    default:
+      return malformed('neither with nor without ttl', start);
+  }
+}
+
+const HISTORY_TIMES_BYTES = 16;
+
+/** An entry that was there from `added` until before `removed`. */
+export const historyEntryKey = (entry: Key, added: Micros, removed: Micros): Key =>
+  asKey(entry + safeInt64(added) + safeInt64(removed));
+
+/** @throws Refusal `local_data_loss` */
+export function decodeHistoryEntry(key: Key): {
+  readonly entry: Key;
+  readonly added: Micros;
+  readonly removed: Micros;
+} {
+  const end = key.length - HISTORY_TIMES_BYTES;
+  const cursor: Cursor = { key, at: Math.max(end, 0), mask: 0 };
+  const added = readSafeInt64(cursor);
+  return { entry: asKey(key.slice(0, end)), added, removed: readSafeInt64(cursor) };
+}
+
+/** The smallest key above all that start with `prefix`. */
+export function after(prefix: Key): Key {
+  let end = prefix.length;
+  while (end > 0 && prefix.charCodeAt(end - 1) === 0xff) end -= 1;
+  if (end === 0) malformed('nothing is above it', 0);
+  return asKey(prefix.slice(0, end - 1) + String.fromCharCode(prefix.charCodeAt(end - 1) + 1));
+}
+
+/** Of a row in `meta` or `files`. */
+export const metaKey = (name: string): Key => asKey(delimitedText(name));

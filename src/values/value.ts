@@ -93,7 +93,13 @@ export const NATIVE = {
 export type NativeName = keyof typeof NATIVE;
 
 /** Native collections whose members are known by name. */
-export type SchemaName = 'collections' | 'databases' | 'indexes' | 'functions' | 'roles' | 'access_providers';
+export type SchemaName =
+  | 'collections'
+  | 'databases'
+  | 'indexes'
+  | 'functions'
+  | 'roles'
+  | 'access_providers';
 
 /**
  * A resolved reference. A collection's own ref is a member of `NATIVE.collections`, also when the collection is native
@@ -115,7 +121,14 @@ export class Ref {
 export class UnresolvedRef {
   readonly kind = 'unresolved';
   /** What is missing: `collection` 'posts' in "Ref refers to undefined collection 'posts'". */
-  readonly what: 'collection' | 'index' | 'function' | 'role' | 'database' | 'access_provider' | 'key';
+  readonly what:
+    | 'collection'
+    | 'index'
+    | 'function'
+    | 'role'
+    | 'database'
+    | 'access_provider'
+    | 'key';
   readonly name: string;
   /** Wire text of the ref, as given: the inside of `{"@ref":…}`. */
   readonly wire: string;
@@ -136,7 +149,10 @@ export type SetValue =
   | SetOf<'distinct' | 'reverse', { readonly set: SetValue }>
   | SetOf<'filter', { readonly set: SetValue; readonly lambda: Lambda }>
   | SetOf<'join', { readonly set: SetValue; readonly with: Lambda | Ref }>
-  | SetOf<'range', { readonly set: SetValue; readonly from: readonly Value[]; readonly to: readonly Value[] }>;
+  | SetOf<
+      'range',
+      { readonly set: SetValue; readonly from: readonly Value[]; readonly to: readonly Value[] }
+    >;
 type SetOf<Op extends string, Parts> = { readonly kind: 'set'; readonly op: Op } & Parts;
 
 /**

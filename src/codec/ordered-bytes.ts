@@ -1,0 +1,195 @@
+/** Fixed-width numbers and self-delimiting text as ordered bytes, one character per byte. */
+import { Refusal } from '../errors.ts';
+import { wellFormed } from './json.ts';
+
+const view = new DataView(new ArrayBuffer(8));
+const bytes = new Uint8Array(view.buffer);
+
+const eightBytes = (): string =>
+  String.fromCharCode(
+    bytes[0] ?? 0,
+    bytes[1] ?? 0,
+    bytes[2] ?? 0,
+    bytes[3] ?? 0,
+    bytes[4] ?? 0,
+    bytes[5] ?? 0,
+    bytes[6] ?? 0,
+    bytes[7] ?? 0,
+  );
+
+/** 2 bytes, unsigned. */
+export const uint16 = (value: number): string => String.fromCharCode(value >>> 8, value & 0xff);
+
+/** 4 bytes, unsigned. */
+export const uint32 = (value: number): string =>
+  String.fromCharCode(value >>> 24, (value >>> 16) & 0xff, (value >>> 8) & 0xff, value & 0xff);
+
+/** 8 bytes, signed. */
+export function int64(value: bigint): string {
+  view.setBigInt64(0, value);
+  bytes[0] = (bytes[0] ?? 0) ^ 0x80;
+  return eightBytes();
+}
+
+/** 8 bytes, signed: the same as `int64`, of a safe integer. */
+export function safeInt64(value: number): string {
+  const high = Math.floor(value / 0x1_0000_0000);
+  view.setUint32(0, high + 0x8000_0000);
+  view.setUint32(4, value - high * 0x1_0000_0000);
+  return eightBytes();
+}
+
+const NAN_BITS = 0x7ff8_0000;
+
+/** 8 bytes in the order -Infinity … -0, 0 … Infinity, NaN. */
+export function float64(value: number): string {
+  if (Number.isNaN(value)) {
+    view.setUint32(0, NAN_BITS);
+    view.setUint32(4, 0);
+  } else view.setFloat64(0, value);
+  // Negative numbers are stored by magnitude: flipped, the greater magnitude comes first.
+  if ((bytes[0] ?? 0) < 0x80) bytes[0] = (bytes[0] ?? 0) | 0x80;
+  else for (let at = 0; at < 8; at += 1) bytes[at] = ~(bytes[at] ?? 0);
+  return eightBytes();
+}
+
+/** Where reading stands. `mask` 0xff reads bytes that were flipped. */
+export interface Cursor {
+  readonly key: string;
+  at: number;
+  readonly mask: 0 | 0xff;
+}
+
+export function malformed(what: string, at: number): never {
+  throw new Refusal('local_data_loss', `A stored key is damaged: ${what} at byte ${at}.`);
+}
+
+export function readByte(cursor: Cursor): number {
+  const unit = cursor.key.charCodeAt(cursor.at);
+  if (!(unit <= 0xff)) malformed(Number.isNaN(unit) ? 'it ends early' : 'no byte', cursor.at);
+  cursor.at += 1;
+  return unit ^ cursor.mask;
+}
+
+function readEight(cursor: Cursor): void {
+  for (let at = 0; at < 8; at += 1) bytes[at] = readByte(cursor);
+}
+
+export const readUint16 = (cursor: Cursor): number => (readByte(cursor) << 8) | readByte(cursor);
+
+export const readUint32 = (cursor: Cursor): number =>
+  readUint16(cursor) * 0x1_0000 + readUint16(cursor);
+
+export function readInt64(cursor: Cursor): bigint {
+  readEight(cursor);
+  bytes[0] = (bytes[0] ?? 0) ^ 0x80;
+  return view.getBigInt64(0);
+}
+
+export function readSafeInt64(cursor: Cursor): number {
+  const start = cursor.at;
+  const value = (readUint32(cursor) - 0x8000_0000) * 0x1_0000_0000 + readUint32(cursor);
+  if (!Number.isSafeInteger(value)) malformed('an integer beyond 53 bits', start);
+  return value;
+}
+
+export function readFloat64(cursor: Cursor): number {
+  readEight(cursor);
+  if ((bytes[0] ?? 0) >= 0x80) bytes[0] = (bytes[0] ?? 0) & 0x7f;
+  else for (let at = 0; at < 8; at += 1) bytes[at] = ~(bytes[at] ?? 0);
+  return view.getFloat64(0);
+}
+
+/** Ends text and bytes. Inside them 00 is written 00 FF, so this pair stands nowhere else. */
+const END = '\x00\x01';
+const ESCAPED_ZERO = '\x00\xff';
+
+/** Bytes that end themselves: none is a prefix of another. */
+export const delimited = (raw: string): string =>
+  (raw.includes('\x00') ? raw.replaceAll('\x00', ESCAPED_ZERO) : raw) + END;
+
+/** UTF-8 of text, delimited. */
+export const delimitedText = (text: string): string =>
+  isPlain(text) ? text + END : delimited(utf8(wellFormed(text)));
+
+/** ASCII without NUL: bytes as they are. */
+function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === 0 || unit > 0x7f) return false;
+  }
+  return true;
+}
+
+/** UTF-8 of well-formed text, one character per byte. */
+function utf8(text: string): string {
+  let raw = '';
+  for (const character of text) {
+    const point = character.codePointAt(0) ?? 0;
+    if (point < 0x80) raw += character;
+    else if (point < 0x800) raw += String.fromCharCode(0xc0 | (point >> 6), tail(point));
+    else if (point < 0x1_0000)
+      raw += String.fromCharCode(0xe0 | (point >> 12), tail(point >> 6), tail(point));
+    else
+      raw += String.fromCharCode(
+        0xf0 | (point >> 18),
+        tail(point >> 12),
+        tail(point >> 6),
+        tail(point),
+      );
+  }
+  return raw;
+}
+
+const tail = (point: number): number => 0x80 | (point & 0x3f);
+
+/** All bits of all bytes turned round: what sorted up sorts down. */
+export function flipped(raw: string): string {
+  let result = '';
+  for (let at = 0; at < raw.length; at += 1) {
+    result += String.fromCharCode(raw.charCodeAt(at) ^ 0xff);
+  }
+  return result;
+}
+
+/** Moves past delimited bytes and returns them as they were before. */
+export function readDelimited(cursor: Cursor): string {
+  const { key, at } = cursor;
+  const end = key.indexOf(cursor.mask ? '\xff\xfe' : END, at);
+  if (end < 0) malformed('text without an end', at);
+  cursor.at = end + 2;
+  const raw = cursor.mask ? flipped(key.slice(at, end)) : key.slice(at, end);
+  return raw.includes('\x00') ? raw.replaceAll(ESCAPED_ZERO, '\x00') : raw;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export function readText(cursor: Cursor): string {
+  const start = cursor.at;
+  const raw = readDelimited(cursor);
+  if (isPlain(raw)) return raw;
+  try {
+    return decoder.decode(bytesOf(raw));
+  } catch (cause) {
+    throw new Refusal(
+      'local_data_loss',
+      `A stored key is damaged: text that is no UTF-8 at byte ${start}.`,
+      { cause },
+    );
+  }
+}
+
+/** One byte per character. */
+export const bytesOf = (raw: string): Uint8Array =>
+  Uint8Array.from(raw, (character) => character.charCodeAt(0));
+
+const CHUNK = 8192;
+
+/** One character per byte. */
+export function rawOf(source: Uint8Array): string {
+  let raw = '';
+  for (let at = 0; at < source.length; at += CHUNK) {
+    raw += String.fromCharCode(...source.subarray(at, at + CHUNK));
+  }
+  return raw;
+}

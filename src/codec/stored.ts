@@ -1,0 +1,228 @@
+/**
+ * Values as stored: wire JSON, but refs hold internal numbers, so that renaming what they name changes how they render.
+ * Where nothing but plain data is inside, it is the wire text itself. Register of tags: docs/store-format.md.
+ */
+import { assert, Refusal, unreachable } from '../errors.ts';
+import {
+  documentMembers,
+  eventMembers,
+  pageMembers,
+  sourcedMembers,
+} from '../values/object-view.ts';
+import { formatDate, formatTime, parseDate, parseTime } from '../values/time.ts';
+import {
+  Bytes,
+  isArray,
+  isKinded,
+  isObject,
+  Ref,
+  UnresolvedRef,
+  Uuid,
+  type DatabaseId,
+  type Kinded,
+  type Lambda,
+  type Micros,
+  type ObjectValue,
+  type SetValue,
+  type Value,
+} from '../values/value.ts';
+import { decodeBase64, encodeBase64 } from './base64.ts';
+import { parseJson, quote } from './json.ts';
+import { doubleText } from './number-text.ts';
+import { partsOfSet, setOfParts } from './stored-set.ts';
+import { isEscaped } from './wire.ts';
+
+export interface StoreContext {
+  /** Refs of this database are stored without it. */
+  readonly database?: DatabaseId;
+  /** Stored where the commit time of the query stands. */
+  readonly pendingTs?: Micros;
+}
+
+const NO_CONTEXT: StoreContext = {};
+
+/** Text of a value in a row. Documents, events and pages become plain objects, actions strings. */
+export function storedText(value: Value, context: StoreContext = NO_CONTEXT): string {
+  switch (typeof value) {
+    case 'string':
+      return quote(value);
+    case 'number':
+      return Number.isInteger(value) ? String(value) : storedDouble(value);
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    default:
+      if (value === null) return 'null';
+      if (isArray(value)) return storedArray(value, context);
+      return isKinded(value) ? storedKinded(value, context) : storedObject(value, context);
+  }
+}
+
+const storedDouble = (value: number): string =>
+  Number.isFinite(value) ? doubleText(value) : `{"@double":"${value}"}`;
+
+function storedArray(items: readonly Value[], context: StoreContext): string {
+  let text = '';
+  for (const item of items) text += `${text && ','}${storedText(item, context)}`;
+  return `[${text}]`;
+}
+
+function storedObject(object: ObjectValue, context: StoreContext): string {
+  const text = `{${storedMembers(object, context)}}`;
+  return isEscaped(object) ? `{"@obj":${text}}` : text;
+}
+
+/** The members of an object, without the braces. */
+export function storedMembers(object: ObjectValue, context: StoreContext = NO_CONTEXT): string {
+  let text = '';
+  for (const [key, value] of object) {
+    text += `${text && ','}${quote(key)}:${storedText(value, context)}`;
+  }
+  return text;
+}
+
+function storedKinded(value: Kinded, context: StoreContext): string {
+  switch (value.kind) {
+    case 'double':
+      return storedDouble(value.value);
+    case 'bytes':
+      return `{"@bytes":"${encodeBase64(value.bytes)}"}`;
+    case 'time':
+      return `{"@ts":"${formatTime(value)}"}`;
+    case 'date':
+      return `{"@date":"${formatDate(value)}"}`;
+    case 'uuid':
+      return `{"@uuid":${quote(value.text)}}`;
+    case 'ref':
+      return storedRef(value, context);
+    case 'unresolved':
+      return `{"@ref":{"what":${quote(value.what)},"name":${quote(value.name)},"wire":${quote(value.wire)}}}`;
+    case 'set':
+      return `{"@set":${storedSet(value, context)}}`;
+    case 'lambda':
+      return `{"@query":{"v":${quote(value.apiVersion)},"w":${quote(value.wire)}}}`;
+    case 'page':
+      return storedObject(pageMembers(value), context);
+    case 'document':
+      return storedObject(documentMembers(value), context);
+    case 'event':
+      return storedObject(eventMembers(value), context);
+    case 'action':
+      return quote(value.name);
+    case 'sourced':
+      return storedObject(sourcedMembers(value), context);
+    case 'pending':
+      assert(context.pendingTs !== undefined, () => 'the commit time is known when it is stored');
+      return String(context.pendingTs);
+    default:
+      return unreachable(value);
+  }
+}
+
+const storedRef = (ref: Ref, context: StoreContext): string =>
+  ref.database === context.database
+    ? `{"@ref":{"c":${ref.collection},"i":"${ref.id}"}}`
+    : `{"@ref":{"c":${ref.collection},"i":"${ref.id}","d":${ref.database}}}`;
+
+/** `{"op":…}` and the parts of the set under their own names. */
+function storedSet(set: SetValue, context: StoreContext): string {
+  return `{${storedMembers(partsOfSet(set), context)}}`;
+}
+
+/** Whether the text of stored members differs from their wire text: something in it renders by name or has no JSON. */
+export const storedNeedsNames = (text: string): boolean =>
+  text.includes('"@') && DIFFERS.test(text);
+
+const DIFFERS = /"@(?:ref|set|query|double)"/;
+
+export interface StoredHooks {
+  /** Makes the lambda of a wire text again. */
+  lambda(wire: string, apiVersion: string): Lambda;
+  readonly database: DatabaseId;
+}
+
+/**
+ * Inverse of `storedText`.
+ * @throws JsonError, or Refusal `local_data_loss` for an escape that was never written
+ */
+export function parseStored(text: string, hooks: StoredHooks): Value {
+  const json = parseJson(text);
+  return text.includes('"@') ? revive(json, hooks) : json;
+}
+
+function revive(json: Value, hooks: StoredHooks): Value {
+  if (isArray(json)) return json.map((item) => revive(item, hooks));
+  if (!isObject(json)) return json;
+  const [tag] = json.keys();
+  if (json.size === 1 && tag !== undefined && tag.startsWith('@')) {
+    return reviveEscape(tag, json.get(tag) ?? null, hooks);
+  }
+  return reviveMembers(json, hooks);
+}
+
+function reviveMembers(object: ObjectValue, hooks: StoredHooks): ObjectValue {
+  const members = new Map<string, Value>();
+  for (const [key, value] of object) members.set(key, revive(value, hooks));
+  return members;
+}
+
+function reviveEscape(tag: string, inside: Value, hooks: StoredHooks): Value {
+  const revived = isObject(inside)
+    ? reviveTagged(tag, inside, hooks)
+    : typeof inside === 'string'
+      ? reviveText(tag, inside)
+      : undefined;
+  return revived ?? damaged(tag);
+}
+
+function damaged(tag: string): never {
+  throw new Refusal('local_data_loss', `A stored document is damaged: no ${tag} is written so.`);
+}
+
+function reviveText(tag: string, text: string): Value | undefined {
+  switch (tag) {
+    case '@ts':
+      return parseTime(text);
+    case '@date':
+      return parseDate(text);
+    case '@bytes': {
+      const bytes = decodeBase64(text);
+      return bytes && new Bytes(bytes);
+    }
+    case '@uuid':
+      return new Uuid(text);
+    case '@double':
+      return Number(text);
+    default:
+      return undefined;
+  }
+}
+
+function reviveTagged(tag: string, inside: ObjectValue, hooks: StoredHooks): Value | undefined {
+  switch (tag) {
+    case '@obj':
+      return reviveMembers(inside, hooks);
+    case '@ref':
+      return reviveRef(inside, hooks);
+    case '@set':
+      return setOfParts(reviveMembers(inside, hooks));
+    case '@query': {
+      const { v, w } = Object.fromEntries(inside);
+      return typeof v === 'string' && typeof w === 'string' ? hooks.lambda(w, v) : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function reviveRef(inside: ObjectValue, hooks: StoredHooks): Value | undefined {
+  const { c, i, d = hooks.database, what, name, wire } = Object.fromEntries(inside);
+  if (typeof c === 'number' && typeof i === 'string' && typeof d === 'number') {
+    return new Ref(d, c, BigInt(i));
+  }
+  if (typeof what !== 'string' || typeof name !== 'string' || typeof wire !== 'string') {
+    return undefined;
+  }
+  // What was written is one of them.
+  return new UnresolvedRef(what as UnresolvedRef['what'], name, wire);
+}

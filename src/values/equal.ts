@@ -1,0 +1,201 @@
+/** `equals`. Spec: values 9. */
+import { unreachable } from '../errors.ts';
+import { toDouble } from './number.ts';
+import {
+  Double,
+  isArray,
+  isInteger,
+  isKind,
+  isKinded,
+  isNumber,
+  isObject,
+  type Action,
+  type Document,
+  type Event,
+  type Kinded,
+  type Lambda,
+  type ObjectValue,
+  type SetValue,
+  type Value,
+} from './value.ts';
+
+/** From version 5 on an action equals only the string of its own name. */
+export type ActionEquality = 'loose' | 'exact';
+
+/** As operands of `equals`: at the top `1` equals `1.0`, within arrays and objects it does not. */
+export function equalValues(a: Value, b: Value, actions: ActionEquality = 'loose'): boolean {
+  if (isNumber(a) && isNumber(b) && !(isInteger(a) && isInteger(b))) {
+    return Object.is(toDouble(a), toDouble(b));
+  }
+  return equalInside(a, b, actions);
+}
+
+/** Equality of what stands inside arrays and objects. */
+function equalInside(a: Value, b: Value, actions: ActionEquality): boolean {
+  if (a === b) return !isNaNValue(a);
+  if (typeof a === 'string' && isKind(b, 'action')) return equalActionAndString(b, a, actions);
+  if (typeof b === 'string' && isKind(a, 'action')) return equalActionAndString(a, b, actions);
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (isArray(a)) return isArray(b) && equalArrays(a, b, actions);
+  if (isObject(a)) return isObject(b) && equalObjects(a, b, actions);
+  return isKinded(b) && equalKinded(a, b, actions);
+}
+
+const isNaNValue = (value: Value): boolean =>
+  Number.isNaN(value instanceof Double ? value.value : value);
+
+function equalArrays(a: readonly Value[], b: readonly Value[], actions: ActionEquality): boolean {
+  return (
+    a.length === b.length && a.every((item, index) => equalInside(item, b[index] ?? null, actions))
+  );
+}
+
+function equalObjects(a: ObjectValue, b: ObjectValue, actions: ActionEquality): boolean {
+  if (a.size !== b.size) return false;
+  for (const [key, value] of a) {
+    const other = b.get(key);
+    if (other === undefined || !equalInside(value, other, actions)) return false;
+  }
+  return true;
+}
+
+const LOOSE_ACTIONS: Readonly<Record<string, readonly string[]>> = {
+  create: ['create', 'update', 'add'],
+  delete: ['delete', 'remove'],
+};
+
+function equalActionAndString(action: Action, text: string, actions: ActionEquality): boolean {
+  if (action.name === text) return true;
+  return actions === 'loose' && Boolean(LOOSE_ACTIONS[text]?.includes(action.name));
+}
+
+function equalKinded(a: Kinded, b: Kinded, actions: ActionEquality): boolean {
+  switch (a.kind) {
+    case 'double':
+      return b.kind === 'double' && a.value === b.value;
+    case 'bytes':
+      return (
+        b.kind === 'bytes' &&
+        a.bytes.length === b.bytes.length &&
+        a.bytes.every((byte, index) => byte === b.bytes[index])
+      );
+    case 'time':
+      return b.kind === 'time' && a.nanos === b.nanos;
+    case 'date':
+      return b.kind === 'date' && a.day === b.day;
+    case 'uuid':
+      return b.kind === 'uuid' && a.text === b.text;
+    case 'ref':
+      return (
+        b.kind === 'ref' &&
+        a.id === b.id &&
+        a.collection === b.collection &&
+        a.database === b.database
+      );
+    case 'unresolved':
+      return b.kind === 'unresolved' && a.what === b.what && a.name === b.name && a.wire === b.wire;
+    case 'action':
+      return b.kind === 'action' && a.name === b.name;
+    case 'pending':
+      return b.kind === 'pending';
+    default:
+      return equalStructured(a, b, actions);
+  }
+}
+
+type Structured = Extract<
+  Kinded,
+  { kind: 'set' | 'lambda' | 'page' | 'document' | 'event' | 'sourced' }
+>;
+
+function equalStructured(a: Structured, b: Kinded, actions: ActionEquality): boolean {
+  switch (a.kind) {
+    case 'set':
+      return b.kind === 'set' && equalSets(a, b, actions);
+    case 'lambda':
+      return b.kind === 'lambda' && equalLambdas(a, b);
+    case 'page':
+      return (
+        b.kind === 'page' &&
+        equalOptional(a.before, b.before, actions) &&
+        equalOptional(a.after, b.after, actions) &&
+        equalArrays(a.data, b.data, actions)
+      );
+    case 'document':
+      return b.kind === 'document' && isSameVersion(a, b, actions);
+    case 'event':
+      return b.kind === 'event' && equalEvents(a, b, actions);
+    case 'sourced':
+      return (
+        b.kind === 'sourced' &&
+        equalInside(a.value, b.value, actions) &&
+        equalArrays(a.sources, b.sources, actions)
+      );
+    default:
+      return unreachable(a);
+  }
+}
+
+const equalOptional = (
+  a: Value | undefined,
+  b: Value | undefined,
+  actions: ActionEquality,
+): boolean => (a === undefined || b === undefined ? a === b : equalInside(a, b, actions));
+
+/** A result fresh from `create` is not what a later `get` gives. */
+const isSameVersion = (a: Document, b: Document, actions: ActionEquality): boolean =>
+  a.created === b.created &&
+  equalInside(a.ref, b.ref, actions) &&
+  equalInside(a.ts, b.ts, actions) &&
+  equalObjects(a.fields, b.fields, actions);
+
+const equalEvents = (a: Event, b: Event, actions: ActionEquality): boolean =>
+  a.ts === b.ts &&
+  a.action === b.action &&
+  equalOptional(a.document, b.document, actions) &&
+  equalOptional(a.data, b.data, actions);
+
+/** Captures are frozen into the text. */
+const equalLambdas = (a: Lambda, b: Lambda): boolean =>
+  a.wire === b.wire && a.apiVersion === b.apiVersion;
+
+function equalSets(a: SetValue, b: SetValue, actions: ActionEquality): boolean {
+  switch (a.op) {
+    case 'match':
+      return (
+        b.op === 'match' &&
+        equalInside(a.index, b.index, actions) &&
+        equalArrays(a.terms, b.terms, actions)
+      );
+    case 'documents':
+      return b.op === 'documents' && equalInside(a.collection, b.collection, actions);
+    case 'singleton':
+      return b.op === 'singleton' && equalInside(a.ref, b.ref, actions);
+    case 'events':
+      return b.op === 'events' && equalInside(a.of, b.of, actions);
+    case 'union':
+    case 'intersection':
+    case 'difference':
+      return b.op === a.op && equalArrays(a.sets, b.sets, actions);
+    case 'distinct':
+    case 'reverse':
+      return b.op === a.op && equalSets(a.set, b.set, actions);
+    case 'filter':
+      return (
+        b.op === 'filter' && equalSets(a.set, b.set, actions) && equalLambdas(a.lambda, b.lambda)
+      );
+    case 'join':
+      return (
+        b.op === 'join' && equalSets(a.set, b.set, actions) && equalInside(a.with, b.with, actions)
+      );
+    case 'range':
+      return (
+        b.op === 'range' &&
+        equalSets(a.set, b.set, actions) &&
+        equalArrays(a.from, b.from, actions) &&
+        equalArrays(a.to, b.to, actions)
+      );
+    default:
+      return unreachable(a);
+  }
+}

@@ -1,0 +1,58 @@
+/** Int64 and double arithmetic as FQL has it. Spec: values 11. */
+import { double, integer, type Double } from './value.ts';
+
+export type IntegerValue = number | bigint;
+export type DoubleValue = number | Double;
+export type NumberValue = IntegerValue | DoubleValue;
+
+export const INT64_MAX = 2n ** 63n - 1n;
+export const INT64_MIN = -(2n ** 63n);
+const TWO_63 = 2 ** 63;
+
+/** The nearest double. */
+export const toDouble = (value: NumberValue): number => {
+  if (typeof value === 'number') return value;
+  return typeof value === 'bigint' ? Number(value) : value.value;
+};
+
+/** Wraps at int64. */
+export function addIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
+  if (typeof a === 'number' && typeof b === 'number') {
+    const sum = a + b;
+    if (Number.isSafeInteger(sum)) return sum;
+  }
+  return integer(BigInt(a) + BigInt(b));
+}
+
+/** Wraps at int64. */
+export function subtractIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
+  if (typeof a === 'number' && typeof b === 'number') {
+    const difference = a - b;
+    if (Number.isSafeInteger(difference)) return difference;
+  }
+  return integer(BigInt(a) - BigInt(b));
+}
+
+/** Wraps at int64. */
+export function multiplyIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
+  if (typeof a === 'number' && typeof b === 'number') {
+    const product = a * b;
+    // `+ 0` because -1 * 0 is -0, which is no Integer.
+    if (Number.isSafeInteger(product)) return product + 0;
+  }
+  return integer(BigInt(a) * BigInt(b));
+}
+
+/** Cuts the fraction off, stays within int64, and makes 0 of NaN. */
+export function truncateToInteger(value: NumberValue): IntegerValue {
+  if (typeof value === 'bigint') return value;
+  const number = typeof value === 'number' ? value : value.value;
+  if (Number.isNaN(number)) return 0;
+  if (number >= TWO_63) return INT64_MAX;
+  if (number <= -TWO_63) return INT64_MIN;
+  const whole = Math.trunc(number);
+  return Number.isSafeInteger(whole) ? whole + 0 : integer(BigInt(whole));
+}
+
+/** The Double of a number: `1` gives `1.0`. */
+export const asDouble = (value: NumberValue): DoubleValue => double(toDouble(value));

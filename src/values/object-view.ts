@@ -1,0 +1,110 @@
+/**
+ * How documents, events, pages and sets look as plain objects: for order, storage and navigation.
+ * Spec: values 2, 5 and 10.
+ */
+import { unreachable } from '../errors.ts';
+import {
+  NATIVE,
+  Ref,
+  type Document,
+  type Event,
+  type ObjectValue,
+  type Page,
+  type SetValue,
+  type Sourced,
+  type Value,
+} from './value.ts';
+
+/** The ref of the collection that a document's ref is in. */
+export const collectionOf = (ref: Ref): Ref =>
+  new Ref(ref.database, NATIVE.collections, BigInt(ref.collection));
+
+/** `ref`, `ts`, then the stored members: what is rendered and stored. */
+export function documentMembers(document: Document): ObjectValue {
+  const members = new Map<string, Value>([
+    ['ref', document.ref],
+    ['ts', document.ts],
+  ]);
+  for (const [key, value] of document.fields) members.set(key, value);
+  return members;
+}
+
+export function eventMembers(event: Event): ObjectValue {
+  const members = new Map<string, Value>([
+    ['ts', event.ts],
+    ['action', event.action],
+  ]);
+  if (event.document) members.set('document', event.document);
+  if (event.data !== undefined) members.set('data', event.data);
+  return members;
+}
+
+export function pageMembers(page: Page): ObjectValue {
+  const members = new Map<string, Value>();
+  if (page.before !== undefined) members.set('before', page.before);
+  if (page.after !== undefined) members.set('after', page.after);
+  return members.set('data', page.data);
+}
+
+export const sourcedMembers = (sourced: Sourced): ObjectValue =>
+  new Map<string, Value>([
+    ['value', sourced.value],
+    ['sources', sourced.sources],
+  ]);
+
+/** As rendered, and `class` and `collection`: what a document is ordered by. */
+export function documentForOrder(document: Document): ObjectValue {
+  const collection = collectionOf(document.ref);
+  return new Map(documentMembers(document)).set('class', collection).set('collection', collection);
+}
+
+/** The inside of `{"@set":…}`. */
+export function setMembers(set: SetValue): ObjectValue {
+  switch (set.op) {
+    case 'match':
+      return new Map<string, Value>([
+        ['match', set.index],
+        ...(set.terms.length > 0 ? [['terms', unwrapSingle(set.terms)] as const] : []),
+      ]);
+    case 'documents':
+      return new Map([['documents', set.collection]]);
+    case 'singleton':
+      return new Map([['singleton', set.ref]]);
+    case 'events':
+      return new Map([['events', set.of.kind === 'set' ? setMembers(set.of) : set.of]]);
+    case 'union':
+    case 'intersection':
+    case 'difference':
+      return new Map([[set.op, unwrapSingle(set.sets)]]);
+    case 'distinct':
+    case 'reverse':
+      return new Map([[set.op, set.set]]);
+    case 'filter':
+      return new Map<string, Value>([
+        ['filter', set.lambda],
+        ['collection', set.set],
+      ]);
+    case 'join':
+      return new Map<string, Value>([
+        ['join', set.set],
+        ['with', set.with],
+      ]);
+    case 'range':
+      return new Map<string, Value>([
+        ['range', set.set],
+        ...(set.from.length > 0 ? [['from', set.from] as const] : []),
+        ...(set.to.length > 0 ? [['to', set.to] as const] : []),
+      ]);
+    default:
+      return unreachable(set);
+  }
+}
+
+/** A lone member stands without its array, unless it is an array itself and would be taken for the list. */
+const unwrapSingle = (values: readonly Value[]): Value => {
+  const [only] = values;
+  return values.length === 1 && only !== undefined && !Array.isArray(only) ? only : values;
+};
+
+/** A set as it is ordered. */
+export const setForOrder = (set: SetValue): ObjectValue => new Map([['@set', setMembers(set)]]);
