@@ -1,0 +1,98 @@
+import { BUILDER_ROWS, type BuilderRow } from './builder-table.ts';
+
+type Form = Readonly<Record<string, unknown>>;
+
+/** The expression as a program would write it: `Get(Ref(Collection("notes"), "1"))`. For people and error reports. */
+export function printExpression(expression: unknown): string {
+  const form = unwrapped(expression);
+  if (typeof form === 'bigint') return `${form}n`;
+  if (Array.isArray(form)) return `[${list(form)}]`;
+  if (typeof form !== 'object' || form === null) return JSON.stringify(form) ?? 'undefined';
+  return printForm(form as Form);
+}
+
+const list = (parts: readonly unknown[]): string => parts.map(printExpression).join(', ');
+
+/** Wire form of an expression, one level. */
+const unwrapped = (expression: unknown): unknown =>
+  typeof expression === 'object' && expression !== null && '_isFaunaExpr' in expression
+    ? unwrapped((expression as unknown as { toJSON(): unknown }).toJSON())
+    : expression;
+
+/** The forms that no row of the table describes, by a key that only they have. */
+const SPECIAL: Readonly<Record<string, (form: Form) => string>> = {
+  object: (form) => printMembers(unwrapped(form['object']) as Form),
+  do: (form) => `Do(${list(unwrapped(form['do']) as unknown[])})`,
+  lambda: (form) => `Lambda(${list([form['lambda'], form['expr']])})`,
+  paginate: ({ paginate, ...options }) =>
+    `Paginate(${printExpression(paginate)}${Object.keys(options).length > 0 ? `, ${printMembers(options)}` : ''})`,
+  let: (form) =>
+    `Let([${(form['let'] as Form[]).map(printMembers).join(', ')}], ${printExpression(form['in'])})`,
+  ref: (form) => `Ref(${list([form['ref'], form['id']])})`,
+  '@ref': (form) => printRef(form['@ref']),
+  '@ts': (form) => `Time(${printExpression(form['@ts'])})`,
+  '@date': (form) => `Date(${printExpression(form['@date'])})`,
+  '@bytes': (form) => `Bytes(${printExpression(form['@bytes'])})`,
+  '@uuid': (form) => `Uuid(${printExpression(form['@uuid'])})`,
+  '@set': (form) => printExpression(form['@set']),
+  '@query': (form) => `Query(${printExpression(form['@query'])})`,
+};
+
+let rowsByKey: ReadonlyMap<string, BuilderRow> | undefined;
+
+function printForm(form: Form): string {
+  const first = Object.keys(form)[0] ?? '';
+  if (Object.hasOwn(SPECIAL, first)) return SPECIAL[first]?.(form) ?? '';
+  rowsByKey ??= new Map(BUILDER_ROWS.map((row) => [row.keys[0]?.key ?? '', row]));
+  const row = rowsByKey.get(first);
+  return row ? `${row.name}(${printArguments(row, form)})` : printMembers(form);
+}
+
+function printArguments({ keys, swapped }: BuilderRow, form: Form): string {
+  const given = keys.findLastIndex(
+    ({ key, mark }) => form[key] !== undefined && (form[key] !== null || /^[*~]?$/.test(mark)),
+  );
+  const words = keys.slice(0, given + 1).flatMap(({ key, mark }, at) => {
+    const part = unwrapped(form[key]) ?? null;
+    const many = mark === '*' && Array.isArray(part) && part.length !== 1 && at + part.length > 0;
+    return many ? (part as unknown[]).map(printExpression) : [printExpression(part)];
+  });
+  return (swapped ? words.reverse() : words).join(', ');
+}
+
+const printMembers = (members: Form): string =>
+  `{${Object.entries(members)
+    .map(([key, member]) => `${JSON.stringify(key)}: ${printExpression(member)}`)
+    .join(', ')}}`;
+
+/** Native kinds whose members are known by name, and the builder that names one. */
+const NAMED: Readonly<Record<string, string>> = {
+  collections: 'Collection',
+  databases: 'Database',
+  indexes: 'Index',
+  functions: 'Function',
+  roles: 'Role',
+  access_providers: 'AccessProvider',
+};
+
+interface WireRef {
+  readonly id: string;
+  readonly collection?: unknown;
+  readonly database?: unknown;
+}
+
+function printRef(ref: unknown): string {
+  const isWhole =
+    typeof ref === 'object' && ref !== null && typeof (ref as WireRef).id === 'string';
+  if (!isWhole) return `Ref(${printExpression(ref)})`;
+  const { id, collection, database } = ref as WireRef;
+  const scope = database === undefined ? '' : printExpression(database);
+  if (collection === undefined) {
+    const name = id.replace(/(?:^|_)[a-z]/g, (start) => start.replace('_', '').toUpperCase());
+    return `${name}(${scope})`;
+  }
+  const kind = (unwrapped(collection) as { readonly '@ref'?: WireRef })['@ref'];
+  const named = kind?.collection === undefined ? NAMED[kind?.id ?? ''] : undefined;
+  if (named) return `${named}(${JSON.stringify(id)}${scope && `, ${scope}`})`;
+  return `Ref(${list([collection, id])})`;
+}
