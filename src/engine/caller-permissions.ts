@@ -1,0 +1,15 @@
+/** All rights of a caller, from every source there is. */
+import type { Caller } from './authenticate.ts';
+import type { EngineContext } from './context.ts';
+import { identityPermissions, memberPermissions } from './open-permissions.ts';
+import { anyOf, builtinPermissions, type Permissions } from './permissions.ts';
+
+export function permissionsOf(context: EngineContext, caller: Caller): Permissions {
+  const { role, identity } = caller;
+  if (role === 'admin') return builtinPermissions(context, role);
+  return anyOf([
+    ...(role === 'roles' ? [] : [builtinPermissions(context, role)]),
+    ...(identity ? [identityPermissions(context, identity)] : []),
+    memberPermissions(context, identity),
+  ]);
+}

@@ -1,0 +1,56 @@
+/** What every part of the engine knows while one query runs. Made anew for each attempt. */
+import type { ApiVersion } from '../query/session.ts';
+import type { Reader, Writer } from '../store/reader.ts';
+import type { DatabaseId, Lambda, Micros, Value } from '../values/value.ts';
+import type { Caller } from './authenticate.ts';
+import type { Meters } from './meters.ts';
+import type { Permissions } from './permissions.ts';
+import type { Schema } from './schema.ts';
+
+/** Recorded inputs: the same in every run of one query, in the order asked. */
+export interface Inputs {
+  /** A fresh document id: positive, later ones greater. */
+  newId(): bigint;
+  randomBytes(count: number): Uint8Array;
+  sha256(bytes: Uint8Array): Uint8Array;
+  /** @throws Suspended */
+  hash(password: string): string;
+  /** `hash` undefined: nobody's password, same work, false. @throws Suspended */
+  verify(password: string, hash: string | undefined): boolean;
+}
+
+/** What the engine asks of the query room about function values. */
+export interface Lambdas {
+  /** Parses the inside of a stored `@query`. */
+  parse(wire: string, apiVersion: string): Lambda;
+  /** All that its body may do, calls of functions included. */
+  effectOf(lambda: Lambda): 'pure' | 'read' | 'write';
+  /** Applies a function of one argument, under an effect limit. @throws Suspended, QueryFailure */
+  apply(lambda: Lambda, argument: Value, limit: 'pure' | 'read'): Value;
+}
+
+export interface EngineContext {
+  /** The present: what is committed, and this query's own writes. The same object as `writer` when there is one. */
+  readonly reader: Reader;
+  readonly writer: Writer | undefined;
+  /** The database the query runs in. */
+  readonly database: DatabaseId;
+  /** `Now()`. */
+  readonly snapshot: Micros;
+  /** Valid time of what this query writes: later than every commit before it, and than `snapshot`. */
+  readonly commitTs: Micros;
+  readonly apiVersion: ApiVersion;
+  readonly caller: Caller;
+  /** Rights in force: the caller's, or those of the role of the function being called. */
+  permissions: Permissions;
+  readonly inputs: Inputs;
+  readonly lambdas: Lambdas;
+  readonly meters: Meters;
+  /** Schema of a database as it is now, this query's own changes included; `byName` look-ups ignore those. @throws Suspended */
+  schema(database: DatabaseId): Schema;
+  /** Documents whose past this query has rewritten (`insert`, `remove`): keys. */
+  readonly rewritten: Set<string>;
+}
+
+/** What reading a document takes, also before it is known who asks. */
+export type StoreContext = Pick<EngineContext, 'reader' | 'snapshot' | 'schema'>;

@@ -1,0 +1,212 @@
+/** Documents as they are at a time. Spec: sets 1.2 to 1.4. */
+import { after, documentKey, historyKey, type Key } from '../codec/key.ts';
+import { unpackVersion, type StoredVersion } from '../codec/row.ts';
+import { parseStored } from '../codec/stored.ts';
+import { fail, Refusal } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { ReadTime } from '../query/session.ts';
+import { positionOf, type Where } from '../query/node.ts';
+import type { Row } from '../store/port.ts';
+import type { Reader } from '../store/reader.ts';
+import { NATIVE, PENDING } from '../values/value.ts';
+import type { Document, Micros, ObjectValue, PendingTime, Ref } from '../values/value.ts';
+import type { EngineContext, StoreContext } from './context.ts';
+import { isNative, nativeName } from './definitions.ts';
+import type { CollectionDefinition } from './definitions.ts';
+
+export const keyOf = (ref: Ref): Key => documentKey(ref.database, ref.collection, ref.id);
+
+/** A version of a document that is there. */
+export interface LiveVersion {
+  readonly ref: Ref;
+  readonly row: Row;
+  readonly version: StoredVersion;
+}
+
+/** Undefined when the document is not there at that time: never made, deleted, expired, or its collection is gone. */
+export function liveVersion(
+  context: StoreContext,
+  ref: Ref,
+  time: ReadTime,
+): LiveVersion | undefined {
+  const collection = context.schema(ref.database).collection(ref.collection);
+  if (!collection) return undefined;
+  if (time !== 'present') requireRetained(context, collection, time);
+  const row = rowAt(context.reader, ref, time);
+  if (!row) return undefined;
+  const version = unpackVersion(String(row.value));
+  if (version.action === 'delete' || isExpired(version, context.snapshot)) return undefined;
+  return { ref, row, version };
+}
+
+/** The row of the newest version at that time, live or not. */
+function rowAt(reader: Reader, ref: Ref, time: ReadTime): Row | undefined {
+  const current = reader.row({ space: 'documents', key: keyOf(ref) });
+  if (time === 'present') return current;
+  if (current && unpackVersion(String(current.value)).ts <= time) return current;
+  return newestBefore(reader, ref, time + 1);
+}
+
+/** The newest superseded version, or delete marker, older than `time`. */
+export function newestBefore(reader: Reader, ref: Ref, time: Micros): Row | undefined {
+  const [found] = reader.range({
+    space: 'history',
+    by: 'key',
+    lower: keyOf(ref),
+    upper: historyKey(ref.database, ref.collection, ref.id, time),
+    reverse: true,
+    limit: 1,
+    rows: true,
+  });
+  return found?.row;
+}
+
+export const isExpired = ({ ttl }: Pick<StoredVersion, 'ttl'>, snapshot: Micros): boolean =>
+  ttl !== undefined && ttl <= snapshot;
+
+const DAY_MICROS = 86_400 * 1_000_000;
+
+/** Minimum valid time of a collection: nothing before it can be read. Spec: sets 1.3. */
+export function minimumValidTime(collection: CollectionDefinition, snapshot: Micros): Micros {
+  const { historyDays, floor } = collection;
+  const kept = historyDays === undefined ? 0 : snapshot - historyDays * DAY_MICROS;
+  return Math.max(0, Math.max(floor, kept) - LIMITS.historyGraceMicros);
+}
+
+/** @throws Refusal `bad request` for a time before the retained history */
+export function requireRetained(
+  context: Pick<EngineContext, 'snapshot'>,
+  collection: CollectionDefinition,
+  time: Micros,
+): void {
+  const minimum = minimumValidTime(collection, context.snapshot);
+  if (time >= minimum) return;
+  throw new Refusal(
+    'bad request',
+    `Requested timestamp ${time} less than minimum allowed timestamp ${minimum}.`,
+  );
+}
+
+/** Stored members of the present version, for rights and rules; not counted as a read of the query. */
+export function storedFields(context: EngineContext, ref: Ref): ObjectValue | undefined {
+  const live = liveVersion(context, ref, 'present');
+  return live && fieldsOf(context, ref, live.version);
+}
+
+export const fieldsOf = (
+  context: Pick<EngineContext, 'lambdas'>,
+  ref: Ref,
+  version: StoredVersion,
+): ObjectValue =>
+  version.body === ''
+    ? new Map()
+    : (parseStored(version.body, {
+        lambda: context.lambdas.parse,
+        database: ref.database,
+      }) as ObjectValue);
+
+/** Members kept in rows that nobody is shown. */
+const HIDDEN: ReadonlyMap<number, readonly string[]> = new Map([[NATIVE.collections, ['floor']]]);
+
+/** The members of a document that are shown. */
+export function shownFields(ref: Ref, fields: ObjectValue): ObjectValue {
+  const hidden = HIDDEN.get(ref.collection);
+  if (!hidden) return fields;
+  return new Map([...fields].filter(([name]) => !hidden.includes(name)));
+}
+
+/** A document read from a row: its members are parsed when first asked for. */
+class ReadDocument implements Document {
+  readonly kind = 'document';
+  readonly created = false;
+  readonly ref: Ref;
+  readonly ts: Micros | PendingTime;
+  private readonly context: EngineContext;
+  private readonly version: StoredVersion;
+  private parsed: ObjectValue | undefined;
+
+  constructor(context: EngineContext, ref: Ref, version: StoredVersion) {
+    this.context = context;
+    this.ref = ref;
+    this.version = version;
+    this.ts = shownTs(context, version.ts);
+  }
+
+  get fields(): ObjectValue {
+    return (this.parsed ??= shownFields(this.ref, fieldsOf(this.context, this.ref, this.version)));
+  }
+
+  get text(): string | undefined {
+    const { plain, body } = this.version;
+    return plain && !HIDDEN.has(this.ref.collection) ? body.slice(1, -1) : undefined;
+  }
+}
+
+export const documentOf = (context: EngineContext, ref: Ref, version: StoredVersion): Document =>
+  new ReadDocument(context, ref, version);
+
+/** The commit time is not known to the query that makes it. */
+export const shownTs = (context: EngineContext, ts: Micros): Micros | PendingTime =>
+  ts === context.commitTs ? PENDING : ts;
+
+/** `get` of a ref. Spec: functions 1.4; auth 3.4: a denial hides whether it is there. */
+export function getDocument(
+  context: EngineContext,
+  ref: Ref,
+  time: ReadTime,
+  place: Where,
+): Document {
+  requireRight(context, ref, place);
+  const live = liveVersion(context, ref, time);
+  if (!live) return failNotFound(ref, positionOf(place));
+  noteDocumentRead(context, live, time);
+  return documentOf(context, ref, live.version);
+}
+
+/** `exists` of a ref: false for what may not be read. */
+export function documentExists(context: EngineContext, ref: Ref, time: ReadTime): boolean {
+  if (!context.permissions.may({ action: 'read', ref })) return false;
+  const live = liveVersion(context, ref, time);
+  if (live) noteDocumentRead(context, live, time);
+  else context.meters.noteRead(`${time} ${keyOf(ref)}`, 0);
+  return live !== undefined;
+}
+
+function requireRight(context: EngineContext, ref: Ref, place: Where): void {
+  if (!context.permissions.may({ action: 'read', ref })) failDenied(positionOf(place));
+}
+
+export function noteDocumentRead(
+  context: EngineContext,
+  { row }: LiveVersion,
+  time: ReadTime,
+): void {
+  context.meters.noteRead(`${time} ${row.key}`, row.value.length);
+}
+
+export const failDenied = (position: readonly (string | number)[]): never =>
+  fail('permission denied', position, 'Insufficient privileges to perform the action.');
+
+const KIND_NAMES: Readonly<Record<string, string>> = {
+  collections: 'Collection',
+  databases: 'Database',
+  indexes: 'Index',
+  functions: 'Function',
+  roles: 'Role',
+  keys: 'Key',
+  tokens: 'Token',
+  credentials: 'Credentials',
+  access_providers: 'Access provider',
+};
+
+/** What error texts call a document of this collection: "Collection already exists." */
+export const kindName = (ref: Ref): string =>
+  isNative(ref.collection)
+    ? (KIND_NAMES[nativeName(ref.collection) ?? ''] ?? 'Document')
+    : 'Document';
+
+export const failNotFound = (ref: Ref, position: readonly (string | number)[]): never =>
+  fail('instance not found', position, `${kindName(ref)} not found.`);
+
+/** The end of a document's rows in `history`. */
+export const historyEnd = (ref: Ref): Key => after(keyOf(ref));

@@ -1,0 +1,42 @@
+/** Counts what one attempt reads and writes. Spec: auth 4.5. */
+import type { Key } from '../codec/key.ts';
+
+const READ_OP_BYTES = 4096;
+const WRITE_OP_BYTES = 1024;
+
+export class Meters {
+  readOps = 0;
+  readBytes = 0;
+  private readonly read = new Set<string>();
+  private readonly written = new Map<Key, number>();
+
+  /** A document asked for by the query. `what` tells reads apart: a second one of the same is free. */
+  noteRead(what: string, bytes: number, partitions = 1): void {
+    if (this.read.has(what)) return;
+    this.read.add(what);
+    this.readBytes += bytes;
+    this.readOps += Math.max(1, Math.ceil(bytes / READ_OP_BYTES)) + partitions - 1;
+  }
+
+  /** Bytes read that count as no operation: by writes, schema, identity. */
+  noteUncounted(bytes: number): void {
+    this.readBytes += bytes;
+  }
+
+  /** A document touched: bytes of its version and entries as they now stand. */
+  noteWrite(key: Key, bytes: number): void {
+    this.written.set(key, bytes);
+  }
+
+  get writeBytes(): number {
+    let sum = 0;
+    for (const bytes of this.written.values()) sum += bytes;
+    return sum;
+  }
+
+  get writeOps(): number {
+    let sum = 0;
+    for (const bytes of this.written.values()) sum += Math.ceil(bytes / WRITE_OP_BYTES);
+    return sum;
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * What a secret may do. One interface, and an implementation for each source of rights: builtin roles of keys here, baseline
+ * of identities and `permissions` members in `open-permissions.ts`. Spec: auth 1.3, 3.2.
+ */
+import { NATIVE } from '../values/value.ts';
+import type { ActionName, CollectionId, Micros, ObjectValue, Ref, Value } from '../values/value.ts';
+import type { BuiltinRole } from './authenticate.ts';
+import type { EngineContext } from './context.ts';
+import { isWithin } from './databases.ts';
+import { isNative } from './definitions.ts';
+import type { FunctionDefinition, IndexDefinition } from './definitions.ts';
+
+/** Something a query is about to do. Rows of the table in auth 3.2. */
+export type Deed =
+  /** Of a document, or of a native collection as a set (`keys()`: the ref of the collection). */
+  | { readonly action: 'read' | 'history_read' | 'delete'; readonly ref: Ref }
+  /** `match`; and whether what it gives is shown without asking for each document. */
+  | {
+      readonly action: 'read_index' | 'read_all_of_index';
+      readonly index: IndexDefinition;
+      readonly terms: readonly Value[];
+    }
+  /** Whether one document found through a readable index is shown. */
+  | { readonly action: 'read_entry'; readonly ref: Ref; readonly index: IndexDefinition }
+  /** Whether `documents(collection)` is shown without asking for each document. */
+  | { readonly action: 'read_all_of_collection'; readonly collection: Ref }
+  | { readonly action: 'create'; readonly collection: Ref; readonly data: ObjectValue }
+  | {
+      readonly action: 'create_with_id';
+      readonly collection: Ref;
+      readonly data: ObjectValue;
+      readonly ref: Ref;
+    }
+  /** `new` is `old` merged with the params, also for `replace`. */
+  | {
+      readonly action: 'write';
+      readonly ref: Ref;
+      readonly old: ObjectValue;
+      readonly new: ObjectValue;
+    }
+  | {
+      readonly action: 'history_write';
+      readonly ref: Ref;
+      readonly ts: Micros;
+      readonly kind: ActionName;
+      readonly data: ObjectValue;
+    }
+  | { readonly action: 'call'; readonly function: FunctionDefinition; readonly argument: Value };
+
+export interface Permissions {
+  /** @throws Suspended */
+  may(deed: Deed): boolean;
+}
+
+/** Native collections only an admin key may touch. */
+const ADMIN_ONLY: ReadonlySet<CollectionId> = new Set([
+  NATIVE.databases,
+  NATIVE.keys,
+  NATIVE.roles,
+  NATIVE.access_providers,
+]);
+
+/** Rights of keys by their builtin role; `client` has none. */
+export function builtinPermissions(context: EngineContext, role: BuiltinRole): Permissions {
+  const mayTouch = (collection: CollectionId) => role === 'admin' || !ADMIN_ONLY.has(collection);
+  const reads = role !== 'client';
+  const writes = role === 'admin' || role === 'server';
+  const isHere = (ref: Ref) => ref.database === context.database;
+  const isInScope = (ref: Ref) => isWithin(context, ref.database, context.database);
+  const may = (deed: Deed): boolean => {
+    switch (deed.action) {
+      case 'read':
+      case 'read_entry':
+      case 'history_read':
+        return reads && mayTouch(collectionMeant(deed.ref)) && isInScope(deed.ref);
+      case 'read_all_of_collection':
+        return reads && mayTouch(Number(deed.collection.id)) && isInScope(deed.collection);
+      case 'read_index':
+        return reads && isInScope(deed.index.ref);
+      case 'read_all_of_index':
+        return reads && sourcesOf(deed.index).every(mayTouch) && isInScope(deed.index.ref);
+      case 'create':
+        return writes && mayTouch(Number(deed.collection.id)) && isHere(deed.collection);
+      case 'create_with_id':
+      case 'write':
+      case 'delete':
+      case 'history_write':
+        return writes && mayTouch(deed.ref.collection) && isHere(deed.ref);
+      case 'call':
+        return writes && isInScope(deed.function.ref);
+    }
+  };
+  return { may };
+}
+
+/** Every right of any of them. */
+export function anyOf(sources: readonly Permissions[]): Permissions {
+  return { may: (deed) => sources.some((each) => each.may(deed)) };
+}
+
+/** Collections an index names. */
+export function sourcesOf(index: IndexDefinition): readonly CollectionId[] {
+  return index.sources.flatMap(({ collections }) =>
+    collections === 'all' ? [] : [...collections],
+  );
+}
+
+/** The native ref `keys()` stands for its members, not for the collection object. */
+function collectionMeant(ref: Ref): CollectionId {
+  const id = Number(ref.id);
+  return ref.collection === NATIVE.collections && isNative(id) ? id : ref.collection;
+}
