@@ -1,0 +1,114 @@
+/** Makes the file of an export: lines of the log, gzipped as a stream, stored in chunks. Memory holds one step of it. */
+import type { EngineOptions } from '../engine/api.ts';
+import type { Store } from '../store/port.ts';
+import type { Micros } from '../values/value.ts';
+import { addChunk, type ExportRow } from './export-rows.ts';
+import { readLog } from './query-log.ts';
+
+/** One gzip member, made step by step. What it returns is the caller's. */
+export interface GzipStream {
+  push(bytes: Uint8Array): readonly Uint8Array[];
+  finish(): readonly Uint8Array[];
+}
+
+export interface FileOptions extends Pick<EngineOptions, 'clock' | 'pause'> {
+  readonly store: Store;
+  readonly openGzip: () => GzipStream;
+}
+
+export type FileOutcome =
+  | { readonly state: 'written'; readonly chunks: number; readonly bytes: number }
+  | { readonly state: 'empty' }
+  | { readonly state: 'late' }
+  /** Another attempt owns the request now. */
+  | { readonly state: 'taken' };
+
+const PUSH_BYTES = 64 * 1024;
+/** Pushes between two turns of the event loop. */
+const PUSHES_PER_TURN = 4;
+export const CHUNK_BYTES = 1024 * 1024;
+
+export async function writeFile(
+  owner: ExportRow,
+  deadline: Micros,
+  options: FileOptions,
+): Promise<FileOutcome> {
+  const { store, clock, pause } = options;
+  const { start, end, path } = owner.wish;
+  const encoder = new TextEncoder();
+  const gzip = options.openGzip();
+  const chunks = new Chunks(store, owner);
+  let hasLines = false;
+  for await (const lines of readLog(store, { start, end, database: path })) {
+    if (clock() >= deadline) return { state: 'late' };
+    if (lines.length > 0) {
+      hasLines = true;
+      const bytes = encoder.encode(`${lines.join('\n')}\n`);
+      let pushes = 0;
+      for (let at = 0; at < bytes.length; at += PUSH_BYTES) {
+        chunks.take(gzip.push(bytes.subarray(at, at + PUSH_BYTES)));
+        pushes += 1;
+        if (pushes % PUSHES_PER_TURN === 0) await pause();
+      }
+      if (!(await chunks.writeFull())) return { state: 'taken' };
+    }
+    await pause();
+  }
+  if (!hasLines) return { state: 'empty' };
+  chunks.take(gzip.finish());
+  if (!(await chunks.writeFull()) || !(await chunks.writeRest())) return { state: 'taken' };
+  return { state: 'written', chunks: chunks.written, bytes: chunks.bytes };
+}
+
+class Chunks {
+  private readonly store: Store;
+  private readonly owner: ExportRow;
+  private parts: Uint8Array[] = [];
+  private held = 0;
+  written = 0;
+  bytes = 0;
+
+  constructor(store: Store, owner: ExportRow) {
+    this.store = store;
+    this.owner = owner;
+  }
+
+  take(parts: readonly Uint8Array[]): void {
+    for (const part of parts) {
+      this.parts.push(part);
+      this.held += part.length;
+    }
+  }
+
+  async writeFull(): Promise<boolean> {
+    while (this.held >= CHUNK_BYTES) {
+      const all = this.join();
+      const rest = all.slice(CHUNK_BYTES);
+      this.parts = [rest];
+      this.held = rest.length;
+      if (!(await this.write(all.slice(0, CHUNK_BYTES)))) return false;
+    }
+    return true;
+  }
+
+  writeRest(): Promise<boolean> {
+    return this.write(this.join());
+  }
+
+  private join(): Uint8Array {
+    const all = new Uint8Array(this.held);
+    let at = 0;
+    for (const part of this.parts) {
+      all.set(part, at);
+      at += part.length;
+    }
+    return all;
+  }
+
+  private async write(bytes: Uint8Array): Promise<boolean> {
+    const index = this.written;
+    this.written += 1;
+    this.bytes += bytes.length;
+    return addChunk(this.store, this.owner, index, bytes);
+  }
+}

@@ -1,0 +1,171 @@
+/** A request for log records of a time range, and what callers see of it. Spec: seed "Log request record"; auth 6.3. */
+import { LIMITS } from '../limits.ts';
+import type { Micros } from '../values/value.ts';
+
+export const LOG_STATES = [
+  'Pending',
+  'Requested',
+  'CreatingNewUrl',
+  'Complete',
+  'DoesNotExist',
+  'Failed',
+  'TimedOut',
+] as const;
+export type LogState = (typeof LOG_STATES)[number];
+
+export const REGION_GROUPS = ['us-std', 'eu-std', 'classic', 'local'] as const;
+
+/** The log request record. */
+export interface LogRequestRecord {
+  readonly request_id: string;
+  readonly database?: string;
+  readonly region_group: string;
+  readonly time_start: string;
+  readonly time_end: string;
+  readonly state: LogState;
+  /** Only in `Complete`, until it expires. */
+  readonly presigned_url?: string;
+  readonly presigned_url_expiration_time?: string;
+  readonly version: number;
+  readonly updated_at: string;
+}
+
+/** A call of the log API that cannot be done: the answer is `{message}`. */
+export class ExportRefusal extends Error {
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 429;
+  constructor(status: ExportRefusal['status'], message: string) {
+    super(message);
+    this.name = 'ExportRefusal';
+    this.status = status;
+  }
+}
+
+const refuse = (message: string): never => {
+  throw new ExportRefusal(400, message);
+};
+
+/** What was asked for, checked. */
+export interface ExportWish {
+  /** As given: region group and names of databases. */
+  readonly database?: string;
+  /** Names from the root of this store. */
+  readonly path: readonly string[];
+  readonly regionGroup: string;
+  readonly timeStart: string;
+  readonly timeEnd: string;
+  readonly start: Micros;
+  readonly end: Micros;
+  readonly idempotencyToken?: string;
+}
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/** Members by either of two names; the hosted service used both. */
+function textOf(body: Members, ...names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = body[name];
+    if (value === undefined || value === null) continue;
+    return typeof value === 'string' && value !== '' ? value : refuse(`${name} must be a text.`);
+  }
+  return undefined;
+}
+
+const MICROS_OF_DAY = 86_400 * 1_000_000;
+const TOKEN_CHARACTERS_MAX = 128;
+
+/**
+ * Checks the body of `POST /api/v1/logs`. `home`: the region group of this store.
+ * @throws ExportRefusal 400
+ */
+export function readWish(body: Members, home: string): ExportWish {
+  const database = textOf(body, 'database');
+  const group = textOf(body, 'regionGroup', 'region_group');
+  const place =
+    database === undefined ? { regionGroup: group ?? home, path: [] } : placeOf(database);
+  if (![...REGION_GROUPS, home].includes(place.regionGroup))
+    refuse(
+      `Unknown region group '${place.regionGroup}'. One of ${REGION_GROUPS.join(', ')} was expected.`,
+    );
+  const timeStart = textOf(body, 'time_start') ?? refuse('time_start is required.');
+  const timeEnd = textOf(body, 'time_end') ?? refuse('time_end is required.');
+  const start = microsOf('time_start', timeStart);
+  const end = microsOf('time_end', timeEnd);
+  if (end <= start) refuse('time_end must be later than time_start.');
+  if (end - start > LIMITS.logRangeMaxDays * MICROS_OF_DAY)
+    refuse(`The time range must not be longer than ${LIMITS.logRangeMaxDays} days.`);
+  const idempotencyToken = textOf(body, 'idempotency_token', 'idempotencyToken');
+  if (idempotencyToken !== undefined && idempotencyToken.length > TOKEN_CHARACTERS_MAX)
+    refuse(`idempotency_token must not be longer than ${TOKEN_CHARACTERS_MAX} characters.`);
+  return {
+    ...(database !== undefined && { database }),
+    ...place,
+    timeStart,
+    timeEnd,
+    start,
+    end,
+    ...(idempotencyToken !== undefined && { idempotencyToken }),
+  };
+}
+
+function placeOf(database: string): Pick<ExportWish, 'regionGroup' | 'path'> {
+  const [regionGroup = '', ...path] = database.replace(/\/$/, '').split('/');
+  if (path.includes(''))
+    refuse('database must be a path: a region group, then names of databases.');
+  return { regionGroup, path };
+}
+
+const DATE_TIME =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)$/;
+
+function microsOf(name: string, text: string): Micros {
+  const fault = `${name} must be a date-time, such as 2024-05-01T00:00:00Z.`;
+  const parts = DATE_TIME.exec(text) ?? refuse(fault);
+  const [, year = '', month = '', day = '', hour = '', minute = '', second = ''] = parts;
+  const zone = (parts[8] ?? 'Z').toUpperCase();
+  const micros = Number((parts[7] ?? '').padEnd(6, '0').slice(0, 6));
+  const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${zone}`);
+  // Date.parse takes 30 February for a day in March.
+  const isDay =
+    new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
+  return Number.isNaN(ms) || !isDay ? refuse(fault) : ms * 1000 + micros;
+}
+
+/** The body of `POST …/url`. @throws ExportRefusal 400 */
+export function readVersion(body: Members): number | undefined {
+  const { version } = body;
+  if (version === undefined || version === null) return undefined;
+  return typeof version === 'number' && Number.isSafeInteger(version) && version >= 0
+    ? version
+    : refuse('version must be an integer, zero or more.');
+}
+
+export interface ListWish {
+  readonly states: readonly LogState[] | undefined;
+  readonly nextToken: string | undefined;
+  readonly maxResults: number;
+}
+
+const LIST_DEFAULT = 100;
+const LIST_MAX = 1000;
+
+/** The body of `POST …/_list`. @throws ExportRefusal 400 */
+export function readListWish(body: Members): ListWish {
+  const maxResults = body['max_results'] ?? body['maxResults'] ?? LIST_DEFAULT;
+  if (
+    typeof maxResults !== 'number' ||
+    !Number.isInteger(maxResults) ||
+    maxResults < 1 ||
+    maxResults > LIST_MAX
+  )
+    return refuse(`max_results must be an integer from 1 to ${LIST_MAX}.`);
+  const nextToken = textOf(body, 'next_token', 'nextToken');
+  return { states: statesOf(body['states']), nextToken, maxResults };
+}
+
+function statesOf(states: unknown): readonly LogState[] | undefined {
+  if (states === undefined || states === null) return undefined;
+  const isState = (state: unknown): state is LogState => LOG_STATES.some((each) => each === state);
+  return Array.isArray(states) && states.every(isState)
+    ? states
+    : refuse(`states must be an array of ${LOG_STATES.join(', ')}.`);
+}

@@ -1,0 +1,214 @@
+/** Rows of exports in the space `files`: requests, idempotency tokens, chunks of finished files. */
+import { metaKey, type Key } from '../codec/key.ts';
+import type { Range, Row, RowAddress, Store, WriteTx } from '../store/port.ts';
+import type { Micros } from '../values/value.ts';
+import type { ExportWish, LogRequestRecord, LogState } from './export-request.ts';
+
+/** As stored, in JSON. */
+export interface ExportRow {
+  readonly id: string;
+  readonly state: LogState;
+  readonly version: number;
+  readonly created: Micros;
+  readonly updated: Micros;
+  readonly wish: ExportWish;
+  /** Fence: who began a later attempt owns the request. */
+  readonly attempt: number;
+  readonly chunks: number;
+  readonly bytes: number;
+  readonly url?: { readonly signature: string; readonly expires: Micros };
+  /** Where its idempotency token is stored. */
+  readonly token?: string;
+}
+
+const FILES = { durability: 'strict' } as const;
+
+const requestAddress = (id: string): RowAddress => ({
+  space: 'files',
+  key: metaKey(`request/${id}`),
+});
+const tokenAddress = (token: string): RowAddress => ({
+  space: 'files',
+  key: metaKey(`token/${token}`),
+});
+const chunkKey = (id: string, attempt: number, index: number): Key =>
+  metaKey(`chunk/${id}/${padded(attempt)}/${padded(index)}`);
+const padded = (number: number): string => String(number).padStart(8, '0');
+
+/** '0' is the character after '/'. */
+const under = (name: string, limit: number, rows: boolean): Range => ({
+  space: 'files',
+  by: 'key',
+  lower: metaKey(`${name}/`),
+  upper: metaKey(`${name}0`),
+  reverse: false,
+  limit,
+  rows,
+});
+
+const rowOf = (address: RowAddress, value: string | Uint8Array): Row => ({
+  key: address.key,
+  entries: [],
+  value,
+});
+
+const parseRow = (row: Row | undefined): ExportRow | undefined =>
+  typeof row?.value === 'string' ? (JSON.parse(row.value) as ExportRow) : undefined;
+
+/** Requests that are kept at once. */
+export const REQUESTS_MAX = 200;
+
+/** All requests, oldest first. */
+export async function readRequests(store: Store): Promise<readonly ExportRow[]> {
+  const range = under('request', REQUESTS_MAX * 2, true);
+  const [entries = []] = (await store.read((tx) => tx.fetch([], [range]))).ranges;
+  return entries.map(({ row }) => parseRow(row)).filter((row) => row !== undefined);
+}
+
+export async function readRequest(store: Store, id: string): Promise<ExportRow | undefined> {
+  const found = await store.read((tx) => tx.fetch([requestAddress(id)], []));
+  return parseRow(found.rows[0]);
+}
+
+const TOKEN_LIFE_MICROS = 24 * 3600 * 1_000_000;
+
+/** Stores a new request, or returns the one that came with the same token within 24 hours. */
+export function addRequest(store: Store, row: ExportRow): Promise<ExportRow> {
+  return store.write(async (tx) => {
+    const earlier =
+      row.token === undefined ? undefined : await requestOfToken(tx, row.token, row.created);
+    if (earlier) return earlier;
+    const puts = [put(requestAddress(row.id), JSON.stringify(row))];
+    if (row.token !== undefined) {
+      const value = JSON.stringify({ id: row.id, created: row.created });
+      puts.push(put(tokenAddress(row.token), value));
+    }
+    tx.apply({ puts, deletes: [] });
+    return row;
+  }, FILES);
+}
+
+const put = (address: RowAddress, value: string | Uint8Array) => ({
+  space: address.space,
+  row: rowOf(address, value),
+});
+
+async function requestOfToken(
+  tx: WriteTx,
+  token: string,
+  now: Micros,
+): Promise<ExportRow | undefined> {
+  const [row] = (await tx.fetch([tokenAddress(token)], [])).rows;
+  if (typeof row?.value !== 'string') return undefined;
+  const known = JSON.parse(row.value) as { readonly id: string; readonly created: Micros };
+  if (now - known.created >= TOKEN_LIFE_MICROS) return undefined;
+  return parseRow((await tx.fetch([requestAddress(known.id)], [])).rows[0]);
+}
+
+/** Moves a request on, unless somebody else did meanwhile: then undefined. */
+export function advance(
+  store: Store,
+  from: ExportRow,
+  change: Partial<ExportRow> & Pick<ExportRow, 'updated'>,
+): Promise<ExportRow | undefined> {
+  return store.write(async (tx) => {
+    if (!(await isStill(tx, from))) return undefined;
+    const row = { ...from, ...change };
+    tx.apply({ puts: [put(requestAddress(row.id), JSON.stringify(row))], deletes: [] });
+    return row;
+  }, FILES);
+}
+
+async function isStill(tx: WriteTx, row: ExportRow): Promise<boolean> {
+  const current = parseRow((await tx.fetch([requestAddress(row.id)], [])).rows[0]);
+  return (
+    current?.attempt === row.attempt &&
+    current.state === row.state &&
+    current.version === row.version
+  );
+}
+
+/** False when the request is in other hands. */
+export function addChunk(
+  store: Store,
+  owner: ExportRow,
+  index: number,
+  bytes: Uint8Array,
+): Promise<boolean> {
+  return store.write(async (tx) => {
+    if (!(await isStill(tx, owner))) return false;
+    const address: RowAddress = { space: 'files', key: chunkKey(owner.id, owner.attempt, index) };
+    tx.apply({ puts: [put(address, bytes)], deletes: [] });
+    return true;
+  }, FILES);
+}
+
+/** The file, a chunk at a time. */
+export async function* readChunks(store: Store, row: ExportRow): AsyncGenerator<Uint8Array> {
+  for (let index = 0; index < row.chunks; index += 1) {
+    const address: RowAddress = { space: 'files', key: chunkKey(row.id, row.attempt, index) };
+    const value = (await store.read((tx) => tx.fetch([address], []))).rows[0]?.value;
+    // A shorter file would pass for a whole one.
+    if (!(value instanceof Uint8Array))
+      throw new Error(`Chunk ${index} of export ${row.id} is gone.`);
+    yield value;
+  }
+}
+
+const REMOVED_AT_ONCE = 16;
+
+/** Removes the chunks of all attempts, or of those before `attempt`; some per transaction. */
+export async function removeChunks(store: Store, id: string, attempt?: number): Promise<void> {
+  const all = under(`chunk/${id}`, REMOVED_AT_ONCE, false);
+  const range = attempt === undefined ? all : { ...all, upper: chunkKey(id, attempt, 0) };
+  for (;;) {
+    const count = await store.write(async (tx) => {
+      const [entries = []] = (await tx.fetch([], [range])).ranges;
+      tx.apply({ puts: [], deletes: entries.map(({ key }) => ({ space: 'files', key })) });
+      return entries.length;
+    }, FILES);
+    if (count < REMOVED_AT_ONCE) return;
+  }
+}
+
+/** Removes a request and what belongs to it. */
+export async function removeRequest(store: Store, row: ExportRow): Promise<void> {
+  await removeChunks(store, row.id);
+  const addresses = [requestAddress(row.id)];
+  if (row.token !== undefined) addresses.push(tokenAddress(row.token));
+  await store.write(async (tx) => {
+    await tx.fetch(addresses, []);
+    tx.apply({ puts: [], deletes: addresses });
+  }, FILES);
+}
+
+/** What a URL is made of. */
+export interface FileAddress {
+  readonly requestId: string;
+  readonly version: number;
+  /** Whoever has it may download. */
+  readonly signature: string;
+}
+export type MakeUrl = (file: FileAddress) => string;
+
+const timeText = (ts: Micros): string => new Date(ts / 1000).toISOString();
+
+export function recordOf(row: ExportRow, makeUrl: MakeUrl, now: Micros): LogRequestRecord {
+  const { wish, url, id, version } = row;
+  const isOpen = row.state === 'Complete' && url !== undefined;
+  return {
+    request_id: id,
+    ...(wish.database !== undefined && { database: wish.database }),
+    region_group: wish.regionGroup,
+    time_start: wish.timeStart,
+    time_end: wish.timeEnd,
+    state: row.state,
+    ...(isOpen &&
+      now < url.expires && {
+        presigned_url: makeUrl({ requestId: id, version, signature: url.signature }),
+      }),
+    ...(isOpen && { presigned_url_expiration_time: timeText(url.expires) }),
+    version,
+    updated_at: timeText(row.updated),
+  };
+}

@@ -1,0 +1,311 @@
+/**
+ * Log exports: requests that move from `Pending` over `Requested` to `Complete`, `DoesNotExist`, `Failed` or `TimedOut`, and from
+ * `Complete` over `CreatingNewUrl` to `Complete` with a new URL. Requests and files are rows, so both survive a reload; work that was
+ * cut off begins again. Spec: auth 6.3, seed "Log export API".
+ */
+import { encodeBase64Url } from '../codec/base64.ts';
+import type { EngineOptions } from '../engine/api.ts';
+import { LIMITS } from '../limits.ts';
+import type { Micros } from '../values/value.ts';
+import { writeFile, type FileOptions } from './export-file.ts';
+import {
+  ExportRefusal,
+  type ExportWish,
+  type ListWish,
+  type LogRequestRecord,
+} from './export-request.ts';
+import {
+  addRequest,
+  advance,
+  readChunks,
+  readRequest,
+  readRequests,
+  recordOf,
+  removeChunks,
+  removeRequest,
+  REQUESTS_MAX,
+  type ExportRow,
+  type MakeUrl,
+} from './export-rows.ts';
+
+export interface ExportsOptions extends FileOptions, Pick<EngineOptions, 'random'> {
+  /** Records that wait in memory are written first. */
+  readonly log: { flush(): Promise<void> };
+  readonly regionGroup: string;
+  /**
+   * Runs `body` while no other tab or process does, or not at all when one does. Left out: there is no other. Correctness does
+   * not hang on it (each attempt has a number that its writes check), only work done twice.
+   */
+  readonly exclusively?: (body: () => Promise<void>) => Promise<void>;
+  readonly urlLifeMs?: number;
+  readonly deadlineMs?: number;
+  /** Hears of failures that no request can show. */
+  readonly report?: (reason: unknown) => void;
+}
+
+/** Who asks: the database of the credential. Requests outside it are not there. */
+export interface Viewer {
+  readonly database: readonly string[];
+  readonly makeUrl: MakeUrl;
+}
+
+export interface ExportFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+const DEADLINE_MS = 10 * 60 * 1000;
+/** How long requests and their files are kept. */
+const KEPT_MICROS = 7 * 86_400 * 1_000_000;
+/** Requests that may be unfinished at once. */
+const UNFINISHED_MAX = 16;
+
+const isUnfinished = ({ state }: ExportRow): boolean =>
+  state === 'Pending' || state === 'Requested' || state === 'CreatingNewUrl';
+
+export class LogExports {
+  private readonly options: ExportsOptions;
+  private working: Promise<void> | undefined = undefined;
+  private isWanted = false;
+  private lastTime: Micros = 0;
+
+  constructor(options: ExportsOptions) {
+    this.options = options;
+  }
+
+  get regionGroup(): string {
+    return this.options.regionGroup;
+  }
+
+  /** @throws ExportRefusal */
+  async request(wish: ExportWish, viewer: Viewer): Promise<LogRequestRecord> {
+    const { store } = this.options;
+    const rows = await readRequests(store);
+    if (rows.filter(isUnfinished).length >= UNFINISHED_MAX)
+      throw new ExportRefusal(
+        429,
+        `At most ${UNFINISHED_MAX} log requests can be under way at once.`,
+      );
+    const created = this.time();
+    const token = wish.idempotencyToken;
+    const row = await addRequest(store, {
+      id: timeUuid(created, this.options.random(8)),
+      state: 'Pending',
+      version: 0,
+      created,
+      updated: created,
+      wish,
+      attempt: 0,
+      chunks: 0,
+      bytes: 0,
+      ...(token !== undefined && { token: `${JSON.stringify(viewer.database)}/${token}` }),
+    });
+    this.start();
+    return this.show(row, viewer);
+  }
+
+  /** @throws ExportRefusal 404 */
+  async status(id: string, viewer: Viewer): Promise<LogRequestRecord> {
+    const row = await this.find(id, viewer);
+    // Whoever began it may be gone.
+    if (isUnfinished(row)) this.start();
+    return this.show(row, viewer);
+  }
+
+  /**
+   * `version`: the one the caller knows. When a newer URL exists, that is the answer.
+   * @throws ExportRefusal
+   */
+  async createUrl(
+    id: string,
+    version: number | undefined,
+    viewer: Viewer,
+  ): Promise<LogRequestRecord> {
+    const row = await this.find(id, viewer);
+    if (version !== undefined && version > row.version)
+      throw new ExportRefusal(
+        400,
+        `Version ${version} does not exist; the latest is ${row.version}.`,
+      );
+    if (version !== undefined && version < row.version) return this.show(row, viewer);
+    if (row.state !== 'Complete')
+      throw new ExportRefusal(
+        409,
+        `A URL can be made of a complete request; this one is ${row.state}.`,
+      );
+    const changed = await advance(this.options.store, row, {
+      state: 'CreatingNewUrl',
+      version: row.version + 1,
+      updated: this.time(),
+    });
+    this.start();
+    return this.show(changed ?? (await this.find(id, viewer)), viewer);
+  }
+
+  /** Newest first. @throws ExportRefusal 400 */
+  async list(
+    { states, nextToken, maxResults }: ListWish,
+    viewer: Viewer,
+  ): Promise<{ readonly results: readonly LogRequestRecord[]; readonly next_token?: string }> {
+    if (nextToken !== undefined && !UUID.test(nextToken))
+      throw new ExportRefusal(400, 'next_token is not one that was given out.');
+    const rows = (await readRequests(this.options.store))
+      .filter((row) => isWithin(row, viewer))
+      .filter((row) => states === undefined || states.includes(row.state))
+      .filter((row) => nextToken === undefined || row.id < nextToken)
+      .reverse();
+    const results = rows.slice(0, maxResults);
+    const last = results.at(-1);
+    return {
+      results: results.map((row) => this.show(row, viewer)),
+      ...(last && rows.length > maxResults && { next_token: last.id }),
+    };
+  }
+
+  /** The file behind a URL; undefined when the URL has expired, was replaced, or never was. `signature`: of a URL others could guess. */
+  async file(id: string, version: number, signature?: string): Promise<ExportFile | undefined> {
+    const row = UUID.test(id) ? await readRequest(this.options.store, id) : undefined;
+    const url = row?.state === 'Complete' && row.version === version ? row.url : undefined;
+    if (!row || !url || url.expires <= this.options.clock()) return undefined;
+    if (signature !== undefined && !isEqual(signature, url.signature)) return undefined;
+    const chunks = readChunks(this.options.store, row);
+    return { name: `burrow-logs-${id}.json.gz`, bytes: row.bytes, chunks };
+  }
+
+  /** Does all that is unfinished: call it once after opening. Never rejects. */
+  work(): Promise<void> {
+    this.isWanted = true;
+    this.working ??= this.workWhileWanted().finally(() => {
+      this.working = undefined;
+    });
+    return this.working;
+  }
+
+  private start(): void {
+    void this.work();
+  }
+
+  private async workWhileWanted(): Promise<void> {
+    const exclusively = this.options.exclusively ?? ((body) => body());
+    try {
+      while (this.isWanted) {
+        this.isWanted = false;
+        await exclusively(() => this.workOnAll());
+      }
+    } catch (reason) {
+      this.options.report?.(reason);
+    }
+  }
+
+  private async workOnAll(): Promise<void> {
+    const { store, clock } = this.options;
+    const rows = await readRequests(store);
+    for (const row of rows.filter(isUnfinished)) await this.workOn(row);
+    const finished = rows.filter((row) => !isUnfinished(row));
+    const isOld = (row: ExportRow, index: number): boolean =>
+      row.created < clock() - KEPT_MICROS || index < finished.length - REQUESTS_MAX;
+    for (const row of finished.filter(isOld)) await removeRequest(store, row);
+  }
+
+  private async workOn(row: ExportRow): Promise<void> {
+    try {
+      if (row.state === 'CreatingNewUrl') await this.complete(row, {});
+      else await this.extract(row);
+    } catch (reason) {
+      this.options.report?.(reason);
+      await this.give(row.id, 'Failed');
+    }
+  }
+
+  private async extract(pending: ExportRow): Promise<void> {
+    const { store, log } = this.options;
+    const deadline = pending.created + (this.options.deadlineMs ?? DEADLINE_MS) * 1000;
+    const attempt = pending.attempt + 1;
+    const row = await advance(store, pending, {
+      state: 'Requested',
+      attempt,
+      updated: this.time(),
+    });
+    if (!row) return;
+    await removeChunks(store, row.id, attempt);
+    if (this.options.clock() >= deadline) return this.give(row.id, 'TimedOut');
+    await log.flush();
+    const outcome = await writeFile(row, deadline, this.options);
+    switch (outcome.state) {
+      case 'written':
+        await this.complete(row, { chunks: outcome.chunks, bytes: outcome.bytes });
+        return;
+      case 'empty':
+        await this.give(row.id, 'DoesNotExist');
+        return;
+      case 'late':
+        await this.give(row.id, 'TimedOut');
+        return;
+      case 'taken':
+    }
+  }
+
+  private async complete(row: ExportRow, made: Partial<ExportRow>): Promise<void> {
+    const expires = this.options.clock() + (this.options.urlLifeMs ?? LIMITS.blobUrlLifeMs) * 1000;
+    const signature = encodeBase64Url(this.options.random(24));
+    const url = { signature, expires };
+    await advance(this.options.store, row, {
+      ...made,
+      state: 'Complete',
+      url,
+      updated: this.time(),
+    });
+  }
+
+  /** Ends a request without a file. */
+  private async give(id: string, state: 'Failed' | 'TimedOut' | 'DoesNotExist'): Promise<void> {
+    const { store } = this.options;
+    const row = await readRequest(store, id);
+    if (!row || !isUnfinished(row)) return;
+    await advance(store, row, { state, updated: this.time() });
+    await removeChunks(store, id);
+  }
+
+  private async find(id: string, viewer: Viewer): Promise<ExportRow> {
+    const row = UUID.test(id) ? await readRequest(this.options.store, id) : undefined;
+    if (row && isWithin(row, viewer)) return row;
+    throw new ExportRefusal(404, 'There is no log request with this id.');
+  }
+
+  private show(row: ExportRow, { makeUrl }: Viewer): LogRequestRecord {
+    return recordOf(row, makeUrl, this.options.clock());
+  }
+
+  /** Wall clock that never repeats: ids made of it are in order. */
+  private time(): Micros {
+    this.lastTime = Math.max(this.options.clock(), this.lastTime + 1);
+    return this.lastTime;
+  }
+}
+
+const isWithin = ({ wish }: ExportRow, { database }: Viewer): boolean =>
+  database.every((name, index) => wish.path[index] === name);
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** A UUID of version 7: text order is time order, down to a quarter of a microsecond. */
+function timeUuid(ts: Micros, random: Uint8Array): string {
+  const ms = Math.floor(ts / 1000);
+  const fraction = Math.floor(((ts - ms * 1000) * 4096) / 1000);
+  const time = ms.toString(16).padStart(12, '0');
+  const low = 0x7000 + fraction;
+  const [first = 0, ...rest] = random;
+  const tail = [0x80 | (first & 0x3f), ...rest]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
+  return `${time.slice(0, 8)}-${time.slice(8)}-${low.toString(16)}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+}
+
+/** Looks at all of it, whatever differs. */
+function isEqual(given: string, expected: string): boolean {
+  let difference = given.length ^ expected.length;
+  for (let at = 0; at < expected.length; at += 1)
+    difference |= expected.charCodeAt(at) ^ given.charCodeAt(at % Math.max(given.length, 1));
+  return difference === 0;
+}

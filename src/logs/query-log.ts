@@ -1,0 +1,245 @@
+/**
+ * The query log: records wait in memory and are written many at once, so that a query pays next to nothing for its record.
+ * A crash loses what waited: at most `BATCH_RECORDS` records of a busy host, or those since its last `flush()`.
+ */
+import { after, logKey, metaKey, type Key } from '../codec/key.ts';
+import type { EngineOptions } from '../engine/api.ts';
+import type { Entry, Range, Row, RowAddress, Store, WriteSet, WriteTx } from '../store/port.ts';
+import type { Micros } from '../values/value.ts';
+import { recordLine, type LoggedAnswer, type LoggedRequest } from './record.ts';
+
+export interface QueryLogOptions extends Pick<EngineOptions, 'clock' | 'random' | 'pause'> {
+  readonly store: Store;
+  readonly regionGroup: string;
+  readonly retentionDays: number;
+  /** Of the stored text; the oldest records go first. */
+  readonly maxBytes: number;
+}
+
+export const LOG_DEFAULTS = { retentionDays: 30, maxBytes: 64 * 1024 * 1024 } as const;
+
+/** Records that make a batch worth writing. */
+export const BATCH_RECORDS = 64;
+/** Records that may wait while a batch is being written; more are counted and dropped. */
+export const WAITING_RECORDS_MAX = 4096;
+const ROW_CHARACTERS_MAX = 256 * 1024;
+/** Records of one row lie this close together: a reader of a time range knows how far to look. */
+export const ROW_SPAN_MICROS = 60 * 1_000_000;
+/** Rows that one write may remove: twice what it adds and more, so the log shrinks to its cap, in bounded steps. */
+const TRIM_ROWS = 16;
+const MICROS_OF_DAY = 86_400 * 1_000_000;
+
+const SIZE: RowAddress = { space: 'meta', key: metaKey('log') };
+
+interface Waiting {
+  readonly request: LoggedRequest;
+  readonly answer: LoggedAnswer;
+  readonly requestId: string;
+}
+
+export class QueryLog {
+  private readonly options: QueryLogOptions;
+  private readonly idPrefix: string;
+  private readonly sequenceBase: number;
+  private recorded = 0;
+  private rowsMade = 0;
+  private lost = 0;
+  private waiting: Waiting[] = [];
+  private writing: Promise<void> | undefined = undefined;
+
+  constructor(options: QueryLogOptions) {
+    this.options = options;
+    const random = options.random(12);
+    this.idPrefix = hex(random.subarray(0, 6));
+    this.sequenceBase = random.subarray(6).reduce((sum, byte) => sum * 256 + byte, 0);
+  }
+
+  /** Takes a record; returns at once and never throws. */
+  add(request: LoggedRequest, answer: LoggedAnswer): void {
+    this.recorded += 1;
+    if (this.waiting.length >= WAITING_RECORDS_MAX) {
+      this.lost += 1;
+      return;
+    }
+    const requestId = `${this.idPrefix}-${this.recorded}`;
+    this.waiting.push({ request, answer, requestId });
+    if (this.waiting.length >= BATCH_RECORDS) this.writing ??= this.writeWaiting();
+  }
+
+  /** What was recorded until now is stored, or counted as lost. Never rejects. */
+  async flush(): Promise<void> {
+    await this.writing;
+    // That write may have taken its records before the last were added; the next one has them all.
+    if (this.isDirty) await (this.writing ??= this.writeWaiting());
+  }
+
+  /** Whether a `flush()` has something to do. */
+  get isDirty(): boolean {
+    return this.waiting.length > 0 || this.writing !== undefined;
+  }
+
+  /** Records taken since the log was opened, and how many of them could not be stored. */
+  get counts(): { readonly recorded: number; readonly lost: number } {
+    return { recorded: this.recorded, lost: this.lost };
+  }
+
+  private async writeWaiting(): Promise<void> {
+    let batch: readonly Waiting[] = [];
+    try {
+      // The query whose record made the batch full gets its answer first.
+      await this.options.pause();
+      batch = this.waiting;
+      this.waiting = [];
+      const rows = this.rowsOf(batch);
+      await this.options.store.write((tx) => this.store(tx, rows), { durability: 'relaxed' });
+    } catch {
+      // The log is no reason for a query to fail: `counts` tells.
+      this.lost += batch.length;
+    } finally {
+      this.writing = undefined;
+    }
+    if (this.waiting.length >= BATCH_RECORDS) this.writing = this.writeWaiting();
+  }
+
+  private rowsOf(batch: readonly Waiting[]): readonly Row[] {
+    const rows: Row[] = [];
+    let open: OpenRow | undefined;
+    const close = (): void => {
+      if (!open) return;
+      const key = logKey(open.to, this.sequenceBase + this.rowsMade);
+      this.rowsMade += 1;
+      rows.push({ key, entries: [], value: open.text });
+    };
+    for (const { request, answer, requestId } of batch) {
+      const identity = { requestId, regionGroup: this.options.regionGroup };
+      const line = `${request.ts}\t${JSON.stringify(answer.database)}\t${recordLine(request, answer, identity)}\n`;
+      if (!open || !fits(open, request.ts, line)) {
+        close();
+        open = { from: request.ts, to: request.ts, text: '' };
+      }
+      open.from = Math.min(open.from, request.ts);
+      open.to = Math.max(open.to, request.ts);
+      open.text += line;
+    }
+    close();
+    return rows;
+  }
+
+  /** Adds rows and removes old ones, in one commit. */
+  private async store(tx: WriteTx, rows: readonly Row[]): Promise<void> {
+    const expired = { ...OLDEST, upper: logKey(this.expiry(), 0), limit: TRIM_ROWS };
+    const found = await tx.fetch([SIZE], [expired]);
+    const old = [...(found.ranges[0] ?? [])];
+    const added = rows.reduce((sum, row) => sum + row.value.length, 0);
+    let bytes = sizeOf(found.rows[0]) + added - sizeOfRows(old);
+    if (bytes > this.options.maxBytes && old.length < TRIM_ROWS) {
+      const lower = old.at(-1)?.key;
+      const range = {
+        ...OLDEST,
+        ...(lower !== undefined && { lower: after(lower) }),
+        limit: TRIM_ROWS,
+      };
+      for (const entry of (await tx.fetch([], [range])).ranges[0] ?? []) {
+        if (bytes <= this.options.maxBytes) break;
+        old.push(entry);
+        bytes -= sizeOfRows([entry]);
+      }
+    }
+    tx.apply(this.changes(rows, old, bytes));
+  }
+
+  private changes(rows: readonly Row[], old: readonly Entry[], bytes: number): WriteSet {
+    const size: Row = { key: SIZE.key, entries: [], value: JSON.stringify({ bytes }) };
+    return {
+      puts: [...rows.map((row) => ({ space: 'log' as const, row })), { space: 'meta', row: size }],
+      deletes: old.map(({ key }) => ({ space: 'log', key })),
+    };
+  }
+
+  private expiry(): Micros {
+    return Math.max(0, this.options.clock() - this.options.retentionDays * MICROS_OF_DAY);
+  }
+}
+
+interface OpenRow {
+  from: Micros;
+  to: Micros;
+  text: string;
+}
+
+const fits = (row: OpenRow, ts: Micros, line: string): boolean =>
+  row.text.length + line.length <= ROW_CHARACTERS_MAX &&
+  Math.max(row.to, ts) - Math.min(row.from, ts) <= ROW_SPAN_MICROS;
+
+const OLDEST: Range = {
+  space: 'log',
+  by: 'key',
+  lower: logKey(0, 0),
+  upper: logKey(Number.MAX_SAFE_INTEGER, 0),
+  reverse: false,
+  limit: TRIM_ROWS,
+  rows: true,
+};
+
+const sizeOfRows = (entries: readonly Entry[]): number =>
+  entries.reduce((sum, { row }) => sum + (row?.value.length ?? 0), 0);
+
+function sizeOf(row: Row | undefined): number {
+  if (typeof row?.value !== 'string') return 0;
+  const size: unknown = JSON.parse(row.value);
+  return typeof size === 'object' &&
+    size !== null &&
+    'bytes' in size &&
+    typeof size.bytes === 'number'
+    ? size.bytes
+    : 0;
+}
+
+const hex = (bytes: Uint8Array): string =>
+  [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+export interface LogRange {
+  /** Inclusive. */
+  readonly start: Micros;
+  /** Exclusive. */
+  readonly end: Micros;
+  /** Records of this database and those below it. */
+  readonly database: readonly string[];
+}
+
+const READ_ROWS = 4;
+
+/** Stored lines of a range, some rows at a time, in the order in which rows were finished. */
+export async function* readLog(store: Store, range: LogRange): AsyncGenerator<readonly string[]> {
+  let lower: Key = logKey(Math.max(0, range.start), 0);
+  const upper = logKey(Math.min(range.end + ROW_SPAN_MICROS, Number.MAX_SAFE_INTEGER), 0);
+  for (;;) {
+    const ranges = [{ ...OLDEST, lower, upper, limit: READ_ROWS }];
+    const [entries = []] = (await store.read((tx) => tx.fetch([], ranges))).ranges;
+    const last = entries.at(-1);
+    if (!last) return;
+    yield entries.flatMap(({ row }) => linesWithin(row, range));
+    if (entries.length < READ_ROWS) return;
+    lower = after(last.key);
+  }
+}
+
+function linesWithin(row: Row | undefined, { start, end, database }: LogRange): string[] {
+  if (typeof row?.value !== 'string') return [];
+  const lines: string[] = [];
+  for (const stored of row.value.split('\n')) {
+    const tab = stored.indexOf('\t');
+    const ts = Number(stored.slice(0, Math.max(tab, 0)));
+    if (tab < 0 || ts < start || ts >= end) continue;
+    const second = stored.indexOf('\t', tab + 1);
+    if (isBelow(stored.slice(tab + 1, second), database)) lines.push(stored.slice(second + 1));
+  }
+  return lines;
+}
+
+/** `path` is JSON of an array of names: one below `["a"]` begins `["a",`. */
+function isBelow(path: string, database: readonly string[]): boolean {
+  if (database.length === 0) return true;
+  const own = JSON.stringify(database);
+  return path === own || path.startsWith(`${own.slice(0, -1)},`);
+}
