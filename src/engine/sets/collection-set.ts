@@ -1,0 +1,145 @@
+/** The documents of a collection, or one of them, as a set of refs; now or in the past. Spec: sets 1.7, 4. */
+import { after, collectionPrefix, decodeDocumentKey, documentKey, type Key } from '../../codec/key.ts';
+import { unpackVersion } from '../../codec/row.ts';
+import type { Entry } from '../../store/port.ts';
+import { Ref } from '../../values/value.ts';
+import type { CollectionId, Micros, Value } from '../../values/value.ts';
+import type { EngineContext } from '../context.ts';
+import { isExpired, liveVersion, noteDocumentRead } from '../documents.ts';
+import { expiredKeys } from './expired.ts';
+import { keyAmongRefs } from './index-set.ts';
+import { Leaf, type Stretch } from './leaf.ts';
+import { RunMerge } from './run-merge.ts';
+import { within } from './runs.ts';
+import { NOTHING, type SetCursor, type SetRequest } from './set-cursor.ts';
+import { RefTuple, type Cut } from './tuple.ts';
+
+/** @param collection the ref of the collection itself */
+export function openDocuments(
+  context: EngineContext,
+  collection: Ref,
+  sources: readonly Value[],
+  request: SetRequest,
+): SetCursor {
+  const stretch = stretchOf(collection);
+  const { past } = request;
+  if (past !== undefined) return openPast(context, stretch, sources, request, past);
+  const expired = expiredKeys(context);
+  const decode = ({ key, row }: Entry) => {
+    const isGone = expired
+      ? expired.has(key)
+      : row && isExpired(unpackVersion(String(row.value)), context.snapshot);
+    return isGone === true ? undefined : new RefTuple(refOf(key), sources);
+  };
+  const rows = request.rows || !expired;
+  return leafOf(context, { ...stretch, space: 'documents', rows }, request, decode);
+}
+
+/** The set of one document. */
+export function openDocument(
+  context: EngineContext,
+  ref: Ref,
+  sources: readonly Value[],
+  request: SetRequest,
+): SetCursor {
+  const accepts = within(request, [false]);
+  let isRead = false;
+  return {
+    pull() {
+      if (isRead) return [];
+      isRead = true;
+      const time = request.past ?? 'present';
+      const live = liveVersion(context, ref, time);
+      if (!live) return [];
+      noteDocumentRead(context, live, time);
+      const tuple = new RefTuple(ref, sources);
+      return accepts(tuple) ? [tuple] : [];
+    },
+    narrow: NOTHING.narrow,
+  };
+}
+
+interface CollectionStretch extends Pick<Stretch, 'by' | 'lower' | 'upper'> {
+  readonly collection: Ref;
+}
+
+function stretchOf(collection: Ref): CollectionStretch {
+  const lower = collectionPrefix(collection.database, Number(collection.id));
+  return { by: 'key', lower, upper: after(lower), collection };
+}
+
+/** A document as one of its stored versions, or its end, shows it. */
+class VersionTuple extends RefTuple {
+  readonly ts: Micros;
+  readonly isLive: boolean;
+  constructor(ref: Ref, sources: readonly Value[], ts: Micros, isLive: boolean) {
+    super(ref, sources);
+    this.ts = ts;
+    this.isLive = isLive;
+  }
+}
+
+/** Of each document the newest version that is not later than `past`, when it is live. */
+function openPast(
+  context: EngineContext,
+  stretch: CollectionStretch,
+  sources: readonly Value[],
+  request: SetRequest,
+  past: Micros,
+): SetCursor {
+  const decode = ({ key, row }: Entry) => {
+    if (!row) return undefined;
+    const version = unpackVersion(String(row.value));
+    if (version.ts > past) return undefined;
+    const isLive = version.action !== 'delete' && !isExpired(version, context.snapshot);
+    return new VersionTuple(refOf(key), sources, version.ts, isLive);
+  };
+  const wide = { ...request, first: request.first + 1 };
+  const leaves = (['documents', 'history'] as const).map((space) =>
+    leafOf(context, { ...stretch, space, rows: true }, wide, decode),
+  );
+  const merge = new RunMerge(leaves, request.backward);
+  return {
+    pull() {
+      for (let runs = merge.next(); runs; runs = merge.next()) {
+        const [first, ...others] = runs.flat();
+        const newest = others.reduce((best, each) => (best && each.ts <= best.ts ? best : each), first);
+        if (newest?.isLive) return [newest];
+      }
+      return [];
+    },
+    narrow(cut) {
+      for (const leaf of leaves) leaf.narrow(cut);
+    },
+  };
+}
+
+function leafOf<T extends RefTuple>(
+  context: EngineContext,
+  { collection, ...stretch }: Stretch & CollectionStretch,
+  request: SetRequest,
+  decode: (entry: Entry) => T | undefined,
+): Leaf<T> {
+  const source = { reader: context.reader, meters: context.meters, partitions: 1 };
+  const keyOf = (cut: Cut) => keyInCollection(cut, collection, stretch.lower);
+  return new Leaf(source, stretch, request, keyOf, decode);
+}
+
+function keyInCollection(cut: Cut, collection: Ref, prefix: Key): Key {
+  const own: CollectionId = Number(collection.id);
+  const keyOf = ({ id }: Ref) => documentKey(collection.database, own, id);
+  const [value] = cut.values;
+  if (value instanceof Ref && value.collection !== own) {
+    // Refs are ordered by id, then by collection: among ours it stands beside the one with the same id.
+    return value.collection < own ? keyOf(value) : after(keyOf(value));
+  }
+  return keyAmongRefs(cut, keyOf, prefix);
+}
+
+/** Keys in history begin with the key of the document. */
+function refOf(key: Key): Ref {
+  const { database, collection, id } = decodeDocumentKey(key.slice(0, DOCUMENT_KEY_BYTES) as Key);
+  return new Ref(database, collection, id);
+}
+
+const DOCUMENT_KEY_BYTES = documentKey(0, 0, 0n).length;

@@ -1,0 +1,36 @@
+/** Which current documents have expired: scans over primary keys do not see it. */
+import { after, decodeEntry, termsPrefix, type Key } from '../../codec/key.ts';
+import { isInteger, type Micros } from '../../values/value.ts';
+import type { EngineContext } from '../context.ts';
+import { NATIVE_INDEX } from '../native-indexes.ts';
+
+/** Beyond so many expired documents a scan looks at each row instead. */
+const EXPIRED_MAX = 256;
+
+/**
+ * Primary keys of documents that have expired; undefined when there are too many to list. The range read does not depend on
+ * the time, so that it stays known from query to query.
+ */
+export function expiredKeys({ reader, snapshot }: EngineContext): ReadonlySet<Key> | undefined {
+  const lower = termsPrefix(0, NATIVE_INDEX.expiring, []);
+  const entries = reader.range({
+    space: 'documents',
+    by: 'entry',
+    lower,
+    upper: after(lower),
+    reverse: false,
+    limit: EXPIRED_MAX,
+    rows: false,
+  });
+  const expired = new Set<Key>();
+  for (const { entry, key } of entries) {
+    if (ttlOf(entry) > snapshot) return expired;
+    expired.add(key);
+  }
+  return entries.length < EXPIRED_MAX ? expired : undefined;
+}
+
+function ttlOf(entry: Key): Micros {
+  const [ttl = null] = decodeEntry(entry, 1, [false]).values;
+  return isInteger(ttl) ? Number(ttl) : Infinity;
+}

@@ -1,0 +1,165 @@
+/** The set of a `match`: entries of an index below exact terms. Spec: sets 3, 4. */
+import {
+  after,
+  decodeEntry,
+  decodeHistoryEntry,
+  refBytes,
+  termsPrefix,
+  valuesPrefix,
+  type Key,
+} from '../../codec/key.ts';
+import { encodeNumberTypes } from '../../codec/number-types.ts';
+import { encodeValue } from '../../codec/ordered.ts';
+import { unpackVersion } from '../../codec/row.ts';
+import { Refusal } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Entry } from '../../store/port.ts';
+import { isKind } from '../../values/value.ts';
+import type { CollectionId, Micros, Ref, SetValue, Value } from '../../values/value.ts';
+import type { EngineContext } from '../context.ts';
+import type { IndexDefinition } from '../definitions.ts';
+import { Leaf, type Stretch } from './leaf.ts';
+import { mergeOrdered } from './merge-ordered.ts';
+import { NOTHING, type SetCursor, type SetRequest } from './set-cursor.ts';
+import { RefTuple, type Cut, type Tuple } from './tuple.ts';
+
+export type MatchSet = Extract<SetValue, { readonly op: 'match' }>;
+
+/** @throws Refusal `bad request` for terms that no entry could have */
+export function openMatch(
+  context: EngineContext,
+  index: IndexDefinition,
+  set: MatchSet,
+  request: SetRequest,
+): SetCursor {
+  if (set.terms.length !== index.terms.length) return NOTHING;
+  const entries = new MatchEntries(context, index, set, request.sources);
+  const lower = entries.prefix;
+  const upper = after(lower);
+  const leaf = (stretch: Pick<Stretch, 'space' | 'rows'>, decode: (entry: Entry) => Tuple | undefined) =>
+    new Leaf(
+      { reader: context.reader, meters: context.meters, partitions: index.partitions },
+      { ...stretch, by: 'entry', lower, upper },
+      request,
+      (cut) => entries.keyOf(cut),
+      decode,
+    );
+  const { past } = request;
+  if (past === undefined) {
+    return leaf({ space: 'documents', rows: request.rows }, ({ entry }) => entries.tupleOf(entry));
+  }
+  const lasting = leaf({ space: 'documents', rows: true }, (found) =>
+    addedAt(found) <= past ? entries.tupleOf(found.entry) : undefined,
+  );
+  const ended = leaf({ space: 'history', rows: false }, (found) => {
+    const { entry, added, removed } = decodeHistoryEntry(found.entry);
+    return added <= past && past < removed ? entries.tupleOf(entry) : undefined;
+  });
+  return mergeOrdered([lasting, ended], request);
+}
+
+/** Since when a current entry holds. */
+export function addedAt({ entry, row }: Entry): Micros {
+  if (!row) return Infinity;
+  const version = unpackVersion(String(row.value));
+  return version.added?.[row.entries.indexOf(entry)] ?? version.ts;
+}
+
+/** Keys and tuples of one match. */
+export class MatchEntries {
+  readonly prefix: Key;
+  private readonly context: EngineContext;
+  private readonly index: IndexDefinition;
+  private readonly sources: readonly Value[];
+  /** Undefined: a collection of the index cannot be gone while the index is there. */
+  private readonly living: Map<CollectionId, boolean> | undefined;
+
+  constructor(context: EngineContext, index: IndexDefinition, set: MatchSet, withSources: boolean) {
+    this.context = context;
+    this.index = index;
+    this.prefix = termsPrefix(index.ref.database, index.id, set.terms.map(refuseLarge));
+    this.sources = withSources ? [set] : [];
+    this.living = hasOneCollection(index) ? undefined : new Map();
+  }
+
+  /** Undefined when the document has expired or its collection is gone. */
+  tupleOf(key: Key): Tuple | undefined {
+    const { values, reverse } = this.index;
+    const found = decodeEntry(key, values.length, reverse);
+    const { ref, ttl } = found;
+    if (ttl !== undefined && ttl <= this.context.snapshot) return undefined;
+    if (this.living && !this.isLiving(ref)) return undefined;
+    if (values.length === 0) return new RefTuple(ref, this.sources);
+    const refAt =
+      found.end - (ttl === undefined ? 1 : 9) - encodeNumberTypes(found.values).length - REF_BYTES;
+    return {
+      values: found.values,
+      ref,
+      group: key.slice(this.prefix.length, refAt),
+      tie: key.slice(refAt),
+      reversed: false,
+      sources: this.sources,
+    };
+  }
+
+  /** The first key of the index that is not before the cut. */
+  keyOf(cut: Cut): Key {
+    const { values, reverse } = this.index;
+    if (values.length === 0) return keyAmongRefs(cut, (ref) => (this.prefix + refBytes(ref)) as Key, this.prefix);
+    const given = cut.values.slice(0, values.length);
+    const prefix = valuesPrefix(this.prefix, given, reverse);
+    // Tuples of this set are shorter: those that equal the first values stand before the longer one named.
+    if (given.length < cut.values.length) return after(prefix);
+    if (!cut.ref) return cut.side === 'low' ? prefix : after(prefix);
+    // Longer than the one named: all that start with it stand after it.
+    if (given.length < values.length) return prefix;
+    const exact = (prefix + refBytes(cut.ref)) as Key;
+    return cut.side === 'low' ? exact : after(exact);
+  }
+
+  private isLiving({ database, collection }: Ref): boolean {
+    let known = this.living?.get(collection);
+    if (known === undefined) {
+      known = this.context.schema(database).collection(collection) !== undefined;
+      this.living?.set(collection, known);
+    }
+    return known;
+  }
+}
+
+const REF_BYTES = 12;
+
+/**
+ * The first key that is not before the cut, where keys are ordered by ref and the ref is the value.
+ * @param keyOfRef prefix of all keys of a document
+ */
+export function keyAmongRefs(cut: Cut, keyOfRef: (ref: Ref) => Key, prefix: Key): Key {
+  const [value, ...more] = cut.values;
+  if (value === undefined) return cut.side === 'low' ? prefix : after(prefix);
+  if (!isKind(value, 'ref')) return encodeValue(value) < REFS ? prefix : after(prefix);
+  const key = keyOfRef(value);
+  if (more.length > 0) return after(key);
+  if (!cut.ref) return cut.side === 'low' ? key : after(key);
+  const own = refBytes(value);
+  const other = refBytes(cut.ref);
+  if (own === other) return cut.side === 'low' ? key : after(key);
+  return own < other ? after(key) : key;
+}
+
+/** Above every value that sorts before refs, below every one that sorts after. */
+const REFS = '\x38';
+
+const hasOneCollection = ({ sources }: IndexDefinition): boolean => {
+  const [first] = sources;
+  return sources.length === 1 && first?.collections !== 'all' && first?.collections.size === 1;
+};
+
+function refuseLarge(term: Value): Value {
+  if (encodeValue(term).length > LIMITS.indexComponentBytes) {
+    throw new Refusal(
+      'bad request',
+      `A term of a match exceeds ${LIMITS.indexComponentBytes} bytes.`,
+    );
+  }
+  return term;
+}

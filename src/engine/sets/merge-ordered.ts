@@ -1,0 +1,43 @@
+/** Reads several cursors of the same order as one; equal tuples come next to each other. */
+import { gather, Head, type SetCursor, type SetRequest } from './set-cursor.ts';
+import { compareTuples, type Tuple } from './tuple.ts';
+
+/** Tuples pulled at once: enough for the reader to look at a batch, whatever the sizes of the members. */
+const BATCH = 512;
+
+export function mergeOrdered(
+  cursors: readonly SetCursor[],
+  { backward }: Pick<SetRequest, 'backward'>,
+): SetCursor {
+  const heads = cursors.map((cursor) => new Head(cursor));
+  const isFirst = (a: Tuple, b: Tuple) => {
+    const order = compareTuples(a, b);
+    return backward ? order > 0 : order < 0;
+  };
+  return {
+    pull() {
+      const batch: Tuple[] = [];
+      gather(heads, (head) => head.peek());
+      while (batch.length < BATCH) {
+        let best: Head | undefined;
+        let first: Tuple | undefined;
+        for (const head of heads) {
+          // A batch ends where one of them has to read on: that may not be needed.
+          if (batch.length > 0 && head.mustRead) return batch;
+          const tuple = head.peek();
+          if (tuple && (!first || isFirst(tuple, first))) {
+            best = head;
+            first = tuple;
+          }
+        }
+        if (!best || !first) break;
+        batch.push(first);
+        best.advance();
+      }
+      return batch;
+    },
+    narrow(cut) {
+      for (const cursor of cursors) cursor.narrow(cut);
+    },
+  };
+}

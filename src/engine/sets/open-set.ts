@@ -1,0 +1,202 @@
+/** Opens any set for reading. Spec: sets 4. */
+import { fail } from '../../errors.ts';
+import { positionOf, type Where } from '../../query/node.ts';
+import { typeName } from '../../values/type-name.ts';
+import { isKind, NATIVE, Ref, type Lambda, type SetValue, type Value } from '../../values/value.ts';
+import type { EngineContext } from '../context.ts';
+import { cutAfter, cutOf } from '../cursors.ts';
+import { isNative } from '../definitions.ts';
+import type { IndexDefinition } from '../definitions.ts';
+import { requireRetained } from '../documents.ts';
+import { openDifference, openDistinct, openIntersection, openUnion } from './algebra.ts';
+import { openDocument, openDocuments } from './collection-set.ts';
+import { filterCursor } from './filtered.ts';
+import { openMatch, type MatchSet } from './index-set.ts';
+import { openJoin } from './join.ts';
+import { NOTHING, type OpenSet, type SetCursor, type SetRequest, type SetTarget } from './set-cursor.ts';
+import { aritiesOf, shapeOf } from './shape.ts';
+import { elementOf, otherSide, reverseTuple, type Tuple } from './tuple.ts';
+
+/** The form that reads, and the key its set is given under: where faults of reading are reported. */
+export interface Reading {
+  readonly place: Where;
+  readonly key: string;
+}
+
+/** The ref of a native collection stands for the set of its members. */
+export const isNativeCollection = (ref: Ref): boolean =>
+  ref.collection === NATIVE.collections && isNative(Number(ref.id));
+
+/** Opens sets without events. Members a caller may not read are empty here: see `access.ts`. */
+export function openerOf(context: EngineContext, reading: Reading): OpenSet {
+  const open: OpenSet = (target, request) => {
+    if (target.kind === 'ref') {
+      return isNativeCollection(target)
+        ? openAllOf(context, target, target, request)
+        : openDocument(context, target, sourceOf(target, request), request);
+    }
+    switch (target.op) {
+      case 'match':
+        return openIndex(context, reading, target, request);
+      case 'documents':
+        return openAllOf(context, target.collection, target, request);
+      case 'singleton':
+        return context.permissions.may({ action: 'read', ref: target.ref })
+          ? openDocument(context, target.ref, sourceOf(target, request), request)
+          : NOTHING;
+      case 'union':
+        return openUnion(target.sets, reversedOf(target), request, open);
+      case 'intersection':
+        return openIntersection(target.sets, reversedOf(target), request, open);
+      case 'difference':
+        return openDifference(target.sets, reversedOf(target), request, open);
+      case 'distinct':
+        return openDistinct(target.set, reversedOf(target), request, open);
+      case 'reverse':
+        return openReverse(target.set, request, open);
+      case 'range':
+        return open(target.set, between(target, request));
+      case 'filter':
+        return openFilter(context, reading, target, request, open);
+      case 'join':
+        return openJoin(
+          target.set,
+          targetOf(context, reading, target.with),
+          reversedOf(target),
+          request,
+          open,
+        );
+      case 'events':
+        return fail('invalid argument', positionOf(reading.place, reading.key), 'Sets are not compatible.');
+    }
+  };
+  const reversedOf = (set: SetValue) => shapeOf(context, set).reversed;
+  const between = (set: Extract<SetValue, { readonly op: 'range' }>, request: SetRequest) => {
+    const arities = aritiesOf(context, set.set);
+    const from = cutOf(set.from, arities);
+    const to = cutAfter(set.to, arities);
+    return {
+      ...request,
+      lower: from ? [...request.lower, from] : request.lower,
+      upper: to ? [...request.upper, to] : request.upper,
+    };
+  };
+  return open;
+}
+
+const sourceOf = (set: SetTarget, { sources }: SetRequest): readonly Value[] => (sources ? [set] : []);
+
+/** The index of a set; sets that were kept may outlive it. */
+export function indexOfSet(context: EngineContext, ref: Ref, { place, key }: Reading): IndexDefinition {
+  return (
+    context.schema(ref.database).index(ref) ??
+    fail('invalid ref', positionOf(place, key), `Ref refers to undefined index '${ref.id}'`)
+  );
+}
+
+function openIndex(
+  context: EngineContext,
+  reading: Reading,
+  set: MatchSet,
+  request: SetRequest,
+): SetCursor {
+  const index = indexOfSet(context, set.index, reading);
+  const { permissions } = context;
+  if (!permissions.may({ action: 'read_index', index, terms: set.terms })) return NOTHING;
+  if (request.past !== undefined) requireIndexRetained(context, index, request.past);
+  const cursor = openMatch(context, index, set, request);
+  const isOpen =
+    !request.filtered && permissions.may({ action: 'read_all_of_index', index, terms: set.terms });
+  return isOpen
+    ? cursor
+    : filterCursor(cursor, request.first, ({ ref }) =>
+        permissions.may({ action: 'read_entry', ref, index }),
+      );
+}
+
+/** A page of an index is whole only as far back as the history of every collection it covers. */
+function requireIndexRetained(context: EngineContext, index: IndexDefinition, past: number): void {
+  const schema = context.schema(index.ref.database);
+  for (const { collections } of index.sources) {
+    const covered =
+      collections === 'all'
+        ? schema.all('collections')
+        : [...collections].map((id) => schema.collection(id));
+    for (const each of covered) if (each) requireRetained(context, each, past);
+  }
+}
+
+function openAllOf(
+  context: EngineContext,
+  collection: Ref,
+  set: SetTarget,
+  request: SetRequest,
+): SetCursor {
+  const definition = context.schema(collection.database).collection(Number(collection.id));
+  if (!definition) return NOTHING;
+  if (request.past !== undefined) requireRetained(context, definition, request.past);
+  const { permissions } = context;
+  const cursor = openDocuments(context, collection, sourceOf(set, request), request);
+  const isOpen =
+    !request.filtered && permissions.may({ action: 'read_all_of_collection', collection });
+  return isOpen
+    ? cursor
+    : filterCursor(cursor, request.first, ({ ref }) => permissions.may({ action: 'read', ref }));
+}
+
+function openReverse(set: SetTarget, request: SetRequest, open: OpenSet): SetCursor {
+  const cursor = open(set, {
+    ...request,
+    backward: !request.backward,
+    lower: request.upper.map(otherSide),
+    upper: request.lower.map(otherSide),
+  });
+  return {
+    pull: () => cursor.pull().map(reverseTuple),
+    narrow: (cut) => cursor.narrow(otherSide(cut)),
+  };
+}
+
+function openFilter(
+  context: EngineContext,
+  { place, key }: Reading,
+  { set, lambda }: Extract<SetValue, { readonly op: 'filter' }>,
+  request: SetRequest,
+  open: OpenSet,
+): SetCursor {
+  const { lambdas } = context;
+  const rows = request.rows || lambdas.effectOf(lambda) !== 'pure';
+  const time = request.past ?? 'present';
+  return filterCursor(open(set, { ...request, rows }), request.first, (tuple) => {
+    const verdict = lambdas.apply(lambda, elementOf(tuple), 'read', time);
+    if (typeof verdict === 'boolean') return verdict;
+    return fail(
+      'invalid argument',
+      positionOf(place, key, 'filter'),
+      `Boolean expected, ${typeName(verdict)} provided.`,
+    );
+  });
+}
+
+/** The set that a join puts in the place of an element. */
+export function targetOf(
+  context: EngineContext,
+  { place, key }: Reading,
+  target: Lambda | Ref,
+): (element: Tuple) => SetValue {
+  if (target.kind === 'ref') {
+    return ({ values, ref }) => ({ kind: 'set', op: 'match', index: target, terms: values ?? [ref] });
+  }
+  return (element) => {
+    const set = context.lambdas.apply(target, elementOf(element), 'pure');
+    if (isKind(set, 'set')) return set;
+    if (set instanceof Ref && isNativeCollection(set)) {
+      return { kind: 'set', op: 'documents', collection: set };
+    }
+    return fail(
+      'invalid argument',
+      positionOf(place, key, 'with'),
+      `Set expected, ${typeName(set)} provided.`,
+    );
+  };
+}

@@ -1,0 +1,90 @@
+/** Merges sets of the same order run by run. */
+import { gather, Head, type SetCursor } from './set-cursor.ts';
+import type { Tuple } from './tuple.ts';
+
+interface Waiting<T extends Tuple> {
+  readonly head: Head<T>;
+  readonly member: number;
+  /** Of the tuple at the head. */
+  group: string;
+}
+
+/** A heap of heads, the one to be read next on top: joins merge thousands. */
+export class RunMerge<T extends Tuple = Tuple> {
+  private readonly heads: readonly Head<T>[];
+  private readonly backward: boolean;
+  private heap: Waiting<T>[] | undefined;
+
+  constructor(cursors: readonly SetCursor<T>[], backward: boolean) {
+    this.heads = cursors.map((cursor) => new Head(cursor));
+    this.backward = backward;
+  }
+
+  /** The next run of every member that has one of the next value, in order of the members; undefined at the end. */
+  next(): readonly (readonly T[])[] | undefined {
+    const heap = (this.heap ??= this.fill());
+    const group = heap[0]?.group;
+    if (group === undefined) return undefined;
+    const equal: Waiting<T>[] = [];
+    for (let top = this.pop(heap); top; top = heap[0]?.group === group ? this.pop(heap) : undefined) {
+      equal.push(top);
+    }
+    equal.sort((a, b) => a.member - b.member);
+    const runs = gather(equal, ({ head }) => head.takeRun());
+    for (const each of equal) {
+      const tuple = each.head.peek();
+      if (!tuple) continue;
+      each.group = tuple.group;
+      this.push(heap, each);
+    }
+    return runs;
+  }
+
+  private fill(): Waiting<T>[] {
+    const heap: Waiting<T>[] = [];
+    const tuples = gather(this.heads, (head) => head.peek());
+    this.heads.forEach((head, member) => {
+      const tuple = tuples[member];
+      if (tuple) this.push(heap, { head, member, group: tuple.group });
+    });
+    return heap;
+  }
+
+  private isFirst(a: Waiting<T>, b: Waiting<T>): boolean {
+    return this.backward ? a.group > b.group : a.group < b.group;
+  }
+
+  private push(heap: Waiting<T>[], item: Waiting<T>): void {
+    let at = heap.length;
+    heap.push(item);
+    while (at > 0) {
+      const up = (at - 1) >> 1;
+      const parent = heap[up];
+      if (!parent || !this.isFirst(item, parent)) break;
+      heap[at] = parent;
+      heap[up] = item;
+      at = up;
+    }
+  }
+
+  private pop(heap: Waiting<T>[]): Waiting<T> | undefined {
+    const top = heap[0];
+    const item = heap.pop();
+    if (!top || !item || heap.length === 0) return top;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      let best = heap[child];
+      const right = heap[child + 1];
+      if (best && right && this.isFirst(right, best)) {
+        best = right;
+        child++;
+      }
+      if (!best || !this.isFirst(best, item)) break;
+      heap[at] = best;
+      at = child;
+    }
+    heap[at] = item;
+    return top;
+  }
+}
