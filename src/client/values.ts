@@ -57,16 +57,19 @@ abstract class Value<T, Inner> extends Expr<T> {
 }
 
 interface RefParts {
-  readonly id: string;
-  readonly collection?: Ref;
-  readonly database?: Ref;
+  id: string;
+  collection?: Ref;
+  database?: Ref;
 }
 
 /** A reference to a document, to a schema object, or to all of a native kind. */
-export class Ref extends Value<Ref, RefParts> {
+export class Ref extends Value<Ref, Readonly<RefParts>> {
   constructor(id: string, collection?: Ref, database?: Ref) {
     if (!id) throw new BurrowError('A Ref needs an id.');
-    super({ id, ...(collection && { collection }), ...(database && { database }) });
+    const parts: RefParts = { id };
+    if (collection) parts.collection = collection;
+    if (database) parts.database = database;
+    super(parts);
   }
 
   get _isFaunaRef(): true {

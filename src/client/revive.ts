@@ -1,0 +1,100 @@
+/** From parsed wire JSON to what a caller gets: tags become values, numbers become exact. */
+import { Bytes, Double, Expr, FaunaDate, FaunaTime, Query, Ref, SetRef, Uuid } from './values.ts';
+
+/** Stand in for numbers that `JSON.parse` would bend. Random: no object of a result has such a key. */
+const LONG = `@long ${Math.random()}`;
+const DOUBLE = `@double ${Math.random()}`;
+
+/** Where a number may be past 2^53. Also finds some that are not, and digits in text: that costs time only. */
+const LONG_NUMBER = /(?:^|[:,[])\s*-?(?:\d{17}|9\d{15})/;
+/** Functions and sets are sent back as they came, so in them `1.0` must stay a Double. */
+const FUNCTION_OR_SET = /"@(?:query|set)"/;
+const WHOLE_DOUBLE = /\d(?:\.0|[eE])/;
+const TEXT_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(\.\d+)?([eE][+-]?\d+)?/g;
+
+/**
+ * `JSON.parse`, ready for `revive`.
+ * @param wire whether some of it is inside a function or set
+ */
+export function parseWire(text: string, wire = FUNCTION_OR_SET.test(text)): unknown {
+  const doubles = wire && WHOLE_DOUBLE.test(text);
+  if (!doubles && !LONG_NUMBER.test(text)) return JSON.parse(text);
+  return JSON.parse(
+    text.replace(TEXT_OR_NUMBER, (token, fraction?: string, exponent?: string) => {
+      if (token.startsWith('"')) return token;
+      if (fraction === undefined && exponent === undefined) {
+        return Number.isSafeInteger(Number(token)) ? token : `{"${LONG}":"${token}"}`;
+      }
+      return Number.isInteger(Number(token)) ? `{"${DOUBLE}":"${token}"}` : token;
+    }),
+  );
+}
+
+/**
+ * How the members of an object are to be read: as values; as the members of `@obj`, whose own keys may begin with `@`;
+ * or left on the wire, inside functions and sets.
+ */
+export type Reading = 'values' | 'members' | 'wire';
+
+/** The value of parsed wire JSON, made in place. */
+export function revive(value: unknown, reading: Reading = 'values'): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const below = reading === 'wire' ? reading : 'values';
+    for (let at = 0; at < value.length; at++) {
+      if (typeof value[at] === 'object') value[at] = revive(value[at], below);
+    }
+    return value;
+  }
+  const keys = Object.keys(value);
+  const [first = ''] = keys;
+  const members = value as Record<string, unknown>;
+  const isTag = reading !== 'members' && keys.length === 1 && first.startsWith('@');
+  if (isTag && (reading === 'values' || first === LONG || first === DOUBLE)) {
+    return reviveTag(members, first, reading);
+  }
+  const below = reading === 'wire' ? reading : 'values';
+  for (const key of keys) {
+    const member = members[key];
+    if (typeof member === 'object') members[key] = revive(member, below);
+  }
+  return value;
+}
+
+/** How what is under `key` is to be read, in an object that is itself read as `reading`. */
+export function readingUnder(key: string, reading: Reading): Reading {
+  if (reading === 'wire') return 'wire';
+  if (reading === 'members') return 'values';
+  return key === '@obj' ? 'members' : key === '@set' || key === '@query' ? 'wire' : 'values';
+}
+
+function reviveTag(object: Record<string, unknown>, tag: string, reading: Reading): unknown {
+  const text = object[tag];
+  if (tag === LONG) return BigInt(text as string);
+  if (tag === DOUBLE) return reading === 'wire' ? new Double(Number(text)) : Number(text);
+  if (!isTagName(tag)) return revive(object, 'members');
+  return TAGS[tag](revive(text, readingUnder(tag, reading)));
+}
+
+/** An object whose members are revived: the value it stands for when its only key is a tag, else itself. */
+export function tagged(object: Record<string, unknown>): unknown {
+  const keys = Object.keys(object);
+  const [tag = ''] = keys;
+  return keys.length === 1 && isTagName(tag) ? TAGS[tag](object[tag]) : object;
+}
+
+const TAGS = {
+  '@ref': (parts: unknown) => {
+    const { id, collection, database } = parts as { id: string; collection?: Ref; database?: Ref };
+    return new Ref(id, collection, database);
+  },
+  '@obj': (object: unknown) => object,
+  '@set': (set: unknown) => new SetRef(set),
+  '@ts': (text: unknown) => new FaunaTime(text as string),
+  '@date': (text: unknown) => new FaunaDate(text as string),
+  '@bytes': (text: unknown) => new Bytes(text as string),
+  '@query': (lambda: unknown) => new Query(lambda),
+  '@uuid': (text: unknown) => new Uuid(text as string),
+} as const satisfies Record<string, (inner: unknown) => Expr | unknown>;
+
+const isTagName = (name: string): name is keyof typeof TAGS => Object.hasOwn(TAGS, name);
