@@ -4,9 +4,10 @@
  */
 import { equalValues } from '../../values/equal.ts';
 import type { Value } from '../../values/value.ts';
+import { eachElement } from '../../query/gather.ts';
 import { RunMerge } from './run-merge.ts';
 import { runCursor, wholeRuns } from './runs.ts';
-import { gather, Head, type OpenSet, type SetCursor, type SetRequest, type SetTarget } from './set-cursor.ts';
+import { Head, type OpenSet, type SetCursor, type SetRequest, type SetTarget } from './set-cursor.ts';
 import { withSources, type Tuple } from './tuple.ts';
 
 export function openUnion(
@@ -34,7 +35,7 @@ export function openIntersection(
   const heads = cursors.map((cursor) => new Head(cursor));
   const next = () => {
     if (!alignHeads(heads, request.backward)) return undefined;
-    return pickRun(gather(heads, (head) => head.takeRun()), (a, b) => a < b, request);
+    return pickRun(eachElement(heads, (head) => head.takeRun()), (a, b) => a < b, request);
   };
   return runCursor(request, reversed, next, narrowAll(cursors));
 }
@@ -50,7 +51,7 @@ export function openDifference(
   const next = () => {
     for (let first = kept?.peek(); kept && first; first = kept.peek()) {
       const target = first;
-      const others = gather(removed, (head) => {
+      const others = eachElement(removed, (head) => {
         head.skipTo(target, request.backward);
         return head.peek();
       });
@@ -85,7 +86,7 @@ export function openDistinct(
 
 function openMembers(sets: readonly SetTarget[], request: SetRequest, open: OpenSet): SetCursor[] {
   const whole = wholeRuns(request);
-  return gather(sets, (set) => open(set, whole));
+  return eachElement(sets, (set) => open(set, whole));
 }
 
 const narrowAll =
@@ -97,7 +98,7 @@ const narrowAll =
 /** Moves all heads to the next group that every one of them has. */
 function alignHeads(heads: readonly Head[], backward: boolean): boolean {
   for (;;) {
-    const tuples = gather(heads, (head) => head.peek());
+    const tuples = eachElement(heads, (head) => head.peek());
     let target = tuples[0];
     for (const tuple of tuples) {
       if (!tuple || !target) return false;
@@ -106,15 +107,15 @@ function alignHeads(heads: readonly Head[], backward: boolean): boolean {
     if (!target) return false;
     const goal = target;
     if (tuples.every((tuple) => tuple?.group === goal.group)) return true;
-    gather(heads, (head) => head.skipTo(goal, backward));
+    eachElement(heads, (head) => head.skipTo(goal, backward));
   }
 }
 
 /** The run of the member with most, or fewest, tuples; of several the first. */
-function pickRun(
+export function pickRun(
   runs: readonly (readonly Tuple[])[],
   isBetter: (length: number, best: number) => boolean,
-  request: SetRequest,
+  request: Pick<SetRequest, 'backward' | 'sources'>,
 ): readonly Tuple[] {
   let best = runs[0] ?? [];
   for (const run of runs) if (isBetter(run.length, best.length)) best = run;

@@ -1,5 +1,6 @@
 /** Tuples of a cursor that pass a test which may read. */
-import { gather, grownAfterSkip, type SetCursor } from './set-cursor.ts';
+import { eachElement } from '../../query/gather.ts';
+import { grownAfterSkip, type SetCursor } from './set-cursor.ts';
 import type { Tuple } from './tuple.ts';
 
 /**
@@ -27,7 +28,7 @@ export function filterCursor(
         if (waiting.length === 0) return [];
         const batch = waiting.splice(0, size);
         size = grownAfterSkip(size);
-        const accepted = gather(batch, accepts);
+        const accepted = eachElement(batch, accepts);
         const passed = batch.filter((_, i) => accepted[i]);
         if (passed.length > 0) return passed;
       }

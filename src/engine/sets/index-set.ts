@@ -83,11 +83,11 @@ export class MatchEntries {
   }
 
   /** Undefined when the document has expired or its collection is gone. */
-  tupleOf(key: Key): Tuple | undefined {
+  tupleOf(key: Key, wanted: 'living' | 'expired too' = 'living'): Tuple | undefined {
     const { values, reverse } = this.index;
     const found = decodeEntry(key, values.length, reverse);
     const { ref, ttl } = found;
-    if (ttl !== undefined && ttl <= this.context.snapshot) return undefined;
+    if (wanted === 'living' && ttl !== undefined && ttl <= this.context.snapshot) return undefined;
     if (this.living && !this.isLiving(ref)) return undefined;
     if (values.length === 0) return new RefTuple(ref, this.sources);
     const refAt =

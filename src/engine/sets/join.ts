@@ -1,8 +1,9 @@
 /** Joins: the union of one target set for each element of a source, every value once. Spec: sets 4. */
 import type { SetValue } from '../../values/value.ts';
+import { eachElement } from '../../query/gather.ts';
 import { RunMerge } from './run-merge.ts';
 import { runCursor, wholeRuns } from './runs.ts';
-import { gather, Head, type OpenSet, type SetCursor, type SetRequest, type SetTarget } from './set-cursor.ts';
+import { Head, type OpenSet, type SetCursor, type SetRequest, type SetTarget } from './set-cursor.ts';
 import { joinSources } from './algebra.ts';
 import { compareTuples, withSources, type Tuple } from './tuple.ts';
 
@@ -18,7 +19,7 @@ export function openJoin(
 ): SetCursor {
   const elements = sourceElements(source, request, open);
   const whole = { ...wholeRuns(request), rows: false };
-  const cursors = gather(elements, (element) => open(targetOf(element), whole));
+  const cursors = eachElement(elements, (element) => open(targetOf(element), whole));
   const merge = new RunMerge(cursors, request.backward);
   const next = () => {
     const runs = merge.next();

@@ -21,8 +21,8 @@ export interface Source {
   readonly partitions: number;
 }
 
-/** A leaf of sets: tuples decoded from one stretch of keys. */
-export class Leaf<T extends Tuple = Tuple> implements SetCursor<T> {
+/** A leaf of sets: what is decoded from one stretch of keys. */
+export class Leaf<T = Tuple> implements SetCursor<T> {
   private readonly source: Source;
   private readonly stretch: Stretch;
   private readonly backward: boolean;

@@ -1,5 +1,6 @@
 /** Reads several cursors of the same order as one; equal tuples come next to each other. */
-import { gather, Head, type SetCursor, type SetRequest } from './set-cursor.ts';
+import { eachElement } from '../../query/gather.ts';
+import { Head, type SetCursor, type SetRequest } from './set-cursor.ts';
 import { compareTuples, type Tuple } from './tuple.ts';
 
 /** Tuples pulled at once: enough for the reader to look at a batch, whatever the sizes of the members. */
@@ -17,7 +18,7 @@ export function mergeOrdered(
   return {
     pull() {
       const batch: Tuple[] = [];
-      gather(heads, (head) => head.peek());
+      eachElement(heads, (head) => head.peek());
       while (batch.length < BATCH) {
         let best: Head | undefined;
         let first: Tuple | undefined;

@@ -1,5 +1,6 @@
 /** Merges sets of the same order run by run. */
-import { gather, Head, type SetCursor } from './set-cursor.ts';
+import { eachElement } from '../../query/gather.ts';
+import { Head, type SetCursor } from './set-cursor.ts';
 import type { Tuple } from './tuple.ts';
 
 interface Waiting<T extends Tuple> {
@@ -30,7 +31,7 @@ export class RunMerge<T extends Tuple = Tuple> {
       equal.push(top);
     }
     equal.sort((a, b) => a.member - b.member);
-    const runs = gather(equal, ({ head }) => head.takeRun());
+    const runs = eachElement(equal, ({ head }) => head.takeRun());
     for (const each of equal) {
       const tuple = each.head.peek();
       if (!tuple) continue;
@@ -42,7 +43,7 @@ export class RunMerge<T extends Tuple = Tuple> {
 
   private fill(): Waiting<T>[] {
     const heap: Waiting<T>[] = [];
-    const tuples = gather(this.heads, (head) => head.peek());
+    const tuples = eachElement(this.heads, (head) => head.peek());
     this.heads.forEach((head, member) => {
       const tuple = tuples[member];
       if (tuple) this.push(heap, { head, member, group: tuple.group });

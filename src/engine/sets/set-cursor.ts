@@ -2,7 +2,6 @@
  * How sets are read: pulled in batches that grow, forwards or backwards, between cuts. Nothing is kept between runs of a
  * query; any pull may throw `Suspended`.
  */
-import { Suspended, type Need } from '../../store/reader.ts';
 import type { Micros, Ref, SetValue } from '../../values/value.ts';
 import type { Cut, Tuple } from './tuple.ts';
 
@@ -27,7 +26,7 @@ export interface SetRequest {
   readonly filtered: boolean;
 }
 
-export interface SetCursor<T extends Tuple = Tuple> {
+export interface SetCursor<T = Tuple> {
   /** The next tuples in reading direction; empty only at the end. @throws Suspended */
   pull(): readonly T[];
   /** Tuples that would be read before the cut are not wanted any more; they may come all the same. */
@@ -51,25 +50,16 @@ export const grown = (size: number): number =>
 export const grownAfterSkip = (size: number): number =>
   Math.min(Math.max(BATCH_MIN, size * 2), BATCH_MAX);
 
-/** Runs all of them, and suspends once with what all of them need. */
-export function gather<T, R>(elements: Iterable<T>, body: (element: T, index: number) => R): R[] {
-  const results: R[] = [];
-  let needs: Need[] | undefined;
-  let index = 0;
-  for (const element of elements) {
-    try {
-      const result = body(element, index);
-      if (!needs) results.push(result);
-    } catch (reason) {
-      if (!(reason instanceof Suspended)) {
-        // After a need nothing that fails is certain: the needs come first.
-        if (!needs) throw reason;
-      } else needs = needs ? needs.concat(reason.needs) : [...reason.needs];
-    }
-    index++;
+/** Up to `wanted` tuples. */
+export function takeTuples(cursor: SetCursor, wanted: number): Tuple[] {
+  let taken: Tuple[] = [];
+  while (taken.length < wanted) {
+    const batch = cursor.pull();
+    if (batch.length === 0) break;
+    if (taken.length === 0) taken = batch.slice(0, wanted);
+    else for (const tuple of batch) if (taken.length < wanted) taken.push(tuple);
   }
-  if (needs) throw new Suspended(needs);
-  return results;
+  return taken;
 }
 
 /** Reads a cursor tuple by tuple. */

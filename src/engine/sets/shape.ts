@@ -8,7 +8,7 @@ export interface SetShape {
   readonly reversed: readonly boolean[];
   /** It lists events. */
   readonly history: boolean;
-  /** Its events can be listed. */
+  /** Its events can be listed, or those it lists. */
   readonly hasHistory: boolean;
 }
 
@@ -24,7 +24,7 @@ export function shapeOf(context: Pick<EngineContext, 'schema'>, target: SetTarge
       return REFS;
     case 'events': {
       const inner = shapeOf(context, target.of);
-      return { ...inner, history: true, hasHistory: false };
+      return { ...inner, history: true };
     }
     case 'union':
     case 'intersection':

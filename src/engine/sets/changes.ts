@@ -1,0 +1,147 @@
+/** Comings and goings of tuples, and how those of combined sets follow from those of their members. Spec: sets 6. */
+import { refBytes } from '../../codec/key.ts';
+import { compareValues } from '../../values/compare.ts';
+import { isKind } from '../../values/value.ts';
+import type { ActionName, Micros, ObjectValue, Value } from '../../values/value.ts';
+import { joinSources } from './algebra.ts';
+import { compareTuples, withSources, type Tuple } from './tuple.ts';
+
+export interface Change {
+  readonly ts: Micros;
+  /** `create`, `update` and `delete` are of a document's own history. */
+  readonly action: ActionName;
+  readonly tuple: Tuple;
+  /** Of a document's own history: what changed. */
+  readonly data: ObjectValue | null | undefined;
+}
+
+const isEnd = ({ action }: Pick<Change, 'action'>): boolean =>
+  action === 'remove' || action === 'delete';
+
+/** By time; within one commit what goes before what comes, then by ref, then by values. */
+export const compareChanges = (a: Change, b: Change): number =>
+  a.ts - b.ts || Number(isEnd(b)) - Number(isEnd(a)) || compareMembers(a.tuple, b.tuple);
+
+function compareMembers(a: Tuple, b: Tuple): number {
+  const left = refBytes(a.ref);
+  const right = refBytes(b.ref);
+  if (left !== right) return left < right ? -1 : 1;
+  return compareValues(a.values ?? [], b.values ?? []);
+}
+
+/** Changes of all members; the same change of several once, with the sources of all. */
+export function unitedChanges(members: readonly (readonly Change[])[]): readonly Change[] {
+  const byName = new Map<string, Change>();
+  for (const change of members.flat()) {
+    const { ts, action, tuple } = change;
+    const name = `${ts} ${action} ${refBytes(tuple.ref)}${tuple.group}`;
+    const known = byName.get(name);
+    const sources = known ? joinSources([...known.tuple.sources, ...tuple.sources]) : tuple.sources;
+    byName.set(name, known ? { ...known, tuple: withSources(known.tuple, sources) } : change);
+  }
+  return [...byName.values()];
+}
+
+/** When each tuple of a set is there: `isThere` after all changes at `ts`, `wasThere` before them. */
+class Presence {
+  private readonly byGroup = new Map<string, Change[]>();
+
+  constructor(changes: readonly Change[]) {
+    for (const change of changes) {
+      const list = this.byGroup.get(change.tuple.group);
+      if (list) list.push(change);
+      else this.byGroup.set(change.tuple.group, [change]);
+    }
+    for (const list of this.byGroup.values()) list.sort(compareChanges);
+  }
+
+  get groups(): ReadonlyMap<string, readonly Change[]> {
+    return this.byGroup;
+  }
+
+  countAt(group: string, ts: Micros, includes: boolean): number {
+    let count = 0;
+    for (const change of this.byGroup.get(group) ?? []) {
+      if (includes ? change.ts > ts : change.ts >= ts) break;
+      count += isEnd(change) ? -1 : 1;
+    }
+    return count;
+  }
+}
+
+/** Of each target of a join, the changes while the element that leads to it is in the source. */
+export function joinedChanges(
+  source: readonly Change[],
+  changesOfTarget: (element: Tuple) => readonly Change[],
+): readonly Change[] {
+  const presence = new Presence(source);
+  const targets: Change[][] = [];
+  for (const [group, [first]] of presence.groups) {
+    if (!first) continue;
+    const isLed = (change: Change) => presence.countAt(group, change.ts, !isEnd(change)) > 0;
+    targets.push(changesOfTarget(first.tuple).filter(isLed));
+  }
+  return unitedChanges(targets);
+}
+
+/**
+ * Changes of a set whose runs follow from the runs of its members: at each time what `combine` gives is compared with what
+ * it gave before.
+ */
+export function combinedChanges(
+  members: readonly (readonly Change[])[],
+  combine: (runs: readonly (readonly Tuple[])[]) => readonly Tuple[],
+): readonly Change[] {
+  const byGroup = new Map<string, { readonly member: number; readonly change: Change }[]>();
+  members.forEach((changes, member) => {
+    for (const change of changes) {
+      const { group } = change.tuple;
+      const list = byGroup.get(group);
+      if (list) list.push({ member, change });
+      else byGroup.set(group, [{ member, change }]);
+    }
+  });
+  const combined: Change[] = [];
+  for (const list of byGroup.values()) {
+    list.sort((a, b) => compareChanges(a.change, b.change));
+    const runs: Tuple[][] = members.map(() => []);
+    let shown: readonly Tuple[] = [];
+    list.forEach(({ member, change }, i) => {
+      apply(runs[member] ?? [], change);
+      const { ts } = change;
+      if (list[i + 1]?.change.ts === ts) return;
+      const now = combine(runs);
+      for (const tuple of missing(shown, now)) combined.push(changeAt(ts, 'remove', tuple));
+      for (const tuple of missing(now, shown)) combined.push(changeAt(ts, 'add', tuple));
+      shown = now;
+    });
+  }
+  return combined;
+}
+
+function apply(run: Tuple[], change: Change): void {
+  const at = run.findIndex((each) => compareTuples(each, change.tuple) >= 0);
+  const found = run[at];
+  const isFound = found !== undefined && compareTuples(found, change.tuple) === 0;
+  if (isEnd(change)) {
+    if (isFound) run.splice(at, 1);
+  } else if (!isFound) run.splice(at < 0 ? run.length : at, 0, change.tuple);
+}
+
+const missing = (from: readonly Tuple[], other: readonly Tuple[]): readonly Tuple[] =>
+  from.filter((tuple) => !other.some((each) => compareTuples(each, tuple) === 0));
+
+const changeAt = (ts: Micros, action: 'add' | 'remove', tuple: Tuple): Change => ({
+  ts,
+  action,
+  tuple,
+  data: undefined,
+});
+
+/** The source of an event is the history of the set it comes from. */
+export const asHistory = (sources: readonly Value[]): readonly Value[] =>
+  sources.map((source) =>
+    isKind(source, 'set') || isKind(source, 'ref')
+      ? { kind: 'set', op: 'events', of: source }
+      : source,
+  );
