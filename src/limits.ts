@@ -2,11 +2,18 @@
 export const LIMITS = {
   requestBytes: 8 * 1024 * 1024,
   jsonDepth: 1000,
+  /** Computed values may nest deeper than a request; beyond `jsonDepth` they are not stored, beyond this not answered. */
+  renderDepth: 1500,
   callDepth: 200,
   evaluationSteps: 12_000 * 50,
+  // How far a run that already waits for something looks ahead for what else it will need.
+  prefetchElements: 1024,
+  prefetchNeeds: 4096,
   pageSizeDefault: 64,
   pageSizeMax: 100_000,
   repeatMax: 1024,
+  /** Index entries and documents that the sets of one query may go through. */
+  scanMax: 1_000_000,
   documentBytes: 8 * 1024 * 1024,
   indexEntryBytes: 64_000,
   indexComponentBytes: 32_767,

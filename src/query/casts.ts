@@ -5,11 +5,29 @@
 import { fail, fault, QueryFailure } from '../errors.ts';
 import type { Fault, Step } from '../errors.ts';
 import { typeName } from '../values/type-name.ts';
-import { integer as toInteger, isArray, isInteger, isKind, isKinded, isNumber, isObject } from '../values/value.ts';
+import {
+  integer as toInteger,
+  isArray,
+  isInteger,
+  isKind,
+  isKinded,
+  isNumber,
+  isObject,
+} from '../values/value.ts';
 import { Action, NATIVE, PendingTime, Ref, Time, UnresolvedRef } from '../values/value.ts';
-import type { DateValue, Double, Lambda, Micros, ObjectValue, Page, SetValue, Value } from '../values/value.ts';
+import type {
+  DateValue,
+  Double,
+  Lambda,
+  Micros,
+  ObjectValue,
+  Page,
+  SetValue,
+  Value,
+} from '../values/value.ts';
 import type { Applicable, ArgumentPlace, Cast, Parameter } from './define.ts';
 import { positionOf } from './node.ts';
+import type { ReadTime } from './session.ts';
 
 // --- places and faults --------------------------------------------------------------------------
 
@@ -60,11 +78,12 @@ export const optional = <T>(cast: Cast<T>, type: string): Parameter<T | undefine
   type,
 });
 
-const applicable: Cast<Applicable> = (value, where) => wrongType('Lambda', value, where);
+// Lambdas in place are no values: the parser sees to it that this cast is never asked.
+const neverValue: Cast<never> = (value, where) => wrongType('Lambda', value, where);
 
 /** A lambda that must be written in place. */
 export const inPlace: Parameter<Applicable> = {
-  cast: applicable,
+  cast: neverValue,
   optional: false,
   form: 'lambda',
   type: 'Lambda',
@@ -72,12 +91,30 @@ export const inPlace: Parameter<Applicable> = {
 
 export const optionalInPlace: Parameter<Applicable | undefined> = { ...inPlace, optional: true };
 
+/** A lambda in place, or a value that `cast` accepts. */
+export const inPlaceOr = <T>(cast: Cast<T>, type: string): Parameter<Applicable | T> => ({
+  cast,
+  optional: false,
+  form: 'lambda-or-value',
+  type,
+});
+
 /** An expression evaluated only when the body asks for it. */
 export const lazy: Parameter<(() => Value) | undefined> = {
   cast: (value) => () => value,
   optional: true,
   form: 'lazy',
   type: 'Any',
+};
+
+/** Lambdas that sets keep may not do everything. `allowed`: what they may do. */
+export const refuseEffect = (allowed: 'pure' | 'read', where: ArgumentPlace): never => {
+  const verbs = allowed === 'read' ? 'write or call' : 'read, write, or call';
+  return fail(
+    'invalid argument',
+    positionAt(where),
+    `Invalid lambda. Lambda in this context may not ${verbs} a user function.`,
+  );
 };
 
 // --- lists --------------------------------------------------------------------------------------
@@ -210,6 +247,10 @@ export const readTimeOrDigits: Cast<Micros | PendingTime> = (value, where) =>
     ? clampMicros(BigInt(value))
     : readTime(value, where);
 
+/** What a read at `ts` sees: times that are not past mean the present. Spec: functions 1.1, `at`. */
+export const seenAt = (ts: Micros | PendingTime, snapshot: Micros): ReadTime =>
+  typeof ts === 'number' && ts < snapshot ? ts : 'present';
+
 export const temporal: Cast<Time | DateValue> = (value, where) =>
   isKind(value, 'time') || isKind(value, 'date') ? value : wrongType('Temporal', value, where);
 
@@ -299,15 +340,27 @@ export const set: Cast<SetValue> = (value, where) => {
     : wrongType('Set', value, where);
 };
 
-/** Array, page, set; a native collection's ref becomes its set. */
+/** A native collection's ref becomes its set. */
 export const iterable: Cast<readonly Value[] | Page | SetValue> = (value, where) => {
   if (isArray(value) || isKind(value, 'page') || isKind(value, 'set')) return value;
   return isNativeRef(value) ? nativeSet(value) : wrongType('Array, Set, or Page', value, where);
 };
 
+export const arrayOrPage: Cast<readonly Value[] | Page> = (value, where) => {
+  const found = iterable(value, where);
+  return isArray(found) || found.kind === 'page' ? found : wrongType('Array or Page', value, where);
+};
+
 export const setOrArray: Cast<readonly Value[] | SetValue> = (value, where) => {
   if (isArray(value) || isKind(value, 'set')) return value;
   return isNativeRef(value) ? nativeSet(value) : wrongType('Set or Array', value, where);
+};
+
+const ODD_SETS: ReadonlySet<string> = new Set(['range', 'reverse', 'singleton']);
+
+/** These sets have no place in the order of values. Decisions: "Documents, sets, pages". */
+export const refuseOddSet = (value: Value, where: ArgumentPlace): void => {
+  if (isKind(value, 'set') && ODD_SETS.has(value.op)) wrongType('Ordered value', value, where);
 };
 
 // --- paths and actions --------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 /** The checked tree that `parse` makes and `evaluate` walks. */
 import type { Step } from '../errors.ts';
 import type { Value } from '../values/value.ts';
-import type { FunctionRow } from './define.ts';
+import type { ArgumentPlace, FunctionRow, Parameter } from './define.ts';
+import type { ApiVersion, ReadSession } from './session.ts';
 
 /** Where a node stands in the query text: a chain up to the root, made into an array only when an error needs it. */
 export interface Place {
@@ -21,41 +22,79 @@ export function positionOf(place: Where, ...more: readonly Step[]): readonly Ste
 /** `read` and `write` of everything a node may do when evaluated. Spec: functions 2. */
 export type Effect = 'pure' | 'read' | 'write';
 
+export const EFFECT_RANK = { pure: 0, read: 1, write: 2 } as const satisfies Record<Effect, number>;
+
+export const strongest = (a: Effect, b: Effect): Effect =>
+  EFFECT_RANK[a] >= EFFECT_RANK[b] ? a : b;
+
 export type Pattern = string | readonly string[];
+
+/**
+ * A variable, found when the query is parsed: `up` frames out, at `index`. A `let` has one frame for all its bindings, a lambda one for
+ * its pattern.
+ */
+export interface Variable {
+  readonly name: string;
+  readonly up: number;
+  readonly index: number;
+}
 
 export interface LambdaNode {
   readonly pattern: Pattern;
   readonly body: Node;
-  readonly apiVersion: string;
-  /** Outer variables used in the body. */
-  readonly free: readonly string[];
+  readonly apiVersion: ApiVersion;
+  /** Outer variables used in the body, as seen from where the lambda stands. */
+  readonly free: readonly Variable[];
   readonly effect: Effect;
   /** Wire text of `"lambda":…,"expr":…`. */
   readonly wire: string;
   readonly place: Where;
 }
 
+/** What literals are resolved with. */
+export type LiteralSession = Pick<ReadSession, 'names' | 'apiVersion' | 'self' | 'requireIndex'>;
+
 interface Base {
   readonly place: Where;
   readonly effect: Effect;
 }
 
+/** An argument that is there. */
+export interface Argument {
+  readonly key: string;
+  readonly parameter: Parameter<unknown>;
+  readonly where: ArgumentPlace;
+  readonly given: { readonly node: Node } | { readonly lambda: LambdaNode };
+}
+
 export type Node =
   | (Base & { readonly kind: 'constant'; readonly value: Value })
-  /** A literal that depends on the schema (`@ref`, `@set`, `@query` with refs): resolved when evaluated. */
-  | (Base & { readonly kind: 'literal'; readonly json: Value })
+  /** A literal that depends on the schema (`@ref`, `@set`): resolved when evaluated. */
+  | (Base & { readonly kind: 'literal'; readonly resolve: (session: LiteralSession) => Value })
   | (Base & { readonly kind: 'array'; readonly items: readonly Node[] })
   | (Base & { readonly kind: 'object'; readonly members: readonly (readonly [string, Node])[] })
-  | (Base & { readonly kind: 'var'; readonly name: string })
-  | (Base & { readonly kind: 'let'; readonly bindings: readonly (readonly [string, Node])[]; readonly body: Node })
-  | (Base & { readonly kind: 'if'; readonly condition: Node; readonly then: Node; readonly otherwise: Node })
+  | (Base & { readonly kind: 'var'; readonly variable: Variable })
+  | (Base & { readonly kind: 'let'; readonly bindings: readonly Node[]; readonly body: Node })
+  | (Base & {
+      readonly kind: 'if';
+      readonly condition: Node;
+      readonly then: Node;
+      readonly otherwise: Node;
+    })
   | (Base & { readonly kind: 'do'; readonly items: readonly Node[] })
-  | (Base & { readonly kind: 'and' | 'or'; readonly items: readonly Node[]; readonly literal: boolean })
+  | (Base & {
+      readonly kind: 'and' | 'or';
+      readonly items: readonly Node[];
+      /** Since version 3; older lambdas evaluate all operands. */
+      readonly stopsEarly: boolean;
+    })
   | (Base & { readonly kind: 'at'; readonly time: Node; readonly body: Node })
   | (Base & { readonly kind: 'query'; readonly lambda: LambdaNode })
   | (Base & {
       readonly kind: 'call';
       readonly row: FunctionRow;
-      /** By parameter, in the declared order; undefined where an optional key is absent. */
-      readonly arguments: readonly (Node | LambdaNode | undefined)[];
+      /** Those given, in the declared order. */
+      readonly arguments: readonly Argument[];
     });
+
+export type NodeOf<K extends Node['kind']> = Extract<Node, { readonly kind: K }>;

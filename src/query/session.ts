@@ -2,7 +2,22 @@
  * What functions ask of the engine: everything that touches documents, sets, schema or identity. Implemented by the engine room
  * over a synchronous `Reader`; any method may throw `Suspended`, and `QueryFailure` with positions built from the `place` given.
  */
-import type { NativeName, Lambda, Document, Event, Micros, Page, PendingTime, Ref, SchemaName, SetValue, UnresolvedRef, Value, ObjectValue, ActionName } from '../values/value.ts';
+import type {
+  NativeName,
+  Lambda,
+  Document,
+  Event,
+  Micros,
+  Page,
+  PendingTime,
+  Ref,
+  SchemaName,
+  SetValue,
+  UnresolvedRef,
+  Value,
+  ObjectValue,
+  ActionName,
+} from '../values/value.ts';
 import type { Where } from './node.ts';
 
 /** API versions in order. Spec: values 1. */
@@ -28,7 +43,13 @@ export interface PageOptions {
   readonly size: number;
   readonly time: ReadTime;
   /** `cursor` is as given (not yet an array). `steps`: where its faults are reported, below the form's place. */
-  readonly cursor: { readonly side: 'before' | 'after'; readonly value: Value; readonly steps: readonly string[] } | undefined;
+  readonly cursor:
+    | {
+        readonly side: 'before' | 'after';
+        readonly value: Value;
+        readonly steps: readonly string[];
+      }
+    | undefined;
   readonly events: boolean;
   readonly sources: boolean;
 }
@@ -54,9 +75,15 @@ export interface ReadSession {
   /** @throws `invalid ref` / `instance not found` (400) at `[index]` when there is no such index or it is not active */
   requireIndex(nameOrRef: string | Ref, place: Where): Ref;
   /** Reverse flags and history of a set, for "Sets are not compatible." and "Set does not support events history." Spec: sets 4. */
-  shapeOf(set: SetValue | Ref): { readonly reversed: readonly boolean[]; readonly history: boolean };
+  shapeOf(set: SetValue | Ref): {
+    readonly reversed: readonly boolean[];
+    readonly history: boolean;
+  };
   /** Stored function: body, version, and whether the caller may call it. Spec: functions 4.6. */
-  functionBody(nameOrRef: string | Ref, place: Where): { readonly lambda: Lambda; readonly inRole: <T>(body: () => T) => T };
+  functionBody(
+    nameOrRef: string | Ref,
+    place: Where,
+  ): { readonly lambda: Lambda; readonly inRole: <T>(body: () => T) => T };
   /** True for resolved refs to members of `kind`, natives included. Spec: values 2, type predicates. */
   keyFromSecret(secret: string, place: Where): Document | ObjectValue;
 
@@ -70,12 +97,31 @@ export interface ReadSession {
 export interface WriteSession extends ReadSession {
   newId(): string;
   /** `key`: the wire key of the form (`create`, `create_collection`…), where most of its faults stand. Spec: functions 1.5. */
-  create(target: Ref | string, params: ObjectValue, place: Where, key: string, time: ReadTime): Document;
+  create(
+    target: Ref | string,
+    params: ObjectValue,
+    place: Where,
+    key: string,
+    time: ReadTime,
+  ): Document;
   update(ref: Ref, params: ObjectValue, place: Where, time: ReadTime): Document;
   replace(ref: Ref, params: ObjectValue, place: Where, time: ReadTime): Document;
   delete(ref: Ref, place: Where, time: ReadTime): Document;
-  insert(ref: Ref, ts: Micros | PendingTime, action: ActionName, params: ObjectValue, place: Where, time: ReadTime): Event;
-  remove(ref: Ref, ts: Micros | PendingTime, action: ActionName, place: Where, time: ReadTime): null;
+  insert(
+    ref: Ref,
+    ts: Micros | PendingTime,
+    action: ActionName,
+    params: ObjectValue,
+    place: Where,
+    time: ReadTime,
+  ): Event;
+  remove(
+    ref: Ref,
+    ts: Micros | PendingTime,
+    action: ActionName,
+    place: Where,
+    time: ReadTime,
+  ): null;
   moveDatabase(from: Ref, to: Ref, place: Where): Document;
   login(target: Ref | SetValue, params: ObjectValue, place: Where, time: ReadTime): Document;
   logout(all: boolean, place: Where): boolean;

@@ -1,0 +1,154 @@
+/** Mapping, filtering and cutting of arrays and pages. Spec: functions 1.2, sets-and-pages 5.5. */
+import { fault, QueryFailure, type Fault } from '../../errors.ts';
+import { typeName } from '../../values/type-name.ts';
+import { isArray } from '../../values/value.ts';
+import type { Page, SetValue, Value } from '../../values/value.ts';
+import {
+  any,
+  argumentAt,
+  array,
+  arrayOrPage,
+  inPlace,
+  integer,
+  iterable,
+  manyOf,
+  param,
+  refuseEffect,
+} from '../casts.ts';
+import { define, type Applicable, type FunctionRow, type PureContext } from '../define.ts';
+import { EFFECT_RANK, positionOf } from '../node.ts';
+
+const map = define(
+  'pure',
+  { map: inPlace, collection: param(arrayOrPage, 'Array or Page') },
+  (args, context) => {
+    const { map: lambda, collection } = args;
+    const data = isArray(collection) ? collection : collection.data;
+    const results = context.each(data, (element) => context.apply(lambda, element));
+    return isArray(collection) ? results : { ...collection, data: results };
+  },
+);
+
+const foreach = define(
+  'pure',
+  { foreach: inPlace, collection: param(arrayOrPage, 'Array or Page') },
+  ({ foreach: lambda, collection }, context) => {
+    const data = isArray(collection) ? collection : collection.data;
+    context.each(data, (element) => context.apply(lambda, element));
+    return collection;
+  },
+);
+
+const filter = define(
+  'pure',
+  { filter: inPlace, collection: param(iterable, 'Iterable') },
+  ({ filter: lambda, collection }, context) => {
+    if (isArray(collection)) {
+      const keeps = keptElements(lambda, collection, context);
+      return collection.filter((_, index) => keeps[index]);
+    }
+    if (collection.kind === 'set') return filterSet(lambda, collection, context);
+    const keeps = keptElements(lambda, collection.data, context);
+    return pageWhere(collection, (index) => keeps[index] === true);
+  },
+);
+
+/** Every element for which there is no Boolean is reported, at its index below the form. */
+function keptElements(
+  lambda: Applicable,
+  elements: readonly Value[],
+  context: PureContext,
+): readonly boolean[] {
+  const faults: Fault[] = [];
+  const keeps = context.each(elements, (element, index) => {
+    try {
+      const keep = context.apply(lambda, element);
+      if (typeof keep === 'boolean') return keep;
+      const position = positionOf(context.place, index);
+      const description = `Boolean expected, ${typeName(keep)} provided.`;
+      faults.push(fault('invalid argument', position, description));
+    } catch (failure) {
+      if (!(failure instanceof QueryFailure)) throw failure;
+      faults.push(...failure.faults);
+    }
+    return false;
+  });
+  if (faults.length > 0) throw new QueryFailure(faults);
+  return keeps;
+}
+
+/** Filtered when it is read. */
+function filterSet(lambda: Applicable, set: SetValue, context: PureContext): SetValue {
+  if (EFFECT_RANK[lambda.node.effect] > EFFECT_RANK.read) {
+    refuseEffect('read', argumentAt(context.place, 'filter'));
+  }
+  return { kind: 'set', op: 'filter', set, lambda: context.close(lambda) };
+}
+
+/** The page with those of its elements, their cursors with them. */
+export const pageWhere = (page: Page, keeps: (index: number) => boolean): Page => ({
+  ...page,
+  data: page.data.filter((_, index) => keeps(index)),
+  cursors: page.cursors?.filter((_, index) => keeps(index)),
+});
+
+const take = define(
+  'pure',
+  { take: param(integer, 'Integer'), collection: param(arrayOrPage, 'Array or Page') },
+  ({ take: given, collection }) => {
+    const count = Math.max(Number(given), 0);
+    return isArray(collection) ? collection.slice(0, count) : takePage(Number(given), collection);
+  },
+);
+
+function takePage(count: number, page: Page): Page {
+  if (count < 0) return { ...page, after: page.before, data: [], cursors: [] };
+  if (count >= page.data.length) return page;
+  return {
+    ...page,
+    after: page.cursors?.[count] ?? page.after,
+    data: page.data.slice(0, count),
+    cursors: page.cursors?.slice(0, count),
+  };
+}
+
+const drop = define(
+  'pure',
+  { drop: param(integer, 'Integer'), collection: param(arrayOrPage, 'Array or Page') },
+  ({ drop: given, collection }) => {
+    const count = Math.max(Number(given), 0);
+    return isArray(collection) ? collection.slice(count) : dropPage(Number(given), collection);
+  },
+);
+
+function dropPage(count: number, page: Page): Page {
+  if (count < 0) return page;
+  return {
+    ...page,
+    before: count < page.data.length ? (page.cursors?.[count] ?? page.before) : page.after,
+    data: page.data.slice(count),
+    cursors: page.cursors?.slice(count),
+  };
+}
+
+const prepend = define(
+  'pure',
+  { prepend: param(manyOf(any), 'Any*'), collection: param(array, 'Array') },
+  (args) => [...args.prepend, ...args.collection],
+);
+
+const append = define(
+  'pure',
+  { append: param(manyOf(any), 'Any*'), collection: param(array, 'Array') },
+  (args) => [...args.collection, ...args.append],
+);
+
+export const arrayRows: readonly FunctionRow[] = [
+  map,
+  foreach,
+  filter,
+  take,
+  drop,
+  prepend,
+  append,
+];

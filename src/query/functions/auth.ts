@@ -1,0 +1,69 @@
+/** Identity: log in and out, who is asking. Spec: functions 1.6, auth-and-http 2.2. */
+import { boolean, nothing, object, param, refOrSet, string } from '../casts.ts';
+import { define, type FunctionRow } from '../define.ts';
+
+const login = define(
+  'write',
+  { login: param(refOrSet, 'RefOrSet'), params: param(object, 'Object') },
+  ({ login: target, params }, { session, place, time }) =>
+    session.login(target, params, place, time),
+);
+
+const logout = define('write', { logout: param(boolean, 'Boolean') }, (args, context) =>
+  context.session.logout(args.logout, context.place),
+);
+
+const identify = define(
+  'read',
+  { identify: param(refOrSet, 'RefOrSet'), password: param(string, 'String') },
+  (args, context) => context.session.identify(args.identify, args.password, context.place),
+);
+
+const none = param(nothing, 'Null');
+
+/** Deprecated name. */
+const identity = define('read', { identity: none }, (_, { session, place }) =>
+  session.identity(place),
+);
+const currentIdentity = define(
+  'read',
+  { current_identity: none },
+  (_, { session, place }) => session.identity(place),
+  { since: '4' },
+);
+
+/** Deprecated name. */
+const hasIdentity = define('read', { has_identity: none }, (_, { session }) =>
+  session.hasIdentity(),
+);
+const hasCurrentIdentity = define(
+  'read',
+  { has_current_identity: none },
+  (_, { session }) => session.hasIdentity(),
+  { since: '4' },
+);
+
+const currentToken = define(
+  'read',
+  { current_token: none },
+  (_, { session, place }) => session.token(place),
+  { since: '4' },
+);
+const hasCurrentToken = define(
+  'pure',
+  { has_current_token: none },
+  (_, { session }) => session.hasToken(),
+  { since: '4' },
+);
+
+export const authRows: readonly FunctionRow[] = [
+  login,
+  logout,
+  identify,
+  identity,
+  currentIdentity,
+  hasIdentity,
+  hasCurrentIdentity,
+  currentToken,
+  hasCurrentToken,
+];

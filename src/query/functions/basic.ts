@@ -1,0 +1,92 @@
+/** Time of the query, abort, comparisons, ids. Spec: functions 1.1. */
+import { fail, QueryFailure } from '../../errors.ts';
+import { compareValues } from '../../values/compare.ts';
+import { equalValues } from '../../values/equal.ts';
+import { timeOfMicros } from '../../values/time.ts';
+import { UnresolvedRef, type Value } from '../../values/value.ts';
+import {
+  any,
+  argumentAt,
+  boolean,
+  nothing,
+  param,
+  positionAt,
+  refuseOddSet,
+  someOf,
+  string,
+  undefinedRef,
+} from '../casts.ts';
+import { define, type FunctionRow, type PureContext } from '../define.ts';
+import { positionOf } from '../node.ts';
+import { isAtLeast } from '../session.ts';
+
+const now = define('pure', { now: param(nothing, 'Null') }, (_, context) =>
+  timeOfMicros(context.session.snapshot),
+);
+
+const abort = define('pure', { abort: param(string, 'String') }, (args, context) =>
+  fail('transaction aborted', positionOf(context.place), args.abort),
+);
+
+const equals = define('pure', { equals: param(someOf(any), 'Any+') }, (args, context) => {
+  const actions = isAtLeast(context.apiVersion, '5') ? 'exact' : 'loose';
+  return everyPair(args.equals, (a, b) => equalValues(a, b, actions));
+});
+
+const everyPair = (values: readonly Value[], holds: (a: Value, b: Value) => boolean): boolean =>
+  values.every((value, index) => {
+    const next = values[index + 1];
+    return next === undefined || holds(value, next);
+  });
+
+/** Every adjacent pair compares as asked. */
+function ordered(
+  key: string,
+  values: readonly Value[],
+  context: PureContext,
+  holds: (order: number) => boolean,
+): boolean {
+  const where = argumentAt(context.place, key);
+  const unresolved = values.filter((value) => value instanceof UnresolvedRef);
+  if (unresolved.length > 0) {
+    throw new QueryFailure(unresolved.map((ref) => undefinedRef(ref, positionAt(where))));
+  }
+  for (const value of values) refuseOddSet(value, where);
+  return everyPair(values, (a, b) => holds(compareValues(a, b)));
+}
+
+const operands = param(someOf(any), 'Any+');
+const comparisons = [
+  define('pure', { lt: operands }, ({ lt }, context) =>
+    ordered('lt', lt, context, (order) => order < 0),
+  ),
+  define('pure', { lte: operands }, ({ lte }, context) =>
+    ordered('lte', lte, context, (order) => order <= 0),
+  ),
+  define('pure', { gt: operands }, ({ gt }, context) =>
+    ordered('gt', gt, context, (order) => order > 0),
+  ),
+  define('pure', { gte: operands }, ({ gte }, context) =>
+    ordered('gte', gte, context, (order) => order >= 0),
+  ),
+];
+
+const not = define('pure', { not: param(boolean, 'Boolean') }, (args) => !args.not);
+
+const newId = define('write', { new_id: param(nothing, 'Null') }, (_, context) =>
+  context.session.newId(),
+);
+/** Deprecated name. */
+const nextId = define('write', { next_id: param(nothing, 'Null') }, (_, context) =>
+  context.session.newId(),
+);
+
+export const basicRows: readonly FunctionRow[] = [
+  now,
+  abort,
+  equals,
+  ...comparisons,
+  not,
+  newId,
+  nextId,
+];

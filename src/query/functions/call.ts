@@ -1,0 +1,32 @@
+/** Calls of stored functions. Spec: functions 4.6. */
+import { fail, QueryFailure } from '../../errors.ts';
+import { any, nameOrFunctionRef, optional, param } from '../casts.ts';
+import { define, type FunctionRow } from '../define.ts';
+import { positionOf, type Where } from '../node.ts';
+
+const call = define(
+  'read',
+  { call: param(nameOrFunctionRef, 'String or Function Ref'), arguments: optional(any, 'Any') },
+  ({ call: target, arguments: argument = [] }, context) => {
+    const { lambda, inRole } = context.session.functionBody(target, context.place);
+    return inRole(() => {
+      try {
+        return context.call(lambda, argument);
+      } catch (failure) {
+        throw failure instanceof QueryFailure ? wrapped(failure, context.place) : failure;
+      }
+    });
+  },
+  // Limits written into the schema cannot know what it will do.
+  { declared: 'write' },
+);
+
+/** Each level of calls wraps once, but a full stack is reported as it is. */
+function wrapped(failure: QueryFailure, place: Where): QueryFailure {
+  if (failure.faults.some(({ code }) => code === 'stack overflow')) return failure;
+  return fail('call error', positionOf(place), 'Calling the function resulted in an error.', {
+    cause: failure.faults,
+  });
+}
+
+export const callRows: readonly FunctionRow[] = [call];

@@ -1,0 +1,238 @@
+/** Folds over arrays, pages and sets, and what else looks at all elements. Spec: functions 1.2. */
+import { fail } from '../../errors.ts';
+import { compareValues } from '../../values/compare.ts';
+import { addIntegers, toDouble } from '../../values/number.ts';
+import { double, isArray, isInteger, isKind, isNumber, UnresolvedRef } from '../../values/value.ts';
+import type { Page, SetValue, Value } from '../../values/value.ts';
+import {
+  any,
+  argumentAt,
+  inPlace,
+  iterable,
+  param,
+  positionAt,
+  refuseEmpty,
+  refuseOddSet,
+  refuseUnresolved,
+  setOrArray,
+  wrongType,
+} from '../casts.ts';
+import { define, type FunctionRow, type ReadContext } from '../define.ts';
+import { pageWhere } from './arrays.ts';
+import { Multiset } from './multiset.ts';
+
+type Collection = readonly Value[] | Page | SetValue;
+
+const elementsOf = (collection: Collection, key: string, context: ReadContext): Iterable<Value> => {
+  if (isArray(collection)) return collection;
+  return collection.kind === 'page'
+    ? collection.data
+    : context.session.elements(collection, context.time, context.place, key);
+};
+
+/** A page stays a page, of the one result. */
+const inShape = (collection: Collection, result: Value): Value =>
+  isArray(collection) || collection.kind === 'set'
+    ? result
+    : { ...collection, data: [result], cursors: undefined };
+
+/** Folds that look at each element alone: sets and pages cost a step for each. */
+function* counted(
+  collection: Collection,
+  key: string,
+  context: ReadContext,
+): Generator<Value, void> {
+  const isFree = isArray(collection);
+  for (const element of elementsOf(collection, key, context)) {
+    if (!isFree) context.session.charge(1);
+    yield element;
+  }
+}
+
+const reduce = define(
+  'read',
+  { reduce: inPlace, initial: param(any, 'Any'), collection: param(iterable, 'Iterable') },
+  (args, context) => {
+    const elements = elementsOf(args.collection, 'collection', context);
+    return inShape(args.collection, context.fold(args.reduce, args.initial, elements));
+  },
+);
+
+/** A row that makes one value of all elements. */
+const foldOf = <K extends string>(
+  key: K,
+  fold: (elements: Iterable<Value>, context: ReadContext) => Value,
+): FunctionRow => {
+  const form: Readonly<Record<string, ReturnType<typeof param<Collection>>>> = {
+    [key]: param(iterable, 'Iterable'),
+  };
+  return define('read', form, (args, context) => {
+    const collection = args[key] ?? [];
+    return inShape(collection, fold(counted(collection, key, context), context));
+  });
+};
+
+const count = foldOf('count', (elements) => {
+  let found = 0;
+  for (const _ of elements) found += 1;
+  return found;
+});
+
+/** An Integer until the first Double. */
+const sum = foldOf('sum', (elements, context) => {
+  let whole: number | bigint = 0;
+  let real: number | undefined;
+  for (const element of elements) {
+    if (!isNumber(element)) return wrongType('Number', element, argumentAt(context.place, 'sum'));
+    if (real !== undefined) real += toDouble(element);
+    else if (isInteger(element)) whole = addIntegers(whole, element);
+    else real = toDouble(whole) + toDouble(element);
+  }
+  return real === undefined ? whole : double(real);
+});
+
+const mean = foldOf('mean', (elements, context) => {
+  const where = argumentAt(context.place, 'mean');
+  let total = 0;
+  let found = 0;
+  for (const element of elements) {
+    if (!isNumber(element)) return wrongType('Number', element, where);
+    total += toDouble(element);
+    found += 1;
+  }
+  return found === 0 ? refuseEmpty(where) : double(total / found);
+});
+
+/** Looks at all elements: a later one that is no Boolean still fails. */
+const truthOf = (key: 'any' | 'all'): FunctionRow =>
+  foldOf(key, (elements, context) => {
+    let result = key === 'all';
+    for (const element of elements) {
+      if (typeof element !== 'boolean') {
+        return wrongType('Boolean', element, argumentAt(context.place, key));
+      }
+      result = key === 'all' ? result && element : result || element;
+    }
+    return result;
+  });
+
+/** The last of equal candidates. `isBetter` is asked how the next compares with the best so far. */
+const extremeOf = (key: 'max' | 'min', isBetter: (order: number) => boolean): FunctionRow =>
+  define(
+    'read',
+    { [key]: param(iterable, 'Iterable') } as Readonly<
+      Record<string, ReturnType<typeof param<Collection>>>
+    >,
+    (args, context) => {
+      const where = argumentAt(context.place, key);
+      const collection = unwrapped(args[key] ?? []);
+      let best: Value | undefined;
+      for (const element of counted(collection, key, context)) {
+        if (element instanceof UnresolvedRef) return refuseUnresolved(element, where);
+        refuseOddSet(element, where);
+        if (best === undefined || isBetter(compareValues(element, best))) best = element;
+      }
+      return best === undefined ? refuseEmpty(where) : inShape(collection, best);
+    },
+  );
+
+/** An array of one collection stands for that collection. */
+function unwrapped(collection: Collection): Collection {
+  if (!isArray(collection) || collection.length !== 1) return collection;
+  const [only] = collection;
+  if (only === undefined) return collection;
+  return isArray(only) || isKind(only, 'set') || isKind(only, 'page') ? only : collection;
+}
+
+const distinct = define(
+  'pure',
+  { distinct: param(iterable, 'Iterable') },
+  ({ distinct: collection }) => {
+    const seen = new Multiset();
+    const isFirst = (value: Value): boolean => seen.add(value) === 1;
+    if (isArray(collection)) return collection.filter(isFirst);
+    if (collection.kind === 'set') return { kind: 'set', op: 'distinct', set: collection };
+    const firsts = collection.data.map(isFirst);
+    return pageWhere(collection, (index) => firsts[index] === true);
+  },
+);
+
+const reverse = define(
+  'pure',
+  { reverse: param(iterable, 'Iterable') },
+  ({ reverse: collection }) => {
+    if (isArray(collection)) return collection.toReversed();
+    if (collection.kind === 'set') return { kind: 'set', op: 'reverse', set: collection };
+    return {
+      ...collection,
+      data: collection.data.toReversed(),
+      cursors: collection.cursors?.toReversed(),
+    };
+  },
+);
+
+const isEmpty = define(
+  'pure-reads',
+  { is_empty: param(iterable, 'Iterable') },
+  (args, context) => !hasElements(args.is_empty, context),
+);
+const isNonempty = define(
+  'pure-reads',
+  { is_nonempty: param(iterable, 'Iterable') },
+  (args, context) => hasElements(args.is_nonempty, context),
+);
+
+function hasElements(collection: Collection, context: ReadContext): boolean {
+  if (isArray(collection)) return collection.length > 0;
+  return collection.kind === 'page'
+    ? collection.data.length > 0
+    : context.session.exists(collection, context.time, context.place);
+}
+
+const first = define(
+  'read',
+  { first: param(setOrArray, 'SetOrArray') },
+  (args, context) => firstOf(args.first, 'first', context),
+  { since: '4' },
+);
+
+const last = define(
+  'read',
+  { last: param(setOrArray, 'SetOrArray') },
+  (args, context) =>
+    isArray(args.last)
+      ? firstOf(args.last.slice(-1), 'last', context)
+      : firstOf({ kind: 'set', op: 'reverse', set: args.last }, 'last', context),
+  { since: '4' },
+);
+
+function firstOf(
+  collection: readonly Value[] | SetValue,
+  key: string,
+  context: ReadContext,
+): Value {
+  for (const element of elementsOf(collection, key, context)) return element;
+  const what = isArray(collection) ? 'array' : 'set';
+  return fail(
+    'invalid argument',
+    positionAt(argumentAt(context.place, key)),
+    `Non-empty ${what} expected.`,
+  );
+}
+
+export const foldRows: readonly FunctionRow[] = [
+  reduce,
+  count,
+  sum,
+  mean,
+  truthOf('any'),
+  truthOf('all'),
+  extremeOf('max', (order) => order >= 0),
+  extremeOf('min', (order) => order <= 0),
+  distinct,
+  reverse,
+  isEmpty,
+  isNonempty,
+  first,
+  last,
+];

@@ -1,0 +1,90 @@
+/** Values counted by equality as inside arrays: 1 and 1.0 differ. For `distinct` and set algebra of arrays. */
+import { equalValues } from '../../values/equal.ts';
+import { isArray, isKinded, isNumber, isObject } from '../../values/value.ts';
+import type { Kinded, Value } from '../../values/value.ts';
+
+interface Count {
+  readonly value: Value;
+  count: number;
+}
+
+export class Multiset {
+  private readonly buckets = new Map<string, Count[]>();
+
+  countOf(value: Value): number {
+    return this.find(value)?.count ?? 0;
+  }
+
+  /** Returns the new count. */
+  add(value: Value, count = 1): number {
+    const found = this.find(value);
+    if (found) {
+      found.count += count;
+      return found.count;
+    }
+    const bucket = bucketOf(value);
+    const counts = this.buckets.get(bucket);
+    if (counts) counts.push({ value, count });
+    else this.buckets.set(bucket, [{ value, count }]);
+    return count;
+  }
+
+  /** Whether there was one to take. */
+  take(value: Value): boolean {
+    const found = this.find(value);
+    if (!found || found.count === 0) return false;
+    found.count -= 1;
+    return true;
+  }
+
+  private find(value: Value): Count | undefined {
+    return this.buckets.get(bucketOf(value))?.find((each) => equalValues([each.value], [value]));
+  }
+}
+
+export function multisetOf(values: readonly Value[]): Multiset {
+  const multiset = new Multiset();
+  for (const value of values) multiset.add(value);
+  return multiset;
+}
+
+/** Equal values have equal buckets; few others share one. */
+function bucketOf(value: Value): string {
+  if (typeof value === 'string') return STRINGS.get(value) ?? `"${value}"`;
+  // 0.0 and -0.0 are equal here.
+  if (isNumber(value)) return typeof value === 'object' ? `d${value.value + 0}` : String(value);
+  if (isArray(value)) return `[${value.map(bucketOf).join(',')}]`;
+  if (isObject(value)) return `{${objectBuckets(value).join(',')}}`;
+  return isKinded(value) ? kindBucket(value) : String(value);
+}
+
+const objectBuckets = (value: ReadonlyMap<string, Value>): string[] =>
+  [...value].map(([key, member]) => `"${key}":${bucketOf(member)}`).sort();
+
+// Actions equal strings loosely: all that may be equal shares a bucket.
+const STRINGS: ReadonlyMap<string, string> = new Map([
+  ['create', 'action'],
+  ['update', 'action'],
+  ['add', 'action'],
+  ['delete', 'action'],
+  ['remove', 'action'],
+]);
+
+function kindBucket(value: Kinded): string {
+  switch (value.kind) {
+    case 'ref':
+      return `ref${value.database}/${value.collection}/${value.id}`;
+    case 'document':
+      return `document${value.ref.collection}/${value.ref.id}`;
+    case 'time':
+      return `time${value.nanos}`;
+    case 'date':
+      return `date${value.day}`;
+    case 'uuid':
+      return `uuid${value.text}`;
+    case 'unresolved':
+      return `unresolved${value.wire}`;
+    default:
+      return value.kind;
+  }
+}

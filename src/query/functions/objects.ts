@@ -1,0 +1,97 @@
+/** `merge` and conversions between objects and arrays of pairs. Spec: functions 1.9. */
+import { fail, fault, QueryFailure, type Fault } from '../../errors.ts';
+import { documentMembers } from '../../values/object-view.ts';
+import { typeName } from '../../values/type-name.ts';
+import { isArray, isKind, isObject } from '../../values/value.ts';
+import type { ObjectValue, Value } from '../../values/value.ts';
+import { any, argumentAt, optionalInPlace, param, positionAt } from '../casts.ts';
+import { define, type FunctionRow, type PureContext } from '../define.ts';
+import { positionOf } from '../node.ts';
+
+/** Objects, and documents as objects. */
+function membersOf(value: Value): ObjectValue | undefined {
+  if (isObject(value)) return value;
+  return isKind(value, 'document') ? documentMembers(value) : undefined;
+}
+
+const merge = define(
+  'pure',
+  { merge: param(any, 'Object'), with: param(any, 'Object*'), lambda: optionalInPlace },
+  (args, context) => {
+    const [left, rights] = operands(args.merge, args.with, context);
+    const merged = new Map(left);
+    const pairs = rights.flatMap((right) => [...right]);
+    const { lambda } = args;
+    context.each(pairs, ([key, right]) => {
+      const value = lambda ? context.apply(lambda, [key, merged.get(key) ?? null, right]) : right;
+      if (value === null) merged.delete(key);
+      else merged.set(key, value);
+    });
+    return merged;
+  },
+);
+
+/** Every operand that is no object is reported. */
+function operands(
+  left: Value,
+  right: Value,
+  { place }: PureContext,
+): readonly [ObjectValue, readonly ObjectValue[]] {
+  const faults: Fault[] = [];
+  const operand = (value: Value, ...steps: readonly (string | number)[]): ObjectValue => {
+    const members = membersOf(value);
+    if (members) return members;
+    const description = `Object expected, ${typeName(value)} provided.`;
+    faults.push(fault('invalid argument', positionOf(place, ...steps), description));
+    return new Map();
+  };
+  const first = operand(left, 'merge');
+  const rest = isArray(right)
+    ? right.map((value, index) => operand(value, 'with', index))
+    : [operand(right, 'with')];
+  if (faults.length > 0) throw new QueryFailure(faults);
+  return [first, rest];
+}
+
+const toObject = define(
+  'pure',
+  { to_object: param(any, 'Any') },
+  ({ to_object: value }, context) => {
+    const members = membersOf(value);
+    if (members) return members;
+    return isArray(value)
+      ? objectOf(value, context)
+      : refuseCast(value, 'to_object', 'Object', context);
+  },
+);
+
+const refuseCast = (value: Value, key: string, type: string, { place }: PureContext): never =>
+  fail(
+    'invalid argument',
+    positionAt(argumentAt(place, key)),
+    `Cannot cast ${typeName(value)} to ${type}.`,
+  );
+
+function objectOf(pairs: readonly Value[], { place }: PureContext): ObjectValue {
+  const faults: Fault[] = [];
+  const members = new Map<string, Value>();
+  pairs.forEach((pair, index) => {
+    const [key, value, ...rest] = isArray(pair) ? pair : [];
+    if (typeof key === 'string' && value !== undefined && rest.length === 0) {
+      members.set(key, value);
+      return;
+    }
+    const description = `Field/Value expected, ${typeName(pair)} provided.`;
+    faults.push(fault('invalid argument', positionOf(place, 'to_object', index), description));
+  });
+  if (faults.length > 0) throw new QueryFailure(faults);
+  return members;
+}
+
+const toArray = define('pure', { to_array: param(any, 'Any') }, ({ to_array: value }, context) => {
+  if (isArray(value)) return value;
+  const members = membersOf(value);
+  return members ? [...members] : refuseCast(value, 'to_array', 'Array', context);
+});
+
+export const objectRows: readonly FunctionRow[] = [merge, toObject, toArray];

@@ -1,0 +1,146 @@
+/** Reading documents and pages. Spec: functions 1.4, sets-and-pages 5. */
+import { fail } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { isArray, isKind, isObject, Ref, UnresolvedRef } from '../../values/value.ts';
+import type { Micros, PendingTime, SetValue, Value } from '../../values/value.ts';
+import {
+  boolean,
+  integer,
+  optional,
+  param,
+  positionAt,
+  readTimeOrDigits,
+  refOrSet,
+  refuseUnresolved,
+  seenAt,
+  string,
+  wrongType,
+} from '../casts.ts';
+import {
+  define,
+  type ArgumentPlace,
+  type Cast,
+  type FunctionRow,
+  type ReadContext,
+} from '../define.ts';
+import type { PageOptions, ReadTime } from '../session.ts';
+
+const ts = optional(readTimeOrDigits, 'Time');
+
+/** `ts` of the form wins over an enclosing `at`. */
+const timeOf = (given: Micros | PendingTime | undefined, context: ReadContext): ReadTime =>
+  given === undefined ? context.time : seenAt(given, context.session.snapshot);
+
+const get = define('read', { get: param(refOrSet, 'RefOrSet'), ts }, (args, context) =>
+  context.session.get(args.get, timeOf(args.ts, context), context.place),
+);
+
+/** What does not exist may be asked for by a ref that nothing is behind. */
+const anyRefOrSet: Cast<Ref | SetValue | UnresolvedRef> = (value, where) =>
+  value instanceof Ref || value instanceof UnresolvedRef || isKind(value, 'set')
+    ? value
+    : wrongType('Ref or Set', value, where);
+
+const exists = define('read', { exists: param(anyRefOrSet, 'RefOrSet'), ts }, (args, context) =>
+  args.exists instanceof UnresolvedRef
+    ? false
+    : context.session.exists(args.exists, timeOf(args.ts, context), context.place),
+);
+
+const keyFromSecret = define(
+  'read',
+  { key_from_secret: param(string, 'String') },
+  (args, context) => context.session.keyFromSecret(args.key_from_secret, context.place),
+);
+
+type Cursor = NonNullable<PageOptions['cursor']>;
+
+/** Cursors compare with what is in the set: what does not exist compares with nothing. */
+function refuseUnresolvedIn(value: Value, where: ArgumentPlace): void {
+  for (const each of isArray(value) ? value : [value]) {
+    if (each instanceof UnresolvedRef) refuseUnresolved(each, where);
+  }
+}
+
+const cursorOn =
+  (side: Cursor['side']): Cast<Cursor> =>
+  (value, where) => {
+    refuseUnresolvedIn(value, where);
+    return { side, value, steps: [side] };
+  };
+
+/** `{"after":c}` or `{"before":c}` as a value, or null for none. */
+const cursorObject: Cast<Cursor | undefined> = (value, where) => {
+  if (value === null) return undefined;
+  if (isObject(value) && value.size === 1) {
+    const [[side, inner] = []] = value;
+    if ((side === 'after' || side === 'before') && inner !== undefined) {
+      refuseUnresolvedIn(inner, { ...where, steps: [side] });
+      return { side, value: inner, steps: ['cursor', side] };
+    }
+  }
+  return fail(
+    'invalid argument',
+    positionAt(where),
+    "Invalid cursor object. Expected an object with either 'before' or 'after' key in it.",
+  );
+};
+
+const options = {
+  size: optional(integer, 'Integer'),
+  ts,
+  events: optional(boolean, 'Boolean'),
+  sources: optional(boolean, 'Boolean'),
+} as const;
+
+interface PageArguments {
+  readonly paginate: Ref | SetValue;
+  readonly size: number | bigint | undefined;
+  readonly ts: Micros | PendingTime | undefined;
+  readonly events: boolean | undefined;
+  readonly sources: boolean | undefined;
+}
+
+function page(args: PageArguments, cursor: Cursor | undefined, context: ReadContext): Value {
+  const size = Number(args.size ?? LIMITS.pageSizeDefault);
+  return context.session.paginate(
+    args.paginate,
+    {
+      size: Math.min(size, LIMITS.pageSizeMax),
+      time: timeOf(args.ts, context),
+      cursor,
+      events: args.events ?? false,
+      sources: args.sources ?? false,
+    },
+    context.place,
+  );
+}
+
+const source = param(refOrSet, 'RefOrSet');
+
+const paginate = define(
+  'read',
+  { paginate: source, after: optional(cursorOn('after'), 'Cursor'), ...options },
+  (args, context) => page(args, args.after, context),
+);
+
+const paginateBefore = define(
+  'read',
+  { paginate: source, before: param(cursorOn('before'), 'Cursor'), ...options },
+  (args, context) => page(args, args.before, context),
+);
+
+const paginateCursor = define(
+  'read',
+  { paginate: source, cursor: param(cursorObject, 'Object or Null'), ...options },
+  (args, context) => page(args, args.cursor, context),
+);
+
+export const readRows: readonly FunctionRow[] = [
+  get,
+  exists,
+  keyFromSecret,
+  paginate,
+  paginateBefore,
+  paginateCursor,
+];

@@ -1,0 +1,124 @@
+/** Refs of documents, schema objects and native collections. Spec: functions 1.7. */
+import { fail } from '../../errors.ts';
+import { isInteger, NATIVE, Ref, UnresolvedRef } from '../../values/value.ts';
+import type { NativeName, SchemaName } from '../../values/value.ts';
+import {
+  databaseRef,
+  isNativeRef,
+  optional,
+  param,
+  positionAt,
+  refuseUnresolved,
+  string,
+  wrongType,
+} from '../casts.ts';
+import { define, type Cast, type FunctionRow, type PureContext } from '../define.ts';
+import { idOf } from '../navigate.ts';
+import {
+  documentId,
+  documentIdFault,
+  documentRef,
+  isSchemaName,
+  nativeRef,
+  schemaRef,
+  type AnyRef,
+} from '../ref-build.ts';
+import type { ApiVersion } from '../session.ts';
+
+const SCHEMA_IDS: ReadonlySet<bigint> = new Set(
+  Object.entries(NATIVE)
+    .filter(([name]) => isSchemaName(name))
+    .map(([, id]) => BigInt(id)),
+);
+
+/** A collection whose documents go by number; one that does not exist is tolerated. */
+const documentCollection: Cast<AnyRef> = (value, where) => {
+  if (value instanceof UnresolvedRef && value.what === 'collection') return value;
+  if (!(value instanceof Ref) || value.collection !== NATIVE.collections) {
+    return wrongType('Collection Ref', value, where);
+  }
+  return isNativeRef(value) && SCHEMA_IDS.has(value.id)
+    ? fail(
+        'invalid argument',
+        positionAt(where),
+        'Regular Class Ref expected, Schema Class Ref provided.',
+      )
+    : value;
+};
+
+const id: Cast<bigint> = (value, where) => {
+  if (typeof value !== 'string' && !isInteger(value)) {
+    return wrongType('Number or numeric String', value, where);
+  }
+  const number = documentId(value);
+  return typeof number === 'bigint'
+    ? number
+    : fail('invalid argument', positionAt(where), documentIdFault(value, number));
+};
+
+const scope = optional(databaseRef, 'Database Ref');
+
+const ref = define(
+  'pure',
+  { ref: param(documentCollection, 'Collection Ref'), id: param(id, 'Integer or String'), scope },
+  (args, context) => documentRef(inScope(args.ref, args.scope, context), args.id, context.session),
+);
+
+/** The collection of the same name in another database. */
+function inScope(collection: AnyRef, database: Ref | undefined, { session }: PureContext): AnyRef {
+  if (!database || collection instanceof UnresolvedRef) return collection;
+  const name = idOf(collection, session);
+  return typeof name === 'string' ? schemaRef('collections', name, database, session) : collection;
+}
+
+/** `collection("posts")` and its like, by the wire key. */
+const byName = (key: string, kind: SchemaName, since: ApiVersion = '2.0'): FunctionRow =>
+  define(
+    'pure',
+    {
+      [key]: param<unknown>(string, 'String'),
+      scope: optional<unknown>(databaseRef, 'Database Ref'),
+    },
+    (args, context) =>
+      // The casts make them a string and a Ref.
+      schemaRef(kind, args[key] as string, args['scope'] as Ref | undefined, context.session),
+    { since },
+  );
+
+const databaseOrNull: Cast<Ref | undefined> = (value, where) => {
+  if (value === null) return undefined;
+  if (value instanceof Ref && value.collection === NATIVE.databases) return value;
+  return value instanceof UnresolvedRef
+    ? refuseUnresolved(value, where)
+    : wrongType('Database Ref or Null', value, where);
+};
+
+/** `collections()` and its like, by the wire key. */
+const native = (key: string, name: NativeName, since: ApiVersion = '2.0'): FunctionRow =>
+  define(
+    'pure',
+    { [key]: param(databaseOrNull, 'Database Ref or Null') },
+    (args, context) => nativeRef(name, args[key], context.session),
+    { since },
+  );
+
+export const refRows: readonly FunctionRow[] = [
+  ref,
+  byName('collection', 'collections'),
+  byName('class', 'collections'),
+  byName('database', 'databases'),
+  byName('index', 'indexes'),
+  byName('function', 'functions'),
+  byName('role', 'roles'),
+  byName('access_provider', 'access_providers', '4'),
+  native('collections', 'collections'),
+  native('classes', 'collections'),
+  native('databases', 'databases'),
+  native('indexes', 'indexes'),
+  native('functions', 'functions'),
+  native('roles', 'roles'),
+  native('keys', 'keys'),
+  native('tokens', 'tokens'),
+  native('credentials', 'credentials'),
+  native('access_providers', 'access_providers', '4'),
+];

@@ -1,0 +1,207 @@
+/** `select` and `contains_*`. Spec: functions 1.1. */
+import { fail } from '../../errors.ts';
+import { equalValues } from '../../values/equal.ts';
+import { collectionOf, eventMembers } from '../../values/object-view.ts';
+import { isArray, isKinded, isObject, UnresolvedRef } from '../../values/value.ts';
+import type { Document, Kinded, Page, Ref, Value } from '../../values/value.ts';
+import {
+  any,
+  argumentAt,
+  boolean,
+  lazy,
+  optional,
+  param,
+  path,
+  positionAt,
+  refuseUnresolved,
+  string,
+  wrongType,
+} from '../casts.ts';
+import {
+  define,
+  type Cast,
+  type FunctionRow,
+  type PureContext,
+  type ReadContext,
+} from '../define.ts';
+import { databaseOf, idOf, valueAt, valuesAt, type PathStep } from '../navigate.ts';
+import { positionOf } from '../node.ts';
+import { isAtLeast } from '../session.ts';
+
+interface Selection {
+  readonly path: readonly PathStep[];
+  readonly from: Value;
+  readonly otherwise: (() => Value) | undefined;
+}
+
+/** Unresolved refs have no parts to look at. */
+function refuseUnresolvedFrom(value: Value, key: string, context: PureContext): void {
+  if (value instanceof UnresolvedRef) refuseUnresolved(value, argumentAt(context.place, key));
+}
+
+function selectOne({ path, from, otherwise }: Selection, context: PureContext): Value {
+  const found = valueAt(from, path, context.session);
+  if (found !== undefined) return found;
+  if (otherwise) return otherwise();
+  refuseUnresolvedFrom(from, 'from', context);
+  return fail(
+    'value not found',
+    positionOf(context.place, 'from'),
+    `Value not found at path [${path.join(',')}].`,
+  );
+}
+
+function selectEvery({ path, from, otherwise }: Selection, context: PureContext): Value {
+  refuseUnresolvedFrom(from, 'from', context);
+  return valuesAt(from, path, context.session) ?? otherwise?.() ?? [];
+}
+
+/** Before version 3 the default was evaluated in any case. */
+function eager(
+  otherwise: (() => Value) | undefined,
+  context: PureContext,
+): (() => Value) | undefined {
+  if (!otherwise || isAtLeast(context.apiVersion, '3')) return otherwise;
+  const value = otherwise();
+  return () => value;
+}
+
+const steps = param(path, 'Path');
+
+const select = define(
+  'pure',
+  { select: steps, from: param(any, 'Any'), default: lazy, all: optional(boolean, 'Boolean') },
+  (args, context) => {
+    const otherwise = eager(args.default, context);
+    const selection = { path: args.select, from: args.from, otherwise };
+    if (args.from instanceof UnresolvedRef && args.select.length > 0) {
+      refuseUnresolvedFrom(args.from, 'from', context);
+    }
+    return args.all === true ? selectEvery(selection, context) : selectOne(selection, context);
+  },
+);
+
+const selectAll = define(
+  'pure',
+  { select_all: steps, from: param(any, 'Any'), default: lazy },
+  (args, context) => {
+    const otherwise = eager(args.default, context);
+    return selectEvery({ path: args.select_all, from: args.from, otherwise }, context);
+  },
+);
+
+/** Old name of `select_all`. */
+const selectAsIndex = define(
+  'pure',
+  { select_as_index: steps, from: param(any, 'Any'), default: lazy },
+  (args, context) => {
+    const otherwise = eager(args.default, context);
+    return selectEvery({ path: args.select_as_index, from: args.from, otherwise }, context);
+  },
+);
+
+function containsAt(path: readonly PathStep[], value: Value, context: PureContext): boolean {
+  if (path.length > 0) refuseUnresolvedFrom(value, 'in', context);
+  return valueAt(value, path, context.session) !== undefined;
+}
+
+/** Deprecated name. */
+const contains = define('pure', { contains: steps, in: param(any, 'Any') }, (args, context) =>
+  containsAt(args.contains, args.in, context),
+);
+
+const containsPath = define(
+  'pure',
+  { contains_path: steps, in: param(any, 'Any') },
+  (args, context) => containsAt(args.contains_path, args.in, context),
+  { since: '3' },
+);
+
+const noArray: Cast<Value> = (value, where) =>
+  isArray(value) ? wrongType('Object', value, where) : value;
+
+const containsField = define(
+  'pure',
+  { contains_field: param(string, 'String'), in: param(noArray, 'Any') },
+  (args, context) => containsAt([args.contains_field], args.in, context),
+  { since: '3' },
+);
+
+const containsValue = define(
+  'read',
+  { contains_value: param(any, 'Any'), in: param(any, 'Any') },
+  (args, context) => isIn(args.contains_value, args.in, context),
+  { since: '3' },
+);
+
+function isIn(value: Value, container: Value, context: ReadContext): boolean {
+  if (isArray(container)) return holds(container, value);
+  if (isObject(container)) return holds(container.values(), value);
+  return isKinded(container) ? isInKinded(value, container, context) : refuseScalar(context);
+}
+
+/** As inside arrays: 1 and 1.0 differ. */
+function holds(values: Iterable<Value | undefined>, value: Value): boolean {
+  for (const each of values) {
+    if (each !== undefined && equalValues([each], [value])) return true;
+  }
+  return false;
+}
+
+function isInKinded(value: Value, container: Kinded, context: ReadContext): boolean {
+  const { session, time, place } = context;
+  switch (container.kind) {
+    case 'document':
+      return holds(documentParts(container), value);
+    case 'event':
+      return holds(eventMembers(container).values(), value);
+    case 'sourced':
+      return holds([container.value, container.sources], value);
+    case 'page':
+      return holds(pageParts(container), value);
+    case 'ref':
+      return holds(refParts(container, context), value);
+    case 'set':
+      return session.setContains(container, value, time, place);
+    case 'unresolved':
+      return refuseUnresolved(container, argumentAt(place, 'in'));
+    default:
+      return refuseScalar(context);
+  }
+}
+
+const documentParts = ({ ref, ts, fields }: Document): readonly Value[] => [
+  ref,
+  collectionOf(ref),
+  ts,
+  ...fields.values(),
+];
+
+const pageParts = ({ data, before, after }: Page): readonly (Value | undefined)[] => [
+  data,
+  before,
+  after,
+];
+
+const refParts = (ref: Ref, { session }: ReadContext): readonly (Value | undefined)[] => [
+  idOf(ref, session),
+  collectionOf(ref),
+  databaseOf(ref, session),
+];
+
+const refuseScalar = (context: ReadContext): never =>
+  fail(
+    'invalid argument',
+    positionAt(argumentAt(context.place, 'in')),
+    'Object, Array, Page, Set, or Ref expected, Scalar provided.',
+  );
+
+export const selectRows: readonly FunctionRow[] = [
+  select,
+  selectAll,
+  selectAsIndex,
+  contains,
+  containsPath,
+  containsField,
+  containsValue,
+];

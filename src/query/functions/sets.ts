@@ -1,0 +1,195 @@
+/** Sets: what is read when somebody reads them. Spec: functions 1.3, sets-and-pages 4. */
+import { fail, QueryFailure, type Fault } from '../../errors.ts';
+import { isArray, isKind, UnresolvedRef } from '../../values/value.ts';
+import type { Lambda, Ref, SetValue, Value } from '../../values/value.ts';
+import {
+  any,
+  argumentAt,
+  collectionRef,
+  indexRef,
+  inPlaceOr,
+  manyOf,
+  nameOrIndexRef,
+  optional,
+  param,
+  positionAt,
+  ref,
+  refOrSet,
+  refuseEffect,
+  set,
+  setOrArray,
+  someOf,
+  term,
+  undefinedRef,
+} from '../casts.ts';
+import {
+  define,
+  type Applicable,
+  type Cast,
+  type FunctionRow,
+  type PureContext,
+} from '../define.ts';
+import { effectOf } from '../lambda-value.ts';
+import { positionOf } from '../node.ts';
+import { Multiset, multisetOf } from './multiset.ts';
+
+const singleton = define('pure', { singleton: param(ref, 'Ref') }, (args) => ({
+  kind: 'set',
+  op: 'singleton',
+  ref: args.singleton,
+}));
+
+const events = define('pure', { events: param(refOrSet, 'RefOrSet') }, (args, context) => {
+  const of = args.events;
+  return isKind(of, 'set') && of.op === 'events'
+    ? fail('invalid argument', positionOf(context.place), 'Set does not support events history.')
+    : { kind: 'set', op: 'events', of };
+});
+
+const documents = define('pure', { documents: param(collectionRef, 'Collection Ref') }, (args) => ({
+  kind: 'set',
+  op: 'documents',
+  collection: args.documents,
+}));
+
+const terms = manyOf(term);
+
+const matchSet = (
+  index: string | Ref,
+  values: readonly Value[],
+  { session, place }: PureContext,
+): SetValue => ({
+  kind: 'set',
+  op: 'match',
+  index: session.requireIndex(index, place),
+  terms: values,
+});
+
+const match = define(
+  'pure',
+  { match: param(nameOrIndexRef, 'String or Index Ref'), terms: optional(terms, 'Term*') },
+  (args, context) => matchSet(args.match, args.terms ?? [], context),
+);
+
+/** Old shape: the terms come first. */
+const matchByTerms = define(
+  'pure',
+  { match: param(terms, 'Term*'), index: param(nameOrIndexRef, 'String or Index Ref') },
+  (args, context) => matchSet(args.index, args.match, context),
+);
+
+type Algebra = 'union' | 'intersection' | 'difference';
+
+const algebraOf = (
+  op: Algebra,
+  ofArrays: (left: readonly Value[], right: readonly Value[]) => readonly Value[],
+): FunctionRow =>
+  define(
+    'pure',
+    { [op]: param(someOf(setOrArray), 'SetOrArray+') } as const,
+    (args: Readonly<Record<string, readonly (readonly Value[] | SetValue)[]>>, context) => {
+      const operands = args[op] ?? [];
+      const arrays = operands.filter((operand) => isArray(operand));
+      if (arrays.length === operands.length) return arrays.reduce(ofArrays);
+      if (arrays.length > 0) {
+        const types = 'Arguments cannot be of different types, expected Set or Array.';
+        return fail('invalid argument', positionOf(context.place, op), types);
+      }
+      const sets = operands.filter((operand) => isKind(operand, 'set'));
+      refuseIncompatible(op, sets, context);
+      return { kind: 'set', op, sets };
+    },
+  );
+
+/** Neighbours agree on history, and on the direction of the values that both have. */
+function refuseIncompatible(op: Algebra, sets: readonly SetValue[], context: PureContext): void {
+  const shapes = context.each(sets, (each) => context.session.shapeOf(each));
+  const agree = shapes.every((shape, index) => {
+    const next = shapes[index + 1];
+    if (!next) return true;
+    const common = Math.min(shape.reversed.length, next.reversed.length);
+    const flags = shape.reversed.slice(0, common);
+    return shape.history === next.history && flags.every((flag, i) => flag === next.reversed[i]);
+  });
+  if (!agree) {
+    fail('invalid argument', positionOf(context.place, op), 'Sets are not compatible.');
+  }
+}
+
+/** Each value as often as it is in the side that has most of it, grouped by value. */
+function unionOfArrays(left: readonly Value[], right: readonly Value[]): readonly Value[] {
+  const [ofLeft, ofRight] = [multisetOf(left), multisetOf(right)];
+  const seen = new Multiset();
+  return [...left, ...right].flatMap((value) => {
+    if (seen.add(value) > 1) return [];
+    const count = Math.max(ofLeft.countOf(value), ofRight.countOf(value));
+    return Array.from({ length: count }, () => value);
+  });
+}
+
+function intersectArrays(left: readonly Value[], right: readonly Value[]): readonly Value[] {
+  const rest = multisetOf(right);
+  return left.filter((value) => rest.take(value));
+}
+
+function subtractArrays(left: readonly Value[], right: readonly Value[]): readonly Value[] {
+  const rest = multisetOf(right);
+  return left.filter((value) => !rest.take(value));
+}
+
+const lambdaOrIndex: Cast<Lambda | Ref> = (value, where) =>
+  isKind(value, 'lambda') ? value : indexRef(value, where);
+
+const join = define(
+  'pure',
+  { join: param(set, 'Set'), with: inPlaceOr(lambdaOrIndex, 'Lambda or Index Ref') },
+  (args, context) => ({
+    kind: 'set',
+    op: 'join',
+    set: args.join,
+    with: joinTarget(args.with, context),
+  }),
+);
+
+function joinTarget(target: Applicable | Lambda | Ref, context: PureContext): Lambda | Ref {
+  if ('kind' in target && target.kind === 'ref') return target;
+  const lambda = 'node' in target ? context.close(target) : target;
+  return effectOf(lambda) === 'pure'
+    ? lambda
+    : refuseEffect('pure', argumentAt(context.place, 'with'));
+}
+
+const range = define(
+  'pure',
+  { range: param(set, 'Set'), from: param(any, 'Any'), to: param(any, 'Any') },
+  (args, context) => {
+    const faults: Fault[] = [];
+    const from = bound(args.from, 'from', context, faults);
+    const to = bound(args.to, 'to', context, faults);
+    if (faults.length > 0) throw new QueryFailure(faults);
+    return { kind: 'set', op: 'range', set: args.range, from, to };
+  },
+);
+
+/** A prefix of the values; faults of both bounds are reported. */
+function bound(value: Value, key: string, context: PureContext, faults: Fault[]): readonly Value[] {
+  const values = isArray(value) ? value : [value];
+  const position = positionAt(argumentAt(context.place, key));
+  for (const each of values) {
+    if (each instanceof UnresolvedRef) faults.push(undefinedRef(each, position));
+  }
+  return values;
+}
+
+export const setRows: readonly FunctionRow[] = [
+  singleton,
+  events,
+  documents,
+  match,
+  matchByTerms,
+  algebraOf('union', unionOfArrays),
+  algebraOf('intersection', intersectArrays),
+  algebraOf('difference', subtractArrays),
+  join,
+  range,
+];

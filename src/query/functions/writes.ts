@@ -1,0 +1,90 @@
+/** Writes of documents, schema objects and history. Spec: functions 1.5. */
+import type { NativeName, ObjectValue, PendingTime, Micros } from '../../values/value.ts';
+import {
+  action,
+  databaseRef,
+  nameOrRef,
+  object,
+  optional,
+  param,
+  readTime,
+  ref,
+} from '../casts.ts';
+import { define, type FunctionRow } from '../define.ts';
+import type { ApiVersion } from '../session.ts';
+
+const NO_PARAMS: ObjectValue = new Map();
+const params = optional(object, 'Object');
+const document = param(ref, 'Ref');
+
+const create = define(
+  'write',
+  { create: param(nameOrRef, 'String or Ref'), params },
+  ({ create: target, params: given = NO_PARAMS }, { session, place, time }) =>
+    session.create(target, given, place, 'create', time),
+);
+
+const update = define('write', { update: document, params }, (args, { session, place, time }) =>
+  session.update(args.update, args.params ?? NO_PARAMS, place, time),
+);
+
+const replace = define('write', { replace: document, params }, (args, { session, place, time }) =>
+  session.replace(args.replace, args.params ?? NO_PARAMS, place, time),
+);
+
+const remove = define('write', { delete: document }, (args, { session, place, time }) =>
+  session.delete(args.delete, place, time),
+);
+
+const when = param<Micros | PendingTime>(readTime, 'Time');
+const what = param(action, 'String');
+
+const insertVersion = define(
+  'write',
+  { insert: document, ts: when, action: what, params },
+  (args, { session, place, time }) =>
+    session.insert(args.insert, args.ts, args.action, args.params ?? NO_PARAMS, place, time),
+);
+
+const removeVersion = define(
+  'write',
+  { remove: document, ts: when, action: what },
+  (args, { session, place, time }) =>
+    session.remove(args.remove, args.ts, args.action, place, time),
+);
+
+/** `create` on a native collection, with its own key for the positions. */
+const createIn = (key: string, native: NativeName, since: ApiVersion = '2.0'): FunctionRow =>
+  define(
+    'write',
+    { [key]: param(object, 'Object') },
+    (args, { session, place, time }) => {
+      const collection = session.names.native(native, undefined);
+      return session.create(collection, args[key] ?? NO_PARAMS, place, key, time);
+    },
+    { since },
+  );
+
+const moveDatabase = define(
+  'write',
+  { move_database: param(databaseRef, 'Database Ref'), to: param(databaseRef, 'Database Ref') },
+  (args, { session, place }) => session.moveDatabase(args.move_database, args.to, place),
+);
+
+export const writeRows: readonly FunctionRow[] = [
+  create,
+  update,
+  replace,
+  remove,
+  insertVersion,
+  removeVersion,
+  createIn('create_collection', 'collections'),
+  createIn('create_class', 'collections'),
+  createIn('create_database', 'databases'),
+  createIn('create_index', 'indexes'),
+  createIn('create_key', 'keys'),
+  createIn('create_function', 'functions'),
+  createIn('create_role', 'roles'),
+  createIn('create_access_provider', 'access_providers', '4'),
+  moveDatabase,
+];

@@ -1,0 +1,74 @@
+/**
+ * Parts of a query that can go on without each other: all that they need is gathered before the query waits, all their faults before it
+ * fails. Once a run waits for something, everything else it does only looks ahead: faults count no more. See docs/decisions/0001-run-again.md.
+ */
+import { QueryFailure, type Fault } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import { Suspended, type Need } from '../store/reader.ts';
+
+/** Thrown where a value is used that is being waited for already: whoever found it missing has said what it needs. */
+export const WAITING = new Suspended([]);
+
+/** What the parts of one form need, or else their faults. */
+export class Gathering {
+  private readonly faults: Fault[] = [];
+  private readonly needs: Need[] = [];
+  private waits = false;
+
+  /** Takes in what a part threw; throws on what is neither a need nor a fault. */
+  add(thrown: unknown): void {
+    if (thrown instanceof Suspended) {
+      this.waits = true;
+      for (const need of thrown.needs) this.needs.push(need);
+    } else if (thrown instanceof QueryFailure) {
+      for (const fault of thrown.faults) this.faults.push(fault);
+    } else if (!this.waits) {
+      throw thrown;
+    }
+  }
+
+  get isWaiting(): boolean {
+    return this.waits;
+  }
+
+  get isFull(): boolean {
+    return this.needs.length >= LIMITS.prefetchNeeds;
+  }
+
+  end(): never {
+    throw this.waits ? new Suspended(this.needs) : new QueryFailure(this.faults);
+  }
+}
+
+/** For parts of which the first fault is the only one: goes on only when `thrown` is a need. */
+export function waitFor(thrown: unknown): Gathering {
+  if (!(thrown instanceof Suspended)) throw thrown;
+  const gathering = new Gathering();
+  gathering.add(thrown);
+  return gathering;
+}
+
+/** Results of `body` in order. The first fault ends it; needs are gathered from some elements beyond the first that waits. */
+export function eachElement<T, R>(
+  elements: Iterable<T>,
+  body: (element: T, index: number) => R,
+): R[] {
+  const results: R[] = [];
+  let gathering: Gathering | undefined;
+  let index = 0;
+  let last = Number.POSITIVE_INFINITY;
+  for (const element of elements) {
+    try {
+      results.push(body(element, index));
+    } catch (thrown) {
+      if (gathering) gathering.add(thrown);
+      else {
+        gathering = waitFor(thrown);
+        last = index + LIMITS.prefetchElements;
+      }
+    }
+    index += 1;
+    if (gathering && (index > last || gathering.isFull)) break;
+  }
+  return gathering ? gathering.end() : results;
+}

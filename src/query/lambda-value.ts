@@ -1,0 +1,143 @@
+/** Lambdas as values: a node closed over its scope. Spec: values 6. */
+import { stringifyJson } from '../codec/json.ts';
+import { quote } from '../codec/json.ts';
+import { renderValue } from '../codec/wire.ts';
+import { assert } from '../errors.ts';
+import { Suspended } from '../store/reader.ts';
+import {
+  documentMembers,
+  eventMembers,
+  pageMembers,
+  sourcedMembers,
+} from '../values/object-view.ts';
+import { isArray, isKinded, isObject } from '../values/value.ts';
+import type { Lambda, ObjectValue, Value } from '../values/value.ts';
+import type { Effect, LambdaNode } from './node.ts';
+import type { ReadSession } from './session.ts';
+
+/** What one variable slot holds: a value, or the wait for one (then using it waits too). */
+export type Slot = Value | Suspended;
+
+/** Variables of one `let` or one application of a lambda. */
+export class Frame {
+  readonly slots: readonly Slot[];
+  readonly parent: Frame | undefined;
+  /** Lambdas and functions being applied around it. */
+  readonly depth: number;
+  constructor(slots: readonly Slot[], parent: Frame | undefined, depth: number) {
+    this.slots = slots;
+    this.parent = parent;
+    this.depth = depth;
+  }
+}
+
+export function frameAbove(frame: Frame, up: number): Frame {
+  let found = frame;
+  for (let left = up; left > 0; left -= 1) {
+    const { parent } = found;
+    assert(parent, () => 'a variable has no frame');
+    found = parent;
+  }
+  return found;
+}
+
+type NamesSession = Pick<ReadSession, 'names' | 'apiVersion' | 'snapshot'>;
+
+export class LambdaValue implements Lambda {
+  readonly kind = 'lambda';
+  readonly body: LambdaNode;
+  private readonly closure: { readonly scope: Frame; readonly session: NamesSession } | undefined;
+
+  /** `closure` may be left out when the lambda uses no outer variable. */
+  constructor(
+    body: LambdaNode,
+    closure?: { readonly scope: Frame; readonly session: NamesSession },
+  ) {
+    assert(closure || body.free.length === 0, () => 'a lambda lost its scope');
+    this.body = body;
+    this.closure = body.free.length > 0 ? closure : undefined;
+  }
+
+  get pattern(): Lambda['pattern'] {
+    return this.body.pattern;
+  }
+
+  get apiVersion(): LambdaNode['apiVersion'] {
+    return this.body.apiVersion;
+  }
+
+  get scope(): Frame | undefined {
+    return this.closure?.scope;
+  }
+
+  get captures(): ReadonlyMap<string, Value> {
+    const captures = new Map<string, Value>();
+    if (!this.closure) return captures;
+    for (const { name, up, index } of this.body.free) {
+      const value = frameAbove(this.closure.scope, up).slots[index];
+      if (value instanceof Suspended) throw new Suspended([]);
+      captures.set(name, value ?? null);
+    }
+    return captures;
+  }
+
+  /** Captures are frozen into a `let` around `expr`. */
+  get wire(): string {
+    const { closure } = this;
+    return closure ? frozen(this.body, this.captures, closure.session) : this.body.wire;
+  }
+}
+
+/** The query room made every lambda there is. */
+export function lambdaNodeOf(lambda: Lambda): LambdaValue {
+  assert(lambda instanceof LambdaValue, () => 'a lambda came from elsewhere');
+  return lambda;
+}
+
+/** All that applying it may do, calls of functions included. */
+export const effectOf = (lambda: Lambda): Effect => lambdaNodeOf(lambda).body.effect;
+
+function frozen(
+  lambda: LambdaNode,
+  captures: ReadonlyMap<string, Value>,
+  session: NamesSession,
+): string {
+  const pattern = stringifyJson(lambda.pattern);
+  const expression = lambda.wire.slice(`"lambda":${pattern},"expr":`.length);
+  const bindings = [...captures].map(
+    ([name, value]) => `{${quote(name)}:${expressionText(value, session)}}`,
+  );
+  return `"lambda":${pattern},"expr":{"let":[${bindings.join(',')}],"in":${expression}}`;
+}
+
+/** Wire text of an expression that gives `value` again. */
+function expressionText(value: Value, session: NamesSession): string {
+  if (isArray(value)) return `[${value.map((item) => expressionText(item, session)).join(',')}]`;
+  const members = membersOf(value);
+  if (!members) return renderValue(value, { ...session, pendingTs: session.snapshot });
+  const texts: string[] = [];
+  let isTagged = false;
+  for (const [key, member] of members) {
+    isTagged ||= key.startsWith('@');
+    texts.push(`${quote(key)}:${expressionText(member, session)}`);
+  }
+  const inner = `{${texts.join(',')}}`;
+  return `{"object":${isTagged ? `{"@obj":${inner}}` : inner}}`;
+}
+
+function membersOf(value: Value): ObjectValue | undefined {
+  if (isObject(value)) return value;
+  if (!isKinded(value)) return undefined;
+  switch (value.kind) {
+    case 'document':
+      return documentMembers(value);
+    case 'event':
+      return eventMembers(value);
+    case 'page':
+      return pageMembers(value);
+    case 'sourced':
+      return sourcedMembers(value);
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,142 @@
+/** `@ref` literals: checked when read, resolved when evaluated. Spec: values 3. */
+import type { Json, JsonObject } from '../codec/json.ts';
+import { isInteger, isObject, Ref } from '../values/value.ts';
+import type { NativeName, SchemaName } from '../values/value.ts';
+import { Deferred, expected, invalid } from './literal.ts';
+import { at, type LiteralSession, type Where } from './node.ts';
+import {
+  documentId,
+  documentIdFault,
+  documentRef,
+  isSchemaName,
+  nativeNamed,
+  nativeRef,
+  schemaRef,
+  type AnyRef,
+} from './ref-build.ts';
+
+type RefLiteral =
+  | { readonly kind: 'native'; readonly name: NativeName; readonly scope: RefLiteral | undefined }
+  | {
+      readonly kind: 'schema';
+      readonly schema: SchemaName;
+      readonly name: string;
+      readonly scope: RefLiteral | undefined;
+    }
+  | { readonly kind: 'document'; readonly collection: RefLiteral; readonly id: bigint }
+  | { readonly kind: 'self'; readonly collection: RefLiteral; readonly place: Where };
+
+/** The inside of `{"@ref":…}`. */
+export function readRef(json: Json, place: Where): Deferred {
+  const literal = refLiteral(json, place);
+  return new Deferred((session) => resolve(literal, session));
+}
+
+function refLiteral(json: Json, place: Where): RefLiteral {
+  if (typeof json === 'string') return pathLiteral(json, place) ?? invalid(place, 'Invalid ref.');
+  if (!isObject(json) || !json.has('id')) return invalid(place, 'Invalid ref.');
+  const collection = json.get('collection') ?? json.get('class');
+  return collection === undefined
+    ? nativeLiteral(json, place)
+    : memberLiteral(json, collectionLiteral(collection, at(place, 'class')), place);
+}
+
+function nativeLiteral(json: JsonObject, place: Where): RefLiteral {
+  const id = json.get('id') ?? null;
+  const name = typeof id === 'string' ? nativeNamed(id) : undefined;
+  if (name === undefined) return invalid(at(place, 'id'), 'Invalid ref.');
+  return { kind: 'native', name, scope: scopeLiteral(json, place) };
+}
+
+/** A ref nested in a ref: `{"@ref":…}`. */
+function nestedLiteral(json: Json, place: Where): RefLiteral {
+  const inside = isObject(json) && json.size === 1 ? json.get('@ref') : undefined;
+  return inside === undefined ? invalid(place, 'Invalid ref.') : refLiteral(inside, place);
+}
+
+const isCollection = (literal: RefLiteral): boolean =>
+  literal.kind === 'native' || (literal.kind === 'schema' && literal.schema === 'collections');
+
+function collectionLiteral(json: Json, place: Where): RefLiteral {
+  const literal = nestedLiteral(json, place);
+  return isCollection(literal) ? literal : invalid(place, 'Collection Ref expected.');
+}
+
+function scopeLiteral(json: JsonObject, place: Where): RefLiteral | undefined {
+  const database = json.get('database');
+  if (database === undefined) return undefined;
+  const scope = nestedLiteral(database, at(place, 'database'));
+  return scope.kind === 'schema' && scope.schema === 'databases'
+    ? scope
+    : invalid(at(place, 'database'), 'Database Ref expected.');
+}
+
+/** A ref that names its collection: a schema object by name, or a document by id. */
+function memberLiteral(json: JsonObject, collection: RefLiteral, place: Where): RefLiteral {
+  const id = json.get('id') ?? null;
+  if (collection.kind === 'native' && isSchemaName(collection.name)) {
+    if (typeof id !== 'string') return expected('String', id, at(place, 'id'));
+    const scope = scopeLiteral(json, place) ?? collection.scope;
+    return { kind: 'schema', schema: collection.name, name: id, scope };
+  }
+  if (json.has('database')) {
+    return invalid(at(place, 'database'), 'A document ref has the database of its collection.');
+  }
+  if (id === 'self') return { kind: 'self', collection, place };
+  if (typeof id !== 'string' && !isInteger(id)) {
+    return expected('Number or numeric String', id, at(place, 'id'));
+  }
+  const number = documentId(id);
+  return typeof number === 'bigint'
+    ? { kind: 'document', collection, id: number }
+    : invalid(at(place, 'id'), documentIdFault(id, number));
+}
+
+/** Legacy paths: `classes/posts/12`, `indexes/by_name`, `keys`. */
+function pathLiteral(path: string, place: Where): RefLiteral | undefined {
+  const [first = '', second, third, ...rest] = path.split('/');
+  const name = nativeNamed(first);
+  if (name === undefined || rest.length > 0) return undefined;
+  const native = { kind: 'native', name, scope: undefined } as const;
+  if (second === undefined) return native;
+  if (!isSchemaName(name)) {
+    return third === undefined ? memberByPath(native, second, place) : undefined;
+  }
+  if (second === '') return undefined;
+  const schema = { kind: 'schema', schema: name, name: second, scope: undefined } as const;
+  if (third === undefined) return schema;
+  return name === 'collections' ? memberByPath(schema, third, place) : undefined;
+}
+
+function memberByPath(collection: RefLiteral, id: string, place: Where): RefLiteral | undefined {
+  if (id === 'self') return { kind: 'self', collection, place };
+  const number = documentId(id);
+  return typeof number === 'bigint' ? { kind: 'document', collection, id: number } : undefined;
+}
+
+function resolve(literal: RefLiteral, session: LiteralSession): AnyRef {
+  switch (literal.kind) {
+    case 'native':
+      return nativeRef(literal.name, resolveScope(literal.scope, session), session);
+    case 'schema': {
+      const scope = resolveScope(literal.scope, session);
+      return schemaRef(literal.schema, literal.name, scope, session);
+    }
+    case 'document':
+      return documentRef(resolve(literal.collection, session), literal.id, session);
+    default:
+      return resolveSelf(literal, session);
+  }
+}
+
+const resolveScope = (scope: RefLiteral | undefined, session: LiteralSession): AnyRef | undefined =>
+  scope && resolve(scope, session);
+
+function resolveSelf(
+  literal: Extract<RefLiteral, { readonly kind: 'self' }>,
+  session: LiteralSession,
+): AnyRef {
+  const collection = resolve(literal.collection, session);
+  const self = collection instanceof Ref ? session.self(collection) : undefined;
+  return self ?? invalid(literal.place, 'Invalid ref.');
+}

@@ -1,0 +1,180 @@
+/** `@set` literals. Their parts are data: expressions are not evaluated inside. Spec: values 5. */
+import type { Json, JsonObject } from '../codec/json.ts';
+import { EFFECT_RANK, at, type Effect, type LiteralSession, type Where } from './node.ts';
+import { isArray, isKind, isObject, NATIVE, Ref, UnresolvedRef } from '../values/value.ts';
+import type { Lambda, SetValue, Value } from '../values/value.ts';
+import { isNativeRef, nativeSet } from './casts.ts';
+import { effectOf } from './lambda-value.ts';
+import { Deferred, invalid, settle, type Literal, type LiteralReader } from './literal.ts';
+
+/** Parts of one `@set` as they are read. */
+interface Parts {
+  readonly json: JsonObject;
+  readonly place: Where;
+  readonly reader: LiteralReader;
+}
+type Resolve = (session: LiteralSession) => SetValue;
+
+/** By the keys, sorted. */
+const SHAPES: ReadonlyMap<string, (parts: Parts) => Resolve> = new Map<
+  string,
+  (parts: Parts) => Resolve
+>([
+  ['match', readMatch],
+  ['match,terms', readMatch],
+  ['documents', readDocuments],
+  ['singleton', readSingleton],
+  ['events', readEvents],
+  ['union', (parts) => readAlgebra('union', parts)],
+  ['intersection', (parts) => readAlgebra('intersection', parts)],
+  ['difference', (parts) => readAlgebra('difference', parts)],
+  ['distinct', (parts) => readWrapped('distinct', parts)],
+  ['reverse', (parts) => readWrapped('reverse', parts)],
+  ['collection,filter', readFilter],
+  ['join,with', readJoin],
+  ['range', readRange],
+  ['from,range', readRange],
+  ['range,to', readRange],
+  ['from,range,to', readRange],
+]);
+
+/** The inside of `{"@set":…}`. */
+export function readSet(json: Json, place: Where, reader: LiteralReader): Deferred {
+  const shape = isObject(json) ? SHAPES.get([...json.keys()].sort().join(',')) : undefined;
+  return isObject(json) && shape
+    ? new Deferred(shape({ json, place, reader }))
+    : invalid(place, 'Invalid set.');
+}
+
+const part = ({ json, place, reader }: Parts, key: string): Literal =>
+  reader.data(json.get(key) ?? null, at(place, key));
+
+const listOf = (value: Value): readonly Value[] => (isArray(value) ? value : [value]);
+
+function refIn(value: Value, collection: number | undefined, place: Where): Ref {
+  if (value instanceof Ref && (collection === undefined || value.collection === collection)) {
+    return value;
+  }
+  return value instanceof UnresolvedRef ? unresolved(value, place) : invalid(place, 'Invalid set.');
+}
+
+const unresolved = (value: UnresolvedRef, place: Where): never =>
+  invalid(place, `Ref refers to undefined ${value.what} '${value.name}'`);
+
+function setIn(value: Value, place: Where): SetValue {
+  if (isKind(value, 'set')) return value;
+  if (isNativeRef(value)) return nativeSet(value);
+  return value instanceof UnresolvedRef ? unresolved(value, place) : invalid(place, 'Invalid set.');
+}
+
+function readMatch(parts: Parts): Resolve {
+  const match = part(parts, 'match');
+  const terms = parts.json.has('terms') ? part(parts, 'terms') : [];
+  return (session) => {
+    const index = refIn(settle(match, session), NATIVE.indexes, at(parts.place, 'match'));
+    return {
+      kind: 'set',
+      op: 'match',
+      index: session.requireIndex(index, parts.place),
+      terms: listOf(settle(terms, session)),
+    };
+  };
+}
+
+function readDocuments(parts: Parts): Resolve {
+  const documents = part(parts, 'documents');
+  const place = at(parts.place, 'documents');
+  return (session) => ({
+    kind: 'set',
+    op: 'documents',
+    collection: refIn(settle(documents, session), NATIVE.collections, place),
+  });
+}
+
+function readSingleton(parts: Parts): Resolve {
+  const singleton = part(parts, 'singleton');
+  const place = at(parts.place, 'singleton');
+  return (session) => ({
+    kind: 'set',
+    op: 'singleton',
+    ref: refIn(settle(singleton, session), undefined, place),
+  });
+}
+
+/** A set under `events` is written without its tag. */
+function readEvents(parts: Parts): Resolve {
+  const json = parts.json.get('events') ?? null;
+  const place = at(parts.place, 'events');
+  const isBare = isObject(json) && !json.has('@ref') && !json.has('@set');
+  const events = isBare ? readSet(json, place, parts.reader) : part(parts, 'events');
+  return (session) => {
+    const value = settle(events, session);
+    const of = isKind(value, 'set') ? value : refIn(value, undefined, place);
+    return { kind: 'set', op: 'events', of };
+  };
+}
+
+function readAlgebra(op: 'union' | 'intersection' | 'difference', parts: Parts): Resolve {
+  const members = part(parts, op);
+  const place = at(parts.place, op);
+  return (session) => {
+    const sets = listOf(settle(members, session)).map((value) => setIn(value, place));
+    return sets.length > 0 ? { kind: 'set', op, sets } : invalid(place, 'Invalid set.');
+  };
+}
+
+function readWrapped(op: 'distinct' | 'reverse', parts: Parts): Resolve {
+  const inner = part(parts, op);
+  const place = at(parts.place, op);
+  return (session) => ({ kind: 'set', op, set: setIn(settle(inner, session), place) });
+}
+
+/** Lambdas are bare inside sets. */
+function lambdaPart({ json, place, reader }: Parts, key: string, limit: Effect): Lambda {
+  const inside = json.get(key) ?? null;
+  const where = at(place, key);
+  const bare = isObject(inside) ? (inside.get('@query') ?? inside) : inside;
+  const lambda = isObject(bare) ? reader.lambda(bare, where) : invalid(where, 'Invalid lambda.');
+  return EFFECT_RANK[effectOf(lambda)] <= EFFECT_RANK[limit]
+    ? lambda
+    : invalid(where, 'Invalid lambda.');
+}
+
+function readFilter(parts: Parts): Resolve {
+  const lambda = lambdaPart(parts, 'filter', 'read');
+  const collection = part(parts, 'collection');
+  const place = at(parts.place, 'collection');
+  return (session) => ({
+    kind: 'set',
+    op: 'filter',
+    set: setIn(settle(collection, session), place),
+    lambda,
+  });
+}
+
+function readJoin(parts: Parts): Resolve {
+  const source = part(parts, 'join');
+  const target = parts.json.get('with') ?? null;
+  const isLambda = isObject(target) && (target.has('lambda') || target.has('@query'));
+  const lambda = isLambda ? lambdaPart(parts, 'with', 'pure') : undefined;
+  const index = isLambda ? null : part(parts, 'with');
+  return (session) => ({
+    kind: 'set',
+    op: 'join',
+    set: setIn(settle(source, session), at(parts.place, 'join')),
+    with: lambda ?? refIn(settle(index, session), NATIVE.indexes, at(parts.place, 'with')),
+  });
+}
+
+function readRange(parts: Parts): Resolve {
+  const source = part(parts, 'range');
+  const from = parts.json.has('from') ? part(parts, 'from') : [];
+  const to = parts.json.has('to') ? part(parts, 'to') : [];
+  return (session) => ({
+    kind: 'set',
+    op: 'range',
+    set: setIn(settle(source, session), at(parts.place, 'range')),
+    from: listOf(settle(from, session)),
+    to: listOf(settle(to, session)),
+  });
+}

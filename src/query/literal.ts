@@ -1,0 +1,33 @@
+/** What literals have in common: values known at once, or with the schema at hand; faults of the text. */
+import type { Json, JsonObject } from '../codec/json.ts';
+import { fail } from '../errors.ts';
+import { typeName } from '../values/type-name.ts';
+import type { Lambda, Value } from '../values/value.ts';
+import { positionOf, type LiteralSession, type Where } from './node.ts';
+
+/** A literal that is known only with the schema at hand. */
+export class Deferred {
+  readonly resolve: (session: LiteralSession) => Value;
+  constructor(resolve: (session: LiteralSession) => Value) {
+    this.resolve = resolve;
+  }
+}
+export type Literal = Value | Deferred;
+
+export const settle = (literal: Literal, session: LiteralSession): Value =>
+  literal instanceof Deferred ? literal.resolve(session) : literal;
+
+/** Literals hold literals: sets have data and lambdas inside. */
+export interface LiteralReader {
+  /** Data as it stands: nothing is an expression, only escapes are decoded. */
+  data(json: Json, place: Where): Literal;
+  /** The inside of `@query`; the bare lambdas of sets are the same. */
+  lambda(json: JsonObject, place: Where): Lambda;
+}
+
+export const invalid = (place: Where, text: string): never =>
+  fail('invalid expression', positionOf(place), text);
+
+/** "T expected, U provided.", found while reading the query. */
+export const expected = (type: string, json: Value, place: Where): never =>
+  invalid(place, `${type} expected, ${typeName(json)} provided.`);

@@ -1,0 +1,136 @@
+/** Paths into values: `select`, `contains_*`, fields of indexes. Spec: functions 1.1, "Select navigation". */
+import { parseJson } from '../codec/json.ts';
+import { collectionOf, eventMembers, setMembers } from '../values/object-view.ts';
+import { isArray, isInteger, isKinded, isObject, NATIVE } from '../values/value.ts';
+import type { Document, Event, Kinded, Page, Ref, Value } from '../values/value.ts';
+import { isNativeRef } from './casts.ts';
+import { readRef } from './literal-refs.ts';
+import type { LiteralSession } from './node.ts';
+import { isSchemaName } from './ref-build.ts';
+
+export type PathStep = string | number | bigint;
+/** Undefined: nothing there. */
+export type Found = Value | undefined;
+
+/** The value at `path`; a string finds nothing in an array. */
+export function valueAt(value: Value, path: readonly PathStep[], session: LiteralSession): Found {
+  let found: Found = value;
+  for (const step of path) {
+    found = isArray(found) ? itemAt(found, step) : memberAt(found, step, session);
+    if (found === undefined) return undefined;
+  }
+  return found;
+}
+
+/**
+ * All values at `path`: arrays on the way are walked through, arrays at its end flattened to any depth. Undefined: nothing was there, which is
+ * less than an empty array.
+ */
+export function valuesAt(
+  value: Value,
+  path: readonly PathStep[],
+  session: LiteralSession,
+): readonly Value[] | undefined {
+  const [step, ...rest] = path;
+  if (step === undefined) return flatten(value);
+  if (isArray(value) && typeof step === 'string') {
+    const found = value.map((item) => valuesAt(item, path, session));
+    const hits = found.filter((values) => values !== undefined);
+    return hits.length > 0 ? hits.flat() : undefined;
+  }
+  const next = isArray(value) ? itemAt(value, step) : memberAt(value, step, session);
+  return next === undefined ? undefined : valuesAt(next, rest, session);
+}
+
+const flatten = (value: Value): readonly Value[] =>
+  isArray(value) ? value.flatMap(flatten) : [value];
+
+const itemAt = (items: readonly Value[], step: PathStep): Found =>
+  isInteger(step) ? items[Number(step)] : undefined;
+
+function memberAt(value: Value, step: PathStep, session: LiteralSession): Found {
+  if (isObject(value)) return typeof step === 'string' ? value.get(step) : undefined;
+  return isKinded(value) ? partAt(value, step, session) : undefined;
+}
+
+function partAt(value: Kinded, step: PathStep, session: LiteralSession): Found {
+  if (value.kind === 'page') return ofPage(value, step);
+  if (typeof step !== 'string') return undefined;
+  switch (value.kind) {
+    case 'document':
+      return ofDocument(value, step);
+    case 'ref':
+      return ofRef(value, step, session);
+    case 'event':
+      return ofEvent(value, step);
+    case 'set':
+      return step === '@set' ? setMembers(value) : undefined;
+    case 'sourced':
+      return step === 'value' ? value.value : step === 'sources' ? value.sources : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function ofPage(page: Page, step: PathStep): Found {
+  if (isInteger(step)) return itemAt(page.data, step);
+  return step === 'data' || step === 'before' || step === 'after' ? page[step] : undefined;
+}
+
+function ofDocument(document: Document, step: string): Found {
+  switch (step) {
+    case 'ref':
+      return document.ref;
+    case 'ts':
+      return document.ts;
+    case 'class':
+      return document.fields.get(step) ?? collectionOf(document.ref);
+    default:
+      return document.fields.get(step);
+  }
+}
+
+const ofEvent = (event: Event, step: string): Found =>
+  step === 'instance' || step === 'resource' ? event.document : eventMembers(event).get(step);
+
+const NAMED: ReadonlySet<number> = new Set(
+  Object.entries(NATIVE)
+    .filter(([name]) => isSchemaName(name))
+    .map(([, collection]) => collection),
+);
+/** Refs to schema objects, native collections among them, go by a name. */
+const isNamed = (ref: Ref): boolean => NAMED.has(ref.collection);
+
+/** As it renders: digits, or the name of a schema object. */
+export const idOf = (ref: Ref, session: LiteralSession): Found =>
+  isNamed(ref) ? wireMember(ref, 'id', session) : String(ref.id);
+
+function ofRef(ref: Ref, step: string, session: LiteralSession): Found {
+  switch (step) {
+    case 'id':
+      return idOf(ref, session);
+    case 'collection':
+    case 'class':
+      return isNativeRef(ref) ? undefined : collectionOf(ref);
+    case 'database':
+      return databaseOf(ref, session);
+    default:
+      return undefined;
+  }
+}
+
+/** The ref of the database it is in, when that is another one. */
+export function databaseOf(ref: Ref, session: LiteralSession): Found {
+  const outer = isNamed(ref) ? ref : collectionOf(ref);
+  const database = wireMember(outer, 'database', session);
+  const inside = database !== undefined && isObject(database) ? database.get('@ref') : undefined;
+  return inside === undefined
+    ? undefined
+    : readRef(inside as Parameters<typeof readRef>[0], undefined).resolve(session);
+}
+
+function wireMember(ref: Ref, key: string, session: LiteralSession): Found {
+  const wire = session.names.refToWire(ref);
+  const json = wire === undefined ? null : parseJson(wire);
+  return isObject(json) ? json.get(key) : undefined;
+}

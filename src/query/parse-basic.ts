@@ -1,0 +1,171 @@
+/** Readers of the forms that are no calls: what they hold is partly text, not expressions. Spec: functions 1.1 and 4.1. */
+import type { Json, JsonObject } from '../codec/json.ts';
+import { fault, QueryFailure, type Fault } from '../errors.ts';
+import { isArray, isObject } from '../values/value.ts';
+import type { Value } from '../values/value.ts';
+import { LambdaValue } from './lambda-value.ts';
+import { Deferred, expected, invalid } from './literal.ts';
+import { escapeTag, readEscape } from './literals.ts';
+import { at, positionOf, type Where } from './node.ts';
+import { Dynamic, effectOfAll, gathering, isLambda, toNode } from './parsed.ts';
+import type { FormParser, Parsed } from './parsed.ts';
+import { isAtLeast } from './session.ts';
+import type { BasicForm } from './table.ts';
+
+type ReadForm = (parser: FormParser, json: JsonObject, place: Where) => Parsed;
+
+/** A reader for each basic form. */
+export const BASIC_READERS: Readonly<Record<BasicForm, ReadForm>> = {
+  let: readLet,
+  var: readVar,
+  if: readIf,
+  do: readDo,
+  object: readObject,
+  query: readQuery,
+  at: readAt,
+  and: (parser, json, place) => readLogic('and', parser, json, place),
+  or: (parser, json, place) => readLogic('or', parser, json, place),
+  quote: (parser, json, place) =>
+    parser.literal(parser.literals.data(json.get('quote') ?? null, at(place, 'quote')), place),
+};
+
+interface BindingText {
+  readonly name: string;
+  readonly json: JsonObject;
+  readonly place: Where;
+}
+
+function readLet(parser: FormParser, json: JsonObject, place: Where): Parsed {
+  const faults: Fault[] = [];
+  const texts = bindingTexts(json.get('let') ?? null, at(place, 'let'), faults);
+  const node = parser.scopes.frame((bind) => {
+    const bindings = texts.map(({ name, json: holder, place: where }, index) => {
+      const binding = gathering(faults, () => parser.node(holder, name, where));
+      bind(name, index);
+      return binding;
+    });
+    const body = gathering(faults, () => parser.node(json, 'in', place));
+    return { bindings, body };
+  });
+  const bindings = node.bindings.filter((binding) => binding !== undefined);
+  if (!node.body || faults.length > 0) throw new QueryFailure(faults);
+  const effect = effectOfAll([...bindings, node.body]);
+  return new Dynamic({ kind: 'let', bindings, body: node.body, place, effect });
+}
+
+/** Array of objects with one key each, or one object. */
+function bindingTexts(json: Json, place: Where, faults: Fault[]): readonly BindingText[] {
+  if (isArray(json)) {
+    return json.flatMap((item, index) => {
+      const where = at(place, index);
+      const found = gathering(faults, () => oneBinding(item, where));
+      return found ? [found] : [];
+    });
+  }
+  if (isObject(json)) {
+    const inner = json.size === 1 ? json.get('@obj') : undefined;
+    const [object, where] =
+      inner !== undefined && isObject(inner) ? [inner, at(place, '@obj')] : [json, place];
+    return [...object.keys()].map((name) => ({ name, json: object, place: where }));
+  }
+  gathering(faults, () => expected('Array', json, place));
+  return [];
+}
+
+function oneBinding(json: Json, place: Where): BindingText {
+  if (!isObject(json)) return expected('Object', json, place);
+  const inner = json.get('@obj');
+  if (json.size === 1 && inner !== undefined) return oneBinding(inner, at(place, '@obj'));
+  const [name] = json.keys();
+  return json.size === 1 && name !== undefined
+    ? { name, json, place }
+    : invalid(place, 'Object with one key expected.');
+}
+
+function readVar(parser: FormParser, json: JsonObject, place: Where): Parsed {
+  const name = json.get('var') ?? null;
+  if (typeof name !== 'string') return expected('String', name, at(place, 'var'));
+  const variable = parser.scopes.find(name);
+  if (variable) return new Dynamic({ kind: 'var', variable, place, effect: 'pure' });
+  const description = `Variable '${name}' is not defined.`;
+  parser.unbound.push(fault('invalid expression', positionOf(place), description));
+  return null;
+}
+
+function readIf(parser: FormParser, json: JsonObject, place: Where): Parsed {
+  const condition = parser.node(json, 'if', place);
+  const then = parser.node(json, 'then', place);
+  const otherwise = parser.node(json, 'else', place);
+  const effect = effectOfAll([condition, then, otherwise]);
+  return new Dynamic({ kind: 'if', condition, then, otherwise, place, effect });
+}
+
+function readDo(parser: FormParser, json: JsonObject, place: Where): Parsed {
+  const list = json.get('do') ?? null;
+  const where = at(place, 'do');
+  if (!isArray(list)) return expected('Array', list, where);
+  if (list.length === 0) return invalid(where, 'Expression list cannot be empty.');
+  const items = parser.list(list, where);
+  return new Dynamic({ kind: 'do', items, place, effect: effectOfAll(items) });
+}
+
+/** Members are expressions. An escape in place of the object is decoded, and is no object. */
+function readObject(parser: FormParser, json: JsonObject, place: Where): Parsed {
+  const object = json.get('object') ?? null;
+  const where = at(place, 'object');
+  if (!isObject(object)) return expected('Object', object, where);
+  const tag = escapeTag(object);
+  if (tag !== undefined) {
+    const literal = readEscape(tag, object, place, parser.literals);
+    return literal instanceof Deferred
+      ? invalid(place, `Object expected, ${tag === '@ref' ? 'Ref' : 'Set'} provided.`)
+      : expected('Object', literal, place);
+  }
+  const inner = object.size === 1 ? object.get('@obj') : undefined;
+  if (inner === undefined) return readMembers(parser, object, where, place);
+  return isObject(inner)
+    ? readMembers(parser, inner, at(where, '@obj'), place)
+    : invalid(where, 'Invalid object.');
+}
+
+function readMembers(parser: FormParser, object: JsonObject, where: Where, place: Where): Parsed {
+  const members: (readonly [string, Parsed])[] = [];
+  let isConstant = true;
+  for (const key of object.keys()) {
+    const parsed = parser.member(object, key, where);
+    isConstant &&= !(parsed instanceof Dynamic);
+    members.push([key, parsed]);
+  }
+  if (isConstant) return new Map(members as readonly (readonly [string, Value])[]);
+  const nodes = members.map(([key, parsed]) => [key, toNode(parsed)] as const);
+  const effect = effectOfAll(nodes.map(([, node]) => node));
+  return new Dynamic({ kind: 'object', members: nodes, place, effect });
+}
+
+function readQuery(parser: FormParser, json: JsonObject, place: Where): Parsed {
+  const text = json.get('query') ?? null;
+  const where = at(place, 'query');
+  if (!isLambda(text)) return expected('Lambda', text, where);
+  const lambda = parser.lambda(text, where);
+  return lambda.free.length === 0 && parser.unbound.length === 0
+    ? new LambdaValue(lambda)
+    : new Dynamic({ kind: 'query', lambda, place, effect: 'pure' });
+}
+
+function readAt(parser: FormParser, json: JsonObject, place: Where): Parsed {
+  const time = parser.node(json, 'at', place);
+  const body = parser.node(json, 'expr', place);
+  return new Dynamic({ kind: 'at', time, body, place, effect: effectOfAll([time, body]) });
+}
+
+/** The operands are a literal array; anything else is one operand. */
+function readLogic(kind: 'and' | 'or', parser: FormParser, json: JsonObject, place: Where): Parsed {
+  const operands = json.get(kind) ?? null;
+  const where = at(place, kind);
+  const items = isArray(operands)
+    ? parser.list(operands, where)
+    : [toNode(parser.expression(operands, where))];
+  if (items.length === 0) return invalid(where, 'Non-empty array expected.');
+  const stopsEarly = isAtLeast(parser.apiVersion, '3');
+  return new Dynamic({ kind, items, stopsEarly, place, effect: effectOfAll(items) });
+}

@@ -1,0 +1,242 @@
+/**
+ * Query text to a checked tree. Everything that can be known without running the query is checked here: forms, literals, variables.
+ * Constant parts are folded into one node. Spec: functions 1.1, 3.5 and 4.1; values 7.
+ */
+import { JsonError, parseJson, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import { fail, QueryFailure, type Fault } from '../errors.ts';
+import { Double, isArray, isObject } from '../values/value.ts';
+import type { Lambda, Value } from '../values/value.ts';
+import { argumentAt } from './casts.ts';
+import type { Parameter } from './define.ts';
+import { LambdaValue } from './lambda-value.ts';
+import { Deferred, expected, invalid, type Literal } from './literal.ts';
+import { escapeTag, Literals, readEscape } from './literals.ts';
+import { at, strongest } from './node.ts';
+import type { Argument, Effect, LambdaNode, Node, Pattern, Where } from './node.ts';
+import { BASIC_READERS } from './parse-basic.ts';
+import { Dynamic, effectOfAll, gathering, isLambda, toNode } from './parsed.ts';
+import type { FormParser, Parsed } from './parsed.ts';
+import { Scopes } from './scopes.ts';
+import { API_VERSIONS, type ApiVersion } from './session.ts';
+import { lookup, type FoundForm } from './table.ts';
+
+/**
+ * The checked tree of a query.
+ * @throws QueryFailure `invalid expression`
+ */
+export function parseQuery(text: string, apiVersion: ApiVersion): Node {
+  if (text.trim() === '') fail('invalid expression', [], 'No query provided.');
+  const parser = new Parser(apiVersion);
+  const node = toNode(parser.expression(jsonOf(text), undefined));
+  if (parser.unbound.length > 0) throw new QueryFailure(parser.unbound);
+  return node;
+}
+
+/**
+ * The lambda of a stored text (`"lambda":…,"expr":…`, with or without braces), or of its JSON.
+ * @throws QueryFailure `invalid expression`
+ */
+export function parseLambda(wire: Json, apiVersion: ApiVersion): Lambda {
+  const json = typeof wire === 'string' ? jsonOf(wire.startsWith('{') ? wire : `{${wire}}`) : wire;
+  return isObject(json)
+    ? closedLambda(json, undefined, apiVersion)
+    : expected('Lambda', json, undefined);
+}
+
+function jsonOf(text: string): Json {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const description =
+      error.reason === 'depth'
+        ? 'Request body exceeds nesting limit.'
+        : 'Request body is not valid JSON.';
+    return fail('invalid expression', [], description);
+  }
+}
+
+/** A lambda that may use no variable from outside. */
+function closedLambda(json: JsonObject, place: Where, apiVersion: ApiVersion): LambdaValue {
+  if (!json.has('lambda') || !json.has('expr')) invalid(place, 'Invalid lambda.');
+  const parser = new Parser(apiVersion);
+  const node = parser.lambda(json, place);
+  if (parser.unbound.length > 0) invalid(place, 'Invalid lambda.');
+  return new LambdaValue(node);
+}
+
+/** A lambda without a version tag is as old as the tag is. Spec: values 6. */
+function taggedLambda(json: JsonObject, place: Where): LambdaValue {
+  const tag = json.get('api_version');
+  const apiVersion = tag === undefined ? '2.12' : API_VERSIONS.find((version) => version === tag);
+  const keys = tag === undefined ? 2 : 3;
+  return apiVersion === undefined || json.size !== keys
+    ? invalid(place, 'Invalid lambda.')
+    : closedLambda(json, place, apiVersion);
+}
+
+class Parser implements FormParser {
+  readonly apiVersion: ApiVersion;
+  /** Reported only when nothing else is wrong. */
+  readonly unbound: Fault[] = [];
+  readonly scopes = new Scopes();
+  readonly literals = new Literals(taggedLambda);
+
+  constructor(apiVersion: ApiVersion) {
+    this.apiVersion = apiVersion;
+  }
+
+  expression(json: Json, place: Where): Parsed {
+    if (typeof json !== 'object' || json === null || json instanceof Double) return json;
+    return isArray(json) ? this.array(json, place) : this.form(json, place);
+  }
+
+  /** The expression under `key`; its place is made only when something in it may need one. */
+  member(json: JsonObject, key: string, place: Where): Parsed {
+    const value = json.get(key) ?? null;
+    return typeof value === 'object' && value !== null
+      ? this.expression(value, at(place, key))
+      : value;
+  }
+
+  node(json: JsonObject, key: string, place: Where): Node {
+    return toNode(this.member(json, key, place));
+  }
+
+  private item(json: Json, place: Where, index: number): Parsed {
+    return typeof json === 'object' && json !== null
+      ? this.expression(json, at(place, index))
+      : json;
+  }
+
+  private array(json: readonly Json[], place: Where): Parsed {
+    const items = json.map((item, index) => this.item(item, place, index));
+    if (!items.some((item) => item instanceof Dynamic)) return items as readonly Value[];
+    const nodes = items.map(toNode);
+    return new Dynamic({ kind: 'array', items: nodes, place, effect: effectOfAll(nodes) });
+  }
+
+  /** Expressions that stand in an array of their own, which is no expression: `do`, `and`, `or`. */
+  list(json: readonly Json[], place: Where): readonly Node[] {
+    return json.map((item, index) => toNode(this.item(item, place, index)));
+  }
+
+  private form(json: JsonObject, place: Where): Parsed {
+    const keys = [...json.keys()];
+    const found = lookup(keys, this.apiVersion);
+    if (found) {
+      return 'basic' in found
+        ? BASIC_READERS[found.basic](this, json, place)
+        : this.call(found, json, place);
+    }
+    const tag = escapeTag(json);
+    if (tag !== undefined) return this.literal(readEscape(tag, json, place, this.literals), place);
+    if (keys.length === 1 && keys[0] === '@obj') return this.member(json, '@obj', place);
+    return invalid(
+      place,
+      `No form/function found, or invalid argument keys: { ${keys.join(', ')} }.`,
+    );
+  }
+
+  literal(literal: Literal, place: Where): Parsed {
+    if (!(literal instanceof Deferred)) return literal;
+    const { resolve } = literal;
+    return new Dynamic({ kind: 'literal', resolve, place, effect: 'pure' });
+  }
+
+  private call(
+    { row, parameters }: Extract<FoundForm, { row: unknown }>,
+    json: JsonObject,
+    place: Where,
+  ): Parsed {
+    let effect = row.declared;
+    const given: Argument[] = [];
+    for (const [key, parameter] of parameters) {
+      const argument = this.argument(parameter, json, key, place);
+      effect = strongest(
+        effect,
+        'node' in argument ? argument.node.effect : argument.lambda.effect,
+      );
+      given.push({ key, parameter, where: argumentAt(place, key), given: argument });
+    }
+    return new Dynamic({ kind: 'call', row, arguments: given, place, effect });
+  }
+
+  private argument(
+    parameter: Parameter<unknown>,
+    json: JsonObject,
+    key: string,
+    place: Where,
+  ): Argument['given'] {
+    if (parameter.form === 'expression' || parameter.form === 'lazy') {
+      return { node: this.node(json, key, place) };
+    }
+    const value = json.get(key) ?? null;
+    if (isLambda(value)) return { lambda: this.lambda(value, at(place, key)) };
+    return parameter.form === 'lambda'
+      ? expected('Lambda', value, at(place, key))
+      : { node: this.node(json, key, place) };
+  }
+
+  /** Faults of the pattern and of the body are reported together. */
+  lambda(json: JsonObject, place: Where): LambdaNode {
+    const faults: Fault[] = [];
+    const pattern = this.pattern(json.get('lambda') ?? null, at(place, 'lambda'), faults);
+    const { result: body, free } = this.scopes.lambda(() =>
+      this.scopes.frame((bind) => {
+        namesOf(pattern).forEach((name, index) => name !== '_' && bind(name, index));
+        return gathering(faults, () => this.node(json, 'expr', place));
+      }),
+    );
+    if (!body || faults.length > 0) throw new QueryFailure(faults);
+    return new ParsedLambda(json, pattern, body, this.apiVersion, free, place);
+  }
+
+  private pattern(json: Json, place: Where, faults: Fault[]): Pattern {
+    if (typeof json === 'string') return json;
+    const pattern = gathering(faults, () =>
+      isArray(json)
+        ? json.map((name, index) =>
+            typeof name === 'string' ? name : expected('String', name, at(place, index)),
+          )
+        : expected('String or Array', json, place),
+    );
+    return pattern ?? [];
+  }
+}
+
+const namesOf = (pattern: Pattern): readonly string[] =>
+  typeof pattern === 'string' ? [pattern] : pattern;
+
+/** Its text is made when it becomes a value that renders. */
+class ParsedLambda implements LambdaNode {
+  readonly pattern: Pattern;
+  readonly body: Node;
+  readonly apiVersion: ApiVersion;
+  readonly free: LambdaNode['free'];
+  readonly effect: Effect;
+  readonly place: Where;
+  private readonly json: JsonObject;
+
+  constructor(
+    json: JsonObject,
+    pattern: Pattern,
+    body: Node,
+    apiVersion: ApiVersion,
+    free: LambdaNode['free'],
+    place: Where,
+  ) {
+    this.json = json;
+    this.pattern = pattern;
+    this.body = body;
+    this.apiVersion = apiVersion;
+    this.free = free;
+    this.effect = body.effect;
+    this.place = place;
+  }
+
+  get wire(): string {
+    const expression = stringifyJson(this.json.get('expr') ?? null);
+    return `"lambda":${stringifyJson(this.pattern)},"expr":${expression}`;
+  }
+}

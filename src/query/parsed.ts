@@ -1,0 +1,58 @@
+/** What readers of forms share: parts already known or still to evaluate, and the parser as they see it. */
+import type { Json, JsonObject } from '../codec/json.ts';
+import { QueryFailure, type Fault } from '../errors.ts';
+import { isObject } from '../values/value.ts';
+import type { Value } from '../values/value.ts';
+import type { Literal } from './literal.ts';
+import type { Literals } from './literals.ts';
+import { strongest, type Effect, type LambdaNode, type Node, type Where } from './node.ts';
+import type { Scopes } from './scopes.ts';
+import type { ApiVersion } from './session.ts';
+
+/** A part that has to be evaluated; all other parts of a query are values at once. */
+export class Dynamic {
+  readonly node: Node;
+  constructor(node: Node) {
+    this.node = node;
+  }
+}
+export type Parsed = Value | Dynamic;
+
+export const toNode = (parsed: Parsed): Node =>
+  parsed instanceof Dynamic
+    ? parsed.node
+    : { kind: 'constant', value: parsed, place: undefined, effect: 'pure' };
+
+export const effectOfAll = (nodes: readonly Node[]): Effect =>
+  nodes.reduce<Effect>((effect, node) => strongest(effect, node.effect), 'pure');
+
+/** The parser, for forms that read their parts themselves. */
+export interface FormParser {
+  readonly apiVersion: ApiVersion;
+  /** Reported only when nothing else is wrong. */
+  readonly unbound: Fault[];
+  readonly scopes: Scopes;
+  readonly literals: Literals;
+  expression(json: Json, place: Where): Parsed;
+  /** The expression under `key`. */
+  member(json: JsonObject, key: string, place: Where): Parsed;
+  node(json: JsonObject, key: string, place: Where): Node;
+  /** Expressions that stand in an array of their own, which is no expression: `do`, `and`, `or`. */
+  list(json: readonly Json[], place: Where): readonly Node[];
+  literal(literal: Literal, place: Where): Parsed;
+  lambda(json: JsonObject, place: Where): LambdaNode;
+}
+
+export const isLambda = (json: Json): json is JsonObject =>
+  isObject(json) && json.size === 2 && json.has('lambda') && json.has('expr');
+
+/** The result of `body`, or undefined when it failed: then its faults are added to `faults`. */
+export function gathering<T>(faults: Fault[], body: () => T): T | undefined {
+  try {
+    return body();
+  } catch (failure) {
+    if (!(failure instanceof QueryFailure)) throw failure;
+    faults.push(...failure.faults);
+    return undefined;
+  }
+}

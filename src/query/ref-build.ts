@@ -1,0 +1,97 @@
+/** Refs from names: resolved, or unresolved with the text they render as. Spec: values 3. */
+import { quote } from '../codec/json.ts';
+import { NATIVE, Ref, UnresolvedRef } from '../values/value.ts';
+import type { NativeName, SchemaName } from '../values/value.ts';
+import { isAtLeast, type ApiVersion, type ReadSession } from './session.ts';
+
+type NamesSession = Pick<ReadSession, 'names' | 'apiVersion'>;
+export type AnyRef = Ref | UnresolvedRef;
+
+/** Kinds of schema objects as error texts have them. */
+const SINGULAR = {
+  collections: 'collection',
+  databases: 'database',
+  indexes: 'index',
+  functions: 'function',
+  roles: 'role',
+  access_providers: 'access_provider',
+} as const satisfies Record<SchemaName, UnresolvedRef['what']>;
+
+export const isSchemaName = (name: string): name is SchemaName => Object.hasOwn(SINGULAR, name);
+
+/** The native collection of that id; `classes` is an old name. */
+export const nativeNamed = (id: string): NativeName | undefined => {
+  const name = id === 'classes' ? 'collections' : id;
+  return Object.hasOwn(NATIVE, name) ? (name as NativeName) : undefined;
+};
+
+const isOld = (version: ApiVersion): boolean => !isAtLeast(version, '2.7');
+
+const nativeText = (name: NativeName, version: ApiVersion): string =>
+  `{"@ref":{"id":"${name === 'collections' && isOld(version) ? 'classes' : name}"}}`;
+
+const membersText = (
+  id: string,
+  collection: string,
+  scope: UnresolvedRef | undefined,
+  version: ApiVersion,
+): string => {
+  const database = scope ? `,"database":{"@ref":${scope.wire}}` : '';
+  return `{"id":${quote(id)},"${isOld(version) ? 'class' : 'collection'}":${collection}${database}}`;
+};
+
+/** `collection("posts")` and its like. */
+export function schemaRef(
+  kind: SchemaName,
+  name: string,
+  scope: AnyRef | undefined,
+  session: NamesSession,
+): AnyRef {
+  if (!(scope instanceof UnresolvedRef)) return session.names.ref(kind, name, scope);
+  const { apiVersion } = session;
+  const wire = membersText(name, nativeText(kind, apiVersion), scope, apiVersion);
+  return new UnresolvedRef(scope.what, scope.name, wire);
+}
+
+/** `collections()` and its like. */
+export function nativeRef(
+  name: NativeName,
+  scope: AnyRef | undefined,
+  session: NamesSession,
+): AnyRef {
+  if (!(scope instanceof UnresolvedRef)) return session.names.native(name, scope);
+  const id = name === 'collections' && isOld(session.apiVersion) ? 'classes' : name;
+  const wire = `{"id":"${id}","database":{"@ref":${scope.wire}}}`;
+  return new UnresolvedRef(scope.what, scope.name, wire);
+}
+
+/** A document's ref; its existence is not checked. */
+export function documentRef(collection: AnyRef, id: bigint, session: NamesSession): AnyRef {
+  if (collection instanceof Ref) {
+    return new Ref(collection.database, Number(collection.id), id);
+  }
+  const inside = `{"@ref":${collection.wire}}`;
+  const wire = membersText(String(id), inside, undefined, session.apiVersion);
+  return new UnresolvedRef(collection.what, collection.name, wire);
+}
+
+const ID_MAX = 2n ** 63n - 1n;
+const DIGITS = /^[0-9]+$/;
+
+/** A document's id from an Integer or its digits, or why it is none. */
+export function documentId(id: string | number | bigint): bigint | 'not a number' | 'too large' {
+  if (typeof id === 'string' && !DIGITS.test(id)) return 'not a number';
+  // Digits beyond the largest need no reading.
+  if (typeof id === 'string' && id.length > 1000) return 'too large';
+  const number = BigInt(id);
+  if (number < 0n) return 'not a number';
+  return number > ID_MAX ? 'too large' : number;
+}
+
+export const documentIdFault = (
+  id: string | number | bigint,
+  reason: 'not a number' | 'too large',
+): string =>
+  reason === 'too large'
+    ? `The id provided is too large: '${id}'`
+    : `Number or numeric String expected, non-numeric '${id}' provided.`;

@@ -1,0 +1,98 @@
+/**
+ * Every form of the language by its wire keys: rows of `functions/`, and the basic forms that are no calls.
+ * Spec: functions 1.
+ */
+import { assert } from '../errors.ts';
+import type { FunctionRow, Parameter } from './define.ts';
+import { isAtLeast, type ApiVersion } from './session.ts';
+import { arrayRows } from './functions/arrays.ts';
+import { authRows } from './functions/auth.ts';
+import { basicRows } from './functions/basic.ts';
+import { callRows } from './functions/call.ts';
+import { foldRows } from './functions/folds.ts';
+import { objectRows } from './functions/objects.ts';
+import { readRows } from './functions/reads.ts';
+import { refRows } from './functions/refs.ts';
+import { selectRows } from './functions/select.ts';
+import { setRows } from './functions/sets.ts';
+import { typeCheckRows } from './functions/type-checks.ts';
+import { writeRows } from './functions/writes.ts';
+
+/** Forms with rules of their own: what they hold is no argument, or is not always evaluated. `parse.ts` has a reader for each. */
+export const BASIC_FORMS = {
+  let: ['let', 'in'],
+  var: ['var'],
+  if: ['if', 'then', 'else'],
+  do: ['do'],
+  object: ['object'],
+  query: ['query'],
+  at: ['at', 'expr'],
+  and: ['and'],
+  or: ['or'],
+  quote: ['quote'],
+} as const satisfies Record<string, readonly string[]>;
+export type BasicForm = keyof typeof BASIC_FORMS;
+
+export const FUNCTION_ROWS: readonly FunctionRow[] = [
+  ...basicRows,
+  ...selectRows,
+  ...arrayRows,
+  ...foldRows,
+  ...objectRows,
+  ...refRows,
+  ...setRows,
+  ...readRows,
+  ...writeRows,
+  ...authRows,
+  ...callRows,
+  ...typeCheckRows,
+];
+
+/** A form found by its keys. `parameters`: those given, in the declared order. */
+export type FoundForm =
+  | { readonly basic: BasicForm }
+  | {
+      readonly row: FunctionRow;
+      readonly parameters: readonly (readonly [string, Parameter<unknown>])[];
+    };
+
+// No key of ours holds the separator, so keys that hold it never look like other keys.
+const nameOf = (keys: readonly string[]): string => [...keys].sort().join('\0');
+
+/** The parameters given, for every choice of the optional keys. */
+function variantsOf(row: FunctionRow): (readonly (readonly [string, Parameter<unknown>])[])[] {
+  let variants: (readonly (readonly [string, Parameter<unknown>])[])[] = [[]];
+  for (const entry of Object.entries(row.form)) {
+    const longer = variants.map((variant) => [...variant, entry]);
+    variants = entry[1].optional ? [...variants, ...longer] : longer;
+  }
+  return variants;
+}
+
+function indexForms(rows: readonly FunctionRow[]): ReadonlyMap<string, FoundForm> {
+  const forms = new Map<string, FoundForm>();
+  const add = (keys: readonly string[], form: FoundForm): void => {
+    const name = nameOf(keys);
+    assert(!forms.has(name), () => `two forms have the keys ${keys.join(', ')}`);
+    forms.set(name, form);
+  };
+  for (const [basic, keys] of Object.entries(BASIC_FORMS)) add(keys, { basic: basic as BasicForm });
+  for (const row of rows) {
+    for (const parameters of variantsOf(row)) {
+      add(
+        parameters.map(([key]) => key),
+        { row, parameters },
+      );
+    }
+  }
+  return forms;
+}
+
+const FORMS = indexForms(FUNCTION_ROWS);
+
+/** The form with exactly these keys at this version. */
+export function lookup(keys: readonly string[], apiVersion: ApiVersion): FoundForm | undefined {
+  const [only] = keys;
+  const form = FORMS.get(keys.length === 1 && only !== undefined ? only : nameOf(keys));
+  return form && 'row' in form && !isAtLeast(apiVersion, form.row.since) ? undefined : form;
+}
