@@ -1,0 +1,30 @@
+/** Headers that tell of a query. Spec: auth 4.3, 4.5. */
+import type { Metrics } from '../engine/api.ts';
+import type { Micros } from '../values/value.ts';
+import type { Headers } from './message.ts';
+
+export const NO_METRICS: Metrics = {
+  bytesIn: 0,
+  bytesOut: 0,
+  computeOps: 0,
+  readOps: 0,
+  writeOps: 0,
+  readBytes: 0,
+  writeBytes: 0,
+  queryTime: 0,
+  retries: 0,
+};
+
+export const txnHeader = (txnTime: Micros): Headers => ({ 'x-txn-time': String(txnTime) });
+
+export const metricHeaders = (metrics: Metrics): Headers => ({
+  'x-compute-ops': String(metrics.computeOps),
+  'x-byte-read-ops': String(metrics.readOps),
+  'x-byte-write-ops': String(metrics.writeOps),
+  'x-query-time': String(Math.round(metrics.queryTime)),
+  'x-query-bytes-in': String(metrics.bytesIn),
+  'x-query-bytes-out': String(metrics.bytesOut),
+  'x-storage-bytes-read': String(metrics.readBytes),
+  'x-storage-bytes-write': String(metrics.writeBytes),
+  'x-txn-retries': String(metrics.retries),
+});

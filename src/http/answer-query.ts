@@ -1,0 +1,130 @@
+/** Runs a query for a request and makes its answer. */
+import { parseJson } from '../codec/json.ts';
+import { utf8Length } from '../codec/utf8.ts';
+import type { Metrics, QueryAnswer } from '../engine/api.ts';
+import { Refusal, REFUSALS } from '../errors.ts';
+import type { Micros } from '../values/value.ts';
+import { metricHeaders, NO_METRICS, txnHeader } from './answer-headers.ts';
+import {
+  answerText,
+  errorText,
+  UNAUTHORIZED_HEADERS,
+  type Headers,
+  type HttpHost,
+  type HttpRequest,
+  type HttpResponse,
+} from './message.ts';
+import { prettyJson } from './pretty-json.ts';
+import type { Asked } from './request-headers.ts';
+
+/** A request whose headers were read. */
+export interface Call {
+  readonly request: HttpRequest;
+  readonly host: HttpHost;
+  readonly asked: Asked;
+  readonly secret: string | undefined;
+  readonly path: string;
+  readonly traceparent: string;
+  readonly arrived: Micros;
+}
+
+export interface Asking {
+  /** Wire JSON text. */
+  readonly query: string;
+  readonly allows: 'write' | 'read';
+  readonly placeName?: string;
+}
+
+/** Runs and records it. A refusal becomes an answer; what else the engine throws is ours and goes on. */
+export async function runQuery(call: Call, asking: Asking): Promise<QueryAnswer> {
+  const { host, asked, secret } = call;
+  const answer = await host.engine
+    .query({
+      secret,
+      query: asking.query,
+      apiVersion: asked.apiVersion,
+      allows: asking.allows,
+      ...(asking.placeName !== undefined && { placeName: asking.placeName }),
+      ...(asked.lastSeenTxn !== undefined && { lastSeenTxn: asked.lastSeenTxn }),
+      ...(asked.timeoutMs !== undefined && { timeoutMs: asked.timeoutMs }),
+    })
+    .catch((reason: unknown) => refusedAnswer(reason, host));
+  record(call, asking.query, answer);
+  return answer;
+}
+
+function refusedAnswer(reason: unknown, host: HttpHost): QueryAnswer {
+  if (!(reason instanceof Refusal)) throw reason;
+  return {
+    status: REFUSALS[reason.code],
+    body: errorText(reason.code, reason.message),
+    txnTime: host.clock(),
+    metrics: NO_METRICS,
+    database: [],
+    readSet: { rows: [], ranges: [] },
+  };
+}
+
+function record(call: Call, query: string, answer: QueryAnswer): void {
+  const { request, host, asked } = call;
+  host.log?.add(
+    {
+      ts: call.arrived,
+      method: request.method,
+      path: call.path,
+      query,
+      apiVersion: asked.apiVersion,
+      userAgent: request.headers['user-agent'],
+      forwardedFor: request.headers['x-forwarded-for'],
+      tags: asked.tags,
+      traceparent: call.traceparent,
+    },
+    {
+      status: answer.status,
+      database: answer.database,
+      metrics: answer.metrics,
+      credential: answer.credential,
+      errorCode: answer.status < 400 ? undefined : errorOf(answer).code,
+    },
+  );
+}
+
+/** The first error of an answer that has one. */
+export function errorOf({ faults, body }: QueryAnswer): {
+  readonly code: string | undefined;
+  readonly position: readonly unknown[];
+} {
+  const [fault] = faults ?? [];
+  if (fault) return fault;
+  const answer = parseJson(body);
+  const errors = answer instanceof Map ? answer.get('errors') : undefined;
+  const error: unknown = Array.isArray(errors) ? errors[0] : undefined;
+  const code: unknown = error instanceof Map ? error.get('code') : undefined;
+  return { code: typeof code === 'string' ? code : undefined, position: [] };
+}
+
+export function answerOf(call: Call, answer: QueryAnswer): HttpResponse {
+  const { status, metrics, txnTime } = answer;
+  const body = bodyOf(call.asked, answer);
+  const bytesOut = body === answer.body ? metrics.bytesOut : utf8Length(body);
+  const headers = {
+    ...answerHeaders(status, txnTime, { ...metrics, bytesOut }),
+    ...(call.asked.isTraced && status !== 401 && status !== 500 && { 'x-faunadb-host': 'burrow' }),
+  };
+  return answerText(status, headers, body);
+}
+
+/** Metrics are on all answers but 401 and 500. */
+export const answerHeaders = (status: number, txnTime: Micros, metrics: Metrics): Headers => ({
+  ...txnHeader(txnTime),
+  ...(status === 401 ? UNAUTHORIZED_HEADERS : {}),
+  ...(status === 401 || status === 500 ? {} : metricHeaders(metrics)),
+});
+
+function bodyOf({ isFormatted, isTraced }: Asked, { status, body, metrics }: QueryAnswer): string {
+  const isWithTrace = isTraced && status !== 401 && status !== 500 && body.endsWith('}');
+  const traced = isWithTrace
+    ? `${body.slice(0, -1)},"trace":[{"name":"query","duration_ms":${metrics.queryTime}}]}`
+    : body;
+  return isFormatted ? prettyJson(traced) : traced;
+}

@@ -1,0 +1,18 @@
+/** The secret in an `Authorization` header. Spec: auth 1.5. */
+import { decodeBase64 } from '../codec/base64.ts';
+
+/** Undefined: no header, a scheme we do not know, or bad base64; each is no authentication. */
+export function secretOf(header: string | undefined): string | undefined {
+  const [scheme, credentials, ...rest] = header?.trim().split(/\s+/) ?? [];
+  if (credentials === undefined || rest.length > 0) return undefined;
+  if (scheme === 'Bearer') return credentials;
+  return scheme === 'Basic' ? secretOfBasic(credentials) : undefined;
+}
+
+/** The secret is the user name; the "password" after it would be its scope. */
+function secretOfBasic(credentials: string): string | undefined {
+  const bytes = decodeBase64(credentials.replace(/:$/, ''));
+  if (!bytes) return undefined;
+  const secret = new TextDecoder().decode(bytes).trim().replace(/:$/, '');
+  return secret === '' ? undefined : secret;
+}

@@ -1,0 +1,55 @@
+/** Answers for pages of other origins. Spec: auth 4.3. */
+import type { Headers, HttpRequest, HttpResponse } from './message.ts';
+
+const ALLOWED_HEADERS = [
+  'accept-encoding',
+  'authorization',
+  'content-type',
+  'traceparent',
+  'x-driver-env',
+  'x-faunadb-api-version',
+  'x-fauna-driver',
+  'x-fauna-source',
+  'x-fauna-tags',
+  'x-format',
+  'x-last-seen-txn',
+  'x-last-txn-ts',
+  'x-linearized',
+  'x-max-contention-retries',
+  'x-max-retries-on-contention',
+  'x-query-tags',
+  'x-query-timeout',
+  'x-query-timeout-ms',
+  'x-runtime-environment',
+  'x-runtime-environment-os',
+  'x-nodejs-version',
+  'x-typecheck',
+  'x-performance-hints',
+].join(', ');
+
+/** The answer to a preflight, which carries no secret; undefined when the request is none. */
+export function answerPreflight({ method, headers }: HttpRequest): HttpResponse | undefined {
+  if (method !== 'OPTIONS' || headers['origin'] === undefined) return undefined;
+  return {
+    status: 200,
+    headers: {
+      'access-control-max-age': '86400',
+      'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+      'access-control-allow-headers': ALLOWED_HEADERS,
+    },
+    body: '',
+  };
+}
+
+/** Without the exposed names, a driver in a page of another origin loses its clock and its metrics. */
+export function withCors(headers: Headers, origin: string | undefined): Headers {
+  if (origin === undefined) return headers;
+  return {
+    ...headers,
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+    'access-control-expose-headers': Object.keys(headers)
+      .filter((name) => name.startsWith('x-'))
+      .join(', '),
+  };
+}

@@ -1,0 +1,210 @@
+/** The HTTP surface over an engine: one plain request in, one plain answer out. Spec: auth 4. */
+import type { QueryAnswer } from '../engine/api.ts';
+import { LIMITS } from '../limits.ts';
+import { metricHeaders, NO_METRICS, txnHeader } from './answer-headers.ts';
+import { answerOf, errorOf, runQuery, type Call } from './answer-query.ts';
+import { secretOf } from './authorization.ts';
+import { isTooLarge } from './body-size.ts';
+import { answerPreflight, withCors } from './cors.ts';
+import { answerFile, answerLogs } from './log-routes.ts';
+import {
+  answerJson,
+  answerText,
+  errorText,
+  refuse,
+  refuseUnauthorized,
+  type HttpHost,
+  type HttpRequest,
+  type HttpResponse,
+} from './message.ts';
+import { HeaderFault, readHeaders, type Asked } from './request-headers.ts';
+import { restQuery, type RestTarget } from './rest-query.ts';
+import { findPlace, type Place } from './routes.ts';
+import { answerStream, answerUrlFault } from './stream.ts';
+import { traceparentOf } from './trace-context.ts';
+
+/** Never rejects: what fails is an answer. */
+export async function handleRequest(request: HttpRequest, host: HttpHost): Promise<HttpResponse> {
+  const traceparent = traceparentOf(request.headers['traceparent'], host.random);
+  const answer = await route(request, host, traceparent).catch((reason: unknown) => {
+    host.report?.(reason);
+    const text = 'The request failed by a fault of the database, not of the request.';
+    return refuse('internal server error', text, txnHeader(host.clock()));
+  });
+  const tags = request.headers['x-fauna-tags'];
+  const headers = {
+    ...answer.headers,
+    ...(tags !== undefined && { 'x-fauna-tags': tags }),
+    'x-faunadb-build': host.build,
+    traceparent,
+  };
+  return { ...answer, headers: withCors(headers, request.headers['origin']) };
+}
+
+/** Order of checks: preflight, unknown route, size, headers, secret, method. */
+async function route(
+  request: HttpRequest,
+  host: HttpHost,
+  traceparent: string,
+): Promise<HttpResponse> {
+  const preflight = answerPreflight(request);
+  if (preflight) return preflight;
+  const arrived = host.clock();
+  const place = findPlace(request.path);
+  const { route: found } = place;
+  if (found.to === 'logs') return answerLogs(request, found.rest, place.parameters, host);
+  if (found.to === 'file') return answerFile(request, found, place.parameters, host);
+  if (found.to === 'nowhere') return refuse('not found', 'Not found', emptyHeaders(host));
+  if (isTooLarge(request.body))
+    return refuse(
+      'request too large',
+      `The body is larger than ${LIMITS.requestBytes} bytes.`,
+      emptyHeaders(host),
+    );
+  const asked = readAsked(request);
+  if (asked instanceof HeaderFault)
+    return refuse('bad request', asked.message, asked.carriesMetrics ? emptyHeaders(host) : {});
+  const secret = secretOf(request.headers['authorization']);
+  const call = { request, host, asked, secret, path: place.path, traceparent, arrived };
+  return answerCall(call, place);
+}
+
+const emptyHeaders = (host: HttpHost) => ({
+  ...txnHeader(host.clock()),
+  ...metricHeaders(NO_METRICS),
+});
+
+function readAsked(request: HttpRequest): Asked | HeaderFault {
+  try {
+    return readHeaders(request);
+  } catch (reason) {
+    if (reason instanceof HeaderFault) return reason;
+    throw reason;
+  }
+}
+
+async function answerCall(call: Call, { route: found, parameters }: Place): Promise<HttpResponse> {
+  const { method, body = '' } = call.request;
+  switch (found.to) {
+    case 'query':
+      if (method === 'POST') return answerQuery(call, body, 'write');
+      if (method === 'GET') return answerQuery(call, parameters.get('q') ?? '', 'read');
+      return refuseMethod(call);
+    case 'linearized':
+      return method === 'POST' ? answerQuery(call, body, 'write') : refuseMethod(call, 'POST');
+    case 'stream':
+      return method === 'POST' ? answerStream(call, parameters, body) : refuseMethod(call, 'POST');
+    case 'rest':
+      return answerRest(call, found.target, parameters);
+    case 'ping':
+      return answerUtility(call, () => answerPing(call, parameters));
+    case 'authorized':
+      return answerUtility(call, () => answerAuthorized(call));
+    case 'error':
+      return answerUtility(call, () =>
+        Promise.resolve(
+          refuse('internal server error', 'This route always fails.', txnHeader(call.host.clock())),
+        ),
+      );
+    default:
+      // Logs, files and paths that lead nowhere were answered before.
+      throw new Error(`No answer was written for ${found.to}.`);
+  }
+}
+
+async function answerQuery(
+  call: Call,
+  query: string,
+  allows: 'write' | 'read',
+): Promise<HttpResponse> {
+  const placeName = allows === 'read' ? { placeName: 'get requests' } : {};
+  return answerOf(call, await runQuery(call, { query, allows, ...placeName }));
+}
+
+/** A secret that opens nothing comes before a wrong method. */
+async function refuseMethod(call: Call, allow = 'GET, POST'): Promise<HttpResponse> {
+  const { host, secret } = call;
+  const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
+  if (!credential) return refuseUnauthorized(txnHeader(host.clock()));
+  return wrongMethod(call, allow);
+}
+
+const wrongMethod = ({ host }: Call, allow: string): HttpResponse =>
+  refuse('method not allowed', 'Method not allowed', { ...emptyHeaders(host), allow });
+
+/** No secret is asked for, and HEAD is GET without its body. */
+async function answerUtility(
+  call: Call,
+  answer: () => Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  const { method } = call.request;
+  if (method !== 'GET' && method !== 'HEAD') return wrongMethod(call, 'GET, HEAD');
+  const full = await answer();
+  return method === 'HEAD' ? { ...full, body: '' } : full;
+}
+
+const PING_SCOPES = new Map([
+  ['write', 'write'],
+  ['global', 'write'],
+  ['read', 'read'],
+  ['local', 'read'],
+  ['all', 'all'],
+]);
+
+async function answerPing({ host }: Call, parameters: URLSearchParams): Promise<HttpResponse> {
+  const scope = PING_SCOPES.get(parameters.get('scope') ?? 'write') ?? 'node';
+  return answerText(200, emptyHeaders(host), `{"resource":"Scope ${scope} is OK"}`);
+}
+
+async function answerAuthorized({ host, secret }: Call): Promise<HttpResponse> {
+  const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
+  if (!credential) return refuseUnauthorized(txnHeader(host.clock()));
+  const members = new Map([
+    ['account', host.build],
+    ['global_id', credential.database.join('/')],
+  ]);
+  return answerJson(200, emptyHeaders(host), members);
+}
+
+async function answerRest(
+  call: Call,
+  target: RestTarget,
+  parameters: URLSearchParams,
+): Promise<HttpResponse> {
+  const { request, host } = call;
+  const asking = restQuery(target, request.method, parameters, request.body);
+  if (asking === 'method not allowed') return refuseMethod(call);
+  if (asking === 'invalid url parameter') return answerUrlFault(call, 'size must be an integer.');
+  if (asking === 'invalid body') return answerBodyFault(call);
+  if (await isForbidden(call, target)) {
+    return refuse('forbidden', 'Keys cannot be changed here.', emptyHeaders(host));
+  }
+  const place = asking.allows === 'read' ? { placeName: 'get requests' } : {};
+  const answer = await runQuery(call, { ...asking, ...place });
+  if (!isUnknownTarget(target, answer)) return answerOf(call, answer);
+  return answerOf(call, { ...answer, status: 404, body: errorText('not found', 'Not found') });
+}
+
+/** Keys are changed by queries; only the root secret may do it here. */
+async function isForbidden({ request, host, secret }: Call, target: RestTarget): Promise<boolean> {
+  if (target.of !== 'member' || target.kind !== 'keys') return false;
+  if (request.method !== 'PUT' && request.method !== 'PATCH') return false;
+  const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
+  return credential !== undefined && credential.label.kind !== 'root';
+}
+
+async function answerBodyFault(call: Call): Promise<HttpResponse> {
+  const { host, secret } = call;
+  const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
+  if (!credential) return refuseUnauthorized(txnHeader(host.clock()));
+  return refuse('bad request', 'Request body is not a JSON object.', emptyHeaders(host));
+}
+
+/** A path that names nothing is a route that is not there. */
+function isUnknownTarget(target: RestTarget, answer: QueryAnswer): boolean {
+  if (answer.status === 401 || answer.status < 400) return false;
+  const { code, position } = errorOf(answer);
+  if (position.includes('params')) return false;
+  if (target.of === 'self') return code === 'invalid expression' || code === 'instance not found';
+  return code === 'invalid ref' || (code === 'invalid argument' && position.at(-1) === 'id');
+}

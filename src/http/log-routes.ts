@@ -1,0 +1,195 @@
+/** The log export API and the download of its files. Every failure is `{message}`. Spec: seed "Log export API"; auth 6.3. */
+import { quote } from '../codec/json.ts';
+import type { Credential } from '../engine/api.ts';
+import {
+  ExportRefusal,
+  readListWish,
+  readVersion,
+  readWish,
+  type Members,
+} from '../logs/export-request.ts';
+import type { MakeUrl } from '../logs/export-rows.ts';
+import type { Viewer } from '../logs/exports.ts';
+import { secretOf } from './authorization.ts';
+import { isTooLarge } from './body-size.ts';
+import {
+  answerText,
+  UNAUTHORIZED_HEADERS,
+  type HttpHost,
+  type HttpRequest,
+  type HttpResponse,
+} from './message.ts';
+
+export async function answerLogs(
+  request: HttpRequest,
+  rest: readonly string[],
+  parameters: URLSearchParams,
+  host: HttpHost,
+): Promise<HttpResponse> {
+  try {
+    const answer = await doLogs(request, rest, parameters, host);
+    return answerText(200, {}, JSON.stringify(answer));
+  } catch (reason) {
+    if (reason instanceof ExportRefusal) return refuseMessage(reason);
+    host.report?.(reason);
+    return messageAnswer(500, 'The request failed by a fault of the database.');
+  }
+}
+
+const messageAnswer = (status: number, message: string): HttpResponse =>
+  answerText(status, status === 401 ? UNAUTHORIZED_HEADERS : {}, `{"message":${quote(message)}}`);
+
+const refuseMessage = ({ status, message }: ExportRefusal): HttpResponse =>
+  messageAnswer(status, message);
+
+/** What a path of the log API does, and by which method. */
+type Action =
+  | { readonly name: 'request' | 'list'; readonly method: 'POST' }
+  | { readonly name: 'status'; readonly method: 'GET'; readonly id: string }
+  | { readonly name: 'url'; readonly method: 'POST'; readonly id: string };
+
+function findAction([root, id, last, ...rest]: readonly string[]): Action | undefined {
+  if (root !== 'logs' || rest.length > 0) return undefined;
+  if (id === undefined) return { name: 'request', method: 'POST' };
+  if (last === 'url') return { name: 'url', method: 'POST', id };
+  if (last !== undefined) return undefined;
+  return id === '_list' ? { name: 'list', method: 'POST' } : { name: 'status', method: 'GET', id };
+}
+
+async function doLogs(
+  request: HttpRequest,
+  rest: readonly string[],
+  parameters: URLSearchParams,
+  host: HttpHost,
+): Promise<unknown> {
+  const action = findAction(rest);
+  const { exports } = host;
+  if (!action || !exports) throw new ExportRefusal(404, 'There is nothing at this path.');
+  const { secret, credential } = await requireAdmin(request, host);
+  if (request.method !== action.method)
+    throw new ExportRefusal(405, `Only ${action.method} can be used here.`);
+  const viewer: Viewer = { database: credential.database, makeUrl: urlMaker(request.base) };
+  checkParameters(action, parameters);
+  switch (action.name) {
+    case 'request': {
+      const wish = readWish(readMembers(request), exports.regionGroup);
+      await requireDatabase(wish, viewer, secret, host);
+      return exports.request(wish, viewer);
+    }
+    case 'status':
+      return exports.status(action.id, viewer);
+    case 'url':
+      return exports.createUrl(action.id, readVersion(readMembers(request)), viewer);
+    case 'list':
+      return exports.list(readListWish(readMembers(request)), viewer);
+  }
+}
+
+async function requireAdmin(
+  { headers }: HttpRequest,
+  { engine }: HttpHost,
+): Promise<{ readonly secret: string; readonly credential: Credential }> {
+  const header = headers['authorization'];
+  const secret = header?.trimStart().startsWith('Bearer') === true ? secretOf(header) : undefined;
+  if (secret === undefined) throw new ExportRefusal(401, 'A bearer credential is required.');
+  const credential = await engine.authenticate(secret);
+  if (!credential) throw new ExportRefusal(401, 'The bearer credential is not valid.');
+  if (credential.role !== 'admin' || credential.label.kind === 'token')
+    throw new ExportRefusal(403, 'The bearer credential must be an admin key.');
+  return { secret, credential };
+}
+
+/** `regionGroup` is asked for and not looked at, as the hosted service did. */
+function checkParameters(action: Action, parameters: URLSearchParams): void {
+  const type = parameters.get('type');
+  if (type !== 'query')
+    throw new ExportRefusal(
+      400,
+      type === null ? "type is required: 'query'." : "type must be 'query'.",
+    );
+  const group = parameters.get('regionGroup') ?? parameters.get('region_group');
+  if (action.name !== 'request' && (group === null || group === ''))
+    throw new ExportRefusal(400, 'regionGroup is required.');
+}
+
+function readMembers({ body }: HttpRequest): Members {
+  if (isTooLarge(body)) throw new ExportRefusal(413, 'The body is too large.');
+  if (body === undefined || body.trim() === '') return {};
+  const json = tryJson(body);
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    throw new ExportRefusal(400, 'The body must be a JSON object.');
+  return json as Members;
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A database that is not there and one that may not be seen are the same. */
+async function requireDatabase(
+  { database, path }: { readonly database?: string; readonly path: readonly string[] },
+  viewer: Viewer,
+  secret: string,
+  { engine }: HttpHost,
+): Promise<void> {
+  const own = viewer.database;
+  if (database === undefined && own.length > 0)
+    throw new ExportRefusal(
+      403,
+      'A key of one database cannot export a region group: name the database.',
+    );
+  const below = path.slice(own.length);
+  const isWithin = own.every((name, index) => path[index] === name);
+  if (isWithin && below.length === 0) return;
+  if (isWithin) {
+    const answer = await engine.query({
+      secret,
+      query: `{"exists":${databaseText(below)}}`,
+      apiVersion: '4',
+      allows: 'read',
+    });
+    if (answer.body === '{"resource":true}') return;
+  }
+  throw new ExportRefusal(404, `There is no database '${database ?? ''}'.`);
+}
+
+const databaseText = (names: readonly string[]): string =>
+  names.reduce(
+    (scope, name) => `{"database":${quote(name)}${scope === '' ? '' : `,"scope":${scope}`}}`,
+    '',
+  );
+
+/** Without a place of its own the surface names the file, and whoever shows it makes the URL. */
+const urlMaker =
+  (base: string | undefined): MakeUrl =>
+  ({ requestId, version, signature }) =>
+    base === undefined
+      ? `burrow-file:${requestId}/${version}`
+      : `${base}/files/${requestId}/${version}?signature=${signature}`;
+
+/** The URL is the credential: whoever has it may download until it expires. */
+export async function answerFile(
+  { method }: HttpRequest,
+  { requestId, version }: { readonly requestId: string; readonly version: number },
+  parameters: URLSearchParams,
+  { exports }: HttpHost,
+): Promise<HttpResponse> {
+  if (method !== 'GET' && method !== 'HEAD')
+    return messageAnswer(405, 'Only GET can be used here.');
+  const signature = parameters.get('signature') ?? '';
+  const file = await exports?.file(requestId, version, signature);
+  if (!file) return messageAnswer(403, 'This URL has expired, or never was valid.');
+  // The type and a fixed name: no browser shows it as a page, whatever it holds.
+  const headers = {
+    'content-type': 'application/gzip',
+    'content-disposition': `attachment; filename="${file.name}"`,
+    'content-length': String(file.bytes),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  };
+  return { status: 200, headers, body: method === 'HEAD' ? '' : file.chunks };
+}

@@ -1,0 +1,68 @@
+/** Requests and answers as plain data: what crosses a worker, a service worker or a socket is built around them. */
+import { stringifyJson, quote, type Json } from '../codec/json.ts';
+import type { CommitNotice, Engine, EngineOptions } from '../engine/api.ts';
+import { REFUSALS, type RefusalCode } from '../errors.ts';
+import type { LogExports } from '../logs/exports.ts';
+import type { QueryLog } from '../logs/query-log.ts';
+
+export interface HttpRequest {
+  readonly method: string;
+  /** Path and query string, as sent; host and scheme left off. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** Where this surface stands for the caller, without a slash at the end: URLs of files begin with it. Undefined: they are `burrow-file:<request id>/<version>`. */
+  readonly base?: string | undefined;
+}
+
+export type Headers = Readonly<Record<string, string>>;
+
+export interface HttpResponse {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Headers;
+  /** A stream ends when its consumer returns; text is UTF-8. */
+  readonly body: string | AsyncIterable<string> | AsyncIterable<Uint8Array>;
+}
+
+/** What the HTTP surface stands on. */
+export interface HttpHost extends Pick<EngineOptions, 'clock' | 'random'> {
+  readonly engine: Engine;
+  /** Name and version, in `x-faunadb-build`. */
+  readonly build: string;
+  /** Commits that streams look at. Left out: those of `engine`. */
+  readonly onCommit?: (listener: (notice: CommitNotice) => void) => () => void;
+  /** Absent: nothing is logged. */
+  readonly log?: QueryLog;
+  /** Absent: the log API answers 404. */
+  readonly exports?: LogExports;
+  /** Hears of failures that are ours. */
+  readonly report?: (reason: unknown) => void;
+}
+
+const JSON_TYPE = 'application/json;charset=utf-8';
+
+export const answerText = (status: number, headers: Headers, text: string): HttpResponse => ({
+  status,
+  headers: text === '' ? headers : { ...headers, 'content-type': JSON_TYPE },
+  body: text,
+});
+
+export const answerJson = (status: number, headers: Headers, json: Json): HttpResponse =>
+  answerText(status, headers, stringifyJson(json));
+
+/** One protocol error: it has no position. */
+export const errorText = (code: string, description: string): string =>
+  `{"errors":[{"code":${quote(code)},"description":${quote(description)}}]}`;
+
+export const refuse = (
+  code: RefusalCode,
+  description: string,
+  headers: Headers = {},
+): HttpResponse => answerText(REFUSALS[code], headers, errorText(code, description));
+
+export const UNAUTHORIZED_HEADERS = { 'www-authenticate': 'Basic realm="Unauthorized"' } as const;
+
+export const refuseUnauthorized = (headers: Headers = {}): HttpResponse =>
+  refuse('unauthorized', 'Unauthorized', { ...headers, ...UNAUTHORIZED_HEADERS });

@@ -1,0 +1,104 @@
+/** What the headers of a request ask for, checked. Spec: auth 4.2. */
+import { LIMITS } from '../limits.ts';
+import { API_VERSIONS, type ApiVersion } from '../query/session.ts';
+import type { Micros } from '../values/value.ts';
+import type { HttpRequest } from './message.ts';
+
+export interface Asked {
+  readonly apiVersion: ApiVersion;
+  readonly lastSeenTxn: Micros | undefined;
+  readonly timeoutMs: number | undefined;
+  /** Echoed as they came. */
+  readonly tagsText: string | undefined;
+  readonly tags: ReadonlyMap<string, string>;
+  readonly isFormatted: boolean;
+  readonly isTraced: boolean;
+}
+
+/** A header that cannot be taken: 400 `bad request`. */
+export class HeaderFault extends Error {
+  /** Tag faults are found late: their answer carries metrics. */
+  readonly carriesMetrics: boolean;
+  constructor(header: string, reason: string) {
+    super(`Invalid header '${header}': ${reason}`);
+    this.name = 'HeaderFault';
+    this.carriesMetrics = header === TAGS;
+  }
+}
+
+const VERSION = 'x-faunadb-api-version';
+const LAST_SEEN = 'x-last-seen-txn';
+const TIMEOUT = 'x-query-timeout';
+const RETRIES = 'x-max-retries-on-contention';
+const TAGS = 'x-fauna-tags';
+
+const VERSION_DEFAULT: ApiVersion = '2.1';
+const RETRIES_MAX = 7;
+
+/** @throws HeaderFault */
+export function readHeaders({ headers }: Pick<HttpRequest, 'headers'>): Asked {
+  const apiVersion = readVersion(headers[VERSION]);
+  const lastSeenTxn = readInteger(LAST_SEEN, headers[LAST_SEEN], 0, Number.MAX_SAFE_INTEGER);
+  const timeoutMs = readInteger(TIMEOUT, headers[TIMEOUT], 1, LIMITS.queryTimeoutMaxMs);
+  // Writes queue here instead of contending: the bound is checked and has nothing to bound.
+  readInteger(RETRIES, headers[RETRIES], 0, RETRIES_MAX);
+  const tagsText = headers[TAGS];
+  return {
+    apiVersion,
+    lastSeenTxn,
+    timeoutMs,
+    tagsText,
+    tags: readTags(tagsText),
+    isFormatted:
+      headers['x-faunadb-formatted-json'] !== undefined ||
+      /curl|HTTPie/.test(headers['user-agent'] ?? ''),
+    isTraced: headers['x-trace'] !== undefined,
+  };
+}
+
+function readVersion(text: string | undefined): ApiVersion {
+  if (text === undefined) return VERSION_DEFAULT;
+  const version = API_VERSIONS.find((each) => each === text.trim());
+  if (version) return version;
+  throw new HeaderFault(VERSION, `one of ${API_VERSIONS.join(', ')} was expected`);
+}
+
+function readInteger(
+  name: string,
+  text: string | undefined,
+  min: number,
+  max: number,
+): number | undefined {
+  if (text === undefined) return undefined;
+  const value = /^\d{1,16}$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw new HeaderFault(name, `an integer from ${min} to ${max} was expected`);
+}
+
+const TAGS_CHARACTERS_MAX = 3000;
+const TAGS_MAX = 25;
+const TAG_NAME_MAX = 40;
+const TAG_VALUE_MAX = 80;
+const WORD = /^\w+$/;
+
+function readTags(text: string | undefined): ReadonlyMap<string, string> {
+  const tags = new Map<string, string>();
+  if (text === undefined || text.trim() === '') return tags;
+  if (text.length > TAGS_CHARACTERS_MAX) tagFault(`at most ${TAGS_CHARACTERS_MAX} characters`);
+  const pairs = text.split(',');
+  if (pairs.length > TAGS_MAX) tagFault(`at most ${TAGS_MAX} tags`);
+  for (const pair of pairs) {
+    const [name = '', value = '', ...rest] = pair.split('=').map((part) => part.trim());
+    if (!WORD.test(name) || !WORD.test(value) || rest.length > 0)
+      tagFault('pairs name=value of letters, digits and underscores');
+    if (name.length > TAG_NAME_MAX) tagFault(`names of at most ${TAG_NAME_MAX} characters`);
+    if (value.length > TAG_VALUE_MAX) tagFault(`values of at most ${TAG_VALUE_MAX} characters`);
+    if (tags.has(name)) tagFault('each name once');
+    tags.set(name, value);
+  }
+  return tags;
+}
+
+function tagFault(expected: string): never {
+  throw new HeaderFault(TAGS, `${expected} were expected`);
+}

@@ -1,0 +1,164 @@
+/**
+ * The older REST surface: a path names a collection of the schema, one of its members or a document, and method and body become a
+ * query. Undocumented by the hosted service; the self endpoint is part of it. Spec: auth 4.1.
+ */
+import { unreachable } from '../errors.ts';
+import { JsonError, parseJson, quote, stringifyJson, type Json } from '../codec/json.ts';
+
+const KINDS = [
+  'classes',
+  'collections',
+  'indexes',
+  'databases',
+  'keys',
+  'tokens',
+  'credentials',
+  'functions',
+  'roles',
+  'access_providers',
+] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Wire name of the form that makes a ref by name; those without are known by id. */
+const BY_NAME: Partial<Record<Kind, string>> = {
+  classes: 'collection',
+  collections: 'collection',
+  indexes: 'index',
+  databases: 'database',
+  functions: 'function',
+  roles: 'role',
+  access_providers: 'access_provider',
+};
+
+export type RestTarget = { readonly events: boolean } & (
+  | { readonly of: 'kind'; readonly kind: Kind }
+  /** A schema object, key, token or credentials. `collection`: POST makes a document in it. */
+  | { readonly of: 'member'; readonly kind: Kind; readonly name: string }
+  | { readonly of: 'document'; readonly collection: string; readonly id: string }
+  | { readonly of: 'self'; readonly kind: Kind; readonly collection: string | undefined }
+);
+
+/** Undefined: no such route. `segments` are decoded. */
+export function findRestTarget(segments: readonly string[]): RestTarget | undefined {
+  const events = segments.length > 1 && segments.at(-1) === 'events';
+  const [first, name, id, ...rest] = events ? segments.slice(0, -1) : segments;
+  const kind = KINDS.find((each) => each === first);
+  if (kind === undefined || rest.length > 0) return undefined;
+  if (name === undefined) return { of: 'kind', kind, events };
+  const isCollection = kind === 'classes' || kind === 'collections';
+  if (id === undefined) {
+    if (name === 'self' && BY_NAME[kind] === undefined)
+      return { of: 'self', kind, collection: undefined, events };
+    return { of: 'member', kind, name, events };
+  }
+  if (!isCollection) return undefined;
+  if (id === 'self') return { of: 'self', kind, collection: name, events };
+  return { of: 'document', collection: name, id, events };
+}
+
+export interface RestQuery {
+  readonly query: string;
+  readonly allows: 'write' | 'read';
+}
+
+/** Why there is no query. */
+export type RestRefusal = 'method not allowed' | 'invalid body' | 'invalid url parameter';
+
+export function restQuery(
+  target: RestTarget,
+  method: string,
+  parameters: URLSearchParams,
+  body: string | undefined,
+): RestQuery | RestRefusal {
+  if (method === 'GET') return restRead(target, parameters);
+  if (target.events || !['POST', 'PUT', 'PATCH', 'DELETE'].includes(method))
+    return 'method not allowed';
+  const write = (query: string): RestQuery => ({ query, allows: 'write' });
+  if (method === 'DELETE')
+    return target.of === 'kind' ? 'method not allowed' : write(`{"delete":${refText(target)}}`);
+  const params = paramsText(body);
+  if (params === undefined) return 'invalid body';
+  if (method === 'POST') return write(`{"create":${refText(target)},"params":${params}}`);
+  if (target.of === 'kind') return 'method not allowed';
+  const form = method === 'PUT' ? 'replace' : 'update';
+  return write(`{"${form}":${refText(target)},"params":${params}}`);
+}
+
+function restRead(target: RestTarget, parameters: URLSearchParams): RestQuery | RestRefusal {
+  const ref = refText(target);
+  if (target.of !== 'kind' && !target.events) return { query: `{"get":${ref}}`, allows: 'read' };
+  const options = pageOptions(parameters);
+  if (options === undefined) return 'invalid url parameter';
+  const set = target.events ? `{"events":${ref}}` : ref;
+  return { query: `{"paginate":${set}${options}}`, allows: 'read' };
+}
+
+function refText(target: RestTarget): string {
+  switch (target.of) {
+    case 'kind':
+      return `{"${target.kind}":null}`;
+    case 'member': {
+      const form = BY_NAME[target.kind];
+      return form === undefined
+        ? `{"ref":{"${target.kind}":null},"id":${quote(target.name)}}`
+        : `{"${form}":${quote(target.name)}}`;
+    }
+    case 'document':
+      return `{"ref":{"collection":${quote(target.collection)}},"id":${quote(target.id)}}`;
+    case 'self': {
+      const collection =
+        target.collection === undefined
+          ? `{"@ref":{"id":"${target.kind}"}}`
+          : `{"@ref":{"id":${quote(target.collection)},"collection":{"@ref":{"id":"collections"}}}}`;
+      return `{"@ref":{"id":"self","collection":${collection}}}`;
+    }
+    default:
+      return unreachable(target);
+  }
+}
+
+function pageOptions(parameters: URLSearchParams): string | undefined {
+  let options = '';
+  for (const side of ['after', 'before'] as const) {
+    const cursor = parameters.get(side);
+    if (cursor !== null) options += `,"${side}":${cursorText(cursor)}`;
+  }
+  const size = parameters.get('size');
+  if (size === null) return options;
+  return /^\d{1,9}$/.test(size) ? `${options},"size":${size}` : undefined;
+}
+
+/** JSON of a value, a bare timestamp, or the path of a ref. */
+function cursorText(cursor: string): string {
+  const json = tryJson(cursor);
+  return json === undefined ? `{"@ref":${quote(cursor)}}` : stringifyJson(asExpression(json));
+}
+
+/** Data as an expression; undefined when the body is no object. No body is an empty one. */
+function paramsText(body: string | undefined): string | undefined {
+  if (body === undefined || body.trim() === '') return '{"object":{}}';
+  const json = tryJson(body);
+  return json instanceof Map ? stringifyJson(asExpression(json)) : undefined;
+}
+
+function tryJson(text: string): Json | undefined {
+  try {
+    return parseJson(text);
+  } catch (reason) {
+    if (reason instanceof JsonError) return undefined;
+    throw reason;
+  }
+}
+
+/** Objects are wrapped; the escapes (`@ref`, `@ts`…) are expressions as they stand. */
+function asExpression(json: Json): Json {
+  if (Array.isArray(json)) return json.map(asExpression);
+  if (!(json instanceof Map)) return json;
+  const [[name, value] = ['', null], ...others] = json as ReadonlyMap<string, Json>;
+  if (name.startsWith('@') && others.length === 0)
+    return name === '@obj' && value instanceof Map ? wrapped(value) : json;
+  return wrapped(json as ReadonlyMap<string, Json>);
+}
+
+const wrapped = (members: ReadonlyMap<string, Json>): Json =>
+  new Map([['object', new Map([...members].map(([name, value]) => [name, asExpression(value)]))]]);

@@ -1,0 +1,70 @@
+/** Which route a path names. Spec: auth 4.1, 6.3. */
+import { findRestTarget, type RestTarget } from './rest-query.ts';
+
+export type Route =
+  | { readonly to: 'query' }
+  | { readonly to: 'linearized' }
+  | { readonly to: 'stream' }
+  | { readonly to: 'ping' }
+  | { readonly to: 'authorized' }
+  | { readonly to: 'error' }
+  | { readonly to: 'rest'; readonly target: RestTarget }
+  /** `rest`: what follows `/api/v1/`. */
+  | { readonly to: 'logs'; readonly rest: readonly string[] }
+  | { readonly to: 'file'; readonly requestId: string; readonly version: number }
+  | { readonly to: 'nowhere' };
+
+export interface Place {
+  readonly route: Route;
+  /** Without query string. */
+  readonly path: string;
+  readonly parameters: URLSearchParams;
+}
+
+export function findPlace(url: string): Place {
+  const [beforeHash = ''] = url.split('#');
+  const mark = beforeHash.indexOf('?');
+  const path = mark < 0 ? beforeHash : beforeHash.slice(0, mark);
+  const parameters = new URLSearchParams(mark < 0 ? '' : beforeHash.slice(mark + 1));
+  return { route: findRoute(path), path: path === '' ? '/' : path, parameters };
+}
+
+function findRoute(path: string): Route {
+  const segments = decoded(path);
+  if (!segments) return { to: 'nowhere' };
+  const [first, second, third, ...rest] = segments;
+  switch (first) {
+    case undefined:
+      return { to: 'query' };
+    case 'linearized':
+    case 'stream':
+    case 'ping':
+    case 'authorized':
+    case 'error':
+      return second === undefined ? { to: first } : { to: 'nowhere' };
+    case 'api':
+      return second === 'v1'
+        ? { to: 'logs', rest: third === undefined ? [] : [third, ...rest] }
+        : { to: 'nowhere' };
+    case 'files':
+      return second !== undefined && /^\d{1,9}$/.test(third ?? '') && rest.length === 0
+        ? { to: 'file', requestId: second, version: Number(third) }
+        : { to: 'nowhere' };
+    default: {
+      const target = findRestTarget(segments);
+      return target ? { to: 'rest', target } : { to: 'nowhere' };
+    }
+  }
+}
+
+/** Drivers given an endpoint that ends in a slash double it: empty segments do not count. */
+function decoded(path: string): readonly string[] | undefined {
+  try {
+    return path
+      .split('/')
+      .filter((segment) => segment !== '')
+      .map((segment) => decodeURIComponent(segment));
+  } catch {
+    return undefined;
+  }
+}

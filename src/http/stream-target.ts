@@ -1,0 +1,49 @@
+/** What a stream follows: decided by the value of the query that opened it. Spec: auth 5. */
+import { parseJson, stringifyJson, type Json } from '../codec/json.ts';
+
+export type StreamTarget =
+  /** `ref`: wire JSON of the document's ref. */
+  | { readonly of: 'document'; readonly ref: string }
+  /** `index` and `terms`: what its events say of where they happened. */
+  | { readonly of: 'set'; readonly index: Json; readonly terms: Json };
+
+/** Undefined: nothing that can be followed. `body`: `{"resource":…}`. */
+export function streamTarget(body: string): StreamTarget | undefined {
+  const resource = member(parseJson(body), 'resource');
+  if (!(resource instanceof Map)) return undefined;
+  const set = resource.get('@set');
+  if (set !== undefined) return setTarget(set);
+  if (isUserDocument(resource)) return { of: 'document', ref: stringifyJson(resource) };
+  const ref: Json = resource.get('ref') ?? null;
+  const isVersion = ref instanceof Map && isUserDocument(ref) && resource.has('ts');
+  return isVersion ? { of: 'document', ref: stringifyJson(ref) } : undefined;
+}
+
+const member = (json: Json | undefined, name: string): Json | undefined =>
+  json instanceof Map ? json.get(name) : undefined;
+
+function setTarget(set: Json): StreamTarget | undefined {
+  const documents = member(set, 'documents');
+  if (documents !== undefined) {
+    const index = isUserCollection(documents) ? documents : undefined;
+    return index === undefined ? undefined : { of: 'set', index, terms: [] };
+  }
+  const index = member(set, 'match');
+  if (index === undefined) return undefined;
+  const terms = member(set, 'terms') ?? [];
+  return { of: 'set', index, terms: Array.isArray(terms) ? terms : [terms] };
+}
+
+/** `{"@ref":{"id":"1","collection":{"@ref":{"id":"users","collection":…}}}}`; older versions write `class`. */
+function isUserDocument(json: ReadonlyMap<string, Json>): boolean {
+  const ref = json.get('@ref');
+  return isUserCollection(member(ref, 'collection') ?? member(ref, 'class'));
+}
+
+/** Native collections have no collection of their own in their refs. */
+function isUserCollection(json: Json | undefined): boolean {
+  const ref = member(json, '@ref');
+  const holder = member(ref, 'collection') ?? member(ref, 'class');
+  const name = member(member(holder, '@ref'), 'id');
+  return name === 'collections' || name === 'classes';
+}

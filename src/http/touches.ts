@@ -1,0 +1,16 @@
+/** Whether a commit may have changed what a query read. */
+import type { CommitNotice, ReadSet } from '../engine/api.ts';
+import type { Key } from '../codec/key.ts';
+import type { Range, Space } from '../store/port.ts';
+
+export function touches(notice: CommitNotice, { rows, ranges }: ReadSet): boolean {
+  const changed = new Set(notice.rows.map(({ space, key }) => `${space} ${key}`));
+  if (rows.some(({ space, key }) => changed.has(`${space} ${key}`))) return true;
+  return ranges.some((range) => {
+    const keys = range.by === 'key' ? notice.rows : notice.entries;
+    return keys.some(({ space, key }) => isWithin(space, key, range));
+  });
+}
+
+const isWithin = (space: Space, key: Key, range: Range): boolean =>
+  space === range.space && key >= range.lower && key < range.upper;
