@@ -48,12 +48,13 @@ const CLOSE_OBJECT = 0x7d;
 interface Scan {
   readonly text: string;
   at: number;
-  depth: number;
+  /** Levels that may still be entered. */
+  depthLeft: number;
 }
 
 /** @throws JsonError */
-export function parseJson(text: string): Json {
-  const scan: Scan = { text, at: 0, depth: 0 };
+export function parseJson(text: string, depthMax: number = LIMITS.jsonDepth): Json {
+  const scan: Scan = { text, at: 0, depthLeft: depthMax };
   skipSpace(scan);
   const value = readValue(scan);
   skipSpace(scan);
@@ -97,14 +98,14 @@ function readWord<T>(scan: Scan, word: string, value: T): T {
 }
 
 function enter(scan: Scan): void {
-  if (scan.depth === LIMITS.jsonDepth) throw new JsonError('depth', scan.at);
-  scan.depth += 1;
+  if (scan.depthLeft === 0) throw new JsonError('depth', scan.at);
+  scan.depthLeft -= 1;
   scan.at += 1;
   skipSpace(scan);
 }
 
 function leave(scan: Scan): void {
-  scan.depth -= 1;
+  scan.depthLeft += 1;
   scan.at += 1;
 }
 

@@ -212,3 +212,7 @@ export function after(prefix: Key): Key {
 
 /** Of a row in `meta` or `files`. */
 export const metaKey = (name: string): Key => asKey(delimitedText(name));
+
+/** Of a row in `log`: time of its last record, then a number that keeps rows of one time apart. */
+export const logKey = (ts: Micros, sequence: number): Key =>
+  asKey(safeInt64(ts) + safeInt64(sequence));

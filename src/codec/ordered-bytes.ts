@@ -143,12 +143,12 @@ function utf8(text: string): string {
 
 const tail = (point: number): number => 0x80 | (point & 0x3f);
 
+const FLIPPED = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte ^ 0xff));
+
 /** All bits of all bytes turned round: what sorted up sorts down. */
 export function flipped(raw: string): string {
   let result = '';
-  for (let at = 0; at < raw.length; at += 1) {
-    result += String.fromCharCode(raw.charCodeAt(at) ^ 0xff);
-  }
+  for (let at = 0; at < raw.length; at += 1) result += FLIPPED[raw.charCodeAt(at)] ?? '';
   return result;
 }
 

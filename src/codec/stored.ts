@@ -3,6 +3,7 @@
  * Where nothing but plain data is inside, it is the wire text itself. Register of tags: docs/store-format.md.
  */
 import { assert, Refusal, unreachable } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
 import {
   documentMembers,
   eventMembers,
@@ -41,50 +42,69 @@ export interface StoreContext {
 
 const NO_CONTEXT: StoreContext = {};
 
-/** Text of a value in a row. Documents, events and pages become plain objects, actions strings. */
-export function storedText(value: Value, context: StoreContext = NO_CONTEXT): string {
+/**
+ * Text of a value in a row. Documents, events and pages become plain objects, actions strings.
+ * @throws Refusal `bad request` for what nests deeper than `parseStored` takes
+ */
+export const storedText = (value: Value, context: StoreContext = NO_CONTEXT): string =>
+  store(value, context, 0);
+
+/** The members of an object, without the braces. */
+export const storedMembers = (object: ObjectValue, context: StoreContext = NO_CONTEXT): string =>
+  storeMembers(object, context, 1);
+
+/** `depth`: levels of JSON around the value. */
+function store(value: Value, context: StoreContext, depth: number): string {
   switch (typeof value) {
     case 'string':
       return quote(value);
     case 'number':
-      return Number.isInteger(value) ? String(value) : storedDouble(value);
+      return Number.isInteger(value) ? String(value) : storeDouble(value);
     case 'bigint':
     case 'boolean':
       return String(value);
     default:
       if (value === null) return 'null';
-      if (isArray(value)) return storedArray(value, context);
-      return isKinded(value) ? storedKinded(value, context) : storedObject(value, context);
+      if (isArray(value)) return storeArray(value, context, depth);
+      return isKinded(value)
+        ? storeKinded(value, context, depth)
+        : storeObject(value, context, depth);
   }
 }
 
-const storedDouble = (value: number): string =>
+const storeDouble = (value: number): string =>
   Number.isFinite(value) ? doubleText(value) : `{"@double":"${value}"}`;
 
-function storedArray(items: readonly Value[], context: StoreContext): string {
+function deeper(depth: number): number {
+  if (depth < LIMITS.jsonDepth) return depth + 1;
+  throw new Refusal('bad request', `Stored data nests deeper than ${LIMITS.jsonDepth} levels.`);
+}
+
+function storeArray(items: readonly Value[], context: StoreContext, depth: number): string {
+  const inside = deeper(depth);
   let text = '';
-  for (const item of items) text += `${text && ','}${storedText(item, context)}`;
+  for (const item of items) text += `${text && ','}${store(item, context, inside)}`;
   return `[${text}]`;
 }
 
-function storedObject(object: ObjectValue, context: StoreContext): string {
-  const text = `{${storedMembers(object, context)}}`;
-  return isEscaped(object) ? `{"@obj":${text}}` : text;
+function storeObject(object: ObjectValue, context: StoreContext, depth: number): string {
+  return isEscaped(object)
+    ? `{"@obj":{${storeMembers(object, context, deeper(deeper(depth)))}}}`
+    : `{${storeMembers(object, context, deeper(depth))}}`;
 }
 
-/** The members of an object, without the braces. */
-export function storedMembers(object: ObjectValue, context: StoreContext = NO_CONTEXT): string {
+function storeMembers(object: ObjectValue, context: StoreContext, depth: number): string {
   let text = '';
   for (const [key, value] of object) {
-    text += `${text && ','}${quote(key)}:${storedText(value, context)}`;
+    text += `${text && ','}${quote(key)}:${store(value, context, depth)}`;
   }
   return text;
 }
 
-function storedKinded(value: Kinded, context: StoreContext): string {
+function storeKinded(value: Kinded, context: StoreContext, depth: number): string {
   switch (value.kind) {
     case 'double':
-      return storedDouble(value.value);
+      return storeDouble(value.value);
     case 'bytes':
       return `{"@bytes":"${encodeBase64(value.bytes)}"}`;
     case 'time':
@@ -94,23 +114,23 @@ function storedKinded(value: Kinded, context: StoreContext): string {
     case 'uuid':
       return `{"@uuid":${quote(value.text)}}`;
     case 'ref':
-      return storedRef(value, context);
+      return storeRef(value, context);
     case 'unresolved':
       return `{"@ref":{"what":${quote(value.what)},"name":${quote(value.name)},"wire":${quote(value.wire)}}}`;
     case 'set':
-      return `{"@set":${storedSet(value, context)}}`;
+      return `{"@set":{${storeMembers(partsOfSet(value), context, deeper(deeper(depth)))}}}`;
     case 'lambda':
       return `{"@query":{"v":${quote(value.apiVersion)},"w":${quote(value.wire)}}}`;
     case 'page':
-      return storedObject(pageMembers(value), context);
+      return storeObject(pageMembers(value), context, depth);
     case 'document':
-      return storedObject(documentMembers(value), context);
+      return storeObject(documentMembers(value), context, depth);
     case 'event':
-      return storedObject(eventMembers(value), context);
+      return storeObject(eventMembers(value), context, depth);
     case 'action':
       return quote(value.name);
     case 'sourced':
-      return storedObject(sourcedMembers(value), context);
+      return storeObject(sourcedMembers(value), context, depth);
     case 'pending':
       assert(context.pendingTs !== undefined, () => 'the commit time is known when it is stored');
       return String(context.pendingTs);
@@ -119,15 +139,10 @@ function storedKinded(value: Kinded, context: StoreContext): string {
   }
 }
 
-const storedRef = (ref: Ref, context: StoreContext): string =>
+const storeRef = (ref: Ref, context: StoreContext): string =>
   ref.database === context.database
     ? `{"@ref":{"c":${ref.collection},"i":"${ref.id}"}}`
     : `{"@ref":{"c":${ref.collection},"i":"${ref.id}","d":${ref.database}}}`;
-
-/** `{"op":…}` and the parts of the set under their own names. */
-function storedSet(set: SetValue, context: StoreContext): string {
-  return `{${storedMembers(partsOfSet(set), context)}}`;
-}
 
 /** Whether the text of stored members differs from their wire text: something in it renders by name or has no JSON. */
 export const storedNeedsNames = (text: string): boolean =>
@@ -141,12 +156,15 @@ export interface StoredHooks {
   readonly database: DatabaseId;
 }
 
+// Room for tags at the deepest level, and for what a row puts around its members.
+const PARSED_DEPTH = LIMITS.jsonDepth + 8;
+
 /**
  * Inverse of `storedText`.
  * @throws JsonError, or Refusal `local_data_loss` for an escape that was never written
  */
 export function parseStored(text: string, hooks: StoredHooks): Value {
-  const json = parseJson(text);
+  const json = parseJson(text, PARSED_DEPTH);
   return text.includes('"@') ? revive(json, hooks) : json;
 }
 
@@ -179,6 +197,11 @@ function damaged(tag: string): never {
   throw new Refusal('local_data_loss', `A stored document is damaged: no ${tag} is written so.`);
 }
 
+const WITHOUT_JSON = new Map(
+  [Number.NaN, Infinity, -Infinity].map((value) => [String(value), value] as const),
+);
+const INTEGER = /^-?\d{1,19}$/;
+
 function reviveText(tag: string, text: string): Value | undefined {
   switch (tag) {
     case '@ts':
@@ -192,7 +215,7 @@ function reviveText(tag: string, text: string): Value | undefined {
     case '@uuid':
       return new Uuid(text);
     case '@double':
-      return Number(text);
+      return WITHOUT_JSON.get(text);
     default:
       return undefined;
   }
@@ -218,7 +241,7 @@ function reviveTagged(tag: string, inside: ObjectValue, hooks: StoredHooks): Val
 function reviveRef(inside: ObjectValue, hooks: StoredHooks): Value | undefined {
   const { c, i, d = hooks.database, what, name, wire } = Object.fromEntries(inside);
   if (typeof c === 'number' && typeof i === 'string' && typeof d === 'number') {
-    return new Ref(d, c, BigInt(i));
+    return INTEGER.test(i) ? new Ref(d, c, BigInt(i)) : undefined;
   }
   if (typeof what !== 'string' || typeof name !== 'string' || typeof wire !== 'string') {
     return undefined;

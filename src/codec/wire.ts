@@ -1,5 +1,6 @@
 /** Values as the wire JSON of an API version. The hot path of every read: text by concatenation. Spec: values 1 to 7. */
-import { unreachable } from '../errors.ts';
+import { Refusal, unreachable } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
 import { collectionOf, setMembers } from '../values/object-view.ts';
 import { formatDate, formatTime } from '../values/time.ts';
 import {
@@ -32,12 +33,15 @@ export interface RenderContext {
   readonly pendingTs: Micros;
 }
 
-/** Wire text of a value; what renders as nothing is `null` here. */
+/**
+ * Wire text of a value; what renders as nothing is `null` here.
+ * @throws Refusal `bad request` for what nests deeper than `LIMITS.renderDepth`
+ */
 export const renderValue = (value: Value, context: RenderContext): string =>
-  render(value, context) ?? 'null';
+  render(value, context, 0) ?? 'null';
 
 /** Undefined: the value renders as nothing, its place in an object or array closes. */
-function render(value: Value, context: RenderContext): string | undefined {
+function render(value: Value, context: RenderContext, depth: number): string | undefined {
   switch (typeof value) {
     case 'string':
       return quote(value);
@@ -48,19 +52,26 @@ function render(value: Value, context: RenderContext): string | undefined {
       return String(value);
     default:
       if (value === null) return 'null';
-      if (isArray(value)) return renderArray(value, context);
-      return isKinded(value) ? renderKinded(value, context) : renderObject(value, context);
+      if (isArray(value)) return renderArray(value, context, deeper(depth));
+      return isKinded(value)
+        ? renderKinded(value, context, deeper(depth))
+        : renderObject(value, context, deeper(depth));
   }
+}
+
+function deeper(depth: number): number {
+  if (depth < LIMITS.renderDepth) return depth + 1;
+  throw new Refusal('bad request', `The result nests deeper than ${LIMITS.renderDepth} levels.`);
 }
 
 /** The wire has no numbers for NaN and the infinities. */
 const wireDouble = (value: number): string =>
   Number.isFinite(value) ? doubleText(value) : `"${value}"`;
 
-function renderArray(items: readonly Value[], context: RenderContext): string {
+function renderArray(items: readonly Value[], context: RenderContext, depth: number): string {
   let text = '';
   for (const item of items) {
-    const rendered = render(item, context);
+    const rendered = render(item, context, depth);
     if (rendered !== undefined) text += text === '' ? rendered : `,${rendered}`;
   }
   return `[${text}]`;
@@ -72,22 +83,22 @@ export function isEscaped(object: ObjectValue): boolean {
   return false;
 }
 
-function renderObject(object: ObjectValue, context: RenderContext): string {
-  const text = `{${renderMembers(object, context)}}`;
+function renderObject(object: ObjectValue, context: RenderContext, depth: number): string {
+  const text = `{${renderMembers(object, context, depth)}}`;
   return isEscaped(object) ? `{"@obj":${text}}` : text;
 }
 
-function renderMembers(object: ObjectValue, context: RenderContext): string {
+function renderMembers(object: ObjectValue, context: RenderContext, depth: number): string {
   let text = '';
   for (const [key, value] of object) {
-    const rendered = render(value, context);
+    const rendered = render(value, context, depth);
     if (rendered === undefined) continue;
     text += text === '' ? `${quote(key)}:${rendered}` : `,${quote(key)}:${rendered}`;
   }
   return text;
 }
 
-function renderKinded(value: Kinded, context: RenderContext): string | undefined {
+function renderKinded(value: Kinded, context: RenderContext, depth: number): string | undefined {
   switch (value.kind) {
     case 'double':
       return wireDouble(value.value);
@@ -104,19 +115,19 @@ function renderKinded(value: Kinded, context: RenderContext): string | undefined
     case 'unresolved':
       return `{"@ref":${value.wire}}`;
     case 'set':
-      return `{"@set":{${renderSet(value, context)}}}`;
+      return `{"@set":{${renderSet(value, context, depth)}}}`;
     case 'lambda':
       return `{"@query":{${lambdaMembers(value, context)}}}`;
     case 'page':
-      return renderPage(value, context);
+      return renderPage(value, context, depth);
     case 'document':
-      return renderDocument(value, context);
+      return renderDocument(value, context, depth);
     case 'event':
-      return renderEvent(value, context);
+      return renderEvent(value, context, depth);
     case 'action':
       return `"${actionName(value.name, context)}"`;
     case 'sourced':
-      return renderSourced(value, context);
+      return renderSourced(value, context, depth);
     case 'pending':
       return String(context.pendingTs);
     default:
@@ -132,36 +143,38 @@ function renderRef(ref: Ref, context: RenderContext): string | undefined {
 const member = (name: string, rendered: string | undefined): string =>
   rendered === undefined ? '' : `,"${name}":${rendered}`;
 
-function renderDocument(document: Document, context: RenderContext): string {
+function renderDocument(document: Document, context: RenderContext, depth: number): string {
   const { ref, ts, text } = document;
   let members = member('ref', renderRef(ref, context));
   if (context.apiVersion === '2.0')
     members += member('class', renderRef(collectionOf(ref), context));
   members += member('ts', String(typeof ts === 'number' ? ts : context.pendingTs));
-  const fields = text ?? renderMembers(document.fields, context);
+  const fields = text ?? renderMembers(document.fields, context, depth);
   return fields === '' ? `{${members.slice(1)}}` : `{${members.slice(1)},${fields}}`;
 }
 
-function renderPage(page: Page, context: RenderContext): string {
+function renderPage(page: Page, context: RenderContext, depth: number): string {
   let members = '';
-  if (page.before !== undefined) members += `"before":${renderValue(page.before, context)},`;
-  if (page.after !== undefined) members += `"after":${renderValue(page.after, context)},`;
-  return `{${members}"data":${renderArray(page.data, context)}}`;
+  if (page.before !== undefined)
+    members += `"before":${render(page.before, context, depth) ?? 'null'},`;
+  if (page.after !== undefined)
+    members += `"after":${render(page.after, context, depth) ?? 'null'},`;
+  return `{${members}"data":${renderArray(page.data, context, depth)}}`;
 }
 
 /** Names of the members of an event. Spec: values 1. */
-const EVENT_NAMES: Readonly<Record<string, readonly [document: string, values: string]>> = {
-  '2.0': ['resource', 'values'],
-  '2.1': ['instance', 'data'],
-};
+const EVENT_NAMES = new Map<string, readonly [document: string, values: string]>([
+  ['2.0', ['resource', 'values']],
+  ['2.1', ['instance', 'data']],
+]);
 
-function renderEvent(event: Event, context: RenderContext): string {
-  const [documentName, valuesName] = EVENT_NAMES[context.apiVersion] ?? ['document', 'data'];
+function renderEvent(event: Event, context: RenderContext, depth: number): string {
+  const [documentName, valuesName] = EVENT_NAMES.get(context.apiVersion) ?? ['document', 'data'];
   const isOfSet = event.action === 'add' || event.action === 'remove';
   let members = `"ts":${event.ts},"action":"${actionName(event.action, context)}"`;
   if (event.document) members += member(documentName, renderRef(event.document, context));
   if (event.data !== undefined) {
-    members += member(isOfSet ? valuesName : 'data', render(event.data, context));
+    members += member(isOfSet ? valuesName : 'data', render(event.data, context, depth));
   }
   return `{${members}}`;
 }
@@ -177,8 +190,8 @@ const FIRST_ACTIONS = {
 const actionName = (name: ActionName, context: RenderContext): ActionName =>
   context.apiVersion === '2.0' ? FIRST_ACTIONS[name] : name;
 
-const renderSourced = (sourced: Sourced, context: RenderContext): string =>
-  `{"value":${renderValue(sourced.value, context)},"sources":${renderArray(sourced.sources, context)}}`;
+const renderSourced = (sourced: Sourced, context: RenderContext, depth: number): string =>
+  `{"value":${render(sourced.value, context, depth) ?? 'null'},"sources":${renderArray(sourced.sources, context, depth)}}`;
 
 /** Versions at which a lambda without a version tag means itself. */
 const UNTAGGED = new Set(['2.0', '2.1', '2.7', '2.12']);
@@ -189,14 +202,17 @@ const lambdaMembers = (lambda: Lambda, context: RenderContext): string =>
     : `"api_version":"${lambda.apiVersion}",${lambda.wire}`;
 
 /** The inside of `{"@set":{…}}`: lambdas are bare there, and so is the set under `events`. */
-function renderSet(set: SetValue, context: RenderContext): string {
+function renderSet(set: SetValue, context: RenderContext, depth: number): string {
   if (set.op === 'events' && set.of.kind === 'set') {
-    return `"events":{${renderSet(set.of, context)}}`;
+    return `"events":{${renderSet(set.of, context, deeper(depth))}}`;
   }
   let members = '';
   for (const [name, value] of setMembers(set)) {
     const isBare = isKinded(value) && value.kind === 'lambda' && name !== 'terms';
-    members += member(name, isBare ? `{${lambdaMembers(value, context)}}` : render(value, context));
+    members += member(
+      name,
+      isBare ? `{${lambdaMembers(value, context)}}` : render(value, context, depth),
+    );
   }
   return members.slice(1);
 }

@@ -136,7 +136,7 @@ function compareKinded(a: OrderedKind, b: OrderedKind): number {
         compareStrings(a.apiVersion, (b as typeof a).apiVersion)
       );
     case 'uuid':
-      return compareScalars(a.text, (b as typeof a).text);
+      return compareStrings(a.text, (b as typeof a).text);
     case 'pending':
       return 0;
     default:
@@ -144,7 +144,7 @@ function compareKinded(a: OrderedKind, b: OrderedKind): number {
   }
 }
 
-const compareScalars = <T extends number | bigint | string>(a: T, b: T): number =>
+const compareScalars = <T extends number | bigint>(a: T, b: T): number =>
   a < b ? -1 : a > b ? 1 : 0;
 
 const unboxed = (value: number | bigint | Double): number | bigint =>

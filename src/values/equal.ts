@@ -10,6 +10,7 @@ import {
   isNumber,
   isObject,
   type Action,
+  type ActionName,
   type Document,
   type Event,
   type Kinded,
@@ -45,9 +46,11 @@ const isNaNValue = (value: Value): boolean =>
   Number.isNaN(value instanceof Double ? value.value : value);
 
 function equalArrays(a: readonly Value[], b: readonly Value[], actions: ActionEquality): boolean {
-  return (
-    a.length === b.length && a.every((item, index) => equalInside(item, b[index] ?? null, actions))
-  );
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at += 1) {
+    if (!equalInside(a[at] ?? null, b[at] ?? null, actions)) return false;
+  }
+  return true;
 }
 
 function equalObjects(a: ObjectValue, b: ObjectValue, actions: ActionEquality): boolean {
@@ -59,14 +62,14 @@ function equalObjects(a: ObjectValue, b: ObjectValue, actions: ActionEquality): 
   return true;
 }
 
-const LOOSE_ACTIONS: Readonly<Record<string, readonly string[]>> = {
-  create: ['create', 'update', 'add'],
-  delete: ['delete', 'remove'],
-};
+const LOOSE_ACTIONS = new Map<string, readonly ActionName[]>([
+  ['create', ['create', 'update', 'add']],
+  ['delete', ['delete', 'remove']],
+]);
 
 function equalActionAndString(action: Action, text: string, actions: ActionEquality): boolean {
   if (action.name === text) return true;
-  return actions === 'loose' && Boolean(LOOSE_ACTIONS[text]?.includes(action.name));
+  return actions === 'loose' && Boolean(LOOSE_ACTIONS.get(text)?.includes(action.name));
 }
 
 function equalKinded(a: Kinded, b: Kinded, actions: ActionEquality): boolean {

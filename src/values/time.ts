@@ -119,7 +119,7 @@ function fractionText(nanos: number): string {
 const YEAR = String.raw`(\d{4}|-\d{4,10}|\+\d{5,10})`;
 const DATE = new RegExp(String.raw`^${YEAR}-(\d\d)-(\d\d)$`);
 const TIME = new RegExp(
-  String.raw`^${YEAR}-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{0,9}))?)?(?:(Z)|([+-])(\d\d):?(\d\d)(?::(\d\d))?)$`,
+  String.raw`^${YEAR}-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{0,9}))?)?(?:(Z)|([+-])(\d\d)(?::(\d\d)(?::(\d\d))?|(\d\d)))$`,
   'i',
 );
 
@@ -174,7 +174,7 @@ const OFFSET_MAX = 18 * 3600;
 
 function offsetSeconds(match: RegExpExecArray): number | undefined {
   if (match[8]) return 0;
-  const [minute, second] = [Number(match[11]), Number(match[12] ?? 0)];
+  const [minute, second] = [Number(match[11] ?? match[13]), Number(match[12] ?? 0)];
   const total = Number(match[10]) * 3600 + minute * 60 + second;
   if (minute > 59 || second > 59 || total > OFFSET_MAX) return undefined;
   return match[9] === '-' ? -total : total;

@@ -1,0 +1,173 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { LIMITS } from '../limits.ts';
+import { anyDouble, anyInteger, anyString, anyWellFormedString } from '../values/arbitrary.ts';
+import { Double } from '../values/value.ts';
+import { JsonError, parseJson, quote, stringifyJson, wellFormed, type Json } from './json.ts';
+
+/** What `JSON.parse` would have made. */
+function toPlain(json: Json): unknown {
+  if (json instanceof Double) return json.value;
+  if (typeof json === 'bigint') return Number(json);
+  if (Array.isArray(json)) return json.map(toPlain);
+  if (json instanceof Map) {
+    return Object.fromEntries([...json].map(([key, value]) => [key, toPlain(value as Json)]));
+  }
+  return json;
+}
+
+const { json: anyJson } = fc.letrec<{ json: Json }>((tie) => ({
+  json: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom(null, true, false),
+    anyInteger,
+    anyDouble.filter((value) => Number.isFinite(value instanceof Double ? value.value : value)),
+    anyWellFormedString,
+    fc.array(tie('json'), { maxLength: 4 }),
+    fc
+      .array(fc.tuple(anyWellFormedString, tie('json')), { maxLength: 4 })
+      .map((members) => new Map(members)),
+  ),
+}));
+
+test('parseJson() reads what JSON.parse reads', () => {
+  fc.assert(
+    fc.property(
+      fc.jsonValue({ noUnicodeString: false }),
+      fc.constantFrom(0, 1, '\t'),
+      (value, space) => {
+        const text = JSON.stringify(value, null, space);
+        fc.pre(!/\d{19}/.test(text));
+        expect(toPlain(parseJson(text))).toEqual(JSON.parse(text));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('parseJson() refuses what JSON.parse refuses', () => {
+  const anyPiece = fc.constantFrom(
+    ...['{', '}', '[', ']', ',', ':', '"', '\\', '"a"', '1', '0', '-', '.', 'e', '+', ' ', '\n'],
+    ...['true', 'null', 'fals', '\\u00', '\\u0041', '\\x', '\u0001', '01', '-0', '1.5', '2e3'],
+  );
+  const isValid = (text: string): boolean => {
+    try {
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const reads = (text: string): boolean => {
+    try {
+      parseJson(text);
+      return true;
+    } catch (error) {
+      expect(error).toBeInstanceOf(JsonError);
+      return false;
+    }
+  };
+  fc.assert(
+    fc.property(fc.array(anyPiece, { maxLength: 6 }), (pieces) => {
+      const text = pieces.join('');
+      fc.pre(!/\d{16}/.test(text));
+      expect(reads(text)).toBe(isValid(text));
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test('stringifyJson() is the inverse of parseJson()', () => {
+  fc.assert(
+    fc.property(anyJson, (json) => {
+      const text = stringifyJson(json);
+      expect(parseJson(text)).toEqual(json);
+      expect(stringifyJson(parseJson(text))).toBe(text);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('parseJson() keeps int64 and double apart', () => {
+  const cases: readonly (readonly [string, Json])[] = [
+    ['1', 1],
+    ['-0', 0],
+    ['1.0', new Double(1)],
+    ['1e2', new Double(100)],
+    ['1E-2', 0.01],
+    ['-0.0', new Double(-0)],
+    ['1e400', Infinity],
+    ['9007199254740991', 9007199254740991],
+    ['9007199254740992', 9007199254740992n],
+    ['9223372036854775807', 9223372036854775807n],
+    ['-9223372036854775808', -9223372036854775808n],
+    ['9223372036854775808.0', new Double(2 ** 63)],
+  ];
+  for (const [text, value] of cases) expect(parseJson(text)).toStrictEqual(value);
+});
+
+test('parseJson() refuses integers outside int64, however long', () => {
+  for (const text of ['9223372036854775808', '-9223372036854775809', '1'.repeat(100_000)]) {
+    expect(() => parseJson(`[${text}]`)).toThrow(
+      expect.objectContaining({ reason: 'integer range', offset: 1 }),
+    );
+  }
+});
+
+test('parseJson() keeps the order of members and the first of duplicates', () => {
+  const json = parseJson('{"b":1,"2":2,"1":3,"b":4,"__proto__":5}');
+  expect([...(json as ReadonlyMap<string, Json>)]).toEqual([
+    ['b', 1],
+    ['2', 2],
+    ['1', 3],
+    ['__proto__', 5],
+  ]);
+});
+
+test('parseJson() makes ? of lone surrogates and keeps pairs', () => {
+  expect(parseJson(String.raw`"\ud800x\ude00\ud83d\ude00"`)).toBe('?x?😀');
+  expect(parseJson('"\ud800"')).toBe('?');
+  expect(parseJson(String.raw`"😀\ude00"`)).toBe('😀?');
+  expect(parseJson(String.raw`{"\udfff":"\\\/\b\f\n\r\t\"A"}`)).toEqual(
+    new Map([['?', '\\/\b\f\n\r\t"A']]),
+  );
+});
+
+test('parseJson() takes the nesting of the limit and no more', () => {
+  const { jsonDepth } = LIMITS;
+  const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+  expect(() => parseJson(nested(jsonDepth))).not.toThrow();
+  expect(() => parseJson('{"a":'.repeat(jsonDepth) + '1' + '}'.repeat(jsonDepth))).not.toThrow();
+  expect(() => parseJson(nested(jsonDepth + 1))).toThrow(
+    expect.objectContaining({ reason: 'depth', offset: jsonDepth }),
+  );
+  expect(() => parseJson('['.repeat(1_000_000))).toThrow(
+    expect.objectContaining({ reason: 'depth' }),
+  );
+  expect(() => parseJson(nested(3), 2)).toThrow(expect.objectContaining({ reason: 'depth' }));
+  expect(() => parseJson(`[${'[],'.repeat(5000)}[]]`)).not.toThrow();
+});
+
+test('parseJson() says where the syntax breaks', () => {
+  for (const [text, offset] of [
+    ['', 0],
+    ['[1,]', 3],
+    ['{"a" 1}', 5],
+    ['"abc', 4],
+    ['[1] x', 4],
+    ['{a:1}', 1],
+    ['\ufeff1', 0],
+  ] as const) {
+    expect(() => parseJson(text)).toThrow(expect.objectContaining({ reason: 'syntax', offset }));
+  }
+});
+
+test('quote() writes literals that JSON.parse reads, lone surrogates as ?', () => {
+  fc.assert(
+    fc.property(anyString, (text) => {
+      expect(JSON.parse(quote(text))).toBe(wellFormed(text));
+    }),
+    { numRuns: 1000 },
+  );
+  expect(quote('a"\n\u2028😀\ud800')).toBe('"a\\"\\n\u2028😀?"');
+});

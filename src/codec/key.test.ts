@@ -1,0 +1,345 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Refusal } from '../errors.ts';
+import { anyPair, anyPlain, anyRef } from '../values/arbitrary.ts';
+import { compareRefs, compareValues } from '../values/compare.ts';
+import { Double, integer, Ref, type Value } from '../values/value.ts';
+import {
+  after,
+  collectionPrefix,
+  databasePrefix,
+  decodeDocumentKey,
+  decodeEntry,
+  decodeHistoryEntry,
+  decodeHistoryKey,
+  documentKey,
+  entryKey,
+  entryKeyBelow,
+  historyEntryKey,
+  historyKey,
+  indexPrefix,
+  logKey,
+  metaKey,
+  refBytes,
+  termsPrefix,
+  valuesPrefix,
+  type Key,
+} from './key.ts';
+import { encodeValue } from './ordered.ts';
+
+const hex = (raw: string): string =>
+  Array.from(raw, (unit) => unit.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+const compareKeys = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const anyId = fc.oneof(
+  fc.constantFrom(0n, 1n, 2n ** 53n + 1n, 2n ** 63n - 1n),
+  fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
+);
+const anyNumber32 = fc.oneof(
+  fc.constantFrom(0, 1, 1024, 2 ** 31, 2 ** 32 - 1),
+  fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+);
+const anyMicros = fc.oneof(
+  fc.constantFrom(0, -1, 1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER),
+  fc.maxSafeInteger(),
+);
+
+interface Tuple {
+  readonly values: readonly Value[];
+  readonly ref: Ref;
+  readonly ttl: number | undefined;
+}
+const tupleOf = (count: number): fc.Arbitrary<Tuple> =>
+  fc.record({
+    values: fc.array(anyPlain, { minLength: count, maxLength: count }),
+    ref: anyRef.map(({ collection, id }) => new Ref(3, collection, id)),
+    ttl: fc.option(anyMicros, { nil: undefined }),
+  });
+const anyShape = fc.array(fc.boolean(), { maxLength: 3 });
+const terms = ['term', 1];
+const keyOf = (reverse: readonly boolean[], { values, ref, ttl }: Tuple): Key =>
+  entryKey({ database: 3, index: 32_768, terms, values, reverse, ref, ttl });
+
+/** Order of a set: spec sets 3. */
+function compareTuples(reverse: readonly boolean[], a: Tuple, b: Tuple): number {
+  for (const [at, value] of a.values.entries()) {
+    const order = compareValues(value, b.values[at] ?? null);
+    if (order !== 0) return Math.sign(reverse[at] ? -order : order);
+  }
+  return Math.sign(compareRefs(a.ref, b.ref));
+}
+
+test('entryKey() orders entries by values, each its own way, then by ref', () => {
+  fc.assert(
+    fc.property(
+      anyShape.chain((reverse) =>
+        fc.tuple(fc.constant(reverse), tupleOf(reverse.length), tupleOf(reverse.length), fc.nat(3)),
+      ),
+      ([reverse, a, other, shared]) => {
+        const b = {
+          ...other,
+          values: [...a.values.slice(0, shared), ...other.values.slice(shared)],
+        };
+        const order = compareTuples(reverse, a, b);
+        if (order !== 0) expect(compareKeys(keyOf(reverse, a), keyOf(reverse, b))).toBe(order);
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+test('entryKey() makes entries of equal values apart: 1 and 1.0, with and without ttl', () => {
+  const ref = new Ref(3, 1024, 1n);
+  const keys = [
+    keyOf([false], { values: [1], ref, ttl: undefined }),
+    keyOf([false], { values: [new Double(1)], ref, ttl: undefined }),
+    keyOf([false], { values: [1], ref, ttl: 5 }),
+    keyOf([false], { values: [[1]], ref, ttl: undefined }),
+    keyOf([false], { values: [[new Double(1)]], ref, ttl: undefined }),
+  ];
+  expect(new Set(keys).size).toBe(keys.length);
+  const next = keyOf([false], { values: [1], ref: new Ref(3, 1024, 2n), ttl: undefined });
+  expect(keys.slice(0, 3).every((key) => key < next)).toBe(true);
+});
+
+const wellFormed = (value: Value): Value =>
+  typeof value === 'string'
+    ? value.replace(/\p{Surrogate}/gu, '?')
+    : Array.isArray(value)
+      ? value.map(wellFormed)
+      : value instanceof Map
+        ? new Map([...value].map(([key, each]) => [key, wellFormed(each as Value)]))
+        : value;
+
+test('decodeEntry() gives back values with their number types, ref and ttl', () => {
+  fc.assert(
+    fc.property(
+      anyShape.chain((reverse) => fc.tuple(fc.constant(reverse), tupleOf(reverse.length))),
+      fc.array(anyPlain, { maxLength: 2 }),
+      fc.string(),
+      ([reverse, tuple], someTerms, tail) => {
+        const { values, ref, ttl } = tuple;
+        const key = entryKey({
+          database: 3,
+          index: 9,
+          terms: someTerms,
+          values,
+          reverse,
+          ref,
+          ttl,
+        });
+        expect(decodeEntry((key + tail) as Key, values.length, reverse)).toEqual({
+          values: values.map(wellFormed),
+          ref,
+          ttl,
+          end: key.length,
+        });
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
+
+test('decodeEntry() keeps the types of many numbers', () => {
+  fc.assert(
+    fc.property(fc.array(fc.boolean(), { maxLength: 40 }), (doubles) => {
+      const value = doubles.map((isDouble, index) => (isDouble ? new Double(index) : index));
+      const ref = new Ref(3, 1024, 1n);
+      const key = keyOf([false], { values: [value], ref, ttl: undefined });
+      expect(decodeEntry(key, 1, [false]).values).toEqual([value]);
+    }),
+  );
+});
+
+test('entryKeyBelow() makes the key that entryKey() makes', () => {
+  const ref = new Ref(3, 1024, 1n);
+  const entry = { database: 3, index: 9, terms, values: [1, 'x'], reverse: [true], ref, ttl: 7 };
+  expect(entryKeyBelow(termsPrefix(3, 9, terms), entry)).toBe(entryKey(entry));
+});
+
+test('termsPrefix() is the prefix of exactly the entries of its terms', () => {
+  fc.assert(
+    fc.property(anyPair(anyPlain), fc.boolean(), ([a, b], longer) => {
+      const ref = new Ref(3, 1024, 1n);
+      const prefix = termsPrefix(3, 9, [a]);
+      const own = entryKey({ database: 3, index: 9, terms: [a], values: [], reverse: [], ref });
+      expect(own.startsWith(prefix)).toBe(true);
+      const others = longer ? [a, b] : [b];
+      const other = entryKey({
+        database: 3,
+        index: 9,
+        terms: others,
+        values: [],
+        reverse: [],
+        ref,
+      });
+      if (other.startsWith(prefix)) expect(termsPrefix(3, 9, others)).toBe(prefix);
+    }),
+  );
+  expect(termsPrefix(3, 9, [1])).not.toBe(termsPrefix(3, 9, [new Double(1)]));
+  expect(termsPrefix(3, 9, [[1]])).not.toBe(termsPrefix(3, 9, [[new Double(1)]]));
+});
+
+test('valuesPrefix() holds the entries that begin with its values, whatever their number types', () => {
+  const ref = new Ref(3, 1024, 1n);
+  const below = termsPrefix(3, 32_768, terms);
+  for (const reverse of [[], [true], [true, true]]) {
+    const prefix = valuesPrefix(below, [1], reverse);
+    const holds = (values: readonly Value[]): boolean =>
+      keyOf(reverse, { values, ref, ttl: undefined }).startsWith(prefix);
+    expect(holds([1, 'x'])).toBe(true);
+    expect(holds([new Double(1), 'x'])).toBe(true);
+    expect(holds([1.5, 'x'])).toBe(false);
+  }
+});
+
+test('valuesPrefix() of text holds no longer text', () => {
+  const ref = new Ref(3, 1024, 1n);
+  const below = termsPrefix(3, 32_768, terms);
+  for (const reverse of [[false], [true]]) {
+    const longer = keyOf(reverse, { values: ['a\0'], ref, ttl: undefined });
+    expect(longer.startsWith(valuesPrefix(below, ['a'], reverse))).toBe(false);
+  }
+});
+
+test('documentKey() orders by database, collection, id and is read back', () => {
+  const anyAddress = fc.record({ database: anyNumber32, collection: anyNumber32, id: anyId });
+  fc.assert(
+    fc.property(anyAddress, anyAddress, (a, b) => {
+      const [x, y] = [a, b].map((each) => documentKey(each.database, each.collection, each.id));
+      expect(decodeDocumentKey(x!)).toEqual(a);
+      const order =
+        a.database - b.database ||
+        a.collection - b.collection ||
+        (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+      expect(compareKeys(x!, y!)).toBe(Math.sign(order));
+    }),
+  );
+});
+
+test('historyKey() orders versions of a document by time and is read back', () => {
+  fc.assert(
+    fc.property(
+      anyNumber32,
+      anyNumber32,
+      anyId,
+      anyMicros,
+      anyMicros,
+      (database, collection, id, a, b) => {
+        const [x, y] = [a, b].map((ts) => historyKey(database, collection, id, ts));
+        expect(decodeHistoryKey(x!)).toEqual({ database, collection, id, ts: a });
+        expect(compareKeys(x!, y!)).toBe(Math.sign(a - b));
+        expect(x!.startsWith(documentKey(database, collection, id))).toBe(true);
+      },
+    ),
+  );
+});
+
+test('historyEntryKey() orders by entry, then by time, and is read back', () => {
+  fc.assert(
+    fc.property(tupleOf(1), tupleOf(1), anyMicros, anyMicros, (a, b, added, removed) => {
+      const [x, y] = [keyOf([false], a), keyOf([false], b)];
+      const key = historyEntryKey(x, added, removed);
+      expect(decodeHistoryEntry(key)).toEqual({ entry: x, added, removed });
+      if (x !== y) {
+        expect(compareKeys(key, historyEntryKey(y, removed, added))).toBe(compareKeys(x, y));
+      }
+      expect(compareKeys(key, historyEntryKey(x, removed, added))).toBe(Math.sign(added - removed));
+    }),
+  );
+});
+
+test('after() is above all keys of a prefix and below all others above it', () => {
+  const anyKey = fc
+    .array(fc.constantFrom(0, 1, 0x7f, 0xfe, 0xff), { minLength: 1, maxLength: 4 })
+    .map((bytes) => String.fromCharCode(...bytes) as Key);
+  fc.assert(
+    fc.property(anyKey, anyKey, (prefix, other) => {
+      fc.pre(!/^\u00ff+$/.test(prefix));
+      const upper = after(prefix);
+      expect(other < upper).toBe(other < prefix || other.startsWith(prefix));
+      expect(prefix + other < upper).toBe(true);
+    }),
+  );
+  expect(() => after('\u00ff\u00ff' as Key)).toThrow('nothing is above it');
+});
+
+test('prefixes hold what is below them', () => {
+  const key = documentKey(3, 1024, 5n);
+  expect(key.startsWith(databasePrefix(3))).toBe(true);
+  expect(key.startsWith(collectionPrefix(3, 1024))).toBe(true);
+  expect(termsPrefix(3, 9, []).startsWith(indexPrefix(3, 9))).toBe(true);
+});
+
+test('refBytes() ends an entry and orders as refs do', () => {
+  fc.assert(
+    fc.property(anyRef, anyRef, (a, b) => {
+      const order = compareRefs(new Ref(0, a.collection, a.id), new Ref(0, b.collection, b.id));
+      expect(compareKeys(refBytes(a), refBytes(b))).toBe(Math.sign(order));
+    }),
+  );
+});
+
+test('keys have the bytes that docs/store-format.md pins', () => {
+  const ref = new Ref(7, 1024, 101n);
+  const entry = entryKey({
+    database: 7,
+    index: 32_768,
+    terms: ['a', new Double(1)],
+    values: [integer(1n), false],
+    reverse: [false, true],
+    ref,
+    ttl: 1,
+  });
+  expect(hex(documentKey(7, 1024, 101n))).toBe('00000007' + '00000400' + '8000000000000065');
+  expect(hex(historyKey(7, 1024, 101n, 1_600_000_000_000_000))).toBe(
+    '00000007' + '00000400' + '8000000000000065' + '8005af3107a40000',
+  );
+  expect(hex(entry)).toBe(
+    '00000007' +
+      '00008000' + // database, index
+      '20610001' +
+      '10bff00000000000008000' +
+      '04' +
+      '01' + // terms: the first number is a Double
+      '10bff00000000000008000' +
+      '97' + // 1, and false turned round
+      '8000000000000065' +
+      '00000400' + // ref
+      '00' +
+      '01' +
+      '8000000000000001', // number types, ttl
+  );
+  expect(hex(historyEntryKey('e' as Key, 1, 2))).toBe(
+    '65' + '8000000000000001' + '8000000000000002',
+  );
+  expect(hex(metaKey('head'))).toBe('68656164' + '0001');
+  expect(hex(logKey(1, 2))).toBe('8000000000000001' + '8000000000000002');
+});
+
+test('decoders refuse keys that are none, by name', () => {
+  const key = entryKey({
+    database: 1,
+    index: 2,
+    terms: [],
+    values: [1],
+    reverse: [],
+    ref: new Ref(1, 1024, 1n),
+  });
+  const cut = key.slice(0, -1) as Key;
+  const odd = (cut + '\u0002') as Key;
+  for (const [decode, message] of [
+    [() => decodeDocumentKey('abc' as Key), 'not the length of a document key'],
+    [() => decodeHistoryKey('abc' as Key), 'not the length of a history key'],
+    [() => decodeEntry(cut, 1, []), 'it ends early'],
+    [() => decodeEntry(odd, 1, []), 'neither with nor without ttl'],
+    [() => decodeHistoryEntry('abc' as Key), 'it ends early'],
+  ] as const) {
+    expect(decode).toThrow(Refusal);
+    expect(decode).toThrow(message);
+  }
+});
+
+test('encodeValue() is what valuesPrefix() appends', () => {
+  expect(valuesPrefix('' as Key, ['x', 2], [])).toBe(encodeValue('x') + encodeValue(2));
+});

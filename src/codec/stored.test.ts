@@ -1,0 +1,184 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Refusal } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import { anyLambda, anyPlain, anySet, anyUnresolved } from '../values/arbitrary.ts';
+import {
+  Action,
+  Double,
+  isArray,
+  isKinded,
+  isObject,
+  PENDING,
+  Ref,
+  type Lambda,
+  type Value,
+} from '../values/value.ts';
+import { JsonError } from './json.ts';
+import {
+  parseStored,
+  storedMembers,
+  storedNeedsNames,
+  storedText,
+  type StoredHooks,
+} from './stored.ts';
+import { renderValue } from './wire.ts';
+
+const hooks: StoredHooks = {
+  database: 7,
+  lambda: (wire, apiVersion): Lambda => ({
+    kind: 'lambda',
+    pattern: /"lambda":"(\w+)"/.exec(wire)?.[1] ?? '',
+    body: undefined,
+    captures: new Map(),
+    apiVersion,
+    wire,
+  }),
+};
+const context = { database: 7, pendingTs: 9 };
+
+/** Text is stored well formed. */
+function wellFormed(value: Value): Value {
+  if (typeof value === 'string') return value.replace(/\p{Surrogate}/gu, '?');
+  if (isArray(value)) return value.map(wellFormed);
+  if (isObject(value)) return new Map([...value].map(([key, each]) => [key, wellFormed(each)]));
+  if (!isKinded(value) || value.kind !== 'set') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [
+      key,
+      key === 'op' || key === 'kind' ? part : wellFormed(part as Value),
+    ]),
+  ) as unknown as Value;
+}
+
+test('parseStored() gives back what storedText() stored', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof({ arbitrary: anyPlain, weight: 4 }, anySet, anyLambda, anyUnresolved),
+      fc.constantFrom(context, undefined),
+      (value, storing) => {
+        expect(parseStored(storedText(value, storing), hooks)).toEqual(wellFormed(value));
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+const hasOwnText = (value: Value): boolean => {
+  if (isArray(value)) return value.some(hasOwnText);
+  if (isObject(value)) return [...value.values()].some(hasOwnText);
+  if (value instanceof Double) return !Number.isFinite(value.value);
+  if (typeof value === 'number') return !Number.isFinite(value);
+  return isKinded(value) && value.kind === 'ref';
+};
+
+test('storedText() is the wire text unless storedNeedsNames()', () => {
+  const rendering = { names: { refToWire: () => 'null' }, apiVersion: '4', pendingTs: 9 };
+  fc.assert(
+    fc.property(anyPlain, (value) => {
+      const text = storedText(value, context);
+      if (hasOwnText(value)) expect(storedNeedsNames(text)).toBe(true);
+      if (!storedNeedsNames(text)) expect(text).toBe(renderValue(value, rendering));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('storedNeedsNames() is about tags, not about text that mentions them', () => {
+  expect(storedNeedsNames('{"data":{"a":"\\"@ref\\" x","t":{"@ts":"…"}}}')).toBe(false);
+  expect(storedNeedsNames('{"a":{"@ref":{"c":1,"i":"2"}}}')).toBe(true);
+});
+
+test('storedText() leaves out the database of refs where it is known', () => {
+  const ref = new Ref(7, 1024, 101n);
+  expect(storedText(ref, { database: 7 })).toBe('{"@ref":{"c":1024,"i":"101"}}');
+  expect(storedText(ref)).toBe('{"@ref":{"c":1024,"i":"101","d":7}}');
+  expect(parseStored('{"@ref":{"c":1024,"i":"101"}}', hooks)).toEqual(ref);
+});
+
+test('storedText() stores documents, events, pages and actions as plain data', () => {
+  const ref = new Ref(7, 1024, 1n);
+  const text = (value: Value): string => storedText(value, context);
+  const inner = '{"@ref":{"c":1024,"i":"1"}}';
+  expect(
+    text({
+      kind: 'document',
+      ref,
+      ts: PENDING,
+      created: true,
+      fields: new Map([['data', 1]]),
+      text: '"data":1',
+    }),
+  ).toBe(`{"ref":${inner},"ts":9,"data":1}`);
+  expect(text({ kind: 'event', ts: 5, action: 'add', document: ref, data: [1] })).toBe(
+    `{"ts":5,"action":"add","document":${inner},"data":[1]}`,
+  );
+  expect(text({ kind: 'page', before: undefined, after: [1], data: [2], cursors: [[2]] })).toBe(
+    '{"after":[1],"data":[2]}',
+  );
+  expect(text({ kind: 'sourced', value: 1, sources: [] })).toBe('{"value":1,"sources":[]}');
+  expect(text(new Action('update'))).toBe('"update"');
+  expect(text(PENDING)).toBe('9');
+});
+
+test('storedText() pins the forms of docs/store-format.md', () => {
+  const index = new Ref(7, 3, 2n);
+  const set = { kind: 'set', op: 'match', index, terms: ['a'] } as const;
+  const lambda = hooks.lambda('"lambda":"x","expr":1', '4');
+  const text = (value: Value): string => storedText(value, context);
+  expect(text(set)).toBe('{"@set":{"op":"match","index":{"@ref":{"c":3,"i":"2"}},"terms":["a"]}}');
+  expect(text(lambda)).toBe('{"@query":{"v":"4","w":"\\"lambda\\":\\"x\\",\\"expr\\":1"}}');
+  expect(text(Number.NaN)).toBe('{"@double":"NaN"}');
+  expect(text(new Map([['@ref', 1]]))).toBe('{"@obj":{"@ref":1}}');
+});
+
+test('storedMembers() is the text without the braces', () => {
+  const members = new Map<string, Value>([
+    ['data', new Map([['a', 1]])],
+    ['ttl', null],
+  ]);
+  expect(`{${storedMembers(members)}}`).toBe(storedText(members));
+  expect(storedMembers(new Map())).toBe('');
+});
+
+test('storedText() stores nothing that parseStored() could not read for its depth', () => {
+  const nested = (depth: number, wrap: (value: Value) => Value): Value => {
+    let value: Value = new Ref(7, 1024, 1n);
+    for (let level = 0; level < depth; level += 1) value = wrap(value);
+    return value;
+  };
+  const inArray = nested(LIMITS.jsonDepth, (value) => [value]);
+  expect(parseStored(storedText(inArray, context), hooks)).toEqual(inArray);
+  const escaped = nested(LIMITS.jsonDepth / 2, (value) => new Map([['@', value]]));
+  expect(parseStored(storedText(escaped, context), hooks)).toBeInstanceOf(Map);
+  for (const value of [[inArray], new Map([['@', escaped]])]) {
+    expect(() => storedText(value, context)).toThrow(Refusal);
+  }
+});
+
+test('storedText() asks for the commit time where it must know it', () => {
+  expect(() => storedText(PENDING)).toThrow('commit time');
+});
+
+test('parseStored() refuses text that was never stored, by name', () => {
+  for (const text of [
+    '{"@ref":{"c":1024}}',
+    '{"@ref":"x"}',
+    '{"@ref":{"c":1024,"i":"x1"}}',
+    '{"@ts":"yesterday"}',
+    '{"@date":"2020-02-30"}',
+    '{"@bytes":"*"}',
+    '{"@set":{"op":"match"}}',
+    '{"@set":{"op":"filter","set":1}}',
+    '{"@set":{"op":"shuffle"}}',
+    '{"@query":{}}',
+    '{"@double":"one"}',
+    '{"@other":1}',
+    '{"@other":"x"}',
+  ]) {
+    expect(() => parseStored(text, hooks)).toThrow(
+      expect.objectContaining({ code: 'local_data_loss' }),
+    );
+  }
+  expect(() => parseStored('{"a":', hooks)).toThrow(JsonError);
+});
