@@ -1,0 +1,171 @@
+import type {
+  HttpCall,
+  HttpReply,
+  LossReport,
+  ProgressMessage,
+  QueryReply,
+  WorkerMessage,
+} from '../host/api.ts';
+import { forgetBirth } from './birth-mark.ts';
+import { makeClient, type Client, type QueryOptions } from './client.ts';
+import { fetchFrom, type BurrowFetch } from './fetch.ts';
+import type { Link } from './link.ts';
+import { Logs } from './logs.ts';
+import { Streams } from './streams.ts';
+import { Subscriptions } from './subscriptions.ts';
+
+/** Of a build of an index, or of `verify()`. */
+export type Progress = Omit<ProgressMessage, 'type'>;
+
+export interface DatabaseEvents {
+  progress: CustomEvent<Progress>;
+  /** Data that was here is gone: the browser evicted it, or its files were lost. */
+  loss: CustomEvent<LossReport>;
+  /** Nothing can be asked of this object any more; `detail` says why. */
+  closed: CustomEvent<string>;
+}
+
+const CLOSE_MS = 10_000;
+
+/** An open database. */
+export class Database extends EventTarget {
+  readonly name: string;
+  /** The HTTP surface as a `fetch`, for the original driver: `new faunadb.Client({ secret, fetch: db.fetch })`. */
+  readonly fetch: BurrowFetch;
+  readonly logs: Logs;
+  private readonly link: Link;
+  private readonly subscriptions: Subscriptions;
+  private readonly mayAskToPersist: boolean;
+  private askedToPersist = false;
+
+  /** @internal */
+  constructor(link: Link, options: { readonly persist: boolean }) {
+    super();
+    this.name = link.name;
+    this.link = link;
+    this.mayAskToPersist = options.persist;
+    this.subscriptions = new Subscriptions(link);
+    const streams = new Streams(link);
+    const http = (call: HttpCall): Promise<HttpReply> => link.call((host) => host.http(call));
+    this.fetch = fetchFrom({
+      http,
+      openStream: (stream) => streams.open(stream),
+      abortStream: (stream, reason) => streams.abort(stream, reason),
+    });
+    this.logs = new Logs({
+      http,
+      logFile: (id, version) => link.call((host) => host.logFile(id, version)),
+      get rootSecret() {
+        return link.rootSecret;
+      },
+    });
+    link.listen({
+      onMessage: (message) => this.tell(message),
+      onRenewed: () => this.tellLoss(),
+    });
+  }
+
+  /** Opens everything in this database. Keep it in the page. */
+  get rootSecret(): string {
+    return this.link.rootSecret;
+  }
+
+  /** Data that was found missing when the database was opened. */
+  get loss(): LossReport | undefined {
+    return this.link.loss;
+  }
+
+  /** Acts with the secret of a key or of a token; with the root secret when none is given. */
+  client({ secret }: { readonly secret?: string } = {}): Client {
+    return makeClient(
+      {
+        query: (...call) => this.query(...call),
+        subscribe: (...call) => this.subscriptions.add(...call),
+      },
+      () => secret ?? this.link.rootSecret,
+    );
+  }
+
+  /** Looks at everything that is stored and says what is wrong: nothing, when the list is empty. */
+  async verify(): Promise<readonly string[]> {
+    return this.link.call((host) => host.verify());
+  }
+
+  /** Lets running queries finish, then lets go of everything. */
+  async close(): Promise<void> {
+    await this.end('close');
+  }
+
+  /** Closes the database and deletes all that it holds on this device. */
+  async destroy(): Promise<void> {
+    await this.end('destroy');
+    forgetBirth(this.name);
+  }
+
+  override addEventListener<K extends keyof DatabaseEvents>(
+    type: K,
+    listener: (event: DatabaseEvents[K]) => void,
+    options?: AddEventListenerOptions | boolean,
+  ): void;
+  override addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: AddEventListenerOptions | boolean,
+  ): void;
+  override addEventListener(
+    type: string,
+    listener: ((event: never) => void) | EventListenerObject | null,
+    options?: AddEventListenerOptions | boolean,
+  ): void {
+    super.addEventListener(type, listener as EventListener | null, options);
+  }
+
+  private async query(secret: string, query: string, options: QueryOptions): Promise<QueryReply> {
+    const { timeoutMs, traceparent, tags } = options;
+    const text = tags && Object.entries(tags).map((pair) => pair.join('='));
+    const reply = await this.link.call((host) =>
+      host.query({ secret, query, timeoutMs, traceparent, tags: text?.join(',') }),
+    );
+    if (reply.metrics.writeOps > 0) this.askToPersist();
+    return reply;
+  }
+
+  /** Stored data may be evicted until the browser is asked to keep it; asking makes sense once there is some. */
+  private askToPersist(): void {
+    if (this.askedToPersist || !this.mayAskToPersist) return;
+    this.askedToPersist = true;
+    if (typeof navigator === 'undefined' || !navigator.storage?.persist) return;
+    // Refused or impossible: the data stays what it is, evictable.
+    navigator.storage.persist().catch(() => undefined);
+  }
+
+  private async end(how: 'close' | 'destroy'): Promise<void> {
+    await this.link.close(how, CLOSE_MS);
+    this.logs.close();
+  }
+
+  private tell(message: WorkerMessage): void {
+    switch (message.type) {
+      case 'progress': {
+        const { type, ...detail } = message;
+        this.dispatchEvent(new CustomEvent(type, { detail }));
+        return;
+      }
+      case 'loss':
+        this.dispatchEvent(new CustomEvent('loss', { detail: message.loss }));
+        return;
+      case 'closed':
+        this.logs.close();
+        this.dispatchEvent(new CustomEvent('closed', { detail: message.description }));
+        return;
+      case 'answer':
+      case 'part':
+      case 'broken':
+      case 'pong':
+    }
+  }
+
+  private tellLoss(): void {
+    if (this.loss) this.dispatchEvent(new CustomEvent('loss', { detail: this.loss }));
+  }
+}

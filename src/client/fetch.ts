@@ -1,0 +1,118 @@
+import type { HttpCall, HttpReply } from '../host/api.ts';
+import { BurrowError } from './errors.ts';
+
+/** Of an `AbortSignal`, or of one that only looks like it: Node users of the original driver have such. */
+export interface AbortSignalLike {
+  readonly aborted: boolean;
+  readonly reason?: unknown;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+export interface FetchInit {
+  readonly method?: string;
+  /** Also with numbers as values, which the original driver sends. */
+  readonly headers?:
+    | Headers
+    | readonly (readonly [string, unknown])[]
+    | Readonly<Record<string, unknown>>
+    | undefined;
+  readonly body?: BodyInit | null | undefined;
+  readonly signal?: AbortSignalLike | null | undefined;
+}
+
+export type BurrowFetch = (input: string | URL | Request, init?: FetchInit) => Promise<Response>;
+
+/** What fetching needs from the database. */
+export interface FetchHost {
+  http(call: HttpCall): Promise<HttpReply>;
+  openStream(stream: number): ReadableStream<Uint8Array>;
+  abortStream(stream: number, reason: unknown): void;
+}
+
+/**
+ * The HTTP surface of the database as a `fetch`: same signature, answered by the worker. The host of a URL is ignored.
+ * Usable on its own: it needs no `this`.
+ */
+export const fetchFrom =
+  (host: FetchHost): BurrowFetch =>
+  async (input, init = {}) => {
+    const request = input instanceof Request ? input : undefined;
+    const signal = init.signal ?? request?.signal;
+    throwIfAborted(signal);
+    const call: HttpCall = {
+      method: (init.method ?? request?.method ?? 'GET').toUpperCase(),
+      path: pathOf(request?.url ?? String(input)),
+      headers: headersOf(init.headers ?? request?.headers),
+      body: await bodyOf(init.body ?? request?.body),
+    };
+    const reply = await orAborted(host.http(call), signal, (late) => {
+      if (typeof late.body !== 'string') host.abortStream(late.body.stream, abortError(signal));
+    });
+    const headers = new Headers({ ...reply.headers });
+    const { status } = reply;
+    const isEmpty = call.method === 'HEAD' || status === 204 || status === 304;
+    if (typeof reply.body === 'string') {
+      return new Response(isEmpty ? null : reply.body, { status, headers });
+    }
+    const { stream } = reply.body;
+    const body = host.openStream(stream);
+    signal?.addEventListener('abort', () => host.abortStream(stream, abortError(signal)));
+    return new Response(body, { status, headers });
+  };
+
+/** Path and query of a URL; of a bare `http://host:1` it is `/`. */
+function pathOf(url: string): string {
+  try {
+    const { pathname, search } = new URL(url, 'http://burrow.local/');
+    return pathname.replace(/^\/*/, '/') + search;
+  } catch (cause) {
+    throw new BurrowError(`db.fetch was called with something that is no URL: ${url}`, { cause });
+  }
+}
+
+function headersOf(given: FetchInit['headers']): Record<string, string> {
+  if (!given) return {};
+  const entries: Iterable<readonly [string, unknown]> =
+    given instanceof Headers || Array.isArray(given)
+      ? (given as Iterable<readonly [string, unknown]>)
+      : Object.entries(given);
+  const headers: Record<string, string> = {};
+  for (const [name, value] of entries) {
+    if (value !== undefined && value !== null) headers[name.toLowerCase()] = String(value);
+  }
+  return headers;
+}
+
+async function bodyOf(body: BodyInit | null | undefined): Promise<string | undefined> {
+  if (body === null || body === undefined) return undefined;
+  return typeof body === 'string' ? body : new Response(body).text();
+}
+
+const abortError = (signal: AbortSignalLike | null | undefined): Error =>
+  Object.assign(new DOMException('The request was aborted.', 'AbortError'), {
+    cause: signal?.reason,
+  });
+
+function throwIfAborted(signal: AbortSignalLike | null | undefined): void {
+  if (signal?.aborted) throw abortError(signal);
+}
+
+/** Rejects as soon as `signal` is aborted; what comes after that goes to `dropLate`. */
+function orAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignalLike | null | undefined,
+  dropLate: (late: T) => void,
+): Promise<T> {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(abortError(signal));
+    signal.addEventListener('abort', onAbort);
+    work
+      .then((value) => {
+        if (signal.aborted) dropLate(value);
+        else resolve(value);
+      }, reject)
+      .finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

@@ -1,0 +1,111 @@
+import { q } from './builders.ts';
+import type { Arg, Page, PaginateOptions } from './query-types.ts';
+import type { Expr } from './values.ts';
+
+type RunPage = (page: Expr<Page>) => Promise<Page>;
+type Step = (page: Expr<Page>) => Expr<Page>;
+/** Cursors of the pages on both sides, as far as they are known. */
+interface Place {
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+type Lambda = Expr | ((...variables: Expr<never>[]) => unknown);
+
+/**
+ * Goes through the pages of a set. Remembers where it is: `nextPage()` and `previousPage()` move, while `each` and
+ * iteration begin at the present place and leave it where it is.
+ */
+export class PageHelper<T = unknown> implements AsyncIterable<T[]> {
+  private readonly run: RunPage;
+  private readonly set: Arg;
+  private readonly options: PaginateOptions;
+  private readonly steps: readonly Step[];
+  /** @internal */
+  before: unknown;
+  /** @internal */
+  after: unknown;
+
+  constructor(
+    run: RunPage,
+    set: Arg,
+    options: PaginateOptions,
+    { before, after }: Place,
+    steps: readonly Step[] = [],
+  ) {
+    this.run = run;
+    this.set = set;
+    this.options = options;
+    this.before = before;
+    this.after = after;
+    this.steps = steps;
+  }
+
+  /** Pages whose elements went through `lambda`, in the database. */
+  map<U = unknown>(lambda: Lambda): PageHelper<U> {
+    return this.with<U>((page) => q.Map(page, lambda as Expr));
+  }
+
+  /** Pages of only those elements for which `lambda` is true, in the database. */
+  filter(lambda: Lambda): PageHelper<T> {
+    return this.with<T>((page) => q.Filter(page, lambda));
+  }
+
+  /** The elements of the next page. After the last page: that page again. */
+  async nextPage(): Promise<T[]> {
+    return this.moveTo(await this.fetch('after', this.after));
+  }
+
+  /** The elements of the page before; from the start of a set that is its last page. */
+  async previousPage(): Promise<T[]> {
+    return this.moveTo(await this.fetch('before', this.before));
+  }
+
+  /** Calls `visit` with the elements of each page, from here to the end of the set. */
+  async each(visit: (elements: T[]) => void | Promise<void>): Promise<void> {
+    for await (const elements of this) await visit(elements);
+  }
+
+  /** Calls `visit` with the elements of each page, from here back to the start of the set. */
+  async eachReverse(visit: (elements: T[]) => void | Promise<void>): Promise<void> {
+    for await (const elements of this.walk('before', this.before)) await visit(elements);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T[]> {
+    return this.walk('after', this.after);
+  }
+
+  private async *walk(direction: 'before' | 'after', start: unknown): AsyncGenerator<T[], void> {
+    let cursor = start;
+    do {
+      const page = await this.fetch(direction, cursor);
+      yield page.data as T[];
+      cursor = page[direction];
+    } while (cursor !== undefined);
+  }
+
+  private fetch(direction: 'before' | 'after', cursor: unknown): Promise<Page> {
+    // Nothing lies before the start; `before: null` means before the end.
+    const from = cursor === undefined && direction === 'before' ? null : cursor;
+    const options = from === undefined ? this.options : { ...this.options, [direction]: from };
+    const page: Expr<Page> = q.Paginate(this.set, options);
+    return this.run(this.steps.reduce((built, step) => step(built), page));
+  }
+
+  private moveTo(page: Page): T[] {
+    this.before = page.before ?? this.before;
+    this.after = page.after ?? this.after;
+    return page.data as T[];
+  }
+
+  private with<U>(step: Step): PageHelper<U> {
+    return new PageHelper<U>(this.run, this.set, this.options, this, [...this.steps, step]);
+  }
+}
+
+/** @param options may hold the cursor to begin at; when it holds both, `before` counts */
+export function pagesOf<T>(run: RunPage, set: Arg, options: PaginateOptions): PageHelper<T> {
+  const { before, after, cursor, ...rest } = options;
+  const place = (cursor ?? { before, after }) as Place;
+  const start = place.before === undefined ? { after: place.after } : { before: place.before };
+  return new PageHelper<T>(run, set, rest, start);
+}

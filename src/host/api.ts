@@ -1,0 +1,176 @@
+/**
+ * The whole contract between the page and its worker: flat calls, and one port for what comes unasked. Everything is plain
+ * data. Errors cross as data too, because a thrown one keeps only its message on the way.
+ */
+import type { RefusalCode } from '../errors.ts';
+
+/** Raised when anything below changes: a page and a worker of different builds refuse each other. */
+export const PROTOCOL = 1;
+
+/** What the worker answers to `HELLO`, once it can be called. */
+export interface Ready {
+  readonly type: 'burrow-ready';
+  readonly protocol: number;
+}
+export interface Hello {
+  readonly type: 'burrow-hello';
+}
+export const HELLO: Hello = { type: 'burrow-hello' };
+
+/** The database could not do it. A query that was evaluated and failed is no refusal: it has an answer. */
+export interface RefusalData {
+  readonly code: RefusalCode;
+  /** What HTTP answers. */
+  readonly status: number;
+  readonly description: string;
+}
+export type Reply<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly refusal: RefusalData };
+
+export interface LogOptions {
+  readonly enabled: boolean;
+  readonly retentionDays: number;
+  readonly maxBytes: number;
+}
+
+export interface OpenOptions {
+  readonly protocol: number;
+  readonly name: string;
+  readonly durability: 'strict' | 'relaxed';
+  readonly hashCost: number;
+  readonly log: LogOptions;
+  /** Of the same database, opened before by this page: secrets handed out then stay good. */
+  readonly rootSecret: string | undefined;
+  /** Mark of the database as this origin last saw it, kept outside IndexedDB. */
+  readonly birth: string | undefined;
+  /** Name of a Web Lock that the worker takes before it answers: whoever gets it next knows that the worker is gone. */
+  readonly aliveLock: string;
+}
+
+/** Data that was here is gone: the browser evicted it, or its file was lost. */
+export interface LossReport {
+  /** What is known of it, in a sentence. */
+  readonly description: string;
+}
+
+export interface OpenReply {
+  readonly rootSecret: string;
+  /** Mark to keep outside IndexedDB. */
+  readonly birth: string;
+  readonly loss: LossReport | undefined;
+}
+
+export interface QueryCall {
+  readonly secret: string;
+  /** Wire JSON. */
+  readonly query: string;
+  readonly timeoutMs: number | undefined;
+  /** `k=v,k=v`, for the query log. */
+  readonly tags: string | undefined;
+  readonly traceparent: string | undefined;
+}
+
+/** The nine metrics; same names as in the engine. */
+export interface QueryMetrics {
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly computeOps: number;
+  readonly readOps: number;
+  readonly writeOps: number;
+  readonly readBytes: number;
+  readonly writeBytes: number;
+  /** ms */
+  readonly queryTime: number;
+  readonly retries: number;
+}
+
+export interface QueryReply {
+  readonly status: number;
+  /** `{"resource":…}` or `{"errors":[…]}`. */
+  readonly body: string;
+  /** µs */
+  readonly txnTime: number;
+  readonly metrics: QueryMetrics;
+}
+
+export interface HttpCall {
+  readonly method: string;
+  /** Path and query string. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** All of it; or the number of a stream, to be pulled through the port. */
+  readonly body: string | { readonly stream: number };
+}
+
+/** An exported log file. */
+export interface LogFile {
+  readonly name: string;
+  readonly file: BlobLike;
+}
+/** A `Blob`: this room has no word for it. It crosses without being copied. */
+export interface BlobLike {
+  readonly size: number;
+}
+
+/** `Port` is `MessagePort`, a word that this room does not have. */
+export interface HostApi<Port> {
+  open(options: OpenOptions, port: Port): Promise<Reply<OpenReply>>;
+  query(call: QueryCall): Promise<Reply<QueryReply>>;
+  http(call: HttpCall): Promise<Reply<HttpReply>>;
+  /** The file behind a `burrow-file:` URL; undefined when it has expired or never was. */
+  logFile(id: string, version: number): Promise<Reply<LogFile | undefined>>;
+  /** Everything that is wrong with what is stored; progress goes through the port. */
+  verify(): Promise<Reply<readonly string[]>>;
+  /** Answers what is under way, then lets go of everything. */
+  close(): Promise<Reply<undefined>>;
+  /** Closes, and deletes what is stored. */
+  destroy(): Promise<Reply<undefined>>;
+}
+
+/** From the page, through the port. */
+export type PageMessage =
+  | {
+      readonly type: 'subscribe';
+      readonly id: number;
+      readonly secret: string;
+      readonly query: string;
+    }
+  | { readonly type: 'unsubscribe'; readonly id: number }
+  /** Asks for the next part of a stream. */
+  | { readonly type: 'pull'; readonly stream: number }
+  | { readonly type: 'cancel'; readonly stream: number }
+  | { readonly type: 'ping' };
+
+/** From the worker, through the port. */
+export type WorkerMessage =
+  /** Answer of a live query: the first, and each that differs from the one before. */
+  | { readonly type: 'answer'; readonly id: number; readonly status: number; readonly body: string }
+  /** `undefined`: the stream is at its end. */
+  | {
+      readonly type: 'part';
+      readonly stream: number;
+      readonly part: string | Uint8Array | undefined;
+    }
+  | { readonly type: 'broken'; readonly stream: number; readonly refusal: RefusalData }
+  | ProgressMessage
+  | { readonly type: 'loss'; readonly loss: LossReport }
+  /** The worker has let go of the database, unasked. */
+  | { readonly type: 'closed'; readonly description: string }
+  | { readonly type: 'pong' };
+
+export interface ProgressMessage {
+  readonly type: 'progress';
+  readonly task: 'index' | 'verify';
+  /** Of the index that is being built. */
+  readonly name: string | undefined;
+  readonly done: number;
+  readonly total: number | undefined;
+}

@@ -1,0 +1,48 @@
+/** The public names. Nothing else is public. */
+export { q } from './client/builders.ts';
+export {
+  BadRequest,
+  BurrowError,
+  ContendedTransaction,
+  InternalError,
+  MethodNotAllowed,
+  NotFound,
+  PermissionDenied,
+  QueryError,
+  TooManyRequests,
+  Unauthorized,
+  UnavailableError,
+} from './client/errors.ts';
+export { openDatabase } from './client/open.ts';
+export {
+  Bytes,
+  Double,
+  Expr,
+  FaunaDate,
+  FaunaTime,
+  Query,
+  Ref,
+  SetRef,
+  Uuid,
+} from './client/values.ts';
+export type { Client, Observer, QueryOptions, WithMetrics } from './client/client.ts';
+export type { Database, DatabaseEvents, Progress } from './client/database.ts';
+export type { WireError, WireFailure } from './client/errors.ts';
+export type { AbortSignalLike, BurrowFetch, FetchInit } from './client/fetch.ts';
+export type { LogList, LogRequest, LogRequestRecord, Logs, LogState } from './client/logs.ts';
+export type { DatabaseOptions } from './client/open.ts';
+export type { PageHelper } from './client/page-helper.ts';
+export type {
+  Arg,
+  Builders,
+  Data,
+  DirectCalls,
+  Document,
+  Evaluated,
+  Page,
+  PaginateOptions,
+  SchemaDocument,
+  Token,
+} from './client/query-types.ts';
+export type { ResultOf } from './client/values.ts';
+export type { LossReport, QueryMetrics } from './host/api.ts';
