@@ -172,6 +172,21 @@ export function decodeEntry(
   return { values: restoreNumberTypes(values, types), ref, ttl, end: cursor.at };
 }
 
+/** What an entry has in common with those of other documents that have the same terms and values. */
+export function tuplePrefix(entry: Key, reverse: readonly boolean[]): Key {
+  const cursor: Cursor = { key: entry, at: 0, mask: 0 };
+  readUint32(cursor);
+  readUint32(cursor);
+  while (!atEnd(cursor)) skipValue(cursor);
+  readNumberTypes(cursor);
+  for (const isReversed of reverse) {
+    const component: Cursor = { key: entry, at: cursor.at, mask: isReversed ? 0xff : 0 };
+    skipValue(component);
+    cursor.at = component.at;
+  }
+  return asKey(entry.slice(0, cursor.at));
+}
+
 function readTtl(cursor: Cursor): Micros | undefined {
   const start = cursor.at;
   switch (readByte(cursor)) {

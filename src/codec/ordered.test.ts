@@ -20,6 +20,8 @@ import {
   type Lambda,
   type Value,
 } from '../values/value.ts';
+import { wellFormed } from './json.ts';
+import type { Cursor } from './ordered-bytes.ts';
 import { decodeValue, encodeReversed, encodeValue, readValue, skipValue, TAG } from './ordered.ts';
 
 const compareKeys = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -59,7 +61,7 @@ test('encodeReversed() turns the order round', () => {
 test('encodeValue() writes one byte per character', () => {
   fc.assert(
     fc.property(anyValue, (value) => {
-      expect(encodeValue(value)).toMatch(/^[\u0000-\u00ff]+$/);
+      expect(Array.from(encodeValue(value)).every((unit) => unit <= '\u00ff')).toBe(true);
     }),
   );
 });
@@ -68,7 +70,7 @@ test('encodeValue() writes nothing that is a prefix of another', () => {
   fc.assert(
     fc.property(anyPair(anyValue), ([a, b]) => {
       const [x, y] = [encodeValue(a), encodeValue(b)];
-      if (x !== y) expect(x.startsWith(y) || y.startsWith(x)).toBe(false);
+      expect(x.startsWith(y) || y.startsWith(x)).toBe(x === y);
     }),
     { numRuns: 2000 },
   );
@@ -76,7 +78,7 @@ test('encodeValue() writes nothing that is a prefix of another', () => {
 
 /** The value as far as its order knows it. */
 function lossy(value: Value): Value {
-  if (typeof value === 'string') return value.replace(/\p{Surrogate}/gu, '?');
+  if (typeof value === 'string') return wellFormed(value);
   if (value instanceof Double) {
     const { value: number } = value;
     const isInt64 = number >= -(2 ** 63) && number < 2 ** 63 && !Object.is(number, -0);
@@ -87,7 +89,7 @@ function lossy(value: Value): Value {
   return new Map(
     [...value]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, each]) => [String(lossy(key)), lossy(each)]),
+      .map(([key, each]) => [wellFormed(key), lossy(each)]),
   );
 }
 
@@ -127,10 +129,10 @@ test('skipValue() moves where readValue() moves', () => {
     fc.property(anyValue, fc.constantFrom(0, 0xff), (value, mask) => {
       const encoded = encodeValue(value);
       const key = `${mask === 0xff ? encodeReversed(encoded) : encoded}x`;
-      const reader = { key, at: 0, mask } as const;
-      const skipper = { key, at: 0, mask } as const;
-      readValue(reader as never, readLambda);
-      skipValue(skipper as never);
+      const reader: Cursor = { key, at: 0, mask };
+      const skipper: Cursor = { key, at: 0, mask };
+      readValue(reader, readLambda);
+      skipValue(skipper);
       expect([reader.at, skipper.at]).toEqual([encoded.length, encoded.length]);
     }),
   );
@@ -163,24 +165,24 @@ const VECTORS: readonly (readonly [Value, string])[] = [
   ['\ud800', '203f0001'],
   [new Action('create'), '206372656174650001'],
   [[], '2804'],
-  [[null, 'a'], '287820610001' + '04'],
+  [[null, 'a'], '28782061000104'],
   [
     new Map<string, Value>([
       ['b', 1],
       ['a', true],
     ]),
-    '30206100017020620001' + '10bff00000000000008000' + '04',
+    '3020610001702062000110bff0000000000000800004',
   ],
   [new Ref(7, 1024, 101n), '3880000000000000650000040000000007'],
-  [new UnresolvedRef('index', 'x', '{}'), '3c696e6465780001' + '780001' + '7b7d0001'],
+  [new UnresolvedRef('index', 'x', '{}'), '3c696e64657800017800017b7d0001'],
   [new Time(1n), '40800000000000000000000001'],
   [new Time(-1n), '407fffffffffffffff3b9ac9ff'],
   [new DateValue(-1), '487fffffffffffffff'],
-  [readLambda('"w"', '4'), '502277220001' + '340001'],
+  [readLambda('"w"', '4'), '502277220001340001'],
   [PENDING, '58'],
   [
     new Uuid('00000000-0000-0000-0000-000000000000'),
-    '60' + hex('00000000-0000-0000-0000-000000000000') + '0001',
+    `60${hex('00000000-0000-0000-0000-000000000000')}0001`,
   ],
   [false, '68'],
   [true, '70'],

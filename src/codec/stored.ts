@@ -24,7 +24,6 @@ import {
   type Lambda,
   type Micros,
   type ObjectValue,
-  type SetValue,
   type Value,
 } from '../values/value.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';

@@ -99,7 +99,8 @@ const ASCENDING: readonly Value[] = [
 test('compareValues() orders every pair of kinds as the spec does', () => {
   for (const [at, a] of ASCENDING.entries()) {
     for (const [other, b] of ASCENDING.entries()) {
-      expect(Math.sign(compareValues(a, b)), `${at} ${other}`).toBe(Math.sign(at - other));
+      const order = Math.sign(compareValues(a, b));
+      expect([at, other, order]).toEqual([at, other, Math.sign(at - other)]);
     }
   }
 });
