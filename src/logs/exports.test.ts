@@ -1,0 +1,355 @@
+import { gunzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { createMemoryStore } from '../store/memory.ts';
+import type { Store, WriteTx } from '../store/port.ts';
+import { readListWish, readWish, type Members } from './export-request.ts';
+import { ExportRefusal } from './export-request.ts';
+import {
+  ANSWER,
+  bytesOf,
+  DAY,
+  NOON,
+  openLogKit,
+  requestAt,
+  ROOT_VIEWER,
+  type LogKit,
+} from './testing/log-kit.ts';
+
+const DAY_RANGE = { time_start: '2024-05-01T00:00:00Z', time_end: '2024-05-02T00:00:00Z' };
+const wishOf = (body: Members = {}) => readWish({ ...DAY_RANGE, ...body }, 'local');
+const VIEWER = ROOT_VIEWER;
+
+function logSome({ log }: LogKit, count = 3): void {
+  for (let i = 0; i < count; i++) log.add(requestAt(NOON + i), ANSWER);
+}
+
+async function exported(kit: LogKit, id: string, version = 0): Promise<string[] | undefined> {
+  const file = await kit.exports.file(id, version);
+  if (!file) return undefined;
+  const bytes = await bytesOf(file.chunks);
+  expect(bytes.length).toBe(file.bytes);
+  return gunzipSync(bytes).toString().trimEnd().split('\n');
+}
+
+const stateOf = async ({ exports }: LogKit, id: string): Promise<string> =>
+  (await exports.status(id, VIEWER)).state;
+
+test('request() answers Pending, then a file is made and the request is Complete', async () => {
+  const kit = openLogKit();
+  logSome(kit);
+  const first = await kit.exports.request(wishOf(), VIEWER);
+  expect(first).toEqual({
+    request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    region_group: 'local',
+    ...DAY_RANGE,
+    state: 'Pending',
+    version: 0,
+    updated_at: '2024-05-01T12:00:00.000Z',
+  });
+  await kit.exports.work();
+  const record = await kit.exports.status(first.request_id, VIEWER);
+  expect(record).toMatchObject({
+    state: 'Complete',
+    version: 0,
+    presigned_url: `burrow-file:${first.request_id}/0`,
+    presigned_url_expiration_time: '2024-05-01T13:00:00.000Z',
+  });
+  expect(await exported(kit, first.request_id)).toHaveLength(3);
+});
+
+test('an export holds [time_start, time_end), of the database and those below it', async () => {
+  const kit = openLogKit();
+  for (const [ts, database] of [
+    [NOON - 1, ['a']],
+    [NOON, ['a']],
+    [NOON + 1, ['a', 'b']],
+    [NOON + 2, ['b']],
+    [NOON + 1_000_000, ['a']],
+  ] as const)
+    kit.log.add(requestAt(ts), { ...ANSWER, database });
+  const { request_id: id } = await kit.exports.request(
+    wishOf({
+      database: 'us-std/a',
+      time_start: '2024-05-01T14:00:00+02:00',
+      time_end: '2024-05-01T12:00:01.000000Z',
+    }),
+    VIEWER,
+  );
+  await kit.exports.work();
+  const lines = (await exported(kit, id)) ?? [];
+  expect(lines.map((line) => (JSON.parse(line) as { DATABASE: unknown }).DATABASE)).toEqual([
+    ['a'],
+    ['a', 'b'],
+  ]);
+  expect(await kit.exports.status(id, VIEWER)).toMatchObject({
+    database: 'us-std/a',
+    region_group: 'us-std',
+  });
+});
+
+test('status() shows Requested while the file is being made', async () => {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const states: string[] = [];
+  const kit = openLogKit({ pause: () => held });
+  logSome(kit);
+  const { request_id: id } = await kit.exports.request(wishOf(), VIEWER);
+  const work = kit.exports.work();
+  while (!states.includes('Requested')) {
+    await new Promise((resolve) => setImmediate(resolve));
+    states.push(await stateOf(kit, id));
+  }
+  release();
+  await work;
+  expect(await stateOf(kit, id)).toBe('Complete');
+});
+
+test('an empty range ends in DoesNotExist, without a URL', async () => {
+  const kit = openLogKit();
+  logSome(kit);
+  const wish = wishOf({ time_start: '2030-01-01T00:00:00Z', time_end: '2030-01-02T00:00:00Z' });
+  const { request_id: id } = await kit.exports.request(wish, VIEWER);
+  await kit.exports.work();
+  const record = await kit.exports.status(id, VIEWER);
+  expect(record.state).toBe('DoesNotExist');
+  expect(record).not.toHaveProperty('presigned_url');
+  expect(await exported(kit, id)).toBeUndefined();
+});
+
+/** A store that refuses to write chunks of files. */
+function withoutChunks(base: Store): Store {
+  return {
+    ...base,
+    write: (body, options) =>
+      base.write((tx) => {
+        const guarded: WriteTx = {
+          ...tx,
+          apply(writes) {
+            if (writes.puts.some(({ row }) => row.value instanceof Uint8Array))
+              throw new Error('quota');
+            tx.apply(writes);
+          },
+        };
+        return body(guarded);
+      }, options),
+  };
+}
+
+test('a file that cannot be written ends in Failed, and is reported', async () => {
+  const reports: unknown[] = [];
+  const kit = openLogKit(
+    { report: (reason) => reports.push(reason) },
+    withoutChunks(createMemoryStore()),
+  );
+  logSome(kit);
+  const { request_id: id } = await kit.exports.request(wishOf(), VIEWER);
+  await kit.exports.work();
+  expect(await stateOf(kit, id)).toBe('Failed');
+  expect(reports).toEqual([new Error('quota')]);
+});
+
+test('a deadline that passes ends in TimedOut', async () => {
+  const kit = openLogKit({ deadlineMs: 1000, pause: () => Promise.resolve() });
+  logSome(kit);
+  const { request_id: id } = await kit.exports.request(wishOf(), VIEWER);
+  kit.clock.now += 1_000_000;
+  await kit.exports.work();
+  expect(await stateOf(kit, id)).toBe('TimedOut');
+});
+
+test('createUrl() goes over CreatingNewUrl to a new version, and the old URL is no more', async () => {
+  const kit = openLogKit();
+  logSome(kit);
+  const { request_id: id } = await kit.exports.request(wishOf(), VIEWER);
+  await kit.exports.work();
+  const made = await kit.exports.createUrl(id, undefined, VIEWER);
+  expect(made).toMatchObject({ state: 'CreatingNewUrl', version: 1 });
+  expect(made).not.toHaveProperty('presigned_url');
+  await kit.exports.work();
+  expect(await kit.exports.status(id, VIEWER)).toMatchObject({
+    state: 'Complete',
+    version: 1,
+    presigned_url: `burrow-file:${id}/1`,
+  });
+  expect(await exported(kit, id, 0)).toBeUndefined();
+  expect(await exported(kit, id, 1)).toHaveLength(3);
+  expect(await kit.exports.createUrl(id, 0, VIEWER)).toMatchObject({
+    state: 'Complete',
+    version: 1,
+  });
+  await expect(kit.exports.createUrl(id, 2, VIEWER)).rejects.toMatchObject({ status: 400 });
+});
+
+test('createUrl() is refused for what is not complete', async () => {
+  const kit = openLogKit();
+  const { request_id: id } = await kit.exports.request(wishOf(), VIEWER);
+  await kit.exports.work();
+  await expect(kit.exports.createUrl(id, undefined, VIEWER)).rejects.toMatchObject({ status: 409 });
+});
+
+test('a URL ends with its time, and can be made anew', async () => {
+  const kit = openLogKit();
+  logSome(kit);
+  const { request_id: id } = await kit.exports.request(wishOf(), VIEWER);
+  await kit.exports.work();
+  kit.clock.now += 3600 * 1_000_000;
+  expect(await kit.exports.status(id, VIEWER)).not.toHaveProperty('presigned_url');
+  expect(await exported(kit, id)).toBeUndefined();
+  await kit.exports.createUrl(id, 0, VIEWER);
+  await kit.exports.work();
+  expect(await exported(kit, id, 1)).toHaveLength(3);
+});
+
+test('file() wants the signature when one is given', async () => {
+  const kit = openLogKit();
+  logSome(kit);
+  const { request_id: id } = await kit.exports.request(wishOf(), VIEWER);
+  await kit.exports.work();
+  const makeUrl = ({ signature }: { readonly signature: string }) => signature;
+  const { presigned_url: signature = '' } = await kit.exports.status(id, { ...VIEWER, makeUrl });
+  expect(signature).toHaveLength(32);
+  expect(await kit.exports.file(id, 0, signature)).toBeDefined();
+  for (const wrong of ['', signature.slice(1), `${signature}A`, 'A'.repeat(32)])
+    expect(await kit.exports.file(id, 0, wrong)).toBeUndefined();
+});
+
+test('an idempotency token gives the same request for 24 hours', async () => {
+  const kit = openLogKit();
+  const wish = wishOf({ idempotency_token: '6a1f5d9c-6f0b-4f0e-8b1c-1d2e3f405162' });
+  const [one, two] = await Promise.all([
+    kit.exports.request(wish, VIEWER),
+    kit.exports.request(wish, VIEWER),
+  ]);
+  expect(two.request_id).toBe(one.request_id);
+  kit.clock.now += DAY - 1;
+  const other = { ...wish, timeStart: '2024-04-01T00:00:00Z' };
+  expect((await kit.exports.request(other, VIEWER)).time_start).toBe(one.time_start);
+  kit.clock.now += 1;
+  expect((await kit.exports.request(wish, VIEWER)).request_id).not.toBe(one.request_id);
+});
+
+test('work() goes on with what a reload cut off', async () => {
+  const before = openLogKit({ exclusively: () => Promise.resolve() });
+  logSome(before);
+  const { request_id: id } = await before.exports.request(wishOf(), VIEWER);
+  await before.log.flush();
+  await before.exports.work();
+  expect(await stateOf(before, id)).toBe('Pending');
+  const after = openLogKit({}, before.store);
+  await after.exports.work();
+  expect(await exported(after, id)).toHaveLength(3);
+});
+
+test('an attempt that was overtaken writes nothing more', async () => {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const store = createMemoryStore();
+  const slow = openLogKit({ pause: () => held }, store);
+  const fast = openLogKit({}, store);
+  logSome(fast);
+  await fast.log.flush();
+  const { request_id: id } = await slow.exports.request(wishOf(), VIEWER);
+  const slowWork = slow.exports.work();
+  while ((await stateOf(slow, id)) !== 'Requested')
+    await new Promise((resolve) => setImmediate(resolve));
+  await fast.exports.work();
+  release();
+  await slowWork;
+  expect(await stateOf(fast, id)).toBe('Complete');
+  expect(await exported(fast, id)).toHaveLength(3);
+});
+
+test('list() is newest first, filtered by state, in pages', async () => {
+  const kit = openLogKit();
+  logSome(kit);
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) {
+    const wish =
+      i % 2 === 0
+        ? wishOf()
+        : wishOf({ time_start: '2030-01-01T00:00:00Z', time_end: '2030-01-02T00:00:00Z' });
+    ids.unshift((await kit.exports.request(wish, VIEWER)).request_id);
+  }
+  await kit.exports.work();
+  const all = await kit.exports.list(readListWish({}), VIEWER);
+  expect(all.results.map(({ request_id }) => request_id)).toEqual(ids);
+  expect(all).not.toHaveProperty('next_token');
+  expect(all.results[0]).toMatchObject({ version: 0, state: 'Complete' });
+  const missing = await kit.exports.list(readListWish({ states: ['DoesNotExist'] }), VIEWER);
+  expect(missing.results).toHaveLength(2);
+  const pages: string[] = [];
+  for (let token: string | undefined; ;) {
+    const page = await kit.exports.list(
+      readListWish({ max_results: 2, ...(token !== undefined && { next_token: token }) }),
+      VIEWER,
+    );
+    pages.push(...page.results.map(({ request_id }) => request_id));
+    token = page.next_token;
+    if (token === undefined) break;
+  }
+  expect(pages).toEqual(ids);
+  await expect(kit.exports.list(readListWish({ next_token: 'x' }), VIEWER)).rejects.toThrow(
+    ExportRefusal,
+  );
+});
+
+test('a request of another database is not there', async () => {
+  const kit = openLogKit();
+  const { request_id: id } = await kit.exports.request(wishOf({ database: 'local/a/b' }), VIEWER);
+  const at = (...database: string[]) => ({ ...VIEWER, database });
+  expect((await kit.exports.status(id, at('a'))).request_id).toBe(id);
+  await expect(kit.exports.status(id, at('ab'))).rejects.toMatchObject({ status: 404 });
+  await expect(kit.exports.status(id, at('a', 'b', 'c'))).rejects.toMatchObject({ status: 404 });
+  await expect(kit.exports.status('no-such-id', VIEWER)).rejects.toMatchObject({ status: 404 });
+  expect((await kit.exports.list(readListWish({}), at('c'))).results).toEqual([]);
+});
+
+test('requests under way are bounded, and finished ones go after a week with their files', async () => {
+  const kit = openLogKit({ exclusively: () => Promise.resolve() });
+  logSome(kit);
+  for (let i = 0; i < 16; i++) await kit.exports.request(wishOf(), VIEWER);
+  await expect(kit.exports.request(wishOf(), VIEWER)).rejects.toMatchObject({ status: 429 });
+  const next = openLogKit({}, kit.store);
+  await kit.log.flush();
+  await next.exports.work();
+  next.clock.now += 7 * DAY + 1_000_000;
+  await next.exports.work();
+  expect((await next.exports.list(readListWish({}), VIEWER)).results).toEqual([]);
+});
+
+test.each([
+  [{ time_start: undefined }, /time_start is required/],
+  [{ time_end: 'tomorrow' }, /time_end must be a date-time/],
+  [{ time_start: '2024-02-30T00:00:00Z' }, /time_start must be a date-time/],
+  [{ time_start: '2024-05-01T00:00:00' }, /time_start must be a date-time/],
+  [{ time_end: DAY_RANGE.time_start }, /later/],
+  [{ time_start: '2024-02-01T23:59:59.999999Z' }, /90 days/],
+  [{ regionGroup: 'mars' }, /region group/],
+  [{ database: 'my-database' }, /region group/],
+  [{ database: 'local//x' }, /path/],
+  [{ idempotency_token: 'x'.repeat(129) }, /idempotency_token/],
+  [{ regionGroup: 7 }, /text/],
+])('readWish() refuses %j', (body, message) => {
+  expect(() => wishOf(body)).toThrow(message);
+});
+
+test('readWish() takes 90 days, either spelling of the region group, and a database over a group', () => {
+  expect(wishOf({ time_start: '2024-02-02T00:00:00Z' }).path).toEqual([]);
+  expect(wishOf({ region_group: 'eu-std' }).regionGroup).toBe('eu-std');
+  expect(wishOf({ regionGroup: 'us-std' }).regionGroup).toBe('us-std');
+  expect(wishOf({ regionGroup: 'eu-std', database: 'us-std/a/b' })).toMatchObject({
+    regionGroup: 'us-std',
+    path: ['a', 'b'],
+  });
+});
+
+test('readListWish() refuses odd states and sizes', () => {
+  for (const body of [
+    { states: ['Done'] },
+    { states: 'Complete' },
+    { max_results: 0 },
+    { max_results: 1001 },
+    { max_results: 1.5 },
+  ])
+    expect(() => readListWish(body)).toThrow(ExportRefusal);
+});

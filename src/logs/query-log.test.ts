@@ -1,0 +1,196 @@
+import { expect, test } from 'vitest';
+import { createMemoryStore } from '../store/memory.ts';
+import type { Store } from '../store/port.ts';
+import {
+  BATCH_RECORDS,
+  readLog,
+  ROW_SPAN_MICROS,
+  WAITING_RECORDS_MAX,
+  type LogRange,
+} from './query-log.ts';
+import { ANSWER, DAY, NOON, openLogKit, requestAt } from './testing/log-kit.ts';
+
+const ALL: LogRange = { start: 0, end: Number.MAX_SAFE_INTEGER, database: [] };
+
+async function linesOf(store: Store, range = ALL): Promise<Record<string, unknown>[]> {
+  const lines: string[] = [];
+  for await (const some of readLog(store, range)) lines.push(...some);
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+test('add() keeps a record with the members of the hosted service and our own', async () => {
+  const { log, store } = openLogKit();
+  const request = requestAt(NOON + 123_456, {
+    userAgent: 'test "agent"',
+    tags: new Map([['page', 'home']]),
+    traceparent: '00-1-2-00',
+  });
+  log.add(request, {
+    ...ANSWER,
+    database: ['shop', 'eu'],
+    status: 404,
+    errorCode: 'instance not found',
+  });
+  await log.flush();
+  const [record] = await linesOf(store);
+  expect(record).toEqual({
+    API_VERSION: '4',
+    BYTES_IN: 13,
+    BYTES_OUT: 14,
+    BYTE_READ_OPS: 2,
+    BYTE_WRITE_OPS: 3,
+    COMPUTE_OPS: 1,
+    DATABASE: ['shop', 'eu'],
+    QUERY_TIME_MS: 6,
+    REGION_GROUP: 'local',
+    REQUEST_HEADERS: '{"user_agent":"test \\"agent\\""}',
+    REQUEST_METHOD: 'POST',
+    RESPONSE_CODE: '404',
+    TAGS: { page: 'home' },
+    TRACEPARENT: '00-1-2-00',
+    TS: '2024-05-01 12:00:00.123 Z',
+    TXN_RETRIES: 7,
+    REQUEST_ID: expect.stringMatching(/^[0-9a-f]{12}-1$/),
+    REQUEST_PATH: '/',
+    CREDENTIAL: { kind: 'key', id: '42' },
+    ERROR_CODE: 'instance not found',
+    QUERY: '{"add":[1,2]}',
+    STORAGE_BYTES_READ: 4,
+    STORAGE_BYTES_WRITE: 5,
+  });
+});
+
+test('add() stores no secret, wherever it was sent', async () => {
+  const { log, store } = openLogKit();
+  const secret = 'fnAEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789';
+  log.add(
+    requestAt(NOON, {
+      path: `/x/${secret}`,
+      query: `{"a":"${secret}"}`,
+      userAgent: `Bearer ${secret}`,
+      forwardedFor: secret,
+      tags: new Map([['t', secret]]),
+    }),
+    ANSWER,
+  );
+  log.add(requestAt(NOON, { query: `secret ${secret}` }), {
+    ...ANSWER,
+    status: 400,
+    errorCode: 'invalid expression',
+  });
+  await log.flush();
+  const text = JSON.stringify(await linesOf(store));
+  expect(text).not.toContain(secret);
+  expect(text).toContain('***');
+});
+
+test('add() writes when a batch is full, without a flush', async () => {
+  const { log, store } = openLogKit();
+  for (let i = 0; i < BATCH_RECORDS - 1; i++) log.add(requestAt(NOON + i), ANSWER);
+  expect(await linesOf(store)).toHaveLength(0);
+  log.add(requestAt(NOON + BATCH_RECORDS), ANSWER);
+  await log.flush();
+  expect(await linesOf(store)).toHaveLength(BATCH_RECORDS);
+  expect(log.isDirty).toBe(false);
+});
+
+test('add() counts and drops what a store that fails cannot take', async () => {
+  const memory = createMemoryStore();
+  const failing: Store = { ...memory, write: () => Promise.reject(new Error('full')) };
+  const { log } = openLogKit({}, failing);
+  log.add(requestAt(NOON), ANSWER);
+  await log.flush();
+  expect(log.counts).toEqual({ recorded: 1, lost: 1 });
+});
+
+test('add() holds a bounded number of records while a write hangs', () => {
+  const hanging: Store = { ...createMemoryStore(), write: () => new Promise(() => undefined) };
+  const { log } = openLogKit({}, hanging);
+  for (let i = 0; i < WAITING_RECORDS_MAX + 10; i++) log.add(requestAt(NOON), ANSWER);
+  expect(log.counts.lost).toBeGreaterThanOrEqual(10);
+});
+
+test('flush() waits for records that a running write did not take', async () => {
+  const { log, store } = openLogKit();
+  log.add(requestAt(NOON), ANSWER);
+  const first = log.flush();
+  await Promise.resolve();
+  await Promise.resolve();
+  log.add(requestAt(NOON + 1), ANSWER);
+  await Promise.all([first, log.flush()]);
+  expect(await linesOf(store)).toHaveLength(2);
+});
+
+test('readLog() gives what lies in [start, end), also when rows overlap its ends', async () => {
+  const { log, store } = openLogKit();
+  for (let i = 0; i < 500; i++) {
+    log.add(requestAt(NOON + i * 1_000_000), ANSWER);
+    if (i % 70 === 0) await log.flush();
+  }
+  await log.flush();
+  const range = { start: NOON + 100 * 1_000_000, end: NOON + 300 * 1_000_000, database: [] };
+  const times = (await linesOf(store, range)).map(({ TS }) => TS);
+  expect(times).toHaveLength(200);
+  expect(times[0]).toBe('2024-05-01 12:01:40.000 Z');
+  expect(times.at(-1)).toBe('2024-05-01 12:04:59.000 Z');
+});
+
+test('readLog() finds records of another tab that were written late', async () => {
+  const one = openLogKit();
+  const other = openLogKit({}, one.store);
+  other.log.add(requestAt(NOON), ANSWER);
+  other.log.add(requestAt(NOON + ROW_SPAN_MICROS - 1), ANSWER);
+  one.log.add(requestAt(NOON + 10), ANSWER);
+  await one.log.flush();
+  await other.log.flush();
+  expect(await linesOf(one.store, { ...ALL, end: NOON + 11 })).toHaveLength(2);
+});
+
+test('readLog() gives the records of a database and those below it', async () => {
+  const { log, store } = openLogKit();
+  for (const database of [[], ['a'], ['a', 'b'], ['ab'], ['b']])
+    log.add(requestAt(NOON), { ...ANSWER, database });
+  await log.flush();
+  const found = await linesOf(store, { ...ALL, database: ['a'] });
+  expect(found.map(({ DATABASE }) => DATABASE)).toEqual([['a'], ['a', 'b']]);
+});
+
+test('readLog() fetches some rows at a time', async () => {
+  const { log, store } = openLogKit();
+  for (let i = 0; i < 200; i++) {
+    log.add(requestAt(NOON + i), ANSWER);
+    await log.flush();
+  }
+  let most = 0;
+  for await (const lines of readLog(store, ALL)) most = Math.max(most, lines.length);
+  expect(most).toBeLessThanOrEqual(4);
+});
+
+test('the log forgets what is older than its retention, some rows a write', async () => {
+  const { log, store, clock } = openLogKit({ retentionDays: 2 });
+  for (let day = 0; day < 40; day++) {
+    clock.now = NOON + (day * DAY) / 20;
+    log.add(requestAt(clock.now), ANSWER);
+    await log.flush();
+  }
+  clock.now = NOON + 10 * DAY;
+  const left: number[] = [];
+  for (let i = 0; i < 4; i++) {
+    log.add(requestAt(clock.now + i), ANSWER);
+    await log.flush();
+    left.push((await linesOf(store)).length);
+  }
+  expect(left).toEqual([25, 10, 3, 4]);
+});
+
+test('the log stays within its bytes: the oldest records go first', async () => {
+  const { log, store } = openLogKit({ maxBytes: 5000 });
+  for (let i = 0; i < 100; i++) {
+    log.add(requestAt(NOON + i * 1_000_000), ANSWER);
+    await log.flush();
+  }
+  const records = await linesOf(store);
+  expect(JSON.stringify(records).length).toBeLessThan(5500);
+  expect(records.length).toBeGreaterThan(5);
+  expect(records.at(-1)?.['TS']).toBe('2024-05-01 12:01:39.000 Z');
+});

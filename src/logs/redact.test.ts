@@ -1,0 +1,93 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { hideSecretTexts, QUERY_KEPT_CHARACTERS, redactQuery } from './redact.ts';
+
+const redacted = (query: unknown): unknown => {
+  const text = redactQuery(JSON.stringify(query), true);
+  return text === undefined ? undefined : JSON.parse(text);
+};
+
+test('redactQuery() keeps a query that names no secret, to the letter', () => {
+  const query = '{ "get": {"ref": {"collection":"notes"}, "id": "1"}, "n": 1.0 }';
+  expect(redactQuery(query, true)).toBe(query);
+});
+
+test('redactQuery() hides what a member that names a password or secret holds', () => {
+  const login = {
+    login: { match: { index: 'users' }, terms: 'ann' },
+    params: { object: { password: 'pa55' } },
+  };
+  expect(redacted(login)).toEqual({ ...login, params: { object: { password: '***' } } });
+  expect(redacted({ identify: 'x', password: 'pa55' })).toEqual({ identify: 'x', password: '***' });
+  expect(redacted({ key_from_secret: 'fnA' })).toEqual({ key_from_secret: '***' });
+  expect(redacted({ object: { hashed_password: 'h', current_password: 1, pwd: 'p' } })).toEqual({
+    object: { hashed_password: '***', current_password: '***', pwd: '***' },
+  });
+});
+
+test('redactQuery() keeps only the shape when a password is an expression', () => {
+  const query = {
+    let: [{ pw: 'hunter2' }],
+    in: { identify: { var: 'me' }, password: { var: 'pw' } },
+  };
+  expect(redacted(query)).toEqual({
+    let: [{ pw: '***' }],
+    in: { identify: { var: '***' }, password: '***' },
+  });
+  const built = { create: 'u', params: { to_object: [['password', 'hunter2']] } };
+  expect(redacted(built)).toEqual({ create: '***', params: { to_object: [['***', '***']] } });
+});
+
+test('redactQuery() hides arguments of stored functions', () => {
+  expect(redacted({ call: 'sign_up', arguments: ['ann', 'hunter2', 7, true] })).toEqual({
+    call: 'sign_up',
+    arguments: ['***', '***', '***', true],
+  });
+  const indirect = { let: [{ p: 'hunter2' }], in: { call: 'f', arguments: [{ var: 'p' }] } };
+  expect(JSON.stringify(redacted(indirect))).not.toContain('hunter2');
+});
+
+test('redactQuery() reads names behind escapes', () => {
+  expect(redactQuery(String.raw`{"\u0070assword":"pa55"}`, true)).toBe('{"password":"***"}');
+});
+
+test('redactQuery() keeps nothing of what is no JSON, or too long', () => {
+  expect(redactQuery('secret fnAExxxx', false)).toBeUndefined();
+  expect(redactQuery('[1,', false)).toBeUndefined();
+  expect(redactQuery(`"${'a'.repeat(QUERY_KEPT_CHARACTERS)}"`, true)).toBeUndefined();
+});
+
+test('hideSecretTexts() hides keys, tokens, hashes and header values wherever they stand', () => {
+  const hash = '$2a$10$abcdefghijklmnopqrstuuabcdefghijklmnopqrstuvwxyzABCDE';
+  for (const secret of [
+    'fnAEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789',
+    'fnEEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789-_abcdefgh',
+    'kqnPAVaBcDeFgHiJkLmNoPqRsTuVwXyZ01234567890',
+    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-def',
+    hash,
+    'Basic Zm5BRW9rZWxzZTo=',
+    'bearer abc.def',
+  ]) {
+    expect(hideSecretTexts(`x ${secret} y`)).not.toContain(secret.slice(-8));
+  }
+  expect(hideSecretTexts('a function of eyes')).toBe('a function of eyes');
+});
+
+test('redactQuery() never lets a password through, wherever it is nested', () => {
+  const canary = 'cAnArY';
+  const query = fc.letrec((tie) => ({
+    any: fc.oneof(
+      { maxDepth: 5 },
+      fc.string(),
+      fc.array(tie('any'), { maxLength: 3 }),
+      fc.dictionary(fc.string(), tie('any'), { maxKeys: 3 }),
+      fc.record({ login: tie('any'), params: fc.constant({ object: { password: canary } }) }),
+      fc.record({ call: fc.constant('f'), arguments: fc.constant([canary]) }),
+    ),
+  })).any;
+  fc.assert(
+    fc.property(query, (value) => {
+      expect(redactQuery(JSON.stringify(value), true) ?? '').not.toContain(canary);
+    }),
+  );
+});
