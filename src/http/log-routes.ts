@@ -1,6 +1,7 @@
 /** The log export API and the download of its files. Every failure is `{message}`. Spec: seed "Log export API"; auth 6.3. */
 import { quote } from '../codec/json.ts';
 import type { Credential } from '../engine/api.ts';
+import { unreachable } from '../errors.ts';
 import {
   ExportRefusal,
   readListWish,
@@ -82,6 +83,8 @@ async function doLogs(
       return exports.createUrl(action.id, readVersion(readMembers(request)), viewer);
     case 'list':
       return exports.list(readListWish(readMembers(request)), viewer);
+    default:
+      return unreachable(action);
   }
 }
 
