@@ -25,7 +25,8 @@ export function setOfParts(parts: ObjectValue): SetValue | undefined {
     case 'match':
       return isRef(index) && isValues(terms) ? { kind: 'set', op, index, terms } : undefined;
     case 'documents':
-      return isRef(collection) ? { kind: 'set', op, collection } : undefined;
+      if (!isRef(collection)) return undefined;
+      return { kind: 'set', op, collection, ...(parts.get('native') === true && { native: true }) };
     case 'singleton':
       return isRef(ref) ? { kind: 'set', op, ref } : undefined;
     case 'events':

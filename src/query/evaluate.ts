@@ -14,6 +14,7 @@ import { Frame, frameAbove, lambdaNodeOf, LambdaValue, type Slot } from './lambd
 import { EFFECT_RANK, positionOf } from './node.ts';
 import type { Argument, Effect, LambdaNode, Node, NodeOf, Pattern, Where } from './node.ts';
 import type { ApiVersion, ReadTime, WriteSession } from './session.ts';
+import { isStackExhausted } from './stack.ts';
 
 /** What limits one evaluation. */
 export interface EvaluateOptions {
@@ -84,10 +85,6 @@ class Run {
   }
 }
 
-/** JavaScript's stack is shorter than deep recursion of tall functions needs; hosts name its end differently. */
-const isStackExhausted = (thrown: unknown): boolean =>
-  thrown instanceof RangeError || (thrown instanceof Error && thrown.name === 'InternalError');
-
 const refuseDepth = (place: Where): never =>
   fail(
     'stack overflow',
@@ -95,6 +92,7 @@ const refuseDepth = (place: Where): never =>
     `Call stack reached the maximum limit of ${LIMITS.callDepth}.`,
   );
 
+/** Deep recursion of tall functions may meet the end of JavaScript's stack before the limit of calls. */
 function guardStack<T>(place: Where, body: () => T): T {
   try {
     return body();

@@ -1,13 +1,14 @@
 /** Readers of the forms that are no calls: what they hold is partly text, not expressions. Spec: functions 1.1 and 4.1. */
 import type { Json, JsonObject } from '../codec/json.ts';
 import { fault, QueryFailure, type Fault } from '../errors.ts';
+import { typeName } from '../values/type-name.ts';
 import { isArray, isObject } from '../values/value.ts';
 import type { Value } from '../values/value.ts';
 import { LambdaValue } from './lambda-value.ts';
 import { Deferred, expected, invalid } from './literal.ts';
 import { escapeTag, readEscape } from './literals.ts';
-import { at, positionOf, type Where } from './node.ts';
-import { Dynamic, effectOfAll, gathering, isLambda, toNode } from './parsed.ts';
+import { at, positionOf, type Node, type Where } from './node.ts';
+import { collect, Dynamic, effectOfAll, isLambda, toNode } from './parsed.ts';
 import type { FormParser, Parsed } from './parsed.ts';
 import { isAtLeast } from './session.ts';
 import type { BasicForm } from './table.ts';
@@ -31,55 +32,69 @@ export const BASIC_READERS: Readonly<Record<BasicForm, ReadForm>> = {
 
 interface BindingText {
   readonly name: string;
-  readonly json: JsonObject;
+  readonly json: Json;
   readonly place: Where;
 }
 
 function readLet(parser: FormParser, json: JsonObject, place: Where): Parsed {
   const faults: Fault[] = [];
+  const bindings: Node[] = [];
   const texts = bindingTexts(json.get('let') ?? null, at(place, 'let'), faults);
-  const node = parser.scopes.frame((bind) => {
-    const bindings = texts.map(({ name, json: holder, place: where }, index) => {
-      const binding = gathering(faults, () => parser.node(holder, name, where));
-      bind(name, index);
-      return binding;
-    });
-    const body = gathering(faults, () => parser.node(json, 'in', place));
-    return { bindings, body };
-  });
-  const bindings = node.bindings.filter((binding) => binding !== undefined);
-  if (!node.body || faults.length > 0) throw new QueryFailure(faults);
-  const effect = effectOfAll([...bindings, node.body]);
-  return new Dynamic({ kind: 'let', bindings, body: node.body, place, effect });
+  parser.scopes.enterFrame();
+  for (const [index, { name, json: expression, place: where }] of texts.entries()) {
+    try {
+      bindings.push(toNode(parser.part(expression, where, name)));
+    } catch (failure) {
+      collect(failure, faults);
+    }
+    parser.scopes.bind(name, index);
+  }
+  let body: Node | undefined;
+  try {
+    body = part(parser, json, 'in', place);
+  } catch (failure) {
+    collect(failure, faults);
+  }
+  parser.scopes.leaveFrame();
+  if (!body || faults.length > 0) throw new QueryFailure(faults);
+  const effect = effectOfAll([...bindings, body]);
+  return new Dynamic({ kind: 'let', bindings, body, place, effect });
 }
+
+const part = (parser: FormParser, json: JsonObject, key: string, place: Where): Node =>
+  toNode(parser.part(json.get(key) ?? null, place, key));
 
 /** Array of objects with one key each, or one object. */
 function bindingTexts(json: Json, place: Where, faults: Fault[]): readonly BindingText[] {
   if (isArray(json)) {
-    return json.flatMap((item, index) => {
-      const where = at(place, index);
-      const found = gathering(faults, () => oneBinding(item, where));
-      return found ? [found] : [];
-    });
+    return json.flatMap((item, index) => oneBinding(item, at(place, index), faults));
   }
-  if (isObject(json)) {
-    const inner = json.size === 1 ? json.get('@obj') : undefined;
-    const [object, where] =
-      inner !== undefined && isObject(inner) ? [inner, at(place, '@obj')] : [json, place];
-    return [...object.keys()].map((name) => ({ name, json: object, place: where }));
+  const [object, where] = unescaped(json, place);
+  if (isObject(object)) {
+    return [...object].map(([name, expression]) => ({ name, json: expression, place: where }));
   }
-  gathering(faults, () => expected('Array', json, place));
-  return [];
+  return refuse('Array', object, where, faults);
 }
 
-function oneBinding(json: Json, place: Where): BindingText {
-  if (!isObject(json)) return expected('Object', json, place);
-  const inner = json.get('@obj');
-  if (json.size === 1 && inner !== undefined) return oneBinding(inner, at(place, '@obj'));
-  const [name] = json.keys();
-  return json.size === 1 && name !== undefined
-    ? { name, json, place }
-    : invalid(place, 'Object with one key expected.');
+function oneBinding(json: Json, place: Where, faults: Fault[]): readonly BindingText[] {
+  const [object, where] = unescaped(json, place);
+  if (!isObject(object)) return refuse('Object', object, where, faults);
+  const bindings = [...object];
+  return bindings.length === 1
+    ? bindings.map(([name, expression]) => ({ name, json: expression, place: where }))
+    : refuse('Object with one key', object, where, faults);
+}
+
+/** What `@obj` holds, or the text itself. */
+function unescaped(json: Json, place: Where): readonly [Json, Where] {
+  const inner = isObject(json) && json.size === 1 ? json.get('@obj') : undefined;
+  return inner === undefined ? [json, place] : [inner, at(place, '@obj')];
+}
+
+function refuse(type: string, json: Json, place: Where, faults: Fault[]): readonly never[] {
+  const description = `${type} expected, ${typeName(json)} provided.`;
+  faults.push(fault('invalid expression', positionOf(place), description));
+  return [];
 }
 
 function readVar(parser: FormParser, json: JsonObject, place: Where): Parsed {
@@ -93,9 +108,9 @@ function readVar(parser: FormParser, json: JsonObject, place: Where): Parsed {
 }
 
 function readIf(parser: FormParser, json: JsonObject, place: Where): Parsed {
-  const condition = parser.node(json, 'if', place);
-  const then = parser.node(json, 'then', place);
-  const otherwise = parser.node(json, 'else', place);
+  const condition = part(parser, json, 'if', place);
+  const then = part(parser, json, 'then', place);
+  const otherwise = part(parser, json, 'else', place);
   const effect = effectOfAll([condition, then, otherwise]);
   return new Dynamic({ kind: 'if', condition, then, otherwise, place, effect });
 }
@@ -105,8 +120,15 @@ function readDo(parser: FormParser, json: JsonObject, place: Where): Parsed {
   const where = at(place, 'do');
   if (!isArray(list)) return expected('Array', list, where);
   if (list.length === 0) return invalid(where, 'Expression list cannot be empty.');
-  const items = parser.list(list, where);
+  const items = partsOf(parser, list, where);
   return new Dynamic({ kind: 'do', items, place, effect: effectOfAll(items) });
+}
+
+/** Expressions that stand in an array of their own, which is no expression. */
+function partsOf(parser: FormParser, json: readonly Json[], place: Where): readonly Node[] {
+  const nodes: Node[] = [];
+  for (const item of json) nodes.push(toNode(parser.part(item, place, nodes.length)));
+  return nodes;
 }
 
 /** Members are expressions. An escape in place of the object is decoded, and is no object. */
@@ -131,8 +153,8 @@ function readObject(parser: FormParser, json: JsonObject, place: Where): Parsed 
 function readMembers(parser: FormParser, object: JsonObject, where: Where, place: Where): Parsed {
   const members: (readonly [string, Parsed])[] = [];
   let isConstant = true;
-  for (const key of object.keys()) {
-    const parsed = parser.member(object, key, where);
+  for (const [key, expression] of object) {
+    const parsed = parser.part(expression, where, key);
     isConstant &&= !(parsed instanceof Dynamic);
     members.push([key, parsed]);
   }
@@ -153,8 +175,8 @@ function readQuery(parser: FormParser, json: JsonObject, place: Where): Parsed {
 }
 
 function readAt(parser: FormParser, json: JsonObject, place: Where): Parsed {
-  const time = parser.node(json, 'at', place);
-  const body = parser.node(json, 'expr', place);
+  const time = part(parser, json, 'at', place);
+  const body = part(parser, json, 'expr', place);
   return new Dynamic({ kind: 'at', time, body, place, effect: effectOfAll([time, body]) });
 }
 
@@ -163,8 +185,8 @@ function readLogic(kind: 'and' | 'or', parser: FormParser, json: JsonObject, pla
   const operands = json.get(kind) ?? null;
   const where = at(place, kind);
   const items = isArray(operands)
-    ? parser.list(operands, where)
-    : [toNode(parser.expression(operands, where))];
+    ? partsOf(parser, operands, where)
+    : [toNode(parser.part(operands, place, kind))];
   if (items.length === 0) return invalid(where, 'Non-empty array expected.');
   const stopsEarly = isAtLeast(parser.apiVersion, '3');
   return new Dynamic({ kind, items, stopsEarly, place, effect: effectOfAll(items) });

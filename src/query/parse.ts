@@ -3,7 +3,7 @@
  * Constant parts are folded into one node. Spec: functions 1.1, 3.5 and 4.1; values 7.
  */
 import { JsonError, parseJson, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
-import { fail, QueryFailure, type Fault } from '../errors.ts';
+import { fail, QueryFailure, type Fault, type Step } from '../errors.ts';
 import { Double, isArray, isObject } from '../values/value.ts';
 import type { Lambda, Value } from '../values/value.ts';
 import { argumentAt } from './casts.ts';
@@ -14,10 +14,11 @@ import { escapeTag, Literals, readEscape } from './literals.ts';
 import { at, strongest } from './node.ts';
 import type { Argument, Effect, LambdaNode, Node, Pattern, Where } from './node.ts';
 import { BASIC_READERS } from './parse-basic.ts';
-import { Dynamic, effectOfAll, gathering, isLambda, toNode } from './parsed.ts';
+import { collect, Dynamic, effectOfAll, isLambda, toNode } from './parsed.ts';
 import type { FormParser, Parsed } from './parsed.ts';
 import { Scopes } from './scopes.ts';
 import { API_VERSIONS, type ApiVersion } from './session.ts';
+import { isStackExhausted } from './stack.ts';
 import { lookup, type FoundForm } from './table.ts';
 
 /**
@@ -26,11 +27,20 @@ import { lookup, type FoundForm } from './table.ts';
  */
 export function parseQuery(text: string, apiVersion: ApiVersion): Node {
   if (text.trim() === '') fail('invalid expression', [], 'No query provided.');
+  const json = jsonOf(text);
   const parser = new Parser(apiVersion);
-  const node = toNode(parser.expression(jsonOf(text), undefined));
-  if (parser.unbound.length > 0) throw new QueryFailure(parser.unbound);
-  return node;
+  try {
+    const node = toNode(parser.root(json));
+    if (parser.unbound.length > 0) throw new QueryFailure(parser.unbound);
+    return node;
+  } catch (thrown) {
+    if (isStackExhausted(thrown)) refuseNesting();
+    throw thrown;
+  }
 }
+
+const refuseNesting = (): never =>
+  fail('invalid expression', [], 'Request body exceeds nesting limit.');
 
 /**
  * The lambda of a stored text (`"lambda":…,"expr":…`, with or without braces), or of its JSON.
@@ -48,11 +58,9 @@ function jsonOf(text: string): Json {
     return parseJson(text);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    const description =
-      error.reason === 'depth'
-        ? 'Request body exceeds nesting limit.'
-        : 'Request body is not valid JSON.';
-    return fail('invalid expression', [], description);
+    return error.reason === 'depth'
+      ? refuseNesting()
+      : fail('invalid expression', [], 'Request body is not valid JSON.');
   }
 }
 
@@ -75,6 +83,13 @@ function taggedLambda(json: JsonObject, place: Where): LambdaValue {
     : closedLambda(json, place, apiVersion);
 }
 
+const TAKES_LAMBDA = {
+  expression: false,
+  lazy: false,
+  lambda: true,
+  'lambda-or-value': true,
+} as const satisfies Record<Parameter<unknown>['form'], boolean>;
+
 class Parser implements FormParser {
   readonly apiVersion: ApiVersion;
   /** Reported only when nothing else is wrong. */
@@ -86,39 +101,30 @@ class Parser implements FormParser {
     this.apiVersion = apiVersion;
   }
 
-  expression(json: Json, place: Where): Parsed {
+  /** The stack is short: a part of a form is read with three calls. */
+  part(json: Json, place: Where, step: Step): Parsed {
     if (typeof json !== 'object' || json === null || json instanceof Double) return json;
-    return isArray(json) ? this.array(json, place) : this.form(json, place);
+    const where = at(place, step);
+    return isArray(json) ? this.array(json, where) : this.form(json, where);
   }
 
-  /** The expression under `key`; its place is made only when something in it may need one. */
-  member(json: JsonObject, key: string, place: Where): Parsed {
-    const value = json.get(key) ?? null;
-    return typeof value === 'object' && value !== null
-      ? this.expression(value, at(place, key))
-      : value;
-  }
-
-  node(json: JsonObject, key: string, place: Where): Node {
-    return toNode(this.member(json, key, place));
-  }
-
-  private item(json: Json, place: Where, index: number): Parsed {
-    return typeof json === 'object' && json !== null
-      ? this.expression(json, at(place, index))
-      : json;
+  /** The whole query. */
+  root(json: Json): Parsed {
+    if (typeof json !== 'object' || json === null || json instanceof Double) return json;
+    return isArray(json) ? this.array(json, undefined) : this.form(json, undefined);
   }
 
   private array(json: readonly Json[], place: Where): Parsed {
-    const items = json.map((item, index) => this.item(item, place, index));
-    if (!items.some((item) => item instanceof Dynamic)) return items as readonly Value[];
+    const items: Parsed[] = [];
+    let isConstant = true;
+    for (const item of json) {
+      const parsed = this.part(item, place, items.length);
+      isConstant &&= !(parsed instanceof Dynamic);
+      items.push(parsed);
+    }
+    if (isConstant) return items as readonly Value[];
     const nodes = items.map(toNode);
     return new Dynamic({ kind: 'array', items: nodes, place, effect: effectOfAll(nodes) });
-  }
-
-  /** Expressions that stand in an array of their own, which is no expression: `do`, `and`, `or`. */
-  list(json: readonly Json[], place: Where): readonly Node[] {
-    return json.map((item, index) => toNode(this.item(item, place, index)));
   }
 
   private form(json: JsonObject, place: Where): Parsed {
@@ -131,7 +137,9 @@ class Parser implements FormParser {
     }
     const tag = escapeTag(json);
     if (tag !== undefined) return this.literal(readEscape(tag, json, place, this.literals), place);
-    if (keys.length === 1 && keys[0] === '@obj') return this.member(json, '@obj', place);
+    if (keys.length === 1 && keys[0] === '@obj') {
+      return this.part(json.get('@obj') ?? null, place, '@obj');
+    }
     return invalid(
       place,
       `No form/function found, or invalid argument keys: { ${keys.join(', ')} }.`,
@@ -152,56 +160,52 @@ class Parser implements FormParser {
     let effect = row.declared;
     const given: Argument[] = [];
     for (const [key, parameter] of parameters) {
-      const argument = this.argument(parameter, json, key, place);
-      effect = strongest(
-        effect,
-        'node' in argument ? argument.node.effect : argument.lambda.effect,
-      );
-      given.push({ key, parameter, where: argumentAt(place, key), given: argument });
+      const value = json.get(key) ?? null;
+      const where = argumentAt(place, key);
+      if (TAKES_LAMBDA[parameter.form] && isLambda(value)) {
+        const lambda = this.lambda(value, at(place, key));
+        effect = strongest(effect, lambda.effect);
+        given.push({ key, parameter, where, given: { lambda } });
+      } else {
+        if (parameter.form === 'lambda') expected('Lambda', value, at(place, key));
+        const node = toNode(this.part(value, place, key));
+        effect = strongest(effect, node.effect);
+        given.push({ key, parameter, where, given: { node } });
+      }
     }
     return new Dynamic({ kind: 'call', row, arguments: given, place, effect });
-  }
-
-  private argument(
-    parameter: Parameter<unknown>,
-    json: JsonObject,
-    key: string,
-    place: Where,
-  ): Argument['given'] {
-    if (parameter.form === 'expression' || parameter.form === 'lazy') {
-      return { node: this.node(json, key, place) };
-    }
-    const value = json.get(key) ?? null;
-    if (isLambda(value)) return { lambda: this.lambda(value, at(place, key)) };
-    return parameter.form === 'lambda'
-      ? expected('Lambda', value, at(place, key))
-      : { node: this.node(json, key, place) };
   }
 
   /** Faults of the pattern and of the body are reported together. */
   lambda(json: JsonObject, place: Where): LambdaNode {
     const faults: Fault[] = [];
     const pattern = this.pattern(json.get('lambda') ?? null, at(place, 'lambda'), faults);
-    const { result: body, free } = this.scopes.lambda(() =>
-      this.scopes.frame((bind) => {
-        namesOf(pattern).forEach((name, index) => name !== '_' && bind(name, index));
-        return gathering(faults, () => this.node(json, 'expr', place));
-      }),
-    );
+    this.scopes.enterLambda();
+    this.scopes.enterFrame();
+    namesOf(pattern).forEach((name, index) => name !== '_' && this.scopes.bind(name, index));
+    let body: Node | undefined;
+    try {
+      body = toNode(this.part(json.get('expr') ?? null, place, 'expr'));
+    } catch (failure) {
+      collect(failure, faults);
+    }
+    this.scopes.leaveFrame();
+    const free = this.scopes.leaveLambda();
     if (!body || faults.length > 0) throw new QueryFailure(faults);
     return new ParsedLambda(json, pattern, body, this.apiVersion, free, place);
   }
 
   private pattern(json: Json, place: Where, faults: Fault[]): Pattern {
     if (typeof json === 'string') return json;
-    const pattern = gathering(faults, () =>
-      isArray(json)
-        ? json.map((name, index) =>
-            typeof name === 'string' ? name : expected('String', name, at(place, index)),
-          )
-        : expected('String or Array', json, place),
-    );
-    return pattern ?? [];
+    try {
+      if (!isArray(json)) return expected('String or Array', json, place);
+      return json.map((name, index) =>
+        typeof name === 'string' ? name : expected('String', name, at(place, index)),
+      );
+    } catch (failure) {
+      collect(failure, faults);
+      return isArray(json) ? json.filter((name) => typeof name === 'string') : [];
+    }
   }
 }
 

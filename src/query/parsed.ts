@@ -1,6 +1,6 @@
 /** What readers of forms share: parts already known or still to evaluate, and the parser as they see it. */
 import type { Json, JsonObject } from '../codec/json.ts';
-import { QueryFailure, type Fault } from '../errors.ts';
+import { QueryFailure, type Fault, type Step } from '../errors.ts';
 import { isObject } from '../values/value.ts';
 import type { Value } from '../values/value.ts';
 import type { Literal } from './literal.ts';
@@ -33,12 +33,8 @@ export interface FormParser {
   readonly unbound: Fault[];
   readonly scopes: Scopes;
   readonly literals: Literals;
-  expression(json: Json, place: Where): Parsed;
-  /** The expression under `key`. */
-  member(json: JsonObject, key: string, place: Where): Parsed;
-  node(json: JsonObject, key: string, place: Where): Node;
-  /** Expressions that stand in an array of their own, which is no expression: `do`, `and`, `or`. */
-  list(json: readonly Json[], place: Where): readonly Node[];
+  /** The expression at `step` below `place`. */
+  part(json: Json, place: Where, step: Step): Parsed;
   literal(literal: Literal, place: Where): Parsed;
   lambda(json: JsonObject, place: Where): LambdaNode;
 }
@@ -46,13 +42,8 @@ export interface FormParser {
 export const isLambda = (json: Json): json is JsonObject =>
   isObject(json) && json.size === 2 && json.has('lambda') && json.has('expr');
 
-/** The result of `body`, or undefined when it failed: then its faults are added to `faults`. */
-export function gathering<T>(faults: Fault[], body: () => T): T | undefined {
-  try {
-    return body();
-  } catch (failure) {
-    if (!(failure instanceof QueryFailure)) throw failure;
-    faults.push(...failure.faults);
-    return undefined;
-  }
+/** Adds the faults of a failed part; throws on what is none. */
+export function collect(failure: unknown, faults: Fault[]): void {
+  if (!(failure instanceof QueryFailure)) throw failure;
+  faults.push(...failure.faults);
 }

@@ -12,39 +12,37 @@ interface Closing {
   readonly free: Map<string, Variable>;
 }
 
+/** Enter and leave in pairs, also when what stands between fails: more faults are looked for after it. */
 export class Scopes {
   private readonly byName = new Map<string, Binding[]>();
+  /** Names bound in each open frame. */
+  private readonly frames: string[][] = [];
   private readonly closings: Closing[] = [];
-  private depth = 0;
 
-  /** Parses `body` one frame deeper; names bound in it are forgotten after. */
-  frame<T>(body: (bind: (name: string, index: number) => void) => T): T {
-    const names: string[] = [];
-    this.depth += 1;
-    const depth = this.depth;
-    try {
-      return body((name, index) => {
-        names.push(name);
-        const bindings = this.byName.get(name);
-        if (bindings) bindings.push({ depth, index });
-        else this.byName.set(name, [{ depth, index }]);
-      });
-    } finally {
-      this.depth -= 1;
-      for (const name of names) this.byName.get(name)?.pop();
-    }
+  enterFrame(): void {
+    this.frames.push([]);
   }
 
-  /** Parses a lambda with `body`; `free` are the outer variables it uses. */
-  lambda<T>(body: () => T): { readonly result: T; readonly free: readonly Variable[] } {
-    const closing: Closing = { depth: this.depth, free: new Map() };
-    this.closings.push(closing);
-    try {
-      const result = body();
-      return { result, free: [...closing.free.values()] };
-    } finally {
-      this.closings.pop();
-    }
+  /** Binds in the innermost frame. */
+  bind(name: string, index: number): void {
+    const depth = this.frames.length;
+    this.frames.at(-1)?.push(name);
+    const bindings = this.byName.get(name);
+    if (bindings) bindings.push({ depth, index });
+    else this.byName.set(name, [{ depth, index }]);
+  }
+
+  leaveFrame(): void {
+    for (const name of this.frames.pop() ?? []) this.byName.get(name)?.pop();
+  }
+
+  enterLambda(): void {
+    this.closings.push({ depth: this.frames.length, free: new Map() });
+  }
+
+  /** The outer variables that the lambda uses. */
+  leaveLambda(): readonly Variable[] {
+    return [...(this.closings.pop()?.free.values() ?? [])];
   }
 
   /** Undefined when nothing of that name is in reach. */
@@ -57,6 +55,6 @@ export class Scopes {
       if (!closing || closing.depth < depth) break;
       closing.free.set(name, { name, up: closing.depth - depth, index });
     }
-    return { name, up: this.depth - depth, index };
+    return { name, up: this.frames.length - depth, index };
   }
 }

@@ -1,0 +1,114 @@
+/** A session for tests of what reads nothing: an empty database of which only the names of native collections are known. */
+import { QueryFailure, type Fault } from '../../errors.ts';
+import { renderValue } from '../../codec/wire.ts';
+import { NATIVE, Ref, UnresolvedRef } from '../../values/value.ts';
+import type { SchemaName, Value } from '../../values/value.ts';
+import { evaluate, type EvaluateOptions } from '../evaluate.ts';
+import { parseQuery } from '../parse.ts';
+import type { ApiVersion, WriteSession } from '../session.ts';
+
+/** 2024-01-01T00:00:00Z */
+export const SNAPSHOT = 1_704_067_200_000_000;
+
+const KINDS = {
+  collections: 'collection',
+  databases: 'database',
+  indexes: 'index',
+  functions: 'function',
+  roles: 'role',
+  access_providers: 'access_provider',
+} as const satisfies Record<SchemaName, UnresolvedRef['what']>;
+
+const nameOfNative = (id: bigint): string | undefined =>
+  Object.entries(NATIVE).find(([, number]) => BigInt(number) === id)?.[0];
+
+const refuse = (): never => {
+  throw new Error('a pure query reads nothing');
+};
+
+export interface PureSession extends WriteSession {
+  readonly steps: number;
+}
+
+export function pureSession(
+  apiVersion: ApiVersion = '4',
+  more: Partial<WriteSession> = {},
+): PureSession {
+  let steps = 0;
+  return {
+    get steps() {
+      return steps;
+    },
+    snapshot: SNAPSHOT,
+    apiVersion,
+    names: {
+      ref: (kind, name) => {
+        const wire = `{"id":"${name}","collection":{"@ref":{"id":"${kind}"}}}`;
+        return new UnresolvedRef(KINDS[kind], name, wire);
+      },
+      native: (name) => new Ref(0, NATIVE.collections, BigInt(NATIVE[name])),
+      refToWire: (ref) => {
+        const native = ref.collection === NATIVE.collections ? nameOfNative(ref.id) : undefined;
+        return native === undefined
+          ? `{"id":"${ref.id}","collection":{"@ref":{"id":"${nameOfNative(BigInt(ref.collection))}"}}}`
+          : `{"id":"${native}"}`;
+      },
+    },
+    self: () => undefined,
+    charge: (count) => {
+      steps += count;
+    },
+    get: refuse,
+    exists: refuse,
+    paginate: refuse,
+    elements: refuse,
+    setContains: refuse,
+    requireIndex: refuse,
+    shapeOf: () => ({ reversed: [false], history: false }),
+    functionBody: refuse,
+    keyFromSecret: refuse,
+    identify: refuse,
+    identity: refuse,
+    hasIdentity: () => false,
+    token: refuse,
+    hasToken: () => false,
+    newId: refuse,
+    create: refuse,
+    update: refuse,
+    replace: refuse,
+    delete: refuse,
+    insert: refuse,
+    remove: refuse,
+    moveDatabase: refuse,
+    login: refuse,
+    logout: refuse,
+    ...more,
+  };
+}
+
+export type Outcome = { readonly value: Value } | { readonly faults: readonly Fault[] };
+
+/** Parses and evaluates a query given as JSON text, or as anything `JSON.stringify` takes. */
+export function run(
+  query: unknown,
+  session: WriteSession = pureSession(),
+  options: EvaluateOptions = {},
+): Outcome {
+  const text = typeof query === 'string' ? query : JSON.stringify(query);
+  try {
+    return { value: evaluate(parseQuery(text, session.apiVersion), session, options) };
+  } catch (failure) {
+    if (!(failure instanceof QueryFailure)) throw failure;
+    return { faults: failure.faults };
+  }
+}
+
+/** The wire text of the result, or its faults as `code at position`. */
+export function shown(query: unknown, session: WriteSession = pureSession()): unknown {
+  const outcome = run(query, session);
+  if ('faults' in outcome) {
+    return outcome.faults.map(({ code, position }) => `${code} at ${JSON.stringify(position)}`);
+  }
+  const { names, apiVersion, snapshot } = session;
+  return renderValue(outcome.value, { names, apiVersion, pendingTs: snapshot });
+}
