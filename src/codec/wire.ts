@@ -115,7 +115,9 @@ function renderKinded(value: Kinded, context: RenderContext, depth: number): str
     case 'unresolved':
       return `{"@ref":${value.wire}}`;
     case 'set':
-      return `{"@set":{${renderSet(value, context, depth)}}}`;
+      return value.op === 'documents' && value.native
+        ? renderRef(value.collection, context)
+        : `{"@set":{${renderSet(value, context, depth)}}}`;
     case 'lambda':
       return `{"@query":{${lambdaMembers(value, context)}}}`;
     case 'page':
