@@ -1,6 +1,7 @@
 /** Who asks: from the text of a secret to the caller it stands for. Spec: auth 1, 2.3. */
 import { decodeDocumentKey } from '../codec/key.ts';
 import { unpackVersion } from '../codec/row.ts';
+import { unreachable } from '../errors.ts';
 import { Ref, integer, isArray, isKind } from '../values/value.ts';
 import type { DatabaseId, ObjectValue, Value } from '../values/value.ts';
 import type { Credential, CredentialLabel } from './api.ts';
@@ -200,6 +201,8 @@ function inScope(context: AuthenticationContext, caller: Caller, scope: Scope): 
       if (!liveVersion(context, identity, 'present')) return undefined;
       return { ...caller, role: 'roles', identity };
     }
+    default:
+      return unreachable(scope);
   }
 }
 

@@ -1,5 +1,5 @@
 /** What every part of the engine knows while one query runs. Made anew for each attempt. */
-import type { ApiVersion } from '../query/session.ts';
+import type { ApiVersion, ReadTime } from '../query/session.ts';
 import type { Reader, Writer } from '../store/reader.ts';
 import type { DatabaseId, Lambda, Micros, Value } from '../values/value.ts';
 import type { Caller } from './authenticate.ts';
@@ -10,23 +10,23 @@ import type { Schema } from './schema.ts';
 /** Recorded inputs: the same in every run of one query, in the order asked. */
 export interface Inputs {
   /** A fresh document id: positive, later ones greater. */
-  newId(): bigint;
-  randomBytes(count: number): Uint8Array;
-  sha256(bytes: Uint8Array): Uint8Array;
+  readonly newId: () => bigint;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly sha256: (bytes: Uint8Array) => Uint8Array;
   /** @throws Suspended */
-  hash(password: string): string;
+  readonly hash: (password: string) => string;
   /** `hash` undefined: nobody's password, same work, false. @throws Suspended */
-  verify(password: string, hash: string | undefined): boolean;
+  readonly verify: (password: string, hash: string | undefined) => boolean;
 }
 
 /** What the engine asks of the query room about function values. */
 export interface Lambdas {
   /** Parses the inside of a stored `@query`. */
-  parse(wire: string, apiVersion: string): Lambda;
+  readonly parse: (wire: string, apiVersion: string) => Lambda;
   /** All that its body may do, calls of functions included. */
-  effectOf(lambda: Lambda): 'pure' | 'read' | 'write';
-  /** Applies a function of one argument, under an effect limit. @throws Suspended, QueryFailure */
-  apply(lambda: Lambda, argument: Value, limit: 'pure' | 'read'): Value;
+  readonly effectOf: (lambda: Lambda) => 'pure' | 'read' | 'write';
+  /** Applies a function of one argument, under an effect limit; it reads at `time`, the present unless given. @throws Suspended, QueryFailure */
+  apply(lambda: Lambda, argument: Value, limit: 'pure' | 'read', time?: ReadTime): Value;
 }
 
 export interface EngineContext {
@@ -47,7 +47,7 @@ export interface EngineContext {
   readonly lambdas: Lambdas;
   readonly meters: Meters;
   /** Schema of a database as it is now, this query's own changes included; `byName` look-ups ignore those. @throws Suspended */
-  schema(database: DatabaseId): Schema;
+  readonly schema: (database: DatabaseId) => Schema;
   /** Documents whose past this query has rewritten (`insert`, `remove`): keys. */
   readonly rewritten: Set<string>;
 }

@@ -19,6 +19,8 @@ export interface DatabaseDefinition {
   readonly parent: DatabaseId;
   readonly name: string;
   readonly globalId: string;
+  /** Holds databases and keys only. */
+  readonly isContainer: boolean;
 }
 
 /** How deep databases may be nested when walking up: a longer chain is a damaged store. */
@@ -82,5 +84,6 @@ function definitionIn(entries: readonly Entry[]): DatabaseDefinition | undefined
     parent,
     name: typeof name === 'string' ? name : '',
     globalId: typeof globalId === 'string' ? globalId : '',
+    isContainer: fields.get('container') === true,
   };
 }

@@ -115,21 +115,30 @@ export function shownFields(ref: Ref, fields: ObjectValue): ObjectValue {
   return new Map([...fields].filter(([name]) => !hidden.includes(name)));
 }
 
+interface ReadOptions {
+  /** By this query: HTTP answers 201. */
+  readonly created?: boolean;
+  /** When they are at hand already. */
+  readonly fields?: ObjectValue;
+}
+
 /** A document read from a row: its members are parsed when first asked for. */
 class ReadDocument implements Document {
   readonly kind = 'document';
-  readonly created = false;
+  readonly created: boolean;
   readonly ref: Ref;
   readonly ts: Micros | PendingTime;
   private readonly context: EngineContext;
   private readonly version: StoredVersion;
   private parsed: ObjectValue | undefined;
 
-  constructor(context: EngineContext, ref: Ref, version: StoredVersion) {
+  constructor(context: EngineContext, ref: Ref, version: StoredVersion, options: ReadOptions) {
     this.context = context;
     this.ref = ref;
     this.version = version;
     this.ts = shownTs(context, version.ts);
+    this.created = options.created ?? false;
+    this.parsed = options.fields && shownFields(ref, options.fields);
   }
 
   get fields(): ObjectValue {
@@ -142,8 +151,12 @@ class ReadDocument implements Document {
   }
 }
 
-export const documentOf = (context: EngineContext, ref: Ref, version: StoredVersion): Document =>
-  new ReadDocument(context, ref, version);
+export const documentOf = (
+  context: EngineContext,
+  ref: Ref,
+  version: StoredVersion,
+  options: ReadOptions = {},
+): Document => new ReadDocument(context, ref, version, options);
 
 /** The commit time is not known to the query that makes it. */
 export const shownTs = (context: EngineContext, ts: Micros): Micros | PendingTime =>

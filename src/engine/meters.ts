@@ -7,6 +7,9 @@ const WRITE_OP_BYTES = 1024;
 export class Meters {
   readOps = 0;
   readBytes = 0;
+  /** Index entries and documents that sets went through. */
+  scannedEntries = 0;
+  writeBytes = 0;
   private readonly read = new Set<string>();
   private readonly written = new Map<Key, number>();
 
@@ -25,13 +28,8 @@ export class Meters {
 
   /** A document touched: bytes of its version and entries as they now stand. */
   noteWrite(key: Key, bytes: number): void {
+    this.writeBytes += bytes - (this.written.get(key) ?? 0);
     this.written.set(key, bytes);
-  }
-
-  get writeBytes(): number {
-    let sum = 0;
-    for (const bytes of this.written.values()) sum += bytes;
-    return sum;
   }
 
   get writeOps(): number {

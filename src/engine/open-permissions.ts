@@ -2,6 +2,7 @@
  * Rights that need no role: what an identity may always do with its own tokens and credentials, and what the `permissions`
  * members of collections, documents, indexes and functions let in. Spec: auth 2.3, 3.7; decisions.
  */
+import { unreachable } from '../errors.ts';
 import { NATIVE, isKind } from '../values/value.ts';
 import type { ObjectValue, Ref } from '../values/value.ts';
 import type { EngineContext } from './context.ts';
@@ -85,7 +86,10 @@ export function memberPermissions(context: EngineContext, identity: Ref | undefi
         return isOpen(deed.function.ref) && letsIn(deed.function.permissions, 'call');
       case 'history_read':
       case 'history_write':
+      case 'set_any_password':
         return false;
+      default:
+        return unreachable(deed);
     }
   };
   return { may };

@@ -2,13 +2,14 @@
  * What a secret may do. One interface, and an implementation for each source of rights: builtin roles of keys here, baseline
  * of identities and `permissions` members in `open-permissions.ts`. Spec: auth 1.3, 3.2.
  */
+import { unreachable } from '../errors.ts';
 import { NATIVE } from '../values/value.ts';
 import type { ActionName, CollectionId, Micros, ObjectValue, Ref, Value } from '../values/value.ts';
 import type { BuiltinRole } from './authenticate.ts';
 import type { EngineContext } from './context.ts';
 import { isWithin } from './databases.ts';
-import { isNative } from './definitions.ts';
 import type { FunctionDefinition, IndexDefinition } from './definitions.ts';
+import { isNativeCollectionRef } from './refs.ts';
 
 /** Something a query is about to do. Rows of the table in auth 3.2. */
 export type Deed =
@@ -45,6 +46,8 @@ export type Deed =
       readonly kind: ActionName;
       readonly data: ObjectValue;
     }
+  /** Change a password without knowing it, or set a hash of one. Spec: auth 2.1. */
+  | { readonly action: 'set_any_password' }
   | { readonly action: 'call'; readonly function: FunctionDefinition; readonly argument: Value };
 
 export interface Permissions {
@@ -86,8 +89,12 @@ export function builtinPermissions(context: EngineContext, role: BuiltinRole): P
       case 'delete':
       case 'history_write':
         return writes && mayTouch(deed.ref.collection) && isHere(deed.ref);
+      case 'set_any_password':
+        return role === 'server';
       case 'call':
         return writes && isInScope(deed.function.ref);
+      default:
+        return unreachable(deed);
     }
   };
   return { may };
@@ -106,7 +113,5 @@ export function sourcesOf(index: IndexDefinition): readonly CollectionId[] {
 }
 
 /** The native ref `keys()` stands for its members, not for the collection object. */
-function collectionMeant(ref: Ref): CollectionId {
-  const id = Number(ref.id);
-  return ref.collection === NATIVE.collections && isNative(id) ? id : ref.collection;
-}
+const collectionMeant = (ref: Ref): CollectionId =>
+  isNativeCollectionRef(ref) ? Number(ref.id) : ref.collection;

@@ -1,7 +1,7 @@
 /** Questions about refs. */
-import { NATIVE, Ref } from '../values/value.ts';
-import type { CollectionId } from '../values/value.ts';
-import { collectionRef } from './definitions.ts';
+import { NATIVE } from '../values/value.ts';
+import type { CollectionId, Ref } from '../values/value.ts';
+import { collectionRef, isNative } from './definitions.ts';
 
 export const isSameRef = (a: Ref, b: Ref): boolean =>
   a.id === b.id && a.collection === b.collection && a.database === b.database;
@@ -18,3 +18,7 @@ export const SCHEMA_COLLECTIONS: ReadonlySet<CollectionId> = new Set([
   NATIVE.roles,
   NATIVE.access_providers,
 ]);
+
+/** `collections()`, `keys()` and their like. */
+export const isNativeCollectionRef = (ref: Ref): boolean =>
+  ref.collection === NATIVE.collections && isNative(Number(ref.id));

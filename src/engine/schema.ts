@@ -65,6 +65,8 @@ export class Schema {
   private readonly present: Reader;
   private readonly base: Reader;
   private readonly parseLambda: ParseLambda;
+  /** Grows with every change this query makes. */
+  generation = 0;
   private now: Parts = {};
   private readonly before: Parts = {};
   private covering = new Map<CollectionId, readonly IndexDefinition[]>();
@@ -82,6 +84,7 @@ export class Schema {
 
   /** This query has changed a schema object of this database. */
   forget(): void {
+    this.generation += 1;
     this.now = {};
     this.covering = new Map();
   }

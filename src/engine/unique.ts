@@ -1,0 +1,66 @@
+/** Unique indexes: one document for each (terms, values). Spec: sets 2.3. */
+import { after, decodeDocumentKey, tuplePrefix, type Key } from '../codec/key.ts';
+import { unpackVersion } from '../codec/row.ts';
+import { fail, type Step } from '../errors.ts';
+import { eachElement } from '../query/gather.ts';
+import type { Entry } from '../store/port.ts';
+import type { Ref } from '../values/value.ts';
+import type { EngineContext } from './context.ts';
+import type { IndexDefinition } from './definitions.ts';
+import { isExpired, keyOf } from './documents.ts';
+import type { IndexedEntries } from './version-rows.ts';
+
+/** Only entries that this write adds are looked at: what clashed before may stay. @throws `instance not unique` */
+export function requireUnique(
+  context: EngineContext,
+  ref: Ref,
+  indexed: readonly IndexedEntries[],
+  position: readonly Step[],
+): void {
+  const checked = indexed.filter(({ index, keys }) => canClash(index) && keys.length > 0);
+  if (checked.length === 0) return;
+  const own = new Set(context.reader.row({ space: 'documents', key: keyOf(ref) })?.entries);
+  const added = checked.flatMap(({ index, keys }) =>
+    keys.filter((key) => !own.has(key)).map((key) => tuplePrefix(key, index.reverse)),
+  );
+  eachElement(new Set(added), (prefix) => {
+    if (isTaken(context, ref, prefix, own)) failNotUnique(position);
+  });
+}
+
+export const failNotUnique = (position: readonly Step[]): never =>
+  fail('instance not unique', position, 'document is not unique.');
+
+/** With the ref among its values an entry is like no other document's. */
+const canClash = ({ unique, values }: IndexDefinition): boolean =>
+  unique && !values.some(({ path, binding }) => binding === undefined && isRefPath(path));
+
+const isRefPath = (path: readonly (string | number)[] | undefined): boolean =>
+  path?.length === 1 && path[0] === 'ref';
+
+const GROWTH = 4;
+
+/** Whether a document that is there, other than this one, has an entry below `prefix`. */
+function isTaken(context: EngineContext, ref: Ref, prefix: Key, own: ReadonlySet<Key>): boolean {
+  const ownBelow = [...own].filter((entry) => entry.startsWith(prefix)).length;
+  for (let limit = ownBelow + 1; ; limit *= GROWTH) {
+    const found = context.reader.range({
+      space: 'documents',
+      by: 'entry',
+      lower: prefix,
+      upper: after(prefix),
+      reverse: false,
+      limit,
+      rows: true,
+    });
+    if (found.some((entry) => entry.key !== keyOf(ref) && isThere(context, entry))) return true;
+    if (found.length < limit) return false;
+  }
+}
+
+/** Not expired, and in a collection that still exists. */
+function isThere(context: EngineContext, { key, row }: Entry): boolean {
+  const { database, collection } = decodeDocumentKey(key);
+  if (!context.schema(database).collection(collection)) return false;
+  return row !== undefined && !isExpired(unpackVersion(String(row.value)), context.snapshot);
+}

@@ -1,0 +1,137 @@
+/**
+ * Puts the versions a query makes. One query makes at most one version of a document, at its commit time, and what it replaces is
+ * what stood there before the query, however often the query writes it. Spec: sets 1.2, 6.
+ */
+import { historyEntryKey, historyKey, type Key } from '../codec/key.ts';
+import { packVersion, unpackVersion, type StoredVersion } from '../codec/row.ts';
+import type { Step } from '../errors.ts';
+import type { Row } from '../store/port.ts';
+import type { Writer } from '../store/reader.ts';
+import type { Micros, ObjectValue, Ref } from '../values/value.ts';
+import type { EngineContext } from './context.ts';
+import { isExpired, keyOf } from './documents.ts';
+import { rewriteHistory } from './history.ts';
+import { isNativeEntry } from './native-indexes.ts';
+import { SCHEMA_COLLECTIONS } from './refs.ts';
+import { bodyOf } from './stored-values.ts';
+import { requireUnique } from './unique.ts';
+import {
+  allEntries,
+  deleteMarker,
+  putCurrent,
+  ttlOf,
+  userEntries,
+  writerOf,
+} from './version-rows.ts';
+
+/**
+ * Makes `fields` the present version of a document.
+ * @param position where a clash with a unique index is reported
+ */
+export function writeVersion(
+  context: EngineContext,
+  ref: Ref,
+  fields: ObjectValue,
+  position: readonly Step[] = [],
+): StoredVersion {
+  const writer = writerOf(context);
+  const key = keyOf(ref);
+  const before = writer.base.row({ space: 'documents', key });
+  const version = versionOf(context, ref, fields, before);
+  const indexed = userEntries(context, ref, fields, version);
+  requireUnique(context, ref, indexed, position);
+  if (context.rewritten.has(key)) rewriteHistory(context, ref, { ts: version.ts, fields });
+  else {
+    const entries = allEntries(ref, fields, version.ttl, indexed);
+    if (before) {
+      putSuperseded(context, writer, ref, before, entries);
+      writer.delete('history', markerKey(context, ref));
+    }
+    const added = addedTimes(before, entries, version.ts);
+    putCurrent(context, writer, { key, entries, version, added });
+  }
+  noteSchemaChange(context, ref);
+  return version;
+}
+
+/** Ends a document that is there. */
+export function endDocument(context: EngineContext, ref: Ref): void {
+  const writer = writerOf(context);
+  const key = keyOf(ref);
+  if (context.rewritten.has(key)) {
+    rewriteHistory(context, ref, { ts: context.commitTs, fields: undefined });
+  } else {
+    const before = writer.base.row({ space: 'documents', key });
+    writer.delete('documents', key);
+    // What this query made, and nobody saw before, leaves no trace.
+    if (before) {
+      putSuperseded(context, writer, ref, before, []);
+      const value = packVersion(deleteMarker(context.commitTs));
+      writer.put('history', { key: markerKey(context, ref), entries: [], value });
+    }
+    context.meters.noteWrite(key, key.length);
+  }
+  noteSchemaChange(context, ref);
+}
+
+/** Schema objects are looked up through what was parsed of them. */
+export function noteSchemaChange(context: EngineContext, ref: Ref): void {
+  if (SCHEMA_COLLECTIONS.has(ref.collection)) context.schema(ref.database).forget();
+}
+
+const markerKey = ({ commitTs }: EngineContext, ref: Ref): Key =>
+  historyKey(ref.database, ref.collection, ref.id, commitTs);
+
+function versionOf(
+  context: EngineContext,
+  ref: Ref,
+  fields: ObjectValue,
+  before: Row | undefined,
+): StoredVersion {
+  const isThere = before && !isExpired(unpackVersion(String(before.value)), context.snapshot);
+  return {
+    ts: context.commitTs,
+    action: isThere ? 'update' : 'create',
+    ttl: ttlOf(fields),
+    added: undefined,
+    ...bodyOf(fields, ref.database),
+  };
+}
+
+/** An entry that the version before had too is as old as it was there. */
+function addedTimes(
+  before: Row | undefined,
+  entries: readonly Key[],
+  ts: Micros,
+): readonly Micros[] | undefined {
+  if (!before) return undefined;
+  const added = addedByEntry(before);
+  return entries.map((entry) => added.get(entry) ?? ts);
+}
+
+function addedByEntry(row: Row): ReadonlyMap<Key, Micros> {
+  const { ts, added } = unpackVersion(String(row.value));
+  return new Map(row.entries.map((entry, i) => [entry, added?.[i] ?? ts]));
+}
+
+/** The version before goes to `history`, with the entries that end now. */
+function putSuperseded(
+  context: EngineContext,
+  writer: Writer,
+  ref: Ref,
+  before: Row,
+  entries: readonly Key[],
+): void {
+  const kept = new Set(entries);
+  const ended: Key[] = [];
+  for (const [entry, added] of addedByEntry(before)) {
+    if (kept.has(entry) || isNativeEntry(entry)) continue;
+    ended.push(historyEntryKey(entry, added, context.commitTs));
+  }
+  const version = unpackVersion(String(before.value));
+  writer.put('history', {
+    key: historyKey(ref.database, ref.collection, ref.id, version.ts),
+    entries: ended,
+    value: packVersion({ ...version, added: undefined }),
+  });
+}
