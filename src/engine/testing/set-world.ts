@@ -1,0 +1,202 @@
+/** A small store for tests of sets: real rows, real schema, and reads that suspend as in a host. */
+import type { Need, Reader } from '../../store/reader.ts';
+import { Suspended } from '../../store/reader.ts';
+import { Overlay } from '../../store/overlay.ts';
+import type { Entry, Range, Row, RowAddress } from '../../store/port.ts';
+import { NATIVE, Ref } from '../../values/value.ts';
+import type { Lambda, Micros, ObjectValue, SetValue, Value } from '../../values/value.ts';
+import type { EngineContext, Lambdas } from '../context.ts';
+import { Meters } from '../meters.ts';
+import type { Permissions } from '../permissions.ts';
+import { Schema } from '../schema.ts';
+import { endDocument, writeVersion } from '../write-version.ts';
+
+const EMPTY: Reader = { row: () => undefined, range: () => [] };
+
+export const DATABASE = 7;
+
+export type LambdaBody = (argument: Value, time: EngineContext['snapshot'] | 'present') => Value;
+
+export interface IndexParts {
+  readonly terms?: readonly Value[];
+  readonly values?: readonly Value[];
+  readonly source?: Value;
+  readonly active?: boolean;
+}
+
+export const field = (name: string, more: Readonly<Record<string, Value>> = {}): Value =>
+  new Map<string, Value>([
+    ['field', name === 'ref' || name === 'ts' ? [name] : ['data', name]],
+    ...Object.entries(more),
+  ]);
+
+export class SetWorld {
+  /** Changes of it are commits. */
+  readonly base = new Overlay(EMPTY);
+  now: Micros = 1_000_000;
+  permissions: Permissions = { may: () => true };
+  /** Fetches of the last read. */
+  fetches: (readonly Need[])[] = [];
+  private readonly bodies = new Map<string, LambdaBody>();
+  private nextSchemaId = 1024;
+
+  lambda(name: string, body: LambdaBody): Lambda {
+    this.bodies.set(name, body);
+    return lambdaNamed(name);
+  }
+
+  collection(name: string, fields: Readonly<Record<string, Value>> = {}): Ref {
+    const ref = new Ref(DATABASE, NATIVE.collections, BigInt(this.nextSchemaId++));
+    this.write(ref, { name, history_days: 10_000, ...fields });
+    return ref;
+  }
+
+  index(name: string, source: Ref, { terms, values, active = true, ...parts }: IndexParts = {}): Ref {
+    const ref = new Ref(DATABASE, NATIVE.indexes, BigInt(31_744 + this.nextSchemaId++));
+    this.write(ref, {
+      name,
+      source,
+      ...parts,
+      ...(terms ? { terms } : {}),
+      ...(values ? { values } : {}),
+      active,
+    });
+    return ref;
+  }
+
+  /** Commits a version, at the next µs unless said otherwise. */
+  write(ref: Ref, fields: Readonly<Record<string, Value>>, ts = this.now + 1): void {
+    this.commit(ts, (context) => writeVersion(context, ref, new Map(Object.entries(fields))));
+  }
+
+  put(collection: Ref, id: number | bigint, data: Readonly<Record<string, Value>>, ts?: Micros): Ref {
+    const ref = documentRef(collection, id);
+    this.write(ref, { data: new Map(Object.entries(data)) }, ts);
+    return ref;
+  }
+
+  remove(ref: Ref): void {
+    this.commit(this.now + 1, (context) => endDocument(context, ref));
+  }
+
+  commit<T>(ts: Micros, body: (context: EngineContext) => T): T {
+    const own = new Overlay(this.base);
+    const result = body(this.context(own, own, ts));
+    this.base.absorb(own.writes());
+    this.now = Math.max(this.now, ts);
+    return result;
+  }
+
+  /** Reads as a host does: what is not at hand is fetched, and everything runs again. */
+  read<T>(body: (context: EngineContext) => T): T {
+    const facts = new Facts(this.base);
+    this.fetches = [];
+    for (;;) {
+      try {
+        return body(this.context(facts, undefined, this.now + 1));
+      } catch (reason) {
+        if (!(reason instanceof Suspended)) throw reason;
+        this.fetches.push(reason.needs);
+        facts.fetch(reason.needs);
+      }
+    }
+  }
+
+  context(reader: Reader, writer: Overlay | undefined, commitTs: Micros): EngineContext {
+    const schema = new Schema(DATABASE, reader, reader, lambdaNamed);
+    const lambdas: Lambdas = {
+      parse: lambdaNamed,
+      effectOf: () => 'pure',
+      apply: (lambda, argument, _limit, time = 'present') => {
+        const body = this.bodies.get(lambda.wire);
+        if (!body) throw new Error(`no lambda ${lambda.wire}`);
+        return body(argument, time);
+      },
+    };
+    return {
+      reader,
+      writer,
+      database: DATABASE,
+      snapshot: this.now,
+      commitTs,
+      apiVersion: '4',
+      caller: { database: DATABASE, path: [] } as unknown as EngineContext['caller'],
+      permissions: this.permissions,
+      inputs: NO_INPUTS,
+      lambdas,
+      meters: new Meters(),
+      schema: () => schema,
+      rewritten: new Set(),
+    };
+  }
+}
+
+const lambdaNamed = (wire: string): Lambda => ({
+  kind: 'lambda',
+  pattern: 'x',
+  body: undefined,
+  captures: new Map(),
+  apiVersion: '4',
+  wire,
+});
+
+const unused = (): never => {
+  throw new Error('sets need no inputs');
+};
+const NO_INPUTS = { newId: unused, randomBytes: unused, sha256: unused, hash: unused, verify: unused };
+
+export const documentRef = (collection: Ref, id: number | bigint): Ref =>
+  new Ref(collection.database, Number(collection.id), BigInt(id));
+
+export const match = (index: Ref, ...terms: readonly Value[]): SetValue => ({
+  kind: 'set',
+  op: 'match',
+  index,
+  terms,
+});
+
+export const documents = (collection: Ref): SetValue => ({ kind: 'set', op: 'documents', collection });
+
+export const object = (members: Readonly<Record<string, Value>>): ObjectValue =>
+  new Map(Object.entries(members));
+
+/** Knows only what was fetched. */
+class Facts implements Reader {
+  private readonly base: Reader;
+  private readonly rows = new Map<string, Row | undefined>();
+  private readonly ranges = new Map<string, readonly Entry[]>();
+
+  constructor(base: Reader) {
+    this.base = base;
+  }
+
+  row(address: RowAddress): Row | undefined {
+    const name = address.space + address.key;
+    if (!this.rows.has(name)) throw new Suspended([{ kind: 'row', address }]);
+    return this.rows.get(name);
+  }
+
+  range(range: Range): readonly Entry[] {
+    const known = this.ranges.get(JSON.stringify(range));
+    if (!known) throw new Suspended([{ kind: 'range', range }]);
+    return known;
+  }
+
+  fetch(needs: readonly Need[]): void {
+    for (const need of needs) {
+      if (need.kind === 'row') {
+        this.rows.set(need.address.space + need.address.key, this.base.row(need.address));
+      } else if (need.kind === 'range') this.fetchRange(need.range);
+    }
+  }
+
+  private fetchRange(range: Range): void {
+    const found = this.base.range(range);
+    this.ranges.set(
+      JSON.stringify(range),
+      found.map((each) => (range.rows ? each : { ...each, row: undefined })),
+    );
+    if (!range.rows) return;
+    for (const { key, row } of found) this.rows.set(range.space + key, row);
+  }
+}
