@@ -45,6 +45,12 @@ const lambda: Lambda = {
   wire: '"lambda":"x","expr":{"var":"x"}',
 };
 const match: SetValue = { kind: 'set', op: 'match', index, terms: ['a'] };
+const natives: SetValue = {
+  kind: 'set',
+  op: 'documents',
+  collection: new Ref(0, 1, 5n),
+  native: true,
+};
 const setOf = (set: SetValue): string => render(set).replace(/^\{"@set":(.*)\}$/, '$1');
 
 test('renderValue() writes scalars', () => {
@@ -65,6 +71,7 @@ test('renderValue() writes scalars', () => {
     [new Uuid('a'), '{"@uuid":"a"}'],
     [new Action('add'), '"add"'],
     [PENDING, '1600000000000001'],
+    [natives, '{"@ref":"1/5"}'],
     [ref, '{"@ref":"1024/101"}'],
     [new UnresolvedRef('collection', 'x', '{"id":"x"}'), '{"@ref":{"id":"x"}}'],
   ];
@@ -195,6 +202,8 @@ test('renderValue() writes every set', () => {
     [{ kind: 'set', op: 'singleton', ref }, '{"singleton":{"@ref":"1024/101"}}'],
     [{ kind: 'set', op: 'events', of: ref }, '{"events":{"@ref":"1024/101"}}'],
     [{ kind: 'set', op: 'events', of: match }, '{"events":{"match":{"@ref":"3/7"},"terms":"a"}}'],
+    [{ kind: 'set', op: 'events', of: natives }, '{"events":{"@ref":"1/5"}}'],
+    [{ kind: 'set', op: 'union', sets: [match, natives] }, `{"union":[${inner},{"@ref":"1/5"}]}`],
     [{ kind: 'set', op: 'union', sets: [match, match] }, `{"union":[${inner},${inner}]}`],
     [{ kind: 'set', op: 'intersection', sets: [match] }, `{"intersection":${inner}}`],
     [{ kind: 'set', op: 'difference', sets: [match, match] }, `{"difference":[${inner},${inner}]}`],

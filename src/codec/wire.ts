@@ -1,7 +1,7 @@
 /** Values as the wire JSON of an API version. The hot path of every read: text by concatenation. Spec: values 1 to 7. */
 import { Refusal, unreachable } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { collectionOf, setMembers } from '../values/object-view.ts';
+import { collectionOf, nativeRef, setMembers } from '../values/object-view.ts';
 import { formatDate, formatTime } from '../values/time.ts';
 import {
   isArray,
@@ -115,9 +115,7 @@ function renderKinded(value: Kinded, context: RenderContext, depth: number): str
     case 'unresolved':
       return `{"@ref":${value.wire}}`;
     case 'set':
-      return value.op === 'documents' && value.native
-        ? renderRef(value.collection, context)
-        : `{"@set":{${renderSet(value, context, depth)}}}`;
+      return renderSetOrRef(value, context, depth);
     case 'lambda':
       return `{"@query":{${lambdaMembers(value, context)}}}`;
     case 'page':
@@ -203,9 +201,14 @@ const lambdaMembers = (lambda: Lambda, context: RenderContext): string =>
     ? lambda.wire
     : `"api_version":"${lambda.apiVersion}",${lambda.wire}`;
 
+function renderSetOrRef(set: SetValue, context: RenderContext, depth: number): string | undefined {
+  const native = nativeRef(set);
+  return native ? renderRef(native, context) : `{"@set":{${renderSet(set, context, depth)}}}`;
+}
+
 /** The inside of `{"@set":{…}}`: lambdas are bare there, and so is the set under `events`. */
 function renderSet(set: SetValue, context: RenderContext, depth: number): string {
-  if (set.op === 'events' && set.of.kind === 'set') {
+  if (set.op === 'events' && set.of.kind === 'set' && !nativeRef(set.of)) {
     return `"events":{${renderSet(set.of, context, deeper(depth))}}`;
   }
   let members = '';

@@ -185,6 +185,12 @@ const values = fc.letrec<Tied>((tie) => ({
       .tuple(anyRef, fc.array(tie('plain'), { maxLength: 2 }))
       .map(([index, terms]): SetValue => ({ kind: 'set', op: 'match', index, terms })),
     anyRef.map((collection): SetValue => ({ kind: 'set', op: 'documents', collection })),
+    anyRef.map((collection): SetValue => ({
+      kind: 'set',
+      op: 'documents',
+      collection,
+      native: true,
+    })),
     anyRef.map((ref): SetValue => ({ kind: 'set', op: 'singleton', ref })),
     fc.oneof(anyRef, tie('set')).map((of): SetValue => ({ kind: 'set', op: 'events', of })),
     fc

@@ -71,7 +71,9 @@ export function setMembers(set: SetValue): ObjectValue {
     case 'singleton':
       return new Map([['singleton', set.ref]]);
     case 'events':
-      return new Map([['events', set.of.kind === 'set' ? setMembers(set.of) : set.of]]);
+      return new Map([
+        ['events', set.of.kind === 'ref' ? set.of : (nativeRef(set.of) ?? setMembers(set.of))],
+      ]);
     case 'union':
     case 'intersection':
     case 'difference':
@@ -106,5 +108,10 @@ const unwrapSingle = (values: readonly Value[]): Value => {
   return values.length === 1 && only !== undefined && !Array.isArray(only) ? only : values;
 };
 
+/** The ref that a native collection used as a set looks like. */
+export const nativeRef = (set: SetValue): Ref | undefined =>
+  set.op === 'documents' && set.native ? set.collection : undefined;
+
 /** A set as it is ordered. */
-export const setForOrder = (set: SetValue): ObjectValue => new Map([['@set', setMembers(set)]]);
+export const setForOrder = (set: SetValue): ObjectValue | Ref =>
+  nativeRef(set) ?? new Map([['@set', setMembers(set)]]);
