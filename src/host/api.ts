@@ -101,6 +101,8 @@ export interface HttpCall {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
+  /** Of a call that came through the service worker: where URLs of files begin. */
+  readonly base?: string | undefined;
 }
 
 export interface HttpReply {

@@ -1,0 +1,81 @@
+/**
+ * Keeps the files of an app for use without network, as its `precache.json` lists them: `{"version": "…", "files": ["./", …]}`,
+ * beside the service worker. A new version is fetched whole behind the running one and serves the next page load; the one before
+ * stays for pages that are still open.
+ */
+
+interface Precache {
+  readonly version: string;
+  readonly files: readonly string[];
+}
+
+const LIST = 'precache.json';
+const PREFIX = 'burrow-app ';
+const VERSIONS_KEPT = 2;
+
+export class AppCache {
+  /** Where the service worker stands: the base of all names. */
+  private readonly base: string;
+  private refreshing: Promise<void> | undefined = undefined;
+
+  constructor(base: string) {
+    this.base = base;
+  }
+
+  /** Fetches the list and, when it names another version, all its files. Rejects when that cannot be done. */
+  refresh(): Promise<void> {
+    this.refreshing ??= this.fetchVersion().finally(() => {
+      this.refreshing = undefined;
+    });
+    return this.refreshing;
+  }
+
+  /** The kept answer, newest version first; pages that are not kept get the app's start page. */
+  async match(request: Request): Promise<Response | undefined> {
+    const isPage = request.mode === 'navigate';
+    for (const name of (await this.names()).reverse()) {
+      const cache = await caches.open(name);
+      const hit =
+        (await cache.match(request, { ignoreSearch: isPage })) ??
+        (isPage ? await cache.match(new URL('./', this.base)) : undefined);
+      if (hit) return hit;
+    }
+    return undefined;
+  }
+
+  private async fetchVersion(): Promise<void> {
+    const answer = await fetch(new URL(LIST, this.base), { cache: 'no-store' });
+    if (!answer.ok) throw new Error(`${LIST} answered ${answer.status}.`);
+    const { version, files } = readPrecache(await answer.json());
+    const name = `${PREFIX}${this.base} ${version}`;
+    const names = await this.names();
+    if (names.at(-1) === name && (await this.isWhole(name))) return;
+    await caches.delete(name);
+    const cache = await caches.open(name);
+    const urls = files.map((file) => new URL(file, this.base));
+    await cache.addAll(urls.map((url) => new Request(url, { cache: 'reload' })));
+    // Last of all: a version that was cut off has no list, and is fetched again.
+    await cache.put(new URL(LIST, this.base), new Response(version));
+    const old = names.filter((each) => each !== name).slice(0, 1 - VERSIONS_KEPT);
+    await Promise.all(old.map((each) => caches.delete(each)));
+  }
+
+  private async isWhole(name: string): Promise<boolean> {
+    const cache = await caches.open(name);
+    return (await cache.match(new URL(LIST, this.base))) !== undefined;
+  }
+
+  /** Oldest first, as they were made. */
+  private async names(): Promise<string[]> {
+    return (await caches.keys()).filter((name) => name.startsWith(`${PREFIX}${this.base} `));
+  }
+}
+
+function readPrecache(json: unknown): Precache {
+  if (typeof json === 'object' && json !== null && 'version' in json && 'files' in json) {
+    const { version, files } = json;
+    const isList = Array.isArray(files) && files.every((file) => typeof file === 'string');
+    if (typeof version === 'string' && isList) return { version, files };
+  }
+  throw new Error(`${LIST} must be {"version": "…", "files": ["./", …]}.`);
+}

@@ -1,0 +1,66 @@
+/**
+ * A service worker for apps that want Burrow's HTTP surface under a path of their own origin: `fetch('/burrow/tokens/self')`, plain
+ * download links. It holds nothing: each request is handed to an open page. Optional; built as one classic script.
+ *
+ * Set up by its URL: `service-worker.js?prefix=/burrow/&database=field-notes&precache=1`.
+ * - `prefix`: path that it answers; `/burrow/` when left out.
+ * - `database`: asks only pages that have this one open; any when left out.
+ * - `precache`: keeps the app's files for use without network, see service-cache.ts.
+ */
+import type { ServiceRequest } from '../src/host/service.ts';
+import { AppCache } from './service-cache.ts';
+import { forward, type Page } from './service-forward.ts';
+
+declare const self: ServiceWorkerGlobalScope;
+
+const settings = new URL(self.location.href).searchParams;
+const prefix = `/${(settings.get('prefix') ?? 'burrow').replaceAll(/^\/+|\/+$/g, '')}`;
+const options = {
+  database: settings.get('database') ?? undefined,
+  acceptMs: 1000,
+  answerMs: 120_000,
+};
+const app = settings.has('precache')
+  ? new AppCache(new URL('./', self.location.href).href)
+  : undefined;
+
+self.addEventListener('install', (event) => {
+  event.waitUntil(Promise.all([self.skipWaiting(), app?.refresh()]));
+});
+
+self.addEventListener('activate', (event) => {
+  // The page that registered it is served from now on, without a reload.
+  event.waitUntil(self.clients.claim());
+});
+
+self.addEventListener('fetch', (event) => {
+  const url = new URL(event.request.url);
+  if (url.origin !== self.location.origin) return;
+  if (url.pathname === prefix || url.pathname.startsWith(`${prefix}/`)) {
+    event.respondWith(answer(event, url));
+  } else if (app && event.request.method === 'GET') {
+    if (event.request.mode === 'navigate') {
+      // Without network there is no newer version, and that is no failure.
+      event.waitUntil(app.refresh().catch(() => undefined));
+    }
+    event.respondWith(app.match(event.request).then((hit) => hit ?? fetch(event.request)));
+  }
+});
+
+async function answer(event: FetchEvent, url: URL): Promise<Response> {
+  const own = event.clientId === '' ? undefined : await self.clients.get(event.clientId);
+  const others = (): Promise<readonly Page[]> => self.clients.matchAll({ type: 'window' });
+  return forward(await readRequest(event.request, url), own, others, options);
+}
+
+async function readRequest(request: Request, url: URL): Promise<ServiceRequest> {
+  const { method } = request;
+  const path = url.pathname.slice(prefix.length);
+  return {
+    method,
+    path: `${path === '' ? '/' : path}${url.search}`,
+    headers: Object.fromEntries(request.headers),
+    body: method === 'GET' || method === 'HEAD' ? undefined : await request.text(),
+    base: `${self.location.origin}${prefix}`,
+  };
+}
