@@ -110,9 +110,11 @@ export interface Engine {
 }
 
 export interface BuildProgress {
+  /** Name of the index. */
   readonly index: string;
+  /** Documents looked at so far. */
   readonly done: number;
-  readonly total: number | undefined;
+  readonly isComplete: boolean;
 }
 
 export interface Credential {

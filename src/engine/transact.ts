@@ -20,13 +20,20 @@ export interface AttemptInput {
   readonly head: Micros;
   readonly answers: HashAnswers;
 }
-export interface Attempt<T> {
-  /** Returns the result and, when it wrote, its commit time: above `head`. */
-  (input: AttemptInput): { readonly value: T; readonly ts: Micros };
+export interface AttemptResult<T> {
+  readonly value: T;
+  /** Commit time of what it wrote: above `head`. */
+  readonly ts: Micros;
+  /** False: what it wrote is dropped. */
+  readonly keep: boolean;
 }
+/** Throws `Suspended` for what it needs; anything else it throws drops what it wrote. */
+export type Attempt<T> = (input: AttemptInput) => AttemptResult<T>;
 
 export interface Transacted<T> {
   readonly value: T;
+  /** Commit time, when something was written. */
+  readonly committed: Micros | undefined;
   readonly readSet: ReadSet;
   /** Times another commit came between. */
   readonly retries: number;
@@ -35,16 +42,15 @@ export interface Transacted<T> {
 interface Job {
   readonly attempt: Attempt<unknown>;
   readonly answers: HashAnswers;
-  readonly settle: (outcome: Outcome, readSet: ReadSet, retries: number) => void;
+  readonly settle: (outcome: Outcome, committed: Micros | undefined, readSet: ReadSet, retries: number) => void;
   readonly fail: (reason: unknown) => void;
 }
 
 /** How one attempt ended. `failed` carries what it threw: faults of the caller, or a refusal. */
 type Outcome =
-  | { readonly state: 'done'; readonly value: unknown; readonly ts: Micros }
+  | { readonly state: 'done'; readonly value: unknown; readonly ts: Micros; readonly keep: boolean }
   | { readonly state: 'failed'; readonly reason: unknown }
   | { readonly state: 'suspended'; readonly needs: readonly Need[] };
-type Settled = Exclude<Outcome, { readonly state: 'suspended' }>;
 
 export const HEAD: RowAddress = { space: 'meta', key: metaKey('head') };
 
@@ -85,7 +91,7 @@ export class Transactor {
     for (;;) {
       const result = await this.readOnce(attempt, answers);
       if (result.outcome.state !== 'suspended') {
-        return { value: valueOf<T>(result.outcome), readSet: result.run.readSet(), retries: 0 };
+        return { value: valueOf<T>(result.outcome), committed: undefined, readSet: result.run.readSet(), retries: 0 };
       }
       await answers.settle(hashNeeds(result.outcome.needs), this.passwords, this.hashCost);
     }
@@ -97,9 +103,9 @@ export class Transactor {
       this.enqueue({
         attempt,
         answers: new HashAnswers(),
-        settle: (outcome, readSet, retries) => {
+        settle: (outcome, committed, readSet, retries) => {
           try {
-            resolve({ value: valueOf<T>(outcome), readSet, retries });
+            resolve({ value: valueOf<T>(outcome), committed, readSet, retries });
           } catch (reason) {
             reject(reason);
           }
@@ -116,10 +122,9 @@ export class Transactor {
     if (guessed && isFinal(guessed) && this.lease?.isHeld()) return { outcome: guessed, run: guess };
     return this.store.read(async (tx) => {
       const { head, run } = await this.enter(tx, guessed ? storeNeeds(guessed) : []);
-      let outcome = head === known && guessed && isFinal(guessed) ? guessed : undefined;
-      if (outcome) return { outcome, run: guess };
+      if (head === known && guessed && isFinal(guessed)) return { outcome: guessed, run: guess };
       for (;;) {
-        outcome = tryAttempt(attempt, new Overlay(run), head, answers, run);
+        const outcome = tryAttempt(attempt, new Overlay(run), head, answers, run);
         if (isFinal(outcome)) return { outcome, run };
         await run.fetch(tx, storeNeeds(outcome));
       }
@@ -232,8 +237,8 @@ export class Transactor {
       for (const listener of this.listeners) listener(notice);
     }
     this.queue.unshift(...group.rest);
-    for (const { job, outcome, readSet } of group.members) {
-      if (outcome.state !== 'suspended') job.settle(outcome, readSet, retries);
+    for (const { job, outcome, committed, readSet } of group.members) {
+      if (outcome.state !== 'suspended') job.settle(outcome, committed, readSet, retries);
       else void this.answerHashes(job, outcome.needs);
     }
   }
@@ -252,7 +257,7 @@ export class Transactor {
 class HeadMoved extends Error {}
 
 interface Group {
-  readonly members: readonly { readonly job: Job; readonly outcome: Outcome; readonly readSet: ReadSet }[];
+  readonly members: readonly { readonly job: Job; readonly outcome: Outcome; readonly committed: Micros | undefined; readonly readSet: ReadSet }[];
   /** Jobs that wait for the next commit: this one is large enough. */
   readonly rest: readonly Job[];
   /** Nothing more is needed from the store. Members may still wait for a hash: they wrote nothing. */
@@ -268,14 +273,15 @@ interface Group {
 function evaluateGroup(jobs: readonly Job[], run: Run, head: Micros): Group {
   const shared = new Overlay(run);
   const needs: StoreNeed[] = [];
-  const members: { job: Job; outcome: Outcome; readSet: ReadSet }[] = [];
+  const members: Group['members'][number][] = [];
   let ts = head;
   for (const job of jobs) {
     const own = new Overlay(shared);
     const outcome = tryAttempt(job.attempt, own, ts, job.answers, run);
     needs.push(...storeNeeds(outcome));
-    members.push({ job, outcome, readSet: run.readSet() });
-    if (outcome.state !== 'done' || own.isEmpty) continue;
+    const wrote = outcome.state === 'done' && outcome.keep && !own.isEmpty;
+    members.push({ job, outcome, committed: wrote ? outcome.ts : undefined, readSet: run.readSet() });
+    if (!wrote) continue;
     ts = outcome.ts;
     shared.absorb(own.writes());
     if (shared.bytes > GROUP_BYTES_MAX) break;
@@ -305,7 +311,7 @@ const hashNeeds = (needs: readonly Need[]): HashNeed[] =>
   needs.filter((need): need is HashNeed => need.kind === 'verify' || need.kind === 'hash');
 
 /** The store can do no more for it: settled, or waiting for a hash only. */
-const isFinal = (outcome: Outcome): outcome is Settled => storeNeeds(outcome).length === 0;
+const isFinal = (outcome: Outcome): boolean => storeNeeds(outcome).length === 0;
 
 export function headOf(row: Row | undefined): Micros {
   if (typeof row?.value !== 'string') return 0;

@@ -4,7 +4,17 @@
  */
 import { after, type Key } from '../codec/key.ts';
 import type { Micros } from '../values/value.ts';
-import type { Entry, Range, ReadTx, Row, RowAddress, Space, WriteSet } from './port.ts';
+import { isEntrySpace } from './port.ts';
+import type {
+  Entry,
+  EntrySpace,
+  Range,
+  ReadTx,
+  Row,
+  RowAddress,
+  Space,
+  WriteSet,
+} from './port.ts';
 import { Suspended, type Need, type Reader } from './reader.ts';
 
 export type StoreNeed = Extract<Need, { readonly kind: 'row' | 'range' }>;
@@ -79,6 +89,7 @@ export class FactCache {
 
   /** Moves on to the state after a commit, when that commit followed the present head; forgets everything otherwise. */
   advance(commit: Changes): void {
+    if (commit.ts === this.head) return;
     if (commit.previous !== this.head) {
       this.forget(commit.ts);
       return;
@@ -135,8 +146,8 @@ export class FactCache {
 export interface Changes {
   readonly previous: Micros;
   readonly ts: Micros;
-  readonly rows: readonly { readonly space: Space; readonly key: Key; readonly row: Row | undefined | 'unknown' }[];
-  readonly entries: readonly { readonly space: Space; readonly key: Key }[];
+  readonly rows: readonly { readonly space: EntrySpace; readonly key: Key; readonly row: Row | undefined | 'unknown' }[];
+  readonly entries: readonly { readonly space: EntrySpace; readonly key: Key }[];
 }
 
 /** Facts of one run of one query or group, at one head. */
@@ -194,13 +205,15 @@ export class Run implements Reader {
     throw new Suspended([{ kind: 'range', range }]);
   }
 
-  /** Gets what is needed from the transaction, and `also`, in one batch. Returns the row of `also`. */
-  async fetch(tx: ReadTx, needs: readonly StoreNeed[], also?: RowAddress): Promise<Row | undefined> {
-    const { addresses, ranges } = distinct(needs);
-    const found = await tx.fetch(also ? [...addresses, also] : addresses, ranges);
-    addresses.forEach((address, i) => this.keepRow(address, found.rows[i]));
-    ranges.forEach((range, i) => this.keepRange(range, found.ranges[i] ?? []));
-    return also ? found.rows[addresses.length] : undefined;
+  /** Gets what is needed from the transaction, in one batch. */
+  async fetch(tx: ReadTx, needs: readonly StoreNeed[]): Promise<void> {
+    const plan = planOf(needs);
+    this.keep(plan, await tx.fetch(plan.rows, plan.ranges));
+  }
+
+  keep(plan: FetchPlan, found: Awaited<ReturnType<ReadTx['fetch']>>): void {
+    plan.rows.forEach((address, i) => this.keepRow(address, found.rows[i]));
+    plan.ranges.forEach((range, i) => this.keepRange(range, found.ranges[i] ?? []));
   }
 
   private keepRow(address: RowAddress, row: Row | undefined): void {
@@ -234,14 +247,16 @@ export function changesOf(
   previous: Micros,
   ts: Micros,
 ): Changes {
-  const rows: { space: Space; key: Key; row: Row | undefined }[] = [];
-  const entries: { space: Space; key: Key }[] = [];
+  const rows: { space: EntrySpace; key: Key; row: Row | undefined }[] = [];
+  const entries: { space: EntrySpace; key: Key }[] = [];
   const note = (address: RowAddress, row: Row | undefined) => {
-    rows.push({ ...address, row });
+    const { space, key } = address;
+    if (!isEntrySpace(space)) return;
+    rows.push({ space, key, row });
     const had = before(address)?.entries ?? [];
     const has = row?.entries ?? [];
-    for (const key of had) if (!has.includes(key)) entries.push({ space: address.space, key });
-    for (const key of has) entries.push({ space: address.space, key });
+    for (const key of had) if (!has.includes(key)) entries.push({ space, key });
+    for (const key of has) entries.push({ space, key });
   };
   for (const { space, row } of writes.puts) note({ space, key: row.key }, row);
   for (const address of writes.deletes) note(address, undefined);
@@ -273,14 +288,20 @@ function groupOf(range: Range): string {
   return groupName(range.space, range.by, whole ? prefix : '');
 }
 
-function distinct(needs: readonly StoreNeed[]): { addresses: RowAddress[]; ranges: Range[] } {
-  const addresses = new Map<string, RowAddress>();
+export interface FetchPlan {
+  readonly rows: readonly RowAddress[];
+  readonly ranges: readonly Range[];
+}
+
+/** Each thing needed once. */
+export function planOf(needs: readonly StoreNeed[]): FetchPlan {
+  const rows = new Map<string, RowAddress>();
   const ranges = new Map<string, Range>();
   for (const need of needs) {
-    if (need.kind === 'row') addresses.set(rowName(need.address.space, need.address.key), need.address);
+    if (need.kind === 'row') rows.set(rowName(need.address.space, need.address.key), need.address);
     else ranges.set(rangeName(need.range), need.range);
   }
-  return { addresses: [...addresses.values()], ranges: [...ranges.values()] };
+  return { rows: [...rows.values()], ranges: [...ranges.values()] };
 }
 
 const ROW_OVERHEAD_BYTES = 100;

@@ -1,116 +1,119 @@
 /**
- * A store in memory: for tests, and for whoever needs a database that is gone with the process. Each commit makes new sorted
- * arrays of what it touched, so a reader keeps the snapshot it began with.
+ * A store in memory: for tests, and for whoever needs a database that is gone with the process. A commit makes a new version
+ * that shares with the former what it did not change, so a reader keeps the snapshot it began with.
  */
 import type { Key } from '../codec/key.ts';
-import { SPACES, type Entry, type Range, type ReadTx, type Row, type Space, type Store, type WriteSet } from './port.ts';
+import { assert, Refusal } from '../errors.ts';
+import {
+  SPACES,
+  type Entry,
+  type Range,
+  type ReadTx,
+  type Row,
+  type RowAddress,
+  type Space,
+  type Store,
+  type WriteSet,
+} from './port.ts';
+import { SortedEntries } from './sorted-entries.ts';
 
-interface SpaceState {
-  readonly rows: ReadonlyMap<Key, Row>;
-  /** Sorted by primary key. */
-  readonly keys: readonly Entry[];
-  /** Sorted by entry. */
-  readonly entries: readonly Entry[];
+interface SpaceVersion {
+  readonly keys: SortedEntries;
+  readonly entries: SortedEntries;
 }
-type State = Readonly<Record<Space, SpaceState>>;
+type Version = Readonly<Record<Space, SpaceVersion>>;
 
-export function createMemoryStore(): Store {
-  let state: State = Object.fromEntries(SPACES.map((space) => [space, EMPTY])) as State;
-  let lastWrite: Promise<unknown> = Promise.resolve();
+/** What several memory stores may share, as tabs share a database. */
+export class SharedMemory {
+  version = recordOf(() => ({ keys: SortedEntries.empty(), entries: SortedEntries.empty() }));
+  /** Settles when the last write begun until now is over. */
+  lastWrite: Promise<unknown> = Promise.resolve();
+}
+
+export function createMemoryStore(memory: SharedMemory = new SharedMemory()): Store {
   let isClosed = false;
-  const requireOpen = () => {
-    if (isClosed) throw new Error('This in-memory store is closed: make a new one.');
+  const requireOpen = (): void => {
+    if (isClosed) throw new Refusal('storage_unavailable', 'This store is closed: open it again.');
   };
   return {
-    async read(body) {
+    async read(body, options = {}) {
       requireOpen();
-      return body(readerOf(state));
+      return body(readerOf(memory.version, options.spaces ?? SPACES));
     },
-    write(body) {
-      const result = lastWrite.then(async () => {
+    write(body, { spaces = SPACES }) {
+      const result = memory.lastWrite.then(async () => {
         requireOpen();
-        const base = state;
+        const before = memory.version;
         const applied: WriteSet[] = [];
-        const value = await body({ ...readerOf(base), apply: (writes) => void applied.push(writes) });
-        state = applied.reduce(withWrites, base);
-        return value;
+        let isOver = false;
+        const apply = (writes: WriteSet): void => {
+          assert(!isOver, () => 'a write body applies nothing after it has ended');
+          for (const { space } of [...writes.puts, ...writes.deletes]) requireWithin(spaces, space);
+          applied.push(writes);
+        };
+        try {
+          const value = await body({ ...readerOf(before, spaces), apply });
+          memory.version = applied.reduce(versionWith, before);
+          return value;
+        } finally {
+          isOver = true;
+        }
       });
-      lastWrite = result.catch(() => undefined);
+      memory.lastWrite = result.catch(() => undefined);
       return result;
     },
     async close() {
-      await lastWrite;
+      await memory.lastWrite;
       isClosed = true;
     },
   };
 }
 
-const EMPTY: SpaceState = { rows: new Map(), keys: [], entries: [] };
-
-function readerOf(state: State): ReadTx {
+function readerOf(version: Version, spaces: readonly Space[]): ReadTx {
+  const rowAt = ({ space, key }: RowAddress): Row | undefined => {
+    requireWithin(spaces, space);
+    return version[space].keys.get(key, key)?.row;
+  };
+  const entriesIn = (range: Range): readonly Entry[] => {
+    requireWithin(spaces, range.space);
+    const found = version[range.space][range.by === 'entry' ? 'entries' : 'keys'].within(range);
+    return range.rows ? found : found.map(({ entry, key }) => ({ entry, key, row: undefined }));
+  };
   return {
-    fetch: async (addresses, ranges) => ({
-      rows: addresses.map(({ space, key }) => state[space].rows.get(key)),
-      ranges: ranges.map((range) => rangeOf(state[range.space], range)),
-    }),
+    fetch: async (rows, ranges) => ({ rows: rows.map(rowAt), ranges: ranges.map(entriesIn) }),
   };
 }
 
-function rangeOf(space: SpaceState, { by, lower, upper, reverse, limit, rows }: Range): Entry[] {
-  const list = by === 'entry' ? space.entries : space.keys;
-  const from = firstAtOrAfter(list, lower);
-  const to = Math.max(from, firstAtOrAfter(list, upper));
-  const found = reverse
-    ? list.slice(Math.max(from, to - limit), to).reverse()
-    : list.slice(from, Math.min(to, from + limit));
-  return rows ? found : found.map(({ entry, key }) => ({ entry, key, row: undefined }));
-}
-
-function withWrites(state: State, { puts, deletes }: WriteSet): State {
-  const next: Record<Space, SpaceState> = { ...state };
-  for (const space of SPACES) {
-    const mine = puts.filter((put) => put.space === space).map((put) => put.row);
-    const gone = deletes.filter((each) => each.space === space).map((each) => each.key);
-    if (mine.length + gone.length > 0) next[space] = withChanges(state[space], mine, gone);
+function versionWith(before: Version, { puts, deletes }: WriteSet): Version {
+  const next: Record<Space, SpaceVersion> = { ...before };
+  const changing = (space: Space): SpaceVersion => {
+    if (next[space] === before[space]) {
+      const { keys, entries } = before[space];
+      next[space] = { keys: keys.fork(), entries: entries.fork() };
+    }
+    return next[space];
+  };
+  for (const { space, key } of deletes) remove(changing(space), key);
+  for (const { space, row } of puts) {
+    const { keys, entries } = changing(space);
+    remove({ keys, entries }, row.key);
+    keys.put({ entry: row.key, key: row.key, row });
+    for (const entry of row.entries) entries.put({ entry, key: row.key, row });
   }
   return next;
 }
 
-function withChanges(state: SpaceState, puts: readonly Row[], deletes: readonly Key[]): SpaceState {
-  const replaced = new Set([...deletes, ...puts.map((row) => row.key)]);
-  const rows = new Map(state.rows);
-  for (const key of deletes) rows.delete(key);
-  for (const row of puts) rows.set(row.key, row);
-  const kept = (list: readonly Entry[]) => list.filter((each) => !replaced.has(each.key));
-  const keys = puts.map((row) => ({ entry: row.key, key: row.key, row }));
-  const entries = puts.flatMap((row) => row.entries.map((entry) => ({ entry, key: row.key, row })));
-  return { rows, keys: merged(kept(state.keys), keys), entries: merged(kept(state.entries), entries) };
+function remove({ keys, entries }: SpaceVersion, key: Key): void {
+  const row = keys.get(key, key)?.row;
+  if (!row) return;
+  keys.delete(key, key);
+  for (const entry of row.entries) entries.delete(entry, key);
 }
 
-/** `more` is unsorted and usually short. */
-function merged(sorted: readonly Entry[], more: Entry[]): Entry[] {
-  more.sort((a, b) => (a.entry < b.entry ? -1 : a.entry > b.entry ? 1 : a.key < b.key ? -1 : 1));
-  const result: Entry[] = [];
-  let at = 0;
-  for (const entry of more) {
-    for (let next = sorted[at]; next && next.entry < entry.entry; next = sorted[++at]) result.push(next);
-    result.push(entry);
-  }
-  for (; at < sorted.length; at++) {
-    const next = sorted[at];
-    if (next) result.push(next);
-  }
-  return result;
+function requireWithin(spaces: readonly Space[], space: Space): void {
+  assert(spaces.includes(space), () => `this transaction covers ${spaces.join(', ')}, not ${space}`);
 }
 
-function firstAtOrAfter(list: readonly Entry[], key: Key): number {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const each = list[middle];
-    if (each && each.entry < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+function recordOf(make: () => SpaceVersion): Version {
+  return { documents: make(), history: make(), meta: make(), log: make(), files: make() };
 }

@@ -3,7 +3,8 @@
  * the same commit. Later the pending writes of a synced database.
  */
 import type { Key } from '../codec/key.ts';
-import type { Entry, EntrySpace, Range, Row, RowAddress, WriteSet } from './port.ts';
+import { isEntrySpace } from './port.ts';
+import type { Entry, EntrySpace, Range, Row, RowAddress, Space, WriteSet } from './port.ts';
 import type { Reader, Writer } from './reader.ts';
 
 /** Entries of one index or collection share these first bytes; each has a sorted list of its own. */
@@ -89,9 +90,7 @@ export class Overlay implements Writer {
 
 const emptyLayer = (): Layer => ({ rows: new Map(), entries: new Map(), keys: new Map() });
 
-const isEntrySpace = (space: string): space is EntrySpace => space === 'documents' || space === 'history';
-
-const layerOf = (layers: Record<EntrySpace, Layer>, space: string): Layer | undefined =>
+const layerOf = (layers: Record<EntrySpace, Layer>, space: Space): Layer | undefined =>
   isEntrySpace(space) ? layers[space] : undefined;
 
 /** The overlay's entries in the range, in its direction. */

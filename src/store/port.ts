@@ -1,5 +1,5 @@
 /**
- * What a store must offer: four spaces of rows with ordered keys, and for two of them index entries that belong to a row.
+ * What a store must offer: five spaces of rows with ordered keys, and for two of them index entries that belong to a row.
  * All calls are batched. Adapters: memory (`memory.ts`), IndexedDB (worker room), Postgres (hub room).
  */
 import type { Key } from '../codec/key.ts';
@@ -13,8 +13,12 @@ import type { Key } from '../codec/key.ts';
  */
 export const SPACES = ['documents', 'history', 'meta', 'log', 'files'] as const;
 export type Space = (typeof SPACES)[number];
+/** What queries touch. Log and files stay out of their transactions, so that neither waits for the other. */
+export const HOT_SPACES = ['documents', 'history', 'meta'] as const satisfies readonly Space[];
 /** Spaces whose rows carry index entries. */
 export type EntrySpace = 'documents' | 'history';
+export const isEntrySpace = (space: Space): space is EntrySpace =>
+  space === 'documents' || space === 'history';
 
 export interface Row {
   readonly key: Key;
@@ -73,12 +77,22 @@ export interface WriteTx extends ReadTx {
 
 export type Durability = 'strict' | 'relaxed';
 
+export interface ReadOptions {
+  /** All the transaction may touch; every space when absent. Writes wait for transactions that touch the same. */
+  readonly spaces?: readonly Space[];
+}
+export interface WriteOptions extends ReadOptions {
+  readonly durability: Durability;
+}
+
 export interface Store {
-  read<T>(body: (tx: ReadTx) => Promise<T>): Promise<T>;
+  /** `body` awaits nothing but `tx`; it may be run again, with a new `tx`, when the connection to the data was lost. */
+  read<T>(body: (tx: ReadTx) => Promise<T>, options?: ReadOptions): Promise<T>;
   /**
    * Serializable against every other `write` on the same data, in other tabs and processes too. Commits when `body` resolves
    * and resolves when the commit is durable; drops every write when `body` rejects. `body` awaits nothing but `tx`.
+   * It may be run again, with a new `tx`, when nothing of the first run was committed.
    */
-  write<T>(body: (tx: WriteTx) => Promise<T>, options: { readonly durability: Durability }): Promise<T>;
+  write<T>(body: (tx: WriteTx) => Promise<T>, options: WriteOptions): Promise<T>;
   close(): Promise<void>;
 }

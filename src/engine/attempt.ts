@@ -1,0 +1,140 @@
+/** One run of one query: authenticate, evaluate, render. Synchronous; depends on its inputs alone. */
+import { renderValue } from '../codec/wire.ts';
+import { QueryFailure, Refusal } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import { applyLambda, evaluate, type EvaluateOptions } from '../query/evaluate.ts';
+import { effectOf } from '../query/lambda-value.ts';
+import type { Node } from '../query/node.ts';
+import { parseLambda } from '../query/parse.ts';
+import { API_VERSIONS, type ApiVersion } from '../query/session.ts';
+import { parseJson } from '../codec/json.ts';
+import { isKind, type DatabaseId, type Lambda, type Micros } from '../values/value.ts';
+import type { EngineOptions, QueryRequest } from './api.ts';
+import { authenticate, type AuthenticationContext, type Caller } from './authenticate.ts';
+import { Budget } from './budget.ts';
+import { permissionsOf } from './caller-permissions.ts';
+import type { EngineContext, Lambdas } from './context.ts';
+import type { RecordedInputs } from './inputs.ts';
+import { Meters } from './meters.ts';
+import { ContextNames } from './names.ts';
+import { Schema } from './schema.ts';
+import { EngineSession } from './session.ts';
+import type { AttemptInput, AttemptResult } from './transact.ts';
+
+/** What all runs of one query have in common. */
+export interface QueryPlan {
+  readonly request: QueryRequest;
+  /** Or what is wrong with its text: told only to whoever may ask. */
+  readonly parsed: Node | QueryFailure;
+  /** When it came. */
+  readonly started: Micros;
+  readonly inputs: RecordedInputs;
+}
+
+/** What one run makes of it. Faults of the caller are an outcome like any other, but nothing written is kept. */
+export interface Attempted {
+  readonly caller: Caller;
+  readonly outcome:
+    | { readonly ok: true; readonly text: string; readonly created: boolean }
+    | { readonly ok: false; readonly failure: QueryFailure };
+  readonly snapshot: Micros;
+  readonly budget: Budget;
+  readonly meters: Meters;
+}
+
+type HostParts = Pick<EngineOptions, 'clock' | 'sha256' | 'rootSecret'>;
+
+/** @throws Suspended, Refusal */
+export function attemptQuery(
+  plan: QueryPlan,
+  { writer, head, answers }: AttemptInput,
+  host: HostParts,
+): AttemptResult<Attempted> {
+  const { request, parsed, started } = plan;
+  const snapshot = Math.max(started, head, request.lastSeenTxn ?? 0);
+  const commitTs = snapshot + 1;
+  const schemas = new Map<DatabaseId, Schema>();
+  const schema = (database: DatabaseId): Schema => {
+    let known = schemas.get(database);
+    if (!known) {
+      known = new Schema(database, writer, writer.base, parseStoredLambda);
+      schemas.set(database, known);
+    }
+    return known;
+  };
+  const store = { reader: writer, snapshot, schema };
+  const session: { current?: EngineSession } = {};
+  const lambdas = lambdasOf(session);
+  const caller = requireCaller({ ...store, lambdas, sha256: host.sha256, rootSecret: host.rootSecret }, request.secret);
+  const budget = new Budget(host.clock, started, request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs);
+  const meters = new Meters();
+  const facts = { caller, snapshot, budget, meters };
+  const failed = (failure: QueryFailure): AttemptResult<Attempted> => ({
+    value: { ...facts, outcome: { ok: false, failure } },
+    ts: snapshot,
+    keep: false,
+  });
+  if (parsed instanceof QueryFailure) return failed(parsed);
+  const context = contextOf({ ...store, writer, commitTs, caller, lambdas, meters }, plan, plan.inputs.begin(answers));
+  session.current = new EngineSession(context, budget);
+  try {
+    const value = evaluate(parsed, session.current, limitsOf(request));
+    const names = new ContextNames(context);
+    const text = renderValue(value, { names, apiVersion: request.apiVersion, pendingTs: commitTs });
+    requireSize(writer.bytes);
+    const created = isKind(value, 'document') && value.created;
+    return { value: { ...facts, outcome: { ok: true, text, created } }, ts: commitTs, keep: true };
+  } catch (reason) {
+    if (reason instanceof QueryFailure) return failed(reason);
+    throw reason;
+  }
+}
+
+function requireSize(bytes: number): void {
+  if (bytes <= LIMITS.transactionBytes) return;
+  throw new Refusal('bad request', `Transaction size exceeds the limit of ${LIMITS.transactionBytes} bytes.`);
+}
+
+function requireCaller(context: AuthenticationContext, secret: string | undefined): Caller {
+  const caller = secret === undefined ? undefined : authenticate(context, secret);
+  if (!caller) throw new Refusal('unauthorized', 'Unauthorized');
+  return caller;
+}
+
+type ContextParts = Omit<EngineContext, 'database' | 'apiVersion' | 'permissions' | 'inputs' | 'rewritten'>;
+
+function contextOf(parts: ContextParts, { request }: QueryPlan, inputs: EngineContext['inputs']): EngineContext {
+  const context: EngineContext = {
+    ...parts,
+    database: parts.caller.database,
+    apiVersion: request.apiVersion,
+    inputs,
+    permissions: { may: () => false },
+    rewritten: new Set(),
+  };
+  context.permissions = permissionsOf(context, parts.caller);
+  return context;
+}
+
+/** Lambdas that are values run in the session of the query that meets them. */
+function lambdasOf(session: { readonly current?: EngineSession }): Lambdas {
+  return {
+    parse: parseStoredLambda,
+    effectOf,
+    apply: (lambda, argument, limit) => {
+      if (!session.current) throw new Error('a function value was applied before anybody was authenticated');
+      return applyLambda(lambda, argument, session.current, { allows: limit });
+    },
+  };
+}
+
+const isApiVersion = (text: string): text is ApiVersion => (API_VERSIONS as readonly string[]).includes(text);
+
+export function parseStoredLambda(wire: string, apiVersion: string): Lambda {
+  return parseLambda(parseJson(`{${wire}}`), isApiVersion(apiVersion) ? apiVersion : '2.12');
+}
+
+const limitsOf = ({ allows, placeName }: QueryRequest): EvaluateOptions => ({
+  allows,
+  ...(placeName === undefined ? {} : { placeName }),
+});

@@ -1,0 +1,79 @@
+/** Background builds of indexes: step by step, each a commit of its own, resumable by anybody from the start. */
+import { after, collectionPrefix, decodeDocumentKey, type Key } from '../codec/key.ts';
+import type { Range } from '../store/port.ts';
+import type { Reader } from '../store/reader.ts';
+import { NATIVE } from '../values/value.ts';
+import type { DatabaseId } from '../values/value.ts';
+import type { BuildProgress, EngineOptions } from './api.ts';
+import { ROOT_DATABASE } from './databases.ts';
+import type { IndexDefinition } from './definitions.ts';
+import { buildStep } from './index-build.ts';
+import { systemContext } from './system-context.ts';
+import type { Transactor } from './transact.ts';
+
+type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;
+
+/** Resolves when no index waits to be built. */
+export async function buildIndexes(
+  transactor: Transactor,
+  host: Host,
+  onProgress: (progress: BuildProgress) => void = () => undefined,
+): Promise<void> {
+  for (;;) {
+    const [next] = await waitingIndexes(transactor, host);
+    if (!next) return;
+    await buildIndex(transactor, host, next, onProgress);
+  }
+}
+
+async function buildIndex(
+  transactor: Transactor,
+  host: Host,
+  { ref, name }: IndexDefinition,
+  onProgress: (progress: BuildProgress) => void,
+): Promise<void> {
+  let from: Key | undefined;
+  let done = 0;
+  do {
+    const start = from;
+    const { value: step } = await transactor.write((input) => {
+      const context = systemContext(input, ref.database, host);
+      return { value: buildStep(context, ref, start), ts: context.commitTs, keep: true };
+    });
+    from = step.next;
+    done += step.documents;
+    onProgress({ index: name, done, isComplete: from === undefined });
+    await host.pause();
+  } while (from !== undefined);
+}
+
+async function waitingIndexes(transactor: Transactor, host: Host): Promise<readonly IndexDefinition[]> {
+  const { value } = await transactor.read((input) => {
+    const waiting: IndexDefinition[] = [];
+    for (const database of databasesBelow(input.writer, ROOT_DATABASE)) {
+      const { schema } = systemContext(input, database, host);
+      waiting.push(...schema(database).all('indexes').filter((index) => !index.active));
+    }
+    return { value: waiting, ts: 0, keep: false };
+  });
+  return value;
+}
+
+const DATABASES_MAX = 100_000;
+
+/** The database and all its descendants. */
+export function* databasesBelow(reader: Reader, database: DatabaseId): Generator<DatabaseId> {
+  yield database;
+  const prefix = collectionPrefix(database, NATIVE.databases);
+  const range: Range = {
+    space: 'documents',
+    by: 'key',
+    lower: prefix,
+    upper: after(prefix),
+    reverse: false,
+    limit: DATABASES_MAX,
+    rows: false,
+  };
+  for (const { key } of reader.range(range)) yield* databasesBelow(reader, Number(decodeDocumentKey(key).id));
+}
+

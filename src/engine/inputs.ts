@@ -1,0 +1,51 @@
+/** Recorded inputs of one query: every run of it gets the same ids and random bytes, in the order asked. */
+import type { EngineOptions } from './api.ts';
+import type { Inputs } from './context.ts';
+import type { HashAnswers } from './hash-answers.ts';
+
+/** 2020-01-01, ms: where ids begin to count. */
+const ID_EPOCH_MS = 1_577_836_800_000;
+const ID_RANDOM_BITS = 22n;
+
+/** Makes ids that grow with time: 41 bits of milliseconds, 22 random bits; within a millisecond each is the one after. */
+export function createIds(clock: () => number, random: (bytes: number) => Uint8Array): () => bigint {
+  let last = 0n;
+  return () => {
+    const ms = BigInt(Math.max(0, Math.floor(clock() / 1000) - ID_EPOCH_MS));
+    let low = 0n;
+    for (const byte of random(3)) low = (low << 8n) | BigInt(byte);
+    const made = (ms << ID_RANDOM_BITS) | (low & ((1n << ID_RANDOM_BITS) - 1n));
+    last = made > last ? made : last + 1n;
+    return last;
+  };
+}
+
+export class RecordedInputs {
+  private readonly makeId: () => bigint;
+  private readonly options: Pick<EngineOptions, 'random' | 'sha256'>;
+  private ids: bigint[] = [];
+  private bytes: Uint8Array[] = [];
+
+  constructor(makeId: () => bigint, options: Pick<EngineOptions, 'random' | 'sha256'>) {
+    this.makeId = makeId;
+    this.options = options;
+  }
+
+  /** An id was taken by somebody else: later runs get others. */
+  forgetIds(): void {
+    this.ids = [];
+  }
+
+  /** The inputs of one run, from the first on. */
+  begin(answers: HashAnswers): Inputs {
+    let idAt = 0;
+    let bytesAt = 0;
+    return {
+      newId: () => (this.ids[idAt++] ??= this.makeId()),
+      randomBytes: (count) => (this.bytes[bytesAt++] ??= this.options.random(count)),
+      sha256: this.options.sha256,
+      hash: (password) => answers.hash(password),
+      verify: (password, hash) => answers.verify(password, hash),
+    };
+  }
+}

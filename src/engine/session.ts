@@ -1,0 +1,157 @@
+/** The engine as functions of the language see it: one query's context behind the session they ask. */
+import { fail } from '../errors.ts';
+import { positionOf, type Where } from '../query/node.ts';
+import type { ApiVersion, PageOptions, ReadTime, WriteSession } from '../query/session.ts';
+import { isKind } from '../values/value.ts';
+import type { ActionName, Document, Micros, ObjectValue, PendingTime, Ref, SetValue, Value } from '../values/value.ts';
+import type { Budget } from './budget.ts';
+import type { EngineContext } from './context.ts';
+import { documentExists, getDocument } from './documents.ts';
+import { functionBody } from './function-body.ts';
+import * as identity from './identity.ts';
+import { moveDatabase } from './move-database.ts';
+import { ContextNames } from './names.ts';
+import { elements, firstRef, paginate, setContains } from './pages.ts';
+import { shapeOf } from './sets/shape.ts';
+import { changeDocument, createDocument, deleteDocument, insertVersion, removeVersionOf } from './writes.ts';
+
+type Target = Ref | SetValue;
+
+export class EngineSession implements WriteSession {
+  readonly snapshot: Micros;
+  readonly apiVersion: ApiVersion;
+  readonly names: ContextNames;
+  private readonly context: EngineContext;
+  private readonly budget: Budget;
+
+  constructor(context: EngineContext, budget: Budget) {
+    this.context = context;
+    this.budget = budget;
+    this.snapshot = context.snapshot;
+    this.apiVersion = context.apiVersion;
+    this.names = new ContextNames(context);
+  }
+
+  charge(steps: number): void {
+    this.budget.charge(steps);
+  }
+
+  self(collection: Ref): Ref | undefined {
+    return identity.selfIn(this.context, collection);
+  }
+
+  // --- reads --------------------------------------------------------------------------------------
+
+  get(target: Target, time: ReadTime, place: Where): Document {
+    if (isKind(target, 'ref')) return getDocument(this.context, target, time, place);
+    const ref = firstRef(this.context, target, time, place, 'get');
+    if (!ref) return fail('instance not found', positionOf(place), 'Set not found.');
+    return getDocument(this.context, ref, time, place);
+  }
+
+  exists(target: Target, time: ReadTime, place: Where): boolean {
+    if (isKind(target, 'ref')) return documentExists(this.context, target, time);
+    return firstRef(this.context, target, time, place, 'exists') !== undefined;
+  }
+
+  paginate(target: Target, options: PageOptions, place: Where) {
+    return paginate(this.context, target, options, place);
+  }
+
+  elements(set: Target, time: ReadTime, place: Where, key: string): Iterable<Value> {
+    return elements(this.context, set, time, place, key);
+  }
+
+  setContains(set: Target, value: Value, time: ReadTime, place: Where): boolean {
+    return setContains(this.context, set, value, time, place);
+  }
+
+  requireIndex(nameOrRef: string | Ref, place: Where): Ref {
+    const position = positionOf(place, 'index');
+    const { database } = this.context;
+    const ref = typeof nameOrRef === 'string' ? this.names.ref('indexes', nameOrRef, undefined) : nameOrRef;
+    const schema = this.context.schema(isKind(ref, 'ref') ? ref.database : database);
+    const index = isKind(ref, 'ref') ? schema.index(ref) : undefined;
+    if (!index) return fail('invalid ref', position, `Ref refers to undefined index '${String(nameOrRef)}'`);
+    if (!index.active) {
+      return fail('instance not found', position, `Index '${index.name}' is not active.`, { status: 400 });
+    }
+    return index.ref;
+  }
+
+  shapeOf(set: Target) {
+    return shapeOf(this.context, set);
+  }
+
+  functionBody(nameOrRef: string | Ref, place: Where) {
+    return functionBody(this.context, nameOrRef, place);
+  }
+
+  // --- identity -----------------------------------------------------------------------------------
+
+  keyFromSecret(secret: string, place: Where): Document | ObjectValue {
+    return identity.keyFromSecret(this.context, secret, place);
+  }
+
+  identify(target: Target, password: string, place: Where): boolean {
+    return identity.identify(this.context, target, password, place);
+  }
+
+  identity(place: Where): Value {
+    return identity.currentIdentity(this.context, place);
+  }
+
+  hasIdentity(): boolean {
+    return identity.hasIdentity(this.context);
+  }
+
+  token(place: Where): Value {
+    return identity.currentToken(this.context, place);
+  }
+
+  hasToken(): boolean {
+    return identity.hasToken(this.context);
+  }
+
+  login(target: Target, params: ObjectValue, place: Where, time: ReadTime): Document {
+    return identity.login(this.context, target, params, place, time);
+  }
+
+  logout(all: boolean, place: Where): boolean {
+    return identity.logout(this.context, all, place);
+  }
+
+  // --- writes -------------------------------------------------------------------------------------
+
+  newId(): string {
+    return String(this.context.inputs.newId());
+  }
+
+  create(target: Ref | string, params: ObjectValue, place: Where, key: string, time: ReadTime): Document {
+    return createDocument(this.context, target, params, place, key, time);
+  }
+
+  update(ref: Ref, params: ObjectValue, place: Where, time: ReadTime): Document {
+    return changeDocument(this.context, 'update', ref, params, place, time);
+  }
+
+  replace(ref: Ref, params: ObjectValue, place: Where, time: ReadTime): Document {
+    return changeDocument(this.context, 'replace', ref, params, place, time);
+  }
+
+  delete(ref: Ref, place: Where): Document {
+    return deleteDocument(this.context, ref, place);
+  }
+
+  insert(ref: Ref, ts: Micros | PendingTime, action: ActionName, params: ObjectValue, place: Where, time: ReadTime) {
+    return insertVersion(this.context, ref, ts, action, params, place, time);
+  }
+
+  remove(ref: Ref, ts: Micros | PendingTime, action: ActionName, place: Where, time: ReadTime): null {
+    return removeVersionOf(this.context, ref, ts, action, place, time);
+  }
+
+  moveDatabase(from: Ref, to: Ref, place: Where): Document {
+    return moveDatabase(this.context, from, to, place);
+  }
+}

@@ -1,0 +1,60 @@
+/** Test kit: a store over another one whose n-th call of the backend fails. */
+import { Refusal } from '../errors.ts';
+import type { ReadOptions, ReadTx, Store, WriteOptions, WriteTx } from './port.ts';
+
+export class FaultStore implements Store {
+  private readonly store: Store;
+  /** Begins, fetches, applies and commits until now. */
+  calls = 0;
+  /** The call that fails, counted from 1; undefined: none. */
+  failAt: number | undefined = undefined;
+  /** What it fails with. */
+  makeReason: (call: number) => unknown = (call) =>
+    new Refusal('storage_unavailable', `Call ${call} of the store failed, as planned.`);
+
+  constructor(store: Store) {
+    this.store = store;
+  }
+
+  /** Counts from here, and fails the n-th call. */
+  failNth(n: number | undefined): void {
+    this.calls = 0;
+    this.failAt = n;
+  }
+
+  async read<T>(body: (tx: ReadTx) => Promise<T>, options?: ReadOptions): Promise<T> {
+    this.count();
+    return this.store.read((tx) => body(this.reader(tx)), options);
+  }
+
+  async write<T>(body: (tx: WriteTx) => Promise<T>, options: WriteOptions): Promise<T> {
+    this.count();
+    return this.store.write(async (tx) => {
+      const apply: WriteTx['apply'] = (writes) => {
+        this.count();
+        tx.apply(writes);
+      };
+      const value = await body({ ...this.reader(tx), apply });
+      this.count();
+      return value;
+    }, options);
+  }
+
+  close(): Promise<void> {
+    return this.store.close();
+  }
+
+  private reader(tx: ReadTx): ReadTx {
+    return {
+      fetch: async (rows, ranges) => {
+        this.count();
+        return tx.fetch(rows, ranges);
+      },
+    };
+  }
+
+  private count(): void {
+    this.calls += 1;
+    if (this.calls === this.failAt) throw this.makeReason(this.calls);
+  }
+}

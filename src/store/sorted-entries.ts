@@ -1,0 +1,140 @@
+/** Entries in order of (entry, primary key), in chunks that versions share until one of them changes a chunk. */
+import type { Key } from '../codec/key.ts';
+import type { Entry, Range } from './port.ts';
+
+const CHUNK_ENTRIES_MAX = 512;
+
+export class SortedEntries {
+  /** None is empty, none is longer than `CHUNK_ENTRIES_MAX`. */
+  private readonly chunks: Entry[][];
+  /** Chunks no other version sees. */
+  private readonly own = new Set<Entry[]>();
+
+  private constructor(chunks: Entry[][]) {
+    this.chunks = chunks;
+  }
+
+  static empty(): SortedEntries {
+    return new SortedEntries([]);
+  }
+
+  /** A version that may be changed; this one must not be changed any more. */
+  fork(): SortedEntries {
+    return new SortedEntries([...this.chunks]);
+  }
+
+  get(entry: Key, key: Key): Entry | undefined {
+    const { chunk, at } = this.find(entry, key);
+    const found = this.chunks[chunk]?.[at];
+    return isAt(found, entry, key) ? found : undefined;
+  }
+
+  /** Adds, or replaces the one with the same entry and key. */
+  put(added: Entry): void {
+    const place = this.find(added.entry, added.key);
+    const last = this.chunks.length - 1;
+    if (place.chunk > last) {
+      const isFull = last < 0 || (this.chunks[last]?.length ?? 0) >= CHUNK_ENTRIES_MAX;
+      if (isFull) this.insertChunk(this.chunks.length, [added]);
+      else this.changeable(last).push(added);
+      return;
+    }
+    const chunk = this.changeable(place.chunk);
+    chunk.splice(place.at, isAt(chunk[place.at], added.entry, added.key) ? 1 : 0, added);
+    if (chunk.length <= CHUNK_ENTRIES_MAX) return;
+    this.insertChunk(place.chunk + 1, chunk.splice(chunk.length >>> 1));
+  }
+
+  delete(entry: Key, key: Key): void {
+    const { chunk, at } = this.find(entry, key);
+    if (!isAt(this.chunks[chunk]?.[at], entry, key)) return;
+    const changed = this.changeable(chunk);
+    changed.splice(at, 1);
+    if (changed.length > 0) return;
+    this.chunks.splice(chunk, 1);
+    this.own.delete(changed);
+  }
+
+  within({ lower, upper, limit, reverse }: Omit<Range, 'space' | 'by' | 'rows'>): Entry[] {
+    if (lower >= upper) return [];
+    return reverse ? this.downFrom(upper, lower, limit) : this.upFrom(lower, upper, limit);
+  }
+
+  private upFrom(lower: Key, upper: Key, limit: number): Entry[] {
+    const found: Entry[] = [];
+    let { chunk, at } = this.find(lower, FIRST);
+    for (; found.length < limit; at += 1) {
+      const entries = this.chunks[chunk];
+      if (!entries) break;
+      const entry = entries[at];
+      if (!entry) {
+        chunk += 1;
+        at = -1;
+      } else if (entry.entry < upper) found.push(entry);
+      else break;
+    }
+    return found;
+  }
+
+  private downFrom(upper: Key, lower: Key, limit: number): Entry[] {
+    const found: Entry[] = [];
+    let { chunk, at } = this.find(upper, FIRST);
+    while (found.length < limit) {
+      at -= 1;
+      if (at < 0) {
+        chunk -= 1;
+        const before = this.chunks[chunk];
+        if (!before) break;
+        at = before.length;
+        continue;
+      }
+      const entry = this.chunks[chunk]?.[at];
+      if (!entry || entry.entry < lower) break;
+      found.push(entry);
+    }
+    return found;
+  }
+
+  /** Where (entry, key) is, or would be put. Past the last chunk when it is after everything. */
+  private find(entry: Key, key: Key): { chunk: number; at: number } {
+    const chunk = firstIndex(this.chunks.length, (i) => isBefore(this.chunks[i]?.at(-1), entry, key));
+    const entries = this.chunks[chunk];
+    const at = entries ? firstIndex(entries.length, (i) => isBefore(entries[i], entry, key)) : 0;
+    return { chunk, at };
+  }
+
+  private changeable(index: number): Entry[] {
+    const chunk = this.chunks[index] ?? [];
+    if (this.own.has(chunk)) return chunk;
+    const copy = [...chunk];
+    this.chunks[index] = copy;
+    this.own.add(copy);
+    return copy;
+  }
+
+  private insertChunk(index: number, chunk: Entry[]): void {
+    this.chunks.splice(index, 0, chunk);
+    this.own.add(chunk);
+  }
+}
+
+/** Before every primary key. */
+const FIRST = '' as Key;
+
+const isAt = (found: Entry | undefined, entry: Key, key: Key): boolean =>
+  found?.entry === entry && found.key === key;
+
+const isBefore = (found: Entry | undefined, entry: Key, key: Key): boolean =>
+  found !== undefined && (found.entry < entry || (found.entry === entry && found.key < key));
+
+/** The first index below `length` for which `isBelow` is false: it is true up to there. */
+function firstIndex(length: number, isBelow: (index: number) => boolean): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBelow(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
