@@ -59,6 +59,8 @@ export interface IndexDefinition extends Definition {
   readonly reverse: readonly boolean[];
   readonly unique: boolean;
   readonly active: boolean;
+  /** What was stored before it is not all indexed yet, though it may be active by hand. */
+  readonly isBuilding: boolean;
   readonly serialized: boolean;
   readonly partitions: number;
   readonly permissions: LegacyPermissions | undefined;
@@ -140,6 +142,7 @@ export function indexOf(stored: Stored): IndexDefinition {
     reverse: values.map((each) => each.reverse),
     unique: fields.get('unique') === true,
     active: fields.get('active') === true,
+    isBuilding: fields.get('active') !== true || fields.get('building') === true,
     serialized: fields.get('serialized') !== false,
     partitions: numberAt(fields, 'partitions') ?? 1,
     permissions: permissionsAt(fields),

@@ -106,7 +106,10 @@ export const fieldsOf = (
       }) as ObjectValue);
 
 /** Members kept in rows that nobody is shown. */
-const HIDDEN: ReadonlyMap<number, readonly string[]> = new Map([[NATIVE.collections, ['floor']]]);
+const HIDDEN: ReadonlyMap<number, readonly string[]> = new Map([
+  [NATIVE.collections, ['floor']],
+  [NATIVE.indexes, ['building']],
+]);
 
 /** The members of a document that are shown. */
 export function shownFields(ref: Ref, fields: ObjectValue): ObjectValue {

@@ -15,7 +15,7 @@ import { packVersion, unpackVersion, type StoredVersion } from '../codec/row.ts'
 import { LIMITS } from '../limits.ts';
 import type { EntrySpace, Range, Row } from '../store/port.ts';
 import { Ref } from '../values/value.ts';
-import type { CollectionId, Micros } from '../values/value.ts';
+import type { CollectionId, Micros, Value } from '../values/value.ts';
 import type { EngineContext } from './context.ts';
 import type { IndexDefinition } from './definitions.ts';
 import { fieldsOf } from './documents.ts';
@@ -33,7 +33,11 @@ export function buildSynchronously(context: EngineContext, index: IndexDefinitio
     index.sources.length === 1 &&
     (index.sources[0]?.collections !== 'all' || collections.length === 0) &&
     hasFewVersions(context, index, collections);
-  if (!isSmall) return false;
+  if (!isSmall) {
+    // Readable at once when asked for, but not complete: the job looks for this.
+    if (index.active) putFields(context, index, [['building', true]]);
+    return false;
+  }
   for (const collection of collections) {
     const prefix = collectionPrefix(index.ref.database, collection);
     for (const document of documentsFrom(context, prefix, prefix, SMALL)) {
@@ -77,7 +81,7 @@ export interface BuildStep {
  */
 export function buildStep(context: EngineContext, ref: Ref, from: Key | undefined): BuildStep {
   const index = context.schema(ref.database).index(ref);
-  if (!index || index.active) return { next: undefined, documents: 0 };
+  if (!index?.isBuilding) return { next: undefined, documents: 0 };
   for (const collection of collectionsOf(context, index)) {
     const prefix = collectionPrefix(ref.database, collection);
     const lower = from !== undefined && from > prefix ? from : prefix;
@@ -171,6 +175,8 @@ function buildDocument(
   { key, past, current }: StoredDocument,
 ): void {
   const writer = writerOf(context);
+  // What this query writes of it from now on has to count these entries as old.
+  context.rewritten.add(key);
   const { database, collection, id } = decodeDocumentKey(key);
   const ref = new Ref(database, collection, id);
   const rows = current ? [...past, current] : past;
@@ -240,5 +246,14 @@ const isSameList = (a: readonly Key[], b: readonly Key[]): boolean =>
   a.length === b.length && new Set([...a, ...b]).size === a.length;
 
 function activate(context: EngineContext, index: IndexDefinition): void {
-  writeVersion(context, index.ref, new Map([...index.fields, ['active', true]]));
+  putFields(context, index, [['active', true]]);
+}
+
+function putFields(
+  context: EngineContext,
+  { ref, fields }: IndexDefinition,
+  changes: readonly (readonly [string, Value])[],
+): void {
+  const kept = [...fields].filter(([name]) => name !== 'building');
+  writeVersion(context, ref, new Map([...kept, ...changes]));
 }

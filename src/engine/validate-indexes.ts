@@ -44,8 +44,9 @@ export const INDEX: Kind = {
     'unique',
     'data',
     'permissions',
+    'building',
   ],
-  kept: ['name', 'unique', 'active'],
+  kept: ['name', 'unique', 'active', 'building'],
   check(draft) {
     checkName(draft);
     checkSource(draft);
@@ -56,6 +57,10 @@ export const INDEX: Kind = {
     setDefault(draft, 'serialized', true);
     setDefault(draft, 'active', false);
     if (draft.previous?.get('active') === true) draft.fields.set('active', true);
+    else if (draft.previous && draft.fields.get('active') === true) {
+      // Made active by hand before it is complete: it is built all the same.
+      draft.fields.set('building', true);
+    }
     checkPartitions(draft);
     checkData(draft);
     checkPermissions(draft, ['read']);
