@@ -7,15 +7,19 @@ import type { ActionName, Document, Micros, ObjectValue, PendingTime, Ref, SetVa
 import type { Budget } from './budget.ts';
 import type { EngineContext } from './context.ts';
 import { documentExists, getDocument } from './documents.ts';
-import { functionBody } from './function-body.ts';
-import * as identity from './identity.ts';
+import { functionMeant, inRoleOf, requireCall } from './functions.ts';
+import { currentIdentity, currentToken, hasToken, isPassword, keyFromSecret, logIn, logOut, selfIn } from './identity.ts';
 import { moveDatabase } from './move-database.ts';
 import { ContextNames } from './names.ts';
 import { elements, firstRef, paginate, setContains } from './pages.ts';
+import { isNativeCollectionRef } from './refs.ts';
 import { shapeOf } from './sets/shape.ts';
 import { changeDocument, createDocument, deleteDocument, insertVersion, removeVersionOf } from './writes.ts';
 
 type Target = Ref | SetValue;
+
+/** Refs of native collections stand for the sets of their members. */
+const isDocumentRef = (target: Target): target is Ref => isKind(target, 'ref') && !isNativeCollectionRef(target);
 
 export class EngineSession implements WriteSession {
   readonly snapshot: Micros;
@@ -37,20 +41,20 @@ export class EngineSession implements WriteSession {
   }
 
   self(collection: Ref): Ref | undefined {
-    return identity.selfIn(this.context, collection);
+    return selfIn(this.context, collection);
   }
 
   // --- reads --------------------------------------------------------------------------------------
 
   get(target: Target, time: ReadTime, place: Where): Document {
-    if (isKind(target, 'ref')) return getDocument(this.context, target, time, place);
+    if (isDocumentRef(target)) return getDocument(this.context, target, time, place);
     const ref = firstRef(this.context, target, time, place, 'get');
     if (!ref) return fail('instance not found', positionOf(place), 'Set not found.');
     return getDocument(this.context, ref, time, place);
   }
 
   exists(target: Target, time: ReadTime, place: Where): boolean {
-    if (isKind(target, 'ref')) return documentExists(this.context, target, time);
+    if (isDocumentRef(target)) return documentExists(this.context, target, time);
     return firstRef(this.context, target, time, place, 'exists') !== undefined;
   }
 
@@ -83,42 +87,42 @@ export class EngineSession implements WriteSession {
     return shapeOf(this.context, set);
   }
 
-  functionBody(nameOrRef: string | Ref, place: Where) {
-    return functionBody(this.context, nameOrRef, place);
+  functionBody(nameOrRef: string | Ref, argument: Value, place: Where) {
+    return functionBody(this.context, nameOrRef, argument, place);
   }
 
   // --- identity -----------------------------------------------------------------------------------
 
   keyFromSecret(secret: string, place: Where): Document | ObjectValue {
-    return identity.keyFromSecret(this.context, secret, place);
+    return keyFromSecret(this.context, secret, place);
   }
 
   identify(target: Target, password: string, place: Where): boolean {
-    return identity.identify(this.context, target, password, place);
+    return isPassword(this.context, this.instanceOf(target, place, 'identify'), password);
   }
 
   identity(place: Where): Value {
-    return identity.currentIdentity(this.context, place);
+    return currentIdentity(this.context, place);
   }
 
   hasIdentity(): boolean {
-    return identity.hasIdentity(this.context);
+    return this.context.caller.identity !== undefined;
   }
 
   token(place: Where): Value {
-    return identity.currentToken(this.context, place);
+    return currentToken(this.context, place);
   }
 
   hasToken(): boolean {
-    return identity.hasToken(this.context);
+    return hasToken(this.context);
   }
 
   login(target: Target, params: ObjectValue, place: Where, time: ReadTime): Document {
-    return identity.login(this.context, target, params, place, time);
+    return logIn(this.context, this.instanceOf(target, place, 'login'), params, place, time);
   }
 
-  logout(all: boolean, place: Where): boolean {
-    return identity.logout(this.context, all, place);
+  logout(all: boolean): boolean {
+    return identity.logout(this.context, all);
   }
 
   // --- writes -------------------------------------------------------------------------------------

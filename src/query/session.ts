@@ -79,9 +79,10 @@ export interface ReadSession {
     readonly reversed: readonly boolean[];
     readonly history: boolean;
   };
-  /** Stored function: body, version, and whether the caller may call it. Spec: functions 4.6. */
+  /** The stored function, if the caller may call it with this argument. Spec: functions 4.6. */
   functionBody(
     nameOrRef: string | Ref,
+    argument: Value,
     place: Where,
   ): { readonly lambda: Lambda; readonly inRole: <T>(body: () => T) => T };
   /** True for resolved refs to members of `kind`, natives included. Spec: values 2, type predicates. */

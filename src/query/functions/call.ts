@@ -8,7 +8,7 @@ const call = define(
   'read',
   { call: param(nameOrFunctionRef, 'String or Function Ref'), arguments: optional(any, 'Any') },
   ({ call: target, arguments: argument = [] }, context) => {
-    const { lambda, inRole } = context.session.functionBody(target, context.place);
+    const { lambda, inRole } = context.session.functionBody(target, argument, context.place);
     return inRole(() => {
       try {
         return context.call(lambda, argument);
