@@ -1,0 +1,246 @@
+import { expect, test } from 'vitest';
+import { LIMITS } from '../limits.ts';
+import { Suspended, type Need } from '../store/reader.ts';
+import { applyLambda } from './evaluate.ts';
+import { parseLambda } from './parse.ts';
+import { pureSession, run, shown, SNAPSHOT } from './testing/pure-session.ts';
+import type { WriteSession } from './session.ts';
+
+/** `key_from_secret` waits for every secret not in `known`, and fails on `"bad"`. */
+function waitingSession(
+  known: readonly string[] = [],
+): WriteSession & { readonly asked: string[] } {
+  const asked: string[] = [];
+  const session = pureSession('4', {
+    keyFromSecret: (secret) => {
+      asked.push(secret);
+      if (!known.includes(secret)) throw new Suspended([need(secret)]);
+      return new Map([['secret', secret]]);
+    },
+  });
+  return Object.assign(session, { asked });
+}
+
+const need = (name: string): Need => ({ kind: 'hash', password: name });
+const read = (secret: unknown): unknown => ({ key_from_secret: secret });
+
+/** What a run of the query waits for. */
+function needsOf(query: unknown, session: WriteSession = waitingSession()): readonly string[] {
+  try {
+    run(query, session);
+    return [];
+  } catch (thrown) {
+    if (!(thrown instanceof Suspended)) throw thrown;
+    return thrown.needs.map((each) => (each.kind === 'hash' ? each.password : each.kind));
+  }
+}
+
+test('evaluate() gathers what the members of arrays and objects need', () => {
+  expect(needsOf([read('a'), [read('b'), { object: { x: read('c'), y: read('d') } }]])).toEqual([
+    'a',
+    'b',
+    'c',
+    'd',
+  ]);
+});
+
+test('evaluate() gathers from bindings and body of a let, and waits where a missing value is used', () => {
+  const body = [{ select: 'secret', from: { var: 'x' } }, read('c')];
+  expect(needsOf({ let: [{ x: read('a') }, { y: read('b') }], in: body })).toEqual(['a', 'b', 'c']);
+});
+
+test('evaluate() gathers from the elements of map, foreach and filter', () => {
+  const each = (key: string): unknown => ({
+    [key]: { lambda: 's', expr: read({ var: 's' }) },
+    collection: ['a', 'b', 'c'],
+  });
+  for (const key of ['map', 'foreach', 'filter']) {
+    expect(needsOf(each(key))).toEqual(['a', 'b', 'c']);
+  }
+});
+
+test('evaluate() gathers from the elements of reduce beyond a result that is missing', () => {
+  const expr = [{ var: 'all' }, read({ var: 's' })];
+  const query = {
+    reduce: { lambda: ['all', 's'], expr },
+    initial: null,
+    collection: ['a', 'b', 'c'],
+  };
+  expect(needsOf(query)).toEqual(['a', 'b', 'c']);
+});
+
+test('evaluate() looks ahead for a bounded number of elements', () => {
+  const collection = Array.from({ length: 3 * LIMITS.prefetchElements }, (_, index) => `${index}`);
+  const query = { map: { lambda: 's', expr: read({ var: 's' }) }, collection };
+  expect(needsOf(query)).toHaveLength(LIMITS.prefetchElements + 1);
+});
+
+test('evaluate() gathers from the arguments of one form, last key first', () => {
+  expect(needsOf({ select: [read('a')], from: read('b') })).toEqual(['b', 'a']);
+});
+
+test('evaluate() waits at once for a condition', () => {
+  expect(needsOf({ if: read('a'), then: read('b'), else: read('c') })).toEqual(['a']);
+  expect(needsOf({ and: [read('a'), read('b')] })).toEqual(['a']);
+});
+
+test('evaluate() goes on gathering after an item of do that waits', () => {
+  expect(needsOf({ do: [read('a'), read('b')] })).toEqual(['a', 'b']);
+});
+
+test('evaluate() forgets faults once it waits', () => {
+  expect(needsOf([{ abort: 'x' }, read('a'), { abort: 'y' }])).toEqual(['a']);
+});
+
+test('evaluate() gives the same answer when all is at hand', () => {
+  expect(shown([read('a'), read('b')], waitingSession(['a', 'b']))).toBe(
+    '[{"secret":"a"},{"secret":"b"}]',
+  );
+});
+
+test('evaluate() reports all faults of arrays and objects', () => {
+  expect(shown([{ abort: 'a' }, { object: { x: { not: 1 }, y: { abort: 'b' } } }])).toEqual([
+    'transaction aborted at [0]',
+    'invalid argument at [1,"object","x","not"]',
+    'transaction aborted at [1,"object","y"]',
+  ]);
+});
+
+test('evaluate() reports the first fault of a let, a do, a map', () => {
+  expect(shown({ let: [{ a: { abort: 'a' } }, { b: { abort: 'b' } }], in: 1 })).toEqual([
+    'transaction aborted at ["let",0,"a"]',
+  ]);
+  expect(shown({ do: [1, { abort: 'a' }, { abort: 'b' }] })).toEqual([
+    'transaction aborted at ["do",1]',
+  ]);
+  const lambda = { lambda: 'x', expr: { not: { var: 'x' } } };
+  expect(shown({ map: lambda, collection: [true, 1, 2] })).toEqual([
+    'invalid argument at ["map","expr","not"]',
+  ]);
+});
+
+test('evaluate() reports the first faulty argument in the declared order, whichever ran first', () => {
+  expect(shown({ contains_field: 1, in: { abort: 'x' } })).toEqual([
+    'invalid argument at ["contains_field"]',
+  ]);
+  expect(shown({ contains_field: { abort: 'x' }, in: [] })).toEqual([
+    'transaction aborted at ["contains_field"]',
+  ]);
+});
+
+test('evaluate() lets arguments take effect last key first', () => {
+  let ids = 0;
+  const session = pureSession('4', { newId: () => String((ids += 1)) });
+  const query = { prepend: [{ new_id: null }], collection: [{ new_id: null }] };
+  expect(shown(query, session)).toBe('["2","1"]');
+});
+
+test('evaluate() stops and and or early, and before version 3 does not', () => {
+  expect(shown({ or: [true, { abort: 'x' }] })).toBe('true');
+  expect(shown({ or: [true, { abort: 'x' }] }, pureSession('2.12'))).toEqual([
+    'transaction aborted at ["or",1]',
+  ]);
+});
+
+test('evaluate() reads default only when it is needed, and before version 3 always', () => {
+  const query = { select: 0, from: [7], default: { abort: 'x' } };
+  expect(shown(query)).toBe('7');
+  expect(shown(query, pureSession('2.12'))).toEqual(['transaction aborted at ["default"]']);
+});
+
+test('evaluate() reads in the time of at, but not in the future', () => {
+  const times: unknown[] = [];
+  const session = pureSession('4', {
+    exists: (_, time) => {
+      times.push(time);
+      return true;
+    },
+  });
+  const exists = { exists: { collections: null } };
+  const past = SNAPSHOT - 5;
+  run({ at: past, expr: exists }, session);
+  run({ at: past, expr: { at: { now: null }, expr: exists } }, session);
+  run({ at: SNAPSHOT + 1, expr: exists }, session);
+  run({ at: past, expr: { exists: { collections: null }, ts: String(past - 1) } }, session);
+  expect(times).toEqual([past, 'present', 'present', past - 1]);
+});
+
+test('evaluate() refuses what the place of the call does not allow', () => {
+  const outcome = run({ do: [1, { new_id: null }] }, pureSession(), {
+    allows: 'read',
+    placeName: 'get requests',
+  });
+  expect(outcome).toEqual({
+    faults: [
+      {
+        code: 'invalid expression',
+        position: ['do', 1],
+        description: 'Call performs a write, which is not allowed in get requests.',
+      },
+    ],
+  });
+});
+
+test('evaluate() charges forms, applications and folds', () => {
+  const session = pureSession();
+  run({ map: { lambda: 'x', expr: { not: { var: 'x' } } }, collection: [true, false] }, session);
+  expect(session.steps).toBe(1 + 2 * 2);
+});
+
+/** A session with one stored function, `f`. */
+function callingSession(wire: string): WriteSession {
+  const lambda = parseLambda(wire, '4');
+  return pureSession('4', { functionBody: () => ({ lambda, inRole: (body) => body() }) });
+}
+
+test('call wraps what fails inside, with positions in the body', () => {
+  const session = callingSession('"lambda":["x"],"expr":{"not":{"var":"x"}}');
+  expect(run({ call: 'f', arguments: [5] }, session)).toMatchObject({
+    faults: [{ code: 'call error', position: [], cause: [{ position: ['expr', 'not'] }] }],
+  });
+  expect(run([{ call: 'f', arguments: [5, 6] }], session)).toMatchObject({
+    faults: [{ code: 'call error', position: [0], cause: [{ position: [0, 'lambda'] }] }],
+  });
+});
+
+test('call ends at its depth, told as it is', () => {
+  const session = callingSession('"lambda":"x","expr":{"if":true,"then":{"call":"f"},"else":1}');
+  expect(shown({ call: 'f' }, session)).toEqual(['stack overflow at ["expr","then"]']);
+});
+
+test('call of a tall function ends before the stack of JavaScript does', () => {
+  const tall = `${'{"not":'.repeat(400)}{"call":"f"}${'}'.repeat(400)}`;
+  const session = callingSession(`"lambda":"x","expr":${tall}`);
+  expect(String(shown({ call: 'f' }, session))).toMatch(/^stack overflow at /);
+});
+
+test('applyLambda() keeps the scope a lambda was made in', () => {
+  const query = {
+    let: { n: 4 },
+    in: { query: { lambda: ['a'], expr: [{ var: 'a' }, { var: 'n' }] } },
+  };
+  const made = run(query);
+  if (!('value' in made)) throw new Error('no lambda');
+  const { value } = made;
+  if (typeof value !== 'object' || value === null || !('captures' in value))
+    throw new Error('none');
+  expect(applyLambda(value, [3], pureSession())).toEqual([3, 4]);
+  expect(value.captures).toEqual(new Map([['n', 4]]));
+});
+
+test('a lambda renders with its captures frozen, and gives the same when read again', () => {
+  const query = {
+    let: { n: [1, { object: { '@x': null } }] },
+    in: { query: { lambda: ['a'], expr: [{ var: 'a' }, { var: 'n' }] } },
+  };
+  const text = String(shown(query));
+  expect(text).toBe(
+    '{"@query":{"api_version":"4","lambda":["a"],"expr":{"let":[{"n":[1,{"object":{"@obj":{"@x":null}}}]}],"in":[{"var":"a"},{"var":"n"}]}}}',
+  );
+  const again = run(text);
+  if (!('value' in again)) throw new Error('no lambda');
+  const lambda = again.value;
+  if (typeof lambda !== 'object' || lambda === null || !('captures' in lambda))
+    throw new Error('none');
+  expect(applyLambda(lambda, 3, pureSession())).toEqual([3, [1, new Map([['@x', null]])]]);
+});

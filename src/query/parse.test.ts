@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { LIMITS } from '../limits.ts';
+import { QueryFailure } from '../errors.ts';
+import { parseQuery } from './parse.ts';
+import { shown } from './testing/pure-session.ts';
+
+const faultsOf = (text: string): readonly string[] => {
+  try {
+    parseQuery(text, '4');
+    return [];
+  } catch (failure) {
+    if (!(failure instanceof QueryFailure)) throw failure;
+    return failure.faults.map(
+      ({ position, description }) => `${JSON.stringify(position)} ${description}`,
+    );
+  }
+};
+const faults = (query: unknown): readonly string[] => faultsOf(JSON.stringify(query));
+
+test('parseQuery() refuses an empty body and what is no JSON', () => {
+  expect(faultsOf(' \n')).toEqual(['[] No query provided.']);
+  expect(faultsOf('{"add":')).toEqual(['[] Request body is not valid JSON.']);
+  expect(faultsOf('9223372036854775808')).toEqual(['[] Request body is not valid JSON.']);
+});
+
+test('parseQuery() lists the keys of an unknown form as written', () => {
+  expect(faults({ zeta: 1, alpha: 2 })).toEqual([
+    '[] No form/function found, or invalid argument keys: { zeta, alpha }.',
+  ]);
+});
+
+test('parseQuery() finds a form whatever the order of its keys', () => {
+  expect(shown({ from: [7], select: 0 })).toBe('7');
+});
+
+test('parseQuery() reports the first faulty member of an array, an object, a form', () => {
+  expect(faults([{ bad: 1 }, { worse: 1 }])).toHaveLength(1);
+  expect(faults({ object: { a: { bad: 1 }, b: { worse: 1 } } })[0]).toMatch(/^\["object","a"\]/);
+  expect(faults({ from: { bad: 1 }, select: { worse: 1 } })[0]).toMatch(/^\["select"\]/);
+});
+
+test('parseQuery() reports every faulty binding of a let, then its body', () => {
+  const query = { let: [{ a: { bad: 1 } }, { b: 1, c: 2 }, { d: { worse: 1 } }], in: { no: 1 } };
+  expect(faults(query).map((text) => text.slice(0, text.indexOf(' ')))).toEqual([
+    '["let",1]',
+    '["let",0,"a"]',
+    '["let",2,"d"]',
+    '["in"]',
+  ]);
+});
+
+test('parseQuery() reports faults of a pattern and of the body together', () => {
+  const query = { query: { lambda: ['x', 1], expr: { bad: 1 } } };
+  expect(faults(query)).toEqual([
+    '["query","lambda",1] String expected, Integer provided.',
+    '["query","expr"] No form/function found, or invalid argument keys: { bad }.',
+  ]);
+});
+
+test('parseQuery() reports unbound variables, all of them, when nothing else is wrong', () => {
+  expect(faults([{ var: 'a' }, { if: true, then: 1, else: { var: 'b' } }])).toEqual([
+    "[0] Variable 'a' is not defined.",
+    '[1,"else"] Variable \'b\' is not defined.',
+  ]);
+  expect(faults([{ var: 'a' }, { bad: 1 }])).toHaveLength(1);
+});
+
+test('parseQuery() forgets the variables of a let and of a lambda after them', () => {
+  const scoped = { let: { x: 1 }, in: { var: 'x' } };
+  expect(faults([scoped, { var: 'x' }])).toEqual(["[1] Variable 'x' is not defined."]);
+  const mapped = { map: { lambda: ['x', '_'], expr: { var: '_' } }, collection: [] };
+  expect(faults(mapped)).toEqual(['["map","expr"] Variable \'_\' is not defined.']);
+});
+
+test('parseQuery() wants lambdas written in place', () => {
+  expect(faults({ map: { query: { lambda: 'x', expr: 1 } }, collection: [] })).toEqual([
+    '["map"] Lambda expected, Object provided.',
+  ]);
+});
+
+test('parseQuery() takes let as an array or an object, escaped or not', () => {
+  const body = { var: 'b' };
+  expect(shown({ let: [{ a: 1 }, { b: { var: 'a' } }], in: body })).toBe('1');
+  expect(shown({ let: { a: 1, b: { var: 'a' } }, in: body })).toBe('1');
+  expect(shown({ let: { '@obj': { a: 1, b: { var: 'a' } } }, in: body })).toBe('1');
+  expect(faults({ let: 'a', in: 1 })).toEqual(['["let"] Array expected, String provided.']);
+});
+
+test('parseQuery() names @obj in positions', () => {
+  expect(faults({ object: { '@obj': { '@ts': { bad: 1 } } } })[0]).toMatch(
+    /^\["object","@obj","@ts"\]/,
+  );
+  expect(faults({ '@obj': { a: 1 } })[0]).toMatch(/^\["@obj"\]/);
+});
+
+test('parseQuery() refuses an escape where an object is due', () => {
+  expect(faults({ object: { '@date': '2020-01-01' } })).toEqual([
+    '[] Object expected, Date provided.',
+  ]);
+  expect(shown({ object: { '@other': 1 } })).toBe('{"@obj":{"@other":1}}');
+});
+
+test('parseQuery() knows forms by version', () => {
+  expect(() => parseQuery('{"first":[1]}', '3')).toThrow(QueryFailure);
+  expect(parseQuery('{"first":[1]}', '4').effect).toBe('read');
+});
+
+test('parseQuery() folds constants into one node', () => {
+  const query = [{ object: { a: [1, { object: { b: { '@ts': '2020-01-01T00:00:00Z' } } }] } }];
+  expect(parseQuery(JSON.stringify(query), '4').kind).toBe('constant');
+});
+
+test('parseQuery() and evaluate() take queries nested as deep as JSON may be', () => {
+  const nested = (levels: number, open: string, close: string, inner: string): string =>
+    open.repeat(levels) + inner + close.repeat(levels);
+  const depth = LIMITS.jsonDepth - 4;
+  expect(shown(nested(depth, '{"not":', '}', 'true'))).toBe('true');
+  expect(shown(nested(depth / 2, '{"let":{"a":1},"in":', '}', '{"var":"a"}'))).toBe('1');
+  const maps = nested(150, '{"map":{"lambda":"x","expr":', '},"collection":[1]}', '{"var":"x"}');
+  expect(shown(maps)).toBe(`${'['.repeat(150)}1${']'.repeat(150)}`);
+  expect(faultsOf('['.repeat(1200) + ']'.repeat(1200))).toHaveLength(1);
+});
