@@ -111,7 +111,10 @@ function remove({ keys, entries }: SpaceVersion, key: Key): void {
 }
 
 function requireWithin(spaces: readonly Space[], space: Space): void {
-  assert(spaces.includes(space), () => `this transaction covers ${spaces.join(', ')}, not ${space}`);
+  assert(
+    spaces.includes(space),
+    () => `this transaction covers ${spaces.join(', ')}, not ${space}`,
+  );
 }
 
 function recordOf(make: () => SpaceVersion): Version {

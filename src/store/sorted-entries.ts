@@ -97,7 +97,9 @@ export class SortedEntries {
 
   /** Where (entry, key) is, or would be put. Past the last chunk when it is after everything. */
   private find(entry: Key, key: Key): { chunk: number; at: number } {
-    const chunk = firstIndex(this.chunks.length, (i) => isBefore(this.chunks[i]?.at(-1), entry, key));
+    const chunk = firstIndex(this.chunks.length, (i) =>
+      isBefore(this.chunks[i]?.at(-1), entry, key),
+    );
     const entries = this.chunks[chunk];
     const at = entries ? firstIndex(entries.length, (i) => isBefore(entries[i], entry, key)) : 0;
     return { chunk, at };
