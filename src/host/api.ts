@@ -173,6 +173,7 @@ export interface ProgressMessage {
   readonly task: 'index' | 'verify';
   /** Of the index that is being built. */
   readonly name: string | undefined;
+  /** Documents, or rows, looked at so far. */
   readonly done: number;
-  readonly total: number | undefined;
+  readonly isComplete: boolean;
 }

@@ -1,0 +1,199 @@
+/** Puts together what one worker needs to serve one database. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import type { CommitNotice, Engine } from '../src/engine/api.ts';
+import { createEngine } from '../src/engine/engine.ts';
+import type { LossReport, OpenOptions, WorkerMessage } from '../src/host/api.ts';
+import type { HttpHost } from '../src/http/message.ts';
+import { LogExports } from '../src/logs/exports.ts';
+import { QueryLog } from '../src/logs/query-log.ts';
+import type { Store } from '../src/store/port.ts';
+import { guardBirth, readOrMakeBirth } from './birth.ts';
+import { createClock } from './clock.ts';
+import { CommitFeed } from './commit-feed.ts';
+import { IndexBuilder } from './index-builder.ts';
+import { Lease } from './lease.ts';
+import { LiveQueries } from './live.ts';
+import { unlessElsewhere } from './locks.ts';
+import { openGzip } from './log-files.ts';
+import { startHashingWorker, PasswordPool } from './passwords.ts';
+import { pause } from './pause.ts';
+import { report } from './replies.ts';
+import { Tabs } from './tabs.ts';
+
+const REGION_GROUP = 'local';
+const BUILD = 'burrow-0.1.0';
+const HASHING_WORKERS_MAX = 2;
+
+export interface OpenContext {
+  readonly tell: (message: WorkerMessage) => void;
+  /** Another tab has deleted the database. */
+  readonly onDestroyed: () => void;
+}
+
+export interface OpenDatabase {
+  readonly engine: Engine;
+  readonly http: HttpHost;
+  readonly live: LiveQueries;
+  readonly log: QueryLog | undefined;
+  readonly exports: LogExports | undefined;
+  readonly tabs: Tabs;
+  readonly clock: () => number;
+  readonly rootSecret: string;
+  readonly birth: string;
+  readonly loss: LossReport | undefined;
+  /** Lets go of everything. Nothing may be under way. */
+  close(): Promise<void>;
+}
+
+export async function openDatabase(
+  raw: Store,
+  options: OpenOptions,
+  { tell, onDestroyed }: OpenContext,
+): Promise<OpenDatabase> {
+  const clock = createClock();
+  const feed = new CommitFeed();
+  const tabs = new Tabs(options.name, (message) => {
+    if (message.type === 'commit') feed.publish(message.notice, 'other');
+    else if (message.type === 'opening') lease?.giveUp();
+    else if (message.type === 'left') lease?.noteLeft();
+    else onDestroyed();
+  });
+  const lease = makeLease(options.name, tabs);
+  // Before anything is written: nobody believes itself alone from here on.
+  await lease?.join();
+
+  const birth = await readOrMakeBirth(raw, () => hex(random(16)));
+  const store = guardBirth(raw, birth, () => tell({ type: 'loss', loss: LOST_WHILE_OPEN }));
+  const pool = new PasswordPool({
+    hashCost: options.hashCost,
+    start: startHashingWorker,
+    workersMax: Math.min(
+      HASHING_WORKERS_MAX,
+      Math.max(1, (navigator.hardwareConcurrency ?? 2) - 1),
+    ),
+  });
+  const rootSecret = options.rootSecret ?? `burrow-root-${base64Url(random(30))}`;
+  const engine = createEngine({
+    store,
+    clock,
+    random,
+    sha256,
+    passwords: pool.passwords,
+    hashCost: options.hashCost,
+    durability: options.durability,
+    rootSecret,
+    regionGroup: REGION_GROUP,
+    pause,
+    ...(lease && { lease }),
+  });
+  const { log, exports } = makeLogs(store, options, clock);
+  const live = new LiveQueries({
+    engine,
+    tell: (id, answer) => tell({ type: 'answer', id, ...answer }),
+    pause,
+  });
+  const builder = new IndexBuilder({
+    engine,
+    name: options.name,
+    onProgress: ({ index, done, isComplete }) =>
+      tell({ type: 'progress', task: 'index', name: index, done, isComplete }),
+  });
+  engine.onCommit((notice) => {
+    tabs.tell({ type: 'commit', notice });
+    feed.publish(notice, 'own');
+  });
+  feed.listen((notice, { origin, isComplete }) => {
+    if (origin === 'other') engine.noteCommit(notice);
+    live.noteCommit(notice, isComplete);
+    builder.noteCommit(notice);
+  });
+  builder.start();
+  void exports?.work();
+  const onCommit = (listener: (notice: CommitNotice) => void) => feed.listen(listener);
+  return {
+    engine,
+    http: {
+      engine,
+      build: BUILD,
+      clock,
+      random,
+      report,
+      onCommit,
+      ...(log && { log }),
+      ...(exports && { exports }),
+    },
+    live,
+    log,
+    exports,
+    tabs,
+    clock,
+    rootSecret,
+    birth,
+    loss: lossSince(options.birth, birth),
+    async close() {
+      live.close();
+      await log?.flush();
+      pool.close();
+      await engine.close();
+      lease?.close();
+      tabs.tell({ type: 'left' });
+      tabs.close();
+    },
+  };
+}
+
+function makeLease(name: string, tabs: Tabs): Lease | undefined {
+  const { locks } = navigator as { readonly locks?: LockManager };
+  if (!locks) return undefined;
+  return new Lease({
+    name,
+    id: hex(random(16)),
+    locks,
+    now: () => performance.now(),
+    announce: () => tabs.tell({ type: 'opening' }),
+    wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  });
+}
+
+function makeLogs(
+  store: Store,
+  { log: wanted, name }: OpenOptions,
+  clock: () => number,
+): { readonly log?: QueryLog; readonly exports?: LogExports } {
+  if (!wanted.enabled) return {};
+  const { retentionDays, maxBytes } = wanted;
+  const common = { store, clock, random, pause, regionGroup: REGION_GROUP };
+  const log = new QueryLog({ ...common, retentionDays, maxBytes });
+  const exports = new LogExports({
+    ...common,
+    log,
+    openGzip,
+    exclusively: (body) => unlessElsewhere(`burrow:exports:${name}`, body),
+    report,
+  });
+  return { log, exports };
+}
+
+const LOST_WHILE_OPEN: LossReport = {
+  description:
+    'The browser deleted the stored data of this database while it was open. Nothing is written to it any more; close it and open it anew.',
+};
+
+function lossSince(seen: string | undefined, birth: string): LossReport | undefined {
+  if (seen === undefined || seen === birth) return undefined;
+  return {
+    description:
+      'The stored data that this origin had under this name is gone: the browser deleted it, or lost its files. The database begins empty.',
+  };
+}
+
+const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes));
+
+const hex = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+const base64Url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');

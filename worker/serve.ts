@@ -1,0 +1,22 @@
+import { expose } from 'comlink';
+import { PROTOCOL, type Hello, type Ready } from '../src/host/api.ts';
+import { HASHING_NAME } from './hashing-protocol.ts';
+import { serveHashing } from './hashing-worker.ts';
+import { createHost, type HostOptions } from './host.ts';
+
+/**
+ * Makes this worker that of a page: one open database. Started a second time under another name, by itself, it is one that
+ * only hashes passwords: so users, and their bundlers, have one worker file to care for.
+ */
+export function serve(options: HostOptions): void {
+  const scope = self as unknown as DedicatedWorkerGlobalScope;
+  if (scope.name === HASHING_NAME) {
+    serveHashing(scope);
+    return;
+  }
+  scope.addEventListener('message', ({ data }: MessageEvent<Partial<Hello> | undefined>) => {
+    if (data?.type !== 'burrow-hello') return;
+    scope.postMessage({ type: 'burrow-ready', protocol: PROTOCOL } satisfies Ready);
+  });
+  expose(createHost(options));
+}

@@ -1,0 +1,28 @@
+/** What the tabs of one origin tell each other about one database. Only hints: correctness rests on the store. */
+import type { CommitNotice } from '../src/engine/api.ts';
+
+export type TabMessage =
+  | { readonly type: 'commit'; readonly notice: CommitNotice }
+  /** A tab opens the database: who is alone gives that up. */
+  | { readonly type: 'opening' }
+  | { readonly type: 'left' }
+  /** The database was deleted. */
+  | { readonly type: 'destroyed' };
+
+export class Tabs {
+  private readonly channel: BroadcastChannel | undefined;
+
+  constructor(name: string, onMessage: (message: TabMessage) => void) {
+    if (typeof BroadcastChannel === 'undefined') return;
+    this.channel = new BroadcastChannel(`burrow:${name}`);
+    this.channel.onmessage = ({ data }: MessageEvent<TabMessage>) => onMessage(data);
+  }
+
+  tell(message: TabMessage): void {
+    this.channel?.postMessage(message);
+  }
+
+  close(): void {
+    this.channel?.close();
+  }
+}

@@ -1,0 +1,8 @@
+/** The worker over a store in memory: for tests of everything but IndexedDB. */
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { serve } from '../serve.ts';
+
+serve({
+  openStore: () =>
+    Promise.resolve({ store: createMemoryStore(), destroy: () => Promise.resolve() }),
+});
