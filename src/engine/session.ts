@@ -7,8 +7,8 @@ import type { ActionName, Document, Micros, ObjectValue, PendingTime, Ref, SetVa
 import type { Budget } from './budget.ts';
 import type { EngineContext } from './context.ts';
 import { documentExists, getDocument } from './documents.ts';
-import { functionMeant, inRoleOf, requireCall } from './functions.ts';
-import { currentIdentity, currentToken, hasToken, isPassword, keyFromSecret, logIn, logOut, selfIn } from './identity.ts';
+import { functionBody } from './function-body.ts';
+import { currentIdentity, currentToken, hasIdentity, hasToken, identify, keyFromSecret, login, logout, selfIn } from './identity.ts';
 import { moveDatabase } from './move-database.ts';
 import { ContextNames } from './names.ts';
 import { elements, firstRef, paginate, setContains } from './pages.ts';
@@ -98,7 +98,7 @@ export class EngineSession implements WriteSession {
   }
 
   identify(target: Target, password: string, place: Where): boolean {
-    return isPassword(this.context, this.instanceOf(target, place, 'identify'), password);
+    return identify(this.context, target, password, place);
   }
 
   identity(place: Where): Value {
@@ -106,7 +106,7 @@ export class EngineSession implements WriteSession {
   }
 
   hasIdentity(): boolean {
-    return this.context.caller.identity !== undefined;
+    return hasIdentity(this.context);
   }
 
   token(place: Where): Value {
@@ -118,11 +118,11 @@ export class EngineSession implements WriteSession {
   }
 
   login(target: Target, params: ObjectValue, place: Where, time: ReadTime): Document {
-    return logIn(this.context, this.instanceOf(target, place, 'login'), params, place, time);
+    return login(this.context, target, params, place, time);
   }
 
   logout(all: boolean): boolean {
-    return identity.logout(this.context, all);
+    return logout(this.context, all);
   }
 
   // --- writes -------------------------------------------------------------------------------------
