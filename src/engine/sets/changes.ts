@@ -110,7 +110,7 @@ export function combinedChanges(
       apply(runs[member] ?? [], change);
       const { ts } = change;
       if (list[i + 1]?.change.ts === ts) return;
-      const now = combine(runs);
+      const now = [...combine(runs)];
       for (const tuple of missing(shown, now)) combined.push(changeAt(ts, 'remove', tuple));
       for (const tuple of missing(now, shown)) combined.push(changeAt(ts, 'add', tuple));
       shown = now;
