@@ -15,10 +15,10 @@ const places = (query: unknown, allows: 'pure' | 'read'): unknown => {
 };
 
 test('checkEffect() reports every form that does too much, where it stands', () => {
-  const query = [{ new_id: null }, { if: true, then: { count: [] }, else: { call: 'f' } }];
+  const query = [{ new_id: null }, { and: [{ count: [] }, { call: 'f' }] }];
   expect(places(query, 'read')).toEqual([
     [[0], 'Call performs a write, which is not allowed in here.'],
-    [[1, 'else'], 'Call performs a write, which is not allowed in here.'],
+    [[1, 'and', 1], 'Call performs a write, which is not allowed in here.'],
   ]);
   expect(places(query, 'pure')).toHaveLength(3);
 });

@@ -35,7 +35,7 @@ const CHILDREN: ChildrenByKind = {
   array: itemsOf,
   object: (node) => node.members.map(([, member]) => member),
   let: (node) => [...node.bindings, node.body],
-  if: (node) => [node.condition, node.then, node.otherwise],
+  if: (node) => [node.condition, node.whenTrue, node.whenFalse],
   do: itemsOf,
   and: itemsOf,
   or: itemsOf,

@@ -80,7 +80,9 @@ test('evaluate() gathers from the arguments of one form, last key first', () => 
 });
 
 test('evaluate() waits at once for a condition', () => {
-  expect(needsOf({ if: read('a'), then: read('b'), else: read('c') })).toEqual(['a']);
+  expect(
+    needsOf(`{"if":${JSON.stringify(read('a'))},"then":1,"else":${JSON.stringify(read('c'))}}`),
+  ).toEqual(['a']);
   expect(needsOf({ and: [read('a'), read('b')] })).toEqual(['a']);
 });
 

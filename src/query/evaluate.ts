@@ -201,7 +201,7 @@ function evaluateIf(node: NodeOf<'if'>, frame: Frame, run: Run): Value {
   const { condition } = node;
   const chosen = EVALUATORS[condition.kind](condition as never, frame, run);
   if (typeof chosen !== 'boolean') boolean(chosen, { place: node.place, key: 'if', steps: [] });
-  const branch = chosen === true ? node.then : node.otherwise;
+  const branch = chosen === true ? node.whenTrue : node.whenFalse;
   return EVALUATORS[branch.kind](branch as never, frame, run);
 }
 

@@ -78,8 +78,8 @@ export type Node =
   | (Base & {
       readonly kind: 'if';
       readonly condition: Node;
-      readonly then: Node;
-      readonly otherwise: Node;
+      readonly whenTrue: Node;
+      readonly whenFalse: Node;
     })
   | (Base & { readonly kind: 'do'; readonly items: readonly Node[] })
   | (Base & {

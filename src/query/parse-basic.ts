@@ -109,10 +109,10 @@ function readVar(parser: FormParser, json: JsonObject, place: Where): Parsed {
 
 function readIf(parser: FormParser, json: JsonObject, place: Where): Parsed {
   const condition = part(parser, json, 'if', place);
-  const then = part(parser, json, 'then', place);
-  const otherwise = part(parser, json, 'else', place);
-  const effect = effectOfAll([condition, then, otherwise]);
-  return new Dynamic({ kind: 'if', condition, then, otherwise, place, effect });
+  const whenTrue = part(parser, json, 'then', place);
+  const whenFalse = part(parser, json, 'else', place);
+  const effect = effectOfAll([condition, whenTrue, whenFalse]);
+  return new Dynamic({ kind: 'if', condition, whenTrue, whenFalse, place, effect });
 }
 
 function readDo(parser: FormParser, json: JsonObject, place: Where): Parsed {

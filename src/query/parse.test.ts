@@ -58,7 +58,7 @@ test('parseQuery() reports faults of a pattern and of the body together', () => 
 });
 
 test('parseQuery() reports unbound variables, all of them, when nothing else is wrong', () => {
-  expect(faults([{ var: 'a' }, { if: true, then: 1, else: { var: 'b' } }])).toEqual([
+  expect(faultsOf('[{"var":"a"},{"if":true,"then":1,"else":{"var":"b"}}]')).toEqual([
     "[0] Variable 'a' is not defined.",
     '[1,"else"] Variable \'b\' is not defined.',
   ]);

@@ -59,14 +59,11 @@ const reduce = define(
 );
 
 /** A row that makes one value of all elements. */
-const foldOf = <K extends string>(
-  key: K,
+const foldOf = (
+  key: string,
   fold: (elements: Iterable<Value>, context: ReadContext) => Value,
 ): FunctionRow => {
-  const form: Readonly<Record<string, ReturnType<typeof param<Collection>>>> = {
-    [key]: param(iterable, 'Iterable'),
-  };
-  return define('read', form, (args, context) => {
+  return define('read', { [key]: param(iterable, 'Iterable') }, (args, context) => {
     const collection = args[key] ?? [];
     return inShape(collection, fold(counted(collection, key, context), context));
   });
@@ -118,23 +115,17 @@ const truthOf = (key: 'any' | 'all'): FunctionRow =>
 
 /** The last of equal candidates. `isBetter` is asked how the next compares with the best so far. */
 const extremeOf = (key: 'max' | 'min', isBetter: (order: number) => boolean): FunctionRow =>
-  define(
-    'read',
-    { [key]: param(iterable, 'Iterable') } as Readonly<
-      Record<string, ReturnType<typeof param<Collection>>>
-    >,
-    (args, context) => {
-      const where = argumentAt(context.place, key);
-      const collection = unwrapped(args[key] ?? []);
-      let best: Value | undefined;
-      for (const element of counted(collection, key, context)) {
-        if (element instanceof UnresolvedRef) return refuseUnresolved(element, where);
-        refuseOddSet(element, where);
-        if (best === undefined || isBetter(compareValues(element, best))) best = element;
-      }
-      return best === undefined ? refuseEmpty(where) : inShape(collection, best);
-    },
-  );
+  define('read', { [key]: param(iterable, 'Iterable') }, (args, context) => {
+    const where = argumentAt(context.place, key);
+    const collection = unwrapped(args[key] ?? []);
+    let best: Value | undefined;
+    for (const element of counted(collection, key, context)) {
+      if (element instanceof UnresolvedRef) return refuseUnresolved(element, where);
+      refuseOddSet(element, where);
+      if (best === undefined || isBetter(compareValues(element, best))) best = element;
+    }
+    return best === undefined ? refuseEmpty(where) : inShape(collection, best);
+  });
 
 /** An array of one collection stands for that collection. */
 function unwrapped(collection: Collection): Collection {
