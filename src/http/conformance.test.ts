@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'vitest';
 import { readExamples, runExample } from './conformance.contract.ts';
-import { openMemoryHost } from './memory-host.test-kit.ts';
+import { openMemoryHost } from './testing/memory-host.ts';
 
 for (const file of ['examples', 'sets-examples', 'auth-examples']) {
   const text = readFileSync(new URL(`../../spec/${file}.jsonl`, import.meta.url), 'utf8');

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { secretOf } from './authorization.ts';
+
+test.each([
+  ['Bearer fnAx', 'fnAx'],
+  ['Bearer fnAx:db:server', 'fnAx:db:server'],
+  ['  Bearer   fnAx ', 'fnAx'],
+  [`Basic ${btoa('fnAx:')}`, 'fnAx'],
+  [`Basic ${btoa('fnAx')}`, 'fnAx'],
+  [`Basic ${btoa(' fnAx: \n')}`, 'fnAx'],
+  [`Basic ${btoa('fnAx:server')}`, 'fnAx:server'],
+  [`Basic ${btoa('fnAx:')}:`, 'fnAx'],
+])('secretOf(%s) is %s', (header, secret) => {
+  expect(secretOf(header)).toBe(secret);
+});
+
+test.each([
+  undefined,
+  '',
+  'Bearer',
+  'bearer x',
+  'Digest x',
+  'Basic !!!',
+  `Basic ${btoa(':')}`,
+  'Bearer a b',
+])('secretOf(%s) is none', (header) => {
+  expect(secretOf(header)).toBeUndefined();
+});

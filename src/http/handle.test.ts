@@ -1,0 +1,382 @@
+import { expect, test } from 'vitest';
+import { LIMITS } from '../limits.ts';
+import { handleRequest } from './handle.ts';
+import { openMemoryHost, type MemoryHost } from './testing/memory-host.ts';
+
+const bearer = (secret: string) => ({
+  authorization: `Bearer ${secret}`,
+  'x-faunadb-api-version': '4',
+});
+const METRICS = [
+  'x-compute-ops',
+  'x-byte-read-ops',
+  'x-byte-write-ops',
+  'x-query-time',
+  'x-query-bytes-in',
+  'x-query-bytes-out',
+  'x-storage-bytes-read',
+  'x-storage-bytes-write',
+  'x-txn-retries',
+];
+
+const query = async (host: MemoryHost, wire: unknown, headers = {}) => {
+  const body = JSON.stringify(wire);
+  const answer = await host.handle({
+    method: 'POST',
+    path: '',
+    body,
+    headers: { ...bearer(host.admin), ...headers },
+  });
+  return {
+    ...answer,
+    json: JSON.parse(answer.body) as { resource?: unknown; errors?: { code: string }[] },
+  };
+};
+
+async function withUser(): Promise<MemoryHost> {
+  const host = await openMemoryHost();
+  await query(host, { create_collection: { object: { name: 'users' } } });
+  const params = {
+    object: {
+      data: { object: { email: 'ann@example.org' } },
+      credentials: { object: { password: 'pa55' } },
+    },
+  };
+  const made = await query(host, { create: { ref: { collection: 'users' }, id: '1' }, params });
+  expect(made.status).toBe(201);
+  return host;
+}
+
+test('a query is answered with its time, metrics, trace and build', async () => {
+  const host = await openMemoryHost();
+  const { status, headers, body } = await query(host, { add: [1, 1] });
+  expect([status, body]).toEqual([200, '{"resource":2}']);
+  for (const name of [...METRICS, 'x-txn-time']) expect(headers[name], name).toMatch(/^\d+$/);
+  expect(headers).toMatchObject({
+    'content-type': 'application/json;charset=utf-8',
+    'x-faunadb-build': 'burrow test',
+    'x-query-bytes-out': '14',
+    traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/),
+  });
+});
+
+test('an unknown route comes before a wrong secret, a faulty header before it too, a wrong method after it', async () => {
+  const host = await openMemoryHost();
+  const codeOf = async (method: string, path: string, headers: Record<string, string>) => {
+    const answer = await host.handle({ method, path, headers });
+    return [
+      answer.status,
+      (JSON.parse(answer.body) as { errors: { code: string }[] }).errors[0]?.code,
+    ];
+  };
+  const faulty = { 'x-query-timeout': '0' };
+  expect(await codeOf('POST', '/no/such', faulty)).toEqual([404, 'not found']);
+  expect(await codeOf('PUT', '/', faulty)).toEqual([400, 'bad request']);
+  expect(await codeOf('PUT', '/', {})).toEqual([401, 'unauthorized']);
+  expect(await codeOf('PUT', '/', { authorization: 'Bearer x' })).toEqual([401, 'unauthorized']);
+  expect(await codeOf('PUT', '/', bearer(host.admin))).toEqual([405, 'method not allowed']);
+  expect(await codeOf('GET', '/linearized', bearer(host.admin))).toEqual([
+    405,
+    'method not allowed',
+  ]);
+  expect(await codeOf('POST', '/ping', {})).toEqual([405, 'method not allowed']);
+});
+
+test('answers carry time and metrics where the specification says so', async () => {
+  const host = await openMemoryHost();
+  const namesOf = async (path: string, headers: Record<string, string>) => {
+    const answer = await host.handle({ method: 'PUT', path, headers });
+    const names = Object.keys(answer.headers);
+    return [
+      answer.status,
+      names.includes('x-txn-time'),
+      METRICS.every((name) => names.includes(name)),
+    ];
+  };
+  expect(await namesOf('/', bearer(host.admin))).toEqual([405, true, true]);
+  expect(await namesOf('/no', {})).toEqual([404, true, true]);
+  expect(await namesOf('/', {})).toEqual([401, true, false]);
+  expect(await namesOf('/', { 'x-query-timeout': 'x' })).toEqual([400, false, false]);
+  expect(await namesOf('/', { 'x-fauna-tags': '?' })).toEqual([400, true, true]);
+});
+
+test('a body past the limit is refused, one at the limit is read', async () => {
+  const host = await openMemoryHost();
+  const ask = (bytes: number) => {
+    const body = `"${'é'.repeat((bytes - 2) / 2)}"`;
+    return host.handle({ method: 'POST', path: '/', headers: bearer(host.admin), body });
+  };
+  expect((await ask(LIMITS.requestBytes)).status).toBe(200);
+  const refused = await ask(LIMITS.requestBytes + 2);
+  expect(refused.status).toBe(413);
+  expect(refused.body).toContain('request too large');
+});
+
+test('GET / takes a query without writes', async () => {
+  const host = await openMemoryHost();
+  const get = (path: string) => host.handle({ path, headers: bearer(host.admin) });
+  expect((await get(`/?q=${encodeURIComponent('{"add":[2,2]}')}`)).body).toBe('{"resource":4}');
+  expect(JSON.parse((await get('/')).body)).toMatchObject({
+    errors: [{ code: 'invalid expression', description: 'No query provided.' }],
+  });
+  const write = await get(`/?q=${encodeURIComponent('{"new_id":null}')}`);
+  expect(JSON.parse(write.body)).toMatchObject({
+    errors: [{ description: 'Call performs a write, which is not allowed in get requests.' }],
+  });
+});
+
+test('bodies are laid out for curl, traced on demand, and counted as sent', async () => {
+  const host = await openMemoryHost();
+  const pretty = await query(host, { object: { a: 1 } }, { 'user-agent': 'curl/8' });
+  expect(pretty.body).toBe('{\n  "resource": {\n    "a": 1\n  }\n}');
+  expect(pretty.headers['x-query-bytes-out']).toBe(String(pretty.body.length));
+  const traced = await query(host, { object: {} }, { 'x-trace': '' });
+  expect(traced.json).toMatchObject({ resource: {}, trace: [{ name: 'query' }] });
+  expect(traced.headers['x-faunadb-host']).toBe('burrow');
+});
+
+test('tags are echoed, also on failures', async () => {
+  const host = await openMemoryHost();
+  const tags = { 'x-fauna-tags': 'page=home' };
+  expect((await query(host, 1, tags)).headers['x-fauna-tags']).toBe('page=home');
+  expect((await query(host, { no: 1 }, tags)).headers['x-fauna-tags']).toBe('page=home');
+});
+
+test('a page of another origin is let in, and may read our headers', async () => {
+  const host = await openMemoryHost();
+  const origin = 'https://app.example';
+  const preflight = await host.handle({ method: 'OPTIONS', path: '/stream', headers: { origin } });
+  expect(preflight).toMatchObject({
+    status: 200,
+    body: '',
+    headers: {
+      'access-control-allow-origin': origin,
+      'access-control-allow-credentials': 'true',
+      'access-control-max-age': '86400',
+      'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+      'access-control-allow-headers': expect.stringContaining(
+        'authorization, content-type, traceparent',
+      ),
+    },
+  });
+  const answer = await query(host, 1, { origin });
+  const exposed = answer.headers['access-control-expose-headers']?.split(', ') ?? [];
+  expect(exposed).toEqual(expect.arrayContaining([...METRICS, 'x-txn-time', 'x-faunadb-build']));
+  expect(exposed.every((name) => name.startsWith('x-'))).toBe(true);
+  expect(
+    (await host.handle({ method: 'OPTIONS', path: '/', headers: bearer(host.admin) })).status,
+  ).toBe(405);
+});
+
+test.each([
+  ['/ping', 'write'],
+  ['/ping?scope=global', 'write'],
+  ['/ping?scope=local&timeout=5', 'read'],
+  ['/ping?scope=all', 'all'],
+  ['/ping?scope=node', 'node'],
+  ['/ping?scope=x', 'node'],
+])('%s needs no secret', async (path, scope) => {
+  const host = await openMemoryHost();
+  expect(await host.handle({ path })).toMatchObject({
+    status: 200,
+    body: `{"resource":"Scope ${scope} is OK"}`,
+  });
+  expect(await host.handle({ method: 'HEAD', path })).toMatchObject({ status: 200, body: '' });
+});
+
+test('/authorized says where a secret leads, /error fails', async () => {
+  const host = await openMemoryHost();
+  expect((await host.handle({ path: '/authorized', headers: bearer(host.admin) })).body).toBe(
+    '{"account":"burrow test","global_id":""}',
+  );
+  expect((await host.handle({ path: '/authorized' })).status).toBe(401);
+  const error = await host.handle({ path: '/error' });
+  expect(error.status).toBe(500);
+  expect(error.headers).not.toHaveProperty('x-query-time');
+});
+
+test('a fault of ours is told as one opaque answer, and reported', async () => {
+  const { http, admin } = await openMemoryHost();
+  const reports: unknown[] = [];
+  const bug = new Error('a bug with fnAEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789');
+  const engine = { ...http.engine, query: () => Promise.reject(bug) };
+  const request = { method: 'POST', path: '/', headers: bearer(admin), body: '1' };
+  const answer = await handleRequest(request, {
+    ...http,
+    engine,
+    report: (reason) => reports.push(reason),
+  });
+  expect(answer.status).toBe(500);
+  expect(answer.body).toContain('internal server error');
+  expect(answer.body).not.toContain('fnA');
+  expect(reports).toEqual([bug]);
+});
+
+test('the older surface makes, reads, changes, lists and deletes', async () => {
+  const host = await openMemoryHost();
+  const call = async (method: string, path: string, body?: unknown) => {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const answer = await host.handle({ method, path, headers: bearer(host.admin), body: text });
+    return [
+      answer.status,
+      JSON.parse(answer.body) as { resource?: unknown; errors?: unknown[] },
+    ] as const;
+  };
+  expect((await call('POST', '/collections', { name: 'notes' }))[0]).toBe(201);
+  const [made, note] = await call('POST', '/collections/notes', {
+    data: { text: 'hi', tags: ['a'] },
+  });
+  expect(made).toBe(201);
+  const { ref } = note.resource as { ref: { '@ref': { id: string } } };
+  const path = `/collections/notes/${ref['@ref'].id}`;
+  expect(await call('GET', path)).toMatchObject([
+    200,
+    { resource: { data: { text: 'hi', tags: ['a'] } } },
+  ]);
+  expect(await call('PATCH', path, { data: { text: 'ho' } })).toMatchObject([
+    200,
+    { resource: { data: { text: 'ho', tags: ['a'] } } },
+  ]);
+  expect(await call('PUT', path, { data: { text: 'hm' } })).toMatchObject([
+    200,
+    { resource: { data: { text: 'hm' } } },
+  ]);
+  expect((await call('GET', `${path}/events`))[1]).toMatchObject({
+    resource: { data: [{ action: 'create' }, { action: 'update' }, { action: 'update' }] },
+  });
+  expect((await call('DELETE', path))[0]).toBe(200);
+  expect((await call('GET', path))[0]).toBe(404);
+  expect(await call('GET', '/collections/nope')).toMatchObject([
+    404,
+    { errors: [{ code: 'not found' }] },
+  ]);
+  expect(await call('GET', '/collections/nope/1')).toMatchObject([
+    404,
+    { errors: [{ code: 'not found' }] },
+  ]);
+  expect(await call('GET', '/collections/notes/abc')).toMatchObject([
+    404,
+    { errors: [{ code: 'not found' }] },
+  ]);
+  expect(await call('GET', '/keys/self')).toMatchObject([404, { errors: [{ code: 'not found' }] }]);
+  expect(await call('GET', '/collections?size=x')).toMatchObject([
+    400,
+    { errors: [{ code: 'invalid url parameter', position: [] }] },
+  ]);
+  expect(await call('POST', '/collections', [])).toMatchObject([
+    400,
+    { errors: [{ code: 'bad request' }] },
+  ]);
+  expect((await call('GET', '/collections?size=1'))[1]).toMatchObject({
+    resource: { data: [{ '@ref': { id: 'notes' } }] },
+  });
+});
+
+test('keys are not changed over the older surface, but by root', async () => {
+  const host = await openMemoryHost();
+  const made = (await query(host, { create_key: { object: { role: 'admin' } } })).json.resource as {
+    ref: { '@ref': { id: string } };
+    secret: string;
+  };
+  const path = `/keys/${made.ref['@ref'].id}`;
+  const change = (secret: string) =>
+    host.handle({ method: 'PATCH', path, headers: bearer(secret), body: '{"data":{"a":1}}' });
+  expect(JSON.parse((await change(made.secret)).body)).toMatchObject({
+    errors: [{ code: 'forbidden' }],
+  });
+  expect((await change('nobody')).status).toBe(401);
+  expect((await change(host.admin)).status).toBe(200);
+});
+
+test('/tokens/self by Basic and Bearer, by token and key', async () => {
+  const host = await withUser();
+  const login = await query(host, {
+    login: { ref: { collection: 'users' }, id: '1' },
+    params: { object: { password: 'pa55' } },
+  });
+  const { secret } = login.json.resource as { secret: string };
+  expect(login.status).toBe(201);
+  const self = async (authorization: string, version?: string) => {
+    const headers = { authorization, ...(version && { 'x-faunadb-api-version': version }) };
+    const answer = await host.handle({ path: '/tokens/self', headers });
+    return [
+      answer.status,
+      JSON.parse(answer.body) as { resource: Record<string, unknown> },
+    ] as const;
+  };
+  const [status, basic] = await self(`Basic ${btoa(`${secret}:`)}`);
+  expect(status).toBe(200);
+  expect(Object.keys(basic.resource).sort()).toEqual(['hashed_secret', 'instance', 'ref', 'ts']);
+  expect(basic.resource['instance']).toEqual({
+    '@ref': { id: '1', class: { '@ref': { id: 'users', class: { '@ref': { id: 'classes' } } } } },
+  });
+  expect((await self(`Bearer ${secret}`, '4'))[1].resource['instance']).toHaveProperty([
+    '@ref',
+    'collection',
+  ]);
+  expect((await self(`Bearer ${host.admin}`))[0]).toBe(404);
+  expect(await self('Bearer bogus')).toEqual([
+    401,
+    { errors: [{ code: 'unauthorized', description: expect.any(String) }] },
+  ]);
+});
+
+test('queries are recorded, refused ones too, and no secret among them', async () => {
+  const host = await withUser();
+  await query(host, {
+    login: { ref: { collection: 'users' }, id: '1' },
+    params: { object: { password: 'pa55' } },
+  });
+  await host.handle({
+    method: 'POST',
+    path: '/',
+    headers: { authorization: 'Bearer fnAEwrongwrongwrongwrongwrong' },
+    body: '1',
+  });
+  await query(
+    host,
+    { get: { ref: { collection: 'users' }, id: '9' } },
+    { 'x-fauna-tags': 'page=home', 'user-agent': 'test' },
+  );
+  expect((await host.handle({ path: '/ping' })).status).toBe(200);
+  await host.http.log.flush();
+  const start = { headers: bearer(host.admin), method: 'POST' };
+  const body = JSON.stringify({
+    time_start: new Date(Date.now() - 60_000).toISOString(),
+    time_end: new Date(Date.now() + 60_000).toISOString(),
+  });
+  const made = await host.handle({
+    ...start,
+    path: '/api/v1/logs?type=query',
+    body,
+    base: 'https://x/burrow',
+  });
+  const { request_id: id } = JSON.parse(made.body) as { request_id: string };
+  await host.http.exports.work();
+  const file = await host.http.exports.file(id, 0);
+  const parts: Uint8Array[] = [];
+  for await (const part of file!.chunks) parts.push(part);
+  const { gunzipSync } = await import('node:zlib');
+  const text = gunzipSync(Buffer.concat(parts)).toString();
+  for (const secret of ['pa55', host.admin, 'fnAEwrong']) expect(text).not.toContain(secret);
+  const records = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(records.map(({ RESPONSE_CODE }) => RESPONSE_CODE)).toEqual([
+    '201',
+    '201',
+    '201',
+    '401',
+    '404',
+  ]);
+  expect(records[3]).toMatchObject({ ERROR_CODE: 'unauthorized' });
+  expect(records[3]).not.toHaveProperty('CREDENTIAL');
+  expect(records[4]).toMatchObject({
+    ERROR_CODE: 'instance not found',
+    CREDENTIAL: { kind: 'root' },
+    TAGS: { page: 'home' },
+    REQUEST_HEADERS: '{"user_agent":"test"}',
+    QUERY: '{"get":{"ref":{"collection":"users"},"id":"9"}}',
+  });
+});

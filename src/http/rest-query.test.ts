@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { restQuery } from './rest-query.ts';
+import { findPlace } from './routes.ts';
+
+/** The query behind a request of the older surface. */
+function queryOf(method: string, url: string, body?: string): unknown {
+  const { route, parameters } = findPlace(url);
+  if (route.to !== 'rest') return route.to;
+  const asking = restQuery(route.target, method, parameters, body);
+  return typeof asking === 'string' ? asking : [asking.allows, JSON.parse(asking.query)];
+}
+
+const USERS = { ref: { collection: 'users' }, id: '1' };
+const self = (collection: unknown) => ({ '@ref': { id: 'self', collection } });
+
+test.each([
+  ['GET', '/collections', ['read', { paginate: { collections: null } }]],
+  ['GET', '/classes?size=2', ['read', { paginate: { classes: null }, size: 2 }]],
+  ['GET', '/indexes?after=12', ['read', { paginate: { indexes: null }, after: 12 }]],
+  [
+    'GET',
+    '/keys?before=keys/12',
+    ['read', { paginate: { keys: null }, before: { '@ref': 'keys/12' } }],
+  ],
+  [
+    'GET',
+    '/keys?before={"a":[1,{"@ts":"x"}]}',
+    ['read', { paginate: { keys: null }, before: { object: { a: [1, { '@ts': 'x' }] } } }],
+  ],
+  ['GET', '/collections/users', ['read', { get: { collection: 'users' } }]],
+  ['GET', '/classes/users/1', ['read', { get: USERS }]],
+  ['GET', '/collections/users/1/events?size=5', ['read', { paginate: { events: USERS }, size: 5 }]],
+  ['GET', '/functions/f%2Fg', ['read', { get: { function: 'f/g' } }]],
+  ['GET', '/keys/7', ['read', { get: { ref: { keys: null }, id: '7' } }]],
+  ['GET', '/tokens/self', ['read', { get: self({ '@ref': { id: 'tokens' } }) }]],
+  ['GET', '//tokens//self', ['read', { get: self({ '@ref': { id: 'tokens' } }) }]],
+  [
+    'GET',
+    '/collections/users/self',
+    [
+      'read',
+      { get: self({ '@ref': { id: 'users', collection: { '@ref': { id: 'collections' } } } }) },
+    ],
+  ],
+  ['DELETE', '/collections/users/1', ['write', { delete: USERS }]],
+  ['DELETE', '/roles', 'method not allowed'],
+  ['PATCH', '/roles', 'method not allowed'],
+  ['PUT', '/collections/users/1/events', 'method not allowed'],
+  ['HEAD', '/roles', 'method not allowed'],
+  ['GET', '/collections?size=x', 'invalid url parameter'],
+  ['GET', '/collections/users/1/2', 'nowhere'],
+  ['GET', '/roles/r/1', 'nowhere'],
+  ['GET', '/nothing', 'nowhere'],
+  ['GET', '/query/1', 'nowhere'],
+  ['GET', '/%E0%A4%A', 'nowhere'],
+])('%s %s', (method, url, expected) => {
+  expect(queryOf(method, url)).toEqual(expected);
+});
+
+test('restQuery() wraps data as an expression: objects, not escapes', () => {
+  const body = JSON.stringify({
+    data: { at: { '@ts': 't' }, odd: { '@obj': { '@x': 1 } }, list: [{ a: null }] },
+  });
+  const object = (members: unknown) => ({ object: members });
+  expect(queryOf('POST', '/collections/users', body)).toEqual([
+    'write',
+    {
+      create: { collection: 'users' },
+      params: object({
+        data: object({ at: { '@ts': 't' }, odd: object({ '@x': 1 }), list: [object({ a: null })] }),
+      }),
+    },
+  ]);
+  expect(queryOf('PUT', '/collections/users/1', '{}')).toEqual([
+    'write',
+    { replace: USERS, params: object({}) },
+  ]);
+  expect(queryOf('PATCH', '/collections/users/1')).toEqual([
+    'write',
+    { update: USERS, params: object({}) },
+  ]);
+});
+
+test.each(['[1]', '{', '1'])('restQuery() refuses the body %s', (body) => {
+  expect(queryOf('POST', '/collections', body)).toBe('invalid body');
+});

@@ -1,0 +1,246 @@
+import { expect, test } from 'vitest';
+import { handleRequest } from './handle.ts';
+import { openMemoryHost, type MemoryHost } from './testing/memory-host.ts';
+
+interface Frame {
+  readonly type: string;
+  readonly txn: number;
+  readonly event: Record<string, unknown>;
+}
+const headersOf = (secret: string) => ({
+  authorization: `Bearer ${secret}`,
+  'x-faunadb-api-version': '4',
+});
+
+async function query(host: MemoryHost, wire: unknown): Promise<Record<string, unknown>> {
+  const request = {
+    method: 'POST',
+    path: '/',
+    headers: headersOf(host.admin),
+    body: JSON.stringify(wire),
+  };
+  const answer = await host.handle(request);
+  expect(answer.status, answer.body).toBeLessThan(300);
+  return (JSON.parse(answer.body) as { resource: Record<string, unknown> }).resource;
+}
+
+async function openStream(
+  host: MemoryHost,
+  wire: unknown,
+  { path = '/stream', secret = host.admin } = {},
+) {
+  const request = { method: 'POST', path, headers: headersOf(secret), body: JSON.stringify(wire) };
+  const answer = await handleRequest(request, host.http);
+  expect(typeof answer.body).toBe('object');
+  const frames = (answer.body as AsyncIterable<string>)[Symbol.asyncIterator]();
+  return {
+    headers: answer.headers,
+    async next(): Promise<Frame> {
+      const { value } = (await frames.next()) as { value: string };
+      expect(value).toMatch(/\r\n$/);
+      return JSON.parse(value) as Frame;
+    },
+    end: () => frames.return?.(),
+    isOver: async () => (await frames.next()).done,
+  };
+}
+
+async function withNotes(): Promise<MemoryHost> {
+  const host = await openMemoryHost();
+  await query(host, { create_collection: { object: { name: 'notes' } } });
+  const index = {
+    name: 'by_tag',
+    source: { collection: 'notes' },
+    terms: [{ object: { field: ['data', 'tag'] } }],
+    values: [{ object: { field: ['data', 'n'] } }],
+  };
+  await query(host, { create_index: { object: index } });
+  return host;
+}
+
+const NOTE = { ref: { collection: 'notes' }, id: '1' };
+const data = (members: unknown) => ({ object: { data: { object: members } } });
+const REF = {
+  '@ref': {
+    id: '1',
+    collection: { '@ref': { id: 'notes', collection: { '@ref': { id: 'collections' } } } },
+  },
+};
+
+test('a document stream tells of its creation, changes and deletion', async () => {
+  const host = await withNotes();
+  const stream = await openStream(host, NOTE, { path: '/stream?fields=action,document,diff,prev' });
+  expect(stream.headers).toMatchObject({
+    'content-type': 'application/json;charset=utf-8',
+    'x-fauna-stream-id': expect.stringMatching(/^\d+$/),
+    'x-query-bytes-out': '0',
+  });
+  const start = await stream.next();
+  expect(start).toEqual({ type: 'start', txn: start.txn, event: start.txn });
+  const made = await query(host, {
+    create: NOTE,
+    params: data({ a: 1, b: { object: { c: 1, d: 2 } } }),
+  });
+  await query(host, { create: { collection: 'notes' }, params: data({ other: 1 }) });
+  await query(host, { update: NOTE, params: data({ a: 2, b: { object: { c: null } } }) });
+  const gone = await query(host, { delete: NOTE });
+  expect(await stream.next()).toEqual({
+    type: 'version',
+    txn: made['ts'],
+    event: {
+      action: 'create',
+      document: { ref: REF, ts: made['ts'], data: { a: 1, b: { c: 1, d: 2 } } },
+      diff: { ref: REF, ts: made['ts'], data: { a: 1, b: { c: 1, d: 2 } } },
+      prev: null,
+    },
+  });
+  const update = await stream.next();
+  expect(update.event).toMatchObject({
+    action: 'update',
+    document: { data: { a: 2, b: { d: 2 } } },
+    diff: { ref: REF, ts: update.txn, data: { a: 2, b: { c: null } } },
+    prev: { ts: made['ts'], data: { a: 1 } },
+  });
+  const removal = await stream.next();
+  expect(removal.event).toMatchObject({
+    action: 'delete',
+    document: { ref: REF, ts: removal.txn, data: { a: 2, b: { d: 2 } } },
+    diff: { ref: REF, ts: removal.txn },
+    prev: { ts: gone['ts'] },
+  });
+  await stream.end();
+});
+
+test('fields default to action and document; a document value opens a stream as its ref does', async () => {
+  const host = await withNotes();
+  await query(host, { create: NOTE, params: data({ a: 1 }) });
+  const stream = await openStream(host, { get: NOTE });
+  await stream.next();
+  await query(host, { update: NOTE, params: data({ a: 2 }) });
+  expect(Object.keys((await stream.next()).event)).toEqual(['action', 'document']);
+  await stream.end();
+});
+
+test('a set stream tells what came and went, removes first', async () => {
+  const host = await withNotes();
+  const stream = await openStream(
+    host,
+    { match: { index: 'by_tag' }, terms: 'x' },
+    { path: '/stream?fields=action,document,index' },
+  );
+  await stream.next();
+  const index = {
+    ref: { '@ref': { id: 'by_tag', collection: { '@ref': { id: 'indexes' } } } },
+    terms: ['x'],
+  };
+  const made = await query(host, { create: NOTE, params: data({ tag: 'x', n: 1 }) });
+  await query(host, { create: { collection: 'notes' }, params: data({ tag: 'y', n: 1 }) });
+  const changed = await query(host, { update: NOTE, params: data({ n: 2 }) });
+  expect(await stream.next()).toEqual({
+    type: 'set',
+    txn: made['ts'],
+    event: {
+      action: 'add',
+      document: { ref: REF, ts: made['ts'] },
+      index: { ...index, values: [1] },
+    },
+  });
+  expect((await stream.next()).event).toMatchObject({ action: 'remove', index: { values: [1] } });
+  expect(await stream.next()).toEqual({
+    type: 'set',
+    txn: changed['ts'],
+    event: {
+      action: 'add',
+      document: { ref: REF, ts: changed['ts'] },
+      index: { ...index, values: [2] },
+    },
+  });
+  await stream.end();
+});
+
+test('a stream of documents tells of new and deleted ones', async () => {
+  const host = await withNotes();
+  const stream = await openStream(host, { documents: { collection: 'notes' } });
+  await stream.next();
+  await query(host, { create: NOTE, params: data({ a: 1 }) });
+  await query(host, { update: NOTE, params: data({ a: 2 }) });
+  await query(host, { delete: NOTE });
+  expect((await stream.next()).event).toMatchObject({ action: 'add', document: { ref: REF } });
+  expect((await stream.next()).event).toMatchObject({ action: 'remove', document: { ref: REF } });
+  await stream.end();
+});
+
+test('a stream ends with an error when its secret is no longer valid', async () => {
+  const host = await withNotes();
+  const key = await query(host, { create_key: { object: { role: 'server' } } });
+  const stream = await openStream(host, NOTE, { secret: String(key['secret']) });
+  await stream.next();
+  await query(host, { delete: key['ref'] });
+  await query(host, { create: NOTE, params: data({ a: 1 }) });
+  expect(await stream.next()).toEqual({
+    type: 'error',
+    txn: 0,
+    event: { code: 'permission denied', description: expect.any(String) },
+  });
+  expect(await stream.isOver()).toBe(true);
+});
+
+test('a stream of what may not be read opens and stays silent', async () => {
+  const host = await withNotes();
+  const key = await query(host, { create_key: { object: { role: 'client' } } });
+  const stream = await openStream(host, NOTE, { secret: String(key['secret']) });
+  expect((await stream.next()).type).toBe('start');
+  await query(host, { create: NOTE, params: data({ a: 1 }) });
+  const next = stream.next();
+  await stream.end();
+  await expect(next).rejects.toThrow();
+});
+
+test('a reader that leaves while the stream waits stops its listening', async () => {
+  const host = await withNotes();
+  let listeners = 0;
+  const onCommit: typeof host.http.engine.onCommit = (listener) => {
+    listeners += 1;
+    const stop = host.http.engine.onCommit(listener);
+    return () => {
+      listeners -= 1;
+      stop();
+    };
+  };
+  const request = {
+    method: 'POST',
+    path: '/stream',
+    headers: headersOf(host.admin),
+    body: JSON.stringify(NOTE),
+  };
+  const answer = await handleRequest(request, { ...host.http, onCommit });
+  const frames = (answer.body as AsyncIterable<string>)[Symbol.asyncIterator]();
+  await frames.next();
+  const waiting = frames.next();
+  expect(listeners).toBe(1);
+  await frames.return?.();
+  expect(await waiting).toEqual({ done: true, value: undefined });
+  expect(listeners).toBe(0);
+  const refused = await handleRequest({ ...request, body: '1' }, { ...host.http, onCommit });
+  expect([refused.status, listeners]).toEqual([400, 0]);
+});
+
+test.each([
+  [{ object: {} }, '/stream', 'invalid argument'],
+  [{ paginate: { documents: { collection: 'notes' } } }, '/stream', 'invalid argument'],
+  [{ collection: 'notes' }, '/stream', 'invalid argument'],
+  [{ collections: null }, '/stream', 'invalid argument'],
+  [{ ref: { collection: 'nope' }, id: '1' }, '/stream', 'invalid ref'],
+  [{ create: { collection: 'notes' } }, '/stream', 'invalid expression'],
+  [NOTE, '/stream?fields=action,colour', 'invalid url parameter'],
+])('%j at %s is refused: %s', async (wire, path, code) => {
+  const host = await withNotes();
+  const answer = await host.handle({
+    method: 'POST',
+    path,
+    headers: headersOf(host.admin),
+    body: JSON.stringify(wire),
+  });
+  expect(answer.status).toBe(400);
+  expect(JSON.parse(answer.body)).toMatchObject({ errors: [{ code, position: [] }] });
+});

@@ -1,0 +1,86 @@
+/** The HTTP surface over an engine in memory: what the conformance suite and the tests of this room talk to. */
+import { createHash, randomBytes } from 'node:crypto';
+import bcrypt from 'bcryptjs';
+import { createEngine } from '../../engine/engine.ts';
+import { LogExports, type ExportsOptions } from '../../logs/exports.ts';
+import { LOG_DEFAULTS, QueryLog } from '../../logs/query-log.ts';
+import { createMemoryStore } from '../../store/memory.ts';
+import type { Micros } from '../../values/value.ts';
+import { openGzip } from '../../../worker/log-files.ts';
+import type { Host, HostAnswer, HostRequest } from '../conformance.contract.ts';
+import { handleRequest } from '../handle.ts';
+import type { HttpHost, HttpRequest } from '../message.ts';
+
+/** Cheapest there is: tests hash a lot. */
+const HASH_COST = 4;
+const NOBODY = bcrypt.hashSync('nobody', HASH_COST);
+
+export interface MemoryHost extends Host {
+  readonly http: HttpHost & { readonly log: QueryLog; readonly exports: LogExports };
+  readonly reports: readonly unknown[];
+  handle(request: Partial<HttpRequest> & { readonly path: string }): Promise<HostAnswer>;
+}
+
+export function openMemoryHost(
+  options: Partial<ExportsOptions> & { readonly clock?: () => Micros } = {},
+): Promise<MemoryHost> {
+  const store = createMemoryStore();
+  const shared = {
+    store,
+    clock: wallClock,
+    random: (bytes: number) => new Uint8Array(randomBytes(bytes)),
+    pause: () => new Promise<void>((resolve) => setImmediate(resolve)),
+    regionGroup: 'local',
+    openGzip,
+    ...options,
+  };
+  const admin = `fnA${randomBytes(28).toString('base64url').slice(0, 37)}`;
+  const engine = createEngine({
+    ...shared,
+    sha256: (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()),
+    passwords: {
+      hash: (password, cost) => bcrypt.hash(password, cost),
+      verify: async (password, hash) =>
+        (await bcrypt.compare(password, hash ?? NOBODY)) && hash !== undefined,
+    },
+    hashCost: HASH_COST,
+    durability: 'relaxed',
+    rootSecret: admin,
+  });
+  const log = new QueryLog({ ...LOG_DEFAULTS, ...shared });
+  const reports: unknown[] = [];
+  const report = (reason: unknown): void => void reports.push(reason);
+  const exports = new LogExports({ ...shared, log, report });
+  const http = { ...shared, engine, log, exports, report, build: 'burrow test' };
+  const request = async ({ method, path, headers, body }: HostRequest): Promise<HostAnswer> => {
+    const answer = await handleRequest({ method, path, headers, body }, http);
+    return { ...answer, body: await textOf(answer.body) };
+  };
+  return Promise.resolve({
+    admin,
+    http,
+    reports,
+    request,
+    async handle({ method = 'GET', path, headers = {}, body, base }) {
+      const answer = await handleRequest({ method, path, headers, body, base }, http);
+      return { ...answer, body: await textOf(answer.body) };
+    },
+  });
+}
+
+let last: Micros = 0;
+
+/** µs, and never the same twice. */
+function wallClock(): Micros {
+  const now = Math.floor((performance.timeOrigin + performance.now()) * 1000);
+  last = Math.max(now, last + 1);
+  return last;
+}
+
+async function textOf(body: string | AsyncIterable<string | Uint8Array>): Promise<string> {
+  if (typeof body === 'string') return body;
+  let text = '';
+  for await (const part of body)
+    text += typeof part === 'string' ? part : Buffer.from(part).toString('latin1');
+  return text;
+}
