@@ -18,7 +18,6 @@ import { Action, NATIVE, PendingTime, Ref, Time, UnresolvedRef } from '../values
 import type {
   DateValue,
   Double,
-  Lambda,
   Micros,
   ObjectValue,
   Page,
@@ -182,9 +181,6 @@ export const object: Cast<ObjectValue> = (value, where) =>
 
 export const array: Cast<readonly Value[]> = (value, where) =>
   isArray(value) ? value : wrongType('Array', value, where);
-
-export const lambda: Cast<Lambda> = (value, where) =>
-  isKind(value, 'lambda') ? value : wrongType('Lambda', value, where);
 
 /** Null. */
 export const nothing: Cast<null> = (value, where) =>

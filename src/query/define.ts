@@ -110,6 +110,3 @@ export const define = <E extends keyof Contexts, F extends Form>(
   call,
   since: more.since ?? '2.0',
 });
-
-/** The effect that limits are checked against. */
-export const declaredEffect = (row: FunctionRow): Effect => row.declared;

@@ -45,5 +45,5 @@ export const isLambda = (json: Json): json is JsonObject =>
 /** Adds the faults of a failed part; throws on what is none. */
 export function collect(failure: unknown, faults: Fault[]): void {
   if (!(failure instanceof QueryFailure)) throw failure;
-  faults.push(...failure.faults);
+  for (const fault of failure.faults) faults.push(fault);
 }

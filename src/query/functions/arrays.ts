@@ -69,7 +69,7 @@ function keptElements(
       faults.push(fault('invalid argument', position, description));
     } catch (failure) {
       if (!(failure instanceof QueryFailure)) throw failure;
-      faults.push(...failure.faults);
+      for (const each of failure.faults) faults.push(each);
     }
     return false;
   });

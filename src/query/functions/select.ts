@@ -43,7 +43,6 @@ function selectOne({ path, from, otherwise }: Selection, context: PureContext): 
   const found = valueAt(from, path, context.session);
   if (found !== undefined) return found;
   if (otherwise) return otherwise();
-  refuseUnresolvedFrom(from, 'from', context);
   return fail(
     'value not found',
     positionOf(context.place, 'from'),
