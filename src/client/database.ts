@@ -11,6 +11,7 @@ import { makeClient, type Client, type QueryOptions } from './client.ts';
 import { fetchFrom, type BurrowFetch } from './fetch.ts';
 import type { Link } from './link.ts';
 import { Logs } from './logs.ts';
+import { answerOffers } from './service-offers.ts';
 import { Streams } from './streams.ts';
 import { Subscriptions } from './subscriptions.ts';
 
@@ -36,6 +37,7 @@ export class Database extends EventTarget {
   private readonly link: Link;
   private readonly subscriptions: Subscriptions;
   private readonly mayAskToPersist: boolean;
+  private readonly stopOffers: () => void;
   private askedToPersist = false;
 
   /** @internal */
@@ -47,11 +49,10 @@ export class Database extends EventTarget {
     this.subscriptions = new Subscriptions(link);
     const streams = new Streams(link);
     const http = (call: HttpCall): Promise<HttpReply> => link.call((host) => host.http(call));
-    this.fetch = fetchFrom({
-      http,
-      openStream: (stream) => streams.open(stream),
-      abortStream: (stream, reason) => streams.abort(stream, reason),
-    });
+    const openStream = (stream: number) => streams.open(stream);
+    const abortStream = (stream: number, reason: unknown) => streams.abort(stream, reason);
+    this.fetch = fetchFrom({ http, openStream, abortStream });
+    this.stopOffers = answerOffers({ name: link.name, http, openStream });
     this.logs = new Logs({
       http,
       logFile: (id, version) => link.call((host) => host.logFile(id, version)),
@@ -140,7 +141,15 @@ export class Database extends EventTarget {
   }
 
   private async end(how: 'close' | 'destroy'): Promise<void> {
-    await this.link.close(how, CLOSE_MS);
+    try {
+      await this.link.close(how, CLOSE_MS);
+    } finally {
+      this.letGo();
+    }
+  }
+
+  private letGo(): void {
+    this.stopOffers();
     this.logs.close();
   }
 
@@ -155,7 +164,7 @@ export class Database extends EventTarget {
         this.dispatchEvent(new CustomEvent('loss', { detail: message.loss }));
         return;
       case 'closed':
-        this.logs.close();
+        this.letGo();
         this.dispatchEvent(new CustomEvent('closed', { detail: message.description }));
         return;
       case 'answer':

@@ -108,6 +108,8 @@ function orAborted<T>(
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(abortError(signal));
     signal.addEventListener('abort', onAbort);
+    // While the body was read.
+    if (signal.aborted) onAbort();
     work
       .then((value) => {
         if (signal.aborted) dropLate(value);

@@ -65,9 +65,8 @@ export async function openDatabase(name: string, options: DatabaseOptions = {}):
     hashCost: cost,
     log: { enabled, retentionDays, maxBytes },
   });
-  const database = new Database(link, { persist });
   await link.connect();
-  return database;
+  return new Database(link, { persist });
 }
 
 const isWithin = (value: number, min: number, max: number): boolean =>

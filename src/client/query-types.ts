@@ -2,7 +2,11 @@
 import type { Bytes, Expr, FaunaDate, FaunaTime, Query, Ref, SetRef } from './values.ts';
 
 /** Any object but a `Date`, which has no wire form: say `q.Time(date.toISOString())`. */
-type Plain = object & { readonly getTime?: never };
+type Plain = Literal | (object & NoDate);
+type Literal = NoDate & { readonly [member: string]: unknown };
+interface NoDate {
+  readonly getTime?: never;
+}
 
 /** What may stand where a query expects an expression; functions become lambdas. */
 export type Arg = Expr | string | number | bigint | boolean | null | symbol | Plain;

@@ -1,0 +1,162 @@
+import { expect, test } from 'vitest';
+import { BurrowError, openDatabase, q, QueryError, UnavailableError } from '../index.ts';
+import { startWorker } from './start-worker.ts';
+import { FakeWorker, missing, type FakeAnswers } from './testing/fake-worker.ts';
+
+const echo: FakeAnswers = {
+  query: ({ query }) => Promise.resolve({ status: 200, body: `{"resource":${query}}` }),
+};
+
+test('openDatabase() refuses to open where there is no Worker, and says so', async () => {
+  await expect(openDatabase('notes')).rejects.toThrow('there is no Worker here');
+  await expect(openDatabase('notes')).rejects.toBeInstanceOf(BurrowError);
+});
+
+test('openDatabase() refuses wrong options, each with a sentence', async () => {
+  const wrong = (name: unknown, options: object = {}) => openDatabase(name as string, options);
+  await expect(wrong('')).rejects.toThrow('The name of a database');
+  await expect(wrong('notes', { durability: 'loose' })).rejects.toThrow("'strict' or 'relaxed'");
+  await expect(wrong('notes', { hashCost: 99 })).rejects.toThrow('from 4 to 14');
+  await expect(wrong('notes', { worker: 'worker.js' })).rejects.toThrow(
+    'function that makes a Worker',
+  );
+  await expect(wrong('notes', { log: { retentionDays: 0 } })).rejects.toThrow('retentionDays');
+  await expect(wrong('notes', { log: { maxBytes: -1 } })).rejects.toThrow('maxBytes');
+});
+
+test('openDatabase() hands its options to the worker', async () => {
+  const fake = new FakeWorker(echo);
+  const db = await openDatabase('notes', {
+    worker: () => fake.asWorker(),
+    durability: 'relaxed',
+    hashCost: 5,
+  });
+  expect(fake.opened).toMatchObject([
+    {
+      name: 'notes',
+      durability: 'relaxed',
+      hashCost: 5,
+      log: { enabled: true, retentionDays: 30 },
+      rootSecret: undefined,
+    },
+  ]);
+  expect([db.name, db.rootSecret, db.loss]).toEqual(['notes', 'root', undefined]);
+  await db.close();
+  expect(fake.isTerminated).toBe(true);
+});
+
+test('openDatabase() rejects with the refusal of the worker, and ends it', async () => {
+  const fake = new FakeWorker({
+    open: () =>
+      Promise.resolve({
+        ok: false,
+        refusal: { code: 'storage_unavailable', status: 503, description: 'Storage is off.' },
+      }),
+  });
+  const opening = openDatabase('notes', { worker: () => fake.asWorker() });
+  await expect(opening).rejects.toMatchObject({ code: 'storage_unavailable', status: 503 });
+  expect(fake.isTerminated).toBe(true);
+});
+
+test('startWorker() tells a worker that fails from one that is silent and one of another build', async () => {
+  const failing = new FakeWorker({}, null);
+  const failed = startWorker(() => failing.asWorker());
+  failing.dispatchEvent(Object.assign(new Event('error'), { message: 'no such file' }));
+  await expect(failed).rejects.toThrow('failed to load: no such file');
+  expect(failing.isTerminated).toBe(true);
+
+  const silent = new FakeWorker({}, null);
+  await expect(startWorker(() => silent.asWorker(), 5)).rejects.toThrow('did not answer within');
+  expect(silent.isTerminated).toBe(true);
+
+  const old = new FakeWorker({}, { type: 'burrow-ready', protocol: 0 });
+  await expect(startWorker(() => old.asWorker())).rejects.toThrow('different builds');
+
+  const none = () => {
+    throw new Error('refused by policy');
+  };
+  await expect(startWorker(none)).rejects.toThrow('could not be started: refused by policy');
+});
+
+test('a lost worker rejects what is pending, and the next call starts another with the same secret', async () => {
+  const first = new FakeWorker({ query: () => missing });
+  const second = new FakeWorker(echo);
+  const workers = [first, second];
+  const db = await openDatabase('notes', { worker: () => workers.shift()!.asWorker() });
+  const pending = [db.client().query(q.Now()), db.client().query(1)];
+  await db.verify();
+  first.dispatchEvent(Object.assign(new Event('error'), { message: 'out of memory' }));
+  for (const each of pending) {
+    await expect(each).rejects.toBeInstanceOf(UnavailableError);
+    await expect(each).rejects.toMatchObject({ code: 'worker_lost', status: 503 });
+  }
+  expect(first.isTerminated).toBe(true);
+  expect(await db.client().query(7)).toBe(7);
+  expect(second.opened[0]?.rootSecret).toBe('root');
+});
+
+test('a worker that throws past its calls is answered as a fault of the database', async () => {
+  const fake = new FakeWorker({ verify: () => Promise.reject(new Error('oh')) });
+  const db = await openDatabase('notes', { worker: () => fake.asWorker() });
+  await expect(db.verify()).rejects.toMatchObject({ status: 500, description: 'oh' });
+});
+
+test('close() lets running queries answer, and refuses later ones', async () => {
+  let finish = (): void => undefined;
+  const promise = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const fake = new FakeWorker({
+    query: async () => {
+      await promise;
+      return { status: 200, body: '{"resource":1}' };
+    },
+    close: async () => {
+      await promise;
+      return { ok: true, value: undefined };
+    },
+  });
+  const db = await openDatabase('notes', { worker: () => fake.asWorker() });
+  const running = db.client().query(1);
+  await db.verify();
+  const closing = db.close();
+  await expect(db.client().query(2)).rejects.toThrow('was closed. Open it again');
+  finish();
+  expect(await running).toBe(1);
+  await closing;
+  await db.close();
+  await expect(db.verify()).rejects.toBeInstanceOf(BurrowError);
+});
+
+test('a database that the worker lets go of says so and refuses calls', async () => {
+  const fake = new FakeWorker();
+  const db = await openDatabase('notes', { worker: () => fake.asWorker() });
+  const pending = db.client().query(1);
+  const told = new Promise<string>((resolve) => {
+    db.addEventListener('closed', ({ detail }) => resolve(detail));
+  });
+  fake.tell({ type: 'closed', description: 'The database was deleted in another tab.' });
+  expect(await told).toBe('The database was deleted in another tab.');
+  await expect(pending).rejects.toThrow('deleted in another tab');
+  await expect(db.client().query(1)).rejects.toThrow('deleted in another tab');
+});
+
+test('progress and loss are events of the database', async () => {
+  const fake = new FakeWorker();
+  const db = await openDatabase('notes', { worker: () => fake.asWorker() });
+  const progress = new Promise((resolve) => {
+    db.addEventListener('progress', ({ detail }) => resolve(detail));
+  });
+  const loss = new Promise((resolve) => {
+    db.addEventListener('loss', ({ detail }) => resolve(detail.description));
+  });
+  fake.tell({ type: 'progress', task: 'index', name: 'all', done: 5, isComplete: false });
+  fake.tell({ type: 'loss', loss: { description: 'gone' } });
+  expect(await progress).toEqual({ task: 'index', name: 'all', done: 5, isComplete: false });
+  expect(await loss).toBe('gone');
+  await db.close();
+});
+
+test('QueryError is told from misuse by its class', () => {
+  expect(new BurrowError('x')).not.toBeInstanceOf(QueryError);
+});

@@ -1,0 +1,99 @@
+/** A worker of the other side's making: tests of the page say what it answers. */
+import { expose } from 'comlink';
+import {
+  PROTOCOL,
+  type HostApi,
+  type OpenOptions,
+  type PageMessage,
+  type QueryCall,
+  type QueryReply,
+  type WorkerMessage,
+} from '../../host/api.ts';
+
+export type FakeAnswers = Partial<Omit<HostApi<MessagePort>, 'open' | 'query'>> & {
+  readonly query?: (call: QueryCall) => Promise<Pick<QueryReply, 'status' | 'body'>>;
+  readonly onMessage?: (message: PageMessage, tell: (message: WorkerMessage) => void) => void;
+  readonly open?: HostApi<MessagePort>['open'];
+};
+
+const METRICS = {
+  bytesIn: 1,
+  bytesOut: 2,
+  computeOps: 3,
+  readOps: 4,
+  writeOps: 0,
+  readBytes: 6,
+  writeBytes: 7,
+  queryTime: 8,
+  retries: 9,
+};
+
+export const missing = new Promise<never>(() => undefined);
+
+/** `instanceof Worker` is all it lacks. */
+export class FakeWorker extends EventTarget {
+  readonly opened: OpenOptions[] = [];
+  isTerminated = false;
+  tell: (message: WorkerMessage) => void = () => undefined;
+  private readonly port: MessagePort;
+  private readonly far: MessagePort;
+
+  constructor(
+    answers: FakeAnswers = {},
+    hello: unknown = { type: 'burrow-ready', protocol: PROTOCOL },
+  ) {
+    super();
+    const { port1, port2 } = new MessageChannel();
+    this.port = port1;
+    this.far = port2;
+    port1.addEventListener('message', ({ data }) => {
+      this.dispatchEvent(new MessageEvent('message', { data: data as unknown }));
+    });
+    port1.start();
+    port2.addEventListener('message', ({ data }) => {
+      if ((data as { type?: unknown }).type === 'burrow-hello' && hello) port2.postMessage(hello);
+    });
+    expose(this.api(answers), port2);
+  }
+
+  postMessage(message: unknown, transfer: Transferable[] = []): void {
+    this.port.postMessage(message, transfer);
+  }
+
+  terminate(): void {
+    this.isTerminated = true;
+    this.port.close();
+  }
+
+  asWorker(): Worker {
+    return this as unknown as Worker;
+  }
+
+  private api(answers: FakeAnswers): HostApi<MessagePort> {
+    const done = () => Promise.resolve({ ok: true, value: undefined } as const);
+    return {
+      http: () => missing,
+      logFile: () => missing,
+      verify: () => Promise.resolve({ ok: true, value: [] }),
+      close: done,
+      destroy: done,
+      ...answers,
+      open: (options, port) => {
+        this.opened.push(options);
+        this.tell = (message) => port.postMessage(message);
+        port.onmessage = ({ data }: MessageEvent<PageMessage>) =>
+          answers.onMessage?.(data, this.tell);
+        if (answers.open) return answers.open(options, port);
+        const rootSecret = options.rootSecret ?? 'root';
+        return Promise.resolve({
+          ok: true,
+          value: { rootSecret, birth: 'birth', loss: undefined },
+        });
+      },
+      query: async (call) => {
+        const reply = await (answers.query ?? (() => missing))(call);
+        return { ok: true, value: { txnTime: 5, metrics: METRICS, ...reply } };
+      },
+    };
+  }
+}
