@@ -2,8 +2,8 @@
 import { parseJson, stringifyJson, type Json } from '../codec/json.ts';
 
 export type StreamTarget =
-  /** `ref`: wire JSON of the document's ref. */
-  | { readonly of: 'document'; readonly ref: string }
+  /** Wire JSON of the document's ref, and of its collection's. */
+  | { readonly of: 'document'; readonly ref: string; readonly collection: string }
   /** `index` and `terms`: what its events say of where they happened. */
   | { readonly of: 'set'; readonly index: Json; readonly terms: Json };
 
@@ -13,10 +13,10 @@ export function streamTarget(body: string): StreamTarget | undefined {
   if (!(resource instanceof Map)) return undefined;
   const set = resource.get('@set');
   if (set !== undefined) return setTarget(set);
-  if (isUserDocument(resource)) return { of: 'document', ref: stringifyJson(resource) };
-  const ref: Json = resource.get('ref') ?? null;
-  const isVersion = ref instanceof Map && isUserDocument(ref) && resource.has('ts');
-  return isVersion ? { of: 'document', ref: stringifyJson(ref) } : undefined;
+  return (
+    documentTarget(resource) ??
+    (resource.has('ts') ? documentTarget(resource.get('ref')) : undefined)
+  );
 }
 
 const member = (json: Json | undefined, name: string): Json | undefined =>
@@ -35,9 +35,12 @@ function setTarget(set: Json): StreamTarget | undefined {
 }
 
 /** `{"@ref":{"id":"1","collection":{"@ref":{"id":"users","collection":…}}}}`; older versions write `class`. */
-function isUserDocument(json: ReadonlyMap<string, Json>): boolean {
-  const ref = json.get('@ref');
-  return isUserCollection(member(ref, 'collection') ?? member(ref, 'class'));
+function documentTarget(json: Json | undefined): StreamTarget | undefined {
+  const ref = member(json, '@ref');
+  const collection = member(ref, 'collection') ?? member(ref, 'class');
+  if (json === undefined || collection === undefined || !isUserCollection(collection))
+    return undefined;
+  return { of: 'document', ref: stringifyJson(json), collection: stringifyJson(collection) };
 }
 
 /** Native collections have no collection of their own in their refs. */

@@ -193,7 +193,7 @@ test('a stream of what may not be read opens and stays silent', async () => {
   await query(host, { create: NOTE, params: data({ a: 1 }) });
   const next = stream.next();
   await stream.end();
-  await expect(next).rejects.toThrow();
+  await expect(next).rejects.toThrow(TypeError);
 });
 
 test('a reader that leaves while the stream waits stops its listening', async () => {

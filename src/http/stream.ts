@@ -35,9 +35,10 @@ export async function answerStream(
   const stop = onCommit((notice) => commits.add(notice));
   const opening = await runQuery(call, { query, allows: 'read', placeName: PLACE });
   const target = opening.status < 300 ? streamTarget(opening.body) : undefined;
-  if (!target) {
+  const refused = opening.status < 300 ? await refusalOf(call, target, opening) : opening;
+  if (!target || refused) {
     stop();
-    return answerOf(call, opening.status < 300 ? unfit(opening) : opening);
+    return answerOf(call, refused ?? opening);
   }
   const headers = {
     ...answerHeaders(200, opening.txnTime, { ...opening.metrics, bytesOut: 0 }),
@@ -45,8 +46,10 @@ export async function answerStream(
     'x-fauna-stream-id': String(opening.txnTime),
   };
   const follow = new Follower(call, target, query, fields, opening.txnTime);
+  let isOpen = true;
   const close = (): void => {
-    stop();
+    if (isOpen) stop();
+    isOpen = false;
     commits.close();
   };
   return { status: 200, headers, body: closable(follow.frames(commits), close) };
@@ -77,12 +80,33 @@ export async function answerUrlFault(call: Call, description: string): Promise<H
   return answerText(400, headers, JSON.stringify({ errors: [error] }));
 }
 
-function unfit(opening: QueryAnswer): QueryAnswer {
-  const description =
-    'Expected a Document Ref or Version of a user collection, a Match, or the Documents of a user collection.';
-  const error = { position: [], code: 'invalid argument', description };
-  return { ...opening, status: 400, body: JSON.stringify({ errors: [error] }) };
+/** Why what the query gave cannot be followed; undefined: it can. */
+async function refusalOf(
+  { host, secret, asked }: Call,
+  target: StreamTarget | undefined,
+  opening: QueryAnswer,
+): Promise<QueryAnswer | undefined> {
+  if (!target) return withError(opening, 'invalid argument', UNFIT);
+  if (target.of === 'set') return undefined;
+  // A ref into a collection that is not there renders like any other.
+  const answer = await host.engine.query({
+    secret,
+    query: `{"documents":${target.collection}}`,
+    apiVersion: asked.apiVersion,
+    allows: 'read',
+  });
+  const [fault] = answer.faults ?? [];
+  return fault && withError(opening, fault.code, fault.description);
 }
+
+const UNFIT =
+  'Expected a Document Ref or Version of a user collection, a Match, or the Documents of a user collection.';
+
+const withError = (opening: QueryAnswer, code: string, description: string): QueryAnswer => ({
+  ...opening,
+  status: 400,
+  body: JSON.stringify({ errors: [{ position: [], code, description }] }),
+});
 
 function readFields(text: string | null): ReadonlySet<StreamField> | undefined {
   if (text === null) return new Set(['action', 'document', 'index']);

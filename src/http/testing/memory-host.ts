@@ -1,6 +1,6 @@
 /** The HTTP surface over an engine in memory: what the conformance suite and the tests of this room talk to. */
 import { createHash, randomBytes } from 'node:crypto';
-import bcrypt from 'bcryptjs';
+import { compare, hash, hashSync } from 'bcryptjs';
 import { createEngine } from '../../engine/engine.ts';
 import { LogExports, type ExportsOptions } from '../../logs/exports.ts';
 import { LOG_DEFAULTS, QueryLog } from '../../logs/query-log.ts';
@@ -13,7 +13,7 @@ import type { HttpHost, HttpRequest } from '../message.ts';
 
 /** Cheapest there is: tests hash a lot. */
 const HASH_COST = 4;
-const NOBODY = bcrypt.hashSync('nobody', HASH_COST);
+const NOBODY = hashSync('nobody', HASH_COST);
 
 export interface MemoryHost extends Host {
   readonly http: HttpHost & { readonly log: QueryLog; readonly exports: LogExports };
@@ -39,9 +39,9 @@ export function openMemoryHost(
     ...shared,
     sha256: (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()),
     passwords: {
-      hash: (password, cost) => bcrypt.hash(password, cost),
-      verify: async (password, hash) =>
-        (await bcrypt.compare(password, hash ?? NOBODY)) && hash !== undefined,
+      hash: (password, cost) => hash(password, cost),
+      verify: async (password, known) =>
+        (await compare(password, known ?? NOBODY)) && known !== undefined,
     },
     hashCost: HASH_COST,
     durability: 'relaxed',
