@@ -29,7 +29,10 @@ export function eventCutOf(given: Value, position: readonly Step[]): EventCut {
   if (given instanceof DateValue) return startOf(BigInt(given.day) * DAY_MICROS);
   if (isKind(given, 'event')) {
     const { ts, action, document, data } = given;
-    const members = new Map<string, Value>([['ts', ts], ['action', action]]);
+    const members = new Map<string, Value>([
+      ['ts', ts],
+      ['action', action],
+    ]);
     if (document) members.set('document', document);
     if (document && data !== undefined && data !== null && isArray(data)) members.set('data', data);
     return cutOfMembers(members, position);
@@ -42,13 +45,21 @@ export function eventCutOf(given: Value, position: readonly Step[]): EventCut {
   );
 }
 
-const floorMicros = (nanos: bigint): bigint => (nanos - (((nanos % 1000n) + 1000n) % 1000n)) / 1000n;
+const floorMicros = (nanos: bigint): bigint =>
+  (nanos - (((nanos % 1000n) + 1000n) % 1000n)) / 1000n;
 
 /** Before everything at a time. */
 const startOf = (ts: bigint): EventCut => ({ ts, echo: echoOf(ts, 'add', []) });
 
-function echoOf(ts: bigint, action: ActionName, more: readonly (readonly [string, Value])[]): Value {
-  const shown = ts >= BigInt(Number.MIN_SAFE_INTEGER) && ts <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(ts) : ts;
+function echoOf(
+  ts: bigint,
+  action: ActionName,
+  more: readonly (readonly [string, Value])[],
+): Value {
+  const shown =
+    ts >= BigInt(Number.MIN_SAFE_INTEGER) && ts <= BigInt(Number.MAX_SAFE_INTEGER)
+      ? Number(ts)
+      : ts;
   return new Map<string, Value>([['ts', shown], ['action', action], ...more]);
 }
 
@@ -61,7 +72,13 @@ const SHAPES: ReadonlySet<string> = new Set([
   'action,resource,ts,values',
 ]);
 
-const ACTIONS: ReadonlySet<Value> = new Set<ActionName>(['create', 'update', 'delete', 'add', 'remove']);
+const ACTIONS: ReadonlySet<Value> = new Set<ActionName>([
+  'create',
+  'update',
+  'delete',
+  'add',
+  'remove',
+]);
 
 function cutOfMembers(members: ObjectValue, position: readonly Step[]): EventCut {
   const keys = [...members.keys()];
@@ -81,7 +98,14 @@ function cutOfMembers(members: ObjectValue, position: readonly Step[]): EventCut
   const cut = { ts, action, document: ref };
   if (values === undefined) return { ...cut, echo: echoOf(ts, action, [['document', ref]]) };
   const list = isArray(values) ? values : [values];
-  return { ...cut, values: list, echo: echoOf(ts, action, [['document', ref], ['data', list]]) };
+  return {
+    ...cut,
+    values: list,
+    echo: echoOf(ts, action, [
+      ['document', ref],
+      ['data', list],
+    ]),
+  };
 }
 
 function actionOf(given: Value, position: readonly Step[]): ActionName {

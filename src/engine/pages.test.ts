@@ -1,10 +1,20 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { QueryFailure } from '../errors.ts';
+import type { PageOptions } from '../query/session.ts';
 import { compareValues } from '../values/compare.ts';
-import { double, isArray } from '../values/value.ts';
-import type { Value } from '../values/value.ts';
-import { elementsOf, endOf, pageOf, readBackwards, readForwards } from './testing/paging.ts';
-import { documentRef, field, match, SetWorld } from './testing/set-world.ts';
+import { DateValue, double, isArray, isKind, Time, UnresolvedRef } from '../values/value.ts';
+import type { Page, Ref, SetValue, Value } from '../values/value.ts';
+import { firstRef, setContains } from './pages.ts';
+import {
+  cursorAt,
+  elementsOf,
+  endOf,
+  pageOf,
+  readBackwards,
+  readForwards,
+} from './testing/paging.ts';
+import { documentRef, documents, field, match, object, SetWorld } from './testing/set-world.ts';
 
 const scalar: fc.Arbitrary<Value> = fc.oneof(
   fc.integer({ min: 0, max: 4 }),
@@ -14,7 +24,11 @@ const member = fc.oneof(scalar, fc.uniqueArray(scalar, { maxLength: 3 }));
 const documentsOf = fc.array(fc.record({ t: scalar, v: member, w: member }), { maxLength: 12 });
 
 const listOf = (value: Value): readonly Value[] => {
-  const list = isArray(value) ? value.filter((each) => each !== null) : value === null ? [] : [value];
+  const list = isArray(value)
+    ? value.filter((each) => each !== null)
+    : value === null
+      ? []
+      : [value];
   return list.length === 0 ? [null] : list;
 };
 
@@ -85,7 +99,12 @@ test('paginate() gives the entries of a match in order, in pages of any size, bo
       const set = match(index, term);
       expect(pageOf(world, set).data).toEqual(expected);
       expect(readForwards(world, set, size)).toEqual(expected);
-      const last = readBackwards(world, set, size, endOf(fields.map((_, i) => reversed[i] ?? false)));
+      const last = readBackwards(
+        world,
+        set,
+        size,
+        endOf(fields.map((_, i) => reversed[i] ?? false)),
+      );
       expect(last).toEqual(expected);
       expect(elementsOf(world, set)).toEqual(expected);
     }),
@@ -99,3 +118,264 @@ const withoutNulls = (data: Readonly<Record<string, Value>>): Record<string, Val
       .filter(([, value]) => value !== null)
       .map(([key, value]) => [key, isArray(value) ? value.filter((each) => each !== null) : value]),
   );
+
+/** Boats by port, shortest first, and in other orders. */
+function harbour() {
+  const world = new SetWorld();
+  const boats = world.collection('boats');
+  const terms = [field('port')];
+  const lens = world.index('lens', boats, { terms, values: [field('len')] });
+  const plain = world.index('plain', boats, { terms });
+  const desc = world.index('desc', boats, {
+    terms,
+    values: [field('len', { reverse: true }), field('name')],
+  });
+  [
+    [1, 12, 'Alk'],
+    [2, 7, 'Brett'],
+    [3, 30, 'Cod'],
+    [5, 7, 'Eider'],
+  ].forEach(([id, len, name]) =>
+    world.put(boats, Number(id), { port: 'oslo', len: len ?? 0, name: name ?? '' }),
+  );
+  const boat = (id: number) => documentRef(boats, id);
+  return { world, boats, boat, lens, plain, desc };
+}
+
+test('paginate() shows the cursor it was given, and the next one when there is more', () => {
+  const { world, boat, lens, plain, desc } = harbour();
+  const cases: readonly (readonly [Ref, Partial<PageOptions>, Partial<Page>])[] = [
+    [lens, { size: 2 }, { data: [7, 7], after: [12, boat(1)] }],
+    [lens, cursorAt('after', 7), { before: [7], data: [7, 7, 12, 30] }],
+    [lens, cursorAt('before', 7), { after: [7], data: [] }],
+    [lens, cursorAt('after', [7, boat(3)]), { before: [7, boat(3)], data: [7, 12, 30] }],
+    [lens, cursorAt('before', [7, boat(5)]), { after: [7, boat(5)], data: [7] }],
+    [
+      lens,
+      { size: 2, ...cursorAt('before', null) },
+      { before: [12, boat(1)], after: [null], data: [12, 30] },
+    ],
+    [lens, cursorAt('after', null), { before: [null], data: [] }],
+    [lens, cursorAt('after', []), { before: [], data: [7, 7, 12, 30] }],
+    [lens, cursorAt('before', []), { after: [], data: [] }],
+    [lens, cursorAt('after', 'z'), { before: ['z'], data: [] }],
+    [lens, cursorAt('after', [7, 0]), { before: [7, 0], data: [7, 7, 12, 30] }],
+    [lens, cursorAt('after', [7, null, 1]), { before: [7, null, 1], data: [12, 30] }],
+    [lens, { size: 0 }, { data: [] }],
+    [lens, { size: 0, ...cursorAt('after', 12) }, { before: [12], after: [12], data: [] }],
+    [lens, { size: 0, ...cursorAt('before', 12) }, { before: [12], after: [12], data: [] }],
+    [lens, { size: -1, ...cursorAt('after', 12) }, { before: [12], data: [] }],
+    [lens, { size: -1, ...cursorAt('before', 12) }, { after: [12], data: [] }],
+    [
+      plain,
+      { size: 1, ...cursorAt('after', 0) },
+      { before: [0], after: [boat(2)], data: [boat(1)] },
+    ],
+    [plain, cursorAt('before', 0), { after: [0], data: [] }],
+    [plain, cursorAt('after', null), { before: [null], data: [] }],
+    [
+      plain,
+      { size: 3, ...cursorAt('before', null) },
+      { before: [boat(2)], after: [null], data: [2, 3, 5].map(boat) },
+    ],
+    [desc, cursorAt('before', null), { after: [null], data: [] }],
+    [
+      desc,
+      { size: 2, ...cursorAt('before', -(2n ** 63n)) },
+      {
+        before: [7, 'Brett', boat(2)],
+        after: [-(2n ** 63n)],
+        data: [
+          [7, 'Brett'],
+          [7, 'Eider'],
+        ],
+      },
+    ],
+    [
+      desc,
+      { size: 1, ...cursorAt('after', [7, 'Brett']) },
+      { before: [7, 'Brett'], after: [7, 'Eider', boat(5)], data: [[7, 'Brett']] },
+    ],
+  ];
+  for (const [index, options, expected] of cases) {
+    const { before, after, data } = pageOf(world, match(index, 'oslo'), options);
+    expect({ before, after, data }).toEqual({ before: undefined, after: undefined, ...expected });
+  }
+});
+
+test('paginate() tells the sources of elements, of equal ones all', () => {
+  const { world, lens, plain, boat } = harbour();
+  const one = match(lens, 'oslo');
+  const [first] = pageOf(world, one, { sources: true, size: 1 }).data;
+  expect(first).toEqual({ kind: 'sourced', value: 7, sources: [one] });
+  const both = [match(plain, 'oslo'), documents(harbour().boats)];
+  const union: SetValue = { kind: 'set', op: 'union', sets: both };
+  expect(pageOf(world, union, { sources: true, size: 1 }).data).toEqual([
+    { kind: 'sourced', value: boat(1), sources: both },
+  ]);
+  const events = pageOf(world, boat(1), { sources: true, events: true }).data;
+  expect(events).toMatchObject([{ sources: [{ op: 'events', of: boat(1) }] }]);
+});
+
+test('paginate() refuses cursors that name what does not exist, and odd event cursors, where they stand', () => {
+  const { world, lens, boat } = harbour();
+  const ghost = new UnresolvedRef('collection', 'ghosts', '');
+  const positionOfFault = (set: SetValue | Ref, options: Partial<PageOptions>) => {
+    try {
+      pageOf(world, set, options);
+      return undefined;
+    } catch (reason) {
+      if (!(reason instanceof QueryFailure)) throw reason;
+      return [reason.faults[0]?.code, ...(reason.faults[0]?.position ?? [])];
+    }
+  };
+  expect(positionOfFault(match(lens, 'oslo'), cursorAt('after', [7, ghost]))).toEqual([
+    'invalid ref',
+    'after',
+  ]);
+  const odd: readonly (readonly [Value, readonly unknown[]])[] = [
+    ['x', []],
+    [object({ when: 1 }), []],
+    [object({ ts: 'x' }), ['ts']],
+    [object({ ts: 1, action: 'born' }), ['action']],
+    [object({ ts: 1, action: 'add', data: [] }), []],
+    [object({ ts: 1, action: 'add', document: 5 }), []],
+  ];
+  for (const [value, steps] of odd) {
+    const options = { events: true, ...cursorAt('after', value) };
+    expect(positionOfFault(boat(1), options)).toEqual(['invalid argument', 'after', ...steps]);
+  }
+  for (const op of ['reverse', 'distinct'] as const) {
+    const set: SetValue = { kind: 'set', op, set: match(lens, 'oslo') };
+    const fault = op === 'reverse' ? ['invalid argument'] : undefined;
+    expect(positionOfFault(set, { events: true })).toEqual(fault);
+  }
+});
+
+test('event cursors may be times, dates, objects and null', () => {
+  const { world, boats, boat } = harbour();
+  const set = documents(boats);
+  const all = pageOf(world, set, { events: true }).data;
+  const second = all[1];
+  if (!isKind(second, 'event')) throw new Error('no event');
+  const { ts } = second;
+  const after = (value: Value) => pageOf(world, set, { events: true, ...cursorAt('after', value) });
+  const start = object({ ts, action: 'add' });
+  for (const cursor of [ts, BigInt(ts), new Time(BigInt(ts) * 1000n + 999n), object({ ts })]) {
+    expect(after(cursor)).toMatchObject({ before: start, data: all.slice(1) });
+  }
+  expect(after(start).data).toEqual(all.slice(1));
+  expect(after(object({ ts, action: 'add', instance: boat(2) })).data).toEqual(all.slice(1));
+  expect(after(object({ ts, action: 'add', resource: boat(3), values: [] })).data).toEqual(
+    all.slice(2),
+  );
+  expect(after(new DateValue(0)).data).toEqual(all);
+  expect(after(null)).toMatchObject({
+    before: object({ ts: 2n ** 63n - 1n, action: 'add' }),
+    data: [],
+  });
+});
+
+test('a page of a match is one range with rows of what will be looked at, and a thousandth as much is not read', () => {
+  const { world, lens, plain, boats } = harbour();
+  for (let id = 100; id < 400; id++) world.put(boats, id, { port: 'oslo', len: id });
+  const rangesOf = (set: SetValue, options: Partial<PageOptions> = {}) => {
+    pageOf(world, set, options);
+    return world.fetches
+      .slice(1)
+      .map((needs) =>
+        needs.map((need) => need.kind === 'range' && [need.range.limit, need.range.rows]),
+      );
+  };
+  expect(rangesOf(match(plain, 'oslo'))).toEqual([[[65, true]]]);
+  expect(rangesOf(match(lens, 'oslo'))).toEqual([[[65, false]]]);
+  expect(rangesOf(match(plain, 'oslo'), { size: 5000 })).toEqual([[[5001, false]]]);
+  expect(rangesOf(match(plain, 'bergen'))).toEqual([[[65, true]]]);
+  // What has expired is asked for too, and known for every later query.
+  expect(rangesOf(documents(boats))).toEqual([
+    [
+      [256, false],
+      [65, true],
+    ],
+  ]);
+  const union: SetValue = {
+    kind: 'set',
+    op: 'union',
+    sets: [match(plain, 'oslo'), match(plain, 'bergen')],
+  };
+  expect(rangesOf(union)).toEqual([
+    [
+      [66, true],
+      [66, true],
+    ],
+  ]);
+});
+
+test('pages of sets whose entries are filtered stay full', () => {
+  const { world, plain, lens, boats, boat } = harbour();
+  for (let id = 10; id < 200; id++) world.put(boats, id, { port: 'oslo', len: id });
+  const even = (ref: Ref) => ref.id % 2n === 0n;
+  world.permissions = {
+    may: (deed) =>
+      deed.action === 'read' || deed.action === 'read_entry'
+        ? even(deed.ref)
+        : deed.action === 'read_index',
+  };
+  const page = pageOf(world, match(plain, 'oslo'), { size: 5 });
+  expect(page.data).toEqual([2, 10, 12, 14, 16].map(boat));
+  expect(page.after).toEqual([boat(18)]);
+  expect(elementsOf(world, documents(boats))).toHaveLength(96);
+  const joined: SetValue = { kind: 'set', op: 'join', set: match(plain, 'oslo'), with: lens };
+  expect(elementsOf(world, joined)).toEqual([]);
+});
+
+test('readers of sets that may not be read are denied at their key; parts of sets are left out', () => {
+  const { world, plain, lens, boat } = harbour();
+  const open = match(plain, 'oslo');
+  const closed = match(lens, 'oslo');
+  world.permissions = {
+    may: (deed) => (deed.action === 'read_index' ? deed.index.ref.id === plain.id : true),
+  };
+  const denied = (set: SetValue | Ref): unknown => {
+    try {
+      return pageOf(world, set).data;
+    } catch (reason) {
+      return reason instanceof QueryFailure && [reason.faults[0]?.code, reason.faults[0]?.position];
+    }
+  };
+  const combined = (
+    op: 'union' | 'intersection' | 'difference',
+    ...sets: readonly SetValue[]
+  ): SetValue => ({ kind: 'set', op, sets });
+  const all = [1, 2, 3, 5].map(boat);
+  const no = ['permission denied', ['paginate']];
+  expect(denied(closed)).toEqual(no);
+  expect(denied(combined('union', open, closed))).toEqual(all);
+  expect(denied(combined('intersection', closed, open))).toEqual(all);
+  expect(denied(combined('intersection', closed, closed))).toEqual(no);
+  expect(denied(combined('difference', open, closed))).toEqual(all);
+  expect(denied(combined('difference', closed, open))).toEqual(no);
+  expect(denied({ kind: 'set', op: 'join', set: open, with: lens })).toEqual([]);
+  world.permissions = { may: ({ action }) => action !== 'history_read' };
+  expect(denied(boat(1))).toEqual(no);
+  expect(denied({ kind: 'set', op: 'singleton', ref: boat(1) })).toEqual([boat(1)]);
+  expect(denied({ kind: 'set', op: 'events', of: boat(1) })).toEqual(no);
+});
+
+test('firstRef() and setContains() read one tuple', () => {
+  const { world, plain, lens, boat } = harbour();
+  const first = (set: SetValue) =>
+    world.read((context) => firstRef(context, set, 'present', undefined, 'get'));
+  expect(first(match(lens, 'oslo'))).toEqual(boat(2));
+  expect(first({ kind: 'set', op: 'reverse', set: match(plain, 'oslo') })).toEqual(boat(5));
+  expect(first(match(lens, 'bergen'))).toBeUndefined();
+  const has = (set: SetValue, value: Value) =>
+    world.read((context) => setContains(context, set, value, 'present', undefined));
+  expect(
+    [7, 8, [7, boat(5)], [7, boat(1)]].map((value) => has(match(lens, 'oslo'), value)),
+  ).toEqual([true, false, true, false]);
+  expect([boat(3), boat(4)].map((value) => has(match(plain, 'oslo'), value))).toEqual([
+    true,
+    false,
+  ]);
+});

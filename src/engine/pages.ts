@@ -1,4 +1,5 @@
 /** Pages and other readers of sets. Spec: sets 5; functions 1.4. */
+import { unreachable } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { positionOf, type Where } from '../query/node.ts';
 import type { PageOptions, ReadTime } from '../query/session.ts';
@@ -248,7 +249,9 @@ function showsRefs(context: EngineContext, target: SetTarget): boolean {
   switch (target.op) {
     case 'match': {
       const index = context.schema(target.index.database).index(target.index);
-      return index?.values.every(({ binding, path }) => !binding && path?.join() === 'ref') ?? false;
+      return (
+        index?.values.every(({ binding, path }) => !binding && path?.join() === 'ref') ?? false
+      );
     }
     case 'documents':
     case 'singleton':
@@ -265,5 +268,7 @@ function showsRefs(context: EngineContext, target: SetTarget): boolean {
     case 'intersection':
     case 'join':
       return false;
+    default:
+      return unreachable(target);
   }
 }

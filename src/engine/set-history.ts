@@ -1,5 +1,5 @@
 /** What happened to a set: when its tuples came and went. Spec: sets 1.3, 6. */
-import { fail, type Step } from '../errors.ts';
+import { fail, unreachable, type Step } from '../errors.ts';
 import { positionOf } from '../query/node.ts';
 import { isKind } from '../values/value.ts';
 import type { Event, Micros, Ref, SetValue, Value } from '../values/value.ts';
@@ -107,6 +107,8 @@ class HistoryReader {
       case 'range':
       case 'reverse':
         return this.changesOf(target.set);
+      default:
+        return unreachable(target);
     }
   }
 

@@ -1,4 +1,5 @@
 /** Which parts of a set the caller may read. Spec: auth 3.4, 3.5. */
+import { unreachable } from '../../errors.ts';
 import type { SetValue } from '../../values/value.ts';
 import type { EngineContext } from '../context.ts';
 import { indexOfSet, isNativeCollection, type Reading } from './open-set.ts';
@@ -39,7 +40,10 @@ function accessToSet(
       const index = indexOfSet(context, set.index, reading);
       const { terms } = set;
       if (!permissions.may({ action: 'read_index', index, terms })) return undefined;
-      return { target: set, filtered: !permissions.may({ action: 'read_all_of_index', index, terms }) };
+      return {
+        target: set,
+        filtered: !permissions.may({ action: 'read_all_of_index', index, terms }),
+      };
     }
     case 'documents': {
       const { collection, native = false } = set;
@@ -65,6 +69,8 @@ function accessToSet(
       const access = accessToSet(context, set.set, reading);
       return access && { target: { ...set, set: access.target }, filtered: access.filtered };
     }
+    default:
+      return unreachable(set);
   }
 }
 

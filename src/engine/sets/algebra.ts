@@ -7,7 +7,13 @@ import type { Value } from '../../values/value.ts';
 import { eachElement } from '../../query/gather.ts';
 import { RunMerge } from './run-merge.ts';
 import { runCursor, wholeRuns } from './runs.ts';
-import { Head, type OpenSet, type SetCursor, type SetRequest, type SetTarget } from './set-cursor.ts';
+import {
+  Head,
+  type OpenSet,
+  type SetCursor,
+  type SetRequest,
+  type SetTarget,
+} from './set-cursor.ts';
 import { withSources, type Tuple } from './tuple.ts';
 
 export function openUnion(
@@ -35,7 +41,11 @@ export function openIntersection(
   const heads = cursors.map((cursor) => new Head(cursor));
   const next = () => {
     if (!alignHeads(heads, request.backward)) return undefined;
-    return pickRun(eachElement(heads, (head) => head.takeRun()), (a, b) => a < b, request);
+    return pickRun(
+      eachElement(heads, (head) => head.takeRun()),
+      (a, b) => a < b,
+      request,
+    );
   };
   return runCursor(request, reversed, next, narrowAll(cursors));
 }
@@ -49,7 +59,8 @@ export function openDifference(
   const cursors = openMembers(sets, { ...request, rows: false }, open);
   const [kept, ...removed] = cursors.map((cursor) => new Head(cursor));
   const next = () => {
-    for (let first = kept?.peek(); kept && first; first = kept.peek()) {
+    if (!kept) return undefined;
+    for (let first = kept.peek(); first; first = kept.peek()) {
       const target = first;
       const others = eachElement(removed, (head) => {
         head.skipTo(target, request.backward);

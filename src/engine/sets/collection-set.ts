@@ -1,7 +1,14 @@
 /** The documents of a collection, or one of them, as a set of refs; now or in the past. Spec: sets 1.7, 4. */
-import { after, collectionPrefix, decodeDocumentKey, documentKey, type Key } from '../../codec/key.ts';
+import {
+  after,
+  collectionPrefix,
+  decodeDocumentKey,
+  documentKey,
+  type Key,
+} from '../../codec/key.ts';
 import { unpackVersion } from '../../codec/row.ts';
-import type { Entry } from '../../store/port.ts';
+import { eachElement } from '../../query/gather.ts';
+import type { Entry, Row } from '../../store/port.ts';
 import { Ref } from '../../values/value.ts';
 import type { CollectionId, Micros, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context.ts';
@@ -11,7 +18,7 @@ import { keyAmongRefs } from './index-set.ts';
 import { Leaf, type Stretch } from './leaf.ts';
 import { RunMerge } from './run-merge.ts';
 import { within } from './runs.ts';
-import { NOTHING, type SetCursor, type SetRequest } from './set-cursor.ts';
+import type { SetCursor, SetRequest } from './set-cursor.ts';
 import { RefTuple, type Cut } from './tuple.ts';
 
 /** @param collection the ref of the collection itself */
@@ -24,16 +31,31 @@ export function openDocuments(
   const stretch = stretchOf(collection);
   const { past } = request;
   if (past !== undefined) return openPast(context, stretch, sources, request, past);
-  const expired = expiredKeys(context);
-  const decode = ({ key, row }: Entry) => {
-    const isGone = expired
-      ? expired.has(key)
-      : row && isExpired(unpackVersion(String(row.value)), context.snapshot);
-    return isGone === true ? undefined : new RefTuple(refOf(key), sources);
+  const open = (rows: boolean, isGone: (entry: Entry) => boolean) =>
+    leafOf(context, { ...stretch, space: 'documents', rows }, request, (entry) =>
+      isGone(entry) ? undefined : new RefTuple(refOf(entry.key), sources),
+    );
+  let expired: ReadonlySet<Key> | undefined;
+  let cursor = open(request.rows, ({ key }) => expired?.has(key) ?? false);
+  let isFirst = true;
+  const pullFirst = (): readonly RefTuple[] => {
+    isFirst = false;
+    // What has expired is mostly known, or else fetched together with the first batch.
+    let batch: readonly RefTuple[] = [];
+    const reads = [() => void (expired = expiredKeys(context)), () => void (batch = cursor.pull())];
+    eachElement(reads, (read) => read());
+    if (expired) return batch;
+    cursor = open(true, ({ row }) => row !== undefined && isExpiredRow(row, context.snapshot));
+    return cursor.pull();
   };
-  const rows = request.rows || !expired;
-  return leafOf(context, { ...stretch, space: 'documents', rows }, request, decode);
+  return {
+    pull: () => (isFirst ? pullFirst() : cursor.pull()),
+    narrow: (cut) => cursor.narrow(cut),
+  };
 }
+
+const isExpiredRow = ({ value }: Row, snapshot: Micros): boolean =>
+  isExpired(unpackVersion(String(value)), snapshot);
 
 /** The set of one document. */
 export function openDocument(
@@ -55,7 +77,7 @@ export function openDocument(
       const tuple = new RefTuple(ref, sources);
       return accepts(tuple) ? [tuple] : [];
     },
-    narrow: NOTHING.narrow,
+    narrow: () => undefined,
   };
 }
 
@@ -103,7 +125,10 @@ function openPast(
     pull() {
       for (let runs = merge.next(); runs; runs = merge.next()) {
         const [first, ...others] = runs.flat();
-        const newest = others.reduce((best, each) => (best && each.ts <= best.ts ? best : each), first);
+        const newest = others.reduce(
+          (best, each) => (best && each.ts <= best.ts ? best : each),
+          first,
+        );
         if (newest?.isLive) return [newest];
       }
       return [];

@@ -36,7 +36,10 @@ export function openMatch(
   const entries = new MatchEntries(context, index, set, request.sources);
   const lower = entries.prefix;
   const upper = after(lower);
-  const leaf = (stretch: Pick<Stretch, 'space' | 'rows'>, decode: (entry: Entry) => Tuple | undefined) =>
+  const leaf = (
+    stretch: Pick<Stretch, 'space' | 'rows'>,
+    decode: (entry: Entry) => Tuple | undefined,
+  ) =>
     new Leaf(
       { reader: context.reader, meters: context.meters, partitions: index.partitions },
       { ...stretch, by: 'entry', lower, upper },
@@ -105,7 +108,8 @@ export class MatchEntries {
   /** The first key of the index that is not before the cut. */
   keyOf(cut: Cut): Key {
     const { values, reverse } = this.index;
-    if (values.length === 0) return keyAmongRefs(cut, (ref) => (this.prefix + refBytes(ref)) as Key, this.prefix);
+    if (values.length === 0)
+      return keyAmongRefs(cut, (ref) => (this.prefix + refBytes(ref)) as Key, this.prefix);
     const given = cut.values.slice(0, values.length);
     const prefix = valuesPrefix(this.prefix, given, reverse);
     // Tuples of this set are shorter: those that equal the first values stand before the longer one named.

@@ -3,7 +3,13 @@ import type { SetValue } from '../../values/value.ts';
 import { eachElement } from '../../query/gather.ts';
 import { RunMerge } from './run-merge.ts';
 import { runCursor, wholeRuns } from './runs.ts';
-import { Head, type OpenSet, type SetCursor, type SetRequest, type SetTarget } from './set-cursor.ts';
+import {
+  Head,
+  type OpenSet,
+  type SetCursor,
+  type SetRequest,
+  type SetTarget,
+} from './set-cursor.ts';
 import { joinSources } from './algebra.ts';
 import { compareTuples, withSources, type Tuple } from './tuple.ts';
 
@@ -65,5 +71,7 @@ function oneOf(runs: readonly (readonly Tuple[])[], { backward, sources }: SetRe
     if (first && best && compareTuples(first, best) < 0) best = first;
   }
   if (!best) throw new Error('a merge gave an empty run');
-  return sources ? withSources(best, joinSources(runs.flat().flatMap((each) => each.sources))) : best;
+  return sources
+    ? withSources(best, joinSources(runs.flat().flatMap((each) => each.sources)))
+    : best;
 }

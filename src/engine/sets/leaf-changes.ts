@@ -1,5 +1,11 @@
 /** Changes of the sets that stand in the store: entries of a match, documents of a collection, one document. Spec: sets 6. */
-import { after, collectionPrefix, decodeDocumentKey, decodeHistoryEntry, type Key } from '../../codec/key.ts';
+import {
+  after,
+  collectionPrefix,
+  decodeDocumentKey,
+  decodeHistoryEntry,
+  type Key,
+} from '../../codec/key.ts';
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import { Ref, type Micros, type Value } from '../../values/value.ts';
 import type { EngineContext } from '../context.ts';
@@ -95,7 +101,22 @@ function readAll(
   visit: (entry: Entry) => void,
 ): void {
   const none = () => stretch.lower;
-  const range = { past: undefined, backward: false, lower: [], upper: [], first: FIRST, rows: stretch.rows, sources: false, filtered: false };
-  const leaf = new Leaf<Entry>({ reader, meters, partitions }, stretch, range, none, (entry) => entry);
+  const range = {
+    past: undefined,
+    backward: false,
+    lower: [],
+    upper: [],
+    first: FIRST,
+    rows: stretch.rows,
+    sources: false,
+    filtered: false,
+  };
+  const leaf = new Leaf<Entry>(
+    { reader, meters, partitions },
+    stretch,
+    range,
+    none,
+    (entry) => entry,
+  );
   for (let batch = leaf.pull(); batch.length > 0; batch = leaf.pull()) batch.forEach(visit);
 }

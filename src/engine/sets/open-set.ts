@@ -1,5 +1,5 @@
 /** Opens any set for reading. Spec: sets 4. */
-import { fail } from '../../errors.ts';
+import { fail, unreachable } from '../../errors.ts';
 import { positionOf, type Where } from '../../query/node.ts';
 import { typeName } from '../../values/type-name.ts';
 import { isKind, NATIVE, Ref, type Lambda, type SetValue, type Value } from '../../values/value.ts';
@@ -13,7 +13,13 @@ import { openDocument, openDocuments } from './collection-set.ts';
 import { filterCursor } from './filtered.ts';
 import { openMatch, type MatchSet } from './index-set.ts';
 import { openJoin } from './join.ts';
-import { NOTHING, type OpenSet, type SetCursor, type SetRequest, type SetTarget } from './set-cursor.ts';
+import {
+  NOTHING,
+  type OpenSet,
+  type SetCursor,
+  type SetRequest,
+  type SetTarget,
+} from './set-cursor.ts';
 import { aritiesOf, shapeOf } from './shape.ts';
 import { elementOf, otherSide, reverseTuple, type Tuple } from './tuple.ts';
 
@@ -67,7 +73,13 @@ export function openerOf(context: EngineContext, reading: Reading): OpenSet {
           open,
         );
       case 'events':
-        return fail('invalid argument', positionOf(reading.place, reading.key), 'Sets are not compatible.');
+        return fail(
+          'invalid argument',
+          positionOf(reading.place, reading.key),
+          'Sets are not compatible.',
+        );
+      default:
+        return unreachable(target);
     }
   };
   const reversedOf = (set: SetValue) => shapeOf(context, set).reversed;
@@ -84,10 +96,15 @@ export function openerOf(context: EngineContext, reading: Reading): OpenSet {
   return open;
 }
 
-const sourceOf = (set: SetTarget, { sources }: SetRequest): readonly Value[] => (sources ? [set] : []);
+const sourceOf = (set: SetTarget, { sources }: SetRequest): readonly Value[] =>
+  sources ? [set] : [];
 
 /** The index of a set; sets that were kept may outlive it. */
-export function indexOfSet(context: EngineContext, ref: Ref, { place, key }: Reading): IndexDefinition {
+export function indexOfSet(
+  context: EngineContext,
+  ref: Ref,
+  { place, key }: Reading,
+): IndexDefinition {
   return (
     context.schema(ref.database).index(ref) ??
     fail('invalid ref', positionOf(place, key), `Ref refers to undefined index '${ref.id}'`)
@@ -185,7 +202,12 @@ export function targetOf(
   target: Lambda | Ref,
 ): (element: Tuple) => SetValue {
   if (target.kind === 'ref') {
-    return ({ values, ref }) => ({ kind: 'set', op: 'match', index: target, terms: values ?? [ref] });
+    return ({ values, ref }) => ({
+      kind: 'set',
+      op: 'match',
+      index: target,
+      terms: values ?? [ref],
+    });
   }
   return (element) => {
     const set = context.lambdas.apply(target, elementOf(element), 'pure');

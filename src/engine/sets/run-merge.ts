@@ -27,7 +27,11 @@ export class RunMerge<T extends Tuple = Tuple> {
     const group = heap[0]?.group;
     if (group === undefined) return undefined;
     const equal: Waiting<T>[] = [];
-    for (let top = this.pop(heap); top; top = heap[0]?.group === group ? this.pop(heap) : undefined) {
+    for (
+      let top = this.pop(heap);
+      top;
+      top = heap[0]?.group === group ? this.pop(heap) : undefined
+    ) {
       equal.push(top);
     }
     equal.sort((a, b) => a.member - b.member);

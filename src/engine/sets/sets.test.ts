@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compareValues } from '../../values/compare.ts';
 import { Ref } from '../../values/value.ts';
@@ -27,9 +27,12 @@ const inOrder =
 /** Runs of each member by value, in the order of values. */
 function runsOf(members: readonly Model[], direction: Direction): readonly Model[][] {
   const firsts: Item[] = [];
-  for (const item of members.flat()) if (!firsts.some((each) => isEqual(each, item))) firsts.push(item);
+  for (const item of members.flat())
+    if (!firsts.some((each) => isEqual(each, item))) firsts.push(item);
   firsts.sort(inOrder(direction));
-  return firsts.map((first) => members.map((member) => member.filter((each) => isEqual(each, first))));
+  return firsts.map((first) =>
+    members.map((member) => member.filter((each) => isEqual(each, first))),
+  );
 }
 
 const pick = (runs: readonly Model[], isBetter: (a: number, b: number) => boolean): Model =>
@@ -129,9 +132,11 @@ const opposite = (direction: Direction): Direction => (direction === 'up' ? 'dow
 
 const { recipe } = fc.letrec<{ recipe: Recipe }>((tie) => {
   const inner = tie('recipe');
-  const leaf: fc.Arbitrary<Recipe> = fc
-    .tuple(fc.nat(3), fc.nat(3))
-    .map(([kind, term]): Recipe => (fixture, direction) => fixture.leaf(kind, term, direction));
+  const leaf: fc.Arbitrary<Recipe> = fc.tuple(fc.nat(3), fc.nat(3)).map(
+    ([kind, term]): Recipe =>
+      (fixture, direction) =>
+        fixture.leaf(kind, term, direction),
+  );
   const members = fc.array(inner, { minLength: 1, maxLength: 3 });
   const algebra = (
     op: 'union' | 'intersection' | 'difference',
@@ -141,15 +146,20 @@ const { recipe } = fc.letrec<{ recipe: Recipe }>((tie) => {
       const cases = parts.map((part) => part(fixture, direction));
       return {
         set: { kind: 'set', op, sets: cases.map((each) => each.set) },
-        model: runsOf(cases.map((each) => each.model), direction).flatMap(combine),
+        model: runsOf(
+          cases.map((each) => each.model),
+          direction,
+        ).flatMap(combine),
       };
     });
   const over = (
     build: (inner: Case, fixture: Fixture, direction: Direction) => Case,
     turn: (direction: Direction) => Direction = (direction) => direction,
   ): fc.Arbitrary<Recipe> =>
-    inner.map((part): Recipe => (fixture, direction) =>
-      build(part(fixture, turn(direction)), fixture, direction),
+    inner.map(
+      (part): Recipe =>
+        (fixture, direction) =>
+          build(part(fixture, turn(direction)), fixture, direction),
     );
   const distinct = over(({ set, model }) => ({
     set: { kind: 'set', op: 'distinct', set },
@@ -173,11 +183,11 @@ const { recipe } = fc.letrec<{ recipe: Recipe }>((tie) => {
         }),
       };
     });
-  const join = fc
-    .tuple(inner, fc.boolean())
-    .map(([part, plain]): Recipe => (fixture, direction) =>
-      fixture.joined(part(fixture, 'up'), plain, direction),
-    );
+  const join = fc.tuple(inner, fc.boolean()).map(
+    ([part, plain]): Recipe =>
+      (fixture, direction) =>
+        fixture.joined(part(fixture, 'up'), plain, direction),
+  );
   return {
     recipe: fc.oneof(
       { maxDepth: 3, withCrossShrink: true },

@@ -1,4 +1,5 @@
 /** What is known of a set without reading it. Spec: sets 4, "Shapes". */
+import { unreachable } from '../../errors.ts';
 import type { Ref, SetValue } from '../../values/value.ts';
 import type { EngineContext } from '../context.ts';
 import type { SetTarget } from './set-cursor.ts';
@@ -39,6 +40,8 @@ export function shapeOf(context: Pick<EngineContext, 'schema'>, target: SetTarge
       return { ...shapeOf(context, target.set), hasHistory: false };
     case 'reverse':
       return { ...reversedShape(shapeOf(context, target.set)), hasHistory: false };
+    default:
+      return unreachable(target);
   }
 }
 
@@ -77,7 +80,10 @@ function reversedShape({ reversed, ...rest }: SetShape): SetShape {
 }
 
 /** Numbers of covered values that tuples of a set may have; empty: not known. */
-export function aritiesOf(context: Pick<EngineContext, 'schema'>, target: SetTarget): readonly number[] {
+export function aritiesOf(
+  context: Pick<EngineContext, 'schema'>,
+  target: SetTarget,
+): readonly number[] {
   if (target.kind === 'set') {
     if ('sets' in target) {
       return [...new Set(target.sets.flatMap((set) => aritiesOf(context, set)))];

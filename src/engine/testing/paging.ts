@@ -13,8 +13,11 @@ const OPTIONS: PageOptions = {
   sources: false,
 };
 
-export const pageOf = (world: SetWorld, set: SetValue | Ref, options: Partial<PageOptions> = {}): Page =>
-  world.read((context) => paginate(context, set, { ...OPTIONS, ...options }, undefined));
+export const pageOf = (
+  world: SetWorld,
+  set: SetValue | Ref,
+  options: Partial<PageOptions> = {},
+): Page => world.read((context) => paginate(context, set, { ...OPTIONS, ...options }, undefined));
 
 export const cursorAt = (side: 'before' | 'after', value: Value): Partial<PageOptions> => ({
   cursor: { side, value, steps: [side] },
@@ -34,7 +37,12 @@ export function readForwards(world: SetWorld, set: SetValue | Ref, size: number)
 }
 
 /** Elements of all pages, read from the end. */
-export function readBackwards(world: SetWorld, set: SetValue | Ref, size: number, last: Value): Value[] {
+export function readBackwards(
+  world: SetWorld,
+  set: SetValue | Ref,
+  size: number,
+  last: Value,
+): Value[] {
   const found: Value[] = [];
   let page = pageOf(world, set, { size, ...cursorAt('before', last) });
   for (;;) {

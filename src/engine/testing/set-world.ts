@@ -51,7 +51,11 @@ export class SetWorld {
     return ref;
   }
 
-  index(name: string, source: Ref, { terms, values, active = true, ...parts }: IndexParts = {}): Ref {
+  index(
+    name: string,
+    source: Ref,
+    { terms, values, active = true, ...parts }: IndexParts = {},
+  ): Ref {
     const ref = new Ref(DATABASE, NATIVE.indexes, BigInt(31_744 + this.nextSchemaId++));
     this.write(ref, {
       name,
@@ -69,7 +73,12 @@ export class SetWorld {
     this.commit(ts, (context) => writeVersion(context, ref, new Map(Object.entries(fields))));
   }
 
-  put(collection: Ref, id: number | bigint, data: Readonly<Record<string, Value>>, ts?: Micros): Ref {
+  put(
+    collection: Ref,
+    id: number | bigint,
+    data: Readonly<Record<string, Value>>,
+    ts?: Micros,
+  ): Ref {
     const ref = documentRef(collection, id);
     this.write(ref, { data: new Map(Object.entries(data)) }, ts);
     return ref;
@@ -143,7 +152,13 @@ const lambdaNamed = (wire: string): Lambda => ({
 const unused = (): never => {
   throw new Error('sets need no inputs');
 };
-const NO_INPUTS = { newId: unused, randomBytes: unused, sha256: unused, hash: unused, verify: unused };
+const NO_INPUTS = {
+  newId: unused,
+  randomBytes: unused,
+  sha256: unused,
+  hash: unused,
+  verify: unused,
+};
 
 export const documentRef = (collection: Ref, id: number | bigint): Ref =>
   new Ref(collection.database, Number(collection.id), BigInt(id));
@@ -155,7 +170,11 @@ export const match = (index: Ref, ...terms: readonly Value[]): SetValue => ({
   terms,
 });
 
-export const documents = (collection: Ref): SetValue => ({ kind: 'set', op: 'documents', collection });
+export const documents = (collection: Ref): SetValue => ({
+  kind: 'set',
+  op: 'documents',
+  collection,
+});
 
 export const object = (members: Readonly<Record<string, Value>>): ObjectValue =>
   new Map(Object.entries(members));
