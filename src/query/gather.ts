@@ -57,18 +57,26 @@ export function eachElement<T, R>(
   let gathering: Gathering | undefined;
   let index = 0;
   let last = Number.POSITIVE_INFINITY;
-  for (const element of elements) {
-    try {
-      results.push(body(element, index));
-    } catch (thrown) {
-      if (gathering) gathering.add(thrown);
-      else {
-        gathering = waitFor(thrown);
-        last = index + LIMITS.prefetchElements;
+  try {
+    for (const element of elements) {
+      try {
+        results.push(body(element, index));
+      } catch (thrown) {
+        if (!gathering) last = index + LIMITS.prefetchElements;
+        gathering = gathered(gathering, thrown);
       }
+      index += 1;
+      if (gathering && (index > last || gathering.isFull)) break;
     }
-    index += 1;
-    if (gathering && (index > last || gathering.isFull)) break;
+  } catch (thrown) {
+    // The elements themselves may have to be waited for.
+    gathering = gathered(gathering, thrown);
   }
   return gathering ? gathering.end() : results;
+}
+
+function gathered(gathering: Gathering | undefined, thrown: unknown): Gathering {
+  if (!gathering) return waitFor(thrown);
+  gathering.add(thrown);
+  return gathering;
 }

@@ -1,0 +1,70 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { storedText } from '../codec/stored.ts';
+import {
+  anyBytes,
+  anyDate,
+  anyInteger,
+  anyTime,
+  anyUuid,
+  anyWellFormedString,
+} from '../values/arbitrary.ts';
+import { double, isKind, type Value } from '../values/value.ts';
+import { applyLambda } from './evaluate.ts';
+import { Frame, LambdaValue } from './lambda-value.ts';
+import { parseLambda, parseQuery } from './parse.ts';
+import { pureSession } from './testing/pure-session.ts';
+
+const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map(double);
+
+/** What has a text that gives it again. */
+const { value: writable } = fc.letrec<{ readonly value: Value }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom(null, true, false),
+    anyInteger,
+    finite,
+    anyWellFormedString,
+    anyTime,
+    anyDate,
+    anyUuid,
+    anyBytes,
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc
+      .array(
+        fc.tuple(
+          fc.oneof(fc.constantFrom('@ts', '@obj', 'add'), anyWellFormedString),
+          tie('value'),
+        ),
+        { maxLength: 3 },
+      )
+      .map((members) => new Map(members)),
+  ),
+}));
+
+test('wire holds captures so that the lambda read from it gives them again', () => {
+  const made = parseQuery(
+    '{"let":{"held":1},"in":{"query":{"lambda":"_","expr":{"var":"held"}}}}',
+    '4',
+  );
+  if (made.kind !== 'let' || made.body.kind !== 'query') throw new Error('no lambda');
+  const node = made.body.lambda;
+  const session = pureSession();
+  fc.assert(
+    fc.property(writable, (held) => {
+      const scope = new Frame([held], new Frame([], undefined, 0), 0);
+      const lambda = new LambdaValue(node, { scope, session });
+      const again = parseLambda(lambda.wire, lambda.apiVersion);
+      expect(storedText(applyLambda(again, null, session))).toBe(storedText(held));
+      expect(storedText(applyLambda(lambda, null, session))).toBe(storedText(held));
+    }),
+  );
+});
+
+test('wire of a lambda read from text is that text', () => {
+  const wire = '"lambda":["a","_"],"expr":[{"var":"a"},1.0,{"@ts":"2020-01-01T00:00:00Z"}]';
+  const lambda = parseLambda(wire, '4');
+  expect(lambda.wire).toBe(wire);
+  expect(isKind(lambda, 'lambda')).toBe(true);
+  expect(lambda.captures.size).toBe(0);
+});
