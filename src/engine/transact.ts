@@ -272,17 +272,22 @@ interface Group {
 /** Evaluates jobs one over the other. */
 function evaluateGroup(jobs: readonly Job[], run: Run, head: Micros): Group {
   const shared = new Overlay(run);
+  const isAlone = jobs.length === 1;
   const needs: StoreNeed[] = [];
   const members: Group['members'][number][] = [];
   let ts = head;
   for (const job of jobs) {
-    const own = new Overlay(shared);
+    const own = isAlone ? shared : new Overlay(shared);
     const outcome = tryAttempt(job.attempt, own, ts, job.answers, run);
     needs.push(...storeNeeds(outcome));
     const wrote = outcome.state === 'done' && outcome.keep && !own.isEmpty;
     members.push({ job, outcome, committed: wrote ? outcome.ts : undefined, readSet: run.readSet() });
-    if (!wrote) continue;
+    if (!wrote) {
+      if (isAlone) shared.clear();
+      continue;
+    }
     ts = outcome.ts;
+    if (isAlone) break;
     shared.absorb(own.writes());
     if (shared.bytes > GROUP_BYTES_MAX) break;
   }

@@ -20,7 +20,7 @@ interface Layer {
 
 export class Overlay implements Writer {
   readonly base: Reader;
-  private readonly layers: Record<EntrySpace, Layer> = { documents: emptyLayer(), history: emptyLayer() };
+  private layers: Record<EntrySpace, Layer> = { documents: emptyLayer(), history: emptyLayer() };
   /** Rough size of what is written. */
   bytes = 0;
 
@@ -72,6 +72,12 @@ export class Overlay implements Writer {
         if (row) puts.push({ space, row });
         else deletes.push({ space, key });
     return { puts, deletes };
+  }
+
+  /** Drops what was written. */
+  clear(): void {
+    this.layers = { documents: emptyLayer(), history: emptyLayer() };
+    this.bytes = 0;
   }
 
   /** Takes over the writes of an overlay that stood on this one. */

@@ -1,0 +1,154 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { documentKey } from '../codec/key.ts';
+import { createMemoryStore } from '../store/memory.ts';
+import type { Store } from '../store/port.ts';
+import { Transactor, type Attempt, type AttemptInput } from './transact.ts';
+
+const passwords = { hash: async (text: string) => `hash of ${text}`, verify: async () => true };
+
+const transactorOn = (store: Store, isHeld?: () => boolean): Transactor =>
+  new Transactor({
+    store,
+    passwords,
+    durability: 'relaxed',
+    hashCost: 4,
+    ...(isHeld ? { lease: { isHeld } } : {}),
+  });
+
+const address = (id: number) => ({ space: 'documents', key: documentKey(0, 1024, BigInt(id)) }) as const;
+
+const valueAt = ({ writer }: AttemptInput, id: number): number => Number(writer.row(address(id))?.value ?? 0);
+
+const put = ({ writer }: AttemptInput, id: number, value: number): void =>
+  writer.put('documents', { key: address(id).key, entries: [], value: String(value) });
+
+/** Adds `amount` to a counter and gives what it then holds. */
+const adding =
+  (id: number, amount: number): Attempt<number> =>
+  (input) => {
+    const value = valueAt(input, id) + amount;
+    put(input, id, value);
+    return { value, ts: input.head + 1, keep: true };
+  };
+
+const reading =
+  (id: number): Attempt<number> =>
+  (input) => ({ value: valueAt(input, id), ts: input.head, keep: false });
+
+test('write() of many at once loses none, each sees those before it, and they share commits', async () => {
+  const store = createMemoryStore();
+  const transactor = transactorOn(store);
+  let commits = 0;
+  transactor.onCommit(() => void commits++);
+  const results = await Promise.all(Array.from({ length: 100 }, () => transactor.write(adding(1, 1))));
+  expect(results.map((each) => each.value)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+  expect(new Set(results.map((each) => each.committed)).size).toBe(100);
+  expect(commits).toBeLessThan(10);
+});
+
+test('write() of two engines on one store loses nothing: a commit between sends it round again', async () => {
+  const store = createMemoryStore();
+  const tabs = [transactorOn(store, () => true), transactorOn(store, () => true)];
+  const all = tabs.flatMap((tab) => Array.from({ length: 200 }, () => tab));
+  for (let i = 0; i < all.length; i += 4) {
+    await Promise.all(all.slice(i, i + 4).map((tab) => tab.write(adding(1, 1))));
+    await tabs[i % 2]?.write(adding(1, 1));
+  }
+  const { value } = await transactorOn(store).read(reading(1));
+  expect(value).toBe(400 + 100);
+});
+
+test('write() that fails leaves nothing, and the others of its group stay', async () => {
+  const transactor = transactorOn(createMemoryStore());
+  const failing: Attempt<number> = (input) => {
+    put(input, 1, 99);
+    throw new Error('no');
+  };
+  const dropping: Attempt<number> = (input) => {
+    put(input, 2, 99);
+    return { value: 0, ts: input.head, keep: false };
+  };
+  const settled = await Promise.allSettled([
+    transactor.write(adding(1, 1)),
+    transactor.write(failing),
+    transactor.write(dropping),
+    transactor.write(adding(1, 1)),
+  ]);
+  expect(settled.map((each) => each.status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+  expect((await transactor.read(reading(1))).value).toBe(2);
+  expect((await transactor.read(reading(2))).value).toBe(0);
+});
+
+test('write() whose commit the store refuses fails with the reason and changes nothing', async () => {
+  const store = createMemoryStore();
+  let isFull = false;
+  const full: Store = {
+    ...store,
+    write: (body, options) =>
+      store.write(async (tx) => {
+        const value = await body(tx);
+        if (isFull) throw new Error('disk is full');
+        return value;
+      }, options),
+  };
+  const transactor = transactorOn(full);
+  await transactor.write(adding(1, 1));
+  isFull = true;
+  const refused = await Promise.allSettled([transactor.write(adding(1, 1)), transactor.write(adding(1, 1))]);
+  expect(refused.map((each) => each.status)).toEqual(['rejected', 'rejected']);
+  isFull = false;
+  expect((await transactor.read(reading(1))).value).toBe(1);
+  expect((await transactor.write(adding(1, 1))).value).toBe(2);
+});
+
+test('a query that waits for a hash holds up nobody and runs again with the answer', async () => {
+  const transactor = transactorOn(createMemoryStore());
+  const order: string[] = [];
+  const hashing: Attempt<string> = (input) => {
+    const value = input.answers.hash('secret');
+    put(input, 7, 1);
+    return { value, ts: input.head + 1, keep: true };
+  };
+  const slow = transactor.write(hashing).then(({ value }) => order.push(value));
+  const fast = transactor.write(adding(1, 1)).then(() => order.push('fast'));
+  await Promise.all([slow, fast]);
+  expect(order).toEqual(['fast', 'hash of secret']);
+});
+
+test('read() under a lease answers from memory, and what another tab said is forgotten', async () => {
+  const store = createMemoryStore();
+  let reads = 0;
+  const counted: Store = { ...store, read: (body) => (reads++, store.read(body)) };
+  const tab = transactorOn(counted, () => true);
+  const other = transactorOn(store);
+  await tab.write(adding(1, 1));
+  expect((await tab.read(reading(1))).value).toBe(1);
+  expect(reads).toBe(0);
+  other.onCommit((notice) => tab.noteCommit(notice));
+  await other.write(adding(1, 5));
+  expect((await tab.read(reading(1))).value).toBe(6);
+});
+
+test('an answer does not depend on what was cached', async () => {
+  const step = fc.record({
+    tab: fc.integer({ min: 0, max: 1 }),
+    id: fc.integer({ min: 0, max: 3 }),
+    amount: fc.integer({ min: -5, max: 5 }),
+    isWrite: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const store = createMemoryStore();
+      const tabs = [transactorOn(store), transactorOn(store)];
+      const model = new Map<number, number>();
+      for (const { tab, id, amount, isWrite } of steps) {
+        const transactor = tabs[tab] ?? transactorOn(store);
+        if (isWrite) model.set(id, (model.get(id) ?? 0) + amount);
+        const attempt = isWrite ? adding(id, amount) : reading(id);
+        const { value } = isWrite ? await transactor.write(attempt) : await transactor.read(attempt);
+        expect(value).toBe(model.get(id) ?? 0);
+      }
+    }),
+  );
+});
