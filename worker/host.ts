@@ -8,8 +8,6 @@ import {
   type OpenOptions,
   type OpenReply,
   type PageMessage,
-  type QueryCall,
-  type QueryReply,
   type Reply,
   type WorkerMessage,
 } from '../src/host/api.ts';
@@ -87,7 +85,8 @@ class Host {
       const streams = new OutgoingStreams({ tell, refusalOf });
       const opened = { stored, database, runner: new QueryRunner(database), streams, port };
       this.state = { kind: 'open', opened };
-      port.onmessage = ({ data }: MessageEvent<PageMessage>) => hear(opened, data);
+      port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) => hear(opened, data));
+      port.start();
       const { rootSecret, birth, loss } = database;
       return { rootSecret, birth, loss };
     });

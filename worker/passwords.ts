@@ -78,12 +78,13 @@ export class PasswordPool {
     try {
       const helper: Helper = { worker: this.options.start(), busy: undefined, timer: undefined };
       this.helpers.add(helper);
-      helper.worker.onmessage = ({ data }: MessageEvent<HashingAnswer>) =>
-        this.finish(helper, data);
-      helper.worker.onerror = (event) => {
+      helper.worker.addEventListener('message', ({ data }: MessageEvent<HashingAnswer>) =>
+        this.finish(helper, data),
+      );
+      helper.worker.addEventListener('error', (event) => {
         event.preventDefault();
         this.goAlone(helper);
-      };
+      });
       this.give(helper);
     } catch {
       this.goAlone(undefined);

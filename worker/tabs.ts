@@ -15,7 +15,9 @@ export class Tabs {
   constructor(name: string, onMessage: (message: TabMessage) => void) {
     if (typeof BroadcastChannel === 'undefined') return;
     this.channel = new BroadcastChannel(`burrow:${name}`);
-    this.channel.onmessage = ({ data }: MessageEvent<TabMessage>) => onMessage(data);
+    this.channel.addEventListener('message', ({ data }: MessageEvent<TabMessage>) =>
+      onMessage(data),
+    );
   }
 
   tell(message: TabMessage): void {

@@ -26,7 +26,7 @@ export class BlobUrls {
   }
 
   close(): void {
-    for (const name of [...this.held.keys()]) this.revoke(name);
+    for (const name of this.held.keys()) this.revoke(name);
   }
 
   private revoke(name: string): void {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import { BUILDER_ROWS } from './builder-table.ts';
@@ -238,6 +238,7 @@ test('q.Lambda() reads the names of plain parameters and refuses others', () => 
       return q.Add(a, b);
     },
   };
+  // oxlint-disable-next-line typescript/unbound-method -- only its text is read, and it has no `this`
   expect(lambda(shorthand.each)).toBe(
     '{"lambda":["a","b"],"expr":{"add":[{"var":"a"},{"var":"b"}]}}',
   );
@@ -263,6 +264,7 @@ test('printExpression() gives a program that builds the same query', () => {
     fc.property(program, ([name, recipes]) => {
       const expression = ours.q[name]?.(...recipes.map((make) => make(ours)));
       const text = printExpression(expression);
+      // oxlint-disable-next-line typescript/no-implied-eval -- that it is a program is what is tested
       const again: unknown = new Function(...Object.keys(scope), `return ${text}`)(
         ...Object.values(scope),
       );

@@ -16,7 +16,7 @@ export const q: Builders = Object.fromEntries([
       return build(...args);
     },
   ]),
-]) as unknown as Builders;
+]);
 
 /** An argument as it goes into a query: plain objects become `{object: …}`, functions become lambdas. */
 export function wrap(value: unknown): unknown {

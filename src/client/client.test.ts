@@ -205,7 +205,9 @@ test('subscribe() tells each answer that differs, in order, until it is stopped'
   const messages: unknown[] = [];
   const { db, fake } = await open({ onMessage: (message) => messages.push(message) });
   const told: unknown[] = [];
-  const heard = (count: number) => expect.poll(() => told.length).toBe(count);
+  const heard = async (count: number): Promise<void> => {
+    await expect.poll(() => told.length).toBe(count);
+  };
   const stop = db.client({ secret: 'alice' }).subscribe(q.Get(q.Var('x')), {
     next: (value) => told.push(value),
     error: (error) => told.push(error),

@@ -3,7 +3,7 @@ import { BUILDER_ROWS } from './builder-table.ts';
 import { q, wrap } from './builders.ts';
 import { decodeWire } from './decode.ts';
 import { encodeQuery } from './encode.ts';
-import { BurrowError, queryError, type QueryError, type WireError } from './errors.ts';
+import { queryError, type BurrowError, type QueryError, type WireError } from './errors.ts';
 import { pagesOf, type PageHelper } from './page-helper.ts';
 import type { Arg, DirectCalls, Evaluated, PaginateOptions } from './query-types.ts';
 import type { Expr, SetRef } from './values.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { q } from './builders.ts';
 import { decodeInSlices, decodeWire } from './decode.ts';

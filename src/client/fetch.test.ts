@@ -247,7 +247,7 @@ test('db.logs.createUrl() waits for the file and makes a URL of this page', asyn
   expect(await (await fetch(url)).text()).toBe('abc 4');
   expect((await db.logs.status('abc')).presigned_url).toBe(url);
   await db.close();
-  await expect(fetch(url)).rejects.toThrow();
+  await expect(fetch(url)).rejects.toBeInstanceOf(TypeError);
 });
 
 test('db.logs rejects with the message of the answer', async () => {

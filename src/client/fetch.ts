@@ -14,8 +14,8 @@ export interface FetchInit {
   /** Also with numbers as values, which the original driver sends. */
   readonly headers?:
     | Headers
-    | readonly (readonly [string, unknown])[]
-    | Readonly<Record<string, unknown>>
+    | readonly (readonly [string, string | number])[]
+    | Readonly<Record<string, string | number | null | undefined>>
     | undefined;
   readonly body?: BodyInit | null | undefined;
   readonly signal?: AbortSignalLike | null | undefined;
@@ -42,7 +42,7 @@ export const fetchFrom =
     throwIfAborted(signal);
     const call: HttpCall = {
       method: (init.method ?? request?.method ?? 'GET').toUpperCase(),
-      path: pathOf(request?.url ?? String(input)),
+      path: pathOf(request?.url ?? (input as string | URL).toString()),
       headers: headersOf(init.headers ?? request?.headers),
       body: await bodyOf(init.body ?? request?.body),
     };
@@ -73,9 +73,9 @@ function pathOf(url: string): string {
 
 function headersOf(given: FetchInit['headers']): Record<string, string> {
   if (!given) return {};
-  const entries: Iterable<readonly [string, unknown]> =
+  const entries: Iterable<readonly [string, string | number | null | undefined]> =
     given instanceof Headers || Array.isArray(given)
-      ? (given as Iterable<readonly [string, unknown]>)
+      ? (given as Iterable<readonly [string, string | number]>)
       : Object.entries(given);
   const headers: Record<string, string> = {};
   for (const [name, value] of entries) {

@@ -8,10 +8,12 @@ export function pause(): Promise<void> {
   if (scheduler?.yield) return scheduler.yield();
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
+    const turn = (): void => {
       port1.close();
       resolve();
     };
+    port1.addEventListener('message', turn);
+    port1.start();
     port2.postMessage(undefined);
   });
 }

@@ -1,5 +1,5 @@
 /** From parsed wire JSON to what a caller gets: tags become values, numbers become exact. */
-import { Bytes, Double, Expr, FaunaDate, FaunaTime, Query, Ref, SetRef, Uuid } from './values.ts';
+import { Bytes, Double, FaunaDate, FaunaTime, Query, Ref, SetRef, Uuid } from './values.ts';
 
 /** Stand in for numbers that `JSON.parse` would bend. Random: no object of a result has such a key. */
 const LONG = `@long ${Math.random()}`;
@@ -93,8 +93,8 @@ const TAGS = {
   '@ts': (text: unknown) => new FaunaTime(text as string),
   '@date': (text: unknown) => new FaunaDate(text as string),
   '@bytes': (text: unknown) => new Bytes(text as string),
-  '@query': (lambda: unknown) => new Query(lambda),
-  '@uuid': (text: unknown) => new Uuid(text as string),
-} as const satisfies Record<string, (inner: unknown) => Expr | unknown>;
+  '@query': (query: unknown) => new Query(query),
+  '@uuid': (text: unknown) => new Uuid(String(text)),
+} as const;
 
 const isTagName = (name: string): name is keyof typeof TAGS => Object.hasOwn(TAGS, name);

@@ -48,7 +48,7 @@ function accept(host: OffersHost, port: MessagePort): void {
     const part = await parts?.read();
     return { type: 'part', part: part?.value };
   };
-  port.onmessage = ({ data }: MessageEvent<ServiceCall>) => {
+  port.addEventListener('message', ({ data }: MessageEvent<ServiceCall>) => {
     switch (data.type) {
       case 'request':
         void settle(answer(data.request));
@@ -63,6 +63,7 @@ function accept(host: OffersHost, port: MessagePort): void {
       case 'dismiss':
         port.close();
     }
-  };
+  });
+  port.start();
   send({ type: 'accept', protocol: SERVICE_PROTOCOL });
 }

@@ -22,7 +22,7 @@ export class Streams {
           this.break(message.stream, refusalError(message.refusal));
       },
       onEnded: (reason) => {
-        for (const stream of [...this.readers.keys()]) this.break(stream, reason);
+        for (const stream of this.readers.keys()) this.break(stream, reason);
       },
     });
   }

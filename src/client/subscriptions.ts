@@ -85,7 +85,7 @@ export class Subscriptions {
   }
 
   private failAll(error: unknown): void {
-    for (const id of [...this.byId.keys()]) this.fail(id, error);
+    for (const id of this.byId.keys()) this.fail(id, error);
   }
 
   private fail(id: number, error: unknown): void {

@@ -43,10 +43,6 @@ export type ResultOf<E> = E extends Expr<infer T> ? T : never;
 abstract class Value<T, Inner> extends Expr<T> {
   declare readonly raw: Inner;
 
-  constructor(value: Inner) {
-    super(value);
-  }
-
   get value(): Inner {
     return this.raw;
   }
@@ -197,8 +193,7 @@ function toBase64(bytes: Uint8Array): string {
 function bytesOf(value: ArrayBuffer | string): Uint8Array {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   try {
-    const text = String(value);
-    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+    const binary = atob(value.replaceAll('-', '+').replaceAll('_', '/'));
     return Uint8Array.from(binary, (character) => character.charCodeAt(0));
   } catch (cause) {
     throw new BurrowError('Bytes are made of a Uint8Array, an ArrayBuffer or base64 text.', {

@@ -81,8 +81,10 @@ export class FakeWorker extends EventTarget {
       open: (options, port) => {
         this.opened.push(options);
         this.tell = (message) => port.postMessage(message);
-        port.onmessage = ({ data }: MessageEvent<PageMessage>) =>
-          answers.onMessage?.(data, this.tell);
+        port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) =>
+          answers.onMessage?.(data, this.tell),
+        );
+        port.start();
         if (answers.open) return answers.open(options, port);
         const rootSecret = options.rootSecret ?? 'root';
         return Promise.resolve({
