@@ -121,9 +121,9 @@ function lambdasOf(session: { readonly current?: EngineSession }): Lambdas {
   return {
     parse: parseStoredLambda,
     effectOf,
-    apply: (lambda, argument, limit) => {
+    apply: (lambda, argument, limit, time = 'present') => {
       if (!session.current) throw new Error('a function value was applied before anybody was authenticated');
-      return applyLambda(lambda, argument, session.current, { allows: limit });
+      return applyLambda(lambda, argument, session.current, { allows: limit, time });
     },
   };
 }

@@ -38,9 +38,9 @@ export function systemContext(
   const lambdas: Lambdas = {
     parse: parseStoredLambda,
     effectOf,
-    apply: (lambda, argument, limit) => {
+    apply: (lambda, argument, limit, time = 'present') => {
       if (!session.current) throw new Error('a function value was applied before its session began');
-      return applyLambda(lambda, argument, session.current, { allows: limit });
+      return applyLambda(lambda, argument, session.current, { allows: limit, time });
     },
   };
   const context: EngineContext = {
