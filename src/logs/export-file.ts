@@ -14,6 +14,8 @@ export interface GzipStream {
 export interface FileOptions extends Pick<EngineOptions, 'clock' | 'pause'> {
   readonly store: Store;
   readonly openGzip: () => GzipStream;
+  /** Where the log was written. */
+  readonly regionGroup: string;
 }
 
 export type FileOutcome =
@@ -39,11 +41,12 @@ export async function writeFile(
   const gzip = options.openGzip();
   const chunks = new Chunks(store, owner);
   let hasLines = false;
-  for await (const lines of readLog(store, { start, end, database: path })) {
+  for await (const records of readLog(store, { start, end, database: path })) {
     if (clock() >= deadline) return { state: 'late' };
-    if (lines.length > 0) {
+    if (records.length > 0) {
       hasLines = true;
-      const bytes = encoder.encode(`${lines.join('\n')}\n`);
+      const lines = records.map((record) => `${record.exportedLine(options.regionGroup)}\n`);
+      const bytes = encoder.encode(lines.join(''));
       let pushes = 0;
       for (let at = 0; at < bytes.length; at += PUSH_BYTES) {
         chunks.take(gzip.push(bytes.subarray(at, at + PUSH_BYTES)));

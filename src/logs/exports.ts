@@ -31,7 +31,6 @@ import {
 export interface ExportsOptions extends FileOptions, Pick<EngineOptions, 'random'> {
   /** Records that wait in memory are written first. */
   readonly log: { flush(): Promise<void> };
-  readonly regionGroup: string;
   /**
    * Runs `body` while no other tab or process does, or not at all when one does. Left out: there is no other. Correctness does
    * not hang on it (each attempt has a number that its writes check), only work done twice.

@@ -6,11 +6,16 @@ import { after, logKey, metaKey, type Key } from '../codec/key.ts';
 import type { EngineOptions } from '../engine/api.ts';
 import type { Entry, Range, Row, RowAddress, Store, WriteSet, WriteTx } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
-import { recordLine, type LoggedAnswer, type LoggedRequest } from './record.ts';
+import {
+  readStoredLine,
+  storedLine,
+  type FoundRecord,
+  type LoggedAnswer,
+  type LoggedRequest,
+} from './record.ts';
 
 export interface QueryLogOptions extends Pick<EngineOptions, 'clock' | 'random' | 'pause'> {
   readonly store: Store;
-  readonly regionGroup: string;
   readonly retentionDays: number;
   /** Of the stored text; the oldest records go first. */
   readonly maxBytes: number;
@@ -111,8 +116,7 @@ export class QueryLog {
       rows.push({ key, entries: [], value: open.text });
     };
     for (const { request, answer, requestId } of batch) {
-      const identity = { requestId, regionGroup: this.options.regionGroup };
-      const line = `${request.ts}\t${JSON.stringify(answer.database)}\t${recordLine(request, answer, identity)}\n`;
+      const line = `${storedLine(request, answer, requestId)}\n`;
       if (!open || !fits(open, request.ts, line)) {
         close();
         open = { from: request.ts, to: request.ts, text: '' };
@@ -209,8 +213,11 @@ export interface LogRange {
 
 const READ_ROWS = 4;
 
-/** Stored lines of a range, some rows at a time, in the order in which rows were finished. */
-export async function* readLog(store: Store, range: LogRange): AsyncGenerator<readonly string[]> {
+/** Records of a range, those of some rows at a time, in the order in which rows were finished. */
+export async function* readLog(
+  store: Store,
+  range: LogRange,
+): AsyncGenerator<readonly FoundRecord[]> {
   let lower: Key = logKey(Math.max(0, range.start), 0);
   const upper = logKey(Math.min(range.end + ROW_SPAN_MICROS, Number.MAX_SAFE_INTEGER), 0);
   for (;;) {
@@ -218,28 +225,18 @@ export async function* readLog(store: Store, range: LogRange): AsyncGenerator<re
     const [entries = []] = (await store.read((tx) => tx.fetch([], ranges))).ranges;
     const last = entries.at(-1);
     if (!last) return;
-    yield entries.flatMap(({ row }) => linesWithin(row, range));
+    yield entries.flatMap(({ row }) => recordsWithin(row, range));
     if (entries.length < READ_ROWS) return;
     lower = after(last.key);
   }
 }
 
-function linesWithin(row: Row | undefined, { start, end, database }: LogRange): string[] {
+function recordsWithin(row: Row | undefined, { start, end, database }: LogRange): FoundRecord[] {
   if (typeof row?.value !== 'string') return [];
-  const lines: string[] = [];
-  for (const stored of row.value.split('\n')) {
-    const tab = stored.indexOf('\t');
-    const ts = Number(stored.slice(0, Math.max(tab, 0)));
-    if (tab < 0 || ts < start || ts >= end) continue;
-    const second = stored.indexOf('\t', tab + 1);
-    if (isBelow(stored.slice(tab + 1, second), database)) lines.push(stored.slice(second + 1));
-  }
-  return lines;
-}
-
-/** `path` is JSON of an array of names: one below `["a"]` begins `["a",`. */
-function isBelow(path: string, database: readonly string[]): boolean {
-  if (database.length === 0) return true;
-  const own = JSON.stringify(database);
-  return path === own || path.startsWith(`${own.slice(0, -1)},`);
+  return row.value
+    .trimEnd()
+    .split('\n')
+    .map(readStoredLine)
+    .filter(({ ts }) => ts >= start && ts < end)
+    .filter((record) => database.every((name, index) => record.database[index] === name));
 }

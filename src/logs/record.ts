@@ -1,5 +1,4 @@
 /** One query as the log keeps it, and as an export shows it. Redacted here, before anything is stored. */
-import { quote } from '../codec/json.ts';
 import type { CredentialLabel, Metrics } from '../engine/api.ts';
 import type { Micros } from '../values/value.ts';
 import { hideSecretTexts, redactQuery } from './redact.ts';
@@ -63,62 +62,140 @@ export interface ExportedRecord {
   readonly STORAGE_BYTES_WRITE: number;
 }
 
+/**
+ * A record as it is stored: JSON of a list, because names on every line would be most of the log. A member more goes to the end.
+ */
+type StoredRecord = readonly [
+  ts: Micros,
+  database: readonly string[],
+  requestId: string,
+  apiVersion: string,
+  method: string,
+  path: string,
+  status: number,
+  errorCode: string | null,
+  credential: readonly [kind: CredentialLabel['kind'], id: string] | null,
+  query: string | null,
+  userAgent: string | null,
+  forwardedFor: string | null,
+  tags: Readonly<Record<string, string>> | null,
+  traceparent: string | null,
+  metrics: readonly [
+    bytesIn: number,
+    bytesOut: number,
+    computeOps: number,
+    readOps: number,
+    writeOps: number,
+    readBytes: number,
+    writeBytes: number,
+    queryTime: number,
+    retries: number,
+  ],
+];
+
 const HEADER_KEPT_CHARACTERS = 256;
 const PATH_KEPT_CHARACTERS = 256;
+
+/** What is stored: one line of text, without its line end. */
+export function storedLine(
+  request: LoggedRequest,
+  answer: LoggedAnswer,
+  requestId: string,
+): string {
+  const { metrics, credential, errorCode, status } = answer;
+  const record: StoredRecord = [
+    request.ts,
+    answer.database,
+    requestId,
+    request.apiVersion,
+    request.method,
+    request.path === '/' ? '/' : kept(request.path, PATH_KEPT_CHARACTERS),
+    status,
+    errorCode ?? null,
+    credential ? [credential.kind, credential.id] : null,
+    // What the engine could not read as a query may be anything.
+    redactQuery(request.query, status < 400 || errorCode !== 'invalid expression') ?? null,
+    keptHeader(request.userAgent),
+    keptHeader(request.forwardedFor),
+    tagsOf(request),
+    request.traceparent ?? null,
+    [
+      metrics.bytesIn,
+      metrics.bytesOut,
+      metrics.computeOps,
+      metrics.readOps,
+      metrics.writeOps,
+      metrics.readBytes,
+      metrics.writeBytes,
+      metrics.queryTime,
+      metrics.retries,
+    ],
+  ];
+  return JSON.stringify(record);
+}
 
 const kept = (text: string, characters: number): string =>
   hideSecretTexts(text.slice(0, characters));
 
-/** The record as one line of JSON, without its line end. */
-export function recordLine(
-  request: LoggedRequest,
-  answer: LoggedAnswer,
-  identity: { readonly requestId: string; readonly regionGroup: string },
-): string {
-  const { metrics, credential, errorCode, status } = answer;
-  // What the engine could not read as a query may be anything.
-  const query = redactQuery(request.query, status < 400 || errorCode !== 'invalid expression');
-  const record: ExportedRecord = {
-    API_VERSION: request.apiVersion,
-    BYTES_IN: metrics.bytesIn,
-    BYTES_OUT: metrics.bytesOut,
-    BYTE_READ_OPS: metrics.readOps,
-    BYTE_WRITE_OPS: metrics.writeOps,
-    COMPUTE_OPS: metrics.computeOps,
-    DATABASE: answer.database,
-    QUERY_TIME_MS: metrics.queryTime,
-    REGION_GROUP: identity.regionGroup,
-    REQUEST_HEADERS: requestHeaders(request),
-    REQUEST_METHOD: request.method,
-    RESPONSE_CODE: String(status),
-    TAGS: tagsOf(request),
-    ...(request.traceparent !== undefined && { TRACEPARENT: request.traceparent }),
-    TS: timeText(request.ts),
-    TXN_RETRIES: metrics.retries,
-    REQUEST_ID: identity.requestId,
-    REQUEST_PATH: kept(request.path, PATH_KEPT_CHARACTERS),
-    ...(credential && { CREDENTIAL: { kind: credential.kind, id: credential.id } }),
-    ...(errorCode !== undefined && { ERROR_CODE: errorCode }),
-    ...(query !== undefined && { QUERY: query }),
-    STORAGE_BYTES_READ: metrics.readBytes,
-    STORAGE_BYTES_WRITE: metrics.writeBytes,
-  };
-  return JSON.stringify(record);
-}
+const keptHeader = (text: string | undefined): string | null =>
+  text === undefined ? null : kept(text, HEADER_KEPT_CHARACTERS);
 
-function requestHeaders({ userAgent, forwardedFor }: LoggedRequest): string {
-  const members: string[] = [];
-  if (userAgent !== undefined)
-    members.push(`"user_agent":${quote(kept(userAgent, HEADER_KEPT_CHARACTERS))}`);
-  if (forwardedFor !== undefined)
-    members.push(`"x_forwarded_for":${quote(kept(forwardedFor, HEADER_KEPT_CHARACTERS))}`);
-  return `{${members.join(',')}}`;
-}
-
-function tagsOf({ tags }: LoggedRequest): Record<string, string> {
-  if (!tags || tags.size === 0) return {};
+function tagsOf({ tags }: LoggedRequest): Readonly<Record<string, string>> | null {
+  if (!tags || tags.size === 0) return null;
   return Object.fromEntries([...tags].map(([name, value]) => [name, hideSecretTexts(value)]));
 }
+
+export interface FoundRecord {
+  readonly ts: Micros;
+  readonly database: readonly string[];
+  /** One line of an export, without its line end. */
+  exportedLine(regionGroup: string): string;
+}
+
+/** @param line as `storedLine()` made it */
+export function readStoredLine(line: string): FoundRecord {
+  const record = JSON.parse(line) as StoredRecord;
+  const [ts, database] = record;
+  return { ts, database, exportedLine: (group) => JSON.stringify(exported(record, group)) };
+}
+
+function exported(record: StoredRecord, regionGroup: string): ExportedRecord {
+  const [ts, database, requestId, apiVersion, method, path, status, errorCode, ...more] = record;
+  const [credential, query, userAgent, forwardedFor, tags, traceparent, metrics] = more;
+  const [bytesIn, bytesOut, computeOps, readOps, writeOps, readBytes, ...rest] = metrics;
+  const [writeBytes, queryTime, retries] = rest;
+  return {
+    API_VERSION: apiVersion,
+    BYTES_IN: bytesIn,
+    BYTES_OUT: bytesOut,
+    BYTE_READ_OPS: readOps,
+    BYTE_WRITE_OPS: writeOps,
+    COMPUTE_OPS: computeOps,
+    DATABASE: database,
+    QUERY_TIME_MS: queryTime,
+    REGION_GROUP: regionGroup,
+    REQUEST_HEADERS: headersText(userAgent, forwardedFor),
+    REQUEST_METHOD: method,
+    RESPONSE_CODE: String(status),
+    TAGS: tags ?? {},
+    ...(traceparent !== null && { TRACEPARENT: traceparent }),
+    TS: timeText(ts),
+    TXN_RETRIES: retries,
+    REQUEST_ID: requestId,
+    REQUEST_PATH: path,
+    ...(credential && { CREDENTIAL: { kind: credential[0], id: credential[1] } }),
+    ...(errorCode !== null && { ERROR_CODE: errorCode }),
+    ...(query !== null && { QUERY: query }),
+    STORAGE_BYTES_READ: readBytes,
+    STORAGE_BYTES_WRITE: writeBytes,
+  };
+}
+
+const headersText = (userAgent: string | null, forwardedFor: string | null): string =>
+  JSON.stringify({
+    ...(userAgent !== null && { user_agent: userAgent }),
+    ...(forwardedFor !== null && { x_forwarded_for: forwardedFor }),
+  });
 
 const timeText = (ts: Micros): string =>
   new Date(ts / 1000).toISOString().replace('T', ' ').replace('Z', ' Z');
