@@ -1,5 +1,5 @@
 /** What every store must do, whatever it stands on. Call `describeStore` from a test file of the host. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Key } from '../codec/key.ts';
 import { FaultStore } from './fault-store.ts';
@@ -109,13 +109,11 @@ function readsRanges(fresh: Fresh): void {
         await put(store, 'documents', all);
         const range = { by, rows, lower: key('2'), upper: key('8') };
         const expected = (keys: string): Entry[] =>
-          keys
-            .split('')
-            .map((each) => ({
-              entry: key(each),
-              key: key(each),
-              row: rows ? row(each, [each]) : undefined,
-            }));
+          keys.split('').map((each) => ({
+            entry: key(each),
+            key: key(each),
+            row: rows ? row(each, [each]) : undefined,
+          }));
         expect(await inRange(store, { ...range, limit: 3 })).toEqual(expected('234'));
         expect(await inRange(store, { ...range, limit: 3, reverse: true })).toEqual(
           expected('765'),

@@ -1,0 +1,272 @@
+/** One native transaction as the port's. Its requests go out in the turn they are asked for. */
+import type { Key } from '../src/codec/key.ts';
+import { assert, Refusal } from '../src/errors.ts';
+import type {
+  Durability,
+  Entry,
+  Range,
+  Row,
+  RowAddress,
+  Space,
+  WriteSet,
+  WriteTx,
+} from '../src/store/port.ts';
+import type { Waiting, Watchdog } from './deadline.ts';
+import { refusalOf, TransactionFailure } from './idb-failure.ts';
+import { requestRange, rowOf, storedRow, type OnResult, type StoredRow } from './idb-rows.ts';
+
+export interface TransactionPlan {
+  readonly spaces: readonly Space[];
+  readonly mode: IDBTransactionMode;
+  readonly durability: Durability;
+  /** Marks rows of `meta`, to know later whether the commit arrived. */
+  readonly commit: string;
+  readonly watchdog: Watchdog;
+}
+
+/** Beats without a first answer: somebody else holds what we need. */
+const BLOCKED_BEATS = 10;
+/** Beats without a further answer: the backend is gone. */
+const SILENT_BEATS = 60;
+
+export class IdbTransaction implements WriteTx, Waiting {
+  beats = 0;
+  readonly plan: TransactionPlan;
+  private readonly native: IDBTransaction;
+  private state: 'open' | 'committing' | 'complete' | 'dropped' | 'failed' = 'open';
+  private hasAnswered = false;
+  private hasWritten = false;
+  private failedWith: TransactionFailure | undefined = undefined;
+  /** Promises of this transaction that are not settled. */
+  private readonly rejects = new Set<(failure: TransactionFailure) => void>();
+  private onComplete: (() => void) | undefined = undefined;
+  /** Commits that wrote the rows of `meta` read here, and the first such row written here. */
+  private readonly commitsSeen = new Map<Key, string | undefined>();
+  private mark: Key | undefined = undefined;
+
+  /** @throws TransactionFailure when the connection is closed */
+  constructor(idb: IDBDatabase, plan: TransactionPlan) {
+    this.plan = plan;
+    try {
+      this.native = idb.transaction(plan.spaces, plan.mode, { durability: plan.durability });
+    } catch (reason) {
+      throw new TransactionFailure(reason, false);
+    }
+    this.native.addEventListener('complete', () => {
+      this.endIn('complete');
+      this.onComplete?.();
+    });
+    this.native.addEventListener('abort', () =>
+      this.failWith(this.native.error ?? new DOMException('The browser gave up.', 'AbortError')),
+    );
+    plan.watchdog.add(this);
+  }
+
+  fetch(
+    addresses: readonly RowAddress[],
+    ranges: readonly Range[],
+  ): Promise<{ rows: (Row | undefined)[]; ranges: (readonly Entry[])[] }> {
+    return this.request((settle) => {
+      const rows = addresses.map((): Row | undefined => undefined);
+      const found = ranges.map((): readonly Entry[] => []);
+      let pending = addresses.length + ranges.length;
+      const arrived = (): void => {
+        pending -= 1;
+        if (pending === 0) settle({ rows, ranges: found });
+      };
+      if (pending === 0) settle({ rows, ranges: found });
+      addresses.forEach(({ space, key }, i) => {
+        this.onResult(this.store(space).get(key), (stored: StoredRow | undefined) => {
+          if (space === 'meta') this.commitsSeen.set(key, stored?.c);
+          rows[i] = stored && rowOf(stored);
+          arrived();
+        });
+      });
+      ranges.forEach((range, i) => {
+        requestRange(this.store(range.space), range, this.onResult, (entries) => {
+          found[i] = entries;
+          arrived();
+        });
+      });
+    });
+  }
+
+  /** Rows go out at once, ahead of the answers the body still waits for; an abort takes them back. */
+  apply({ puts, deletes }: WriteSet): void {
+    this.send(() => {
+      for (const { space, key } of deletes) this.store(space).delete(key);
+      for (const { space, row } of puts) {
+        this.store(space).put(storedRow(space, row, this.plan.commit));
+        if (space === 'meta') this.mark ??= row.key;
+      }
+      this.hasWritten ||= puts.length + deletes.length > 0;
+    });
+  }
+
+  /** What lies under a key that no row has: the stamps of `birth-stamp.ts`. */
+  raw(space: Space, key: number): Promise<unknown> {
+    return this.request((settle) => this.onResult(this.store(space).get(key), settle));
+  }
+
+  putRaw(space: Space, value: object): void {
+    this.send(() => {
+      this.store(space).put(value);
+      this.hasWritten = true;
+    });
+  }
+
+  private send(writes: () => void): void {
+    assert(
+      this.state === 'open' || this.failedWith,
+      () => 'a write body writes nothing after it has ended',
+    );
+    if (!this.failedWith) this.attempt(writes);
+    if (this.failedWith) throw this.failedWith;
+  }
+
+  count(space: Space): Promise<number> {
+    return this.request((settle) => this.onResult(this.store(space).count(), settle));
+  }
+
+  /** Settles when everything is stored; at once when there is nothing to store. */
+  commit(): Promise<void> {
+    return this.request((settle) => {
+      assert(this.state === 'open', () => ENDED_EARLY);
+      this.state = 'committing';
+      this.native.commit();
+      this.beats = 0;
+      if (this.hasWritten) this.onComplete = settle;
+      else settle();
+    });
+  }
+
+  /** Nothing more is read, nothing was written: writers that wait may begin. */
+  end(): void {
+    if (this.state === 'open') this.attempt(() => this.native.commit());
+  }
+
+  /** Takes back everything. */
+  drop(): void {
+    assert(this.state !== 'complete' || !this.hasWritten, () => ENDED_EARLY);
+    if (this.state !== 'open') return;
+    this.endIn('dropped');
+    try {
+      this.native.abort();
+    } catch (reason) {
+      throw new TransactionFailure(reason, this.hasWritten);
+    }
+  }
+
+  get failure(): TransactionFailure | undefined {
+    return this.failedWith;
+  }
+
+  /**
+   * Asked in a later transaction: did this one's commit arrive? Undefined: it cannot be told, for others have written since, or
+   * this one has left no mark.
+   */
+  async hasArrived(later: IdbTransaction): Promise<boolean | undefined> {
+    const { mark } = this;
+    if (mark === undefined) return undefined;
+    await later.fetch([{ space: 'meta', key: mark }], []);
+    const now = later.commitsSeen.get(mark);
+    if (now === this.plan.commit) return true;
+    return this.commitsSeen.has(mark) && this.commitsSeen.get(mark) === now ? false : undefined;
+  }
+
+  beat(): void {
+    if (!this.hasAnswered && this.beats > BLOCKED_BEATS) this.giveUp(blockedByOthers());
+    else if (this.beats > SILENT_BEATS) this.giveUp(silent(this.state === 'committing'));
+  }
+
+  private giveUp(refusal: Refusal): void {
+    const mayBeCommitted = this.state === 'committing';
+    this.failWith(refusal, mayBeCommitted);
+    // A commit on its way cannot be called back.
+    if (!mayBeCommitted) this.native.abort();
+  }
+
+  private readonly onResult: OnResult = (request, take) => {
+    request.onsuccess = () => {
+      this.hasAnswered = true;
+      this.beats = 0;
+      if (this.state === 'failed') return;
+      this.attempt(() => take(request.result));
+    };
+  };
+
+  private request<T>(send: (settle: (value: T) => void) => void): Promise<T> {
+    const answer = new Promise<T>((resolve, reject) => {
+      if (this.failedWith) return reject(this.failedWith);
+      this.rejects.add(reject);
+      this.attempt(() =>
+        send((value) => {
+          this.rejects.delete(reject);
+          resolve(value);
+        }),
+      );
+    });
+    // A body that fails need not wait for all it asked.
+    answer.catch(() => undefined);
+    return answer;
+  }
+
+  /** What throws here ends the transaction: half of it must not stay. */
+  private attempt(send: () => void): void {
+    const wasOpen = this.state === 'open';
+    try {
+      send();
+    } catch (reason) {
+      this.failWith(reason);
+      if (wasOpen) this.abortQuietly();
+    }
+  }
+
+  private abortQuietly(): void {
+    try {
+      this.native.abort();
+    } catch {
+      // It had ended before: that is what was reported.
+    }
+  }
+
+  private failWith(reason: unknown, mayBeCommitted = this.state === 'committing'): void {
+    if (this.state === 'dropped' || this.failedWith) return;
+    this.endIn('failed');
+    const isCertain = refusalOf(reason).code === 'quota_exceeded';
+    const failure = new TransactionFailure(reason, mayBeCommitted && this.hasWritten && !isCertain);
+    this.failedWith = failure;
+    for (const reject of this.rejects) reject(failure);
+    this.rejects.clear();
+  }
+
+  private endIn(state: 'complete' | 'dropped' | 'failed'): void {
+    this.state = state;
+    this.plan.watchdog.delete(this);
+  }
+
+  private store(space: Space): IDBObjectStore {
+    const { spaces } = this.plan;
+    assert(
+      spaces.includes(space),
+      () => `this transaction covers ${spaces.join(', ')}, not ${space}`,
+    );
+    return this.native.objectStore(space);
+  }
+}
+
+const ENDED_EARLY = 'the body of a transaction awaits nothing but the transaction';
+
+const blockedByOthers = (): Refusal =>
+  new Refusal(
+    'storage_blocked',
+    'Another tab has held the database for too long: nothing was read or written. Close other tabs of this app, or try again.',
+  );
+
+const silent = (wasCommitting: boolean): Refusal =>
+  new Refusal(
+    'storage_unavailable',
+    wasCommitting
+      ? "The browser's storage did not say whether the write was stored: look before you write it again."
+      : "The browser's storage does not answer: nothing was written. Try again; if it stays so, reload the page.",
+  );
