@@ -175,7 +175,7 @@ async function readLogFile(
   id: string,
   version: number,
 ): Promise<LogFile | undefined> {
-  const found = await exports?.file(id, version);
+  const found = await exports.file(id, version);
   if (!found) return undefined;
   const parts: BlobPart[] = [];
   for await (const chunk of found.chunks) parts.push(chunk as Uint8Array<ArrayBuffer>);

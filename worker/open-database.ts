@@ -35,7 +35,7 @@ export interface OpenDatabase {
   readonly http: HttpHost;
   readonly live: LiveQueries;
   readonly log: QueryLog | undefined;
-  readonly exports: LogExports | undefined;
+  readonly exports: LogExports;
   readonly tabs: Tabs;
   readonly clock: () => number;
   readonly rootSecret: string;
@@ -108,7 +108,7 @@ export async function openDatabase(
     builder.noteCommit(notice);
   });
   builder.start();
-  void exports?.work();
+  void exports.work();
   const onCommit = (listener: (notice: CommitNotice) => void) => feed.listen(listener);
   return {
     engine,
@@ -120,7 +120,7 @@ export async function openDatabase(
       report,
       onCommit,
       ...(log && { log }),
-      ...(exports && { exports }),
+      exports,
     },
     live,
     log,
@@ -132,6 +132,7 @@ export async function openDatabase(
     loss: lossSince(options.birth, birth),
     async close() {
       live.close();
+      await exports.close();
       await log?.flush();
       pool.close();
       await engine.close();
@@ -159,14 +160,14 @@ function makeLogs(
   store: Store,
   { log: wanted, name }: OpenOptions,
   clock: () => number,
-): { readonly log?: QueryLog; readonly exports?: LogExports } {
-  if (!wanted.enabled) return {};
-  const { retentionDays, maxBytes } = wanted;
+): { readonly log: QueryLog | undefined; readonly exports: LogExports } {
+  const { enabled, retentionDays, maxBytes } = wanted;
   const common = { store, clock, random, pause, regionGroup: REGION_GROUP };
-  const log = new QueryLog({ ...common, retentionDays, maxBytes });
+  const log = enabled ? new QueryLog({ ...common, retentionDays, maxBytes }) : undefined;
   const exports = new LogExports({
     ...common,
-    log,
+    // Without a log of its own, what an earlier one left can still be exported.
+    log: log ?? { flush: () => Promise.resolve() },
     openGzip,
     exclusively: (body) => unlessElsewhere(`burrow:exports:${name}`, body),
     report,

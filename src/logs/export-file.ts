@@ -23,7 +23,9 @@ export type FileOutcome =
   | { readonly state: 'empty' }
   | { readonly state: 'late' }
   /** Another attempt owns the request now. */
-  | { readonly state: 'taken' };
+  | { readonly state: 'taken' }
+  /** The database is being closed: the next to open it begins again. */
+  | { readonly state: 'stopped' };
 
 const PUSH_BYTES = 64 * 1024;
 /** Pushes between two turns of the event loop. */
@@ -33,6 +35,7 @@ export const CHUNK_BYTES = 1024 * 1024;
 export async function writeFile(
   owner: ExportRow,
   deadline: Micros,
+  isStopped: () => boolean,
   options: FileOptions,
 ): Promise<FileOutcome> {
   const { store, clock, pause } = options;
@@ -42,6 +45,7 @@ export async function writeFile(
   const chunks = new Chunks(store, owner);
   let hasLines = false;
   for await (const records of readLog(store, { start, end, database: path })) {
+    if (isStopped()) return { state: 'stopped' };
     if (clock() >= deadline) return { state: 'late' };
     if (records.length > 0) {
       hasLines = true;

@@ -240,6 +240,23 @@ test('work() goes on with what a reload cut off', async () => {
   expect(await exported(after, id)).toHaveLength(3);
 });
 
+test('close() stops an export that the next to open takes up', async () => {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const before = openLogKit({ pause: () => held });
+  logSome(before);
+  const { request_id: id } = await before.exports.request(wishOf(), VIEWER);
+  while ((await stateOf(before, id)) !== 'Requested')
+    await new Promise((resolve) => setImmediate(resolve));
+  const closed = before.exports.close();
+  release();
+  await closed;
+  expect(await stateOf(before, id)).toBe('Requested');
+  const after = openLogKit({}, before.store);
+  await after.exports.work();
+  expect(await exported(after, id)).toHaveLength(3);
+});
+
 test('an attempt that was overtaken writes nothing more', async () => {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));

@@ -67,6 +67,7 @@ export class LogExports {
   private readonly options: ExportsOptions;
   private working: Promise<void> | undefined = undefined;
   private isWanted = false;
+  private isClosed = false;
   private lastTime: Micros = 0;
 
   constructor(options: ExportsOptions) {
@@ -181,6 +182,12 @@ export class LogExports {
     return this.working;
   }
 
+  /** Stops work at its next step; what is unfinished goes on when the database is opened again. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.working;
+  }
+
   private start(): void {
     void this.work();
   }
@@ -188,7 +195,7 @@ export class LogExports {
   private async workWhileWanted(): Promise<void> {
     const exclusively = this.options.exclusively ?? ((body) => body());
     try {
-      while (this.isWanted) {
+      while (this.isWanted && !this.isClosed) {
         this.isWanted = false;
         await exclusively(() => this.workOnAll());
       }
@@ -200,7 +207,10 @@ export class LogExports {
   private async workOnAll(): Promise<void> {
     const { store, clock } = this.options;
     const rows = await readRequests(store);
-    for (const row of rows.filter(isUnfinished)) await this.workOn(row);
+    for (const row of rows.filter(isUnfinished)) {
+      if (this.isClosed) return;
+      await this.workOn(row);
+    }
     const finished = rows.filter((row) => !isUnfinished(row));
     const isOld = (row: ExportRow, index: number): boolean =>
       row.created < clock() - KEPT_MICROS || index < finished.length - REQUESTS_MAX;
@@ -230,7 +240,7 @@ export class LogExports {
     await removeChunks(store, row.id, attempt);
     if (this.options.clock() >= deadline) return this.give(row.id, 'TimedOut');
     await log.flush();
-    const outcome = await writeFile(row, deadline, this.options);
+    const outcome = await writeFile(row, deadline, () => this.isClosed, this.options);
     switch (outcome.state) {
       case 'written':
         await this.complete(row, { chunks: outcome.chunks, bytes: outcome.bytes });
@@ -242,6 +252,7 @@ export class LogExports {
         await this.give(row.id, 'TimedOut');
         return;
       case 'taken':
+      case 'stopped':
     }
   }
 

@@ -47,6 +47,13 @@ test('redactQuery() hides arguments of stored functions', () => {
   expect(JSON.stringify(redacted(indirect))).not.toContain('hunter2');
 });
 
+test('redactQuery() hides a secret that stands in plain data', () => {
+  expect(redacted({ object: { x: 'burrow-root-abcdefgh' } })).toEqual({ object: { x: '***' } });
+  expect(redacted({ object: { x: 'fnAEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789' } })).toEqual({
+    object: { x: '***' },
+  });
+});
+
 test('redactQuery() reads names behind escapes', () => {
   expect(redactQuery(String.raw`{"\u0070assword":"pa55"}`, true)).toBe('{"password":"***"}');
 });
@@ -64,6 +71,7 @@ test('hideSecretTexts() hides keys, tokens, hashes and header values wherever th
     'fnEEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789-_abcdefgh',
     'kqnPAVaBcDeFgHiJkLmNoPqRsTuVwXyZ01234567890',
     'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-def',
+    'burrow-root-aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789-_ab',
     hash,
     'Basic Zm5BRW9rZWxzZTo=',
     'bearer abc.def',

@@ -11,7 +11,7 @@ export const QUERY_KEPT_CHARACTERS = 16 * 1024;
 
 /** Only texts that hold none of these, nor an escape that could spell one, are kept without a closer look. */
 const NEEDS_A_LOOK =
-  /passw|passphrase|passcode|pwd?"|secret|authorization|"call"|fn[A-F]|kqnP|k6p|ey[\w-]+\.|\\u|basic|bearer|\$2/i;
+  /passw|passphrase|passcode|pwd?"|secret|authorization|"call"|fn[A-F]|burrow-root|kqnP|k6p|ey[\w-]+\.|\\u|basic|bearer|\$2/i;
 
 /**
  * The query as it may be stored; undefined when it is no JSON or too long, of which nothing is kept.
@@ -72,7 +72,7 @@ function hide(json: Json, all: boolean): Json {
 
 /** Secrets of every form that is issued or was, JSON web tokens, bcrypt hashes, header values. */
 const SECRET_TEXTS =
-  /\b(?:fn[A-F][\w-]{20,}|kqnP[\w-]{20,}|k6p[\w-]{20,}|ey[\w-]{8,}\.[\w.-]+)|\$2[abxy]?\$\d\d\$[./\w]{20,}|\b(?:basic|bearer)\s+[\w+/=.:~-]+/gi;
+  /\b(?:fn[A-F][\w-]{20,}|burrow-root-[\w-]+|kqnP[\w-]{20,}|k6p[\w-]{20,}|ey[\w-]{8,}\.[\w.-]+)|\$2[abxy]?\$\d\d\$[./\w]{20,}|\b(?:basic|bearer)\s+[\w+/=.:~-]+/gi;
 
 /** The text without whatever looks like a secret, wherever it stands. */
 export const hideSecretTexts = (text: string): string => text.replace(SECRET_TEXTS, HIDDEN);
