@@ -1,0 +1,60 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  globalIdNumber,
+  globalIdText,
+  isSameText,
+  parseSecret,
+  secretText,
+  type Secret,
+} from './secrets.ts';
+
+const random = fc.uint8Array({ minLength: 20, maxLength: 20 });
+const id = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n });
+
+test('parseSecret() gives back what secretText() was given', () => {
+  fc.assert(
+    fc.property(id, id, random, fc.boolean(), (own, databaseGlobalId, bytes, isKey) => {
+      const secret: Secret = isKey
+        ? { kind: 'key', id: own, random: bytes }
+        : { kind: 'token', id: own, databaseGlobalId, random: bytes };
+      const text = secretText(secret);
+      expect(text).toMatch(isKey ? /^fn[AB][\w-]{37}$/ : /^fn[EF][\w-]{48}$/);
+      expect(parseSecret(text)).toEqual(secret);
+    }),
+  );
+});
+
+test('parseSecret() refuses other lengths, alphabets, marks and padding', () => {
+  const text = secretText({ kind: 'key', id: 5n, random: new Uint8Array(20).fill(0xff) });
+  expect(parseSecret(text)).toBeDefined();
+  for (const other of [
+    `${text}A`,
+    text.slice(1),
+    `${text}=`,
+    text.replaceAll('_', '/'),
+    `x${text.slice(1)}`,
+    '',
+  ]) {
+    expect(parseSecret(other), other).toBeUndefined();
+  }
+});
+
+test('globalIdNumber() undoes globalIdText()', () => {
+  fc.assert(
+    fc.property(id, (given) => {
+      expect(globalIdNumber(globalIdText(given))).toBe(given);
+    }),
+  );
+  expect(globalIdText(0n)).toBe('aaaaaaaaaaaaa');
+  expect(globalIdNumber('not one!')).toBe(0n);
+});
+
+test('isSameText() is equality', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (a, b) => {
+      expect(isSameText(a, b)).toBe(a === b);
+      expect(isSameText(a, a)).toBe(true);
+    }),
+  );
+});
