@@ -114,11 +114,10 @@ export class PasswordPool {
     helper.busy = undefined;
   }
 
-  /** A worker failed: from here on everything is done in this one, and nothing that waits is lost. */
+  /** A worker failed: from here on passwords are hashed in this one, and nothing that waits is lost. */
   private goAlone(failed: Helper | undefined): void {
-    if (failed) this.drop(failed);
-    if (this.helpers.size > 0) return this.pump();
     this.isAlone = true;
+    if (failed) this.drop(failed);
     for (const { job, resolve, reject } of this.queue.splice(0)) runHere(job).then(resolve, reject);
   }
 }
