@@ -10,6 +10,7 @@ import {
   databasePrefix,
   decodeDocumentKey,
   decodeEntry,
+  decodeEntryBelow,
   decodeHistoryEntry,
   decodeHistoryKey,
   documentKey,
@@ -135,6 +136,10 @@ test('decodeEntry() gives back values with their number types, ref and ttl', () 
           ttl,
           end: key.length,
         });
+        const terms = termsPrefix(3, 9, someTerms);
+        const { refAt, ...found } = decodeEntryBelow(terms, 3, (key + tail) as Key, reverse);
+        expect(found).toEqual(decodeEntry((key + tail) as Key, values.length, reverse));
+        expect(key.slice(0, refAt)).toBe(valuesPrefix(terms, values, reverse));
       },
     ),
     { numRuns: 1000 },

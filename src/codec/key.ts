@@ -65,6 +65,9 @@ export function decodeDocumentKey(key: Key): DocumentAddress {
   return readDocumentAddress({ key, at: 0, mask: 0 });
 }
 
+/** The key of the document whose version a history key is. */
+export const documentKeyOf = (key: Key): Key => asKey(key.slice(0, DOCUMENT_KEY_BYTES));
+
 /** @throws Refusal `local_data_loss` */
 export function decodeHistoryKey(key: Key): DocumentAddress & { readonly ts: Micros } {
   if (key.length !== HISTORY_KEY_BYTES) malformed('not the length of a history key', key.length);
@@ -159,17 +162,52 @@ export function decodeEntry(
   readUint32(cursor);
   while (!atEnd(cursor)) skipValue(cursor);
   readNumberTypes(cursor);
+  const { refAt: _, ...found } = readTuple(cursor, database, valueCount, reverse, readLambda);
+  return found;
+}
+
+export interface FoundTuple extends FoundEntry {
+  /** Where the ref starts in the key: its values end there. */
+  readonly refAt: number;
+}
+
+/**
+ * `decodeEntry` of an entry below known terms: they are not read again.
+ * @param terms what `termsPrefix` gave
+ * @throws Refusal `local_data_loss`
+ */
+export const decodeEntryBelow = (
+  terms: Key,
+  database: DatabaseId,
+  key: Key,
+  reverse: readonly boolean[],
+  readLambda?: ReadLambda,
+): FoundTuple =>
+  readTuple({ key, at: terms.length, mask: 0 }, database, reverse.length, reverse, readLambda);
+
+function readTuple(
+  cursor: Cursor,
+  database: DatabaseId,
+  valueCount: number,
+  reverse: readonly boolean[],
+  readLambda: ReadLambda | undefined,
+): FoundTuple {
   const values: Value[] = [];
   for (let index = 0; index < valueCount; index += 1) {
-    const component: Cursor = { key, at: cursor.at, mask: reverse[index] === true ? 0xff : 0 };
+    const component: Cursor = {
+      key: cursor.key,
+      at: cursor.at,
+      mask: reverse[index] === true ? 0xff : 0,
+    };
     values.push(readValue(component, readLambda));
     cursor.at = component.at;
   }
+  const refAt = cursor.at;
   const id = readInt64(cursor);
   const ref = new Ref(database, readUint32(cursor), id);
   const types = readNumberTypes(cursor);
   const ttl = readTtl(cursor);
-  return { values: restoreNumberTypes(values, types), ref, ttl, end: cursor.at };
+  return { values: restoreNumberTypes(values, types), ref, ttl, refAt, end: cursor.at };
 }
 
 /** What an entry has in common with those of other documents that have the same terms and values. */

@@ -3,9 +3,9 @@ import { unpackVersion, type StoredVersion } from '../codec/row.ts';
 import { equalValues } from '../values/equal.ts';
 import { isObject } from '../values/value.ts';
 import type { ActionName, Micros, ObjectValue, Ref, Value } from '../values/value.ts';
-import type { Row } from '../store/port.ts';
 import type { EngineContext } from './context.ts';
-import { fieldsOf, historyEnd, keyOf, minimumValidTime } from './documents.ts';
+import { fieldsOf, minimumValidTime } from './documents.ts';
+import { versionRows } from './history.ts';
 
 export interface DocumentEvent {
   readonly ts: Micros;
@@ -45,24 +45,11 @@ export function documentEvents(context: EngineContext, ref: Ref): readonly Docum
 const NO_DATA: ObjectValue = new Map();
 
 /** All stored versions of a document, oldest first, ends of it included. */
-export function versionsOf(
+export const versionsOf = (
   { reader }: Pick<EngineContext, 'reader'>,
   ref: Ref,
-): readonly StoredVersion[] {
-  const rows: Row[] = [];
-  let lower = keyOf(ref);
-  for (let limit = 64; ; limit *= 8) {
-    const range = { lower, upper: historyEnd(ref), reverse: false, limit, rows: true } as const;
-    const found = reader.range({ space: 'history', by: 'key', ...range });
-    for (const { row } of found) if (row) rows.push(row);
-    const last = found.at(-1);
-    if (!last || found.length < limit) break;
-    lower = (last.key + '\0') as typeof lower;
-  }
-  const current = reader.row({ space: 'documents', key: keyOf(ref) });
-  if (current) rows.push(current);
-  return rows.map((row) => unpackVersion(String(row.value)));
-}
+): readonly StoredVersion[] =>
+  versionRows(reader, ref).map((row) => unpackVersion(String(row.value)));
 
 function dataOf(fields: ObjectValue): ObjectValue | undefined {
   const data = fields.get('data');

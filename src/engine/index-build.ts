@@ -7,6 +7,7 @@ import {
   after,
   collectionPrefix,
   decodeDocumentKey,
+  documentKeyOf,
   historyEntryKey,
   indexPrefix,
   type Key,
@@ -164,9 +165,6 @@ function rowsFrom(
   const range: Range = { space, by: 'key', lower, upper, reverse: false, limit, rows: true };
   return reader.range(range).flatMap(({ row }) => row ?? []);
 }
-
-const DOCUMENT_KEY_BYTES = 16;
-const documentKeyOf = (key: Key): Key => key.slice(0, DOCUMENT_KEY_BYTES) as Key;
 
 /** Gives every version of a document its entries in the index. */
 function buildDocument(

@@ -4,6 +4,7 @@ import {
   collectionPrefix,
   decodeDocumentKey,
   documentKey,
+  documentKeyOf,
   type Key,
 } from '../../codec/key.ts';
 import { unpackVersion } from '../../codec/row.ts';
@@ -163,8 +164,6 @@ function keyInCollection(cut: Cut, collection: Ref, prefix: Key): Key {
 
 /** Keys in history begin with the key of the document. */
 function refOf(key: Key): Ref {
-  const { database, collection, id } = decodeDocumentKey(key.slice(0, DOCUMENT_KEY_BYTES) as Key);
+  const { database, collection, id } = decodeDocumentKey(documentKeyOf(key));
   return new Ref(database, collection, id);
 }
-
-const DOCUMENT_KEY_BYTES = documentKey(0, 0, 0n).length;

@@ -1,14 +1,13 @@
 /** The set of a `match`: entries of an index below exact terms. Spec: sets 3, 4. */
 import {
   after,
-  decodeEntry,
+  decodeEntryBelow,
   decodeHistoryEntry,
   refBytes,
   termsPrefix,
   valuesPrefix,
   type Key,
 } from '../../codec/key.ts';
-import { encodeNumberTypes } from '../../codec/number-types.ts';
 import { encodeValue } from '../../codec/ordered.ts';
 import { unpackVersion } from '../../codec/row.ts';
 import { Refusal } from '../../errors.ts';
@@ -87,22 +86,16 @@ export class MatchEntries {
 
   /** Undefined when the document has expired or its collection is gone. */
   tupleOf(key: Key, wanted: 'living' | 'expired too' = 'living'): Tuple | undefined {
-    const { values, reverse } = this.index;
-    const found = decodeEntry(key, values.length, reverse);
-    const { ref, ttl } = found;
-    if (wanted === 'living' && ttl !== undefined && ttl <= this.context.snapshot) return undefined;
+    const { context, prefix, sources } = this;
+    const { reverse } = this.index;
+    const { database } = this.index.ref;
+    const found = decodeEntryBelow(prefix, database, key, reverse, context.lambdas.parse);
+    const { values, ref, ttl, refAt } = found;
+    if (wanted === 'living' && ttl !== undefined && ttl <= context.snapshot) return undefined;
     if (this.living && !this.isLiving(ref)) return undefined;
-    if (values.length === 0) return new RefTuple(ref, this.sources);
-    const refAt =
-      found.end - (ttl === undefined ? 1 : 9) - encodeNumberTypes(found.values).length - REF_BYTES;
-    return {
-      values: found.values,
-      ref,
-      group: key.slice(this.prefix.length, refAt),
-      tie: key.slice(refAt),
-      reversed: false,
-      sources: this.sources,
-    };
+    if (values.length === 0) return new RefTuple(ref, sources);
+    const group = key.slice(prefix.length, refAt);
+    return { values, ref, group, tie: key.slice(refAt), reversed: false, sources };
   }
 
   /** The first key of the index that is not before the cut. */
@@ -130,8 +123,6 @@ export class MatchEntries {
     return known;
   }
 }
-
-const REF_BYTES = 12;
 
 /**
  * The first key that is not before the cut, where keys are ordered by ref and the ref is the value.

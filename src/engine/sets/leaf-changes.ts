@@ -4,7 +4,7 @@ import {
   collectionPrefix,
   decodeDocumentKey,
   decodeHistoryEntry,
-  type Key,
+  documentKeyOf,
 } from '../../codec/key.ts';
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import { Ref, type Micros, type Value } from '../../values/value.ts';
@@ -54,7 +54,7 @@ export function changesOfDocuments(
   for (const space of ['history', 'documents'] as const) {
     readAll(context, { ...stretch, space }, 1, ({ key, row }) => {
       if (!row) return;
-      const { id } = decodeDocumentKey(key.slice(0, DOCUMENT_KEY_BYTES) as Key);
+      const { id } = decodeDocumentKey(documentKeyOf(key));
       const list = versions.get(id);
       const version = unpackVersion(String(row.value));
       if (list) list.push(version);
@@ -66,8 +66,6 @@ export function changesOfDocuments(
     return changesOfVersions(list, new RefTuple(ref, sources));
   });
 }
-
-const DOCUMENT_KEY_BYTES = 16;
 
 export const changesOfDocument = (
   context: EngineContext,
