@@ -91,6 +91,7 @@ test('parseQuery() names @obj in positions', () => {
     /^\["object","@obj","@ts"\]/,
   );
   expect(faults({ '@obj': { a: 1 } })[0]).toMatch(/^\["@obj"\]/);
+  expect(faults({ '@obj': 5 })).toEqual(['[] Invalid object.']);
 });
 
 test('parseQuery() refuses an escape where an object is due', () => {

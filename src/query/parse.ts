@@ -137,13 +137,19 @@ class Parser implements FormParser {
     }
     const tag = escapeTag(json);
     if (tag !== undefined) return this.literal(readEscape(tag, json, place, this.literals), place);
-    if (keys.length === 1 && keys[0] === '@obj') {
-      return this.part(json.get('@obj') ?? null, place, '@obj');
-    }
+    if (keys.length === 1 && keys[0] === '@obj') return this.escaped(json, place);
     return invalid(
       place,
       `No form/function found, or invalid argument keys: { ${keys.join(', ')} }.`,
     );
+  }
+
+  /** The inner object is an expression still. */
+  private escaped(json: JsonObject, place: Where): Parsed {
+    const inner = json.get('@obj') ?? null;
+    return isObject(inner)
+      ? this.form(inner, at(place, '@obj'))
+      : invalid(place, 'Invalid object.');
   }
 
   literal(literal: Literal, place: Where): Parsed {
