@@ -18,9 +18,7 @@ declare const client: Client;
 declare const note: Note;
 declare const date: Date;
 
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- two functions are the same type only when A and B are
-type Same<A, B> =
-  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Same<A, B> = [A, B] extends [B, A] ? true : false;
 const check = <A, B>(_same: Same<A, B>): void => undefined;
 
 const notes = q.Documents(q.Collection('notes'));
