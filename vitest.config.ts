@@ -1,6 +1,6 @@
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
-import { browserAlias, workerFromSource } from './scripts/bundle.mjs';
+import { browserAlias, serviceWorkerBeside, workerFromSource } from './scripts/bundle.mjs';
 import { chromiumArgs, chromiumPath } from './scripts/chromium.mjs';
 
 const elsewhere = ['**/node_modules/**', '**/dist/**', 'demo-dist/**', 'e2e/**'];
@@ -18,7 +18,7 @@ export default defineConfig({
       },
       {
         resolve: { alias: browserAlias },
-        plugins: [workerFromSource()],
+        plugins: [workerFromSource(), serviceWorkerBeside()],
         worker: { format: 'es', plugins: () => [workerFromSource()] },
         // Named here, or the first test that reaches one would reload the page under way.
         optimizeDeps: {

@@ -30,14 +30,27 @@ export class AppCache {
     return this.refreshing;
   }
 
-  /** The kept answer, newest version first; pages that are not kept get the app's start page. */
-  async match(request: Request): Promise<Response | undefined> {
+  /** What is kept, else what the network gives; a page that neither has is the app's start page. */
+  async answer(request: Request): Promise<Response> {
     const isPage = request.mode === 'navigate';
+    const hit = await this.match(request, isPage);
+    if (hit) return hit;
+    try {
+      return await fetch(request);
+    } catch (reason) {
+      const start = isPage ? await this.match(new URL('./', this.base), true) : undefined;
+      if (start) return start;
+      throw reason;
+    }
+  }
+
+  /** Newest version first. */
+  private async match(
+    request: Request | URL,
+    ignoreSearch: boolean,
+  ): Promise<Response | undefined> {
     for (const name of (await this.names()).reverse()) {
-      const cache = await caches.open(name);
-      const hit =
-        (await cache.match(request, { ignoreSearch: isPage })) ??
-        (isPage ? await cache.match(new URL('./', this.base)) : undefined);
+      const hit = await (await caches.open(name)).match(request, { ignoreSearch });
       if (hit) return hit;
     }
     return undefined;

@@ -6,7 +6,7 @@ import {
   type ServiceOffer,
   type ServiceRequest,
 } from '../src/host/service.ts';
-import { forward, type Page } from './service-forward.ts';
+import { forward, type ForwardOptions, type Page } from './service-forward.ts';
 
 const REQUEST: ServiceRequest = {
   method: 'POST',
@@ -15,7 +15,13 @@ const REQUEST: ServiceRequest = {
   body: '{"now":null}',
   base: 'https://app.example/burrow',
 };
-const OPTIONS = { database: 'notes', acceptMs: 50, answerMs: 200 };
+const OPTIONS: ForwardOptions = {
+  database: 'notes',
+  acceptMs: 50,
+  answerMs: 200,
+  goneMs: 20,
+  isOpen: () => Promise.resolve(false),
+};
 
 interface Seen {
   readonly offers: ServiceOffer[];
@@ -112,11 +118,20 @@ test('forward() asks for the parts of a streamed body as they are read', async (
 test('a streamed body fails when its page goes away, and is cancelled when nobody reads', async () => {
   const gone = pageOf('own', [answerOf(undefined), { type: 'part', part: 'one' }]);
   const response = await forward(REQUEST, gone, none, OPTIONS);
-  await expect(response.text()).rejects.toThrow('The page went away.');
+  await expect(response.text()).rejects.toThrow('went away');
   const own = pageOf('own', [answerOf(undefined), { type: 'part', part: 'one' }]);
   const left = await forward(REQUEST, own, none, OPTIONS);
   await left.body?.cancel();
   await expect.poll(() => own.calls.at(-1)).toEqual({ type: 'cancel' });
+});
+
+test('a streamed body may be silent for as long as its page is open', async () => {
+  const own = pageOf('own', [answerOf(undefined)]);
+  let looks = 0;
+  const isOpen = (id: string) => Promise.resolve(id === 'own' && ++looks < 4);
+  const response = await forward(REQUEST, own, none, { ...OPTIONS, isOpen });
+  await expect(response.text()).rejects.toThrow('went away');
+  expect(looks).toBe(4);
 });
 
 test('forward() leaves a page of another build alone', async () => {

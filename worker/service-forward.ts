@@ -17,8 +17,11 @@ export interface ForwardOptions {
   readonly database: string | undefined;
   /** How long a page may take to accept. */
   readonly acceptMs: number;
-  /** How long an accepted request may take to be answered, and each part of a streamed answer. */
+  /** How long an accepted request may take to be answered. */
   readonly answerMs: number;
+  /** A streamed answer may be silent for as long as its page is open: how often that is looked at. */
+  readonly goneMs: number;
+  readonly isOpen: (pageId: string) => Promise<boolean>;
 }
 
 /** `own`: the page that asks, tried first. `others`: looked up only when it does not accept. */
@@ -37,11 +40,12 @@ export async function forward(
     const text = 'No open page of this app has the database open: open the app and try again.';
     return failure(request, text);
   }
-  return ask(line, request, options.answerMs);
+  return ask(line, request, options);
 }
 
 /** A port to a page, and who hears what comes through it. */
 interface Line {
+  readonly pageId: string;
   readonly port: MessagePort;
   hear: (answer: ServiceAnswer) => void;
 }
@@ -50,7 +54,7 @@ const ignore = (): void => undefined;
 
 function offerTo(page: Page, database: string | undefined): Line {
   const { port1: port, port2 } = new MessageChannel();
-  const line: Line = { port, hear: ignore };
+  const line: Line = { pageId: page.id, port, hear: ignore };
   port.addEventListener('message', ({ data }: MessageEvent<ServiceAnswer>) => line.hear(data));
   port.start();
   page.postMessage({ type: 'burrow-offer', protocol: SERVICE_PROTOCOL, database }, [port2]);
@@ -85,7 +89,7 @@ async function firstToAccept(
   return chosen;
 }
 
-function ask(line: Line, request: ServiceRequest, answerMs: number): Promise<Response> {
+function ask(line: Line, request: ServiceRequest, options: ForwardOptions): Promise<Response> {
   return new Promise((resolve) => {
     const end = (response: Response): void => {
       clearTimeout(late);
@@ -98,14 +102,14 @@ function ask(line: Line, request: ServiceRequest, answerMs: number): Promise<Res
     };
     const late = setTimeout(
       () => fail('The page that took the request did not answer it in time.'),
-      answerMs,
+      options.answerMs,
     );
     line.hear = (answer) => {
       if (answer.type === 'broken') return fail(answer.description);
       if (answer.type !== 'answer') return;
       const { status, headers, body } = answer;
       if (body !== undefined) line.port.close();
-      end(new Response(bodyOf(line, body, answerMs), { status, headers }));
+      end(new Response(bodyOf(line, body, options), { status, headers }));
     };
     send(line, { type: 'request', request });
   });
@@ -115,40 +119,45 @@ function ask(line: Line, request: ServiceRequest, answerMs: number): Promise<Res
 function bodyOf(
   line: Line,
   body: string | undefined,
-  partMs: number,
+  options: ForwardOptions,
 ): string | ReadableStream<Uint8Array> | null {
-  if (body === undefined) return pulled(line, partMs);
+  if (body === undefined) return pulled(line, options);
   return body === '' ? null : body;
 }
 
 /** A body whose parts are asked for one by one, so that a slow download holds one part. */
-function pulled(line: Line, partMs: number): ReadableStream<Uint8Array> {
+function pulled(line: Line, options: ForwardOptions): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  const pull = (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const late = setTimeout(() => reject(new TypeError('The page went away.')), partMs);
-      line.hear = (answer) => {
-        clearTimeout(late);
-        if (answer.type !== 'part') {
-          const text =
-            answer.type === 'broken' ? answer.description : 'The page answered out of turn.';
-          reject(new TypeError(text));
-          return;
-        }
-        if (answer.part === undefined) controller.close();
-        else
-          controller.enqueue(
-            typeof answer.part === 'string' ? encoder.encode(answer.part) : answer.part,
-          );
-        resolve();
-      };
-      send(line, { type: 'pull' });
-    });
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    const answer = await nextPart(line, options);
+    if (answer.type === 'broken') throw new TypeError(answer.description);
+    if (answer.type !== 'part') throw new TypeError('The page answered out of turn.');
+    const { part } = answer;
+    if (part === undefined) controller.close();
+    else controller.enqueue(typeof part === 'string' ? encoder.encode(part) : part);
+  };
   const cancel = (): void => {
     send(line, { type: 'cancel' });
     line.port.close();
   };
   return new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 });
+}
+
+/** A page that is gone says nothing: it is looked for while nothing comes. */
+function nextPart(line: Line, { goneMs, isOpen }: ForwardOptions): Promise<ServiceAnswer> {
+  return new Promise((resolve) => {
+    const look = async (): Promise<void> => {
+      if (await isOpen(line.pageId)) return;
+      clearInterval(timer);
+      resolve({ type: 'broken', description: 'The page that sent this went away.' });
+    };
+    const timer = setInterval(() => void look(), goneMs);
+    line.hear = (answer) => {
+      clearInterval(timer);
+      resolve(answer);
+    };
+    send(line, { type: 'pull' });
+  });
 }
 
 /** In the shape that callers of the path expect. */

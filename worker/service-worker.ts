@@ -19,6 +19,8 @@ const options = {
   database: settings.get('database') ?? undefined,
   acceptMs: 1000,
   answerMs: 120_000,
+  goneMs: 10_000,
+  isOpen: async (id: string) => (await self.clients.get(id)) !== undefined,
 };
 const app = settings.has('precache')
   ? new AppCache(new URL('./', self.location.href).href)
@@ -43,7 +45,7 @@ self.addEventListener('fetch', (event) => {
       // Without network there is no newer version, and that is no failure.
       event.waitUntil(app.refresh().catch(() => undefined));
     }
-    event.respondWith(app.match(event.request).then((hit) => hit ?? fetch(event.request)));
+    event.respondWith(app.answer(event.request));
   }
 });
 

@@ -1,0 +1,91 @@
+import { gunzipSync } from 'fflate';
+import { afterEach, expect, test } from 'vitest';
+import { openDatabase, q, type Database } from '../src/index.ts';
+
+const memoryWorker = () =>
+  new Worker(new URL('./testing/memory-main.ts', import.meta.url), { type: 'module' });
+
+let database: Database | undefined;
+let registration: ServiceWorkerRegistration | undefined;
+
+async function register(settings: string): Promise<void> {
+  registration = await navigator.serviceWorker.register(`/service-worker.js?${settings}`);
+  await navigator.serviceWorker.ready;
+  // Claimed, so that this page is served without a reload.
+  if (!navigator.serviceWorker.controller)
+    await new Promise((resolve) =>
+      navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true }),
+    );
+}
+
+afterEach(async () => {
+  await registration?.unregister();
+  await database?.close();
+  database = undefined;
+});
+
+test('plain fetch of a path of the origin is answered by the page that has the database open', async () => {
+  await register('prefix=/burrow/&database=served');
+  database = await openDatabase('served', {
+    worker: memoryWorker,
+    hashCost: 4,
+    log: { enabled: true },
+  });
+  const headers = { authorization: `Bearer ${database.rootSecret}`, 'x-faunadb-api-version': '4' };
+
+  const answer = await fetch('/burrow/', { method: 'POST', headers, body: '{"equals":[1,1]}' });
+  expect(answer.headers.get('x-txn-time')).toMatch(/^\d+$/);
+  expect(await answer.json()).toEqual({ resource: true });
+  expect(await (await fetch('/burrow/ping')).json()).toEqual({ resource: 'Scope write is OK' });
+  const self = await fetch('/burrow/tokens/self', { headers: { authorization: 'Bearer nobody' } });
+  expect(self.status).toBe(401);
+
+  const range = {
+    time_start: new Date(Date.now() - 60_000),
+    time_end: new Date(Date.now() + 60_000),
+  };
+  const asked = await fetch('/burrow/api/v1/logs?type=query', {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(range),
+  });
+  const { request_id: id } = (await asked.json()) as { request_id: string };
+  const urlOf = async (): Promise<string | undefined> => {
+    const status = await fetch(`/burrow/api/v1/logs/${id}?type=query&regionGroup=local`, {
+      headers,
+    });
+    return ((await status.json()) as { presigned_url?: string }).presigned_url;
+  };
+  await expect.poll(urlOf).toMatch(`${location.origin}/burrow/files/${id}/0?signature=`);
+  const url = String(await urlOf());
+  const file = await fetch(url);
+  expect(file.headers.get('content-type')).toBe('application/gzip');
+  expect(file.headers.get('content-disposition')).toBe(
+    `attachment; filename="burrow-logs-${id}.json.gz"`,
+  );
+  const text = new TextDecoder().decode(gunzipSync(new Uint8Array(await file.arrayBuffer())));
+  expect(text).toContain('{\\"equals\\":[1,1]}');
+  expect(text).not.toContain(database.rootSecret);
+});
+
+test('a stream comes through the service worker', async () => {
+  await register('database=streamed');
+  database = await openDatabase('streamed', { worker: memoryWorker, hashCost: 4 });
+  const admin = database.client();
+  await admin.query(q.CreateCollection({ name: 'notes' }));
+  const headers = { authorization: `Bearer ${database.rootSecret}`, 'x-faunadb-api-version': '4' };
+  const body = '{"documents":{"collection":"notes"}}';
+  const stream = await fetch('/burrow/stream', { method: 'POST', headers, body });
+  const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+  expect((await reader?.read())?.value).toMatch(/^\{"type":"start"/);
+  await admin.query(q.Create(q.Ref(q.Collection('notes'), '7'), { data: {} }));
+  expect((await reader?.read())?.value).toMatch(/"action":"add".*"id":"7"/);
+  await reader?.cancel();
+});
+
+test('without an open page there is an answer all the same', async () => {
+  await register('database=nobody-has-it');
+  const answer = await fetch('/burrow/', { method: 'POST', body: '1' });
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toMatchObject({ errors: [{ code: 'time out' }] });
+});
