@@ -7,8 +7,8 @@ export const LIMITS = {
   callDepth: 200,
   evaluationSteps: 12_000 * 50,
   // How far a run that already waits for something looks ahead for what else it will need.
-  prefetchElements: 1024,
-  prefetchNeeds: 4096,
+  prefetchElements: 16_384,
+  prefetchNeeds: 65_536,
   pageSizeDefault: 64,
   pageSizeMax: 100_000,
   repeatMax: 1024,

@@ -29,6 +29,13 @@ export function indexEntries(
   for (const list of termLists) for (const each of list) refuseLarge(index, each);
   for (const list of valueLists) for (const each of list) refuseLarge(index, each);
 
+  const lone = loneTuple(termLists);
+  const loneValues = loneTuple(valueLists);
+  if (lone && loneValues) {
+    if (isAllNull(lone) || isAllNull(loneValues)) return [];
+    const prefix = termsPrefix(ref.database, index.id, lone);
+    return [entryOf(index, prefix, loneValues, ref, version)];
+  }
   const keys = new Set<Key>();
   let bytes = 0;
   for (const terms of products(termLists)) {
@@ -36,14 +43,35 @@ export function indexEntries(
     const prefix = termsPrefix(ref.database, index.id, terms);
     for (const values of products(valueLists)) {
       if (isAllNull(values)) continue;
-      const key = entryKeyBelow(prefix, { values, reverse: index.reverse, ref, ttl: version.ttl });
-      if (key.length > LIMITS.indexEntryBytes) refuseEntry(index, LIMITS.indexEntryBytes);
+      const key = entryOf(index, prefix, values, ref, version);
       keys.add(key);
       bytes += key.length;
       if (bytes > LIMITS.transactionBytes) refuseEntries(index);
     }
   }
   return [...keys];
+}
+
+function entryOf(
+  index: IndexDefinition,
+  prefix: Key,
+  values: readonly Value[],
+  ref: Ref,
+  { ttl }: IndexedVersion,
+): Key {
+  const key = entryKeyBelow(prefix, { values, reverse: index.reverse, ref, ttl });
+  if (key.length > LIMITS.indexEntryBytes) refuseEntry(index, LIMITS.indexEntryBytes);
+  return key;
+}
+
+/** The one tuple there is when no list has several elements: the common case, without a product. */
+function loneTuple(lists: readonly (readonly Value[])[]): readonly Value[] | undefined {
+  const tuple: Value[] = [];
+  for (const [first, ...others] of lists) {
+    if (first === undefined || others.length > 0) return undefined;
+    tuple.push(first);
+  }
+  return tuple;
 }
 
 /** Each once; 1 and 1.0 are two. */

@@ -12,6 +12,7 @@ export function requireReadableRefs(
   params: ObjectValue,
   place: Where,
 ): void {
+  if (!hasRefs(params)) return;
   const failures: FieldFailure[] = [];
   const start = positionOf(place);
   const look = (value: Value, path: readonly Step[]): void => {
@@ -29,6 +30,15 @@ export function requireReadableRefs(
   };
   look(params, []);
   if (failures.length > 0) failValidation(failures, start);
+}
+
+/** Most params have none: a look without paths. */
+function hasRefs(value: Value): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (isArray(value)) return value.some(hasRefs);
+  if (!isObject(value)) return value.kind === 'ref' || value.kind === 'unresolved';
+  for (const each of value.values()) if (hasRefs(each)) return true;
+  return false;
 }
 
 function faultOfRef(context: EngineContext, value: Value): string | undefined {

@@ -81,9 +81,10 @@ function startOf(kind: Kind, { mode, params, previous }: Change): ObjectValue {
   const given = picked(params, kind.accepts);
   const old = previous ?? NO_FIELDS;
   const start = mode === 'update' ? old : mode === 'replace' ? picked(old, kind.kept) : NO_FIELDS;
-  const fields = new Map(patchedObject(start, given));
-  for (const [name, value] of fields) if (isObject(value) && value.size === 0) fields.delete(name);
-  return fields;
+  const fields = patchedObject(start, given);
+  const isEmpty = (value: Value) => isObject(value) && value.size === 0;
+  if (![...fields.values()].some(isEmpty)) return fields;
+  return new Map([...fields].filter(([, value]) => !isEmpty(value)));
 }
 
 const NO_FIELDS: ObjectValue = new Map();

@@ -7,14 +7,17 @@ import {
   pageMembers,
   sourcedMembers,
 } from '../values/object-view.ts';
-import { isArray, isKinded, isObject } from '../values/value.ts';
+import { isArray, isObject } from '../values/value.ts';
 import type { DatabaseId, Micros, ObjectValue, Value } from '../values/value.ts';
 
-/** Documents, events and pages as the objects they look like, actions as strings, the commit time as a number. */
+/**
+ * Documents, events and pages as the objects they look like, actions as strings, the commit time as a number. The value
+ * itself when there is none of these in it: most of what is written is plain already.
+ */
 export function plainValue(value: Value, commitTs: Micros): Value {
-  if (isArray(value)) return value.map((each) => plainValue(each, commitTs));
+  if (typeof value !== 'object' || value === null) return value;
+  if (isArray(value)) return changedArray(value, (each) => plainValue(each, commitTs));
   if (isObject(value)) return plainObject(value, commitTs);
-  if (!isKinded(value)) return value;
   switch (value.kind) {
     case 'document':
       return plainObject(documentMembers(value), commitTs);
@@ -33,26 +36,52 @@ export function plainValue(value: Value, commitTs: Micros): Value {
   }
 }
 
-export function plainObject(object: ObjectValue, commitTs: Micros): ObjectValue {
-  const plain = new Map<string, Value>();
-  for (const [name, value] of object) plain.set(name, plainValue(value, commitTs));
-  return plain;
-}
+export const plainObject = (object: ObjectValue, commitTs: Micros): ObjectValue =>
+  changedObject(object, (value) => plainValue(value, commitTs));
 
 /** Without nulls, at every depth. Of null, null. */
 export function withoutNulls(value: Value): Value {
-  if (isArray(value)) return value.filter((each) => each !== null).map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  if (isArray(value)) {
+    const kept = value.includes(null) ? value.filter((each) => each !== null) : value;
+    return changedArray(kept, withoutNulls);
+  }
   return isObject(value) ? objectWithoutNulls(value) : value;
 }
 
 export function objectWithoutNulls(object: ObjectValue): ObjectValue {
-  const kept = new Map<string, Value>();
-  for (const [name, value] of object) if (value !== null) kept.set(name, withoutNulls(value));
-  return kept;
+  let hasNull = false;
+  for (const value of object.values()) if (value === null) hasNull = true;
+  const kept = hasNull ? new Map([...object].filter(([, value]) => value !== null)) : object;
+  return changedObject(kept, withoutNulls);
+}
+
+/** Copies only when a member becomes another. */
+function changedObject(object: ObjectValue, change: (value: Value) => Value): ObjectValue {
+  let copy: Map<string, Value> | undefined;
+  for (const [name, value] of object) {
+    const changed = change(value);
+    if (changed === value) continue;
+    copy ??= new Map(object);
+    copy.set(name, changed);
+  }
+  return copy ?? object;
+}
+
+function changedArray(array: readonly Value[], change: (value: Value) => Value): readonly Value[] {
+  let copy: Value[] | undefined;
+  array.forEach((value, i) => {
+    const changed = change(value);
+    if (changed === value) return;
+    copy ??= [...array];
+    copy[i] = changed;
+  });
+  return copy ?? array;
 }
 
 /** Objects are merged at every depth, null deletes, the rest is replaced whole. */
 export function patchedObject(old: ObjectValue, change: ObjectValue): ObjectValue {
+  if (old.size === 0) return objectWithoutNulls(change);
   const patched = new Map(old);
   for (const [name, value] of change) {
     const before = old.get(name);

@@ -10,21 +10,25 @@ import type { IndexDefinition } from './definitions.ts';
 import { isExpired, keyOf } from './documents.ts';
 import type { IndexedEntries } from './version-rows.ts';
 
-/** Only entries that this write adds are looked at: what clashed before may stay. @throws `instance not unique` */
+/**
+ * Only entries that this write adds are looked at: what clashed before may stay.
+ * @param entries of the document as it stands now
+ * @throws `instance not unique`
+ */
 export function requireUnique(
   context: EngineContext,
   ref: Ref,
   indexed: readonly IndexedEntries[],
+  entries: readonly Key[],
   position: readonly Step[],
 ): void {
   const checked = indexed.filter(({ index, keys }) => canClash(index) && keys.length > 0);
   if (checked.length === 0) return;
-  const own = new Set(context.reader.row({ space: 'documents', key: keyOf(ref) })?.entries);
   const added = checked.flatMap(({ index, keys }) =>
-    keys.filter((key) => !own.has(key)).map((key) => tuplePrefix(key, index.reverse)),
+    keys.filter((key) => !entries.includes(key)).map((key) => tuplePrefix(key, index.reverse)),
   );
   eachElement(new Set(added), (prefix) => {
-    if (isTaken(context, ref, prefix, own)) failNotUnique(position);
+    if (isTaken(context, ref, prefix, entries)) failNotUnique(position);
   });
 }
 
@@ -41,8 +45,13 @@ const isRefPath = (path: readonly (string | number)[] | undefined): boolean =>
 const GROWTH = 4;
 
 /** Whether a document that is there, other than this one, has an entry below `prefix`. */
-function isTaken(context: EngineContext, ref: Ref, prefix: Key, own: ReadonlySet<Key>): boolean {
-  const ownBelow = [...own].filter((entry) => entry.startsWith(prefix)).length;
+function isTaken(
+  context: EngineContext,
+  ref: Ref,
+  prefix: Key,
+  own: readonly Key[],
+): boolean {
+  const ownBelow = own.filter((entry) => entry.startsWith(prefix)).length;
   for (let limit = ownBelow + 1; ; limit *= GROWTH) {
     const found = context.reader.range({
       space: 'documents',

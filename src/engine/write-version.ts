@@ -4,7 +4,8 @@
  */
 import { historyEntryKey, historyKey, type Key } from '../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../codec/row.ts';
-import type { Step } from '../errors.ts';
+import { assert, type Step } from '../errors.ts';
+import { eachElement } from '../query/gather.ts';
 import type { Row } from '../store/port.ts';
 import type { Writer } from '../store/reader.ts';
 import type { Micros, ObjectValue, Ref } from '../values/value.ts';
@@ -22,6 +23,7 @@ import {
   ttlOf,
   userEntries,
   writerOf,
+  type IndexedEntries,
 } from './version-rows.ts';
 
 /**
@@ -36,10 +38,7 @@ export function writeVersion(
 ): StoredVersion {
   const writer = writerOf(context);
   const key = keyOf(ref);
-  const before = writer.base.row({ space: 'documents', key });
-  const version = versionOf(context, ref, fields, before);
-  const indexed = userEntries(context, ref, fields, version);
-  requireUnique(context, ref, indexed, position);
+  const { before, version, indexed } = plannedVersion(context, writer, ref, fields, position);
   if (context.rewritten.has(key)) rewriteHistory(context, ref, { ts: version.ts, fields });
   else {
     const entries = allEntries(ref, fields, version.ttl, indexed);
@@ -52,6 +51,39 @@ export function writeVersion(
   }
   noteSchemaChange(context, ref);
   return version;
+}
+
+interface PlannedVersion {
+  /** What stood there before this query. */
+  readonly before: Row | undefined;
+  readonly version: StoredVersion;
+  readonly indexed: readonly IndexedEntries[];
+}
+
+/** What unique indexes must be asked is known before the rows are: both are needed at once. */
+function plannedVersion(
+  context: EngineContext,
+  writer: Writer,
+  ref: Ref,
+  fields: ObjectValue,
+  position: readonly Step[],
+): PlannedVersion {
+  const address = { space: 'documents', key: keyOf(ref) } as const;
+  let before: Row | undefined;
+  let present: Row | undefined;
+  const [, planned] = eachElement([0, 1], (step): PlannedVersion | undefined => {
+    if (step === 0) {
+      present = context.reader.row(address);
+      before = writer.base.row(address);
+      return undefined;
+    }
+    const version = versionOf(context, ref, fields, before);
+    const indexed = userEntries(context, ref, fields, version);
+    requireUnique(context, ref, indexed, present?.entries ?? [], position);
+    return { before, version, indexed };
+  });
+  assert(planned, () => 'both steps were taken');
+  return planned;
 }
 
 /** Ends a document that is there. */
