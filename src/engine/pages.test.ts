@@ -3,18 +3,12 @@ import { expect, test } from 'vitest';
 import { QueryFailure } from '../errors.ts';
 import type { PageOptions } from '../query/session.ts';
 import { compareValues } from '../values/compare.ts';
-import { DateValue, double, isArray, isKind, Time, UnresolvedRef } from '../values/value.ts';
-import type { Page, Ref, SetValue, Value } from '../values/value.ts';
+import { double, isArray } from '../values/value.ts';
+import type { Ref, SetValue, Value } from '../values/value.ts';
 import { firstRef, setContains } from './pages.ts';
-import {
-  cursorAt,
-  elementsOf,
-  endOf,
-  pageOf,
-  readBackwards,
-  readForwards,
-} from './testing/paging.ts';
-import { documentRef, documents, field, match, object, SetWorld } from './testing/set-world.ts';
+import { harbour } from './testing/harbour.ts';
+import { elementsOf, endOf, pageOf, readBackwards, readForwards } from './testing/paging.ts';
+import { documentRef, documents, field, match, SetWorld } from './testing/set-world.ts';
 
 const scalar: fc.Arbitrary<Value> = fc.oneof(
   fc.integer({ min: 0, max: 4 }),
@@ -119,90 +113,6 @@ const withoutNulls = (data: Readonly<Record<string, Value>>): Record<string, Val
       .map(([key, value]) => [key, isArray(value) ? value.filter((each) => each !== null) : value]),
   );
 
-/** Boats by port, shortest first, and in other orders. */
-function harbour() {
-  const world = new SetWorld();
-  const boats = world.collection('boats');
-  const terms = [field('port')];
-  const lens = world.index('lens', boats, { terms, values: [field('len')] });
-  const plain = world.index('plain', boats, { terms });
-  const desc = world.index('desc', boats, {
-    terms,
-    values: [field('len', { reverse: true }), field('name')],
-  });
-  [
-    [1, 12, 'Alk'],
-    [2, 7, 'Brett'],
-    [3, 30, 'Cod'],
-    [5, 7, 'Eider'],
-  ].forEach(([id, len, name]) =>
-    world.put(boats, Number(id), { port: 'oslo', len: len ?? 0, name: name ?? '' }),
-  );
-  const boat = (id: number) => documentRef(boats, id);
-  return { world, boats, boat, lens, plain, desc };
-}
-
-test('paginate() shows the cursor it was given, and the next one when there is more', () => {
-  const { world, boat, lens, plain, desc } = harbour();
-  const cases: readonly (readonly [Ref, Partial<PageOptions>, Partial<Page>])[] = [
-    [lens, { size: 2 }, { data: [7, 7], after: [12, boat(1)] }],
-    [lens, cursorAt('after', 7), { before: [7], data: [7, 7, 12, 30] }],
-    [lens, cursorAt('before', 7), { after: [7], data: [] }],
-    [lens, cursorAt('after', [7, boat(3)]), { before: [7, boat(3)], data: [7, 12, 30] }],
-    [lens, cursorAt('before', [7, boat(5)]), { after: [7, boat(5)], data: [7] }],
-    [
-      lens,
-      { size: 2, ...cursorAt('before', null) },
-      { before: [12, boat(1)], after: [null], data: [12, 30] },
-    ],
-    [lens, cursorAt('after', null), { before: [null], data: [] }],
-    [lens, cursorAt('after', []), { before: [], data: [7, 7, 12, 30] }],
-    [lens, cursorAt('before', []), { after: [], data: [] }],
-    [lens, cursorAt('after', 'z'), { before: ['z'], data: [] }],
-    [lens, cursorAt('after', [7, 0]), { before: [7, 0], data: [7, 7, 12, 30] }],
-    [lens, cursorAt('after', [7, null, 1]), { before: [7, null, 1], data: [12, 30] }],
-    [lens, { size: 0 }, { data: [] }],
-    [lens, { size: 0, ...cursorAt('after', 12) }, { before: [12], after: [12], data: [] }],
-    [lens, { size: 0, ...cursorAt('before', 12) }, { before: [12], after: [12], data: [] }],
-    [lens, { size: -1, ...cursorAt('after', 12) }, { before: [12], data: [] }],
-    [lens, { size: -1, ...cursorAt('before', 12) }, { after: [12], data: [] }],
-    [
-      plain,
-      { size: 1, ...cursorAt('after', 0) },
-      { before: [0], after: [boat(2)], data: [boat(1)] },
-    ],
-    [plain, cursorAt('before', 0), { after: [0], data: [] }],
-    [plain, cursorAt('after', null), { before: [null], data: [] }],
-    [
-      plain,
-      { size: 3, ...cursorAt('before', null) },
-      { before: [boat(2)], after: [null], data: [2, 3, 5].map(boat) },
-    ],
-    [desc, cursorAt('before', null), { after: [null], data: [] }],
-    [
-      desc,
-      { size: 2, ...cursorAt('before', -(2n ** 63n)) },
-      {
-        before: [7, 'Brett', boat(2)],
-        after: [-(2n ** 63n)],
-        data: [
-          [7, 'Brett'],
-          [7, 'Eider'],
-        ],
-      },
-    ],
-    [
-      desc,
-      { size: 1, ...cursorAt('after', [7, 'Brett']) },
-      { before: [7, 'Brett'], after: [7, 'Eider', boat(5)], data: [[7, 'Brett']] },
-    ],
-  ];
-  for (const [index, options, expected] of cases) {
-    const { before, after, data } = pageOf(world, match(index, 'oslo'), options);
-    expect({ before, after, data }).toEqual({ before: undefined, after: undefined, ...expected });
-  }
-});
-
 test('paginate() tells the sources of elements, of equal ones all', () => {
   const { world, lens, plain, boat } = harbour();
   const one = match(lens, 'oslo');
@@ -215,65 +125,6 @@ test('paginate() tells the sources of elements, of equal ones all', () => {
   ]);
   const events = pageOf(world, boat(1), { sources: true, events: true }).data;
   expect(events).toMatchObject([{ sources: [{ op: 'events', of: boat(1) }] }]);
-});
-
-test('paginate() refuses cursors that name what does not exist, and odd event cursors, where they stand', () => {
-  const { world, lens, boat } = harbour();
-  const ghost = new UnresolvedRef('collection', 'ghosts', '');
-  const positionOfFault = (set: SetValue | Ref, options: Partial<PageOptions>) => {
-    try {
-      pageOf(world, set, options);
-      return undefined;
-    } catch (reason) {
-      if (!(reason instanceof QueryFailure)) throw reason;
-      return [reason.faults[0]?.code, ...(reason.faults[0]?.position ?? [])];
-    }
-  };
-  expect(positionOfFault(match(lens, 'oslo'), cursorAt('after', [7, ghost]))).toEqual([
-    'invalid ref',
-    'after',
-  ]);
-  const odd: readonly (readonly [Value, readonly unknown[]])[] = [
-    ['x', []],
-    [object({ when: 1 }), []],
-    [object({ ts: 'x' }), ['ts']],
-    [object({ ts: 1, action: 'born' }), ['action']],
-    [object({ ts: 1, action: 'add', data: [] }), []],
-    [object({ ts: 1, action: 'add', document: 5 }), []],
-  ];
-  for (const [value, steps] of odd) {
-    const options = { events: true, ...cursorAt('after', value) };
-    expect(positionOfFault(boat(1), options)).toEqual(['invalid argument', 'after', ...steps]);
-  }
-  for (const op of ['reverse', 'distinct'] as const) {
-    const set: SetValue = { kind: 'set', op, set: match(lens, 'oslo') };
-    const fault = op === 'reverse' ? ['invalid argument'] : undefined;
-    expect(positionOfFault(set, { events: true })).toEqual(fault);
-  }
-});
-
-test('event cursors may be times, dates, objects and null', () => {
-  const { world, boats, boat } = harbour();
-  const set = documents(boats);
-  const all = pageOf(world, set, { events: true }).data;
-  const second = all[1];
-  if (!isKind(second, 'event')) throw new Error('no event');
-  const { ts } = second;
-  const after = (value: Value) => pageOf(world, set, { events: true, ...cursorAt('after', value) });
-  const start = object({ ts, action: 'add' });
-  for (const cursor of [ts, BigInt(ts), new Time(BigInt(ts) * 1000n + 999n), object({ ts })]) {
-    expect(after(cursor)).toMatchObject({ before: start, data: all.slice(1) });
-  }
-  expect(after(start).data).toEqual(all.slice(1));
-  expect(after(object({ ts, action: 'add', instance: boat(2) })).data).toEqual(all.slice(1));
-  expect(after(object({ ts, action: 'add', resource: boat(3), values: [] })).data).toEqual(
-    all.slice(2),
-  );
-  expect(after(new DateValue(0)).data).toEqual(all);
-  expect(after(null)).toMatchObject({
-    before: object({ ts: 2n ** 63n - 1n, action: 'add' }),
-    data: [],
-  });
 });
 
 test('a page of a match is one range with rows of what will be looked at, and a thousandth as much is not read', () => {

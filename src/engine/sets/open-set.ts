@@ -51,17 +51,15 @@ export function openerOf(context: EngineContext, reading: Reading): OpenSet {
           ? openDocument(context, target.ref, sourceOf(target, request), request)
           : NOTHING;
       case 'union':
-        return openUnion(target.sets, reversedOf(target), request, open);
       case 'intersection':
-        return openIntersection(target.sets, reversedOf(target), request, open);
       case 'difference':
-        return openDifference(target.sets, reversedOf(target), request, open);
+        return ALGEBRA[target.op](target.sets, reversedOf(target), request, open);
       case 'distinct':
         return openDistinct(target.set, reversedOf(target), request, open);
       case 'reverse':
         return openReverse(target.set, request, open);
       case 'range':
-        return open(target.set, between(target, request));
+        return open(target.set, requestBetween(context, target, request));
       case 'filter':
         return openFilter(context, reading, target, request, open);
       case 'join':
@@ -83,17 +81,28 @@ export function openerOf(context: EngineContext, reading: Reading): OpenSet {
     }
   };
   const reversedOf = (set: SetValue) => shapeOf(context, set).reversed;
-  const between = (set: Extract<SetValue, { readonly op: 'range' }>, request: SetRequest) => {
-    const arities = aritiesOf(context, set.set);
-    const from = cutOf(set.from, arities);
-    const to = cutAfter(set.to, arities);
-    return {
-      ...request,
-      lower: from ? [...request.lower, from] : request.lower,
-      upper: to ? [...request.upper, to] : request.upper,
-    };
-  };
   return open;
+}
+
+const ALGEBRA = {
+  union: openUnion,
+  intersection: openIntersection,
+  difference: openDifference,
+} as const;
+
+function requestBetween(
+  context: EngineContext,
+  set: Extract<SetValue, { readonly op: 'range' }>,
+  request: SetRequest,
+): SetRequest {
+  const arities = aritiesOf(context, set.set);
+  const from = cutOf(set.from, arities);
+  const to = cutAfter(set.to, arities);
+  return {
+    ...request,
+    lower: from ? [...request.lower, from] : request.lower,
+    upper: to ? [...request.upper, to] : request.upper,
+  };
 }
 
 const sourceOf = (set: SetTarget, { sources }: SetRequest): readonly Value[] =>

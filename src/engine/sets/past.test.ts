@@ -227,3 +227,34 @@ test('documents that have expired are in no set, and leave no event', () => {
   world.now = 10_000_000;
   expect(elementsOf(world, documents(things))).toEqual([1, 3].map((id) => documentRef(things, id)));
 });
+
+test('events of a join are those of its targets while the source leads there', () => {
+  const world = new SetWorld();
+  const follows = world.collection('follows');
+  const posts = world.collection('posts');
+  const followed = world.index('followed', follows, {
+    terms: [field('by')],
+    values: [field('who')],
+  });
+  const byAuthor = world.index('by_author', posts, { terms: [field('author')] });
+  world.put(posts, 1, { author: 'ann' });
+  const follow = world.put(follows, 1, { by: 'me', who: 'ann' });
+  world.put(posts, 2, { author: 'ann' });
+  world.put(posts, 3, { author: 'bob' });
+  world.remove(follow);
+  world.put(posts, 4, { author: 'ann' });
+  const set: SetValue = { kind: 'set', op: 'join', set: match(followed, 'me'), with: byAuthor };
+  const listed = pageOf(world, set, { events: true }).data.map((each) =>
+    isKind(each, 'event') ? [each.action, Number(each.document?.id)] : each,
+  );
+  expect(listed).toEqual([['add', 2]]);
+});
+
+test('events of a union are those of all members, each once', () => {
+  const { world, things, plain } = historyOf([{ kind: 'put', id: 1, t: 1, v: [] }]);
+  const sets = [match(plain, 1), documents(things)];
+  const events = pageOf(world, { kind: 'set', op: 'union', sets }, { events: true, sources: true });
+  expect(events.data).toMatchObject([
+    { value: { action: 'add' }, sources: sets.map((of) => ({ op: 'events', of })) },
+  ]);
+});
