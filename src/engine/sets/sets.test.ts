@@ -3,7 +3,14 @@ import { expect, test } from 'vitest';
 import { compareValues } from '../../values/compare.ts';
 import { Ref } from '../../values/value.ts';
 import type { SetValue, Value } from '../../values/value.ts';
-import { elementsOf, endOf, pageOf, readBackwards, readForwards } from '../testing/paging.ts';
+import {
+  cursorAt,
+  elementsOf,
+  endOf,
+  pageOf,
+  readBackwards,
+  readForwards,
+} from '../testing/paging.ts';
 import { documentRef, documents, field, match, SetWorld } from '../testing/set-world.ts';
 
 /** The slow way: sets as lists of tuples in order. */
@@ -224,9 +231,12 @@ test('paginate() and elements() agree with sets computed the slow way', () => {
         const { world } = fixture;
         const expected = model.map(elementOf);
         expect(elementsOf(world, set)).toEqual(expected);
-        expect(pageOf(world, set).data).toEqual(expected);
+        const end = endOf([direction === 'down']);
+        const whole = pageOf(world, set);
+        expect(whole.data).toEqual(expected);
+        expect(pageOf(world, set, cursorAt('before', end)).cursors).toEqual(whole.cursors);
         expect(readForwards(world, set, size)).toEqual(expected);
-        expect(readBackwards(world, set, size, endOf([direction === 'down']))).toEqual(expected);
+        expect(readBackwards(world, set, size, end)).toEqual(expected);
       },
     ),
     { numRuns: 300 },
