@@ -10,7 +10,7 @@ import { ROOT_DATABASE, databaseByName, databaseMeant, databasePath } from './da
 import { fieldsOf, isExpired, liveVersion } from './documents.ts';
 import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
 import { parseScope, type Scope } from './scopes.ts';
-import { globalIdNumber, isSameSecret, isSameText, parseSecret, secretHash } from './secrets.ts';
+import { globalIdNumber, isSameText, parseSecret, secretHash } from './secrets.ts';
 import type { Secret } from './secrets.ts';
 
 export type BuiltinRole = 'admin' | 'server' | 'server-readonly' | 'client';
@@ -45,7 +45,7 @@ export function authenticate(context: AuthenticationContext, text: string): Call
   const colon = text.indexOf(':');
   const secret = colon < 0 ? text : text.slice(0, colon);
   const suffix = colon < 0 ? '' : text.slice(colon + 1);
-  if (isSameSecret(secret, context.rootSecret, context.sha256)) {
+  if (isSameText(secret, context.rootSecret)) {
     return scoped(context, ROOT_CALLER, suffix);
   }
   const parsed = parseSecret(secret);

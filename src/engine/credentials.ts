@@ -1,10 +1,10 @@
 /** Passwords of documents: one credentials document for each. Spec: auth 2.1. */
+import { decodeDocumentKey } from '../codec/key.ts';
 import type { Step } from '../errors.ts';
 import { NATIVE, Ref } from '../values/value.ts';
 import type { ObjectValue } from '../values/value.ts';
 import type { EngineContext } from './context.ts';
 import { fieldsOf, liveVersion, type LiveVersion } from './documents.ts';
-import { decodeDocumentKey } from '../codec/key.ts';
 import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
 import { nextRef } from './fresh-ref.ts';
 import { setPassword, type PasswordChange } from './validate-identity.ts';
@@ -44,11 +44,12 @@ export function writeCredentials(
   position: readonly Step[],
 ): void {
   const found = findCredentials(context, instance);
+  // Before the hash, for which the query may have to wait: what comes later gets the same ids in every run.
+  const ref = found?.ref ?? nextRef(context, NATIVE.credentials);
   const before: ObjectValue = found
-    ? fieldsOf(context, found.ref, found.version)
+    ? fieldsOf(context, ref, found.version)
     : new Map([['instance', instance]]);
   const fields = new Map(before);
   setPassword({ context, fields }, change);
-  const ref = found?.ref ?? nextRef(context, NATIVE.credentials);
   writeVersion(context, ref, fields, position);
 }

@@ -7,8 +7,7 @@ import { unpackVersion } from '../codec/row.ts';
 import { parseJson, type JsonObject } from '../codec/json.ts';
 import type { Entry } from '../store/port.ts';
 import type { Reader } from '../store/reader.ts';
-import { NATIVE, Ref } from '../values/value.ts';
-import type { DatabaseId } from '../values/value.ts';
+import type { DatabaseId, Ref } from '../values/value.ts';
 import type { EngineContext } from './context.ts';
 import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
 
@@ -66,9 +65,6 @@ export function isWithin(context: EngineContext, id: DatabaseId, ancestor: Datab
 
 /** The number of the database that a ref to a database means. */
 export const databaseMeant = (ref: Ref): DatabaseId => Number(ref.id);
-
-export const databaseRef = (database: DatabaseDefinition): Ref =>
-  new Ref(database.parent, NATIVE.databases, BigInt(database.id));
 
 function definitionIn(entries: readonly Entry[]): DatabaseDefinition | undefined {
   const row = entries[0]?.row;

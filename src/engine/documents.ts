@@ -4,12 +4,12 @@ import { unpackVersion, type StoredVersion } from '../codec/row.ts';
 import { parseStored } from '../codec/stored.ts';
 import { fail, Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import type { ReadTime } from '../query/session.ts';
+import { isAtLeast, type ReadTime } from '../query/session.ts';
 import { positionOf, type Where } from '../query/node.ts';
 import type { Row } from '../store/port.ts';
 import type { Reader } from '../store/reader.ts';
-import { NATIVE, PENDING } from '../values/value.ts';
-import type { Document, Micros, ObjectValue, PendingTime, Ref } from '../values/value.ts';
+import { NATIVE, PENDING, isArray, isObject } from '../values/value.ts';
+import type { Document, Micros, ObjectValue, PendingTime, Ref, Value } from '../values/value.ts';
 import type { EngineContext, StoreContext } from './context.ts';
 import { isNative, nativeName } from './definitions.ts';
 import type { CollectionDefinition } from './definitions.ts';
@@ -111,11 +111,27 @@ const HIDDEN: ReadonlyMap<number, readonly string[]> = new Map([
   [NATIVE.indexes, ['building']],
 ]);
 
-/** The members of a document that are shown. */
-export function shownFields(ref: Ref, fields: ObjectValue): ObjectValue {
+/** The members of a document that are shown, as the version of the request names them. */
+export function shownFields(
+  { apiVersion }: Pick<EngineContext, 'apiVersion'>,
+  ref: Ref,
+  fields: ObjectValue,
+): ObjectValue {
   const hidden = HIDDEN.get(ref.collection);
   if (!hidden) return fields;
-  return new Map([...fields].filter(([name]) => !hidden.includes(name)));
+  const isOld = ref.collection === NATIVE.indexes && !isAtLeast(apiVersion, '2.7');
+  const shown = new Map<string, Value>();
+  for (const [name, value] of fields) {
+    if (hidden.includes(name)) continue;
+    shown.set(name, isOld && name === 'source' ? sourceWithClass(value) : value);
+  }
+  return shown;
+}
+
+function sourceWithClass(source: Value): Value {
+  if (isArray(source)) return source.map(sourceWithClass);
+  if (!isObject(source)) return source;
+  return new Map([...source].map(([name, each]) => [name === 'collection' ? 'class' : name, each]));
 }
 
 interface ReadOptions {
@@ -141,11 +157,12 @@ class ReadDocument implements Document {
     this.version = version;
     this.ts = shownTs(context, version.ts);
     this.created = options.created ?? false;
-    this.parsed = options.fields && shownFields(ref, options.fields);
+    this.parsed = options.fields && shownFields(context, ref, options.fields);
   }
 
   get fields(): ObjectValue {
-    return (this.parsed ??= shownFields(this.ref, fieldsOf(this.context, this.ref, this.version)));
+    const { context, ref, version } = this;
+    return (this.parsed ??= shownFields(context, ref, fieldsOf(context, ref, version)));
   }
 
   get text(): string | undefined {

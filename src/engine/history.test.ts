@@ -140,9 +140,11 @@ async function expectSame(w: EngineWorld, model: Model): Promise<void> {
     );
   }
   expect(await w.ask({ exists: ref })).toBe(model.current !== undefined);
+  expect(await w.engine.verify()).toEqual([]);
 }
 
 test('insert(), remove() and plain writes agree with a model, for documents and for sets', async () => {
+  expect.hasAssertions();
   await fc.assert(
     fc.asyncProperty(ops, async (steps) => {
       const w = await world();

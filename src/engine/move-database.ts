@@ -4,7 +4,13 @@ import { positionOf, type Where } from '../query/node.ts';
 import { NATIVE, Ref } from '../values/value.ts';
 import type { Document } from '../values/value.ts';
 import type { EngineContext } from './context.ts';
-import { databaseByName, databaseMeant, databasePath, isWithin } from './databases.ts';
+import {
+  databaseById,
+  databaseByName,
+  databaseMeant,
+  databasePath,
+  isWithin,
+} from './databases.ts';
 import { documentOf, failDenied, failNotFound, fieldsOf, liveVersion } from './documents.ts';
 import { endDocument, writeVersion } from './write-version.ts';
 
@@ -20,7 +26,7 @@ export function moveDatabase(context: EngineContext, from: Ref, to: Ref, place: 
     failDenied(position);
   }
   const fields = fieldsOf(context, from, live.version);
-  const name = String(fields.get('name'));
+  const name = databaseById(context.reader, databaseMeant(from))?.name ?? '';
   const path = databasePath(context.reader, target) ?? [];
   const reason = path.some((each) => each.id === databaseMeant(from))
     ? 'it is the database itself or below it.'

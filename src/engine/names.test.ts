@@ -75,3 +75,16 @@ test('nested databases are named from the query downwards', async () => {
     '@ref': { id: 'c', collection: { '@ref': { id: 'collections' } }, database: b },
   });
 });
+
+test('the source of an index is of a class before 2.7', async () => {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'jars' }) });
+  const source = obj({ class: coll('jars') });
+  expect(await w.ask({ create_index: obj({ name: 'i', source }) })).toMatchObject({
+    source: { collection: { '@ref': { id: 'jars' } } },
+  });
+  const get = { select: 'source', from: { get: { index: 'i' } } };
+  expect(await w.ask(get, { apiVersion: '2.1' })).toMatchObject({
+    class: { '@ref': { id: 'jars' } },
+  });
+});

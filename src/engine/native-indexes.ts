@@ -1,5 +1,5 @@
 /** Entries of the indexes the engine keeps for itself. Their numbers are below every user index and never change. */
-import { after, entryKey, indexPrefix, termsPrefix, valuesPrefix, type Key } from '../codec/key.ts';
+import { after, entryKey, indexPrefix, termsPrefix, type Key } from '../codec/key.ts';
 import type { Range } from '../store/port.ts';
 import { NATIVE, integer, isKind } from '../values/value.ts';
 import type { DatabaseId, Micros, ObjectValue, Ref, Value } from '../values/value.ts';
@@ -78,20 +78,6 @@ export function nativeRange(
     by: 'entry',
     lower,
     upper: after(lower),
-    reverse: false,
-    limit,
-    rows: true,
-  };
-}
-
-/** Documents whose ttl is at or before `time`, soonest first. */
-export function expiredRange(time: Micros, limit: number): Range {
-  const terms = termsPrefix(ROOT, NATIVE_INDEX.expiring, []);
-  return {
-    space: 'documents',
-    by: 'entry',
-    lower: terms,
-    upper: valuesPrefix(terms, [time + 1], [false]),
     reverse: false,
     limit,
     rows: true,

@@ -107,13 +107,13 @@ function ordered(fields: ObjectValue, kind: Kind): ObjectValue {
 function nativeResult(
   ref: Ref,
   fields: ObjectValue,
-  { extras }: Draft,
+  draft: Draft,
   kind: Kind,
   created: boolean,
 ): Document {
-  const shown = new Map(shownFields(ref, fields));
+  const shown = new Map(shownFields(draft.context, ref, fields));
   for (const name of kind.hidden ?? []) shown.delete(name);
-  for (const [name, value] of extras) shown.set(name, value);
+  for (const [name, value] of draft.extras) shown.set(name, value);
   return { kind: 'document', ref, ts: PENDING, created, fields: shown, text: undefined };
 }
 

@@ -53,26 +53,13 @@ type Sha256 = (bytes: Uint8Array) => Uint8Array;
 export const secretHash = (random: Uint8Array, sha256: Sha256): string =>
   `$sha256$${encodeBase64Url(sha256(random))}`;
 
-/** Takes as long for texts that differ early as for those that differ late. */
-export function isSameText(a: string, b: string): boolean {
-  let difference = a.length ^ b.length;
-  for (let i = 0; i < a.length; i++)
-    difference |= a.charCodeAt(i) ^ b.charCodeAt(i % (b.length || 1));
-  return difference === 0;
-}
-
-/** For secrets of any form, such as the root's: compared by their hashes, so that lengths tell nothing. */
-export const isSameSecret = (a: string, b: string, sha256: Sha256): boolean =>
-  isSameText(encodeBase64Url(sha256(utf16(a))), encodeBase64Url(sha256(utf16(b))));
-
-function utf16(text: string): Uint8Array {
-  const bytes = new Uint8Array(text.length * 2);
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    bytes[2 * i] = unit >> 8;
-    bytes[2 * i + 1] = unit & 0xff;
+/** How long it takes depends on `given` alone, not on where the texts begin to differ. */
+export function isSameText(given: string, known: string): boolean {
+  let difference = given.length ^ known.length;
+  for (let i = 0; i < given.length; i++) {
+    difference |= given.charCodeAt(i) ^ known.charCodeAt(i % (known.length || 1));
   }
-  return bytes;
+  return difference === 0;
 }
 
 const GLOBAL_ID_DIGITS = 'abcdefghijklmnopqrstuvwxyz234567';
