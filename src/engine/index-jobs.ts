@@ -52,7 +52,7 @@ async function waitingIndexes(transactor: Transactor, host: Host): Promise<reado
     const waiting: IndexDefinition[] = [];
     for (const database of databasesBelow(input.writer, ROOT_DATABASE)) {
       const { schema } = systemContext(input, database, host);
-      waiting.push(...schema(database).all('indexes').filter((index) => !index.active));
+      waiting.push(...schema(database).all('indexes').filter((index) => index.isBuilding));
     }
     return { value: waiting, ts: 0, keep: false };
   });
