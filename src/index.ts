@@ -45,4 +45,4 @@ export type {
   Token,
 } from './client/query-types.ts';
 export type { ResultOf } from './client/values.ts';
-export type { LossReport, QueryMetrics } from './host/api.ts';
+export type { LossReport, Persistence, QueryMetrics } from './host/api.ts';

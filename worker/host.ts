@@ -4,6 +4,7 @@ import {
   type HostApi,
   type HttpCall,
   type HttpReply,
+  type LossReport,
   type LogFile,
   type OpenOptions,
   type OpenReply,
@@ -13,9 +14,11 @@ import {
 } from '../src/host/api.ts';
 import { Refusal } from '../src/errors.ts';
 import { handleRequest } from '../src/http/handle.ts';
+import type { Loss } from './birth-stamp.ts';
 import { holdForLife } from './locks.ts';
 import { openDatabase, type OpenDatabase } from './open-database.ts';
 import { OutgoingStreams } from './outgoing-streams.ts';
+import { probePersistence } from './persistence.ts';
 import { QueryRunner } from './query-runner.ts';
 import { refusalOf, replyOf, report } from './replies.ts';
 import type { StoredDatabase } from './stored-database.ts';
@@ -53,6 +56,11 @@ export function createHost(options: HostOptions): HostApi<MessagePort> {
     http: (call) => host.answer((opened) => answerHttp(opened, call)),
     logFile: (id, version) => host.answer(({ database }) => readLogFile(database, id, version)),
     verify: () => host.answer(verify),
+    acknowledgeLoss: () =>
+      host.answer(async ({ stored }) => {
+        await stored.acknowledgeLoss();
+        return undefined;
+      }),
     close: () => host.close(),
     destroy: () => host.destroy(),
   };
@@ -87,8 +95,8 @@ class Host {
       this.state = { kind: 'open', opened };
       port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) => hear(opened, data));
       port.start();
-      const { rootSecret, birth, loss } = database;
-      return { rootSecret, birth, loss };
+      const persistence = await probePersistence();
+      return { rootSecret: database.rootSecret, persistence, loss: reportOf(stored.loss) };
     });
   }
 
@@ -159,6 +167,17 @@ function hear({ database, streams, port }: Opened, message: PageMessage): void {
     case 'ping':
       port.postMessage({ type: 'pong' } satisfies WorkerMessage);
   }
+}
+
+function reportOf(loss: Loss | undefined): LossReport | undefined {
+  if (!loss) return undefined;
+  const { kind, lastHead } = loss;
+  const until = new Date(lastHead / 1000).toISOString();
+  const description =
+    kind === 'recreated'
+      ? `All data of this database is gone: the browser deleted it, or lost its files. The last commit known of was at ${until}; the database is new and empty.`
+      : `The browser put this database back to an earlier state. Commits up to ${until} are missing.`;
+  return { kind, lastHead, description };
 }
 
 async function answerHttp(

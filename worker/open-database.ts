@@ -2,12 +2,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { CommitNotice, Engine } from '../src/engine/api.ts';
 import { createEngine } from '../src/engine/engine.ts';
-import type { LossReport, OpenOptions, WorkerMessage } from '../src/host/api.ts';
+import type { OpenOptions, WorkerMessage } from '../src/host/api.ts';
 import type { HttpHost } from '../src/http/message.ts';
 import { LogExports } from '../src/logs/exports.ts';
 import { QueryLog } from '../src/logs/query-log.ts';
 import type { Store } from '../src/store/port.ts';
-import { guardBirth, readOrMakeBirth } from './birth.ts';
 import { createClock } from './clock.ts';
 import { CommitFeed } from './commit-feed.ts';
 import { IndexBuilder } from './index-builder.ts';
@@ -39,14 +38,12 @@ export interface OpenDatabase {
   readonly tabs: Tabs;
   readonly clock: () => number;
   readonly rootSecret: string;
-  readonly birth: string;
-  readonly loss: LossReport | undefined;
   /** Lets go of everything. Nothing may be under way. */
   close(): Promise<void>;
 }
 
 export async function openDatabase(
-  raw: Store,
+  store: Store,
   options: OpenOptions,
   { tell, onDestroyed }: OpenContext,
 ): Promise<OpenDatabase> {
@@ -62,8 +59,6 @@ export async function openDatabase(
   // Before anything is written: nobody believes itself alone from here on.
   await lease?.join();
 
-  const birth = await readOrMakeBirth(raw, () => hex(random(16)));
-  const store = guardBirth(raw, birth, () => tell({ type: 'loss', loss: LOST_WHILE_OPEN }));
   const pool = new PasswordPool({
     hashCost: options.hashCost,
     start: startHashingWorker,
@@ -128,8 +123,6 @@ export async function openDatabase(
     tabs,
     clock,
     rootSecret,
-    birth,
-    loss: lossSince(options.birth, birth),
     async close() {
       live.close();
       await exports.close();
@@ -173,19 +166,6 @@ function makeLogs(
     report,
   });
   return { log, exports };
-}
-
-const LOST_WHILE_OPEN: LossReport = {
-  description:
-    'The browser deleted the stored data of this database while it was open. Nothing is written to it any more; close it and open it anew.',
-};
-
-function lossSince(seen: string | undefined, birth: string): LossReport | undefined {
-  if (seen === undefined || seen === birth) return undefined;
-  return {
-    description:
-      'The stored data that this origin had under this name is gone: the browser deleted it, or lost its files. The database begins empty.',
-  };
 }
 
 const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes));

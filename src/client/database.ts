@@ -2,11 +2,11 @@ import type {
   HttpCall,
   HttpReply,
   LossReport,
+  Persistence,
   ProgressMessage,
   QueryReply,
   WorkerMessage,
 } from '../host/api.ts';
-import { forgetBirth } from './birth-mark.ts';
 import { makeClient, type Client, type QueryOptions } from './client.ts';
 import { fetchFrom, type BurrowFetch } from './fetch.ts';
 import type { Link } from './link.ts';
@@ -20,7 +20,7 @@ export type Progress = Omit<ProgressMessage, 'type'>;
 
 export interface DatabaseEvents {
   progress: CustomEvent<Progress>;
-  /** Data that was here is gone: the browser evicted it, or its files were lost. */
+  /** A new worker, after one was lost, found data missing. */
   loss: CustomEvent<LossReport>;
   /** Nothing can be asked of this object any more; `detail` says why. */
   closed: CustomEvent<string>;
@@ -71,9 +71,19 @@ export class Database extends EventTarget {
     return this.link.rootSecret;
   }
 
-  /** Data that was found missing when the database was opened. */
+  /** Data that was found missing when the database was opened; until `acknowledgeLoss()` at every open. */
   get loss(): LossReport | undefined {
     return this.link.loss;
+  }
+
+  /** The app has told its user, or fetched what was lost from elsewhere. */
+  async acknowledgeLoss(): Promise<void> {
+    await this.link.acknowledgeLoss();
+  }
+
+  /** How long the browser meant to keep the data when it was opened. */
+  get persistence(): Persistence {
+    return this.link.persistence;
   }
 
   /** Acts with the secret of a key or of a token; with the root secret when none is given. */
@@ -100,7 +110,6 @@ export class Database extends EventTarget {
   /** Closes the database and deletes all that it holds on this device. */
   async destroy(): Promise<void> {
     await this.end('destroy');
-    forgetBirth(this.name);
   }
 
   override addEventListener<K extends keyof DatabaseEvents>(
@@ -160,9 +169,6 @@ export class Database extends EventTarget {
         this.dispatchEvent(new CustomEvent(type, { detail }));
         return;
       }
-      case 'loss':
-        this.dispatchEvent(new CustomEvent('loss', { detail: message.loss }));
-        return;
       case 'closed':
         this.letGo();
         this.dispatchEvent(new CustomEvent('closed', { detail: message.description }));

@@ -3,13 +3,13 @@ import {
   type HostApi,
   type LogOptions,
   type LossReport,
+  type Persistence,
   type PageMessage,
   type Reply,
   type WorkerMessage,
 } from '../host/api.ts';
 import { Connection } from './connection.ts';
 import { BurrowError } from './errors.ts';
-import { readBirth, writeBirth } from './birth-mark.ts';
 import { startWorker } from './start-worker.ts';
 import type { Remote } from 'comlink';
 
@@ -39,6 +39,7 @@ export class Link {
   private closed: Error | undefined = undefined;
   private secret = '';
   private lastLoss: LossReport | undefined = undefined;
+  private lastPersistence: Persistence = 'none';
   private opened = 0;
 
   constructor(options: LinkOptions) {
@@ -53,6 +54,15 @@ export class Link {
   /** Data that was found missing when the database was last opened. */
   get loss(): LossReport | undefined {
     return this.lastLoss;
+  }
+
+  get persistence(): Persistence {
+    return this.lastPersistence;
+  }
+
+  async acknowledgeLoss(): Promise<void> {
+    await this.call((host) => host.acknowledgeLoss());
+    this.lastLoss = undefined;
   }
 
   listen(listener: LinkListener): () => void {
@@ -120,7 +130,6 @@ export class Link {
         hashCost,
         log,
         rootSecret: this.secret || undefined,
-        birth: readBirth(name),
         aliveLock: `burrow:alive:${Math.random()}:${performance.now()}`,
       },
       {
@@ -133,7 +142,7 @@ export class Link {
     );
     this.secret = reply.rootSecret;
     this.lastLoss = reply.loss;
-    writeBirth(name, reply.birth);
+    this.lastPersistence = reply.persistence;
     if (this.opened++ > 0) for (const listener of this.listeners) listener.onRenewed?.();
     return connection;
   }

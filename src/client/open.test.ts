@@ -141,19 +141,33 @@ test('a database that the worker lets go of says so and refuses calls', async ()
   await expect(db.client().query(1)).rejects.toThrow('deleted in another tab');
 });
 
-test('progress and loss are events of the database', async () => {
+test('progress is an event of the database', async () => {
   const fake = new FakeWorker();
   const db = await openDatabase('notes', { worker: () => fake.asWorker() });
   const progress = new Promise((resolve) => {
     db.addEventListener('progress', ({ detail }) => resolve(detail));
   });
-  const loss = new Promise((resolve) => {
+  fake.tell({ type: 'progress', task: 'index', name: 'all', done: 5, isComplete: false });
+  expect(await progress).toEqual({ task: 'index', name: 'all', done: 5, isComplete: false });
+  await db.close();
+});
+
+test('a loss is shown until it is acknowledged, and told when a new worker finds one', async () => {
+  const first = new FakeWorker(echo);
+  const second = new FakeWorker(echo);
+  first.loss = { kind: 'rolled-back', lastHead: 7, description: 'older' };
+  second.loss = { kind: 'recreated', lastHead: 9, description: 'gone' };
+  const workers = [first, second];
+  const db = await openDatabase('notes', { worker: () => workers.shift()!.asWorker() });
+  expect([db.loss?.description, db.persistence]).toEqual(['older', 'best-effort']);
+  await db.acknowledgeLoss();
+  expect(db.loss).toBeUndefined();
+  const told = new Promise((resolve) => {
     db.addEventListener('loss', ({ detail }) => resolve(detail.description));
   });
-  fake.tell({ type: 'progress', task: 'index', name: 'all', done: 5, isComplete: false });
-  fake.tell({ type: 'loss', loss: { description: 'gone' } });
-  expect(await progress).toEqual({ task: 'index', name: 'all', done: 5, isComplete: false });
-  expect(await loss).toBe('gone');
+  first.dispatchEvent(new Event('error'));
+  await db.client().query(1);
+  expect(await told).toBe('gone');
   await db.close();
 });
 

@@ -42,22 +42,33 @@ export interface OpenOptions {
   readonly log: LogOptions;
   /** Of the same database, opened before by this page: secrets handed out then stay good. */
   readonly rootSecret: string | undefined;
-  /** Mark of the database as this origin last saw it, kept outside IndexedDB. */
-  readonly birth: string | undefined;
   /** Name of a Web Lock that the worker takes before it answers: whoever gets it next knows that the worker is gone. */
   readonly aliveLock: string;
 }
 
-/** Data that was here is gone: the browser evicted it, or its file was lost. */
+/** Data that was here is gone: the browser evicted it, or its files were lost. */
 export interface LossReport {
-  /** What is known of it, in a sentence. */
+  /** All of it, or what was written last. */
+  readonly kind: 'recreated' | 'rolled-back';
+  /** Commit time of the newest data known to have been here, µs. */
+  readonly lastHead: number;
+  /** The same in a sentence. */
   readonly description: string;
 }
 
+/**
+ * How long the browser means to keep what is stored.
+ * - `persistent`: until the user deletes it.
+ * - `best-effort`: until it needs the space, or the site was not used for long.
+ * - `session`: a private window: until it is closed.
+ * - `none`: nothing can be stored.
+ */
+export type Persistence = 'persistent' | 'best-effort' | 'session' | 'none';
+
 export interface OpenReply {
   readonly rootSecret: string;
-  /** Mark to keep outside IndexedDB. */
-  readonly birth: string;
+  readonly persistence: Persistence;
+  /** Reported at each open until it is acknowledged. */
   readonly loss: LossReport | undefined;
 }
 
@@ -131,6 +142,7 @@ export interface HostApi<Port> {
   logFile(id: string, version: number): Promise<Reply<LogFile | undefined>>;
   /** Everything that is wrong with what is stored; progress goes through the port. */
   verify(): Promise<Reply<readonly string[]>>;
+  acknowledgeLoss(): Promise<Reply<undefined>>;
   /** Answers what is under way, then lets go of everything. */
   close(): Promise<Reply<undefined>>;
   /** Closes, and deletes what is stored. */
@@ -163,7 +175,6 @@ export type WorkerMessage =
     }
   | { readonly type: 'broken'; readonly stream: number; readonly refusal: RefusalData }
   | ProgressMessage
-  | { readonly type: 'loss'; readonly loss: LossReport }
   /** The worker has let go of the database, unasked. */
   | { readonly type: 'closed'; readonly description: string }
   | { readonly type: 'pong' };

@@ -4,5 +4,10 @@ import { serve } from '../serve.ts';
 
 serve({
   openStore: () =>
-    Promise.resolve({ store: createMemoryStore(), destroy: () => Promise.resolve() }),
+    Promise.resolve({
+      store: createMemoryStore(),
+      loss: undefined,
+      acknowledgeLoss: () => Promise.resolve(),
+      destroy: () => Promise.resolve(),
+    }),
 });

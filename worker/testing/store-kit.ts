@@ -1,12 +1,13 @@
 /** What tests of the browser's store share. */
 import { metaKey } from '../../src/codec/key.ts';
 import { headOf } from '../../src/engine/transact.ts';
-import type { DexieStoreOptions } from '../dexie-store.ts';
+import type { DexieStoreOptions } from '../indexed-db-store.ts';
 import type { OutsideMarker } from '../outside-marker.ts';
 
 /** A marker in memory, which tests may read and forge. */
 export class MemoryMarker implements OutsideMarker {
   text: string | undefined;
+  private readonly listeners = new Set<(text: string) => unknown>();
 
   constructor(text?: string) {
     this.text = text;
@@ -18,6 +19,15 @@ export class MemoryMarker implements OutsideMarker {
 
   async write(text: string): Promise<void> {
     this.text = text;
+    for (const listener of this.listeners) listener(text);
+  }
+
+  /** Resolves when such a text is written. */
+  until(isIt: (text: string) => boolean): Promise<void> {
+    if (this.text !== undefined && isIt(this.text)) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.listeners.add((text) => isIt(text) && resolve());
+    });
   }
 
   async remove(): Promise<void> {
@@ -36,3 +46,6 @@ export const storeOptions = (more: Partial<DexieStoreOptions> = {}): DexieStoreO
   marker: new MemoryMarker(),
   ...more,
 });
+
+let names = 0;
+export const freshName = (): string => `test-${Date.now().toString(36)}-${(names += 1)}`;

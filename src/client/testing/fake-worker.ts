@@ -3,6 +3,7 @@ import { expose } from 'comlink';
 import {
   PROTOCOL,
   type HostApi,
+  type LossReport,
   type OpenOptions,
   type PageMessage,
   type QueryCall,
@@ -34,6 +35,7 @@ export const missing = new Promise<never>(() => undefined);
 export class FakeWorker extends EventTarget {
   readonly opened: OpenOptions[] = [];
   isTerminated = false;
+  loss: LossReport | undefined = undefined;
   tell: (message: WorkerMessage) => void = () => undefined;
   private readonly port: MessagePort;
   private readonly far: MessagePort;
@@ -75,6 +77,7 @@ export class FakeWorker extends EventTarget {
       http: () => missing,
       logFile: () => missing,
       verify: () => Promise.resolve({ ok: true, value: [] }),
+      acknowledgeLoss: done,
       close: done,
       destroy: done,
       ...answers,
@@ -89,7 +92,7 @@ export class FakeWorker extends EventTarget {
         const rootSecret = options.rootSecret ?? 'root';
         return Promise.resolve({
           ok: true,
-          value: { rootSecret, birth: 'birth', loss: undefined },
+          value: { rootSecret, persistence: 'best-effort', loss: this.loss },
         });
       },
       query: async (call) => {

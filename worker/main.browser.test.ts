@@ -1,0 +1,266 @@
+import { expect, test } from 'vitest';
+import {
+  BadRequest,
+  NotFound,
+  openDatabase,
+  q,
+  QueryError,
+  Ref,
+  Unauthorized,
+  type Database,
+  type DatabaseOptions,
+} from '../src/index.ts';
+
+const memoryWorker = () =>
+  new Worker(new URL('./testing/memory-main.ts', import.meta.url), { type: 'module' });
+
+let databases = 0;
+const freshName = (): string => `main-${Date.now()}-${++databases}`;
+const open = (options: DatabaseOptions = {}): Promise<Database> =>
+  openDatabase(freshName(), { hashCost: 4, durability: 'relaxed', ...options });
+
+/** A collection of users and an index by which they log in. */
+async function signUp(db: Database): Promise<void> {
+  const admin = db.client();
+  await admin.query(q.CreateCollection({ name: 'users' }));
+  await admin.query(
+    q.CreateIndex({
+      name: 'users_by_email',
+      source: q.Collection('users'),
+      terms: [{ field: ['data', 'email'] }],
+      unique: true,
+    }),
+  );
+  await admin.Create(q.Collection('users'), {
+    data: { email: 'alice@example.org' },
+    credentials: { password: 'correct horse' },
+  });
+}
+
+test('openDatabase() finds its worker, and what was written is there after a reload', async () => {
+  const name = freshName();
+  const db = await openDatabase(name);
+  const admin = db.client();
+  expect(await admin.query(q.Add(1, 2))).toBe(3);
+  await admin.query(q.CreateCollection({ name: 'notes' }));
+  const note = await admin.Create<{ title: string }>(q.Collection('notes'), {
+    data: { title: 'kept' },
+  });
+  expect(note.ref).toEqual(new Ref(note.ref.id, new Ref('notes', new Ref('collections'))));
+  await db.close();
+
+  const again = await openDatabase(name);
+  expect((await again.client().Get<{ title: string }>(note.ref)).data).toEqual({ title: 'kept' });
+  expect(again.loss).toBeUndefined();
+  await again.destroy();
+
+  const empty = await openDatabase(name);
+  await expect(empty.client().Get(note.ref)).rejects.toBeInstanceOf(BadRequest);
+  expect(empty.loss).toBeUndefined();
+  await empty.destroy();
+});
+
+test('a user signs up, logs in, reads as himself, and logs out', async () => {
+  const db = await open();
+  await signUp(db);
+  const admin = db.client();
+  const byEmail = q.Match(q.Index('users_by_email'), 'alice@example.org');
+  await expect(admin.Login(byEmail, { password: 'wrong' })).rejects.toMatchObject({
+    code: 'authentication failed',
+    status: 400,
+  });
+  const token = await admin.Login(byEmail, { password: 'correct horse' });
+  const alice = db.client({ secret: token.secret });
+  expect(await alice.query(q.CurrentIdentity())).toEqual(token.instance);
+  expect(await admin.Identify(token.instance, 'correct horse')).toBe(true);
+  expect(await alice.Logout(true)).toBe(true);
+  await expect(alice.query(q.CurrentIdentity())).rejects.toBeInstanceOf(Unauthorized);
+  await expect(db.client({ secret: 'nonsense' }).query(1)).rejects.toBeInstanceOf(Unauthorized);
+  await db.destroy();
+});
+
+test('pages of documents go forth and back', async () => {
+  const db = await open();
+  const admin = db.client();
+  await admin.query(q.CreateCollection({ name: 'notes' }));
+  await admin.query(
+    q.Foreach(
+      Array.from({ length: 10 }, (_, id) => id + 1),
+      (id) => q.Create(q.Ref(q.Collection('notes'), id), { data: { id } }),
+    ),
+  );
+  const pages = admin.paginate(q.Documents(q.Collection('notes')), { size: 4 });
+  const ids = (page: Ref[]): string => page.map((ref) => ref.id).join();
+  expect(ids(await pages.nextPage())).toBe('1,2,3,4');
+  expect(ids(await pages.nextPage())).toBe('5,6,7,8');
+  expect(ids(await pages.nextPage())).toBe('9,10');
+  expect(ids(await pages.previousPage())).toBe('5,6,7,8');
+  const all: unknown[] = [];
+  for await (const page of pages.map((ref) => q.Select(['data', 'id'], q.Get(ref))))
+    all.push(...page);
+  expect(all).toEqual([9, 10]);
+  await db.destroy();
+});
+
+test('queryWithMetrics() counts, and failures carry all of the error', async () => {
+  const db = await open({ worker: memoryWorker });
+  const admin = db.client();
+  await admin.query(q.CreateCollection({ name: 'notes' }));
+  const { value, metrics } = await admin.queryWithMetrics(
+    q.Create(q.Collection('notes'), { data: { a: 1 } }),
+  );
+  expect(value.data).toEqual({ a: 1 });
+  expect(metrics.writeOps).toBeGreaterThan(0);
+  expect(Object.keys(metrics).sort()).toEqual([
+    'bytesIn',
+    'bytesOut',
+    'computeOps',
+    'queryTime',
+    'readBytes',
+    'readOps',
+    'retries',
+    'writeBytes',
+    'writeOps',
+  ]);
+  const missing: unknown = await admin
+    .query(q.Get(q.Ref(q.Collection('notes'), '99')))
+    .catch((reason: unknown) => reason);
+  expect(missing).toBeInstanceOf(NotFound);
+  expect(missing).toMatchObject({ code: 'instance not found', status: 404, position: [] });
+  await expect(admin.query(1, { tags: { 'bad name': 'x' } })).rejects.toMatchObject({
+    code: 'bad request',
+  });
+  await db.close();
+});
+
+test('live queries follow the writes of every tab', async () => {
+  const name = freshName();
+  const [one, two] = await Promise.all([openDatabase(name), openDatabase(name)]);
+  const admin = one.client();
+  await admin.query(q.CreateCollection({ name: 'notes' }));
+  const seen: Record<'one' | 'two', unknown[]> = { one: [], two: [] };
+  const count = q.Count(q.Documents(q.Collection('notes')));
+  const observe = (tab: 'one' | 'two') => ({
+    next: (value: unknown) => seen[tab].push(value),
+    error: (error: QueryError | Error) => seen[tab].push(error.message),
+  });
+  const stop = one.client().subscribe(count, observe('one'));
+  two.client().subscribe(count, observe('two'));
+  await expect.poll(() => [seen.one.at(-1), seen.two.at(-1)]).toEqual([0, 0]);
+  await admin.Create(q.Collection('notes'), { data: {} });
+  await expect.poll(() => [seen.one.at(-1), seen.two.at(-1)]).toEqual([1, 1]);
+  await two.client().Create(q.Collection('notes'), { data: {} });
+  await expect.poll(() => [seen.one.at(-1), seen.two.at(-1)]).toEqual([2, 2]);
+  stop();
+  await admin.query(q.CreateCollection({ name: 'others' }));
+  await admin.Create(q.Collection('notes'), { data: {} });
+  await expect.poll(() => seen.two.at(-1)).toBe(3);
+  expect([seen.one, seen.two]).toEqual([
+    [0, 1, 2],
+    [0, 1, 2, 3],
+  ]);
+  await one.close();
+  await two.destroy();
+});
+
+test('tabs see each other’s writes at once, and a destroyed database closes in all', async () => {
+  const name = freshName();
+  const [one, two] = await Promise.all([openDatabase(name), openDatabase(name)]);
+  await one.client().query(q.CreateCollection({ name: 'counters' }));
+  const counter = q.Ref(q.Collection('counters'), '1');
+  await two.client().Create(counter, { data: { n: 0 } });
+  const increment = (db: Database) =>
+    db
+      .client()
+      .query(q.Update(counter, { data: { n: q.Add(1, q.Select(['data', 'n'], q.Get(counter))) } }));
+  await Promise.all(Array.from({ length: 40 }, (_, i) => increment(i % 2 ? one : two)));
+  for (const db of [one, two]) {
+    expect((await db.client().Get<{ n: number }>(counter)).data).toEqual({ n: 40 });
+  }
+  const closed = new Promise<string>((resolve) => {
+    two.addEventListener('closed', ({ detail }) => resolve(detail));
+  });
+  await one.destroy();
+  expect(await closed).toContain('deleted in another tab');
+  await expect(two.client().query(1)).rejects.toThrow('deleted in another tab');
+});
+
+test('db.fetch serves the HTTP API, streams among it', async () => {
+  const db = await open({ worker: memoryWorker });
+  expect(await (await db.fetch('http://local/ping')).text()).toContain('is OK');
+  const headers = { authorization: `Bearer ${db.rootSecret}`, 'x-faunadb-api-version': 4 };
+  const call = async (query: unknown) =>
+    (
+      await db.fetch('http://local', { method: 'POST', headers, body: JSON.stringify(query) })
+    ).json() as Promise<unknown>;
+  await call(q.CreateCollection({ name: 'notes' }));
+  await call(q.Create(q.Ref(q.Collection('notes'), '1'), { data: { n: 1 } }));
+  const abort = new AbortController();
+  const stream = await db.fetch('http://local/stream', {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(q.Ref(q.Collection('notes'), '1')),
+    signal: abort.signal,
+  });
+  const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
+  expect((await reader.read()).value).toContain('"type":"start"');
+  const next = reader.read();
+  await call(q.Update(q.Ref(q.Collection('notes'), '1'), { data: { n: 2 } }));
+  expect((await next).value).toContain('"n":2');
+  const ended = reader.read();
+  abort.abort();
+  await expect(ended).rejects.toMatchObject({ name: 'AbortError' });
+  await db.close();
+});
+
+test('db.logs exports the log of queries as a gzip file', async () => {
+  const db = await open({ worker: memoryWorker });
+  const before = new Date(Date.now() - 1000);
+  await db.client().query(q.Add(20, 22), { tags: { view: 'test' } });
+  let record = await db.logs.request({ time_start: before, time_end: new Date(Date.now() + 1000) });
+  const id = record.request_id;
+  const state = async () => (record = await db.logs.status(id)).state;
+  await expect.poll(state).toBe('Complete');
+  const text = async (url: string) =>
+    new Response((await fetch(url)).body!.pipeThrough(new DecompressionStream('gzip'))).text();
+  const lines = (await text(record.presigned_url ?? ''))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+  expect(lines).toContainEqual(
+    expect.objectContaining({ RESPONSE_CODE: '200', TAGS: { view: 'test' } }),
+  );
+  const renewed = await db.logs.createUrl(id);
+  expect(renewed.version).toBeGreaterThan(record.version);
+  expect(await text(renewed.presigned_url ?? '')).toContain('"view":"test"');
+  expect((await db.logs.list()).results.map((each) => each.request_id)).toEqual([id]);
+  await db.close();
+  await expect(fetch(renewed.presigned_url ?? '')).rejects.toBeInstanceOf(TypeError);
+});
+
+test('indexes of many documents are built in the background, with progress', async () => {
+  const db = await open({ worker: memoryWorker });
+  const admin = db.client();
+  await admin.query(q.CreateCollection({ name: 'notes' }));
+  const ids = Array.from({ length: 300 }, (_, id) => id + 1);
+  await admin.query(
+    q.Foreach(ids, (id) => q.Create(q.Ref(q.Collection('notes'), id), { data: { kind: 'a' } })),
+  );
+  const done: number[] = [];
+  db.addEventListener('progress', ({ detail }) => {
+    if (detail.task === 'index' && detail.name === 'by_kind') done.push(detail.done);
+  });
+  await admin.query(
+    q.CreateIndex({
+      name: 'by_kind',
+      source: q.Collection('notes'),
+      terms: [{ field: ['data', 'kind'] }],
+    }),
+  );
+  const isActive = () => admin.query(q.Select('active', q.Get(q.Index('by_kind'))));
+  await expect.poll(isActive).toBe(true);
+  expect(await admin.query(q.Count(q.Match(q.Index('by_kind'), 'a')))).toBe(300);
+  expect(done.at(-1)).toBe(300);
+  expect(await db.verify()).toEqual([]);
+  await db.close();
+});

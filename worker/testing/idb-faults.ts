@@ -1,0 +1,66 @@
+/** Test kit: calls of IndexedDB that fail as planned. */
+
+export interface Call {
+  /** From 1, over all the calls named below. */
+  readonly number: number;
+  readonly name: string;
+  readonly transaction: IDBTransaction | undefined;
+}
+
+export interface Fault {
+  /** Throws: the call fails, unmade. */
+  readonly before?: (call: Call) => unknown;
+  readonly after?: (call: Call) => unknown;
+}
+
+type Method = (this: unknown, ...values: unknown[]) => unknown;
+
+const PLACES: readonly (readonly [object, readonly string[]])[] = [
+  [IDBDatabase.prototype, ['transaction']],
+  [IDBObjectStore.prototype, ['get', 'put', 'delete', 'getAll', 'getAllKeys', 'openKeyCursor']],
+  [IDBIndex.prototype, ['getAll', 'openKeyCursor']],
+  [IDBTransaction.prototype, ['commit']],
+];
+
+/** Runs the body while calls go through the fault; returns how many there were. */
+export async function withFault(fault: Fault, body: () => Promise<void>): Promise<number> {
+  let number = 0;
+  const putBacks = PLACES.flatMap(([prototype, names]) =>
+    names.map((name) => {
+      const former = Reflect.get(prototype, name) as Method;
+      const patched: Method = function patched(...values) {
+        number += 1;
+        const call = { number, name, transaction: transactionOf(this) };
+        fault.before?.(call);
+        const result = former.apply(this, values);
+        fault.after?.(call);
+        return result;
+      };
+      Reflect.set(prototype, name, patched);
+      return () => Reflect.set(prototype, name, former);
+    }),
+  );
+  try {
+    await body();
+  } finally {
+    for (const putBack of putBacks) putBack();
+  }
+  return number;
+}
+
+function transactionOf(source: unknown): IDBTransaction | undefined {
+  if (source instanceof IDBTransaction) return source;
+  if (source instanceof IDBObjectStore) return source.transaction;
+  return source instanceof IDBIndex ? source.objectStore.transaction : undefined;
+}
+
+/** As when the browser loses its storage process: the connection is dead and nobody was told. */
+export async function loseConnection(store: {
+  read<T>(body: () => Promise<T>): Promise<T>;
+}): Promise<void> {
+  let idb: IDBDatabase | undefined;
+  await withFault({ before: ({ transaction }) => (idb ??= transaction?.db) }, () =>
+    store.read(async () => undefined),
+  );
+  idb?.close();
+}
