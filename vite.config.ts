@@ -1,13 +1,14 @@
 // The demo. `npm start` builds and serves it; the library itself is built by scripts/build.mjs.
 import { resolve } from 'node:path';
 import { defineConfig } from 'vite';
+import { demoPlugins } from './demo/build/plugins.mjs';
 import { browserAlias, serviceWorkerBeside, workerFromSource } from './scripts/bundle.mjs';
 
 export default defineConfig({
   root: resolve(import.meta.dirname, 'demo'),
   base: './',
   resolve: { alias: browserAlias },
-  plugins: [workerFromSource(), serviceWorkerBeside()],
+  plugins: [workerFromSource(), serviceWorkerBeside(), ...demoPlugins()],
   worker: { format: 'es', plugins: () => [workerFromSource()] },
   server: { fs: { allow: [import.meta.dirname] } },
   build: {

@@ -1,0 +1,148 @@
+import { q } from '../../src/index.ts';
+import type { App, View } from '../shell/app.ts';
+import { fill, h, type Child } from '../shell/dom.ts';
+import { explain } from '../shell/explain.ts';
+import { formatNumber } from '../shell/format.ts';
+import type { Account } from './accounts.ts';
+import { signInForm } from './sign-in-form.ts';
+
+export function accountView(app: App): View {
+  const node = h('div', { class: 'view narrow' });
+  let stopLogins: (() => void) | undefined;
+  let isAdding = false;
+  const add = (adding: boolean): void => {
+    isAdding = adding;
+    update();
+  };
+  const update = (): void => {
+    stopLogins?.();
+    stopLogins = undefined;
+    const { current } = app.accounts;
+    if (!current || isAdding) {
+      fill(node, ...signIn(app, isAdding, add));
+      return;
+    }
+    const logins = h('ul', { class: 'rows', 'data-testid': 'logins' });
+    stopLogins = showLogins(app, current, logins);
+    fill(node, ...account(app, current, logins, () => add(true)));
+  };
+  app.accounts.addEventListener('change', update);
+  update();
+  return {
+    title: 'Account',
+    node,
+    stop: () => {
+      stopLogins?.();
+      app.accounts.removeEventListener('change', update);
+    },
+  };
+}
+
+function signIn(app: App, isAdding: boolean, add: (adding: boolean) => void): Child[] {
+  return [
+    h('h1', {}, isAdding ? 'Add a login' : 'Log in'),
+    h(
+      'p',
+      { class: 'lead' },
+      isAdding
+        ? 'Of another account, or the same one under another name.'
+        : 'With an account you can change cities. It lives in this browser’s database, and works without a network.',
+    ),
+    signInForm(app, () => add(false)),
+    isAdding && h('button', { class: 'plain', on: { click: () => add(false) } }, 'Back'),
+    h(
+      'details',
+      {},
+      h('summary', {}, 'What is kept, and where'),
+      h(
+        'p',
+        {},
+        'The password is kept as a bcrypt hash. Logging in gives a token, whose secret stays in this tab’s session storage: it outlives a reload, and is gone when the tab is closed. The login itself stays in the list of your logins until you log out.',
+      ),
+    ),
+  ];
+}
+
+function account(app: App, current: Account, logins: HTMLElement, onAdd: () => void): Child[] {
+  const logOut = (everywhere: boolean) => async () => {
+    try {
+      await app.accounts.logOut({ everywhere });
+      app.say(everywhere ? 'All logins of this account are ended.' : 'You are logged out.');
+    } catch (error) {
+      app.say(explain(error), 'bad');
+      await app.accounts.dropEnded();
+    }
+  };
+  const button = (label: string, testId: string, click: () => unknown, kind = 'quiet') =>
+    h(
+      'button',
+      { type: 'button', class: kind, 'data-testid': testId, on: { click: () => void click() } },
+      label,
+    );
+  return [
+    h('h1', { 'data-testid': 'account-email' }, current.email),
+    h('p', { class: 'lead' }, 'You act as this account: you can change cities.'),
+    h(
+      'div',
+      { class: 'buttons' },
+      button('Log out', 'log-out', logOut(false), ''),
+      button('Log out everywhere', 'log-out-all', logOut(true)),
+    ),
+    h('h2', {}, 'Logins of this account'),
+    logins,
+    h('h2', {}, 'In this tab'),
+    h('ul', { class: 'rows', 'data-testid': 'accounts' }, ...tabAccounts(app, current)),
+    button('Add another login', 'add-login', onAdd),
+  ];
+}
+
+function tabAccounts(app: App, current: Account): HTMLElement[] {
+  return app.accounts.all.map((account) =>
+    h(
+      'li',
+      { 'aria-current': account === current },
+      h('span', { class: 'grow' }, account.email, h('small', {}, account.loginName)),
+      account === current
+        ? h('span', { class: 'tag' }, 'in use')
+        : h(
+            'button',
+            {
+              type: 'button',
+              class: 'quiet small',
+              'aria-label': `Use ${account.email}, ${account.loginName}`,
+              on: { click: () => app.accounts.switchTo(account) },
+            },
+            'Use',
+          ),
+    ),
+  );
+}
+
+/** Live: a login elsewhere shows at once. Read with the user's own token, through the index of tokens. */
+function showLogins(app: App, current: Account, list: HTMLElement): () => void {
+  const logins = q.Match<string>(q.Index('logins'), q.CurrentIdentity());
+  return app.accounts.clientOf(current).subscribe(q.Paginate(logins, { size: 1000 }), {
+    next: ({ data }) => {
+      list.setAttribute('aria-label', `${formatNumber(data.length)} logins`);
+      let isMarked = false;
+      fill(
+        list,
+        ...data.map((name) => {
+          const isThis = !isMarked && name === current.loginName;
+          isMarked ||= isThis;
+          return h(
+            'li',
+            {},
+            h('span', { class: 'grow' }, name),
+            isThis && h('span', { class: 'tag' }, 'this one'),
+          );
+        }),
+      );
+    },
+    error: (error) => {
+      // The token was ended in another tab.
+      void app.accounts.dropEnded().catch(() => undefined);
+      fill(list, h('li', { class: 'problem' }, explain(error)));
+    },
+  });
+}

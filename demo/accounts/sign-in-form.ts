@@ -1,0 +1,108 @@
+import type { App } from '../shell/app.ts';
+import { field, fill, h } from '../shell/dom.ts';
+import { explain, isTaken } from '../shell/explain.ts';
+import { signUp } from './accounts.ts';
+
+/** One form for both: whoever has no account yet makes one with the same two fields. */
+export function signInForm(app: App, onDone: () => void): HTMLElement {
+  const email = h('input', {
+    type: 'email',
+    name: 'email',
+    required: true,
+    autocomplete: 'username',
+    'data-testid': 'email',
+  });
+  const password = h('input', {
+    type: 'password',
+    name: 'password',
+    required: true,
+    minlength: 8,
+    maxlength: 72,
+    autocomplete: 'current-password',
+    'data-testid': 'password',
+  });
+  const loginName = h('input', {
+    name: 'login-name',
+    required: true,
+    maxlength: 60,
+    value: deviceName(),
+    autocomplete: 'off',
+    'data-testid': 'login-name',
+  });
+  const problem = h('p', { class: 'problem', role: 'alert', 'data-testid': 'sign-in-problem' });
+  const buttons = h(
+    'div',
+    { class: 'buttons' },
+    h('button', { type: 'submit', value: 'log-in', 'data-testid': 'log-in' }, 'Log in'),
+    h(
+      'button',
+      { type: 'submit', value: 'sign-up', class: 'quiet', 'data-testid': 'sign-up' },
+      'Make an account',
+    ),
+  );
+  const submit = async (isNew: boolean): Promise<void> => {
+    fill(problem);
+    form.toggleAttribute('aria-busy', true);
+    for (const button of buttons.querySelectorAll('button')) button.disabled = true;
+    try {
+      if (isNew) await signUp(app.server, email.value, password.value);
+      await app.accounts.logIn(email.value, password.value, loginName.value.trim());
+      app.say(isNew ? 'Your account is made, and you are logged in.' : 'You are logged in.');
+      onDone();
+    } catch (error) {
+      fill(
+        problem,
+        isTaken(error) ? 'There is an account with this address already: log in.' : explain(error),
+      );
+    } finally {
+      form.removeAttribute('aria-busy');
+      for (const button of buttons.querySelectorAll('button')) button.disabled = false;
+    }
+  };
+  const form = h(
+    'form',
+    {
+      class: 'card sign-in',
+      'data-testid': 'sign-in',
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          void submit((event.submitter as HTMLButtonElement | null)?.value === 'sign-up');
+        },
+      },
+    },
+    field('E-mail address', email, 'Made up is fine: it never leaves this browser.'),
+    field('Password', password, 'At least 8 characters.'),
+    field('Name of this login', loginName, 'To tell this one from your others later.'),
+    problem,
+    buttons,
+  );
+  return form;
+}
+
+/** Something that a user recognises this device by. */
+function deviceName(): string {
+  const agent = navigator.userAgent;
+  const pick = (names: readonly (readonly [pattern: RegExp, name: string])[], other: string) =>
+    names.find(([pattern]) => pattern.test(agent))?.[1] ?? other;
+  const browser = pick(
+    [
+      [/Firefox\//, 'Firefox'],
+      [/Edg\//, 'Edge'],
+      [/Chrom(?:e|ium)\//, 'Chrome'],
+      [/Safari\//, 'Safari'],
+    ],
+    'Browser',
+  );
+  const system = pick(
+    [
+      [/Android/, 'Android'],
+      [/iPhone|iPad/, 'iOS'],
+      [/Windows/, 'Windows'],
+      [/Mac OS/, 'Mac'],
+      [/Linux/, 'Linux'],
+    ],
+    'this device',
+  );
+  return `${browser} on ${system}`;
+}

@@ -1,0 +1,81 @@
+import type { App } from '../shell/app.ts';
+import { field, fill, h } from '../shell/dom.ts';
+import { explain } from '../shell/explain.ts';
+import { isChangedMeanwhile, updateCity, type CityDocument } from './city-queries.ts';
+
+/** Changes a city as the current account. */
+export function cityForm(
+  app: App,
+  latest: () => CityDocument | undefined,
+  edit: (editing: boolean) => void,
+): HTMLElement {
+  const { ts, data, ref } = latest() ?? { ts: 0, data: undefined, ref: undefined };
+  let seen = ts;
+  const name = h('input', {
+    value: data?.name,
+    required: true,
+    maxlength: 200,
+    'data-testid': 'edit-name',
+  });
+  const altName = h('input', { value: data?.altName, maxlength: 200 });
+  const population = h('input', {
+    type: 'number',
+    min: 0,
+    max: 100_000_000,
+    step: 1,
+    required: true,
+    value: data?.population,
+    'data-testid': 'edit-population',
+  });
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  const save = h('button', { type: 'submit', 'data-testid': 'save' }, 'Save');
+  const submit = async (): Promise<void> => {
+    save.disabled = true;
+    fill(problem);
+    try {
+      await updateCity(app.accounts.client, ref?.id ?? '', seen, {
+        name: name.value.trim(),
+        altName: altName.value.trim(),
+        population: population.valueAsNumber,
+      });
+      app.say('Saved.');
+      edit(false);
+    } catch (error) {
+      if (isChangedMeanwhile(error)) seen = latest()?.ts ?? seen;
+      fill(problem, isChangedMeanwhile(error) ? CHANGED : explain(error));
+    } finally {
+      save.disabled = false;
+    }
+  };
+  const form = h(
+    'form',
+    {
+      class: 'card',
+      'data-testid': 'city-form',
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          void submit();
+        },
+        keydown: (event) => {
+          if (event.key === 'Escape') edit(false);
+        },
+      },
+    },
+    field('Name', name),
+    field('Other name', altName),
+    field('Population', population),
+    problem,
+    h(
+      'div',
+      { class: 'buttons' },
+      save,
+      h('button', { type: 'button', class: 'quiet', on: { click: () => edit(false) } }, 'Cancel'),
+    ),
+  );
+  queueMicrotask(() => name.focus());
+  return form;
+}
+
+const CHANGED =
+  'Somebody changed this city while you did: what it is now stands above. Save again to put yours in its place.';

@@ -1,0 +1,93 @@
+import { q, type Client, type Document, type Expr, type Page, type Ref } from '../../src/index.ts';
+import type { City } from '../import/city-files.ts';
+
+/** A city, and who changed it last. */
+export interface StoredCity extends City {
+  readonly editedBy?: Ref;
+}
+
+export type CityDocument = Document<StoredCity>;
+
+export type Order = 'name' | 'population';
+
+/** Where a page stands: a cursor as pages give them, or one of our own. */
+export type Place =
+  | { readonly after: unknown }
+  | { readonly before: unknown }
+  | Record<string, never>;
+
+export const FIRST_PAGE: Place = {};
+/** Before the end of the set. */
+export const LAST_PAGE: Place = { before: null };
+/** From the first entry that begins so, or would stand after it: a cursor may be a prefix. */
+export const startingAt = (value: string | number): Place => ({ after: [value] });
+
+export const PAGE_SIZE = 20;
+
+const INDEX: Readonly<Record<Order, string>> = {
+  name: 'cities_by_country',
+  population: 'cities_by_country_population',
+};
+
+/** A page of the cities of a country: whole documents. */
+export function pageOfCities(
+  country: string,
+  order: Order,
+  place: Place,
+): Expr<Page<CityDocument>> {
+  const set = q.Match<[string | number, Ref]>(q.Index(INDEX[order]), country);
+  const page = q.Paginate(set, { size: PAGE_SIZE, ...place });
+  return q.Map(page, q.Lambda(['value', 'ref'], q.Get(q.Var('ref'))));
+}
+
+export const cityRef = (id: string): Expr<Ref> => q.Ref(q.Collection('cities'), id);
+
+/** The fields that the app lets people change. */
+export interface CityChanges {
+  readonly name: string;
+  readonly altName: string;
+  readonly population: number;
+}
+
+const CHANGED_MEANWHILE = 'changed meanwhile';
+
+/**
+ * Changes a city as the one who is logged in. Only if it is still the version that the user saw: else somebody's change would
+ * be lost without a word.
+ */
+export const updateCity = (client: Client, id: string, seen: number, changes: CityChanges) =>
+  client.query<CityDocument>(
+    q.If(
+      q.Equals(q.Select('ts', q.Get(cityRef(id))), seen),
+      q.Update(cityRef(id), { data: { ...changes, editedBy: q.CurrentIdentity() } }),
+      q.Abort(CHANGED_MEANWHILE),
+    ),
+  );
+
+export const isChangedMeanwhile = (error: unknown): boolean =>
+  error instanceof Error && error.message.endsWith(CHANGED_MEANWHILE);
+
+export interface CityEvent {
+  readonly ts: number;
+  readonly action: 'create' | 'update' | 'delete';
+  readonly data: Partial<StoredCity> | null;
+}
+
+/** All versions of a city. */
+export const cityEvents = (id: string): Expr<Page<CityEvent>> =>
+  q.Paginate<CityEvent>(cityRef(id), { events: true, size: 1000 });
+
+/** Who the ids of users are. */
+export async function namesOfUsers(
+  server: Client,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const emails = await server.query<string[]>(
+    ids.map((id) =>
+      q.Let({ user: q.Ref(q.Collection('users'), id) }, (user) =>
+        q.If(q.Exists(user), q.Select(['data', 'email'], q.Get(user)), 'a user who is gone'),
+      ),
+    ),
+  );
+  return new Map(ids.map((id, at) => [id, emails[at] ?? id]));
+}

@@ -1,0 +1,63 @@
+import { h, fill } from '../shell/dom.ts';
+import { formatNumber } from '../shell/format.ts';
+import type { CityDocument, Order } from './city-queries.ts';
+import { kindOf } from './kinds.ts';
+
+export interface CityRows {
+  readonly node: HTMLElement;
+  /** Marks what begins so. */
+  mark(prefix: string | undefined): void;
+  /** What changed since the last time is lit up, unless this is another page. */
+  show(cities: readonly CityDocument[], isOtherPage: boolean): void;
+}
+
+export function cityRows(order: Order): CityRows {
+  let prefix: string | undefined;
+  let versions = new Map<string, number>();
+  const list = h('ol', { class: 'rows cities', 'data-testid': 'cities' });
+  const note = h('p', { class: 'hint', 'aria-live': 'polite' });
+  return {
+    node: h('div', { 'data-order': order }, note, list),
+    mark: (wanted) => {
+      prefix = wanted;
+    },
+    show: (cities, isOtherPage) => {
+      const items = cities.map((city) => {
+        const isNew = !isOtherPage && versions.get(city.ref.id) !== city.ts;
+        return row(city, { isNew, prefix });
+      });
+      versions = new Map(cities.map((city) => [city.ref.id, city.ts]));
+      fill(list, ...items);
+      fill(note, noteText(cities, prefix));
+    },
+  };
+}
+
+function noteText(cities: readonly CityDocument[], prefix: string | undefined): string {
+  if (cities.length === 0) return 'No city here yet.';
+  const begins = prefix === undefined || cities.some(({ data }) => data.name.startsWith(prefix));
+  return begins ? '' : `No city begins with “${prefix}”: these come after it.`;
+}
+
+function row(
+  { ref, data }: CityDocument,
+  { isNew, prefix }: { readonly isNew: boolean; readonly prefix: string | undefined },
+): HTMLElement {
+  const length = prefix !== undefined && data.name.startsWith(prefix) ? prefix.length : 0;
+  return h(
+    'li',
+    { class: isNew ? 'lit' : undefined, 'data-city': ref.id },
+    h(
+      'a',
+      { href: `#/city/${ref.id}` },
+      h(
+        'span',
+        { class: 'grow' },
+        length > 0 && h('mark', {}, data.name.slice(0, length)),
+        data.name.slice(length),
+        h('small', {}, kindOf(data.featureCode)),
+      ),
+      h('span', { class: 'count' }, formatNumber(data.population)),
+    ),
+  );
+}

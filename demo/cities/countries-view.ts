@@ -1,0 +1,69 @@
+import type { App, View } from '../shell/app.ts';
+import { fill, h } from '../shell/dom.ts';
+import { countryFlag, countryName, formatNumber } from '../shell/format.ts';
+
+/** The start: every country, and how many cities it has. */
+export function countriesView(app: App): View {
+  const grid = h('ul', { class: 'countries', 'data-testid': 'countries' });
+  const none = h('p', { class: 'hint', hidden: true }, 'No country is called so.');
+  const lead = h('p', { class: 'lead' });
+  const search = h('input', {
+    type: 'search',
+    placeholder: 'Find a country',
+    'aria-label': 'Find a country',
+    autocomplete: 'off',
+    on: { input: () => narrow(grid, none, search.value) },
+  });
+  let shown: Readonly<Record<string, number>> | undefined;
+  const update = (): void => {
+    const { state } = app.cities.progress;
+    if (!state) return;
+    fill(lead, leadText(state.done, state.total));
+    // The list comes with the first batch and stays as it is: no need to draw it at every one.
+    if (shown) return;
+    shown = state.countries;
+    fill(grid, ...countryItems(shown));
+    narrow(grid, none, search.value);
+  };
+  app.cities.addEventListener('change', update);
+  update();
+  return {
+    title: 'Cities of the world',
+    node: h('div', { class: 'view' }, h('h1', {}, 'Cities of the world'), lead, search, grid, none),
+    stop: () => app.cities.removeEventListener('change', update),
+  };
+}
+
+const leadText = (done: number, total: number): string =>
+  done < total
+    ? 'Countries fill up while their cities come in.'
+    : `${formatNumber(total)} cities, in a database in this browser. No network needed.`;
+
+function countryItems(countries: Readonly<Record<string, number>>): HTMLElement[] {
+  return Object.entries(countries)
+    .map(([code, count]) => ({ code, count, name: countryName(code) }))
+    .sort((one, other) => one.name.localeCompare(other.name))
+    .map(({ code, count, name }) =>
+      h(
+        'li',
+        { 'data-search': `${name} ${code}`.toLowerCase() },
+        h(
+          'a',
+          { href: `#/country/${code}` },
+          h('span', { class: 'flag', 'aria-hidden': 'true' }, countryFlag(code)),
+          h('span', { class: 'grow' }, name),
+          h('span', { class: 'count' }, formatNumber(count)),
+        ),
+      ),
+    );
+}
+
+function narrow(grid: HTMLElement, none: HTMLElement, text: string): void {
+  const wanted = text.trim().toLowerCase();
+  let found = 0;
+  for (const item of grid.querySelectorAll('li')) {
+    item.hidden = !(item.dataset['search'] ?? '').includes(wanted);
+    if (!item.hidden) found++;
+  }
+  none.hidden = found > 0 || grid.children.length === 0;
+}

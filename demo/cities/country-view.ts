@@ -1,0 +1,164 @@
+/** The cities of a country, page by page. The page on show is a live query: a change in another tab shows at once. */
+import type { Page } from '../../src/index.ts';
+import type { App, View } from '../shell/app.ts';
+import { fill, h } from '../shell/dom.ts';
+import { explain } from '../shell/explain.ts';
+import { countryFlag, countryName, formatNumber } from '../shell/format.ts';
+import type { Route } from '../shell/router.ts';
+import { cityRows } from './city-rows.ts';
+import {
+  FIRST_PAGE,
+  LAST_PAGE,
+  pageOfCities,
+  startingAt,
+  type CityDocument,
+  type Order,
+  type Place,
+} from './city-queries.ts';
+
+/** Kept while the app runs, so that coming back from a city shows the page it was opened from. */
+const places = new Map<string, Place>();
+
+export function countryView(app: App, { id: country, options }: Route): View {
+  const order: Order = options.get('order') === 'population' ? 'population' : 'name';
+  const key = `${country} ${order}`;
+  const rows = cityRows(order);
+  const pager = makePager((place) => go(place));
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  let stop: (() => void) | undefined;
+
+  const receive = (page: Page<CityDocument>, isFirst: boolean): void => {
+    fill(problem);
+    rows.show(page.data, isFirst);
+    pager.show(page);
+  };
+  const go = (place: Place): void => {
+    stop?.();
+    places.set(key, place);
+    pager.wait();
+    let isFirst = true;
+    stop = app.visitor.subscribe(pageOfCities(country, order, place), {
+      next: (page) => {
+        receive(page, isFirst);
+        isFirst = false;
+      },
+      error: (error) => fill(problem, explain(error)),
+    });
+  };
+
+  const jump = jumpField(order, (value) => {
+    rows.mark(typeof value === 'string' ? value : undefined);
+    go(value === undefined ? FIRST_PAGE : startingAt(value));
+  });
+  go(places.get(key) ?? FIRST_PAGE);
+  const node = h(
+    'div',
+    { class: 'view' },
+    heading(app, country),
+    h('div', { class: 'tools' }, orderLinks(country, order), jump),
+    problem,
+    rows.node,
+    pager.node,
+  );
+  return { title: countryName(country), node, stop: () => stop?.() };
+}
+
+function heading(app: App, country: string): HTMLElement {
+  const count = app.cities.progress.state?.countries[country];
+  return h(
+    'header',
+    { class: 'heading' },
+    h('a', { class: 'back', href: '#/' }, 'All countries'),
+    h(
+      'h1',
+      {},
+      h('span', { class: 'flag', 'aria-hidden': 'true' }, countryFlag(country)),
+      countryName(country),
+    ),
+    count !== undefined && h('p', { class: 'lead' }, `${formatNumber(count)} cities`),
+  );
+}
+
+function orderLinks(country: string, order: Order): HTMLElement {
+  const link = (value: Order, label: string) =>
+    h(
+      'a',
+      {
+        href: `#/country/${country}?order=${value}`,
+        'aria-current': value === order ? 'true' : undefined,
+        'data-testid': `order-${value}`,
+      },
+      label,
+    );
+  return h(
+    'nav',
+    { class: 'switch', 'aria-label': 'Order' },
+    link('name', 'By name'),
+    link('population', 'By population'),
+  );
+}
+
+/** Opens the list at what is typed: the database takes a beginning of an entry as a cursor. */
+function jumpField(
+  order: Order,
+  onChange: (value: string | number | undefined) => void,
+): HTMLElement {
+  const isName = order === 'name';
+  const label = isName ? 'Go to names from' : 'Go to populations up to';
+  const input = h('input', {
+    type: isName ? 'search' : 'number',
+    min: isName ? undefined : 0,
+    placeholder: label,
+    'aria-label': label,
+    autocomplete: 'off',
+    'data-testid': 'jump',
+    on: {
+      input: () => {
+        const text = input.value.trim();
+        if (text === '') onChange(undefined);
+        else onChange(isName ? capitalized(text) : Number(text));
+      },
+    },
+  });
+  return input;
+}
+
+/** Names in the index begin with a capital, and the order of an index knows no equality of cases. */
+const capitalized = (text: string): string => text.charAt(0).toLocaleUpperCase() + text.slice(1);
+
+function makePager(go: (place: Place) => void) {
+  let page: Page<CityDocument> | undefined;
+  const button = (label: string, testId: string, place: () => Place | undefined) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'quiet',
+        'data-testid': testId,
+        on: {
+          click: () => {
+            const to = place();
+            if (to) go(to);
+          },
+        },
+      },
+      label,
+    );
+  const first = button('First', 'first', () => FIRST_PAGE);
+  const previous = button('Previous', 'previous', () => page && { before: page.before });
+  const next = button('Next', 'next', () => page && { after: page.after });
+  const last = button('Last', 'last', () => LAST_PAGE);
+  const node = h('nav', { class: 'pager', 'aria-label': 'Pages' }, first, previous, next, last);
+  return {
+    node,
+    /** Until the next page is here, its buttons stay as they are: a disabled one would lose the focus. */
+    wait: () => node.setAttribute('aria-busy', 'true'),
+    show: (shown: Page<CityDocument>) => {
+      page = shown;
+      node.removeAttribute('aria-busy');
+      first.disabled = previous.disabled = shown.before === undefined;
+      next.disabled = last.disabled = shown.after === undefined;
+      if (document.activeElement === document.body) (next.disabled ? previous : next).focus();
+    },
+  };
+}

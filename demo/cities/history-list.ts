@@ -1,0 +1,72 @@
+import type { App } from '../shell/app.ts';
+import { fill, h, type Child } from '../shell/dom.ts';
+import { explain } from '../shell/explain.ts';
+import { formatMicros, formatNumber } from '../shell/format.ts';
+import { cityEvents, namesOfUsers, type CityEvent, type StoredCity } from './city-queries.ts';
+
+/** Every version of a city, newest first. Read with the server key: what was is more than a user's token may see. */
+export function historyList(
+  app: App,
+  id: string,
+): { readonly node: HTMLElement; readonly stop: () => void } {
+  const list = h('ol', { class: 'history', 'data-testid': 'history' });
+  const show = async (events: readonly CityEvent[]): Promise<void> => {
+    const ids = [...new Set(events.flatMap(({ data }) => data?.editedBy?.id ?? []))];
+    const users = await namesOfUsers(app.server, ids);
+    fill(list, ...items(events, users).reverse());
+  };
+  const stop = app.server.subscribe(cityEvents(id), {
+    next: ({ data }) => {
+      show(data).catch((error: unknown) => fill(list, h('li', {}, explain(error))));
+    },
+    error: (error) => fill(list, h('li', { class: 'problem' }, explain(error))),
+  });
+  const node = h('section', { class: 'history-section' }, h('h2', {}, 'History'), list);
+  return { node, stop };
+}
+
+const WORDS = { create: 'Imported', update: 'Changed', delete: 'Deleted' };
+
+/** Each event with what it changed: an event holds the document as it became. */
+function items(
+  events: readonly CityEvent[],
+  users: ReadonlyMap<string, string>,
+): HTMLElement[] {
+  return events.map((event, at) => {
+    const editor = event.data?.editedBy;
+    const by = editor && event.action === 'update' ? ` by ${users.get(editor.id)}` : '';
+    return h(
+      'li',
+      { 'data-action': event.action },
+      h('p', {}, h('strong', {}, WORDS[event.action]), by),
+      h('time', { datetime: new Date(event.ts / 1000).toISOString() }, formatMicros(event.ts)),
+      ...changes(events[at - 1]?.data, event.data),
+    );
+  });
+}
+
+const SHOWN = { name: 'Name', altName: 'Other name', population: 'Population' } as const;
+
+function changes(
+  before: Partial<StoredCity> | null | undefined,
+  after: Partial<StoredCity> | null,
+): Child[] {
+  if (!before || !after) return [];
+  return (Object.keys(SHOWN) as (keyof typeof SHOWN)[])
+    .filter((name) => before[name] !== after[name])
+    .map((name) =>
+      h(
+        'p',
+        { class: 'change' },
+        `${SHOWN[name]}: `,
+        h('del', {}, text(before[name])),
+        ' → ',
+        h('ins', {}, text(after[name])),
+      ),
+    );
+}
+
+function text(value: string | number | undefined): string {
+  if (typeof value === 'number') return formatNumber(value);
+  return value === undefined || value === '' ? 'none' : value;
+}

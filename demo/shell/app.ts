@@ -1,0 +1,25 @@
+import type { Client, Database } from '../../src/index.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { CityImport } from '../import/city-import.ts';
+
+/** What every view works with. */
+export interface App {
+  readonly db: Database;
+  /** Acts with the root secret: schema only. */
+  readonly root: Client;
+  /** Acts with a server key: signs users up, reads history. */
+  readonly server: Client;
+  /** Acts with a client key, as anybody may who opens this page: reads what is public, logs in. */
+  readonly visitor: Client;
+  readonly accounts: Accounts;
+  readonly cities: CityImport;
+  /** Tells the user, also by voice, what has happened. */
+  say(message: string, kind?: 'good' | 'bad'): void;
+}
+
+export interface View {
+  readonly title: string;
+  readonly node: HTMLElement;
+  /** Ends what the view has running, when another takes its place. */
+  stop?(): void;
+}

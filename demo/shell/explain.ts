@@ -1,0 +1,23 @@
+import { BurrowError, QueryError } from '../../src/index.ts';
+
+/** What went wrong, in a sentence for the user. */
+export function explain(error: unknown): string {
+  if (error instanceof QueryError) return SENTENCES[error.code] ?? sentence(error.description);
+  if (error instanceof BurrowError) return error.message;
+  return error instanceof Error ? sentence(error.message) : String(error);
+}
+
+/** What the database says briefly, and a user of this app would want longer. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  'authentication failed': 'That e-mail address and password do not match an account.',
+  'permission denied': 'You may not do this. Log in first, or choose another account.',
+  unauthorized: 'This login is no longer valid. Log in again.',
+  'quota exceeded':
+    'This device has no room left for the database. Nothing that was saved is lost. Free some space, then try again.',
+};
+
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+/** Whether the database refused because a unique value is taken. */
+export const isTaken = (error: unknown): boolean =>
+  error instanceof QueryError && error.code === 'instance not unique';
