@@ -3,8 +3,7 @@ import { entryKey } from '../codec/key.ts';
 import { NATIVE, Ref } from '../values/value.ts';
 import { isNativeEntry, nativeEntries } from './native-indexes.ts';
 
-const hex = (key: string): string =>
-  [...key].map((unit) => unit.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+const hex = (key: string): string => Buffer.from(key, 'latin1').toString('hex');
 
 test('nativeEntries() keeps its bytes', () => {
   const token = new Ref(7, NATIVE.tokens, 101n);

@@ -45,12 +45,7 @@ const isRefPath = (path: readonly (string | number)[] | undefined): boolean =>
 const GROWTH = 4;
 
 /** Whether a document that is there, other than this one, has an entry below `prefix`. */
-function isTaken(
-  context: EngineContext,
-  ref: Ref,
-  prefix: Key,
-  own: readonly Key[],
-): boolean {
+function isTaken(context: EngineContext, ref: Ref, prefix: Key, own: readonly Key[]): boolean {
   const ownBelow = own.filter((entry) => entry.startsWith(prefix)).length;
   for (let limit = ownBelow + 1; ; limit *= GROWTH) {
     const found = context.reader.range({
