@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { createMemoryStore } from '../store/memory.ts';
 import type { Store, WriteTx } from '../store/port.ts';
+import { readRequest } from './export-rows.ts';
 import { readListWish, readWish, type Members } from './export-request.ts';
 import { ExportRefusal } from './export-request.ts';
 import {
@@ -257,22 +258,35 @@ test('close() stops an export that the next to open takes up', async () => {
   expect(await exported(after, id)).toHaveLength(3);
 });
 
+/** A pause that holds until it is let go. */
+function gate(): { readonly pause: () => Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined;
+  const held = new Promise<void>((resolve) => (open = resolve));
+  return { pause: () => held, open };
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 test('an attempt that was overtaken writes nothing more', async () => {
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
-  const store = createMemoryStore();
-  const slow = openLogKit({ pause: () => held }, store);
-  const fast = openLogKit({}, store);
-  logSome(fast);
-  await fast.log.flush();
+  const [slowGate, fastGate] = [gate(), gate()];
+  const slow = openLogKit({ pause: slowGate.pause });
+  const fast = openLogKit({ pause: fastGate.pause }, slow.store);
+  const writer = openLogKit({}, slow.store);
+  logSome(writer);
+  await writer.log.flush();
   const { request_id: id } = await slow.exports.request(wishOf(), VIEWER);
   const slowWork = slow.exports.work();
-  while ((await stateOf(slow, id)) !== 'Requested')
-    await new Promise((resolve) => setImmediate(resolve));
-  await fast.exports.work();
-  release();
+  while ((await readRequest(slow.store, id))?.state !== 'Requested') await turn();
+  const before = (await readRequest(slow.store, id))?.attempt;
+  const fastWork = fast.exports.work();
+  while ((await readRequest(slow.store, id))?.attempt === before) await turn();
+
+  slowGate.open();
   await slowWork;
-  expect(await stateOf(fast, id)).toBe('Complete');
+  expect(await readRequest(slow.store, id)).toMatchObject({ state: 'Requested', chunks: 0 });
+  fastGate.open();
+  await fastWork;
+  expect(await readRequest(slow.store, id)).toMatchObject({ state: 'Complete', attempt: 2 });
   expect(await exported(fast, id)).toHaveLength(3);
 });
 
