@@ -4,7 +4,7 @@ import {
   NotFound,
   openDatabase,
   q,
-  QueryError,
+  type QueryError,
   Ref,
   Unauthorized,
   type Database,
