@@ -271,10 +271,10 @@ test('an attempt that was overtaken writes nothing more', async () => {
   const [slowGate, fastGate] = [gate(), gate()];
   const slow = openLogKit({ pause: slowGate.pause });
   const fast = openLogKit({ pause: fastGate.pause }, slow.store);
-  const writer = openLogKit({}, slow.store);
-  logSome(writer);
-  await writer.log.flush();
-  const { request_id: id } = await slow.exports.request(wishOf(), VIEWER);
+  const idle = openLogKit({ exclusively: () => Promise.resolve() }, slow.store);
+  logSome(idle);
+  await idle.log.flush();
+  const { request_id: id } = await idle.exports.request(wishOf(), VIEWER);
   const slowWork = slow.exports.work();
   while ((await readRequest(slow.store, id))?.state !== 'Requested') await turn();
   const before = (await readRequest(slow.store, id))?.attempt;
