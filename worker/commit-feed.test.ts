@@ -43,6 +43,9 @@ test('IndexBuilder builds when an index was touched, one build at a time, none f
   const builder = new IndexBuilder({
     name: 'notes',
     onProgress: (each) => progress.push(each),
+    report: (reason) => {
+      throw reason;
+    },
     engine: {
       async buildIndexes(onProgress) {
         expect(++running).toBe(1);

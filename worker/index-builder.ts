@@ -3,12 +3,13 @@ import { decodeDocumentKey } from '../src/codec/key.ts';
 import type { BuildProgress, CommitNotice, Engine } from '../src/engine/api.ts';
 import { NATIVE } from '../src/values/value.ts';
 import { inTurn } from './locks.ts';
-import { report } from './replies.ts';
 
 export interface IndexBuilderOptions {
   readonly engine: Pick<Engine, 'buildIndexes'>;
   readonly name: string;
   readonly onProgress: (progress: BuildProgress) => void;
+  /** Hears of failures; what was left undone is tried at the next occasion. */
+  readonly report: (reason: unknown) => void;
 }
 
 export class IndexBuilder {
@@ -45,7 +46,7 @@ export class IndexBuilder {
         await inTurn(`burrow:build:${name}`, () => engine.buildIndexes(onProgress));
       }
     } catch (reason) {
-      report(reason);
+      this.options.report(reason);
     }
   }
 }

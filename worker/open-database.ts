@@ -81,7 +81,12 @@ export async function openDatabase(
     pause,
     ...(lease && { lease }),
   });
-  const { log, exports } = makeLogs(store, options, clock);
+  let isClosing = false;
+  /** Background work that is cut off by closing has not failed. */
+  const reportWork = (reason: unknown): void => {
+    if (!isClosing) report(reason);
+  };
+  const { log, exports } = makeLogs(store, options, { clock, report: reportWork });
   const live = new LiveQueries({
     engine,
     tell: (id, answer) => tell({ type: 'answer', id, ...answer }),
@@ -90,6 +95,7 @@ export async function openDatabase(
   const builder = new IndexBuilder({
     engine,
     name: options.name,
+    report: reportWork,
     onProgress: ({ index, done, isComplete }) =>
       tell({ type: 'progress', task: 'index', name: index, done, isComplete }),
   });
@@ -124,6 +130,7 @@ export async function openDatabase(
     clock,
     rootSecret,
     async close() {
+      isClosing = true;
       live.close();
       await exports.close();
       await log?.flush();
@@ -152,10 +159,10 @@ function makeLease(name: string, tabs: Tabs): Lease | undefined {
 function makeLogs(
   store: Store,
   { log: wanted, name }: OpenOptions,
-  clock: () => number,
+  host: { readonly clock: () => number; readonly report: (reason: unknown) => void },
 ): { readonly log: QueryLog | undefined; readonly exports: LogExports } {
   const { enabled, retentionDays, maxBytes } = wanted;
-  const common = { store, clock, random, pause, regionGroup: REGION_GROUP };
+  const common = { ...host, store, random, pause, regionGroup: REGION_GROUP };
   const log = enabled ? new QueryLog({ ...common, retentionDays, maxBytes }) : undefined;
   const exports = new LogExports({
     ...common,
@@ -163,7 +170,6 @@ function makeLogs(
     log: log ?? { flush: () => Promise.resolve() },
     openGzip,
     exclusively: (body) => unlessElsewhere(`burrow:exports:${name}`, body),
-    report,
   });
   return { log, exports };
 }
