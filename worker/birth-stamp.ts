@@ -129,7 +129,7 @@ export async function forgetLoss(tx: IdbTransaction): Promise<void> {
   tx.putRaw('meta', rest);
 }
 
-export const markerText = (marker: Marker): string => JSON.stringify(marker);
+export const markerText = ({ birth, head }: Marker): string => JSON.stringify({ birth, head });
 
 /** Undefined when the text tells nothing. */
 export function parseMarker(text: string | undefined): Marker | undefined {

@@ -3,7 +3,8 @@ import { metaKey } from '../src/codec/key.ts';
 import type { Key } from '../src/codec/key.ts';
 import type { Row } from '../src/store/port.ts';
 import { describeStore } from '../src/store/store.contract.ts';
-import { openDexieStore, type DexieStore } from './dexie-store.ts';
+import { openDexieStore } from './dexie-store.ts';
+import type { DexieStore } from './indexed-db-store.ts';
 import { storeOptions } from './testing/store-kit.ts';
 
 const open = (name: string): Promise<DexieStore> => openDexieStore(name, storeOptions());

@@ -1,70 +1,13 @@
-/**
- * The store of a browser: IndexedDB, opened by Dexie. Every call settles: it is done, or refused with a code.
- * Decisions: docs/decisions/0002-rows-in-indexeddb.md, 0003-durability-and-loss.md.
- */
-import { Refusal } from '../src/errors.ts';
+/** Opens what a browser stores under a name: IndexedDB, by way of Dexie. */
+import { HEAD, headOf } from '../src/engine/transact.ts';
 import {
-  SPACES,
-  type ReadOptions,
-  type ReadTx,
-  type Row,
-  type Store,
-  type WriteOptions,
-  type WriteSet,
-  type WriteTx,
-} from '../src/store/port.ts';
-import {
-  forgetLoss,
-  markerText,
-  migrate,
-  parseMarker,
-  replaced,
-  requireBirth,
-  settleBirth,
-  STAMP_KEY,
-  type Birth,
-  type HeadRow,
-  type Loss,
-  type Marker,
-  type Migration,
-} from './birth-stamp.ts';
-import { Watchdog, within } from './deadline.ts';
-import { connect, deleteDatabase, type Connection } from './idb-connection.ts';
-import { newerDatabase, thrownFor, TransactionFailure } from './idb-failure.ts';
-import { IdbTransaction } from './idb-transaction.ts';
-import { openOutsideMarker, type OutsideMarker } from './outside-marker.ts';
-
-/** Why a store that was open is not any more. */
-export type StoreEnd = 'upgraded by another tab' | 'deleted by another tab' | 'lost';
-
-export interface DexieStoreOptions {
-  readonly head: HeadRow;
-  /** From format 1 on, in order. */
-  readonly migrations?: readonly Migration[];
-  /** The store has ended by itself: every later call is refused. */
-  readonly onEnd?: (end: StoreEnd) => void;
-  /** Random bytes: births, marks of commits. */
-  readonly random: (bytes: number) => Uint8Array;
-  /** Where the birth is kept outside; `null`: nowhere. Absent: where the browser can. */
-  readonly marker?: OutsideMarker | null;
-  readonly openDeadlineMs?: number;
-  /** How long the marker outside may lag behind the head. */
-  readonly checkpointMs?: number;
-  readonly watchdog?: Watchdog;
-}
-
-export interface DexieStore extends Store {
-  /** Mark of this database, made with it. */
-  readonly birth: string;
-  /** What had been lost when the store was opened; until `acknowledgeLoss()` also at the next open. */
-  readonly loss: Loss | undefined;
-  acknowledgeLoss(): Promise<void>;
-  /** Closes the store and deletes the database and all that is kept outside it. */
-  destroy(): Promise<void>;
-}
-
-const OPEN_DEADLINE_MS = 10_000;
-const CHECKPOINT_MS = 5_000;
+  destroyStore,
+  IndexedDbStore,
+  type DexieStore,
+  type DexieStoreOptions,
+  type StoreEnd,
+} from './indexed-db-store.ts';
+import type { StoredDatabase } from './stored-database.ts';
 
 /** @throws Refusal `storage_blocked`, `storage_unavailable`, `quota_exceeded`, `local_data_loss` */
 export async function openDexieStore(
@@ -76,331 +19,34 @@ export async function openDexieStore(
   return store;
 }
 
-/** Deletes a database that cannot be opened, and all that is kept outside it. */
-export async function destroyDexieStore(
+/** Deletes a database that no store of this tab has open, and all that is kept outside it. */
+export const destroyDexieStore = (
   name: string,
-  {
-    marker,
-    openDeadlineMs = OPEN_DEADLINE_MS,
-  }: Pick<DexieStoreOptions, 'marker' | 'openDeadlineMs'> = {},
-): Promise<void> {
-  const outside = marker === undefined ? await openOutsideMarker(name) : marker;
-  // First: a marker without a database would be taken for a loss.
-  await outside?.remove();
-  await deleteDatabase(name, openDeadlineMs);
+  options: Pick<DexieStoreOptions, 'marker' | 'openDeadlineMs'> = {},
+): Promise<void> => destroyStore(name, options);
+
+/** The database of an engine. `onClosed`: the browser or another tab took it away. */
+export async function openDexieDatabase(
+  name: string,
+  onClosed: (description: string) => void,
+): Promise<StoredDatabase & Pick<DexieStore, 'birth' | 'loss' | 'acknowledgeLoss'>> {
+  const store = await openDexieStore(name, {
+    head: { address: HEAD, read: headOf },
+    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+    onEnd: (end) => onClosed(ENDS[end]),
+  });
+  return {
+    store,
+    birth: store.birth,
+    loss: store.loss,
+    acknowledgeLoss: () => store.acknowledgeLoss(),
+    destroy: () => store.destroy(),
+  };
 }
 
-type State =
-  | { readonly state: 'open'; readonly connection: Connection }
-  | { readonly state: 'ended'; readonly refusal: () => Refusal };
-
-class IndexedDbStore implements DexieStore {
-  loss: Loss | undefined = undefined;
-  private readonly name: string;
-  private readonly options: DexieStoreOptions;
-  private readonly watchdog: Watchdog;
-  private readonly format: number;
-  /** Starts the names of this store's commits. */
-  private readonly commitPrefix: string;
-  private commits = 0;
-  private state: State = { state: 'ended', refusal: closed };
-  private born: Birth;
-  private reopening: Promise<Connection> | undefined = undefined;
-  private marker: OutsideMarker | undefined = undefined;
-  /** The latest head row written here that the marker outside has not heard of. */
-  private unmarkedHead: Row | undefined = undefined;
-  private checkpointTimer: ReturnType<typeof setTimeout> | undefined = undefined;
-
-  constructor(name: string, options: DexieStoreOptions) {
-    this.name = name;
-    this.options = options;
-    this.watchdog = options.watchdog ?? new Watchdog();
-    this.format = 1 + (options.migrations?.length ?? 0);
-    this.commitPrefix = hex(options.random(8));
-    this.born = { birth: hex(options.random(16)), format: this.format };
-  }
-
-  get birth(): string {
-    return this.born.birth;
-  }
-
-  async open(): Promise<void> {
-    const [connection, outside] = await Promise.all([this.connect(), this.readMarker()]);
-    try {
-      await this.settle(connection, outside);
-    } catch (reason) {
-      connection.close();
-      throw reason instanceof TransactionFailure ? thrownFor(reason) : reason;
-    }
-  }
-
-  async read<T>(
-    body: (tx: ReadTx) => Promise<T>,
-    { spaces = SPACES }: ReadOptions = {},
-  ): Promise<T> {
-    return this.run(async (connection) => {
-      const tx = this.begin(connection, 'readonly', { spaces, durability: 'relaxed' });
-      try {
-        const value = await body(tx);
-        tx.end();
-        return value;
-      } catch (reason) {
-        tx.drop();
-        throw tx.failure ?? reason;
-      }
-    });
-  }
-
-  async write<T>(
-    body: (tx: WriteTx) => Promise<T>,
-    { spaces = SPACES, durability }: WriteOptions,
-  ): Promise<T> {
-    let former: { readonly tx: IdbTransaction; readonly value: T } | undefined;
-    return this.run(async (connection) => {
-      if (former && (await this.hasArrived(connection, former.tx))) return former.value;
-      const tx = this.begin(connection, 'readwrite', { spaces, durability });
-      const heads = new HeadWatch(tx, this.options.head);
-      const value = await this.changing(tx, () => body(heads));
-      former = { tx, value };
-      await tx.commit();
-      if (heads.written) this.noteHead(heads.written);
-      return value;
-    });
-  }
-
-  async acknowledgeLoss(): Promise<void> {
-    await this.run(async (connection) => {
-      const tx = this.begin(connection, 'readwrite', { spaces: ['meta'], durability: 'strict' });
-      await this.changing(tx, () => forgetLoss(tx));
-      await tx.commit();
-    });
-    this.loss = undefined;
-  }
-
-  async close(): Promise<void> {
-    if (this.state.state === 'ended') return;
-    this.end(closed);
-    await this.checkpoint();
-  }
-
-  async destroy(): Promise<void> {
-    this.unmarkedHead = undefined;
-    if (this.state.state === 'open') this.end(closed);
-    await destroyDexieStore(this.name, { ...this.options, marker: this.marker ?? null });
-  }
-
-  private connect(): Promise<Connection> {
-    return connect(this.name, this.options.openDeadlineMs ?? OPEN_DEADLINE_MS, {
-      onSuperseded: (by) => {
-        if (this.state.state === 'ended') return;
-        if (by === 'deletion') this.unmarkedHead = undefined;
-        this.end(by === 'upgrade' ? newerDatabase : deleted);
-        this.options.onEnd?.(
-          by === 'upgrade' ? 'upgraded by another tab' : 'deleted by another tab',
-        );
-      },
-    });
-  }
-
-  /** Runs it on the present connection, and once more on a new one when that was lost. */
-  private async run<T>(attempt: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = await this.connected();
-    try {
-      return await attempt(connection);
-    } catch (reason) {
-      if (!(reason instanceof TransactionFailure)) throw reason;
-      if (!reason.isConnectionLoss) throw thrownFor(reason);
-    }
-    const next = await this.reconnected(connection);
-    try {
-      return await attempt(next);
-    } catch (reason) {
-      throw reason instanceof TransactionFailure ? thrownFor(reason) : reason;
-    }
-  }
-
-  private async connected(): Promise<Connection> {
-    const { state } = this;
-    if (state.state === 'ended') throw state.refusal();
-    return state.connection.isLost ? this.reconnected(state.connection) : state.connection;
-  }
-
-  private begin(
-    connection: Connection,
-    mode: IDBTransactionMode,
-    options: Required<WriteOptions>,
-  ): IdbTransaction {
-    this.commits += 1;
-    const commit = `${this.commitPrefix}-${this.commits.toString(36)}`;
-    return new IdbTransaction(connection.idb, {
-      ...options,
-      mode,
-      commit,
-      watchdog: this.watchdog,
-    });
-  }
-
-  /** Runs the body while the stamp is on its way; takes everything back unless both are right. */
-  private async changing<T>(tx: IdbTransaction, body: () => Promise<T>): Promise<T> {
-    try {
-      const [space = 'meta'] = tx.plan.spaces;
-      const stamp = tx.raw(space, STAMP_KEY);
-      const value = await body();
-      this.requireBirth(await stamp);
-      return value;
-    } catch (reason) {
-      tx.drop();
-      throw tx.failure ?? reason;
-    }
-  }
-
-  private requireBirth(stamp: unknown): void {
-    try {
-      requireBirth(stamp, this.born);
-    } catch (reason) {
-      const isLost = reason instanceof Refusal && reason.code === 'local_data_loss';
-      if (this.state.state === 'open') {
-        this.end(isLost ? replaced : newerDatabase);
-        this.options.onEnd?.(isLost ? 'lost' : 'upgraded by another tab');
-      }
-      throw reason;
-    }
-  }
-
-  /** A commit was on its way when the connection was lost: has it arrived? */
-  private async hasArrived(connection: Connection, former: IdbTransaction): Promise<boolean> {
-    const tx = this.begin(connection, 'readonly', { spaces: ['meta'], durability: 'relaxed' });
-    const arrived = await former.hasArrived(tx);
-    if (arrived !== undefined) return arrived;
-    throw new Refusal(
-      'storage_unavailable',
-      'The connection to the storage was lost while it stored a write, and others have written since: look before you write it again.',
-    );
-  }
-
-  private reconnected(lost: Connection): Promise<Connection> {
-    const { state } = this;
-    if (state.state === 'open' && state.connection !== lost)
-      return Promise.resolve(state.connection);
-    this.reopening ??= this.reopen(lost).finally(() => (this.reopening = undefined));
-    return this.reopening;
-  }
-
-  private async reopen(lost: Connection): Promise<Connection> {
-    lost.close();
-    const connection = await this.connect();
-    try {
-      const tx = this.begin(connection, 'readonly', { spaces: ['meta'], durability: 'relaxed' });
-      this.requireBirth(await tx.raw('meta', STAMP_KEY));
-      if (this.state.state === 'ended') throw this.state.refusal();
-    } catch (reason) {
-      connection.close();
-      throw reason instanceof TransactionFailure ? thrownFor(reason) : reason;
-    }
-    this.state = { state: 'open', connection };
-    return connection;
-  }
-
-  private async settle(connection: Connection, outside: Marker | undefined): Promise<void> {
-    const all = { spaces: SPACES, durability: 'strict' } as const;
-    const settling = this.begin(connection, 'readwrite', all);
-    const settled = await settleBirth(settling, this.options.head, outside, this.born).catch(
-      (reason: unknown) => {
-        settling.drop();
-        throw settling.failure ?? reason;
-      },
-    );
-    await settling.commit();
-    for (let format = settled.format; format < this.format; format += 1) {
-      const migration = this.options.migrations?.[format - 1];
-      if (!migration) break;
-      const tx = this.begin(connection, 'readwrite', all);
-      await migrate(tx, format, migration).catch((reason: unknown) => {
-        tx.drop();
-        throw tx.failure ?? reason;
-      });
-      await tx.commit();
-    }
-    this.born = { birth: settled.birth, format: this.format };
-    this.loss = settled.loss;
-    this.state = { state: 'open', connection };
-    const marker = { birth: settled.birth, head: settled.head };
-    if (outside?.birth !== marker.birth || outside.head > marker.head) void this.mark(marker);
-  }
-
-  private end(refusal: () => Refusal): void {
-    if (this.state.state === 'open') this.state.connection.close();
-    this.state = { state: 'ended', refusal };
-    clearTimeout(this.checkpointTimer);
-  }
-
-  private noteHead(row: Row): void {
-    if (this.unmarkedHead === undefined && this.state.state === 'open') {
-      const ms = this.options.checkpointMs ?? CHECKPOINT_MS;
-      this.checkpointTimer = setTimeout(() => void this.checkpoint(), ms);
-    }
-    this.unmarkedHead = row;
-  }
-
-  private async checkpoint(): Promise<void> {
-    const row = this.unmarkedHead;
-    this.unmarkedHead = undefined;
-    if (row) await this.mark({ birth: this.birth, head: this.options.head.read(row) });
-  }
-
-  /** A marker that cannot be written is one that tells less: no reason to fail. */
-  private async mark(marker: Marker): Promise<void> {
-    await this.marker?.write(markerText(marker)).catch(() => undefined);
-  }
-
-  private async readMarker(): Promise<Marker | undefined> {
-    const { marker } = this.options;
-    try {
-      const opening = (async () => {
-        this.marker =
-          marker === undefined ? await openOutsideMarker(this.name) : (marker ?? undefined);
-        return this.marker?.read();
-      })();
-      return parseMarker(await within(MARKER_DEADLINE_MS, opening, closed));
-    } catch {
-      // What cannot be read tells nothing.
-      return undefined;
-    }
-  }
-}
-
-const MARKER_DEADLINE_MS = 2000;
-
-/** Sees the head row go by. */
-class HeadWatch implements WriteTx {
-  written: Row | undefined = undefined;
-  private readonly tx: WriteTx;
-  private readonly head: HeadRow['address'];
-
-  constructor(tx: WriteTx, { address }: HeadRow) {
-    this.tx = tx;
-    this.head = address;
-  }
-
-  fetch(...asked: Parameters<ReadTx['fetch']>): ReturnType<ReadTx['fetch']> {
-    return this.tx.fetch(...asked);
-  }
-
-  apply(writes: WriteSet): void {
-    this.tx.apply(writes);
-    for (const { space, row } of writes.puts)
-      if (space === this.head.space && row.key === this.head.key) this.written = row;
-  }
-}
-
-const closed = (): Refusal =>
-  new Refusal('storage_unavailable', 'This database is closed: open it again.');
-
-const deleted = (): Refusal =>
-  new Refusal(
-    'storage_unavailable',
-    'This database was deleted by another tab: open it again to start anew.',
-  );
-
-const hex = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+const ENDS = {
+  'upgraded by another tab':
+    'Another tab has a newer version of the app, which upgrades the database: reload the page.',
+  'deleted by another tab': 'The database was deleted in another tab.',
+  lost: 'The browser deleted the stored data while the database was open. Nothing is written any more: reload the page.',
+} as const satisfies Record<StoreEnd, string>;

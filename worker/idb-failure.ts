@@ -1,6 +1,14 @@
 /** What IndexedDB can answer instead of doing it, and what a caller hears of it. */
 import { Refusal } from '../src/errors.ts';
 
+/** How a dead connection shows: WebKit after a wake (dexie #2296), Chromium after a forced close. */
+const LOSSES: ReadonlySet<string> = new Set([
+  'InvalidStateError',
+  'UnknownError',
+  'AbortError',
+  'TransactionInactiveError',
+]);
+
 /** A transaction failed by itself, not by what its body threw. */
 export class TransactionFailure extends Error {
   readonly reason: unknown;
@@ -13,12 +21,9 @@ export class TransactionFailure extends Error {
     this.mayBeCommitted = mayBeCommitted;
   }
 
-  /**
-   * The connection is dead, or the browser gave up the transaction: the same again on a new connection may do.
-   * WebKit names it so after a wake (dexie #2296), Chromium after a forced close.
-   */
+  /** The same again on a new connection may do. */
   get isConnectionLoss(): boolean {
-    return ['InvalidStateError', 'UnknownError', 'AbortError'].includes(nameOf(this.reason));
+    return LOSSES.has(nameOf(this.reason));
   }
 }
 

@@ -12,7 +12,7 @@ import type {
   WriteTx,
 } from '../src/store/port.ts';
 import type { Waiting, Watchdog } from './deadline.ts';
-import { refusalOf, TransactionFailure } from './idb-failure.ts';
+import { TransactionFailure } from './idb-failure.ts';
 import { requestRange, rowOf, storedRow, type OnResult, type StoredRow } from './idb-rows.ts';
 
 export interface TransactionPlan {
@@ -53,6 +53,7 @@ export class IdbTransaction implements WriteTx, Waiting {
       throw new TransactionFailure(reason, false);
     }
     this.native.addEventListener('complete', () => {
+      if (this.state === 'dropped' && this.hasWritten) reportError(new Error(ENDED_EARLY));
       this.endIn('complete');
       this.onComplete?.();
     });
@@ -67,6 +68,7 @@ export class IdbTransaction implements WriteTx, Waiting {
     ranges: readonly Range[],
   ): Promise<{ rows: (Row | undefined)[]; ranges: (readonly Entry[])[] }> {
     return this.request((settle) => {
+      assert(this.state !== 'complete', () => ENDED_EARLY);
       const rows = addresses.map((): Row | undefined => undefined);
       const found = ranges.map((): readonly Entry[] => []);
       let pending = addresses.length + ranges.length;
@@ -150,11 +152,7 @@ export class IdbTransaction implements WriteTx, Waiting {
     assert(this.state !== 'complete' || !this.hasWritten, () => ENDED_EARLY);
     if (this.state !== 'open') return;
     this.endIn('dropped');
-    try {
-      this.native.abort();
-    } catch (reason) {
-      throw new TransactionFailure(reason, this.hasWritten);
-    }
+    this.abortQuietly();
   }
 
   get failure(): TransactionFailure | undefined {
@@ -181,7 +179,7 @@ export class IdbTransaction implements WriteTx, Waiting {
 
   private giveUp(refusal: Refusal): void {
     const mayBeCommitted = this.state === 'committing';
-    this.failWith(refusal, mayBeCommitted);
+    this.failWith(refusal);
     // A commit on its way cannot be called back.
     if (!mayBeCommitted) this.native.abort();
   }
@@ -230,10 +228,12 @@ export class IdbTransaction implements WriteTx, Waiting {
     }
   }
 
-  private failWith(reason: unknown, mayBeCommitted = this.state === 'committing'): void {
+  private failWith(reason: unknown): void {
     if (this.state === 'dropped' || this.failedWith) return;
+    // An inactive transaction has ended unseen: taken back, or committed for want of requests.
+    const mayBeCommitted = this.state === 'committing' || isInactive(reason);
+    const isCertain = reason instanceof DOMException && reason.name === 'QuotaExceededError';
     this.endIn('failed');
-    const isCertain = refusalOf(reason).code === 'quota_exceeded';
     const failure = new TransactionFailure(reason, mayBeCommitted && this.hasWritten && !isCertain);
     this.failedWith = failure;
     for (const reject of this.rejects) reject(failure);
@@ -254,6 +254,10 @@ export class IdbTransaction implements WriteTx, Waiting {
     return this.native.objectStore(space);
   }
 }
+
+const isInactive = (reason: unknown): boolean =>
+  reason instanceof DOMException &&
+  (reason.name === 'TransactionInactiveError' || reason.name === 'InvalidStateError');
 
 const ENDED_EARLY = 'the body of a transaction awaits nothing but the transaction';
 
