@@ -1,5 +1,12 @@
 /** The logins of this tab. Tokens are kept in `sessionStorage`: they outlive a reload, and are forgotten with the tab. */
-import { q, QueryError, type Client, type Database, type Ref, type Token } from '../../src/index.ts';
+import {
+  q,
+  QueryError,
+  type Client,
+  type Database,
+  type Ref,
+  type Token,
+} from '../../src/index.ts';
 
 export interface Account {
   readonly email: string;

@@ -1,4 +1,12 @@
-import { q, type Client, type Document, type Expr, type Page, type Ref } from '../../src/index.ts';
+import {
+  q,
+  type Arg,
+  type Client,
+  type Document,
+  type Expr,
+  type Page,
+  type Ref,
+} from '../../src/index.ts';
 import type { City } from '../import/city-files.ts';
 
 /** A city, and who changed it last. */
@@ -11,10 +19,7 @@ export type CityDocument = Document<StoredCity>;
 export type Order = 'name' | 'population';
 
 /** Where a page stands: a cursor as pages give them, or one of our own. */
-export type Place =
-  | { readonly after: unknown }
-  | { readonly before: unknown }
-  | Record<string, never>;
+export type Place = { readonly after: Arg } | { readonly before: Arg } | Record<string, never>;
 
 export const FIRST_PAGE: Place = {};
 /** Before the end of the set. */

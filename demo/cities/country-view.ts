@@ -1,5 +1,5 @@
 /** The cities of a country, page by page. The page on show is a live query: a change in another tab shows at once. */
-import type { Page } from '../../src/index.ts';
+import type { Arg, Page } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
 import { fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
@@ -145,8 +145,8 @@ function makePager(go: (place: Place) => void) {
       label,
     );
   const first = button('First', 'first', () => FIRST_PAGE);
-  const previous = button('Previous', 'previous', () => page && { before: page.before });
-  const next = button('Next', 'next', () => page && { after: page.after });
+  const previous = button('Previous', 'previous', () => page && { before: page.before as Arg });
+  const next = button('Next', 'next', () => page && { after: page.after as Arg });
   const last = button('Last', 'last', () => LAST_PAGE);
   const node = h('nav', { class: 'pager', 'aria-label': 'Pages' }, first, previous, next, last);
   return {

@@ -28,10 +28,7 @@ export function historyList(
 const WORDS = { create: 'Imported', update: 'Changed', delete: 'Deleted' };
 
 /** Each event with what it changed: an event holds the document as it became. */
-function items(
-  events: readonly CityEvent[],
-  users: ReadonlyMap<string, string>,
-): HTMLElement[] {
+function items(events: readonly CityEvent[], users: ReadonlyMap<string, string>): HTMLElement[] {
   return events.map((event, at) => {
     const editor = event.data?.editedBy;
     const by = editor && event.action === 'update' ? ` by ${users.get(editor.id)}` : '';

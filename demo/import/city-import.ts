@@ -21,11 +21,7 @@ export interface ImportState {
 }
 
 /** Null before the first batch. */
-const storedState = q.If(
-  q.Exists(stateRef),
-  q.Select<ImportState>('data', q.Get(stateRef)),
-  null,
-);
+const storedState = q.If(q.Exists(stateRef), q.Select<ImportState>('data', q.Get(stateRef)), null);
 
 type Phase = 'waiting' | 'running' | 'paused' | 'failed' | 'complete';
 

@@ -13,7 +13,11 @@ export type MakeView = (app: App, route: Route) => View;
 export function readRoute(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?');
   const [name = '', id = ''] = path.split('/');
-  return { name: name === '' ? 'cities' : name, id: decode(id), options: new URLSearchParams(search) };
+  return {
+    name: name === '' ? 'cities' : name,
+    id: decode(id),
+    options: new URLSearchParams(search),
+  };
 }
 
 function decode(text: string): string {

@@ -1,0 +1,79 @@
+/** What a query came to: its failure, and what it cost. */
+import { QueryError, type QueryMetrics } from '../../src/index.ts';
+import { h, type Child } from '../shell/dom.ts';
+import { explain } from '../shell/explain.ts';
+import { formatBytes, formatNumber } from '../shell/format.ts';
+import type { Built } from './build.ts';
+import { SyntaxProblem } from './tokens.ts';
+
+/** What went wrong, and the way to the part of the text that is meant. */
+export function failure(
+  error: unknown,
+  built: Built | undefined,
+  area: HTMLTextAreaElement,
+): Child[] {
+  if (error instanceof SyntaxProblem) {
+    return [
+      h('p', { class: 'problem', 'data-testid': 'query-problem' }, error.message),
+      placeButton(area, error),
+    ];
+  }
+  if (!(error instanceof QueryError)) {
+    return [h('p', { class: 'problem', 'data-testid': 'query-problem' }, explain(error))];
+  }
+  const position = error.position.join(' → ');
+  return [
+    h(
+      'p',
+      { class: 'problem', 'data-testid': 'query-problem' },
+      h('strong', {}, error.code),
+      ` ${error.description}`,
+    ),
+    h('p', { class: 'hint' }, `Status ${error.status}${position && `, at ${position}`}`),
+    built && position !== '' && placeButton(area, built.locate(error.position)),
+    error.errors.some(({ failures }) => failures) &&
+      h('pre', {}, JSON.stringify(error.errors, undefined, 2)),
+  ];
+}
+
+/** Leads to the part of the text that is meant. */
+function placeButton(
+  area: HTMLTextAreaElement,
+  { start, end }: { readonly start: number; readonly end: number },
+): HTMLElement {
+  const before = area.value.slice(0, start).split('\n');
+  const column = (before.at(-1)?.length ?? 0) + 1;
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'quiet small',
+      on: {
+        click: () => {
+          area.focus();
+          area.setSelectionRange(start, Math.max(end, start + 1));
+        },
+      },
+    },
+    `Show it: line ${before.length}, column ${column}`,
+  );
+}
+
+export function metricsList(metrics: QueryMetrics): HTMLElement {
+  const items: readonly (readonly [label: string, value: string])[] = [
+    ['time', `${formatNumber(Math.round(metrics.queryTime * 10) / 10)} ms`],
+    ['compute', formatNumber(metrics.computeOps)],
+    ['reads', formatNumber(metrics.readOps)],
+    ['writes', formatNumber(metrics.writeOps)],
+    ['read', formatBytes(metrics.readBytes)],
+    ['written', formatBytes(metrics.writeBytes)],
+    ['in', formatBytes(metrics.bytesIn)],
+    ['out', formatBytes(metrics.bytesOut)],
+    ['retries', formatNumber(metrics.retries)],
+  ];
+  return h(
+    'dl',
+    { class: 'metrics', 'data-testid': 'metrics' },
+    ...items.map(([label, value]) => h('div', {}, h('dt', {}, label), h('dd', {}, value))),
+  );
+}

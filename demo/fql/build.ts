@@ -1,0 +1,224 @@
+/**
+ * A query as it is typed, `Map(Paginate(…), x => Get(x))`, → an expression. A small part of JavaScript, read here and never
+ * run: calls of builders, literals, arrays, objects, and arrow functions, which become lambdas.
+ */
+import { Expr, q, type Arg } from '../../src/index.ts';
+import { SyntaxProblem, tokenize, type Token } from './tokens.ts';
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Built {
+  readonly expression: Expr;
+  /** Where in the text stands what the database names by its position; the whole when it is not known. */
+  locate(position: readonly (string | number)[]): Span;
+}
+
+type Builder = (...args: readonly unknown[]) => Expr;
+const builders = q as unknown as Readonly<Record<string, Builder>>;
+
+export const builderNames: readonly string[] = Object.keys(builders).sort();
+
+/** @throws SyntaxProblem with the place */
+export function build(source: string): Built {
+  const reader = new Reader(source);
+  const value = reader.readWhole();
+  const expression = value instanceof Expr ? value : q.Let({}, value as Arg);
+  return { expression, locate: (position) => reader.locate(value, position) };
+}
+
+class Reader {
+  private readonly tokens: readonly Token[];
+  private readonly spans = new WeakMap<object, Span>();
+  private readonly variables: string[] = [];
+  private readonly whole: Span;
+  private at = 0;
+
+  constructor(source: string) {
+    this.tokens = tokenize(source);
+    this.whole = { start: 0, end: source.length };
+  }
+
+  readWhole(): unknown {
+    if (this.peek().kind === 'end') throw new SyntaxProblem('Type a query first.', this.peek());
+    const value = this.readValue();
+    this.skip(';');
+    if (this.peek().kind !== 'end') this.fail('The query ends before this. Use Do(…) for several.');
+    return value;
+  }
+
+  locate(root: unknown, position: readonly (string | number)[]): Span {
+    let found = this.whole;
+    let node = root;
+    for (const step of position) {
+      node = member(node, step);
+      const span = typeof node === 'object' && node !== null ? this.spans.get(node) : undefined;
+      if (span) found = span;
+    }
+    return found;
+  }
+
+  private peek(): Token {
+    const token = this.tokens[this.at] ?? this.tokens.at(-1);
+    if (!token) throw new Error('A list of tokens has an end.');
+    return token;
+  }
+
+  private take(): Token {
+    const token = this.peek();
+    this.at++;
+    return token;
+  }
+
+  private skip(mark: string): boolean {
+    const isThere = this.peek().kind === 'mark' && this.peek().text === mark;
+    if (isThere) this.at++;
+    return isThere;
+  }
+
+  private expect(mark: string): void {
+    if (!this.skip(mark)) this.fail(`Here should be ${mark}`);
+  }
+
+  private fail(message: string, token = this.peek()): never {
+    const isEnd = token.kind === 'end';
+    throw new SyntaxProblem(isEnd ? `${message} (the text ends too early)` : message, token);
+  }
+
+  private readValue(): unknown {
+    const { start } = this.peek();
+    const value = this.readBare();
+    if (typeof value === 'object' && value !== null) {
+      this.spans.set(value, { start, end: this.tokens[this.at - 1]?.end ?? start });
+    }
+    return value;
+  }
+
+  private readBare(): unknown {
+    const token = this.peek();
+    switch (token.kind) {
+      case 'string':
+        return this.take().text;
+      case 'number':
+        return readNumber(this.take());
+      case 'name':
+        return this.readName();
+      case 'end':
+        return this.fail('Something is missing');
+      case 'mark':
+        break;
+    }
+    if (token.text === '[') return this.readList('[', ']');
+    if (token.text === '{') return this.readObject();
+    if (token.text === '(') return this.readParentheses();
+    return this.fail(`There is no place for ${token.text} here`);
+  }
+
+  private readName(): unknown {
+    const name = this.take();
+    if (this.skip('=>')) return this.readLambda([name.text]);
+    switch (name.text) {
+      case 'true':
+      case 'false':
+        return name.text === 'true';
+      case 'null':
+        return null;
+      case 'q':
+        if (!this.skip('.')) break;
+        return this.readCall(this.take());
+    }
+    if (this.peek().text === '(' && this.peek().kind === 'mark') return this.readCall(name);
+    if (this.variables.includes(name.text)) return q.Var(name.text);
+    return this.fail(`${name.text} is not known here. A text stands in quotes.`, name);
+  }
+
+  private readCall(name: Token): unknown {
+    if (!Object.hasOwn(builders, name.text)) this.fail(unknownBuilder(name.text), name);
+    const args = this.readList('(', ')');
+    try {
+      return builders[name.text]?.(...args);
+    } catch (error) {
+      // What the builder itself refuses, such as a wrong number of arguments.
+      return this.fail(error instanceof Error ? error.message : String(error), name);
+    }
+  }
+
+  private readList(open: string, close: string): unknown[] {
+    this.expect(open);
+    const values: unknown[] = [];
+    while (!this.skip(close)) {
+      values.push(this.readValue());
+      if (this.skip(close)) break;
+      this.expect(',');
+    }
+    return values;
+  }
+
+  private readObject(): Record<string, unknown> {
+    this.expect('{');
+    const members: [string, unknown][] = [];
+    while (!this.skip('}')) {
+      const key = this.take();
+      if (key.kind === 'mark' || key.kind === 'end') this.fail('Here should be a name', key);
+      const isShort = key.kind === 'name' && [',', '}'].includes(this.peek().text);
+      if (!isShort) this.expect(':');
+      members.push([key.text, isShort ? this.readShort(key) : this.readValue()]);
+      if (this.skip('}')) break;
+      this.expect(',');
+    }
+    return Object.fromEntries(members);
+  }
+
+  private readShort(key: Token): Expr {
+    if (this.variables.includes(key.text)) return q.Var(key.text);
+    return this.fail(`${key.text} is not known here`, key);
+  }
+
+  /** Either parameters of a lambda, or a value in parentheses. */
+  private readParentheses(): unknown {
+    const start = this.at;
+    const names: string[] = [];
+    this.expect('(');
+    while (this.peek().kind === 'name') {
+      names.push(this.take().text);
+      if (!this.skip(',')) break;
+    }
+    if (names.length > 0 && this.skip(')') && this.skip('=>')) return this.readLambda(names);
+    this.at = start + 1;
+    const value = this.readValue();
+    this.expect(')');
+    return value;
+  }
+
+  private readLambda(names: readonly string[]): Expr {
+    this.variables.push(...names);
+    try {
+      const body = this.readValue() as Arg;
+      return q.Lambda(names.length === 1 ? (names[0] ?? '') : names, body);
+    } finally {
+      this.variables.length -= names.length;
+    }
+  }
+}
+
+function readNumber(token: Token): number | bigint {
+  const isInteger = /^-?\d+n?$/.test(token.text);
+  if (!isInteger) return Number(token.text);
+  const value = BigInt(token.text.replace('n', ''));
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}
+
+function unknownBuilder(name: string): string {
+  const like = builderNames.find((each) => each.toLowerCase() === name.toLowerCase());
+  return like ? `${name} is written ${like}` : `There is no function ${name}`;
+}
+
+/** One step into the wire form: an expression is what it holds. */
+function member(node: unknown, step: string | number): unknown {
+  const inner = node instanceof Expr ? node.raw : node;
+  return typeof inner === 'object' && inner !== null
+    ? (inner as Readonly<Record<string | number, unknown>>)[step]
+    : undefined;
+}

@@ -1,0 +1,155 @@
+/** Runs whatever is typed, as whom one likes. */
+import { Expr, type Client } from '../../src/index.ts';
+import type { App, View } from '../shell/app.ts';
+import { field, fill, h } from '../shell/dom.ts';
+import { failure, metricsList } from './answer.ts';
+import { build, type Built } from './build.ts';
+import { completionFor } from './completion.ts';
+import { EXAMPLES } from './examples.ts';
+import { printValue } from './print-value.ts';
+import { SyntaxProblem } from './tokens.ts';
+
+/** What was typed last, while the app runs. */
+let draft = EXAMPLES[0]?.text ?? '';
+let draftForm: 'builders' | 'wire' = 'builders';
+
+export function fqlView(app: App): View {
+  const area = h('textarea', {
+    'aria-label': 'Query',
+    rows: 9,
+    spellcheck: 'false',
+    autocapitalize: 'off',
+    autocomplete: 'off',
+    'data-testid': 'query',
+  });
+  area.value = draft;
+  const output = h('div', { class: 'output', 'aria-live': 'polite', 'data-testid': 'output' });
+  const actor = actorSelect(app);
+  const form = formSelect();
+  const runButton = h('button', { type: 'submit', 'data-testid': 'run' }, 'Run');
+  const run = async (): Promise<void> => {
+    draft = area.value;
+    draftForm = form.value === 'wire' ? 'wire' : 'builders';
+    runButton.disabled = true;
+    let built: Built | undefined;
+    try {
+      built = draftForm === 'wire' ? buildWire(draft) : build(draft);
+      const { value, metrics } = await actor.client().queryWithMetrics(built.expression);
+      fill(output, h('pre', { 'data-testid': 'result' }, printValue(value)), metricsList(metrics));
+    } catch (error) {
+      fill(output, ...failure(error, built, area));
+    } finally {
+      runButton.disabled = false;
+    }
+  };
+  const node = h(
+    'div',
+    { class: 'view' },
+    h('h1', {}, 'Query'),
+    h(
+      'p',
+      { class: 'lead' },
+      'Any FQL. It is read here, not run as JavaScript; arrow functions are lambdas.',
+    ),
+    h(
+      'form',
+      { class: 'query', on: { submit: onSubmit(run), keydown: onShortcut(run) } },
+      exampleSelect(area, form),
+      area,
+      completionFor(area),
+      h(
+        'div',
+        { class: 'buttons' },
+        field('As', actor.node),
+        field('Form', form),
+        runButton,
+        h('span', { class: 'hint' }, 'Ctrl + Enter'),
+      ),
+    ),
+    output,
+  );
+  return {
+    title: 'Query',
+    node,
+    stop: () => {
+      draft = area.value;
+    },
+  };
+}
+
+const onSubmit = (run: () => Promise<void>) => (event: SubmitEvent) => {
+  event.preventDefault();
+  void run();
+};
+
+const onShortcut = (run: () => Promise<void>) => (event: KeyboardEvent) => {
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  void run();
+};
+
+function actorSelect(app: App): {
+  readonly node: HTMLSelectElement;
+  readonly client: () => Client;
+} {
+  const clients = new Map<string, { readonly label: string; readonly client: () => Client }>([
+    ['root', { label: 'root', client: () => app.root }],
+    ['server', { label: 'server key', client: () => app.server }],
+    ['client', { label: 'client key', client: () => app.visitor }],
+    ...app.accounts.all.map(
+      (account, at) =>
+        [
+          `account ${at}`,
+          {
+            label: `${account.email}, ${account.loginName}`,
+            client: () => app.accounts.clientOf(account),
+          },
+        ] as const,
+    ),
+  ]);
+  const options = [...clients].map(([value, { label }]) => h('option', { value }, label));
+  const node = h('select', { 'data-testid': 'actor' }, ...options);
+  return { node, client: () => clients.get(node.value)?.client() ?? app.root };
+}
+
+function formSelect(): HTMLSelectElement {
+  const node = h(
+    'select',
+    { 'data-testid': 'form' },
+    h('option', { value: 'builders' }, 'functions'),
+    h('option', { value: 'wire' }, 'wire JSON'),
+  );
+  node.value = draftForm;
+  return node;
+}
+
+function exampleSelect(area: HTMLTextAreaElement, form: HTMLSelectElement): HTMLElement {
+  const node = h(
+    'select',
+    {
+      'aria-label': 'Examples',
+      on: {
+        change: () => {
+          const example = EXAMPLES[Number(node.value)];
+          if (!example) return;
+          area.value = example.text;
+          form.value = 'builders';
+          node.value = '';
+          area.focus();
+        },
+      },
+    },
+    h('option', { value: '' }, 'Examples…'),
+    ...EXAMPLES.map(({ label }, at) => h('option', { value: at }, label)),
+  );
+  return node;
+}
+
+function buildWire(text: string): Built {
+  const whole = { start: 0, end: text.length };
+  try {
+    return { expression: new Expr(JSON.parse(text)), locate: () => whole };
+  } catch (error) {
+    throw new SyntaxProblem(error instanceof Error ? error.message : String(error), whole);
+  }
+}

@@ -1,0 +1,171 @@
+/** The query log: asks for a time range as a file, and lists what was asked for before. */
+import type { LogRequestRecord, LogState } from '../../src/index.ts';
+import type { App, View } from '../shell/app.ts';
+import { field, fill, h, type Child } from '../shell/dom.ts';
+import { explain } from '../shell/explain.ts';
+import { formatTime } from '../shell/format.ts';
+
+const HOUR = 3_600_000;
+const RANGES = [
+  { label: 'The last hour', milliseconds: HOUR },
+  { label: 'The last 24 hours', milliseconds: 24 * HOUR },
+  { label: 'The last 30 days', milliseconds: 30 * 24 * HOUR },
+] as const;
+const POLL_MS = 250;
+
+export function logView(app: App): View {
+  const list = h('ul', { class: 'rows exports', 'data-testid': 'exports' });
+  const range = h(
+    'select',
+    { name: 'range' },
+    ...RANGES.map(({ label, milliseconds }) => h('option', { value: milliseconds }, label)),
+  );
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  const ask = h('button', { type: 'submit', 'data-testid': 'export' }, 'Make a file');
+  const stopped = new AbortController();
+  const draw = async (): Promise<void> => {
+    const { results } = await app.db.logs.list({ max_results: 50 });
+    if (stopped.signal.aborted) return;
+    const rows = results.map((record) => exportRow(app, record));
+    fill(list, ...(rows.length > 0 ? rows : [h('li', { class: 'hint' }, 'None yet.')]));
+  };
+  const report = (error: unknown): void => fill(problem, explain(error));
+  const submit = async (): Promise<void> => {
+    ask.disabled = true;
+    fill(problem);
+    try {
+      const now = Date.now();
+      const { request_id } = await app.db.logs.request({
+        time_start: new Date(now - Number(range.value)),
+        time_end: new Date(now),
+      });
+      await draw();
+      const { state } = await finished(app, request_id, stopped.signal);
+      app.say(`The log file is ${STATES[state]}.`, state === 'Complete' ? 'good' : 'bad');
+      await draw();
+    } catch (error) {
+      if (!stopped.signal.aborted) report(error);
+    } finally {
+      ask.disabled = false;
+    }
+  };
+  draw().catch(report);
+  const form = h(
+    'form',
+    {
+      class: 'card inline',
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          void submit();
+        },
+      },
+    },
+    field('Queries of', range),
+    ask,
+  );
+  return {
+    title: 'Query log',
+    node: h('div', { class: 'view narrow' }, ...intro(), form, problem, h('h2', {}, 'Files'), list),
+    stop: () => stopped.abort(),
+  };
+}
+
+const intro = (): Child[] => [
+  h('h1', {}, 'Query log'),
+  h(
+    'p',
+    { class: 'lead' },
+    'Every query is recorded here, in this browser, without passwords and secrets. Get it as a file: gzip, one JSON record per line.',
+  ),
+];
+
+const STATES: Readonly<Record<LogState, string>> = {
+  Pending: 'waiting',
+  Requested: 'being made',
+  CreatingNewUrl: 'getting a new link',
+  Complete: 'ready',
+  DoesNotExist: 'empty: there was no query in that time',
+  Failed: 'not made: it failed',
+  TimedOut: 'not made: it took too long',
+};
+
+const isOpen = ({ state }: LogRequestRecord): boolean =>
+  state === 'Pending' || state === 'Requested' || state === 'CreatingNewUrl';
+
+/** The record, once it changes no more. */
+async function finished(app: App, id: string, signal: AbortSignal): Promise<LogRequestRecord> {
+  for (;;) {
+    const record = await app.db.logs.status(id);
+    if (!isOpen(record)) return record;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    signal.throwIfAborted();
+  }
+}
+
+function exportRow(app: App, record: LogRequestRecord): HTMLElement {
+  const actions = h('span', { class: 'buttons' });
+  const item = h(
+    'li',
+    { 'data-state': record.state, 'data-request': record.request_id },
+    h(
+      'span',
+      { class: 'grow' },
+      `${formatTime(record.time_start)} to ${formatTime(record.time_end)}`,
+      h('small', {}, `asked for ${formatTime(record.updated_at)}`),
+    ),
+    h('span', { class: `tag state-${record.state}` }, STATES[record.state]),
+    actions,
+  );
+  if (record.state === 'Complete') drawActions(app, record, actions);
+  return item;
+}
+
+function drawActions(app: App, record: LogRequestRecord, actions: HTMLElement): void {
+  const { request_id: id, version, presigned_url_expiration_time: expires } = record;
+  const button = (label: string, testId: string, run: () => Promise<LogRequestRecord>) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'quiet small',
+        'data-testid': testId,
+        on: {
+          click: () => {
+            run().then(
+              (renewed) => drawActions(app, renewed, actions),
+              (error: unknown) => app.say(explain(error), 'bad'),
+            );
+          },
+        },
+      },
+      label,
+    );
+  const download = async (): Promise<LogRequestRecord> => {
+    const known = await app.db.logs.status(id);
+    const { presigned_url: url } = known;
+    if (url === undefined) app.say('The link has expired: make a new one.', 'bad');
+    else saveAs(url, `burrow-log-${record.time_end.slice(0, 19).replaceAll(':', '')}.jsonl.gz`);
+    return known;
+  };
+  fill(
+    actions,
+    button('Download', 'download', download),
+    button('New link', 'new-link', async () => {
+      const renewed = await app.db.logs.createUrl(id, { version });
+      app.say(`A new link is made, good until ${until(renewed.presigned_url_expiration_time)}.`);
+      return renewed;
+    }),
+    expires !== undefined && h('small', { class: 'hint' }, `link good until ${until(expires)}`),
+  );
+}
+
+const until = (iso: string | undefined): string =>
+  iso === undefined ? 'it is used' : new Date(iso).toLocaleTimeString();
+
+function saveAs(url: string, name: string): void {
+  const link = h('a', { href: url, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+}

@@ -1,0 +1,72 @@
+import { openDatabase, type Database } from '../src/index.ts';
+import { aboutView } from './about-view.ts';
+import { accountView } from './accounts/account-view.ts';
+import { Accounts } from './accounts/accounts.ts';
+import { cityView } from './cities/city-view.ts';
+import { countriesView } from './cities/countries-view.ts';
+import { countryView } from './cities/country-view.ts';
+import { fqlView } from './fql/fql-view.ts';
+import { CityImport } from './import/city-import.ts';
+import { importBanner } from './import/import-view.ts';
+import { logView } from './log/log-view.ts';
+import { ensureKeys, ensureSchema, watchIndexBuilds } from './schema.ts';
+import type { App } from './shell/app.ts';
+import { fill, h } from './shell/dom.ts';
+import { explain } from './shell/explain.ts';
+import { makeFrame, type Frame } from './shell/frame.ts';
+import { openingFailed, watchDatabase } from './shell/notices.ts';
+import { startRouter } from './shell/router.ts';
+import { registerService } from './shell/service.ts';
+
+const DATABASE = 'burrow-cities';
+
+const views = {
+  cities: countriesView,
+  country: countryView,
+  city: cityView,
+  query: fqlView,
+  log: logView,
+  account: accountView,
+  about: aboutView,
+};
+
+async function start(): Promise<void> {
+  const frame = makeFrame();
+  const opening = h('p', { class: 'opening', role: 'status' }, 'Opening the database…');
+  const place = document.querySelector('#app');
+  if (!place) throw new Error('index.html has a place for the app.');
+  fill(place, frame.node);
+  fill(frame.notices, opening);
+  registerService(DATABASE).catch((error: unknown) => {
+    frame.say(`The app is not kept for use without network: ${explain(error)}`, 'bad');
+  });
+  try {
+    const db = await openDatabase(DATABASE, { log: { enabled: true } });
+    watchDatabase(db, frame.notices);
+    const app = await makeApp(db, frame);
+    opening.remove();
+    frame.notices.prepend(importBanner(app));
+    startRouter(app, views, (view, route) => frame.show(view, route));
+    void app.cities.run();
+  } catch (error) {
+    opening.replaceWith(openingFailed(error));
+  }
+}
+
+async function makeApp(db: Database, frame: Frame): Promise<App> {
+  const say: App['say'] = (message, kind) => frame.say(message, kind);
+  const root = db.client();
+  watchIndexBuilds(db, (message) => say(message));
+  await ensureSchema(root);
+  const secrets = await ensureKeys(root);
+  const server = db.client({ secret: secrets.server });
+  const visitor = db.client({ secret: secrets.client });
+  const accounts = new Accounts(db, visitor);
+  const showAccount = (): void => frame.showAccount(accounts.current?.email);
+  accounts.addEventListener('change', showAccount);
+  await accounts.dropEnded();
+  showAccount();
+  return { db, root, server, visitor, accounts, cities: new CityImport(server), say };
+}
+
+await start();

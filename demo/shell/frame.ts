@@ -1,0 +1,84 @@
+/** What stands around every view: name, ways, notices. */
+import { fill, h } from './dom.ts';
+import type { View } from './app.ts';
+import type { Route } from './router.ts';
+import { ICONS, icon } from './icons.ts';
+
+export interface Frame {
+  readonly node: HTMLElement;
+  /** Above the view: the import, and what the user must know. */
+  readonly notices: HTMLElement;
+  show(view: View, route: Route): void;
+  showAccount(email: string | undefined): void;
+  say(message: string, kind?: 'good' | 'bad'): void;
+}
+
+const WAYS = [
+  { href: '#/', label: 'Cities', icon: ICONS.cities, names: ['cities', 'country', 'city'] },
+  { href: '#/query', label: 'Query', icon: ICONS.query, names: ['query'] },
+  { href: '#/log', label: 'Log', icon: ICONS.log, names: ['log'] },
+  { href: '#/account', label: 'Account', icon: ICONS.account, names: ['account'] },
+  { href: '#/about', label: 'About', icon: ICONS.about, names: ['about'] },
+] as const;
+
+const SAID_MS = 5000;
+
+export function makeFrame(): Frame {
+  const links = WAYS.map(({ href, label, icon: paths }) =>
+    h('a', { href, 'data-way': label }, icon(paths), h('span', {}, label)),
+  );
+  const offline = h(
+    'span',
+    { class: 'tag offline', 'data-testid': 'offline', hidden: navigator.onLine },
+    'offline',
+  );
+  const who = h('a', { class: 'who', href: '#/account', 'data-testid': 'who' }, 'Not logged in');
+  const notices = h('div', { class: 'notices' });
+  const main = h('main', { id: 'main', tabindex: -1 });
+  const said = h('div', { class: 'said', role: 'status', 'aria-live': 'polite' });
+  const nav = h('nav', { class: 'ways', 'aria-label': 'Main' }, ...links);
+  const skip = h(
+    'button',
+    { type: 'button', class: 'skip', on: { click: () => main.focus() } },
+    'Go to the content',
+  );
+  const brand = h(
+    'a',
+    { class: 'brand', href: '#/' },
+    h('img', { src: './icon.svg', alt: '', width: 32, height: 32 }),
+    h('span', {}, 'Burrow'),
+  );
+  const header = h('header', { class: 'top' }, brand, nav, offline, who);
+  const followNetwork = (): void => {
+    offline.hidden = navigator.onLine;
+  };
+  addEventListener('online', followNetwork);
+  addEventListener('offline', followNetwork);
+  return {
+    node: h('div', { class: 'frame' }, skip, header, notices, main, said),
+    notices,
+    show: (view, { name }) => {
+      const isFirst = main.childElementCount === 0;
+      fill(main, view.node);
+      document.title = `${view.title} · Burrow`;
+      WAYS.forEach(({ names }, at) => {
+        const isHere = (names as readonly string[]).includes(name);
+        links[at]?.toggleAttribute('data-here', isHere);
+        if (isHere) links[at]?.setAttribute('aria-current', 'page');
+        else links[at]?.removeAttribute('aria-current');
+      });
+      scrollTo(0, 0);
+      // A screen reader goes on from the new view; at the start the browser does so by itself.
+      if (!isFirst) main.focus({ preventScroll: true });
+    },
+    showAccount: (email) => {
+      fill(who, email ?? 'Not logged in');
+      who.toggleAttribute('data-in', email !== undefined);
+    },
+    say: (message, kind = 'good') => {
+      const note = h('p', { class: `note ${kind}` }, message);
+      fill(said, note);
+      setTimeout(() => note.remove(), SAID_MS);
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** What the user must know of the database, whatever they are doing. */
+import type { Database } from '../../src/index.ts';
+import { fill, h } from './dom.ts';
+import { explain } from './explain.ts';
+
+/** Data was lost, or the database has closed: both stay on the screen. */
+export function watchDatabase(db: Database, notices: HTMLElement): void {
+  const tellLoss = (description: string): void => {
+    notices.append(
+      notice('loss', 'Data was lost', `${description} The cities are brought in again.`, [
+        { label: 'Understood', run: (node) => node.remove() },
+      ]),
+    );
+  };
+  if (db.loss) tellLoss(db.loss.description);
+  db.addEventListener('loss', ({ detail }) => tellLoss(detail.description));
+  db.addEventListener('closed', ({ detail }) => {
+    notices.append(
+      notice('closed', 'The database has closed', detail, [
+        { label: 'Open it again', run: () => location.reload() },
+      ]),
+    );
+  });
+}
+
+/** Instead of everything else: the database could not be opened. */
+export function openingFailed(error: unknown): HTMLElement {
+  return notice('failed', 'The database could not be opened', explain(error), [
+    { label: 'Try again', run: () => location.reload() },
+  ]);
+}
+
+interface Action {
+  readonly label: string;
+  readonly run: (notice: HTMLElement) => void;
+}
+
+function notice(
+  name: string,
+  title: string,
+  text: string,
+  actions: readonly Action[],
+): HTMLElement {
+  const node = h('section', { class: 'notice', role: 'alert', 'data-testid': `notice-${name}` });
+  const buttons = actions.map(({ label, run }) =>
+    h('button', { type: 'button', class: 'quiet', on: { click: () => run(node) } }, label),
+  );
+  fill(node, h('div', { class: 'grow' }, h('h2', {}, title), h('p', {}, text)), ...buttons);
+  return node;
+}
