@@ -3,10 +3,13 @@ import { chromiumArgs, chromiumPath } from './scripts/chromium.mjs';
 
 const port = process.env['BURROW_E2E_PORT'] ?? '4178';
 const baseURL = `http://127.0.0.1:${port}/`;
+/** `BURROW_E2E_DEMO=off`: only tests of the package are run, so the demo is not built. */
+const hasDemo = process.env['BURROW_E2E_DEMO'] !== 'off';
 
 export default defineConfig({
   testDir: 'e2e',
   testMatch: '**/*.spec.ts',
+  globalSetup: './e2e/support/serve-app.ts',
   timeout: 60_000,
   fullyParallel: false,
   workers: 2,
@@ -18,11 +21,13 @@ export default defineConfig({
     launchOptions: { args: chromiumArgs, ...(chromiumPath && { executablePath: chromiumPath }) },
   },
   projects: [{ name: 'chromium', use: { browserName: 'chromium' } }],
-  webServer: {
-    command: `node scripts/start.mjs --port ${port} --strictPort`,
-    url: baseURL,
-    timeout: 120_000,
-    reuseExistingServer: false,
-    stdout: 'pipe',
-  },
+  ...(hasDemo && {
+    webServer: {
+      command: `node scripts/start.mjs --port ${port} --strictPort`,
+      url: baseURL,
+      timeout: 120_000,
+      reuseExistingServer: false,
+      stdout: 'pipe' as const,
+    },
+  }),
 });

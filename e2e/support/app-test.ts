@@ -1,0 +1,28 @@
+import { test as base } from '@playwright/test';
+import type * as Burrow from '../../src/index.ts';
+import { BrowserProfile } from './browser-profile.ts';
+
+/** What e2e/page/main.js puts into the page, and what tests keep there from one call to the next. */
+declare global {
+  var burrow: typeof Burrow;
+  var workerUrl: string;
+  var loadDriver: () => Promise<unknown>;
+  var db: Burrow.Database;
+}
+
+/** Tests of the package in an app: each with a browser of its own. */
+export const test = base.extend<{ readonly profile: BrowserProfile }>({
+  profile: async ({}, use) => {
+    const profile = await BrowserProfile.create();
+    try {
+      await use(profile);
+    } finally {
+      await profile.remove();
+    }
+  },
+});
+
+/** Figures that a test found, for whoever reads its output. */
+export function print(name: string, figures: Readonly<Record<string, unknown>>): void {
+  console.log(`[figures] ${name}: ${JSON.stringify(figures)}`);
+}
