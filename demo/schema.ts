@@ -52,14 +52,12 @@ export interface KeySecrets {
 
 /** Makes what is missing; a second start changes nothing. Two tabs that start at once make it once. */
 export async function ensureSchema(root: Client): Promise<void> {
-  await root.query(
-    q.Do(
-      null,
-      ...Object.entries(COLLECTIONS).map(([name, params]) =>
-        q.If(q.Exists(q.Collection(name)), null, q.CreateCollection({ name, ...params })),
-      ),
-    ),
-  );
+  // A query each: what one names must be there before it.
+  for (const [name, params] of Object.entries(COLLECTIONS)) {
+    await root.query(
+      q.If(q.Exists(q.Collection(name)), null, q.CreateCollection({ name, ...params })),
+    );
+  }
   await root.query(
     q.Do(
       null,

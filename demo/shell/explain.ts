@@ -2,7 +2,7 @@ import { BurrowError, QueryError } from '../../src/index.ts';
 
 /** What went wrong, in a sentence for the user. */
 export function explain(error: unknown): string {
-  if (error instanceof QueryError) return SENTENCES[error.code] ?? sentence(error.description);
+  if (error instanceof QueryError) return SENTENCES[error.code] ?? described(error);
   if (error instanceof BurrowError) return error.message;
   return error instanceof Error ? sentence(error.message) : String(error);
 }
@@ -15,6 +15,13 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'quota exceeded':
     'This device has no room left for the database. Nothing that was saved is lost. Free some space, then try again.',
 };
+
+/** With what is wrong with each field, where the database says so. */
+function described({ description, errors }: QueryError): string {
+  const failures = errors.flatMap((error) => error.failures ?? []);
+  const details = failures.map((failure) => `${failure.field.join('.')}: ${failure.description}`);
+  return [description, ...details].map(sentence).join(' ');
+}
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
