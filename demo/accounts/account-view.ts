@@ -140,9 +140,17 @@ function showLogins(app: App, current: Account, list: HTMLElement): () => void {
       );
     },
     error: (error) => {
-      // The token was ended in another tab.
-      void app.accounts.dropEnded().catch(() => undefined);
       fill(list, h('li', { class: 'problem' }, explain(error)));
+      void followEnd(app);
     },
   });
+}
+
+/** The token may have been ended in another tab. */
+async function followEnd(app: App): Promise<void> {
+  try {
+    await app.accounts.dropEnded();
+  } catch (error) {
+    app.say(explain(error), 'bad');
+  }
 }

@@ -1,15 +1,14 @@
 /** One city: what is known of it, a form to change it, and its history. Live, as every view here. */
-import { QueryError } from '../../src/index.ts';
+import { q, QueryError } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
 import { fill, h, type Child } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
-import { countryFlag, countryName, formatNumber } from '../shell/format.ts';
+import { countryName, formatNumber } from '../shell/format.ts';
 import type { Route } from '../shell/router.ts';
 import { cityForm } from './city-form.ts';
 import { cityRef, type CityDocument } from './city-queries.ts';
 import { historyList } from './history-list.ts';
 import { kindOf } from './kinds.ts';
-import { q } from '../../src/index.ts';
 
 export function cityView(app: App, { id }: Route): View {
   const head = h('header', { class: 'heading' });
@@ -93,7 +92,7 @@ function factParts({ ref, data }: CityDocument): Child[] {
     h('div', {}, h('dt', {}, label), h('dd', { 'data-testid': testId }, value));
   return [
     fact('Population', formatNumber(data.population), 'population'),
-    fact('Country', `${countryFlag(data.country)} ${countryName(data.country)}`),
+    fact('Country', `${countryName(data.country)} (${data.country})`),
     fact('Kind', kindOf(data.featureCode)),
     fact('Division', data.adminCode === '' ? 'none' : data.adminCode),
     fact('Place', `${degrees(latitude, 'N', 'S')}, ${degrees(longitude, 'E', 'W')}`),

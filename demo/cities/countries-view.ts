@@ -1,6 +1,6 @@
 import type { App, View } from '../shell/app.ts';
 import { fill, h } from '../shell/dom.ts';
-import { countryFlag, countryName, formatNumber } from '../shell/format.ts';
+import { countryName, formatNumber } from '../shell/format.ts';
 
 /** The start: every country, and how many cities it has. */
 export function countriesView(app: App): View {
@@ -50,7 +50,7 @@ function countryItems(countries: Readonly<Record<string, number>>): HTMLElement[
         h(
           'a',
           { href: `#/country/${code}` },
-          h('span', { class: 'flag', 'aria-hidden': 'true' }, countryFlag(code)),
+          h('span', { class: 'code', 'aria-hidden': 'true' }, code),
           h('span', { class: 'grow' }, name),
           h('span', { class: 'count' }, formatNumber(count)),
         ),

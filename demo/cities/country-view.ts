@@ -3,7 +3,7 @@ import type { Arg, Page } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
 import { fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
-import { countryFlag, countryName, formatNumber } from '../shell/format.ts';
+import { countryName, formatNumber } from '../shell/format.ts';
 import type { Route } from '../shell/router.ts';
 import { cityRows } from './city-rows.ts';
 import {
@@ -69,12 +69,7 @@ function heading(app: App, country: string): HTMLElement {
     'header',
     { class: 'heading' },
     h('a', { class: 'back', href: '#/' }, 'All countries'),
-    h(
-      'h1',
-      {},
-      h('span', { class: 'flag', 'aria-hidden': 'true' }, countryFlag(country)),
-      countryName(country),
-    ),
+    h('h1', {}, countryName(country)),
     count !== undefined && h('p', { class: 'lead' }, `${formatNumber(count)} cities`),
   );
 }

@@ -20,7 +20,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   const { on = {}, ...plain } = attributes;
   for (const [name, value] of Object.entries(plain)) {
     if (value === undefined || value === false) continue;
-    element.setAttribute(name, value === true ? '' : String(value));
+    element.setAttribute(name, value === true ? '' : `${value as string | number}`);
   }
   for (const [type, listener] of Object.entries(on)) {
     element.addEventListener(type, listener as EventListener);

@@ -21,12 +21,3 @@ export const formatBytes = (bytes: number): string =>
 /** Kosovo has a code that is in use, but not in the standard. */
 export const countryName = (code: string): string =>
   code === 'XK' ? 'Kosovo' : (countryNames.of(code) ?? code);
-
-const A = 'A'.codePointAt(0) ?? 0;
-const REGIONAL_A = 0x1f1e6;
-
-/** Its flag; the code itself where the system has no flags to draw. */
-export const countryFlag = (code: string): string =>
-  [...code]
-    .map((letter) => String.fromCodePoint((letter.codePointAt(0) ?? A) - A + REGIONAL_A))
-    .join('');
