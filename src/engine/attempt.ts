@@ -19,7 +19,7 @@ import { Meters } from './meters.ts';
 import { ContextNames } from './names.ts';
 import { Schema } from './schema.ts';
 import { EngineSession } from './session.ts';
-import type { AttemptInput, AttemptResult } from './transact.ts';
+import type { AttemptInput, AttemptResult } from './attempts.ts';
 
 /** What all runs of one query have in common. */
 export interface QueryPlan {

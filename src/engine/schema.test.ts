@@ -5,6 +5,7 @@ import type { Entry, Range } from '../store/port.ts';
 import type { Lambda } from '../values/value.ts';
 import { Suspended, type Reader } from '../store/reader.ts';
 import { NATIVE } from '../values/value.ts';
+import { plainReader } from './testing/plain-reader.ts';
 import { Schema } from './schema.ts';
 
 const parse = (wire: string, apiVersion: string): Lambda => ({
@@ -23,11 +24,12 @@ function collection(id: number, name: string): Entry {
   return { entry: key, key, row: { key, entries: [], value: packVersion({ ...parts, body }) } };
 }
 
-const readerOf = (entries: readonly Entry[]): Reader => ({
-  row: () => undefined,
-  range: ({ lower, upper, limit }: Range) =>
-    entries.filter(({ key }) => key >= lower && key < upper).slice(0, limit),
-});
+const readerOf = (entries: readonly Entry[]): Reader =>
+  plainReader({
+    row: () => undefined,
+    range: ({ lower, upper, limit }: Range) =>
+      entries.filter(({ key }) => key >= lower && key < upper).slice(0, limit),
+  });
 
 test('names are of before the query, numbers of now', () => {
   const before = [collection(1024, 'a'), collection(1025, 'b')];
@@ -50,12 +52,12 @@ test('a schema of more objects than one range holds is read whole', () => {
 });
 
 test('the first look asks for all kinds at once; what rows say is parsed once', () => {
-  const waiting: Reader = {
+  const waiting = plainReader({
     row: () => undefined,
     range: (range) => {
       throw new Suspended([{ kind: 'range', range }]);
     },
-  };
+  });
   const cold = new Schema(7, waiting, waiting, parse);
   let needs: readonly unknown[] = [];
   try {
@@ -65,7 +67,7 @@ test('the first look asks for all kinds at once; what rows say is parsed once', 
   }
   expect(needs.length).toBeGreaterThanOrEqual(5);
   const entries = [collection(1024, 'a')];
-  const warm: Reader = { row: () => undefined, range: () => entries };
+  const warm = plainReader({ row: () => undefined, range: () => entries });
   const first = new Schema(7, warm, warm, parse).byName('collections', 'a');
   expect(new Schema(7, warm, warm, parse).byName('collections', 'a')).toBe(first);
 });

@@ -12,7 +12,7 @@ import { createIds, RecordedInputs } from './inputs.ts';
 import { Meters } from './meters.ts';
 import { Schema } from './schema.ts';
 import { EngineSession } from './session.ts';
-import type { AttemptInput } from './transact.ts';
+import type { AttemptInput } from './attempts.ts';
 
 const SYSTEM: Omit<Caller, 'database'> = {
   label: { kind: 'root', id: '0' },

@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { documentKey } from '../codec/key.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/port.ts';
-import { Transactor, type Attempt, type AttemptInput } from './transact.ts';
+import type { Attempt, AttemptInput } from './attempts.ts';
+import { Transactor } from './transact.ts';
 
 const passwords = { hash: async (text: string) => `hash of ${text}`, verify: async () => true };
 
@@ -11,6 +13,7 @@ const transactorOn = (store: Store, isHeld?: () => boolean): Transactor =>
   new Transactor({
     store,
     passwords,
+    random: (bytes) => new Uint8Array(randomBytes(bytes)),
     durability: 'relaxed',
     hashCost: 4,
     ...(isHeld ? { lease: { isHeld } } : {}),

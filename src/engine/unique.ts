@@ -48,7 +48,7 @@ const GROWTH = 4;
 function isTaken(context: EngineContext, ref: Ref, prefix: Key, own: readonly Key[]): boolean {
   const ownBelow = own.filter((entry) => entry.startsWith(prefix)).length;
   for (let limit = ownBelow + 1; ; limit *= GROWTH) {
-    const found = context.reader.range({
+    const found = context.reader.unlikelyRange({
       space: 'documents',
       by: 'entry',
       lower: prefix,

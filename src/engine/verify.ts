@@ -10,7 +10,8 @@ import { ROOT_DATABASE } from './databases.ts';
 import { fieldsOf } from './documents.ts';
 import { NATIVE_INDEX } from './native-indexes.ts';
 import { systemContext } from './system-context.ts';
-import type { AttemptInput, Transactor } from './transact.ts';
+import type { AttemptInput } from './attempts.ts';
+import type { Transactor } from './transact.ts';
 import { allEntries, userEntries } from './version-rows.ts';
 
 type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;

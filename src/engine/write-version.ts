@@ -4,8 +4,7 @@
  */
 import { historyEntryKey, historyKey, type Key } from '../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../codec/row.ts';
-import { assert, type Step } from '../errors.ts';
-import { eachElement } from '../query/gather.ts';
+import type { Step } from '../errors.ts';
 import type { Row } from '../store/port.ts';
 import type { Writer } from '../store/reader.ts';
 import type { Micros, ObjectValue, Ref } from '../values/value.ts';
@@ -60,7 +59,6 @@ interface PlannedVersion {
   readonly indexed: readonly IndexedEntries[];
 }
 
-/** What unique indexes must be asked is known before the rows are: both are needed at once. */
 function plannedVersion(
   context: EngineContext,
   writer: Writer,
@@ -68,22 +66,14 @@ function plannedVersion(
   fields: ObjectValue,
   position: readonly Step[],
 ): PlannedVersion {
+  // What is changed has been read; what is created is hardly ever there.
   const address = { space: 'documents', key: keyOf(ref) } as const;
-  let before: Row | undefined;
-  let present: Row | undefined;
-  const [, planned] = eachElement([0, 1], (step): PlannedVersion | undefined => {
-    if (step === 0) {
-      present = context.reader.row(address);
-      before = writer.base.row(address);
-      return undefined;
-    }
-    const version = versionOf(context, ref, fields, before);
-    const indexed = userEntries(context, ref, fields, version);
-    requireUnique(context, ref, indexed, present?.entries ?? [], position);
-    return { before, version, indexed };
-  });
-  assert(planned, () => 'both steps were taken');
-  return planned;
+  const present = context.reader.unlikelyRow(address);
+  const before = writer.base.unlikelyRow(address);
+  const version = versionOf(context, ref, fields, before);
+  const indexed = userEntries(context, ref, fields, version);
+  requireUnique(context, ref, indexed, present?.entries ?? [], position);
+  return { before, version, indexed };
 }
 
 /** Ends a document that is there. */

@@ -1,6 +1,6 @@
 /** `create`, `update`, `replace`, `delete`, `insert`, `remove`: rights, places of faults, order of checks. Spec: functions 1.5. */
+import { unpackVersion } from '../codec/row.ts';
 import { fail, type Step } from '../errors.ts';
-import { eachElement } from '../query/gather.ts';
 import { positionOf, type Where } from '../query/node.ts';
 import type { ReadTime } from '../query/session.ts';
 import { NATIVE, Ref, isObject } from '../values/value.ts';
@@ -17,7 +17,15 @@ import type { EngineContext } from './context.ts';
 import { ROOT_DATABASE } from './databases.ts';
 import { collectionRef, isNative, sourceCovering } from './definitions.ts';
 import type { IndexDefinition } from './definitions.ts';
-import { documentOf, failDenied, failNotFound, fieldsOf, liveVersion } from './documents.ts';
+import {
+  documentOf,
+  failDenied,
+  failNotFound,
+  fieldsOf,
+  isExpired,
+  keyOf,
+  liveVersion,
+} from './documents.ts';
 import type { LiveVersion } from './documents.ts';
 import { nextRef } from './fresh-ref.ts';
 import { removeVersion, rewriteHistory } from './history.ts';
@@ -73,23 +81,17 @@ export function createIn(
 ): Document {
   for (;;) {
     const ref = id === undefined ? nextRef(context, collection) : refIn(context, collection, id);
-    const isFree = { known: true };
-    const [, document] = eachElement([0, 1], (step) => {
-      if (step === 0) {
-        isFree.known = isFreeRef(context, ref);
-        if (!isFree.known && id !== undefined) failExists(ref, position);
-        return undefined;
-      }
-      if (!isFree.known) return undefined;
+    if (isFreeRef(context, ref)) {
       return saveDocument(context, { mode: 'create', ref, params, previous: undefined }, position);
-    });
-    if (document) return document;
+    }
+    if (id !== undefined) failExists(ref, position);
   }
 }
 
 function isFreeRef(context: EngineContext, ref: Ref): boolean {
   if (SCHEMA_COLLECTIONS.has(ref.collection)) return true;
-  return liveVersion(context, ref, 'present') === undefined;
+  const row = context.reader.unlikelyRow({ space: 'documents', key: keyOf(ref) });
+  return !row || isExpired(unpackVersion(String(row.value)), context.snapshot);
 }
 
 function targetOf(

@@ -150,6 +150,8 @@ export interface Changes {
   readonly entries: readonly { readonly space: EntrySpace; readonly key: Key }[];
 }
 
+const NO_ENTRIES: readonly Entry[] = [];
+
 /** Facts of one run of one query or group, at one head. */
 export class Run implements Reader {
   private readonly cache: FactCache;
@@ -159,6 +161,8 @@ export class Run implements Reader {
   /** What the present attempt has read; cleared by `begin`. */
   private readRows: RowAddress[] = [];
   private readRanges: Range[] = [];
+  /** What the present attempt took to be absent without having looked. */
+  private presumed: StoreNeed[] = [];
 
   /** @param head the commit this run's snapshot shows: the cache is used only while it is at the same one */
   constructor(cache: FactCache, head: Micros | undefined) {
@@ -169,6 +173,19 @@ export class Run implements Reader {
   begin(): void {
     this.readRows = [];
     this.readRanges = [];
+    this.presumed = [];
+  }
+
+  /** What must turn out to be absent for the outcome of the present attempt to hold. */
+  get presumptions(): readonly StoreNeed[] {
+    return this.presumed;
+  }
+
+  /** Whether all that was presumed absent is known to be so by now. */
+  isAbsent(needs: readonly StoreNeed[]): boolean {
+    return needs.every((need) =>
+      need.kind === 'row' ? this.peek(need.address) === null : this.known(need.range)?.length === 0,
+    );
   }
 
   readSet(): { readonly rows: readonly RowAddress[]; readonly ranges: readonly Range[] } {
@@ -182,6 +199,20 @@ export class Run implements Reader {
     return found ?? undefined;
   }
 
+  unlikelyRow(address: RowAddress): Row | undefined {
+    this.readRows.push(address);
+    const found = this.peek(address);
+    if (found === undefined) this.presumed.push({ kind: 'row', address });
+    return found ?? undefined;
+  }
+
+  unlikelyRange(range: Range): readonly Entry[] {
+    this.readRanges.push(range);
+    const found = this.known(range);
+    if (!found) this.presumed.push({ kind: 'range', range });
+    return found ?? NO_ENTRIES;
+  }
+
   /** Undefined: not known. `null`: known to be absent. */
   peek(address: RowAddress): Row | null | undefined {
     const name = rowName(address.space, address.key);
@@ -193,6 +224,12 @@ export class Run implements Reader {
 
   range(range: Range): readonly Entry[] {
     this.readRanges.push(range);
+    const found = this.known(range);
+    if (found) return found;
+    throw new Suspended([{ kind: 'range', range }]);
+  }
+
+  private known(range: Range): readonly Entry[] | undefined {
     const name = rangeName(range);
     const own = this.ranges.get(name);
     if (own) return own;
@@ -200,9 +237,8 @@ export class Run implements Reader {
     if (cached) {
       this.ranges.set(name, cached);
       if (range.rows) for (const { key, row } of cached) this.rows.set(rowName(range.space, key), row);
-      return cached;
     }
-    throw new Suspended([{ kind: 'range', range }]);
+    return cached;
   }
 
   /** Gets what is needed from the transaction, in one batch. */

@@ -40,9 +40,20 @@ export class Overlay implements Writer {
 
   range(range: Range): readonly Entry[] {
     const layer = layerOf(this.layers, range.space);
-    if (!layer || layer.rows.size === 0) return this.base.range(range);
-    const own = ownEntries(range.by === 'entry' ? layer.entries : layer.keys, range);
-    return merged(this.base, range, own, layer.rows);
+    const read = (each: Range) => this.base.range(each);
+    return layer ? throughLayer(layer, range, read) : read(range);
+  }
+
+  unlikelyRow(address: RowAddress): Row | undefined {
+    const layer = layerOf(this.layers, address.space);
+    if (layer?.rows.has(address.key)) return layer.rows.get(address.key);
+    return this.base.unlikelyRow(address);
+  }
+
+  unlikelyRange(range: Range): readonly Entry[] {
+    const layer = layerOf(this.layers, range.space);
+    const read = (each: Range) => this.base.unlikelyRange(each);
+    return layer ? throughLayer(layer, range, read) : read(range);
   }
 
   put(space: EntrySpace, row: Row): void {
@@ -99,6 +110,14 @@ const emptyLayer = (): Layer => ({ rows: new Map(), entries: new Map(), keys: ne
 const layerOf = (layers: Record<EntrySpace, Layer>, space: Space): Layer | undefined =>
   isEntrySpace(space) ? layers[space] : undefined;
 
+type ReadRange = (range: Range) => readonly Entry[];
+
+function throughLayer(layer: Layer, range: Range, read: ReadRange): readonly Entry[] {
+  if (layer.rows.size === 0) return read(range);
+  const own = ownEntries(range.by === 'entry' ? layer.entries : layer.keys, range);
+  return merged(read, range, own, layer.rows);
+}
+
 /** The overlay's entries in the range, in its direction. */
 function ownEntries(groups: Map<string, Entry[]>, { lower, upper, reverse }: Range): Entry[] {
   const found: Entry[] = [];
@@ -127,13 +146,14 @@ function groupsBetween(groups: Map<string, Entry[]>, lower: Key, upper: Key): En
  * Base entries whose row the overlay has not replaced, and the overlay's own, in order. Asks the base again as long as
  * replaced rows leave the page short.
  */
-function merged(base: Reader, range: Range, own: readonly Entry[], replaced: ReadonlyMap<Key, Row | undefined>): readonly Entry[] {
+function merged(read: ReadRange, range: Range, own: readonly Entry[], replaced: ReadonlyMap<Key, Row | undefined>): readonly Entry[] {
   const isBefore = range.reverse ? (a: Key, b: Key) => a > b : (a: Key, b: Key) => a < b;
   const result: Entry[] = [];
   let ownAt = 0;
   let rest = range;
   for (;;) {
-    const page = base.range(rest);
+    const page = read(rest);
+    if (own.length === 0 && rest === range && !page.some((entry) => replaced.has(entry.key))) return page;
     for (const entry of page) {
       for (let mine = own[ownAt]; mine && isBefore(mine.entry, entry.entry); mine = own[++ownAt]) result.push(mine);
       if (!replaced.has(entry.key)) result.push(entry);

@@ -26,6 +26,13 @@ export interface Reader {
   row(address: RowAddress): Row | undefined;
   /** Up to `range.limit` entries; fewer only when the range holds no more. @throws Suspended */
   range(range: Range): readonly Entry[];
+  /**
+   * For rows that are hardly ever there (under an id just made up, behind a unique value): when not at hand, goes on as if
+   * there were none. The host looks before it believes the outcome.
+   */
+  unlikelyRow(address: RowAddress): Row | undefined;
+  /** The same for ranges that hardly ever hold anything. */
+  unlikelyRange(range: Range): readonly Entry[];
 }
 
 /** Writes of the running query over a `Reader`: reads see them at once. */

@@ -4,6 +4,7 @@ import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Entry, Range } from '../../store/port.ts';
 import { Meters } from '../meters.ts';
+import { plainReader } from '../testing/plain-reader.ts';
 import { Leaf } from './leaf.ts';
 
 const LOWER = 'a' as Key;
@@ -31,7 +32,8 @@ function leafOver(count: number) {
     return Array.from({ length: found }, () => entry);
   };
   const meters = new Meters();
-  const source = { reader: { row: () => undefined, range }, meters, partitions: 8 };
+  const reader = plainReader({ row: () => undefined, range });
+  const source = { reader, meters, partitions: 8 };
   const stretch = {
     space: 'documents',
     by: 'entry',

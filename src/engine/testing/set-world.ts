@@ -10,8 +10,9 @@ import { Meters } from '../meters.ts';
 import type { Permissions } from '../permissions.ts';
 import { Schema } from '../schema.ts';
 import { endDocument, writeVersion } from '../write-version.ts';
+import { plainReader } from './plain-reader.ts';
 
-const EMPTY: Reader = { row: () => undefined, range: () => [] };
+const EMPTY = plainReader({ row: () => undefined, range: () => [] });
 
 export const DATABASE = 7;
 
@@ -199,6 +200,14 @@ class Facts implements Reader {
     const known = this.ranges.get(JSON.stringify(range));
     if (!known) throw new Suspended([{ kind: 'range', range }]);
     return known;
+  }
+
+  unlikelyRow(address: RowAddress): Row | undefined {
+    return this.row(address);
+  }
+
+  unlikelyRange(range: Range): readonly Entry[] {
+    return this.range(range);
   }
 
   fetch(needs: readonly Need[]): void {

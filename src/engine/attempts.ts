@@ -1,0 +1,127 @@
+/** Attempts: synchronous evaluations over a run of facts, alone or one over the other. */
+import { Overlay } from '../store/overlay.ts';
+import type { Run, StoreNeed } from '../store/facts.ts';
+import type { WriteSet } from '../store/port.ts';
+import { Suspended, type Need, type Writer } from '../store/reader.ts';
+import type { Micros } from '../values/value.ts';
+import type { ReadSet } from './api.ts';
+import type { HashAnswers, HashNeed } from './hash-answers.ts';
+
+/** What an attempt may use. The same attempt runs several times: it depends on nothing else. */
+export interface AttemptInput {
+  /** Reads only, when run by `Transactor.read`. */
+  readonly writer: Writer & { readonly bytes: number };
+  /** Last commit before this attempt. */
+  readonly head: Micros;
+  readonly answers: HashAnswers;
+}
+export interface AttemptResult<T> {
+  readonly value: T;
+  /** Commit time of what it wrote: above `head`. */
+  readonly ts: Micros;
+  /** False: what it wrote is dropped. */
+  readonly keep: boolean;
+}
+/** Throws `Suspended` for what it needs; anything else it throws drops what it wrote. */
+export type Attempt<T> = (input: AttemptInput) => AttemptResult<T>;
+
+/**
+ * How one attempt ended. `failed` carries what it threw: a refusal, or a mistake of ours. It holds only if everything
+ * in `presumed` is absent.
+ */
+export type Outcome = { readonly presumed: readonly StoreNeed[]; readonly readSet: ReadSet } & (
+  | ({ readonly state: 'done' } & AttemptResult<unknown>)
+  | { readonly state: 'failed'; readonly reason: unknown }
+  | { readonly state: 'suspended'; readonly needs: readonly Need[] }
+);
+
+export function tryAttempt(
+  attempt: Attempt<unknown>,
+  input: AttemptInput,
+  run: Run,
+): Outcome {
+  run.begin();
+  const ended = () => ({ presumed: run.presumptions, readSet: run.readSet() });
+  try {
+    const result = attempt(input);
+    return { state: 'done', ...result, ...ended() };
+  } catch (reason) {
+    return reason instanceof Suspended
+      ? { state: 'suspended', needs: reason.needs, ...ended() }
+      : { state: 'failed', reason, ...ended() };
+  }
+}
+
+/** What it waits for: without that there is no outcome. */
+export const storeNeeds = (outcome: Outcome): readonly StoreNeed[] =>
+  outcome.state === 'suspended' ? outcome.needs.filter(isStoreNeed) : [];
+
+const isStoreNeed = (need: Need): need is StoreNeed => need.kind === 'row' || need.kind === 'range';
+
+export const hashNeeds = (outcome: Outcome): readonly HashNeed[] =>
+  outcome.state === 'suspended'
+    ? outcome.needs.filter((need): need is HashNeed => !isStoreNeed(need))
+    : [];
+
+export function valueOf<T>(outcome: Outcome): T {
+  if (outcome.state === 'done') return outcome.value as T;
+  throw outcome.state === 'failed' ? outcome.reason : new Suspended(outcome.needs);
+}
+
+/** A query that waits to be written. */
+export interface Job {
+  readonly attempt: Attempt<unknown>;
+  readonly answers: HashAnswers;
+  readonly settle: (outcome: Outcome, committed: Micros | undefined, retries: number) => void;
+  readonly fail: (reason: unknown) => void;
+}
+
+/** Jobs evaluated one over the other, to share a commit. */
+export interface Group {
+  readonly members: readonly {
+    readonly job: Job;
+    readonly outcome: Outcome;
+    readonly committed: Micros | undefined;
+  }[];
+  /** Jobs that wait for the next commit: this one is large enough. */
+  readonly rest: readonly Job[];
+  /** What its members wait for; those that wait for a hash only wrote nothing, and hold up nobody. */
+  readonly needs: readonly StoreNeed[];
+  readonly presumed: readonly StoreNeed[];
+  readonly writes: WriteSet | undefined;
+  readonly run: Run;
+  readonly head: Micros;
+  readonly ts: Micros;
+}
+
+const GROUP_BYTES_MAX = 4 * 1024 * 1024;
+
+export function evaluateGroup(jobs: readonly Job[], run: Run, head: Micros): Group {
+  const shared = new Overlay(run);
+  const isAlone = jobs.length === 1;
+  const needs: StoreNeed[] = [];
+  const presumed: StoreNeed[] = [];
+  const members: Group['members'][number][] = [];
+  let ts = head;
+  for (const job of jobs) {
+    const own = isAlone ? shared : new Overlay(shared);
+    const outcome = tryAttempt(job.attempt, { writer: own, head: ts, answers: job.answers }, run);
+    addTo(needs, storeNeeds(outcome));
+    addTo(presumed, outcome.presumed);
+    const wrote = outcome.state === 'done' && outcome.keep && !own.isEmpty;
+    members.push({ job, outcome, committed: wrote ? outcome.ts : undefined });
+    if (wrote) ts = outcome.ts;
+    if (isAlone) {
+      if (!wrote) shared.clear();
+    } else if (wrote) shared.absorb(own.writes());
+    if (shared.bytes > GROUP_BYTES_MAX) break;
+  }
+  const rest = jobs.slice(members.length);
+  const writes = shared.isEmpty ? undefined : shared.writes();
+  return { members, rest, needs, presumed, writes, run, head, ts };
+}
+
+/** Not by spreading: needs may be more than a call takes arguments. */
+function addTo(list: StoreNeed[], more: readonly StoreNeed[]): void {
+  for (const need of more) list.push(need);
+}

@@ -1,0 +1,9 @@
+import type { Reader } from '../../store/reader.ts';
+
+/** A reader that presumes nothing: what is unlikely is read like all else. */
+export const plainReader = (parts: Pick<Reader, 'row' | 'range'>): Reader => ({
+  row: (address) => parts.row(address),
+  range: (range) => parts.range(range),
+  unlikelyRow: (address) => parts.row(address),
+  unlikelyRange: (range) => parts.range(range),
+});
