@@ -2,7 +2,13 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, expect, type BrowserContext, type CDPSession, type Page } from '@playwright/test';
+import {
+  chromium,
+  expect,
+  type BrowserContext,
+  type CDPSession,
+  type Page,
+} from '@playwright/test';
 import { chromiumArgs, chromiumPath } from '../../scripts/chromium.mjs';
 
 export class BrowserProfile {
@@ -84,7 +90,8 @@ export class BrowserProfile {
 
 export const appUrl = (): string => {
   const url = process.env['BURROW_E2E_APP'];
-  if (url === undefined) throw new Error('The app is not served: e2e/support/serve-app.ts did not run.');
+  if (url === undefined)
+    throw new Error('The app is not served: e2e/support/serve-app.ts did not run.');
   return url;
 };
 
