@@ -2,6 +2,7 @@
  * When a database was born, told inside and outside of it, so that a lost, replaced or rolled-back one is noticed. The stamp
  * inside lies in every space, under a number, where no row has its key. See docs/decisions/0003-durability-and-loss.md.
  */
+import type { Key } from '../src/codec/key.ts';
 import { Refusal } from '../src/errors.ts';
 import type { Row, RowAddress, Space, WriteTx } from '../src/store/port.ts';
 import { SPACES } from '../src/store/port.ts';
@@ -105,6 +106,9 @@ export function requireBirth(stamp: unknown, expected: Birth): void {
   if (stamp.format !== expected.format) throw newerDatabase();
 }
 
+/** What the names of commits to this database, in this format, begin with. */
+export const birthPrefix = ({ birth, format }: Birth): string => `${birth}.${format}.`;
+
 /** Moves the data to the next format, unless another tab has done so. */
 export async function migrate(
   tx: IdbTransaction,
@@ -114,11 +118,21 @@ export async function migrate(
   const stamps = await Promise.all(SPACES.map((space) => tx.raw(space, STAMP_KEY)));
   const meta = stamps[SPACES.indexOf('meta')];
   if (!isStamp(meta) || meta.format !== format) return;
+  await remark(tx);
   await migration(tx);
   for (const [i, stamp] of stamps.entries()) {
     const space: Space | undefined = SPACES[i];
     if (space && isStamp(stamp)) tx.putRaw(space, { ...stamp, format: format + 1 });
   }
+}
+
+/** Rows of `meta` tell older code that they are not of its format any more. */
+async function remark(tx: IdbTransaction): Promise<void> {
+  const everything = { space: 'meta', by: 'key', reverse: false, rows: true } as const;
+  const range = { ...everything, lower: '' as Key, upper: '\xff' as Key, limit: Infinity };
+  const { ranges } = await tx.fetch([], [range]);
+  const rows = (ranges[0] ?? []).flatMap(({ row }) => row ?? []);
+  tx.apply({ puts: rows.map((row) => ({ space: 'meta', row })), deletes: [] });
 }
 
 /** The application has been told of the loss. */

@@ -1,6 +1,7 @@
 /** Proves L7 and L9: threats-and-faults.md, F9, F11-F15. */
 import { afterEach, expect, test } from 'vitest';
 import { metaKey, type Key } from '../src/codec/key.ts';
+import { headOf } from '../src/engine/transact.ts';
 import type { Store } from '../src/store/port.ts';
 import type { Migration } from './birth-stamp.ts';
 import { openDexieDatabase, openDexieStore } from './dexie-store.ts';
@@ -101,7 +102,7 @@ test('write() refuses when the database under it is not the one that was opened'
   const store = await open(name);
   await commit(store, 5);
   await clear(name, 'meta');
-  await expect(commit(store, 6)).rejects.toMatchObject({ code: 'local_data_loss' });
+  await expect(increment(store)).rejects.toMatchObject({ code: 'local_data_loss' });
 });
 
 test('destroy() leaves nothing that would be taken for a loss', async () => {
@@ -153,9 +154,12 @@ test('openDexieStore() migrates step by step, and goes on where it was interrupt
 test('write() refuses once a newer version of the app has migrated the data', async () => {
   const name = freshName();
   const store = await open(name);
+  await commit(store, 4);
   const newer = await open(name, { migrations: [async () => undefined] });
+  await expect(increment(store)).rejects.toThrow(/newer version/u);
   await expect(commit(store, 5)).rejects.toThrow(/newer version/u);
-  await commit(newer, 5);
+  await increment(newer);
+  expect(await headOfStore(newer)).toBe('{"ts":5}');
 });
 
 test('openOutsideMarker() keeps a text, here and in a cache', async () => {
@@ -211,6 +215,18 @@ function commit(store: Store, ts: number): Promise<void> {
         deletes: [],
       }),
     { durability: 'strict' },
+  );
+}
+
+/** As an engine commits: it reads the head in the same transaction. */
+function increment(store: Store): Promise<void> {
+  return store.write(
+    async (tx) => {
+      const found = await tx.fetch([{ space: 'meta', key: HEAD }], []);
+      const value = JSON.stringify({ ts: headOf(found.rows[0]) + 1 });
+      tx.apply({ puts: [{ space: 'meta', row: { key: HEAD, entries: [], value } }], deletes: [] });
+    },
+    { durability: 'relaxed' },
   );
 }
 

@@ -2,7 +2,7 @@
 import { Dexie } from 'dexie';
 import { Refusal } from '../src/errors.ts';
 import { within } from './deadline.ts';
-import { refusalOf } from './idb-failure.ts';
+import { refusalOf, said, TransactionFailure } from './idb-failure.ts';
 import { ENTRY_INDEX } from './idb-rows.ts';
 
 const LAYOUT = {
@@ -26,7 +26,7 @@ export interface Connection {
   close(): void;
 }
 
-/** @throws Refusal `storage_blocked`, `storage_unavailable`, `quota_exceeded` */
+/** @throws Refusal `storage_blocked`, `storage_unavailable`; TransactionFailure with what the browser said */
 export async function connect(
   name: string,
   deadlineMs: number,
@@ -43,7 +43,8 @@ export async function connect(
       () => dexie.close(),
       () => undefined,
     );
-    throw refusalOf(reason);
+    const cause = said(reason);
+    throw cause instanceof DOMException ? new TransactionFailure(cause, false) : refusalOf(cause);
   }
   const connection = { idb: dexie.backendDB(), isLost: false, close: () => dexie.close() };
   connection.idb.addEventListener('close', () => {
@@ -64,7 +65,7 @@ export async function deleteDatabase(name: string, deadlineMs: number): Promise<
   try {
     await within(deadlineMs, new Dexie(name, { autoOpen: false }).delete(), blocked);
   } catch (reason) {
-    throw refusalOf(reason);
+    throw refusalOf(said(reason));
   }
 }
 

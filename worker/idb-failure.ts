@@ -63,9 +63,13 @@ export const newerDatabase = (options?: ErrorOptions): Refusal =>
     options,
   );
 
-/** Dexie wraps what the browser said when a database does not open. */
+/** What the browser said when a database did not open: Dexie wraps it. */
+export function said(reason: unknown): unknown {
+  const isWrapped = typeof reason === 'object' && reason !== null && 'inner' in reason;
+  return isWrapped && reason.inner instanceof DOMException ? reason.inner : reason;
+}
+
 function nameOf(reason: unknown): string {
   if (typeof reason !== 'object' || reason === null) return typeof reason;
-  if ('inner' in reason && reason.inner instanceof Error) return nameOf(reason.inner);
   return 'name' in reason && typeof reason.name === 'string' ? reason.name : 'an unnamed error';
 }

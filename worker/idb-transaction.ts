@@ -19,7 +19,9 @@ export interface TransactionPlan {
   readonly spaces: readonly Space[];
   readonly mode: IDBTransactionMode;
   readonly durability: Durability;
-  /** Marks rows of `meta`, to know later whether the commit arrived. */
+  /** Of the database this store opened: what its commits' names begin with. */
+  readonly birth: string;
+  /** Its name marks the rows of `meta` it writes: whose they are, and later, whether the commit arrived. */
   readonly commit: string;
   readonly watchdog: Watchdog;
 }
@@ -43,6 +45,7 @@ export class IdbTransaction implements WriteTx, Waiting {
   /** Commits that wrote the rows of `meta` read here, and the first such row written here. */
   private readonly commitsSeen = new Map<Key, string | undefined>();
   private mark: Key | undefined = undefined;
+  private isBorn = false;
 
   /** @throws TransactionFailure when the connection is closed */
   constructor(idb: IDBDatabase, plan: TransactionPlan) {
@@ -79,7 +82,7 @@ export class IdbTransaction implements WriteTx, Waiting {
       if (pending === 0) settle({ rows, ranges: found });
       addresses.forEach(({ space, key }, i) => {
         this.onResult(this.store(space).get(key), (stored: StoredRow | undefined) => {
-          if (space === 'meta') this.commitsSeen.set(key, stored?.c);
+          if (space === 'meta') this.noteCommit(key, stored?.c);
           rows[i] = stored && rowOf(stored);
           arrived();
         });
@@ -155,6 +158,11 @@ export class IdbTransaction implements WriteTx, Waiting {
     this.abortQuietly();
   }
 
+  /** Something was written, and no row read so far tells that this is the database it was meant for. */
+  get mustLookAtStamp(): boolean {
+    return this.hasWritten && !this.isBorn;
+  }
+
   get failure(): TransactionFailure | undefined {
     return this.failedWith;
   }
@@ -175,6 +183,11 @@ export class IdbTransaction implements WriteTx, Waiting {
   beat(): void {
     if (!this.hasAnswered && this.beats > BLOCKED_BEATS) this.giveUp(blockedByOthers());
     else if (this.beats > SILENT_BEATS) this.giveUp(silent(this.state === 'committing'));
+  }
+
+  private noteCommit(key: Key, commit: string | undefined): void {
+    this.commitsSeen.set(key, commit);
+    if (commit?.startsWith(this.plan.birth) === true) this.isBorn = true;
   }
 
   private giveUp(refusal: Refusal): void {

@@ -15,6 +15,7 @@ import {
   type WriteTx,
 } from '../src/store/port.ts';
 import {
+  birthPrefix,
   forgetLoss,
   migrate,
   replaced,
@@ -72,8 +73,8 @@ export class IndexedDbStore implements DexieStore {
   private readonly options: DexieStoreOptions;
   private readonly watchdog: Watchdog;
   private readonly format: number;
-  /** Starts the names of this store's commits. */
-  private readonly commitPrefix: string;
+  /** Tells this store's commits from those of others. */
+  private readonly opened: string;
   private commits = 0;
   private state: State = { state: 'ended', refusal: closed };
   private born: Birth;
@@ -86,7 +87,7 @@ export class IndexedDbStore implements DexieStore {
     this.checkpoint = new Checkpoint(name, options);
     this.watchdog = options.watchdog ?? new Watchdog();
     this.format = 1 + (options.migrations?.length ?? 0);
-    this.commitPrefix = hex(options.random(8));
+    this.opened = hex(options.random(8));
     this.born = { birth: hex(options.random(16)), format: this.format };
   }
 
@@ -95,11 +96,14 @@ export class IndexedDbStore implements DexieStore {
   }
 
   async open(): Promise<void> {
-    const [connection, outside] = await Promise.all([this.connect(), this.checkpoint.read()]);
+    const outside = this.checkpoint.read();
     try {
-      await this.settle(connection, outside);
+      const connection = await this.connect();
+      await this.settle(connection, await outside).catch((reason: unknown) => {
+        connection.close();
+        throw reason;
+      });
     } catch (reason) {
-      connection.close();
       throw reason instanceof TransactionFailure ? thrownFor(reason) : reason;
     }
   }
@@ -198,23 +202,21 @@ export class IndexedDbStore implements DexieStore {
     connection: Connection,
     mode: IDBTransactionMode,
     options: Required<WriteOptions>,
+    born = this.born,
   ): IdbTransaction {
+    const birth = birthPrefix(born);
     this.commits += 1;
-    const commit = `${this.commitPrefix}-${this.commits.toString(36)}`;
-    return new IdbTransaction(connection.idb, {
-      ...options,
-      mode,
-      commit,
-      watchdog: this.watchdog,
-    });
+    const commit = `${birth}${this.opened}-${this.commits.toString(36)}`;
+    const { watchdog } = this;
+    return new IdbTransaction(connection.idb, { ...options, mode, birth, commit, watchdog });
   }
 
-  /** Runs the body while the stamp is on its way; takes everything back unless both are right. */
+  /** Takes everything back unless the body ends well and this is the database that was opened. */
   private async changing<T>(tx: IdbTransaction, body: () => Promise<T>): Promise<T> {
     try {
-      const stamp = tx.raw(spaceOfStamp(tx.plan.spaces), STAMP_KEY);
       const value = await body();
-      this.requireBirth(await stamp);
+      if (tx.mustLookAtStamp)
+        this.requireBirth(await tx.raw(spaceOfStamp(tx.plan.spaces), STAMP_KEY));
       return value;
     } catch (reason) {
       tx.drop();
@@ -258,19 +260,27 @@ export class IndexedDbStore implements DexieStore {
   private async reopen(lost: Connection): Promise<Connection> {
     lost.close();
     for (let tries = 1; ; tries += 1) {
-      const connection = await this.connect();
       try {
-        const tx = this.begin(connection, 'readonly', { spaces: ['meta'], durability: 'relaxed' });
-        this.requireBirth(await tx.raw('meta', STAMP_KEY));
-        if (this.state.state === 'ended') throw this.state.refusal();
-        this.state = { state: 'open', connection };
-        return connection;
+        return await this.tryReopen();
       } catch (reason) {
-        connection.close();
         if (!(reason instanceof TransactionFailure)) throw reason;
         if (!reason.isConnectionLoss || tries >= TRIES_MAX) throw thrownFor(reason);
       }
     }
+  }
+
+  private async tryReopen(): Promise<Connection> {
+    const connection = await this.connect();
+    try {
+      const tx = this.begin(connection, 'readonly', { spaces: ['meta'], durability: 'relaxed' });
+      this.requireBirth(await tx.raw('meta', STAMP_KEY));
+      if (this.state.state === 'ended') throw this.state.refusal();
+    } catch (reason) {
+      connection.close();
+      throw reason;
+    }
+    this.state = { state: 'open', connection };
+    return connection;
   }
 
   private async settle(connection: Connection, outside: Marker | undefined): Promise<void> {
@@ -286,7 +296,8 @@ export class IndexedDbStore implements DexieStore {
     for (let format = settled.format; format < this.format; format += 1) {
       const migration = this.options.migrations?.[format - 1];
       if (!migration) break;
-      const tx = this.begin(connection, 'readwrite', all);
+      const born = { birth: settled.birth, format: format + 1 };
+      const tx = this.begin(connection, 'readwrite', all, born);
       await migrate(tx, format, migration).catch((reason: unknown) => {
         tx.drop();
         throw tx.failure ?? reason;
