@@ -1,5 +1,5 @@
 /** Opens what a browser stores under a name: IndexedDB, by way of Dexie. */
-import { HEAD, headOf } from '../src/engine/transact.ts';
+import { HEAD, headOf } from '../src/engine/head.ts';
 import {
   destroyStore,
   IndexedDbStore,

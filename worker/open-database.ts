@@ -100,7 +100,8 @@ export async function openDatabase(
       tell({ type: 'progress', task: 'index', name: index, done, isComplete }),
   });
   engine.onCommit((notice) => {
-    tabs.tell({ type: 'commit', notice });
+    // Whoever is alone has nobody to tell; a tab that comes later reads what is there.
+    if (!lease?.isHeld()) tabs.tell({ type: 'commit', notice: shortNotice(notice) });
     feed.publish(notice, 'own');
   });
   feed.listen((notice, { origin, isComplete }) => {
@@ -141,6 +142,16 @@ export async function openDatabase(
       tabs.close();
     },
   };
+}
+
+/** Past this many keys others are told that anything may have changed: cheaper than telling what. */
+const NOTICE_KEYS_MAX = 256;
+
+function shortNotice(notice: CommitNotice): CommitNotice {
+  const { ts, rows, entries } = notice;
+  if (rows.length + entries.length <= NOTICE_KEYS_MAX) return notice;
+  // As if commits before it had been missed.
+  return { previous: ts, ts, rows: [], entries: [] };
 }
 
 function makeLease(name: string, tabs: Tabs): Lease | undefined {

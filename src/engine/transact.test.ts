@@ -155,3 +155,27 @@ test('an answer does not depend on what was cached', async () => {
     }),
   );
 });
+
+test('an engine beside another forgets only what the other changed', async () => {
+  const store = createMemoryStore();
+  let asked = 0;
+  const counted: Store = {
+    ...store,
+    read: (body) =>
+      store.read((tx) =>
+        body({ fetch: (rows, ranges) => ((asked += rows.length + ranges.length), tx.fetch(rows, ranges)) }),
+      ),
+  };
+  const [tab, other] = [transactorOn(counted), transactorOn(store)];
+  for (let id = 1; id <= 5; id++) await tab.write(adding(id, id));
+  const readAll: Attempt<number> = (input) => {
+    const sum = [1, 2, 3, 4, 5].reduce((total, id) => total + valueAt(input, id), 0);
+    return { value: sum, ts: input.head, keep: false };
+  };
+  await other.write(adding(1, 10));
+  await other.write(adding(2, 10));
+  asked = 0;
+  expect((await tab.read(readAll)).value).toBe(35);
+  // The head, then the head's word taken: the two rows that changed, each found missing in turn.
+  expect(asked).toBeLessThanOrEqual(3);
+});

@@ -2,7 +2,6 @@
  * Runs attempts as transactions of a store: fetches what they need, runs them again, commits what they wrote. Waiting
  * writes share a commit. See docs/decisions/0001-run-again.md.
  */
-import { metaKey } from '../codec/key.ts';
 import { LIMITS } from '../limits.ts';
 import { FactCache, Run, changesOf, planOf, type Changes, type StoreNeed } from '../store/facts.ts';
 import { Overlay } from '../store/overlay.ts';
@@ -12,6 +11,7 @@ import type { CommitNotice, EngineOptions, ReadSet } from './api.ts';
 import { evaluateGroup, hashNeeds, storeNeeds, tryAttempt, valueOf } from './attempts.ts';
 import type { Attempt, Group, Job, Outcome } from './attempts.ts';
 import { HashAnswers } from './hash-answers.ts';
+import { HEAD, commitsSince, headRow, readHead, type Head } from './head.ts';
 
 export interface Transacted<T> {
   readonly value: T;
@@ -21,8 +21,6 @@ export interface Transacted<T> {
   /** Times another commit came between. */
   readonly retries: number;
 }
-
-export const HEAD: RowAddress = { space: 'meta', key: metaKey('head') };
 
 const GROUP_JOBS_MAX = 256;
 
@@ -36,7 +34,9 @@ export class Transactor {
   /** Tells commits of this engine from those of others at the same time. */
   private readonly signature: string;
   private commits = 0;
-  private inFlight: { readonly changes: Changes; readonly headRow: Row } | undefined = undefined;
+  private inFlight: { readonly changes: Changes; readonly head: Row } | undefined = undefined;
+  /** The head as last seen in a transaction. */
+  private seen: { readonly row: Row | undefined; readonly head: Head } | undefined = undefined;
   private readonly listeners = new Set<(notice: CommitNotice) => void>();
 
   constructor(
@@ -124,13 +124,21 @@ export class Transactor {
     return { head, run };
   }
 
-  private moveTo(headRow: Row | undefined): Micros {
-    const head = headOf(headRow);
-    if (head === this.cache.head) return head;
-    const { inFlight } = this;
-    if (inFlight && inFlight.headRow.value === headRow?.value) this.cache.advance(inFlight.changes);
-    else this.cache.forget(head);
-    return head;
+  /** The cache forgets what was changed by the commits it missed; all, when that cannot be told. */
+  private moveTo(row: Row | undefined): Micros {
+    const { cache, inFlight } = this;
+    if (!this.seen || this.seen.row?.value !== row?.value) this.seen = { row, head: readHead(row) };
+    const { head } = this.seen;
+    if (head.ts === cache.head) return head.ts;
+    const isOwn = inFlight !== undefined && inFlight.head.value === row?.value;
+    const missed = isOwn
+      ? [inFlight.changes]
+      : cache.head === undefined
+        ? undefined
+        : commitsSince(cache.head, head);
+    if (missed) for (const commit of missed) cache.advance(commit);
+    else cache.forget(head.ts);
+    return head.ts;
   }
 
   private isLeaseHeld(): boolean {
@@ -178,10 +186,10 @@ export class Transactor {
       this.finish(guess, 0);
       return;
     }
+    // Beside other tabs, the head has often moved: then it is better to look before writing.
+    const isBold = guess?.needs.length === 0 && guess.writes && this.isLeaseHeld();
     const bold = await this.transact((tx) =>
-      guess && guess.needs.length === 0 && guess.writes
-        ? this.commitGuess(tx, guess)
-        : this.evaluateIn(tx, jobs, guess),
+      isBold ? this.commitGuess(tx, guess) : this.evaluateIn(tx, jobs, guess),
     );
     if (bold) this.finish(bold, 0);
     // With the transaction's lock held, and presuming nothing, it cannot be overtaken again.
@@ -229,7 +237,10 @@ export class Transactor {
   ): Promise<Group> {
     const needs = guess ? [...guess.needs, ...guess.presumed] : [];
     const { head, run } = await this.enter(tx, needs);
-    if (guess && head === guess.head && isSettled(guess)) return guess;
+    if (guess && head === guess.head && guess.needs.length === 0 && run.isAbsent(guess.presumed)) {
+      this.apply(tx, guess);
+      return guess;
+    }
     for (;;) {
       const group = evaluateGroup(jobs, run, head);
       const lacking = [...group.needs, ...group.presumed];
@@ -242,14 +253,13 @@ export class Transactor {
 
   private apply(tx: WriteTx, group: Group): void {
     if (!group.writes) return;
-    const by = `${this.signature}/${++this.commits}`;
-    const value = JSON.stringify({ ts: group.ts, by });
-    const headRow: Row = { key: HEAD.key, entries: [], value };
-    const puts = [...group.writes.puts, { space: HEAD.space, row: headRow }];
-    tx.apply({ puts, deletes: group.writes.deletes });
     const before = (address: RowAddress) => group.run.peek(address);
     const changes = changesOf(group.writes, before, group.head, group.ts);
-    this.inFlight = { changes, headRow };
+    const tail = this.isLeaseHeld() ? undefined : (this.seen?.head.tail ?? []);
+    const head = headRow(changes, `${this.signature}/${++this.commits}`, tail);
+    const puts = [...group.writes.puts, { space: HEAD.space, row: head }];
+    tx.apply({ puts, deletes: group.writes.deletes });
+    this.inFlight = { changes, head };
   }
 
   /** The commit is durable: caches and listeners hear of it, callers get their answers. */
@@ -301,13 +311,6 @@ const holds = (outcome: Outcome, run: Run): boolean =>
 
 const isSettled = ({ needs, presumed }: Group): boolean =>
   needs.length === 0 && presumed.length === 0;
-
-export function headOf(row: Row | undefined): Micros {
-  if (typeof row?.value !== 'string') return 0;
-  const head: unknown = JSON.parse(row.value);
-  const isHead = typeof head === 'object' && head !== null && 'ts' in head;
-  return isHead && typeof head.ts === 'number' ? head.ts : 0;
-}
 
 const noticeOf = ({ previous, ts, rows, entries }: Changes): CommitNotice => ({
   previous,

@@ -89,7 +89,7 @@ export class FactCache {
 
   /** Moves on to the state after a commit, when that commit followed the present head; forgets everything otherwise. */
   advance(commit: Changes): void {
-    if (commit.ts === this.head) return;
+    if (this.head !== undefined && commit.ts <= this.head) return;
     if (commit.previous !== this.head) {
       this.forget(commit.ts);
       return;
