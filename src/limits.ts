@@ -12,6 +12,13 @@ export const LIMITS = {
   pageSizeDefault: 64,
   pageSizeMax: 100_000,
   repeatMax: 1024,
+  /** Texts that functions make. */
+  textChars: 16 * 1024 * 1024,
+  formatWidthChars: 1024,
+  formatPrecisionDigits: 1024,
+  regexPatternChars: 1024,
+  regexInstructions: 8192,
+  regexSubjectChars: 1024 * 1024,
   /** Index entries and documents that the sets of one query may go through. */
   scanMax: 1_000_000,
   documentBytes: 8 * 1024 * 1024,

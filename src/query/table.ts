@@ -9,12 +9,20 @@ import { arrayRows } from './functions/arrays.ts';
 import { authRows } from './functions/auth.ts';
 import { basicRows } from './functions/basic.ts';
 import { callRows } from './functions/call.ts';
+import { casefoldRows } from './functions/casefold.ts';
+import { conversionRows } from './functions/conversions.ts';
 import { foldRows } from './functions/folds.ts';
+import { formatRows } from './functions/format.ts';
+import { numberRows } from './functions/numbers.ts';
 import { objectRows } from './functions/objects.ts';
 import { readRows } from './functions/reads.ts';
 import { refRows } from './functions/refs.ts';
+import { regexRows } from './functions/regex.ts';
 import { selectRows } from './functions/select.ts';
 import { setRows } from './functions/sets.ts';
+import { stringRows } from './functions/strings.ts';
+import { timeRows } from './functions/time.ts';
+import { trigonometryRows } from './functions/trigonometry.ts';
 import { typeCheckRows } from './functions/type-checks.ts';
 import { writeRows } from './functions/writes.ts';
 
@@ -39,6 +47,14 @@ export const FUNCTION_ROWS: readonly FunctionRow[] = [
   ...arrayRows,
   ...foldRows,
   ...objectRows,
+  ...stringRows,
+  ...regexRows,
+  ...formatRows,
+  ...casefoldRows,
+  ...numberRows,
+  ...trigonometryRows,
+  ...timeRows,
+  ...conversionRows,
   ...refRows,
   ...setRows,
   ...readRows,

@@ -1,0 +1,26 @@
+/** Bounds of arguments and of what functions make. Spec: functions 1.8, "·b". */
+import { fail, fault, type Fault } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { PureContext } from '../define.ts';
+import { positionOf } from '../node.ts';
+
+export const boundFault = (context: PureContext, argument: string, rule: string): Fault =>
+  fault('invalid argument', positionOf(context.place), `${argument} must be ${rule}`);
+
+/** "<argument> must be <rule>", at the form. */
+export const refuseBound = (context: PureContext, argument: string, rule: string): never =>
+  fail('invalid argument', positionOf(context.place), `${argument} must be ${rule}`);
+
+/** Refuses to make texts longer than any request could hold, before they are made. */
+export function requireTextSize(context: PureContext, chars: number): void {
+  if (chars > LIMITS.textChars) {
+    refuseBound(context, 'result', `at most ${LIMITS.textChars} characters long`);
+  }
+}
+
+const CHARS_PER_STEP = 1024;
+
+/** Functions that go through a text cost by its length; short texts are covered by the call itself. */
+export function chargeText(context: PureContext, chars: number): void {
+  if (chars >= CHARS_PER_STEP) context.session.charge(Math.floor(chars / CHARS_PER_STEP));
+}

@@ -1,0 +1,193 @@
+/** Arithmetic, bits, rounding, powers. Spec: functions 1.10, values 11. */
+import { fail } from '../../errors.ts';
+import { doubleText } from '../../codec/number-text.ts';
+import {
+  addIntegers,
+  asDouble,
+  multiplyIntegers,
+  subtractIntegers,
+  toDouble,
+  truncateToInteger,
+  type IntegerValue,
+  type NumberValue,
+} from '../../values/number.ts';
+import { double, integer as toInteger, isDouble, isInteger } from '../../values/value.ts';
+import { integer, number, optional, param, someOf } from '../casts.ts';
+import { define, type FunctionRow, type PureContext } from '../define.ts';
+import { positionOf } from '../node.ts';
+import { refuseBound } from './bounds.ts';
+import { roundNumber, truncateNumber } from './rounding.ts';
+
+// --- folds ----------------------------------------------------------------------------------------
+
+/** Integer while all operands so far are Integers, Double from the first Double on. */
+const foldNumbers = (
+  operands: readonly NumberValue[],
+  ofIntegers: (a: IntegerValue, b: IntegerValue) => NumberValue,
+  ofDoubles: (a: number, b: number) => number,
+): NumberValue =>
+  operands.reduce((a, b) =>
+    isInteger(a) && isInteger(b) ? ofIntegers(a, b) : double(ofDoubles(toDouble(a), toDouble(b))),
+  );
+
+const operands = param(someOf(number), 'Number+');
+
+const add = define('pure', { add: operands }, (args) =>
+  foldNumbers(args.add, addIntegers, (a, b) => a + b),
+);
+
+const subtract = define('pure', { subtract: operands }, (args) =>
+  foldNumbers(args.subtract, subtractIntegers, (a, b) => a - b),
+);
+
+const multiply = define('pure', { multiply: operands }, (args) =>
+  foldNumbers(args.multiply, multiplyIntegers, (a, b) => a * b),
+);
+
+function requireDivisors(all: readonly NumberValue[], context: PureContext): void {
+  const divisors = all.slice(1);
+  if (divisors.some((each) => toDouble(each) === 0)) {
+    fail('invalid argument', positionOf(context.place), 'Illegal division by zero.');
+  }
+}
+
+const divide = define('pure', { divide: operands }, (args, context) => {
+  requireDivisors(args.divide, context);
+  return foldNumbers(args.divide, divideIntegers, (a, b) => a / b);
+});
+
+/** Truncates toward zero. Wraps: the smallest Integer by -1 is itself. */
+function divideIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
+  // `+ 0` because 0 / -1 is -0, which is no Integer.
+  if (typeof a === 'number' && typeof b === 'number') return (a - (a % b)) / b + 0;
+  return toInteger(BigInt(a) / BigInt(b));
+}
+
+const modulo = define('pure', { modulo: operands }, (args, context) => {
+  requireDivisors(args.modulo, context);
+  return foldNumbers(args.modulo, remainderOfIntegers, (a, b) => a % b);
+});
+
+function remainderOfIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
+  if (typeof a === 'number' && typeof b === 'number') return (a % b) + 0;
+  return toInteger(BigInt(a) % BigInt(b));
+}
+
+// --- bits -----------------------------------------------------------------------------------------
+
+const bitsOf = (value: NumberValue): bigint => BigInt(truncateToInteger(value));
+
+/** Doubles are truncated first; any of them makes the result a Double. */
+function foldBits(
+  all: readonly NumberValue[],
+  step: (a: bigint, b: bigint) => bigint,
+): NumberValue {
+  const result = toInteger(all.map(bitsOf).reduce(step));
+  return all.some(isDouble) ? asDouble(result) : result;
+}
+
+const bitRows = [
+  define('pure', { bitand: operands }, (args) => foldBits(args.bitand, (a, b) => a & b)),
+  define('pure', { bitor: operands }, (args) => foldBits(args.bitor, (a, b) => a | b)),
+  define('pure', { bitxor: operands }, (args) => foldBits(args.bitxor, (a, b) => a ^ b)),
+  define('pure', { bitnot: param(number, 'Number') }, (args) => toInteger(~bitsOf(args.bitnot))),
+];
+
+// --- one number -----------------------------------------------------------------------------------
+
+const abs = define('pure', { abs: param(number, 'Number') }, ({ abs: value }) => {
+  if (!isInteger(value)) return double(Math.abs(toDouble(value)));
+  return typeof value === 'number' ? Math.abs(value) : toInteger(value < 0n ? -value : value);
+});
+
+const ceil = define('pure', { ceil: param(number, 'Number') }, ({ ceil: value }) =>
+  isInteger(value) ? value : double(Math.ceil(toDouble(value))),
+);
+
+const floor = define('pure', { floor: param(number, 'Number') }, ({ floor: value }) =>
+  isInteger(value) ? value : double(Math.floor(toDouble(value))),
+);
+
+const PRECISION_DEFAULT = 2;
+
+const round = define(
+  'pure',
+  { round: param(number, 'Number'), precision: optional(integer, 'Integer') },
+  ({ round: value, precision = PRECISION_DEFAULT }) => roundNumber(value, Number(precision)),
+);
+
+const trunc = define(
+  'pure',
+  { trunc: param(number, 'Number'), precision: optional(integer, 'Integer') },
+  ({ trunc: value, precision = PRECISION_DEFAULT }) => truncateNumber(value, Number(precision)),
+);
+
+/** Doubles that are not below zero have the sign 1, also 0.0 and NaN. */
+const sign = define('pure', { sign: param(number, 'Number') }, ({ sign: value }) => {
+  if (toDouble(value) < 0) return -1;
+  return value === 0 ? 0 : 1;
+});
+
+// --- powers ---------------------------------------------------------------------------------------
+
+/** As bounds errors quote it. */
+export const numberText = (value: NumberValue): string =>
+  isInteger(value) ? String(value) : doubleText(toDouble(value));
+
+const sqrt = define('pure', { sqrt: param(number, 'Number') }, ({ sqrt: value }, context) => {
+  if (toDouble(value) < 0) refuseBound(context, numberText(value), 'positive');
+  return double(Math.sqrt(toDouble(value)));
+});
+
+const POWER_DEFAULT = 2;
+
+const pow = define(
+  'pure',
+  { pow: param(number, 'Number'), exp: optional(number, 'Number') },
+  ({ pow: base, exp = POWER_DEFAULT }) => double(Math.pow(toDouble(base), toDouble(exp))),
+);
+
+const hypot = define(
+  'pure',
+  { hypot: param(number, 'Number'), b: optional(number, 'Number') },
+  ({ hypot: a, b = a }) => double(Math.hypot(toDouble(a), toDouble(b))),
+);
+
+const exp = define('pure', { exp: param(number, 'Number') }, (args) =>
+  double(Math.exp(toDouble(args.exp))),
+);
+
+function requireLogarithm(value: NumberValue, context: PureContext): number {
+  const operand = toDouble(value);
+  if (operand <= 0) refuseBound(context, numberText(value), 'greater than 0');
+  return operand;
+}
+
+const ln = define('pure', { ln: param(number, 'Number') }, (args, context) =>
+  double(Math.log(requireLogarithm(args.ln, context))),
+);
+
+const log = define('pure', { log: param(number, 'Number') }, (args, context) =>
+  double(Math.log10(requireLogarithm(args.log, context))),
+);
+
+export const numberRows: readonly FunctionRow[] = [
+  add,
+  subtract,
+  multiply,
+  divide,
+  modulo,
+  ...bitRows,
+  abs,
+  ceil,
+  floor,
+  round,
+  trunc,
+  sign,
+  sqrt,
+  pow,
+  hypot,
+  exp,
+  ln,
+  log,
+];

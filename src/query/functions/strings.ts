@@ -1,0 +1,216 @@
+/** Texts taken apart and put together; positions and lengths are in code points. Spec: functions 1.8. */
+import { QueryFailure } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Value } from '../../values/value.ts';
+import { integer, manyOf, optional, param, scalar, string } from '../casts.ts';
+import { define, type FunctionRow, type PureContext } from '../define.ts';
+import { boundFault, chargeText, refuseBound, requireTextSize } from './bounds.ts';
+import { codePointLength, offsetOfCodePoint, searchStart, sliceCodePoints } from './code-points.ts';
+import { toTitleCase } from './title-case.ts';
+
+const text = param(string, 'String');
+
+/** Joins after the size of the result has been looked at. */
+function join(parts: readonly string[], separator: string, context: PureContext): string {
+  let size = separator.length * Math.max(parts.length - 1, 0);
+  for (const part of parts) size += part.length;
+  requireTextSize(context, size);
+  chargeText(context, size);
+  return parts.join(separator);
+}
+
+const concat = define(
+  'pure',
+  { concat: param(manyOf(string), 'String*'), separator: optional(string, 'String') },
+  (args, context) => join(args.concat, args.separator ?? '', context),
+);
+
+// --- searching ------------------------------------------------------------------------------------
+
+const containsStr = define('pure', { containsstr: text, search: text }, (args) =>
+  args.containsstr.includes(args.search),
+);
+
+const startsWith = define('pure', { startswith: text, search: text }, (args) =>
+  args.startswith.startsWith(args.search),
+);
+
+const endsWith = define('pure', { endswith: text, search: text }, (args) =>
+  args.endswith.endsWith(args.search),
+);
+
+const findStr = define(
+  'pure',
+  { findstr: text, find: text, start: optional(integer, 'Integer') },
+  ({ findstr: value, find, start = 0 }, context) => {
+    chargeText(context, value.length);
+    const from = offsetOfCodePoint(value, searchStart(value, start));
+    const found = value.indexOf(find, from);
+    return found < 0 ? -1 : codePointLength(value.slice(0, found));
+  },
+);
+
+const length = define('pure', { length: text }, (args, context) => {
+  chargeText(context, args.length.length);
+  return codePointLength(args.length);
+});
+
+// --- letter case and space ------------------------------------------------------------------------
+
+/** Title case looks at every letter several times. */
+const TITLE_COST = 16;
+
+const changes: Readonly<Record<string, (value: string, context: PureContext) => string>> = {
+  lowercase: (value) => value.toLowerCase(),
+  uppercase: (value) => value.toUpperCase(),
+  titlecase: (value, context) => {
+    chargeText(context, value.length * TITLE_COST);
+    return toTitleCase(value);
+  },
+  ltrim: (value) => value.slice(leadingSpace(value)),
+  rtrim: (value) => value.slice(0, value.length - trailingSpace(value)),
+  trim: (value) => {
+    const start = leadingSpace(value);
+    return value.slice(start, Math.max(start, value.length - trailingSpace(value)));
+  },
+};
+
+/** White space as Java has it: not what forbids a line break. */
+const SPACES = new Set(
+  '\t\n\u000b\f\r\u001c\u001d\u001e\u001f \u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000',
+);
+
+function leadingSpace(value: string): number {
+  let count = 0;
+  while (count < value.length && SPACES.has(value.charAt(count))) count += 1;
+  return count;
+}
+
+function trailingSpace(value: string): number {
+  let count = 0;
+  while (count < value.length && SPACES.has(value.charAt(value.length - 1 - count))) count += 1;
+  return count;
+}
+
+const changeRows = Object.entries(changes).map(([name, change]) =>
+  define('pure', { [name]: text }, (args, context) => {
+    const value = args[name] ?? '';
+    chargeText(context, value.length);
+    const changed = change(value, context);
+    requireTextSize(context, changed.length);
+    return changed;
+  }),
+);
+
+// --- repeating ------------------------------------------------------------------------------------
+
+const timesOf = (given: number | bigint): number =>
+  Math.min(Math.max(Number(given), 0), LIMITS.repeatMax);
+
+const REPEAT_DEFAULT = 2;
+
+const repeat = define(
+  'pure',
+  { repeat: text, number: optional(integer, 'Integer') },
+  ({ repeat: value, number = REPEAT_DEFAULT }, context) => {
+    const times = timesOf(number);
+    requireTextSize(context, value.length * times);
+    chargeText(context, value.length * times);
+    return value.repeat(times);
+  },
+);
+
+const space = define('pure', { space: param(integer, 'Integer') }, (args) =>
+  ' '.repeat(timesOf(args.space)),
+);
+
+// --- parts ----------------------------------------------------------------------------------------
+
+/** Every occurrence; the empty text is found around every code point. */
+const replaceStr = define(
+  'pure',
+  { replacestr: text, find: text, replace: text },
+  ({ replacestr: value, find, replace }, context) => {
+    const parts = find === '' ? ['', ...Array.from(value), ''] : value.split(find);
+    return join(parts, replace, context);
+  },
+);
+
+const substring = define(
+  'pure',
+  {
+    substring: text,
+    start: optional(integer, 'Integer'),
+    length: optional(integer, 'Integer'),
+  },
+  ({ substring: value, start = 0, length: wanted }, context) => {
+    chargeText(context, value.length);
+    const size = codePointLength(value);
+    const from = Number(start) < 0 ? size + Number(start) : Number(start);
+    if (from < 0 || from > size) {
+      refuseBound(context, 'start', 'less than or equal to the string length');
+    }
+    if (wanted !== undefined && wanted < 0) refuseBound(context, 'length', 'positive');
+    return sliceCodePoints(value, from, Math.min(size, from + Number(wanted ?? size)));
+  },
+);
+
+// --- n-grams --------------------------------------------------------------------------------------
+
+const NGRAM_MIN = 1;
+const NGRAM_MAX = 2;
+
+const ngram = define(
+  'pure',
+  {
+    ngram: param(manyOf(scalar), 'Scalar*'),
+    min: optional(integer, 'Integer'),
+    max: optional(integer, 'Integer'),
+  },
+  ({ ngram: values, min = NGRAM_MIN, max = NGRAM_MAX }, context) => {
+    requireNgramSizes(BigInt(min), BigInt(max), context);
+    return values.flatMap((value) =>
+      typeof value === 'string' ? ngramsOf(value, Number(min), Number(max), context) : [value],
+    );
+  },
+);
+
+function requireNgramSizes(min: bigint, max: bigint, context: PureContext): void {
+  const faults = [
+    ...(min < 1n ? [boundFault(context, 'min', 'greater than or equal to 1')] : []),
+    ...(min > max ? [boundFault(context, 'min', 'less than or equal to max')] : []),
+    ...(max - min > 1n ? [boundFault(context, 'max', 'less than or equal to min + 1')] : []),
+  ];
+  if (faults.length > 0) throw new QueryFailure(faults);
+}
+
+/** From left to right, the shorter first. */
+function ngramsOf(value: string, min: number, max: number, context: PureContext): Value[] {
+  const chars = Array.from(value);
+  const sizes = max > min ? [min, max] : [min];
+  const starts = Math.max(chars.length - min + 1, 0);
+  requireTextSize(context, starts * (min + max));
+  chargeText(context, starts * (min + max));
+  const grams: Value[] = [];
+  for (let start = 0; start < starts; start += 1) {
+    for (const size of sizes) {
+      if (start + size <= chars.length) grams.push(chars.slice(start, start + size).join(''));
+    }
+  }
+  return grams;
+}
+
+export const stringRows: readonly FunctionRow[] = [
+  concat,
+  containsStr,
+  startsWith,
+  endsWith,
+  findStr,
+  length,
+  ...changeRows,
+  repeat,
+  space,
+  replaceStr,
+  substring,
+  ngram,
+];

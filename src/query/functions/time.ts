@@ -1,0 +1,230 @@
+/** Points in time, their parts and their distances. Spec: functions 1.11, values 4. */
+import { fail } from '../../errors.ts';
+import {
+  civilOfDay,
+  DAY_MAX,
+  DAY_MIN,
+  dayOfCivil,
+  dayOfTime,
+  formatDate,
+  formatTime,
+  microsOfTime,
+  NANOS_MAX,
+  NANOS_MIN,
+  parseDate,
+  parseTime,
+  splitTime,
+  timeOfMicros,
+} from '../../values/time.ts';
+import { INT64_MAX, INT64_MIN } from '../../values/number.ts';
+import { DateValue, integer as toInteger, Time } from '../../values/value.ts';
+import {
+  argumentAt,
+  integer,
+  param,
+  positionAt,
+  string,
+  temporal,
+  time as timeCast,
+  unit,
+  type TimeUnit,
+} from '../casts.ts';
+import { define, type FunctionRow, type PureContext } from '../define.ts';
+import { positionOf } from '../node.ts';
+import { refuseBound } from './bounds.ts';
+
+// --- texts ----------------------------------------------------------------------------------------
+
+/** The time a text names: ISO with an offset, or `now`. */
+export function timeOfText(text: string, context: PureContext): Time {
+  const trimmed = text.trim();
+  if (trimmed === 'now') return timeOfMicros(context.session.snapshot);
+  const parsed = parseTime(trimmed);
+  return (
+    parsed ??
+    fail('invalid argument', positionOf(context.place), `Cannot cast '${text}' to a time.`)
+  );
+}
+
+export function dateOfText(text: string, context: PureContext): DateValue {
+  const parsed = parseDate(text.trim());
+  return (
+    parsed ??
+    fail('invalid argument', positionOf(context.place), `Cannot cast '${text}' to a date.`)
+  );
+}
+
+const time = define('pure', { time: param(string, 'String') }, (args, context) =>
+  timeOfText(args.time, context),
+);
+
+const date = define('pure', { date: param(string, 'String') }, (args, context) =>
+  dateOfText(args.date, context),
+);
+
+// --- units ----------------------------------------------------------------------------------------
+
+const NANOS_PER_UNIT = {
+  nanosecond: 1n,
+  microsecond: 1000n,
+  millisecond: 1_000_000n,
+  second: 1_000_000_000n,
+  minute: 60_000_000_000n,
+  hour: 3_600_000_000_000n,
+  'half day': 43_200_000_000_000n,
+  day: 86_400_000_000_000n,
+} as const satisfies Record<TimeUnit, bigint>;
+
+const TIME_RANGE = `between ${formatTime(new Time(NANOS_MIN))} and ${formatTime(new Time(NANOS_MAX))}`;
+const DATE_RANGE = `between ${formatDate(new DateValue(DAY_MIN))} and ${formatDate(new DateValue(DAY_MAX))}`;
+
+const isTimeNanos = (nanos: bigint): boolean => nanos >= NANOS_MIN && nanos <= NANOS_MAX;
+
+const epoch = define(
+  'pure',
+  { epoch: param(integer, 'Integer'), unit: param(unit, 'Unit') },
+  (args, context) => {
+    const nanos = BigInt(args.epoch) * NANOS_PER_UNIT[args.unit];
+    return isTimeNanos(nanos) ? new Time(nanos) : refuseBound(context, 'epoch', TIME_RANGE);
+  },
+);
+
+/** Distances between times may be greater than any Integer. */
+function requireInteger(value: bigint, name: string, context: PureContext): number | bigint {
+  return value >= INT64_MIN && value <= INT64_MAX
+    ? toInteger(value)
+    : refuseBound(context, name, `between ${INT64_MIN} and ${INT64_MAX}`);
+}
+
+const toMicros = define('pure', { to_micros: param(timeCast, 'Time') }, (args, context) =>
+  requireInteger(microsOfTime(args.to_micros), 'to_micros', context),
+);
+
+const toMillis = define('pure', { to_millis: param(timeCast, 'Time') }, (args, context) => {
+  const { seconds, nanos } = splitTime(args.to_millis);
+  const millis = seconds * 1000n + BigInt(Math.floor(nanos / 1_000_000));
+  return requireInteger(millis, 'to_millis', context);
+});
+
+const toSeconds = define('pure', { to_seconds: param(timeCast, 'Time') }, (args) =>
+  toInteger(splitTime(args.to_seconds).seconds),
+);
+
+// --- parts ----------------------------------------------------------------------------------------
+
+const SECONDS_PER_DAY = 86_400n;
+
+/** Seconds since midnight UTC. */
+export const secondOfDay = (value: Time): number => {
+  const { seconds } = splitTime(value);
+  return Number(seconds - BigInt(dayOfTime(value)) * SECONDS_PER_DAY);
+};
+
+/** Monday is 1, Sunday 7. */
+export const weekdayOf = (day: number): number => ((((day + 3) % 7) + 7) % 7) + 1;
+
+/** January 1 is 1. */
+export const dayOfYear = (day: number): number =>
+  day - dayOfCivil({ year: civilOfDay(day).year, month: 1, day: 1 }) + 1;
+
+const PARTS: Readonly<Record<string, (value: Time) => number>> = {
+  second: (value) => secondOfDay(value) % 60,
+  minute: (value) => Math.floor(secondOfDay(value) / 60) % 60,
+  hour: (value) => Math.floor(secondOfDay(value) / 3600),
+  day_of_month: (value) => civilOfDay(dayOfTime(value)).day,
+  day_of_week: (value) => weekdayOf(dayOfTime(value)),
+  day_of_year: (value) => dayOfYear(dayOfTime(value)),
+  month: (value) => civilOfDay(dayOfTime(value)).month,
+  year: (value) => civilOfDay(dayOfTime(value)).year,
+};
+
+const EPOCH = new Time(0n);
+const partRows = Object.entries(PARTS).map(([name, part]) =>
+  define('pure', { [name]: param(timeCast, 'Time') }, (args) => part(args[name] ?? EPOCH)),
+);
+
+// --- arithmetic -----------------------------------------------------------------------------------
+
+const refuseUnit = (context: PureContext, name: TimeUnit): never =>
+  fail(
+    'invalid argument',
+    positionAt(argumentAt(context.place, 'unit')),
+    `Invalid time unit '${name}'.`,
+  );
+
+function shift(
+  start: Time | DateValue,
+  offset: bigint,
+  by: TimeUnit,
+  context: PureContext,
+): Time | DateValue {
+  if (start.kind === 'date') {
+    if (by !== 'day') refuseUnit(context, by);
+    const day = BigInt(start.day) + offset;
+    const isDay = day >= BigInt(DAY_MIN) && day <= BigInt(DAY_MAX);
+    return isDay ? new DateValue(Number(day)) : refuseOffset(context, DATE_RANGE);
+  }
+  const nanos = start.nanos + offset * NANOS_PER_UNIT[by];
+  return isTimeNanos(nanos) ? new Time(nanos) : refuseOffset(context, TIME_RANGE);
+}
+
+const refuseOffset = (context: PureContext, range: string): never =>
+  fail(
+    'invalid argument',
+    positionAt(argumentAt(context.place, 'offset')),
+    `time after the offset must be ${range}`,
+  );
+
+const timeAdd = define(
+  'pure',
+  {
+    time_add: param(temporal, 'Temporal'),
+    offset: param(integer, 'Integer'),
+    unit: param(unit, 'Unit'),
+  },
+  (args, context) => shift(args.time_add, BigInt(args.offset), args.unit, context),
+);
+
+const timeSubtract = define(
+  'pure',
+  {
+    time_subtract: param(temporal, 'Temporal'),
+    offset: param(integer, 'Integer'),
+    unit: param(unit, 'Unit'),
+  },
+  (args, context) => shift(args.time_subtract, -BigInt(args.offset), args.unit, context),
+);
+
+/** Whole units from the first to the second, toward zero. */
+const timeDiff = define(
+  'pure',
+  {
+    time_diff: param(temporal, 'Temporal'),
+    other: param(temporal, 'Temporal'),
+    unit: param(unit, 'Unit'),
+  },
+  ({ time_diff: start, other: finish, unit: by }, context) => {
+    if (start.kind === 'time' && finish.kind === 'time') {
+      const units = (finish.nanos - start.nanos) / NANOS_PER_UNIT[by];
+      return requireInteger(units, 'time_diff', context);
+    }
+    if (start.kind === 'date' && finish.kind === 'date') {
+      return by === 'day' ? finish.day - start.day : refuseUnit(context, by);
+    }
+    const position = positionAt(argumentAt(context.place, 'time_diff'));
+    return fail('invalid argument', position, 'Incompatible time arguments.');
+  },
+);
+
+export const timeRows: readonly FunctionRow[] = [
+  time,
+  date,
+  epoch,
+  toMicros,
+  toMillis,
+  toSeconds,
+  ...partRows,
+  timeAdd,
+  timeSubtract,
+  timeDiff,
+];

@@ -1,0 +1,108 @@
+/** Title case by the rules of Unicode: the first letter of each word, the rest in lower case. Spec: functions 1.8. */
+
+// Words end between letters and these: they are written without spaces, or cut by dictionaries.
+const UNSPACED =
+  '\\p{Ideographic}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}';
+const LETTER = new RegExp(`^(?![${UNSPACED}])\\p{Alphabetic}$`, 'u');
+const DIGIT = /^\p{Nd}$/u;
+const CONNECTOR = /^\p{Pc}$/u;
+const EXTENDER = /^[\p{M}\p{Cf}]$/u;
+// Inside a word, between two letters or two digits.
+const BETWEEN_ANY = /^['.\u2018\u2019\u2024\ufe52\uff07\uff0e]$/;
+const BETWEEN_LETTERS = /^[\u00b7\u0387\u055f\u05f4\u2027\ufe13\ufe55\uff1a]$/;
+const BETWEEN_DIGITS =
+  /^[,;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b]$/;
+/** What a word begins with: punctuation before it is passed over. */
+const BEGINNING = /^[\p{L}\p{N}\p{S}\p{M}\p{Co}]$/u;
+
+type CharKind = 'letter' | 'digit' | 'connector' | 'other';
+
+function kindOf(char: string): CharKind {
+  if (LETTER.test(char)) return 'letter';
+  if (DIGIT.test(char)) return 'digit';
+  return CONNECTOR.test(char) ? 'connector' : 'other';
+}
+
+export function toTitleCase(text: string): string {
+  const chars = Array.from(text);
+  let result = '';
+  let start = 0;
+  while (start < chars.length) {
+    const end = endOfWord(chars, start);
+    result += titleWord(chars.slice(start, end));
+    start = end;
+  }
+  return result;
+}
+
+/** Index after the word that begins at `start`; what is no word is a piece of its own. */
+function endOfWord(chars: readonly string[], start: number): number {
+  let kind = kindOf(chars[start] ?? '');
+  let end = pastExtenders(chars, start + 1);
+  while (kind !== 'other' && end < chars.length) {
+    const joined = joinedKind(chars, kind, end);
+    if (!joined) break;
+    ({ kind, end } = joined);
+  }
+  return end;
+}
+
+function pastExtenders(chars: readonly string[], from: number): number {
+  let at = from;
+  while (EXTENDER.test(chars[at] ?? '')) at += 1;
+  return at;
+}
+
+/** The word goes on with a letter, digit or connector, or with two letters or digits around a sign that joins them. */
+function joinedKind(
+  chars: readonly string[],
+  kind: CharKind,
+  at: number,
+): { readonly kind: CharKind; readonly end: number } | undefined {
+  const char = chars[at] ?? '';
+  const next = kindOf(char);
+  if (next !== 'other') return { kind: next, end: pastExtenders(chars, at + 1) };
+  const after = pastExtenders(chars, at + 1);
+  const joins = kind === 'letter' ? BETWEEN_LETTERS : BETWEEN_DIGITS;
+  if (kind === 'connector' || kindOf(chars[after] ?? '') !== kind) return undefined;
+  if (!BETWEEN_ANY.test(char) && !joins.test(char)) return undefined;
+  return { kind, end: pastExtenders(chars, after + 1) };
+}
+
+function titleWord(chars: readonly string[]): string {
+  const first = chars.findIndex((char) => BEGINNING.test(char));
+  if (first < 0) return chars.join('');
+  const rest = chars.slice(first + 1).join('');
+  // A letter before it, so that a final sigma is one.
+  const lower = `a${rest}`.toLowerCase().slice(1);
+  return chars.slice(0, first).join('') + titleChar(chars[first] ?? '') + lower;
+}
+
+const IOTA_BELOW = '\u0345';
+/** Letters with a title case of their own. */
+const DIGRAPHS: ReadonlyMap<string, string> = new Map([
+  ...digraph('\u01c4\u01c5\u01c6'),
+  ...digraph('\u01c7\u01c8\u01c9'),
+  ...digraph('\u01ca\u01cb\u01cc'),
+  ...digraph('\u01f1\u01f2\u01f3'),
+]);
+/** Georgian has capitals, but not at the start of words. */
+const UNCHANGED = /^[\u10d0-\u10ff]$/;
+const CASED = /^\p{Cased}$/u;
+
+function digraph(forms: string): [string, string][] {
+  return Array.from(forms, (form) => [form, forms.charAt(1)]);
+}
+
+/** Of a letter that becomes several, only the first is a capital. */
+export function titleChar(char: string): string {
+  const known = DIGRAPHS.get(char);
+  if (known !== undefined || UNCHANGED.test(char)) return known ?? char;
+  const parts = char.normalize('NFD');
+  if (parts.length > 1 && parts.endsWith(IOTA_BELOW)) {
+    return (parts.slice(0, -1).toUpperCase() + IOTA_BELOW).normalize('NFC');
+  }
+  const upper = Array.from(char.toUpperCase());
+  const capital = upper.findIndex((each) => CASED.test(each));
+  return upper.map((each, index) => (index > capital ? each.toLowerCase() : each)).join('');
+}

@@ -1,0 +1,40 @@
+/** Angles, in radians, and hyperbolic functions. Spec: functions 1.10. */
+import { toDouble } from '../../values/number.ts';
+import { double } from '../../values/value.ts';
+import { number, param } from '../casts.ts';
+import { define, type FunctionRow, type PureContext } from '../define.ts';
+import { refuseBound } from './bounds.ts';
+import { numberText } from './numbers.ts';
+
+// One multiplication by a constant, as Java does it: dividing by π first may differ in the last digit.
+const RADIANS_PER_DEGREE = 0.017_453_292_519_943_295;
+const DEGREES_PER_RADIAN = 57.295_779_513_082_32;
+
+const FUNCTIONS: Readonly<Record<string, (value: number) => number>> = {
+  sin: Math.sin,
+  cos: Math.cos,
+  tan: Math.tan,
+  sinh: Math.sinh,
+  cosh: Math.cosh,
+  tanh: Math.tanh,
+  asin: Math.asin,
+  acos: Math.acos,
+  atan: Math.atan,
+  degrees: (value) => value * DEGREES_PER_RADIAN,
+  radians: (value) => value * RADIANS_PER_DEGREE,
+};
+
+/** Have no value outside -1 to 1. */
+const INVERSE = new Set(['asin', 'acos']);
+
+export const trigonometryRows: readonly FunctionRow[] = Object.entries(FUNCTIONS).map(
+  ([name, call]) =>
+    define('pure', { [name]: param(number, 'Number') }, (args, context: PureContext) => {
+      const operand = args[name] ?? 0;
+      const value = toDouble(operand);
+      if (INVERSE.has(name) && Math.abs(value) > 1) {
+        refuseBound(context, numberText(operand), 'between -1 and 1 inclusive');
+      }
+      return double(call(value));
+    }),
+);

@@ -1,0 +1,67 @@
+/** The tree of a search pattern. */
+
+/** Whether a code point is matched. */
+export type CharTest = (code: number) => boolean;
+
+export type Assertion =
+  | 'start'
+  | 'end'
+  | 'end or last terminator'
+  | 'end or last newline'
+  | 'line start'
+  | 'line end'
+  | 'newline start'
+  | 'newline end'
+  | 'boundary'
+  | 'no boundary'
+  | 'unicode boundary'
+  | 'no unicode boundary'
+  | 'last match';
+
+export type RegexNode =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'char'; readonly code: number }
+  | { readonly kind: 'set'; readonly set: CharSet }
+  | { readonly kind: 'assert'; readonly assertion: Assertion }
+  | { readonly kind: 'sequence'; readonly items: readonly RegexNode[] }
+  /** Earlier ones are preferred. */
+  | { readonly kind: 'choice'; readonly items: readonly RegexNode[] }
+  /** `max` may be infinite. */
+  | {
+      readonly kind: 'repeat';
+      readonly item: RegexNode;
+      readonly min: number;
+      readonly max: number;
+      readonly lazy: boolean;
+    }
+  | { readonly kind: 'group'; readonly number: number; readonly item: RegexNode };
+
+export const EMPTY: RegexNode = { kind: 'empty' };
+
+const TABLE_SIZE = 128;
+
+/** Code points of a class. ASCII is looked up, the rest asked. */
+export class CharSet {
+  private readonly table: Uint8Array;
+  private readonly test: CharTest;
+  /** What asking costs, in steps of the matcher. */
+  readonly cost: number;
+
+  constructor(test: CharTest, cost: number) {
+    this.test = test;
+    this.cost = cost;
+    this.table = Uint8Array.from({ length: TABLE_SIZE }, (_, code) => (test(code) ? 1 : 0));
+  }
+
+  has(code: number): boolean {
+    return code < TABLE_SIZE ? this.table[code] === 1 : this.test(code);
+  }
+}
+
+/** The pattern is none: the caller knows which, and says so. */
+export class PatternError extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'PatternError';
+  }
+}
