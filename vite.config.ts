@@ -7,6 +7,8 @@ import { browserAlias, serviceWorkerBeside, workerFromSource } from './scripts/b
 export default defineConfig({
   root: resolve(import.meta.dirname, 'demo'),
   base: './',
+  // Places are in the hash, so an address that is no file is a mistake, and answered as one.
+  appType: 'mpa',
   resolve: { alias: browserAlias },
   plugins: [workerFromSource(), serviceWorkerBeside(), ...demoPlugins()],
   worker: { format: 'es', plugins: () => [workerFromSource()] },

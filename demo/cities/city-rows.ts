@@ -17,7 +17,13 @@ export function cityRows(order: Order): CityRows {
   const list = h('ol', { class: 'rows cities', 'data-testid': 'cities' });
   const note = h('p', { class: 'hint', 'aria-live': 'polite' });
   return {
-    node: h('div', { 'data-order': order }, note, list),
+    node: h(
+      'div',
+      { 'data-order': order },
+      note,
+      h('p', { class: 'columns', 'aria-hidden': 'true' }, h('span', {}, 'City'), 'Population'),
+      list,
+    ),
     mark: (wanted) => {
       prefix = wanted;
     },
@@ -57,7 +63,11 @@ function row(
         data.name.slice(length),
         h('small', {}, kindOf(data.featureCode)),
       ),
-      h('span', { class: 'count' }, formatNumber(data.population)),
+      h(
+        'span',
+        { class: 'count', 'aria-label': `${formatNumber(data.population)} inhabitants` },
+        formatNumber(data.population),
+      ),
     ),
   );
 }

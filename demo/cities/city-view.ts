@@ -68,7 +68,12 @@ export function cityView(app: App, { id }: Route): View {
   app.accounts.addEventListener('change', drawEditor);
   return {
     title: 'City',
-    node: h('div', { class: 'view narrow' }, head, problem, facts, editor, history.node),
+    node: h(
+      'div',
+      { class: 'view city' },
+      h('div', { class: 'view' }, head, problem, facts, editor),
+      history.node,
+    ),
     stop: () => {
       stopCity();
       history.stop();

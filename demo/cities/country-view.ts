@@ -118,8 +118,11 @@ function jumpField(
   return input;
 }
 
-/** Names in the index begin with a capital, and the order of an index knows no equality of cases. */
-const capitalized = (text: string): string => text.charAt(0).toLocaleUpperCase() + text.slice(1);
+/** The order of an index knows no equality of cases: what is typed in small letters alone gets the capitals of names. */
+const capitalized = (text: string): string =>
+  text === text.toLocaleLowerCase()
+    ? text.replaceAll(/(?<![\p{L}\p{M}'’])\p{L}/gu, (letter) => letter.toLocaleUpperCase())
+    : text;
 
 function makePager(go: (place: Place) => void) {
   let page: Page<CityDocument> | undefined;

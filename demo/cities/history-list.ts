@@ -27,28 +27,29 @@ export function historyList(
 
 const WORDS = { create: 'Imported', update: 'Changed', delete: 'Deleted' };
 
-/** Each event with what it changed: an event holds the document as it became. */
+type Known = Partial<StoredCity>;
+
+/** Each event with what it changed. An event of a change holds only the members that changed, the first one all. */
 function items(events: readonly CityEvent[], users: ReadonlyMap<string, string>): HTMLElement[] {
-  return events.map((event, at) => {
-    const editor = event.data?.editedBy;
-    const by = editor && event.action === 'update' ? ` by ${users.get(editor.id)}` : '';
+  let known: Known = {};
+  return events.map((event) => {
+    const before = known;
+    known = { ...before, ...event.data };
+    const { action, ts } = event;
+    const editor = action === 'update' ? known.editedBy : undefined;
     return h(
       'li',
-      { 'data-action': event.action },
-      h('p', {}, h('strong', {}, WORDS[event.action]), by),
-      h('time', { datetime: new Date(event.ts / 1000).toISOString() }, formatMicros(event.ts)),
-      ...changes(events[at - 1]?.data, event.data),
+      { 'data-action': action },
+      h('p', {}, h('strong', {}, WORDS[action]), editor && ` by ${users.get(editor.id)}`),
+      h('time', { datetime: new Date(ts / 1000).toISOString() }, formatMicros(ts)),
+      ...(action === 'update' ? changes(before, known) : []),
     );
   });
 }
 
 const SHOWN = { name: 'Name', altName: 'Other name', population: 'Population' } as const;
 
-function changes(
-  before: Partial<StoredCity> | null | undefined,
-  after: Partial<StoredCity> | null,
-): Child[] {
-  if (!before || !after) return [];
+function changes(before: Known, after: Known): Child[] {
   return (Object.keys(SHOWN) as (keyof typeof SHOWN)[])
     .filter((name) => before[name] !== after[name])
     .map((name) =>

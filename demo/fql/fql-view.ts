@@ -63,7 +63,7 @@ export function fqlView(app: App): View {
         field('As', actor.node),
         field('Form', form),
         runButton,
-        h('span', { class: 'hint' }, 'Ctrl + Enter'),
+        h('span', { class: 'hint shortcut' }, 'Ctrl + Enter'),
       ),
     ),
     output,
