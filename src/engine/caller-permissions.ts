@@ -3,6 +3,7 @@ import type { Caller } from './authenticate.ts';
 import type { EngineContext } from './context.ts';
 import { identityPermissions, memberPermissions } from './open-permissions.ts';
 import { anyOf, builtinPermissions, type Permissions } from './permissions.ts';
+import { rolePermissions } from './role-permissions.ts';
 
 export function permissionsOf(context: EngineContext, caller: Caller): Permissions {
   const { role, identity } = caller;
@@ -11,5 +12,7 @@ export function permissionsOf(context: EngineContext, caller: Caller): Permissio
     ...(role === 'roles' ? [] : [builtinPermissions(context, role)]),
     ...(identity ? [identityPermissions(context, identity)] : []),
     memberPermissions(context, identity),
+    // Predicates may have to read: asked last.
+    ...(role === 'roles' ? [rolePermissions(context, caller)] : []),
   ]);
 }

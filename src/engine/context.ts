@@ -29,6 +29,14 @@ export interface Lambdas {
   apply(lambda: Lambda, argument: Value, limit: 'pure' | 'read', time?: ReadTime): Value;
 }
 
+/** What evaluation aside has otherwise than the query. */
+export interface AsideParts extends Partial<Pick<EngineContext, 'reader' | 'schema'>> {
+  readonly permissions: Permissions;
+}
+
+/** @throws Suspended, QueryFailure, Refusal */
+export type ApplyAside = (lambda: Lambda, argument: Value) => Value;
+
 export interface EngineContext {
   /** The present: what is committed, and this query's own writes. The same object as `writer` when there is one. */
   readonly reader: Reader;
@@ -50,6 +58,8 @@ export interface EngineContext {
   readonly schema: (database: DatabaseId) => Schema;
   /** Documents whose past this query has rewritten (`insert`, `remove`): keys. */
   readonly rewritten: Set<string>;
+  /** A place to evaluate in with other rights, reading only, that the limits and meters of the query do not count. Set by its session. */
+  openAside?: (parts: AsideParts) => ApplyAside;
 }
 
 /** What reading a document takes, also before it is known who asks. */

@@ -7,7 +7,7 @@ import { NATIVE, isKind } from '../values/value.ts';
 import type { ObjectValue, Ref } from '../values/value.ts';
 import type { EngineContext } from './context.ts';
 import { isNative, permissionsAt } from './definitions.ts';
-import type { IndexDefinition, LegacyPermissions } from './definitions.ts';
+import type { IndexDefinition, LegacyPermissions, RoleDefinition } from './definitions.ts';
 import { storedFields } from './documents.ts';
 import { sourcesOf, type Deed, type Permissions } from './permissions.ts';
 import { collectionOfDocument, isSameRef } from './refs.ts';
@@ -102,10 +102,18 @@ const isGuest = (guest: Ref, identity: Ref): boolean =>
 
 /** A resource named in some role is governed by roles alone. */
 export function isGoverned(schema: Schema, resource: Ref): boolean {
-  return schema
-    .all('roles')
-    .some(({ privileges }) => privileges.some((each) => isSameRef(each.resource, resource)));
+  const roles = schema.all('roles');
+  let names = governedByRoles.get(roles);
+  if (!names) {
+    const resources = roles.flatMap(({ privileges }) => privileges.map((each) => each.resource));
+    governedByRoles.set(roles, (names = new Set(resources.map(resourceName))));
+  }
+  return names.size > 0 && names.has(resourceName(resource));
 }
+
+/** Asked for each document of a page. */
+const governedByRoles = new WeakMap<readonly RoleDefinition[], ReadonlySet<string>>();
+const resourceName = ({ database, collection, id }: Ref) => `${database}/${collection}/${id}`;
 
 function sourcesAreGoverned(schema: Schema, index: IndexDefinition): boolean {
   if (index.sources.some((each) => each.collections === 'all')) {

@@ -3,6 +3,7 @@
  * of identities and `permissions` members in `open-permissions.ts`. Spec: auth 1.3, 3.2.
  */
 import { unreachable } from '../errors.ts';
+import { Suspended, type Need } from '../store/reader.ts';
 import { NATIVE } from '../values/value.ts';
 import type { ActionName, CollectionId, Micros, ObjectValue, Ref, Value } from '../values/value.ts';
 import type { BuiltinRole } from './authenticate.ts';
@@ -63,6 +64,9 @@ const ADMIN_ONLY: ReadonlySet<CollectionId> = new Set([
   NATIVE.access_providers,
 ]);
 
+/** Members of such a collection, or the collection as a set of them. */
+export const isAdminOnly = (ref: Ref): boolean => ADMIN_ONLY.has(collectionMeant(ref));
+
 /** Rights of keys by their builtin role; `client` has none. */
 export function builtinPermissions(context: EngineContext, role: BuiltinRole): Permissions {
   const mayTouch = (collection: CollectionId) => role === 'admin' || !ADMIN_ONLY.has(collection);
@@ -102,7 +106,24 @@ export function builtinPermissions(context: EngineContext, role: BuiltinRole): P
 
 /** Every right of any of them. */
 export function anyOf(sources: readonly Permissions[]): Permissions {
-  return { may: (deed) => sources.some((each) => each.may(deed)) };
+  return { may: (deed) => isAny(sources, (each) => each.may(deed)) };
+}
+
+/** Whether any says yes. What must be waited for is waited for only when no other one does, and then all at once. */
+export function isAny<T>(items: Iterable<T>, test: (item: T) => boolean): boolean {
+  const needs: Need[] = [];
+  let waits = false;
+  for (const item of items) {
+    try {
+      if (test(item)) return true;
+    } catch (thrown) {
+      if (!(thrown instanceof Suspended)) throw thrown;
+      waits = true;
+      needs.push(...thrown.needs);
+    }
+  }
+  if (waits) throw new Suspended(needs);
+  return false;
 }
 
 /** Collections an index names. */

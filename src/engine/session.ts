@@ -4,11 +4,13 @@ import { positionOf, type Where } from '../query/node.ts';
 import type { ApiVersion, PageOptions, ReadTime, WriteSession } from '../query/session.ts';
 import { isKind } from '../values/value.ts';
 import type { ActionName, Document, Micros, ObjectValue, PendingTime, Ref, SetValue, Value } from '../values/value.ts';
-import type { Budget } from './budget.ts';
-import type { EngineContext } from './context.ts';
+import { applyLambda } from '../query/evaluate.ts';
+import { AsideBudget, type Steps } from './budget.ts';
+import type { ApplyAside, AsideParts, EngineContext } from './context.ts';
 import { documentExists, getDocument } from './documents.ts';
 import { functionBody } from './function-body.ts';
 import { currentIdentity, currentToken, hasIdentity, hasToken, identify, keyFromSecret, login, logout, selfIn } from './identity.ts';
+import { Meters } from './meters.ts';
 import { moveDatabase } from './move-database.ts';
 import { ContextNames } from './names.ts';
 import { elements, firstRef, paginate, setContains } from './pages.ts';
@@ -26,14 +28,15 @@ export class EngineSession implements WriteSession {
   readonly apiVersion: ApiVersion;
   readonly names: ContextNames;
   private readonly context: EngineContext;
-  private readonly budget: Budget;
+  private readonly budget: Steps;
 
-  constructor(context: EngineContext, budget: Budget) {
+  constructor(context: EngineContext, budget: Steps) {
     this.context = context;
     this.budget = budget;
     this.snapshot = context.snapshot;
     this.apiVersion = context.apiVersion;
     this.names = new ContextNames(context);
+    context.openAside = (parts) => applierAside(context, parts, budget);
   }
 
   charge(steps: number): void {
@@ -158,4 +161,20 @@ export class EngineSession implements WriteSession {
   moveDatabase(from: Ref, to: Ref, place: Where): Document {
     return moveDatabase(this.context, from, to, place);
   }
+}
+
+function applierAside(context: EngineContext, parts: AsideParts, budget: Steps): ApplyAside {
+  const lambdas: EngineContext['lambdas'] = {
+    ...context.lambdas,
+    apply: (lambda, argument, allows, time = 'present') =>
+      applyLambda(lambda, argument, session, { allows, time }),
+  };
+  const own = { ...context, ...parts, writer: undefined, lambdas };
+  const steps = new AsideBudget(budget);
+  const session = new EngineSession(own, steps);
+  return (lambda, argument) => {
+    steps.begin();
+    own.meters = new Meters();
+    return lambdas.apply(lambda, argument, 'read');
+  };
 }

@@ -130,14 +130,12 @@ function openIndex(
   const { permissions } = context;
   if (!permissions.may({ action: 'read_index', index, terms: set.terms })) return NOTHING;
   if (request.past !== undefined) requireIndexRetained(context, index, request.past);
-  const cursor = openMatch(context, index, set, request);
   const isOpen =
     !request.filtered && permissions.may({ action: 'read_all_of_index', index, terms: set.terms });
-  return isOpen
-    ? cursor
-    : filterCursor(cursor, request.first, ({ ref }) =>
-        permissions.may({ action: 'read_entry', ref, index }),
-      );
+  if (isOpen) return openMatch(context, index, set, request);
+  return filterCursor(openMatch(context, index, set, withRows(request)), request.first, ({ ref }) =>
+    permissions.may({ action: 'read_entry', ref, index }),
+  );
 }
 
 /** A page of an index is whole only as far back as the history of every collection it covers. */
@@ -162,13 +160,16 @@ function openAllOf(
   if (!definition) return NOTHING;
   if (request.past !== undefined) requireRetained(context, definition, request.past);
   const { permissions } = context;
-  const cursor = openDocuments(context, collection, sourceOf(set, request), request);
+  const sources = sourceOf(set, request);
   const isOpen =
     !request.filtered && permissions.may({ action: 'read_all_of_collection', collection });
-  return isOpen
-    ? cursor
-    : filterCursor(cursor, request.first, ({ ref }) => permissions.may({ action: 'read', ref }));
+  if (isOpen) return openDocuments(context, collection, sources, request);
+  const cursor = openDocuments(context, collection, sources, withRows(request));
+  return filterCursor(cursor, request.first, ({ ref }) => permissions.may({ action: 'read', ref }));
 }
+
+/** Whoever asks whether a document may be read is likely to look at it. */
+const withRows = (request: SetRequest): SetRequest => ({ ...request, rows: true });
 
 function openReverse(set: SetTarget, request: SetRequest, open: OpenSet): SetCursor {
   const cursor = open(set, {

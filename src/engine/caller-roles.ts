@@ -1,0 +1,45 @@
+/** The roles of a caller: those of its secret, and those it is a member of. Spec: auth 3.3. */
+import { eachElement } from '../query/gather.ts';
+import type { DatabaseId, Ref } from '../values/value.ts';
+import type { Caller } from './authenticate.ts';
+import type { EngineContext } from './context.ts';
+import type { RoleDefinition } from './definitions.ts';
+import { isAny } from './permissions.ts';
+import { decider } from './predicates.ts';
+import { collectionOfDocument, isSameRef } from './refs.ts';
+import { Schema } from './schema.ts';
+
+/** @throws Suspended */
+export function rolesOf(context: EngineContext, { roles, identity }: Caller): RoleDefinition[] {
+  const { database } = context;
+  const given = roles
+    .filter((ref) => ref.database === database)
+    .map((ref) => context.schema(database).byId('roles', ref.id))
+    .filter((role) => role !== undefined);
+  if (identity?.database !== database) return given;
+  return [...given, ...rolesOfMember(context, identity)];
+}
+
+/** Membership is a matter of what was there when the query came: nothing it writes makes anybody a member. */
+function rolesOfMember(context: EngineContext, identity: Ref): readonly RoleDefinition[] {
+  const before = contextBefore(context);
+  const decide = decider(context, before);
+  const collection = collectionOfDocument(identity);
+  const roles = before.schema(context.database).all('roles');
+  const isMember = eachElement(roles, ({ membership }) => {
+    const own = membership.filter(({ resource }) => isSameRef(resource, collection));
+    return isAny(own, ({ predicate }) => predicate === undefined || decide(predicate, identity));
+  });
+  return roles.filter((_, i) => isMember[i]);
+}
+
+function contextBefore({ reader, writer, lambdas }: EngineContext) {
+  const base = writer?.base ?? reader;
+  const schemas = new Map<DatabaseId, Schema>();
+  const schema = (database: DatabaseId): Schema => {
+    const known = schemas.get(database) ?? new Schema(database, base, base, lambdas.parse);
+    schemas.set(database, known);
+    return known;
+  };
+  return { reader: base, schema };
+}
