@@ -51,12 +51,14 @@ export class Checkpoint {
     this.timer ??= setTimeout(() => void this.flush(), ms);
   }
 
+  /** The marker tells all it was told until now. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
     const row = this.waiting;
     this.waiting = undefined;
-    if (row) await this.write({ birth: this.birth, head: this.options.head.read(row) });
+    if (row) void this.write({ birth: this.birth, head: this.options.head.read(row) });
+    await this.writing;
   }
 
   /** Nothing is noted any more: the database is another's. */
