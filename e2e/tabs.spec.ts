@@ -78,7 +78,7 @@ test('1,000 transfers from two tabs at once keep the sum, and each acknowledged 
             while (next < count) {
               const n = next++;
               await transfer(n).catch((error: Error) => failures.push(error.message));
-              if (n % 10 === 0) sums.add(Number(await readSum()));
+              if (n % 10 === 0) sums.add(await readSum());
             }
           };
           await Promise.all(Array.from({ length: atOnce }, work));

@@ -6,14 +6,13 @@ import { BrowserProfile } from './browser-profile.ts';
 declare global {
   var burrow: typeof Burrow;
   var workerUrl: string;
-  var loadDriver: () => Promise<unknown>;
   var db: Burrow.Database;
 }
 
 /** Tests of the package in an app: each with a browser of its own. */
 export const test = base.extend<{ readonly profile: BrowserProfile }>({
-  profile: async ({}, use) => {
-    const profile = await BrowserProfile.create();
+  profile: async ({ launchOptions }, use) => {
+    const profile = await BrowserProfile.create(launchOptions);
     try {
       await use(profile);
     } finally {

@@ -7,20 +7,22 @@ import {
   expect,
   type BrowserContext,
   type CDPSession,
+  type LaunchOptions,
   type Page,
 } from '@playwright/test';
-import { chromiumArgs, chromiumPath } from '../../scripts/chromium.mjs';
 
 export class BrowserProfile {
   private readonly folder: string;
+  private readonly options: LaunchOptions;
   private context: BrowserContext | undefined = undefined;
 
-  private constructor(folder: string) {
+  private constructor(folder: string, options: LaunchOptions) {
     this.folder = folder;
+    this.options = options;
   }
 
-  static async create(): Promise<BrowserProfile> {
-    return new BrowserProfile(await mkdtemp(join(tmpdir(), 'burrow-profile-')));
+  static async create(options: LaunchOptions): Promise<BrowserProfile> {
+    return new BrowserProfile(await mkdtemp(join(tmpdir(), 'burrow-profile-')), options);
   }
 
   /** A new tab with the app loaded. Starts the browser when it does not run. */
@@ -33,11 +35,7 @@ export class BrowserProfile {
 
   /** The running browser. */
   async start(): Promise<BrowserContext> {
-    this.context ??= await chromium.launchPersistentContext(this.folder, {
-      args: chromiumArgs,
-      ...(chromiumPath && { executablePath: chromiumPath }),
-      acceptDownloads: true,
-    });
+    this.context ??= await chromium.launchPersistentContext(this.folder, this.options);
     return this.context;
   }
 

@@ -9,7 +9,7 @@ import { bundle, entries } from '../../scripts/bundle.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
-/** @returns the way to stop */
+/** Names of two places go to the tests by the environment: `BURROW_E2E_APP`, a URL, and `BURROW_E2E_PACKAGE`, a folder. */
 export default async function serveApp(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'burrow-e2e-'));
   const built = join(folder, 'built');
@@ -23,6 +23,7 @@ export default async function serveApp(): Promise<() => Promise<void>> {
   );
   const server = await serveFolder(built);
   process.env['BURROW_E2E_APP'] = urlOf(server);
+  process.env['BURROW_E2E_PACKAGE'] = folder;
   return async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

@@ -1,0 +1,215 @@
+import { expect, type Page } from '@playwright/test';
+import { print, test } from './support/app-test.ts';
+import { loadApp } from './support/browser-profile.ts';
+import {
+  countRound,
+  openNotes,
+  readNotes,
+  startWriting,
+  type Acknowledged,
+  type WritingPlan,
+} from './support/notes-writer.ts';
+
+const BULK = 3000;
+
+/** One query that creates many documents; its outcome stays in the page, for the tab that lives on. */
+const startBulk = (page: Page, round: number): Promise<void> =>
+  page.evaluate(
+    ({ round, count }) => {
+      const { q } = burrow;
+      const numbers = Array.from({ length: count }, (_, n) => round * 100_000 + n + 1);
+      const bulk = db
+        .client()
+        .query(
+          q.Foreach(numbers, (n) =>
+            q.Create(q.Ref(q.Collection('notes'), n), { data: { round, kind: 'bulk' } }),
+          ),
+        )
+        .then(
+          () => 'acknowledged',
+          (error: unknown) => (error instanceof burrow.QueryError ? error.code : String(error)),
+        );
+      Object.assign(globalThis, { bulk });
+    },
+    { round, count: BULK },
+  );
+
+const bulkOutcome = (page: Page): Promise<string> =>
+  page.evaluate(() => (globalThis as unknown as { bulk: Promise<string> }).bulk);
+
+/** The worker that the package started last, as only the page has it. */
+const rememberWorkers = (page: Page): Promise<unknown> =>
+  page.addInitScript(() => {
+    const Native = globalThis.Worker;
+    globalThis.Worker = class extends Native {
+      constructor(...args: ConstructorParameters<typeof Worker>) {
+        super(...args);
+        Object.assign(globalThis, { lastWorker: this });
+      }
+    };
+  });
+
+const WAYS = {
+  /** From the page: no event says so. */
+  terminated: (page: Page, ms: number) =>
+    page.evaluate((ms) => {
+      const { lastWorker } = globalThis as unknown as { lastWorker: Worker };
+      setTimeout(() => lastWorker.terminate(), ms);
+    }, ms),
+  /** By a fault inside it. */
+  'thrown in': (page: Page, ms: number) =>
+    page
+      .workers()
+      .at(-1)
+      ?.evaluate((ms) => {
+        setTimeout(() => {
+          throw new Error('a fault nobody catches');
+        }, ms);
+      }, ms),
+  /** By itself: no event says so either. */
+  'closed from inside': (page: Page, ms: number) =>
+    page
+      .workers()
+      .at(-1)
+      ?.evaluate((ms) => {
+        setTimeout(() => globalThis.close(), ms);
+      }, ms),
+} as const;
+
+test('a worker that dies amid a bulk write rejects what is pending, and leaves all of it or nothing', async ({
+  profile,
+}) => {
+  const page = await profile.openTab();
+  await rememberWorkers(page);
+  await loadApp(page);
+  await openNotes(page, 'bulk');
+  const started = performance.now();
+  await startBulk(page, 1);
+  expect(await bulkOutcome(page)).toBe('acknowledged');
+  const usualMs = performance.now() - started;
+
+  const ways = Object.entries(WAYS).flatMap((way) => [way, way, way]);
+  const outcomes: string[] = [];
+  for (const [i, [name, kill]] of ways.entries()) {
+    const round = i + 2;
+    await kill(page, (usualMs * (i + 0.5)) / ways.length);
+    await startBulk(page, round);
+    const outcome = await bulkOutcome(page);
+    // The next call starts a new worker.
+    const count = await countRound(page, round);
+    outcomes.push(`${name}: ${outcome}, ${count}`);
+    expect([0, BULK]).toContain(count);
+    if (outcome === 'acknowledged') expect(count).toBe(BULK);
+    else expect(outcome).toBe('worker_lost');
+  }
+  print('worker killed amid bulk writes', { usualMs: Math.round(usualMs), outcomes });
+  expect(outcomes.filter((outcome) => outcome.includes('worker_lost')).length).toBeGreaterThan(3);
+  expect(await page.evaluate(() => db.verify())).toEqual([]);
+});
+
+test('a worker that hangs is given up: pending calls reject, and the next one has a new worker', async ({
+  profile,
+}) => {
+  const page = await profile.openTab();
+  await page.clock.install();
+  await loadApp(page);
+  await openNotes(page, 'hung');
+  const worker = page.workers().at(-1);
+  const hanging = worker?.evaluate(() => {
+    for (;;);
+  });
+  hanging?.catch(() => undefined);
+  const outcome = page.evaluate(() =>
+    db
+      .client()
+      .query(1)
+      .catch((error: unknown) => String(error)),
+  );
+  await page.clock.runFor('01:30');
+  expect(await outcome).toMatch(/worker_lost: The worker of the database hangs/);
+  expect(await page.evaluate(() => db.client().query(burrow.q.Add(1, 2)))).toBe(3);
+});
+
+test('a tab that crashes amid a bulk write leaves all of it or nothing, and the other tab goes on', async ({
+  profile,
+}) => {
+  const survivor = await profile.openTab();
+  await openNotes(survivor, 'crash');
+  const doomed = await profile.openTab();
+  await openNotes(doomed, 'crash');
+  const started = performance.now();
+  await startBulk(doomed, 1);
+  expect(await bulkOutcome(doomed)).toBe('acknowledged');
+  const usualMs = performance.now() - started;
+  const session = await profile.debug(doomed);
+  await startBulk(doomed, 2);
+  await survivor.evaluate((ms) => new Promise((resolve) => setTimeout(resolve, ms)), usualMs / 2);
+  // Never answered: who would?
+  session.send('Page.crash').catch(() => undefined);
+  await doomed.waitForEvent('crash');
+  const crashed = performance.now();
+  await survivor.evaluate(() =>
+    db.client().query(burrow.q.Create(burrow.q.Collection('notes'), { data: { round: 3 } })),
+  );
+  const waitedMs = performance.now() - crashed;
+  const count = await countRound(survivor, 2);
+  print('tab crashed amid a bulk write', {
+    usualMs: Math.round(usualMs),
+    count,
+    waitedMs: Math.round(waitedMs),
+  });
+  expect([0, BULK]).toContain(count);
+  expect(waitedMs).toBeLessThan(5000);
+  expect(await survivor.evaluate(() => db.verify())).toEqual([]);
+});
+
+const PLANS: readonly (WritingPlan & { readonly rounds: number })[] = [
+  { kind: 'single writes', size: 1, atOnce: 1, durability: 'strict', rounds: 5 },
+  { kind: 'single writes, several at once', size: 1, atOnce: 6, durability: 'relaxed', rounds: 3 },
+  { kind: 'batches of 200', size: 200, atOnce: 2, durability: 'strict', rounds: 5 },
+];
+
+for (const { rounds, ...plan } of PLANS) {
+  test(`SIGKILL of the browser amid ${plan.kind} (${plan.durability}) loses nothing acknowledged and halves nothing`, async ({
+    profile,
+  }) => {
+    test.setTimeout(120_000);
+    const acknowledged: Acknowledged = { queries: new Set(), started: 0 };
+    const figures = { kills: 0, acknowledged: 0, inFlightKept: 0, losses: 0 };
+    for (let round = 0; round < rounds; round++) {
+      const page = await profile.openTab();
+      await openNotes(page, 'killed', plan.durability);
+      const written = await startWriting(page, plan, acknowledged);
+      // Kills fall at instants spread over the stream of writes, told by its own progress.
+      await expect
+        .poll(() => written.size, { intervals: [5], timeout: 30_000 })
+        .toBeGreaterThan(3 + round * 4);
+      await profile.kill();
+      figures.kills++;
+
+      const { loss, notes, byIndex, problems } = await readNotes(
+        profile,
+        'killed',
+        plan.durability,
+      );
+      if (loss !== undefined) {
+        figures.losses++;
+        acknowledged.queries.clear();
+        continue;
+      }
+      expect(problems).toEqual([]);
+      expect(byIndex).toEqual(notes.size * plan.size);
+      for (const [query, count] of notes) expect(count, `query ${query}`).toBe(plan.size);
+      const missing = [...acknowledged.queries].filter((query) => !notes.has(query));
+      expect(missing, 'acknowledged and not there').toEqual([]);
+      figures.acknowledged = acknowledged.queries.size;
+      const unasked = [...notes.keys()].filter((query) => !acknowledged.queries.has(query));
+      figures.inFlightKept += unasked.length;
+      // What was under way and is there counts as written from now on.
+      for (const query of unasked) acknowledged.queries.add(query);
+    }
+    print(`SIGKILL amid ${plan.kind}`, figures);
+    expect(figures.kills).toBe(rounds);
+    expect(figures.losses, 'databases lost whole').toBeLessThan(rounds);
+  });
+}

@@ -1,0 +1,260 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, type Page } from '@playwright/test';
+import { print, test } from './support/app-test.ts';
+import { appUrl, loadApp } from './support/browser-profile.ts';
+import { openNotes } from './support/notes-writer.ts';
+
+interface Failure {
+  readonly name: string;
+  readonly message: string;
+  readonly code: string | undefined;
+}
+
+/** What opening fails with; undefined when it does not. */
+const openingFailure = (page: Page, name: string): Promise<Failure | undefined> =>
+  page.evaluate(async (name) => {
+    try {
+      globalThis.db = await burrow.openDatabase(name);
+      return undefined;
+    } catch (error) {
+      const { name, message, code } = error as Error & { code?: string };
+      return { name, message, code };
+    }
+  }, name);
+
+/** What a query fails with on the database that is open in the page. */
+const queryFailure = (page: Page): Promise<string> =>
+  page.evaluate(() =>
+    db
+      .client()
+      .query(burrow.q.Create(burrow.q.Collection('notes'), { data: {} }))
+      .then(
+        () => 'answered',
+        (error: unknown) => String(error),
+      ),
+  );
+
+/** Keeps what the database says of its end. */
+const rememberClosed = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    const closed: string[] = [];
+    Object.assign(globalThis, { closed });
+    db.addEventListener('closed', ({ detail }) => closed.push(detail));
+  });
+
+const closedEvents = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(() => (globalThis as unknown as { closed: string[] }).closed);
+
+test.describe('a worker that does not load', () => {
+  const answers = {
+    'is not there': { status: 404, body: 'Not found' },
+    'is a page': { status: 200, contentType: 'text/html', body: '<!doctype html>' },
+    'throws at once': {
+      status: 200,
+      contentType: 'text/javascript',
+      body: 'throw new Error("broken build")',
+    },
+  } as const;
+  for (const [what, answer] of Object.entries(answers)) {
+    test(`because it ${what}: opening rejects with a sentence at once`, async ({ profile }) => {
+      const page = await profile.openTab();
+      await page.route(/worker/, (route) => route.fulfill(answer));
+      const started = performance.now();
+      const failure = await openingFailure(page, 'unloaded');
+      print(`worker ${what}`, { ms: Math.round(performance.now() - started) });
+      expect(failure).toMatchObject({
+        name: 'BurrowError',
+        message: expect.stringMatching(/^The worker of the database failed to load.*worker-src/s),
+      });
+      // The same page opens it once the file is there.
+      await page.unroute(/worker/);
+      await loadApp(page);
+      expect(await openingFailure(page, 'unloaded')).toBeUndefined();
+    });
+  }
+
+  test('because it never comes: opening rejects with a sentence at its deadline', async ({
+    profile,
+  }) => {
+    const page = await profile.openTab();
+    await page.clock.install();
+    await loadApp(page);
+    const asked = page.waitForRequest(/worker/);
+    await page.route(/worker/, () => undefined);
+    const failure = openingFailure(page, 'unloaded');
+    await asked;
+    await page.clock.runFor('00:20');
+    expect(await failure).toMatchObject({
+      name: 'BurrowError',
+      message: 'The worker of the database did not answer within 20 s of its start.',
+    });
+  });
+});
+
+test('a tab with a newer version of the app closes the database here, and an older one does not open it', async ({
+  profile,
+}) => {
+  const old = await profile.openTab();
+  await openNotes(old, 'upgraded');
+  await rememberClosed(old);
+  const newer = await profile.openTab();
+  const version = await newer.evaluate(
+    () =>
+      new Promise<number>((resolve, reject) => {
+        const asked = indexedDB.open('upgraded', 1000);
+        asked.addEventListener('error', () => reject(new Error('not opened')));
+        asked.addEventListener('success', () => {
+          const { version } = asked.result;
+          asked.result.close();
+          resolve(version);
+        });
+      }),
+  );
+  expect(version).toBe(1000);
+  await expect.poll(() => closedEvents(old)).toEqual([expect.stringMatching(/newer version/)]);
+  expect(await queryFailure(old)).toMatch(/^BurrowError: .*newer version.*reload the page/);
+  expect(await openingFailure(old, 'upgraded')).toMatchObject({
+    code: 'storage_unavailable',
+    message: expect.stringMatching(/newer version of the app/),
+  });
+});
+
+test('rows of a newer format are neither written nor opened', async ({ profile }) => {
+  const old = await profile.openTab();
+  await openNotes(old, 'newer');
+  await rememberClosed(old);
+  const other = await profile.openTab();
+  const stamps = await other.evaluate(
+    () =>
+      new Promise<number>((resolve, reject) => {
+        const asked = indexedDB.open('newer');
+        asked.addEventListener('error', () => reject(new Error('not opened')));
+        asked.addEventListener('success', () => {
+          const names = [...asked.result.objectStoreNames];
+          const tx = asked.result.transaction(names, 'readwrite');
+          let count = 0;
+          for (const name of names) {
+            const store = tx.objectStore(name);
+            const got = store.get(0);
+            got.addEventListener('success', () => {
+              count++;
+              store.put({ ...got.result, format: 99 });
+            });
+          }
+          tx.addEventListener('complete', () => {
+            asked.result.close();
+            resolve(count);
+          });
+        });
+      }),
+  );
+  expect(stamps).toBe(5);
+  expect(await queryFailure(old)).toMatch(/newer version of the app/);
+  await expect.poll(() => closedEvents(old)).toEqual([expect.stringMatching(/newer version/)]);
+  expect(await openingFailure(other, 'newer')).toMatchObject({
+    code: 'storage_unavailable',
+    message: expect.stringMatching(/newer version of the app/),
+  });
+});
+
+test('a database that another tab destroys settles all calls here, and opens anew', async ({
+  profile,
+}) => {
+  const here = await profile.openTab();
+  await openNotes(here, 'destroyed');
+  await rememberClosed(here);
+  const there = await profile.openTab();
+  await openNotes(there, 'destroyed');
+  const underWay = here.evaluate(() => {
+    const { q } = burrow;
+    const write = () => db.client().query(q.Create(q.Collection('notes'), { data: {} }));
+    const outcomes = Array.from({ length: 200 }, () =>
+      write().then(
+        () => 'answered',
+        (error: Error) => error.name,
+      ),
+    );
+    return Promise.all(outcomes);
+  });
+  await there.evaluate(() => db.destroy());
+  const outcomes = await underWay;
+  await expect.poll(() => closedEvents(here)).toEqual([expect.stringMatching(/deleted/)]);
+  const counts: Record<string, number> = {};
+  for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  print('destroyed elsewhere', counts);
+  expect(await queryFailure(here)).toMatch(/^BurrowError: .*deleted/);
+  expect(await openNotes(there, 'destroyed')).toBeUndefined();
+  expect(
+    await there.evaluate(() =>
+      db.client().query(burrow.q.Count(burrow.q.Documents(burrow.q.Collection('notes')))),
+    ),
+  ).toBe(0);
+});
+
+const evict = async (profile: Parameters<Parameters<typeof test>[2]>[0]['profile'], page: Page) =>
+  (await profile.debug(page)).send('Storage.clearDataForOrigin', {
+    origin: new URL(appUrl()).origin,
+    storageTypes: 'indexeddb',
+  });
+
+test('a database that the browser evicted is reported at the next open, until that is acknowledged', async ({
+  profile,
+}) => {
+  const page = await profile.openTab();
+  await openNotes(page, 'evicted');
+  await page.evaluate(async () => {
+    await db.client().query(burrow.q.Create(burrow.q.Collection('notes'), { data: {} }));
+    await db.close();
+  });
+  await evict(profile, page);
+  for (let open = 0; open < 2; open++) {
+    expect(await openingFailure(page, 'evicted')).toBeUndefined();
+    const loss = await page.evaluate(() => db.loss);
+    expect(loss).toMatchObject({
+      kind: 'recreated',
+      lastHead: expect.any(Number),
+      description: expect.stringMatching(/All data of this database is gone/),
+    });
+    await page.evaluate(() => db.close());
+  }
+  await openingFailure(page, 'evicted');
+  await page.evaluate(async () => {
+    await db.acknowledgeLoss();
+    await db.close();
+  });
+  expect(await openingFailure(page, 'evicted')).toBeUndefined();
+  expect(await page.evaluate(() => db.loss)).toBeUndefined();
+});
+
+test('a database that the browser evicts while it is open is never silently begun anew', async ({
+  profile,
+}) => {
+  const page = await profile.openTab();
+  await openNotes(page, 'evicted');
+  await rememberClosed(page);
+  expect(await queryFailure(page)).toBe('answered');
+  await evict(profile, page);
+  const failure = await queryFailure(page);
+  expect(failure).toMatch(/local_data_loss|BurrowError: The browser deleted the stored data/);
+  await expect.poll(() => closedEvents(page)).toEqual([expect.stringMatching(/deleted/)]);
+  expect(await openingFailure(page, 'evicted')).toBeUndefined();
+  expect(await page.evaluate(() => db.loss)).toMatchObject({ kind: 'recreated' });
+});
+
+test('in Node the package can be imported, and opening rejects with a sentence', async () => {
+  const code =
+    "import { openDatabase, q } from 'burrowdb';" +
+    'await openDatabase("x").catch(({ name, message }) => console.log(`${name}: ${message}`));' +
+    'console.log(JSON.stringify(q.Add(1, 2)));';
+  const cwd = process.env['BURROW_E2E_PACKAGE'];
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', code],
+    { ...(cwd !== undefined && { cwd }) },
+  );
+  expect(stdout).toBe(
+    'BurrowError: Burrow opens databases in a browser: there is no Worker here. On a server, import it but open nothing.\n{"add":[1,2]}\n',
+  );
+  expect(stderr).toBe('');
+});
