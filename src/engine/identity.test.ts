@@ -86,6 +86,26 @@ test('login() fails alike for no user, no password, and a wrong one', async () =
   });
 });
 
+test('login() and identify() compare one hash, whoever is asked for', async () => {
+  const w = await world();
+  await w.ask(create(doc('users', 3), {}));
+  for (const query of [
+    { login: user, params: obj({ password: 'one' }) },
+    { login: user, params: obj({ password: 'wrong' }) },
+    { login: user, params: obj({ password: 'x'.repeat(73) }) },
+    { login: doc('users', 2), params: obj({ password: 'one' }) },
+    { login: doc('users', 3), params: obj({ password: 'one' }) },
+    { login: { documents: coll('users') }, params: obj({ password: 'wrong' }) },
+    { login: { documents: { roles: null } }, params: obj({ password: 'one' }) },
+    identify('wrong'),
+    identify('one', doc('users', 2)),
+  ]) {
+    const before = w.verifications;
+    await w.answer(query);
+    expect(w.verifications - before, JSON.stringify(query)).toBe(1);
+  }
+});
+
 test('passwords look the same however they are composed, and are bounded', async () => {
   const w = await world();
   await w.ask(setPassword({ password: 'caf\u00e9' }));

@@ -62,11 +62,11 @@ export function login(
   requirePresent(time, position);
   requireReadableRefs(context, params, place);
   const { password, fields } = loginParams(context, params, position);
-  const instance = instanceOf(context, target, place, 'login');
-  const isOwn = instance?.database === context.database;
-  if (!instance || !isOwn || !isPassword(context, instance, password)) {
-    return failLogin(position);
-  }
+  const found = instanceOf(context, target, place, 'login');
+  const instance = found?.database === context.database ? found : undefined;
+  // Asked for nobody too: how long a refusal takes must not tell who has an account.
+  const isRight = isPassword(context, instance, password);
+  if (!instance || !isRight) return failLogin(position);
   const token = new Map(fields).set('instance', instance);
   return createIn(context, NATIVE.tokens, undefined, token, position);
 }

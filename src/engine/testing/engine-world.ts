@@ -38,6 +38,8 @@ interface EventAnswer {
 }
 
 export class EngineWorld {
+  /** How often a password was compared with a hash, or with nobody's. */
+  verifications = 0;
   /** 2026-01-01; moves on by a second with every query. */
   now: Micros = 1_767_225_600_000_000;
   readonly store = createMemoryStore();
@@ -52,8 +54,10 @@ export class EngineWorld {
       sha256: (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()),
       passwords: {
         hash: (password, cost) => Promise.resolve(fakeHash(password, cost)),
-        verify: (password, hash) =>
-          Promise.resolve(hash !== undefined && fakeHash(password, 10) === hash),
+        verify: (password, hash) => {
+          this.verifications += 1;
+          return Promise.resolve(hash !== undefined && fakeHash(password, 10) === hash);
+        },
       },
       hashCost: 10,
       durability: 'relaxed',
