@@ -1,0 +1,11 @@
+import type { ContenderInfo } from '../page/contender.ts';
+import { BurrowContender } from './burrow-queries.ts';
+
+export const info: ContenderInfo = {
+  title: 'Burrow, strict (its default)',
+  where: 'dedicated worker',
+  durability: 'strict',
+  notes: 'history and query log on, as they are by default',
+};
+
+export const create = () => new BurrowContender('strict');

@@ -1,0 +1,11 @@
+import type { ContenderInfo } from '../page/contender.ts';
+import { BurrowContender } from './burrow-queries.ts';
+
+export const info: ContenderInfo = {
+  title: 'Burrow, relaxed',
+  where: 'dedicated worker',
+  durability: 'relaxed',
+  notes: 'history and query log on, as they are by default',
+};
+
+export const create = () => new BurrowContender('relaxed');

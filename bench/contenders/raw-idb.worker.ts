@@ -1,0 +1,4 @@
+import * as Comlink from 'comlink';
+import { RawIdb } from './raw-idb.ts';
+
+Comlink.expose(new RawIdb());

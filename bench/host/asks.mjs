@@ -1,0 +1,117 @@
+// What Burrow has to reach, against the floor of its shape: raw IndexedDB in a worker, in the same run.
+import { figureOf, figures } from './results.mjs';
+
+const FLOOR = 'raw-idb-worker';
+
+/** @type {readonly { figure: string, limit: number }[]} Ratio to the floor; of rates at least, of times at most. */
+const ratios = [
+  { figure: 'W1 cold open to first read', limit: 1.6 },
+  { figure: 'W2 bulk create', limit: 0.7 },
+  { figure: 'W3 create', limit: 1.7 },
+  { figure: 'W4 get, warm', limit: 0.8 },
+  { figure: 'W4 get, cold', limit: 1.4 },
+  { figure: 'W5 64 of a match, warm', limit: 0.7 },
+  { figure: 'W5 64 of a match, cold', limit: 1.5 },
+  { figure: 'W6 page of 64, warm', limit: 0.7 },
+  { figure: 'W6 page of 64, cold', limit: 1.5 },
+  { figure: 'W7 100,000 entries', limit: 1.5 },
+  { figure: 'W8 read-modify-write', limit: 1.7 },
+  { figure: 'W9 transfers of two tabs', limit: 0.6 },
+  { figure: 'W10 update of 1,000', limit: 1.8 },
+  { figure: 'W11 live in another tab', limit: 1.8 },
+];
+
+/**
+ * @typedef {object} Verdict
+ * @property {string} ask
+ * @property {number} value
+ * @property {number} limit
+ * @property {boolean} isMet
+ * @property {string} detail
+ */
+
+/**
+ * @param {readonly import('./results.mjs').Measured[]} measured @param {string} contender
+ * @returns {Verdict[]}
+ */
+export function judge(measured, contender) {
+  const wanted = ratios.flatMap(({ figure, limit }) => {
+    const { workload, of, isRate = false, unit } = named(figure);
+    const own = figureOf(measured, contender, workload, of);
+    const floor = figureOf(measured, FLOOR, workload, of);
+    if (!own || !floor) return [];
+    const value = own.median / floor.median;
+    const detail = `${short(own.median)} against ${short(floor.median)} ${unit}`;
+    return [verdict(`${figure}, ratio`, value, limit, detail, isRate)];
+  });
+  return [...wanted, ...others(measured, contender)];
+}
+
+/** @param {readonly import('./results.mjs').Measured[]} measured @param {string} contender */
+function others(measured, contender) {
+  const only = (/** @type {string} */ workload, /** @type {(result: any) => number} */ of) =>
+    figureOf(measured, contender, workload, of)?.median ?? Number.NaN;
+  const growth = (/** @type {string} */ workload) =>
+    only(`${workload} at 100,000`, (r) => r.cold.p50) /
+    only(`${workload} at 1,000`, (r) => r.cold.p50);
+  const login = (/** @type {string} */ kind) => only('logins', (r) => r[kind]);
+  const spread =
+    Math.max(login('wrong'), login('unknown')) / Math.min(login('wrong'), login('unknown'));
+  return [
+    verdict(
+      'W7 gap on the main thread, ms',
+      only('W7', (r) => r.gap),
+      25,
+    ),
+    verdict(
+      'W9 sum kept and every balance exact',
+      only('W9', (r) => Number(r.isSumKept && r.isExact)),
+      1,
+      '',
+      true,
+    ),
+    verdict('W4 cold at 100,000 against 1,000', growth('W4'), 1.3),
+    verdict('W5 cold at 100,000 against 1,000', growth('W5'), 1.3),
+    verdict(
+      'login, unknown user against wrong password',
+      spread,
+      1.1,
+      `${short(login('unknown'))} against ${short(login('wrong'))} ms; right ${short(login('right'))} ms`,
+    ),
+    verdict(
+      'Get during 20 logins against idle',
+      only('reads beside logins', (r) => r.beside.p50 / r.idle.p50),
+      1.5,
+    ),
+    verdict(
+      'Get with the log on against off',
+      only('log', (r) => r.getOn / r.getOff),
+      1.05,
+    ),
+    verdict(
+      'page of 64 with the log on against off',
+      only('log', (r) => r.pageOn / r.pageOff),
+      1.05,
+    ),
+  ].filter(({ value }) => Number.isFinite(value));
+}
+
+/** @param {string} name */
+function named(name) {
+  const found = figures.find((figure) => figure.name === name);
+  if (!found) throw new Error(`No figure is called ${name}.`);
+  return found;
+}
+
+/** @returns {Verdict} @param {string} ask @param {number} value @param {number} limit @param {string} detail @param {boolean} isAtLeast */
+function verdict(ask, value, limit, detail = '', isAtLeast = false) {
+  const isMet = isAtLeast ? value >= limit : value <= limit;
+  return { ask: `${ask} ${isAtLeast ? '≥' : '≤'} ${limit}`, value, limit, isMet, detail };
+}
+
+/** @param {number} value */
+export function short(value) {
+  if (!Number.isFinite(value)) return '–';
+  if (value >= 1000) return Math.round(value).toLocaleString('en-US');
+  return value.toPrecision(3);
+}

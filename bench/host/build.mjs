@@ -1,0 +1,70 @@
+// Bundles the page with the contenders that a run asks for.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+import { browserAlias, workerFromSource } from '../../scripts/bundle.mjs';
+
+export const benchRoot = fileURLToPath(new URL('..', import.meta.url));
+const PAGE_OUT = join(benchRoot, 'out/page');
+
+/** @param {string} name */
+const isRival = (name) => existsSync(join(benchRoot, 'rivals', `${name}.ts`));
+
+/** @param {readonly string[]} contenders */
+export async function buildPage(contenders) {
+  if (contenders.some(isRival)) installRivals();
+  await build({
+    root: join(benchRoot, 'page'),
+    configFile: false,
+    logLevel: 'warn',
+    base: './',
+    // Some rivals were written for Node's `global`.
+    define: { global: 'globalThis' },
+    resolve: { alias: browserAlias },
+    plugins: [namedContenders(contenders), workerFromSource()],
+    worker: { format: 'es', plugins: () => [workerFromSource()] },
+    build: {
+      target: 'es2022',
+      outDir: PAGE_OUT,
+      emptyOutDir: true,
+      chunkSizeWarningLimit: 10_000,
+      rolldownOptions: {
+        input: ['index.html', 'burrow.html'].map((file) => join(benchRoot, 'page', file)),
+      },
+    },
+  });
+  return PAGE_OUT;
+}
+
+/**
+ * `virtual:contenders`: only these are bundled, so that the others' packages need not be there.
+ * @param {readonly string[]} contenders
+ * @returns {import('vite').Plugin}
+ */
+function namedContenders(contenders) {
+  const members = contenders.map((name) => {
+    const file = join(benchRoot, isRival(name) ? 'rivals' : 'contenders', `${name}.ts`);
+    if (!existsSync(file)) throw new Error(`There is no contender ${name}.`);
+    return `${JSON.stringify(name)}: () => import(${JSON.stringify(file)})`;
+  });
+  const id = 'virtual:contenders';
+  return {
+    name: 'bench:contenders',
+    resolveId: (source) => (source === id ? `\0${id}` : undefined),
+    load: (loaded) =>
+      loaded === `\0${id}` ? `export const contenders = { ${members.join(', ')} };` : undefined,
+  };
+}
+
+function installRivals() {
+  if (existsSync(join(benchRoot, 'node_modules/.package-lock.json'))) return;
+  console.log('Installing the packages of the rivals into bench/node_modules (npm ci).');
+  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
+    cwd: benchRoot,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) throw new Error('The packages of the rivals could not be installed.');
+}

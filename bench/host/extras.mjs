@@ -1,0 +1,62 @@
+// Figures that no contender beside Burrow has.
+import { openBrowser, processesOf } from './browser.mjs';
+import { openTab } from './tabs.mjs';
+
+const MILLION = 1_000_000;
+const GROW_STEP = 50_000;
+
+/** @param {import('./slots.mjs').Slot} slot */
+export async function runExtras({ url, big, step }) {
+  const browser = await openBrowser('burrow-extras', { fresh: true });
+  /** @type {(name: string, options?: unknown) => Promise<unknown>} */
+  const alone = async (name, options) => {
+    const tab = await openTab(browser.context, url, {}, 'burrow.html');
+    try {
+      return await tab.call(name, options);
+    } finally {
+      await tab.close();
+    }
+  };
+  await step('logins', () => alone('measureLogins', { tries: 100 }));
+  await step('reads beside logins', () => alone('measureReadsBesideLogins', { logins: 20 }));
+  await step('log', () => alone('measureLog', { turns: 11, reads: 300 }));
+  await step('compute', () => alone('measureCompute'));
+  await browser.close();
+  browser.forget();
+  if (big === 0) return;
+  const large = await openBrowser('burrow-big');
+  const tab = await openTab(large.context, url, {}, 'burrow.html');
+  await step('refs', () => tab.call('measureRefs', big));
+  await large.close();
+}
+
+/** Memory while a database grows to a million documents, and after reads all over it. @param {import('./slots.mjs').Slot} slot */
+export async function runMillion({ url, step }) {
+  const browser = await openBrowser('burrow-million', { fresh: true });
+  const tab = await openTab(browser.context, url, {}, 'burrow.html');
+  const rendererMb = () =>
+    Math.max(
+      0,
+      ...processesOf(browser.folder)
+        .filter(({ type }) => type === 'renderer')
+        .map(({ residentMb }) => residentMb),
+    );
+  await step('million', async () => {
+    const samples = [];
+    for (let from = 0; from < MILLION; from += GROW_STEP) {
+      const started = performance.now();
+      await tab.call('grow', { from, count: GROW_STEP });
+      const seconds = (performance.now() - started) / 1000;
+      samples.push({
+        documents: from + GROW_STEP,
+        perSecond: GROW_STEP / seconds,
+        rendererMb: rendererMb(),
+      });
+      console.log(`  ${JSON.stringify(samples.at(-1))}`);
+    }
+    const reads = await tab.call('roam', { documents: MILLION });
+    return { samples, reads, afterReadsMb: rendererMb() };
+  });
+  await browser.close();
+  browser.forget();
+}

@@ -1,0 +1,137 @@
+// Writes what a run measured: results/latest.json for programs, results/RESULTS.md for people.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { judge, short } from './asks.mjs';
+import { benchRoot } from './build.mjs';
+import { figureOf, figures } from './results.mjs';
+
+/**
+ * @typedef {object} Run
+ * @property {Date} startedAt
+ * @property {Awaited<ReturnType<typeof import('./machine.mjs').describeMachine>>} machine
+ * @property {ReturnType<typeof import('./arguments.mjs').readArguments>} wanted
+ * @property {readonly import('./results.mjs').Measured[]} measured
+ */
+
+/** @param {Run} run */
+export function writeResults(run) {
+  const { startedAt, machine, wanted, measured } = run;
+  const folder = join(benchRoot, wanted.out);
+  mkdirSync(folder, { recursive: true });
+  const asks = ['burrow', 'burrow-strict']
+    .filter((contender) => wanted.contenders.includes(contender))
+    .map((contender) => ({ contender, verdicts: judge(measured, contender) }));
+  const text = [
+    '# Results of the bench',
+    `${startedAt.toISOString()}, commit ${machine.commit}. ${describe(machine, wanted, measured)}`,
+    'Written by `npm run bench`; what each workload does is said in docs/benchmarks.md. A figure is the median of the rounds, in brackets the least and the most of them. Compare figures of one run only.',
+    ...asks.flatMap(({ contender, verdicts }) => [
+      `## Asks: ${titleOf(measured, contender)} against raw IndexedDB in a worker (relaxed)`,
+      table(
+        ['ask', 'reached', 'figures', ''],
+        verdicts.map(({ ask, value, isMet, detail }) => [
+          ask,
+          short(value),
+          detail,
+          isMet ? 'PASS' : '**short**',
+        ]),
+      ),
+    ]),
+    '## Figures',
+    figuresTable(measured, wanted.contenders),
+    ...extras(measured),
+    ...failures(measured),
+  ].join('\n\n');
+  writeFileSync(join(folder, 'RESULTS.md'), `${text}\n`);
+  const medians = Object.fromEntries(
+    wanted.contenders.map((contender) => [
+      contender,
+      Object.fromEntries(
+        figures.map(({ name, workload, of }) => [
+          name,
+          figureOf(measured, contender, workload, of),
+        ]),
+      ),
+    ]),
+  );
+  const json = { startedAt, machine, wanted, asks, medians, extras: extrasOf(measured) };
+  writeFileSync(join(folder, 'latest.json'), `${JSON.stringify(json, undefined, 2)}\n`);
+  console.log(`\n${text}`);
+}
+
+/** @param {Run['machine']} machine @param {Run['wanted']} wanted @param {Run['measured']} measured */
+function describe(machine, wanted, measured) {
+  const loads = measured.map(({ load }) => load);
+  return [
+    `${machine.processor}, ${machine.memoryGib} GiB, ${machine.system}, ${machine.browser}, Node ${machine.node}.`,
+    `${wanted.rounds} interleaved rounds, ${wanted.documents.toLocaleString('en-US')} documents${wanted.big ? ` and ${wanted.big.toLocaleString('en-US')}` : ''}.`,
+    `Load of the machine, of which the bench itself is about 2: ${short(Math.min(...loads))} to ${short(Math.max(...loads))}.`,
+  ].join(' ');
+}
+
+/** @param {Run['measured']} measured @param {string} contender @returns {string} */
+const titleOf = (measured, contender) =>
+  measured.find((row) => row.contender === contender && row.workload === 'info')?.result?.title ??
+  contender;
+
+/** @param {Run['measured']} measured @param {readonly string[]} contenders */
+function figuresTable(measured, contenders) {
+  const rows = figures.map(({ name, unit, workload, of }) => [
+    `${name}, ${unit}`,
+    ...contenders.map((contender) => {
+      const figure = figureOf(measured, contender, workload, of);
+      return figure
+        ? `${short(figure.median)} (${short(figure.least)}–${short(figure.most)})`
+        : '–';
+    }),
+  ]);
+  return table(['', ...contenders.map((contender) => titleOf(measured, contender))], rows);
+}
+
+const EXTRAS = ['logins', 'reads beside logins', 'log', 'compute', 'refs', 'million'];
+
+/** @param {Run['measured']} measured */
+const extrasOf = (measured) =>
+  Object.fromEntries(
+    measured
+      .filter(({ workload, result }) => EXTRAS.includes(workload) && result)
+      .map(({ workload, result }) => [workload, result]),
+  );
+
+/** @param {Run['measured']} measured */
+function extras(measured) {
+  const { compute, refs, million } = extrasOf(measured);
+  const said = [];
+  if (compute) {
+    said.push(
+      `- 10,000 steps of a pure query: ${short(compute.stepsMs)} ms; the same in plain JS: ${short(compute.plainStepsMs)} ms.`,
+      `- Parsing and checking ${short(compute.parsedKb)} KB of query: ${short(compute.parseMs)} ms; \`JSON.parse\` alone: ${short(compute.plainParseMs)} ms. An empty query, whole: ${short(compute.emptyMs)} ms.`,
+    );
+  }
+  if (refs) {
+    said.push(
+      `- 100,000 refs of \`Documents\`: ${short(refs.ms)} ms, gap on the main thread ${short(refs.gap)} ms.`,
+    );
+  }
+  if (million) {
+    const { samples, afterReadsMb, reads } = million;
+    said.push(
+      `- Growing to a million documents: ${short(samples[0].perSecond)} docs/s at first, ${short(samples.at(-1).perSecond)} at the end; the renderer's memory ${short(samples[0].rendererMb)} MB at 50,000 documents, ${short(samples.at(-1).rendererMb)} MB at a million, ${short(afterReadsMb)} MB after reads all over it (get ${short(reads.get)} ms, 64 of a match ${short(reads.city)} ms).`,
+    );
+  }
+  return said.length > 0 ? ['## Beside the workloads', said.join('\n')] : [];
+}
+
+/** @param {Run['measured']} measured */
+function failures(measured) {
+  const failed = measured.flatMap(({ contender, round, workload, error }) =>
+    error === undefined
+      ? []
+      : [`- ${contender}, round ${round}, ${workload}: ${error.split('\n')[0]}`],
+  );
+  return failed.length > 0 ? ['## Failed', failed.join('\n')] : [];
+}
+
+/** @param {readonly string[]} head @param {readonly (readonly string[])[]} rows */
+const table = (head, rows) =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

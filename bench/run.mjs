@@ -1,0 +1,68 @@
+// `npm run bench`: Burrow beside raw IndexedDB and what people would pick instead, in Chromium on disk.
+// --only a,b  --all  --rounds 3  --n 10000  --big 100000  --quick  --million  --no-extras  --out results
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { dirname, join } from 'node:path';
+import { readArguments } from './host/arguments.mjs';
+import { benchRoot, buildPage } from './host/build.mjs';
+import { runExtras, runMillion } from './host/extras.mjs';
+import { describeMachine } from './host/machine.mjs';
+import { writeResults } from './host/report.mjs';
+import { serve } from './host/server.mjs';
+import { fillBig, runBig, runSmall } from './host/slots.mjs';
+
+const wanted = readArguments();
+const { contenders, rounds, documents, big } = wanted;
+const startedAt = new Date();
+const machine = await describeMachine();
+console.log(`${machine.processor}, ${machine.browser}: ${contenders.join(', ')}, ${rounds} rounds`);
+
+const folder = await buildPage(contenders);
+const web = await serve(folder);
+const rawFile = join(benchRoot, 'out', `${wanted.out}.jsonl`);
+mkdirSync(dirname(rawFile), { recursive: true });
+writeFileSync(rawFile, '');
+
+/** @type {import('./host/results.mjs').Measured[]} */
+const measured = [];
+
+/** @param {string} contender @param {number} round */
+const stepOf =
+  (contender, round) =>
+  async (/** @type {string} */ workload, /** @type {() => Promise<unknown>} */ work) => {
+    const started = Date.now();
+    const [load = 0] = loadavg();
+    /** @type {import('./host/results.mjs').Measured} */
+    const row = { contender, round, workload, load };
+    try {
+      row.result = await work();
+    } catch (error) {
+      row.error = error instanceof Error ? error.message : String(error);
+    }
+    measured.push(row);
+    appendFileSync(rawFile, `${JSON.stringify(row)}\n`);
+    const said = JSON.stringify(row.result ?? row.error).slice(0, 150);
+    console.log(`${round} ${contender} ${workload} (${Date.now() - started} ms): ${said}`);
+  };
+
+/** @param {string} contender @param {number} round @param {(slot: import('./host/slots.mjs').Slot) => Promise<void>} work */
+async function slot(contender, round, work) {
+  const step = stepOf(contender, round);
+  try {
+    await work({ contender, round, documents, big, url: web.url, step });
+  } catch (error) {
+    await step('slot', () => Promise.reject(error));
+  }
+}
+
+if (big > 0) for (const contender of contenders) await slot(contender, 0, fillBig);
+for (let round = 1; round <= rounds; round++) {
+  for (const contender of round % 2 === 1 ? contenders : contenders.toReversed()) {
+    await slot(contender, round, runSmall);
+    if (big > 0) await slot(contender, round, runBig);
+  }
+}
+if (wanted.extras && contenders.includes('burrow')) await slot('burrow', 1, runExtras);
+if (wanted.million) await slot('burrow', 1, runMillion);
+web.close();
+writeResults({ startedAt, machine, wanted, measured });
