@@ -33,6 +33,7 @@ export class AppCache {
   /** What is kept, else what the network gives; a page that neither has is the app's start page. */
   async answer(request: Request): Promise<Response> {
     const isPage = request.mode === 'navigate';
+    // A page asks for its scripts with other headers than we did, and servers say `Vary: Origin`: the files are the same.
     const hit = await this.match(request, isPage);
     if (hit) return hit;
     try {
