@@ -8,8 +8,15 @@ import { isAtLeast, type ReadTime } from '../query/session.ts';
 import { positionOf, type Where } from '../query/node.ts';
 import type { Row } from '../store/port.ts';
 import type { Reader } from '../store/reader.ts';
-import { NATIVE, PENDING, isArray, isObject } from '../values/value.ts';
-import type { Document, Micros, ObjectValue, PendingTime, Ref, Value } from '../values/value.ts';
+import { NATIVE, PENDING, Ref, isArray, isObject } from '../values/value.ts';
+import type {
+  Document,
+  Micros,
+  ObjectValue,
+  PendingTime,
+  SetValue,
+  Value,
+} from '../values/value.ts';
 import type { EngineContext, StoreContext } from './context.ts';
 import { isNative, nativeName } from './definitions.ts';
 import type { CollectionDefinition } from './definitions.ts';
@@ -195,6 +202,21 @@ export function getDocument(
   noteDocumentRead(context, live, time);
   return documentOf(context, ref, live.version);
 }
+
+/**
+ * `get` of a set that shows nothing. A collection says of its documents what `get` of a missing one says: without the right to
+ * read them nobody learns whether there are any. Spec: auth 3.4.
+ */
+export function failNothing(context: EngineContext, target: SetValue | Ref, place: Where): never {
+  if (target.kind === 'set' && target.op === 'documents') {
+    const { database, id } = target.collection;
+    requireRight(context, new Ref(database, Number(id), MISSING_ID), place);
+  }
+  return fail('instance not found', positionOf(place), 'Set not found.');
+}
+
+/** Stands for any document that is not there. */
+const MISSING_ID = 0n;
 
 /** `exists` of a ref: false for what may not be read. */
 export function documentExists(context: EngineContext, ref: Ref, time: ReadTime): boolean {

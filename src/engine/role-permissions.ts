@@ -1,13 +1,13 @@
 /** Rights from roles: of keys and `@role` scopes, of functions, and by membership of the identity's collection. Spec: auth 3. */
 import { unreachable } from '../errors.ts';
 import { NATIVE } from '../values/value.ts';
-import type { CollectionId, Lambda, Micros, ObjectValue, Ref, Value } from '../values/value.ts';
+import type { CollectionId, Lambda, Ref, Value } from '../values/value.ts';
 import type { Caller } from './authenticate.ts';
 import { rolesOf } from './caller-roles.ts';
 import type { EngineContext } from './context.ts';
 import type { RoleDefinition } from './definitions.ts';
 import { isAny, type Deed, type Permissions } from './permissions.ts';
-import { decider } from './predicates.ts';
+import { decider, type Decide } from './predicates.ts';
 
 type Action =
   | 'read'
@@ -19,6 +19,12 @@ type Action =
   | 'history_read'
   | 'history_write'
   | 'call';
+
+type WriteDeed = Extract<
+  Deed,
+  { readonly action: 'create' | 'create_with_id' | 'write' | 'history_write' }
+>;
+type CreateWithIdDeed = Extract<Deed, { readonly action: 'create_with_id' }>;
 
 /** What a predicate is applied to: some actions look at how many arguments it takes. */
 type ArgumentFor = (arity: number) => Value;
@@ -34,71 +40,103 @@ const nameOf = ({ collection, id }: Ref): ResourceName =>
 
 const arityOf = ({ pattern }: Lambda): number => (typeof pattern === 'string' ? 1 : pattern.length);
 
-export function rolePermissions(context: EngineContext, caller: Caller): Permissions {
-  const { database } = context;
-  const decide = decider(context);
-  let known: Policies | undefined;
-  const policies = (): Policies => (known ??= policiesOf(rolesOf(context, caller)));
+export const rolePermissions = (context: EngineContext, caller: Caller): Permissions =>
+  new RolePermissions(context, caller);
 
-  const allows = (action: Action, name: ResourceName, argument: ArgumentFor): boolean => {
-    const policy = policies().get(name)?.get(action);
-    if (policy === undefined || policy === 'always') return policy === 'always';
-    return isAny(policy, (predicate) => decide(predicate, argument(arityOf(predicate))));
-  };
-  const grants = (action: Action, resource: Ref, argument: ArgumentFor): boolean =>
-    resource.database === database && allows(action, nameOf(resource), argument);
-  const grantsOfDocument = (action: Action, ref: Ref, argument: ArgumentFor = () => ref): boolean =>
-    ref.database === database && allows(action, ref.collection, argument);
-  const grantsHistoryWrite = (ref: Ref, ts: Micros, kind: string, data: ObjectValue): boolean =>
-    grantsOfDocument('history_write', ref, () => [ref, ts, kind, data]);
-  const grantsCreate = (collection: Ref, data: ObjectValue): boolean =>
-    grants('create', collection, () => data);
+class RolePermissions implements Permissions {
+  private readonly context: EngineContext;
+  private readonly caller: Caller;
+  private readonly decide: Decide;
+  private known: Policies | undefined;
 
-  const may = (deed: Deed): boolean => {
+  constructor(context: EngineContext, caller: Caller) {
+    this.context = context;
+    this.caller = caller;
+    this.decide = decider(context);
+  }
+
+  may(deed: Deed): boolean {
     switch (deed.action) {
       case 'read':
       case 'history_read':
       case 'delete':
-        return grantsOfDocument(deed.action, deed.ref);
+        return this.grantsOfDocument(deed.action, deed.ref);
       case 'read_entry':
-        return grantsOfDocument('read', deed.ref);
+        return this.grantsOfDocument('read', deed.ref);
       case 'read_index':
         return isAny(['unrestricted_read', 'read'] as const, (action) =>
-          grants(action, deed.index.ref, () => deed.terms),
+          this.grants(action, deed.index.ref, () => deed.terms),
         );
       case 'read_all_of_index':
-        return grants('unrestricted_read', deed.index.ref, () => deed.terms);
+        return this.grants('unrestricted_read', deed.index.ref, () => deed.terms);
       case 'read_all_of_collection':
-        return grants('unrestricted_read', deed.collection, () => null);
-      case 'create':
-        return grantsCreate(deed.collection, deed.data);
-      case 'create_with_id': {
-        const { collection, data, ref } = deed;
-        const isGranted = [
-          () => grants('create_with_id', collection, (arity) => (arity === 1 ? data : [data, ref])),
-          () =>
-            grantsCreate(collection, data) &&
-            grantsHistoryWrite(ref, context.commitTs, 'create', data),
-        ];
-        return isAny(isGranted, (each) => each());
-      }
-      case 'write': {
-        const { ref, old, new: changed } = deed;
-        return grantsOfDocument('write', ref, (arity) =>
-          arity === 3 ? [old, changed, ref] : [old, changed],
-        );
-      }
-      case 'history_write':
-        return grantsHistoryWrite(deed.ref, deed.ts, deed.kind, deed.data);
+        return this.grants('unrestricted_read', deed.collection, () => null);
       case 'call':
-        return grants('call', deed.function.ref, () => deed.argument);
+        return this.grants('call', deed.function.ref, () => deed.argument);
+      case 'create':
+      case 'create_with_id':
+      case 'write':
+      case 'history_write':
+        return this.mayWrite(deed);
       case 'set_any_password':
         return false;
       default:
         return unreachable(deed);
     }
-  };
-  return { may };
+  }
+
+  private mayWrite(deed: WriteDeed): boolean {
+    switch (deed.action) {
+      case 'create':
+        return this.grants('create', deed.collection, () => deed.data);
+      case 'create_with_id':
+        return isAny([this.grantsCreateWithId, this.grantsCreateAndHistory], (grants) =>
+          grants.call(this, deed),
+        );
+      case 'write': {
+        const { ref, old, new: changed } = deed;
+        return this.grantsOfDocument('write', ref, (arity) =>
+          arity === 3 ? [old, changed, ref] : [old, changed],
+        );
+      }
+      case 'history_write': {
+        const { ref, ts, kind, data } = deed;
+        return this.grantsOfDocument('history_write', ref, () => [ref, ts, kind, data]);
+      }
+      default:
+        return unreachable(deed);
+    }
+  }
+
+  private grantsCreateWithId({ ref, data }: CreateWithIdDeed): boolean {
+    return this.grantsOfDocument('create_with_id', ref, (arity) =>
+      arity === 1 ? data : [data, ref],
+    );
+  }
+
+  private grantsCreateAndHistory({ ref, data }: CreateWithIdDeed): boolean {
+    const ts = this.context.commitTs;
+    return (
+      this.grantsOfDocument('create', ref, () => data) &&
+      this.grantsOfDocument('history_write', ref, () => [ref, ts, 'create', data])
+    );
+  }
+
+  private grantsOfDocument(action: Action, ref: Ref, argument: ArgumentFor = () => ref): boolean {
+    return ref.database === this.context.database && this.allows(action, ref.collection, argument);
+  }
+
+  private grants(action: Action, resource: Ref, argument: ArgumentFor): boolean {
+    const isOwn = resource.database === this.context.database;
+    return isOwn && this.allows(action, nameOf(resource), argument);
+  }
+
+  private allows(action: Action, name: ResourceName, argument: ArgumentFor): boolean {
+    this.known ??= policiesOf(rolesOf(this.context, this.caller));
+    const policy = this.known.get(name)?.get(action);
+    if (policy === undefined || policy === 'always') return policy === 'always';
+    return isAny(policy, (predicate) => this.decide(predicate, argument(arityOf(predicate))));
+  }
 }
 
 const policiesByRoles = new WeakMap<RoleDefinition, Policies>();

@@ -7,7 +7,7 @@ import type { ActionName, Document, Micros, ObjectValue, PendingTime, Ref, SetVa
 import { applyLambda } from '../query/evaluate.ts';
 import { AsideBudget, type Steps } from './budget.ts';
 import type { ApplyAside, AsideParts, EngineContext } from './context.ts';
-import { documentExists, getDocument } from './documents.ts';
+import { documentExists, failNothing, getDocument } from './documents.ts';
 import { functionBody } from './function-body.ts';
 import { currentIdentity, currentToken, hasIdentity, hasToken, identify, keyFromSecret, login, logout, selfIn } from './identity.ts';
 import { Meters } from './meters.ts';
@@ -52,7 +52,7 @@ export class EngineSession implements WriteSession {
   get(target: Target, time: ReadTime, place: Where): Document {
     if (isDocumentRef(target)) return getDocument(this.context, target, time, place);
     const ref = firstRef(this.context, target, time, place, 'get');
-    if (!ref) return fail('instance not found', positionOf(place), 'Set not found.');
+    if (!ref) return failNothing(this.context, target, place);
     return getDocument(this.context, ref, time, place);
   }
 

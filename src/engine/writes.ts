@@ -17,6 +17,7 @@ import type { EngineContext } from './context.ts';
 import { ROOT_DATABASE } from './databases.ts';
 import { collectionRef, isNative, sourceCovering } from './definitions.ts';
 import type { IndexDefinition } from './definitions.ts';
+import { versionsOf } from './document-events.ts';
 import {
   documentOf,
   failDenied,
@@ -235,8 +236,8 @@ export function removeVersionOf(
     fail('invalid argument', form, 'Cannot remove event for specified ref.');
   }
   const at = requirePast(context, ref, ts, 'remove', NO_PARAMS, place, time);
-  const live = liveVersion(context, ref, 'present');
-  const data = live?.version.ts === at ? fieldsOf(context, ref, live.version) : NO_PARAMS;
+  const version = versionsOf(context, ref).find((each) => each.ts === at);
+  const data = version ? fieldsOf(context, ref, version) : NO_PARAMS;
   requireRight(context, { action: 'history_write', ref, ts: at, kind: action, data }, form);
   removeVersion(context, ref, at, isEnd(action) ? 'end' : 'live');
   return null;

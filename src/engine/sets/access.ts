@@ -81,6 +81,7 @@ function accessToMembers(
 ): Access<SetValue> | undefined {
   const members = set.sets.map((each) => accessToSet(context, each, reading));
   const readable = members.filter((each) => each !== undefined);
+  if (set.sets.length === 0) return { target: set, filtered: false };
   if (readable.length === 0 || (set.op === 'difference' && !members[0])) return undefined;
   return {
     target: { ...set, sets: readable.map((each) => each.target) },
