@@ -45,7 +45,8 @@ export function processesOf(folder) {
   for (const name of entriesOf('/proc').filter((entry) => /^\d+$/.test(entry))) {
     const stat = textOf(`/proc/${name}/stat`);
     const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-    all.set(Number(name), { parent, command: textOf(`/proc/${name}/cmdline`).split('\0') });
+    // Renderers join theirs by spaces.
+    all.set(Number(name), { parent, command: textOf(`/proc/${name}/cmdline`).split(/[\0 ]/) });
   }
   const roots = [...all].filter(
     ([, { command }]) =>
