@@ -33,7 +33,6 @@ export class AppCache {
   /** What is kept, else what the network gives; a page that neither has is the app's start page. */
   async answer(request: Request): Promise<Response> {
     const isPage = request.mode === 'navigate';
-    // A page asks for its scripts with other headers than we did, and servers say `Vary: Origin`: the files are the same.
     const hit = await this.match(request, isPage);
     if (hit) return hit;
     try {
@@ -51,7 +50,9 @@ export class AppCache {
     ignoreSearch: boolean,
   ): Promise<Response | undefined> {
     for (const name of (await this.names()).reverse()) {
-      const hit = await (await caches.open(name)).match(request, { ignoreSearch });
+      // A page asks for its scripts with other headers than were sent for them here, and servers say `Vary: Origin`.
+      const kept = await caches.open(name);
+      const hit = await kept.match(request, { ignoreSearch, ignoreVary: true });
       if (hit) return hit;
     }
     return undefined;
