@@ -1,6 +1,6 @@
 /** What tests of the browser's store share. */
 import { metaKey } from '../../src/codec/key.ts';
-import { headOf } from '../../src/engine/transact.ts';
+import { headOf } from '../../src/engine/head.ts';
 import type { DexieStoreOptions } from '../indexed-db-store.ts';
 import type { OutsideMarker } from '../outside-marker.ts';
 
