@@ -36,7 +36,7 @@ test('openDatabase() hands its options to the worker', async () => {
       name: 'notes',
       durability: 'relaxed',
       hashCost: 5,
-      log: { enabled: true, retentionDays: 30 },
+      log: { enabled: false, retentionDays: 30 },
       rootSecret: undefined,
     },
   ]);

@@ -8,7 +8,7 @@ export interface DatabaseOptions {
   readonly worker?: () => Worker;
   /** `strict` (default): a write that resolved survives a power cut. `relaxed`: it survives a killed browser. */
   readonly durability?: 'strict' | 'relaxed';
-  /** The log of queries. */
+  /** The log of queries: off unless `enabled`. Kept 30 days and 64 MiB at most by default; the oldest go first. */
   readonly log?: {
     readonly enabled?: boolean;
     readonly retentionDays?: number;
@@ -36,7 +36,7 @@ export async function openDatabase(name: string, options: DatabaseOptions = {}):
     'The name of a database is a text that is not empty.',
   );
   const { worker, durability = 'strict', log = {}, hashCost, persist = true } = options;
-  const { enabled = true, retentionDays = 30, maxBytes = 64 * 1024 * 1024 } = log;
+  const { enabled = false, retentionDays = 30, maxBytes = 64 * 1024 * 1024 } = log;
   const cost = hashCost ?? LIMITS.hashCostDefault;
   check(
     worker === undefined || typeof worker === 'function',

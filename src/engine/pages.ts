@@ -6,6 +6,7 @@ import type { PageOptions, ReadTime } from '../query/session.ts';
 import { equalValues } from '../values/equal.ts';
 import type { Micros, Page, Ref, Value } from '../values/value.ts';
 import type { EngineContext } from './context.ts';
+import type { IndexField } from './definitions.ts';
 import { asArray, cutAfter, cutOf, refuseUnresolved } from './cursors.ts';
 import { failDenied } from './documents.ts';
 import { eventCutOf, isBeforeEventCut } from './event-cursors.ts';
@@ -248,10 +249,9 @@ function showsRefs(context: EngineContext, target: SetTarget): boolean {
   if (target.kind === 'ref') return true;
   switch (target.op) {
     case 'match': {
-      const index = context.schema(target.index.database).index(target.index);
-      return (
-        index?.values.every(({ binding, path }) => !binding && path?.join() === 'ref') ?? false
-      );
+      const values = context.schema(target.index.database).index(target.index)?.values ?? [];
+      const isRef = ({ binding, path }: IndexField) => !binding && path?.join() === 'ref';
+      return values.length === 0 || values.some(isRef);
     }
     case 'documents':
     case 'singleton':

@@ -235,7 +235,7 @@ export class Transactor {
     jobs: readonly Job[],
     guess: Group | undefined,
   ): Promise<Group> {
-    const needs = guess ? [...guess.needs, ...guess.presumed] : [];
+    const needs = guess ? [...guess.needs, ...guess.presumed, ...rowsRead(guess)] : [];
     const { head, run } = await this.enter(tx, needs);
     if (guess && head === guess.head && guess.needs.length === 0 && run.isAbsent(guess.presumed)) {
       this.apply(tx, guess);
@@ -308,6 +308,16 @@ const lacks = (outcome: Outcome): readonly StoreNeed[] => [
 /** Settled, or waiting for a hash only; and nothing it presumed was wrong. */
 const holds = (outcome: Outcome, run: Run): boolean =>
   storeNeeds(outcome).length === 0 && run.isAbsent(outcome.presumed);
+
+/** A query that reads more rows than this is not asked for all of them anew. */
+const ROWS_READ_AGAIN_MAX = 16;
+
+/** What the guess read, lest it must be fetched in a second round when another commit has come between. */
+function rowsRead({ members }: Group): readonly StoreNeed[] {
+  const rows = members.flatMap(({ outcome }) => outcome.readSet.rows);
+  if (rows.length > ROWS_READ_AGAIN_MAX) return [];
+  return rows.map((address) => ({ kind: 'row', address }));
+}
 
 const isSettled = ({ needs, presumed }: Group): boolean =>
   needs.length === 0 && presumed.length === 0;

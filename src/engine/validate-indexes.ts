@@ -75,11 +75,18 @@ function setDefault(draft: Draft, name: string, value: boolean): void {
 
 const PARTITIONS_MAX = 8;
 
+/** Of our storage they mean nothing; they are shown, and counted in `readOps`, as in the original. */
+const hasTerms = ({ fields }: Draft): boolean => {
+  const terms = fields.get('terms') ?? null;
+  return isArray(terms) ? terms.length > 0 : terms !== null;
+};
+
 function checkPartitions(draft: Draft): void {
   const given = checkInteger(draft, 'partitions');
   if (given === undefined) {
     if (!draft.fields.has('partitions')) {
-      draft.fields.set('partitions', draft.previous?.get('partitions') ?? 1);
+      const usual = hasTerms(draft) ? 1 : PARTITIONS_MAX;
+      draft.fields.set('partitions', draft.previous?.get('partitions') ?? usual);
     }
   } else if (given < 1 || given > PARTITIONS_MAX) {
     refuse(draft, ['partitions'], 'bounds error', `Value must be from 1 to ${PARTITIONS_MAX}.`);

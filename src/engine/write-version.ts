@@ -43,7 +43,7 @@ export function writeVersion(
     const entries = allEntries(ref, fields, version.ttl, indexed);
     if (before) {
       putSuperseded(context, writer, ref, before, entries);
-      writer.delete('history', markerKey(context, ref));
+      writer.takeBack('history', markerKey(context, ref));
     }
     const added = addedTimes(before, entries, version.ts);
     putCurrent(context, writer, { key, entries, version, added });

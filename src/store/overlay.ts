@@ -75,6 +75,12 @@ export class Overlay implements Writer {
     this.bytes += key.length;
   }
 
+  takeBack(space: EntrySpace, key: Key): void {
+    const layer = this.layers[space];
+    this.take(layer, key);
+    layer.rows.delete(key);
+  }
+
   writes(): WriteSet {
     const puts: { space: EntrySpace; row: Row }[] = [];
     const deletes: RowAddress[] = [];

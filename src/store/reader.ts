@@ -41,4 +41,6 @@ export interface Writer extends Reader {
   readonly base: Reader;
   put(space: EntrySpace, row: Row): void;
   delete(space: EntrySpace, key: Key): void;
+  /** Takes back what this query put under a key that nobody else can have written. */
+  takeBack(space: EntrySpace, key: Key): void;
 }
