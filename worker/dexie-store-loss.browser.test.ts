@@ -4,7 +4,7 @@ import { metaKey, type Key } from '../src/codec/key.ts';
 import { headOf } from '../src/engine/head.ts';
 import type { Store } from '../src/store/port.ts';
 import type { Migration } from './birth-stamp.ts';
-import { openDexieDatabase, openDexieStore } from './dexie-store.ts';
+import { destroyDexieStore, openDexieDatabase, openDexieStore } from './dexie-store.ts';
 import type { DexieStore, DexieStoreOptions } from './indexed-db-store.ts';
 import { openOutsideMarker } from './outside-marker.ts';
 import { probePersistence } from './persistence.ts';
@@ -95,6 +95,8 @@ test('openDexieStore() refuses a database of which a part is gone', async () => 
     await clear(name, space);
     await expect(open(name)).rejects.toMatchObject({ code: 'local_data_loss' });
   }
+  await destroyDexieStore(name, { marker: null });
+  expect(await headOfStore(await open(name))).toBeUndefined();
 });
 
 test('write() refuses when the database under it is not the one that was opened', async () => {
