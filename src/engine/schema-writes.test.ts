@@ -166,9 +166,8 @@ test('terms and values are checked', async () => {
 
 test('what an index is made of cannot be changed, the rest can', async () => {
   const w = await world();
-  await w.ask(
-    index({ name: 'i', source: obj({ class: coll('jars') }), values: field('data', 'a') }),
-  );
+  const source = obj({ class: coll('jars') });
+  await w.ask(index({ name: 'i', source, values: field('data', 'a'), partitions: 1 }));
   const update = (fields: Record<string, unknown>) => ({
     update: { index: 'i' },
     params: obj(fields),
@@ -185,6 +184,13 @@ test('what an index is made of cannot be changed, the rest can', async () => {
       update({ values: field('data', 'a'), unique: true, active: false, serialized: false }),
     ),
   ).toMatchObject({ unique: true, active: true, serialized: false });
+});
+
+test('an index of several partitions cannot become unique', async () => {
+  const w = await world();
+  expect(await w.ask(index({ name: 'i', source: coll('jars') }))).toMatchObject({ partitions: 8 });
+  const update = { update: { index: 'i' }, params: obj({ unique: true }) };
+  expect(await failuresOf(w, update)).toEqual([['partitions', 'invalid index']]);
 });
 
 test('an index that was made, deleted and made again shows nothing old', async () => {
