@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, type Page } from '@playwright/test';
 import { print, test } from './support/app-test.ts';
-import { appUrl, loadApp } from './support/browser-profile.ts';
+import { appUrl, loadApp, type BrowserProfile } from './support/browser-profile.ts';
 import { openNotes } from './support/notes-writer.ts';
 
 interface Failure {
@@ -39,12 +39,12 @@ const queryFailure = (page: Page): Promise<string> =>
 const rememberClosed = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const closed: string[] = [];
-    Object.assign(globalThis, { closed });
+    Object.assign(globalThis, { closedEvents: closed });
     db.addEventListener('closed', ({ detail }) => closed.push(detail));
   });
 
 const closedEvents = (page: Page): Promise<readonly string[]> =>
-  page.evaluate(() => (globalThis as unknown as { closed: string[] }).closed);
+  page.evaluate(() => (globalThis as unknown as { closedEvents: string[] }).closedEvents);
 
 test.describe('a worker that does not load', () => {
   const answers = {
@@ -120,36 +120,48 @@ test('a tab with a newer version of the app closes the database here, and an old
   });
 });
 
+/** What a migration of a newer version leaves behind: another format in each stamp, and in the mark of each row of `meta`. */
+const raiseFormat = (page: Page, name: string): Promise<number> =>
+  page.evaluate(
+    (name) =>
+      new Promise<number>((resolve, reject) => {
+        const asked = indexedDB.open(name);
+        asked.addEventListener('error', () => reject(new Error('not opened')));
+        asked.addEventListener('success', () => {
+          const names = [...asked.result.objectStoreNames];
+          const tx = asked.result.transaction(names, 'readwrite');
+          let stamps = 0;
+          for (const space of names) {
+            tx.objectStore(space)
+              .openCursor()
+              .addEventListener('success', ({ target }) => {
+                const cursor = (target as IDBRequest<IDBCursorWithValue | null>).result;
+                if (!cursor) return;
+                const row = cursor.value as { readonly k: unknown; readonly c?: string };
+                if (row.k === 0) {
+                  stamps++;
+                  cursor.update({ ...row, format: 99 });
+                } else if (row.c !== undefined) {
+                  cursor.update({ ...row, c: row.c.replace('.1.', '.99.') });
+                }
+                cursor.continue();
+              });
+          }
+          tx.addEventListener('complete', () => {
+            asked.result.close();
+            resolve(stamps);
+          });
+        });
+      }),
+    name,
+  );
+
 test('rows of a newer format are neither written nor opened', async ({ profile }) => {
   const old = await profile.openTab();
   await openNotes(old, 'newer');
   await rememberClosed(old);
   const other = await profile.openTab();
-  const stamps = await other.evaluate(
-    () =>
-      new Promise<number>((resolve, reject) => {
-        const asked = indexedDB.open('newer');
-        asked.addEventListener('error', () => reject(new Error('not opened')));
-        asked.addEventListener('success', () => {
-          const names = [...asked.result.objectStoreNames];
-          const tx = asked.result.transaction(names, 'readwrite');
-          let count = 0;
-          for (const name of names) {
-            const store = tx.objectStore(name);
-            const got = store.get(0);
-            got.addEventListener('success', () => {
-              count++;
-              store.put({ ...got.result, format: 99 });
-            });
-          }
-          tx.addEventListener('complete', () => {
-            asked.result.close();
-            resolve(count);
-          });
-        });
-      }),
-  );
-  expect(stamps).toBe(5);
+  expect(await raiseFormat(other, 'newer')).toBe(5);
   expect(await queryFailure(old)).toMatch(/newer version of the app/);
   await expect.poll(() => closedEvents(old)).toEqual([expect.stringMatching(/newer version/)]);
   expect(await openingFailure(other, 'newer')).toMatchObject({
@@ -192,11 +204,12 @@ test('a database that another tab destroys settles all calls here, and opens ane
   ).toBe(0);
 });
 
-const evict = async (profile: Parameters<Parameters<typeof test>[2]>[0]['profile'], page: Page) =>
-  (await profile.debug(page)).send('Storage.clearDataForOrigin', {
-    origin: new URL(appUrl()).origin,
-    storageTypes: 'indexeddb',
-  });
+/** As when the browser needs the space. */
+const evict = async (profile: BrowserProfile, page: Page): Promise<void> => {
+  const session = await profile.debug(page);
+  const { origin } = new URL(appUrl());
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
+};
 
 test('a database that the browser evicted is reported at the next open, until that is acknowledged', async ({
   profile,

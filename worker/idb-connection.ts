@@ -2,9 +2,10 @@
 import { Dexie } from 'dexie';
 import { Refusal } from '../src/errors.ts';
 import { within } from './deadline.ts';
-import { refusalOf, said, TransactionFailure } from './idb-failure.ts';
+import { newerDatabase, refusalOf, said, TransactionFailure } from './idb-failure.ts';
 import { ENTRY_INDEX } from './idb-rows.ts';
 
+const LAYOUT_VERSION = 1;
 const LAYOUT = {
   documents: `k,*${ENTRY_INDEX}`,
   history: `k,*${ENTRY_INDEX}`,
@@ -33,7 +34,7 @@ export async function connect(
   events: ConnectionEvents,
 ): Promise<Connection> {
   const dexie = new Dexie(name, { autoOpen: false, cache: 'disabled' });
-  dexie.version(1).stores(LAYOUT);
+  dexie.version(LAYOUT_VERSION).stores(LAYOUT);
   const opening = dexie.open();
   try {
     await within(deadlineMs, opening, blocked);
@@ -45,6 +46,11 @@ export async function connect(
     );
     const cause = said(reason);
     throw cause instanceof DOMException ? new TransactionFailure(cause, false) : refusalOf(cause);
+  }
+  // Dexie opens a newer layout as it is. Its numbers are ours by ten.
+  if (dexie.backendDB().version > LAYOUT_VERSION * 10) {
+    dexie.close();
+    throw newerDatabase();
   }
   const connection = { idb: dexie.backendDB(), isLost: false, close: () => dexie.close() };
   connection.idb.addEventListener('close', () => {
