@@ -61,14 +61,20 @@ export class CityImport extends EventTarget {
     return this.latest;
   }
 
+  private get isComplete(): boolean {
+    return this.latest.phase === 'complete';
+  }
+
   /** Goes on until all cities are here, or `pause` is called. */
   async run(): Promise<void> {
-    if (this.running || this.latest.phase === 'complete') return;
+    if (this.running || this.isComplete) return;
     const running = new AbortController();
     this.running = running;
     const { signal } = running;
-    this.change({ phase: 'running', error: undefined });
     try {
+      this.receive(await this.server.query(storedState));
+      if (this.isComplete) return;
+      this.change({ phase: 'running', error: undefined });
       await navigator.locks.request(LOCK, { signal }, () => this.importRest(signal));
     } catch (error) {
       this.change(signal.aborted ? { phase: 'paused' } : { phase: 'failed', error });

@@ -20,7 +20,7 @@ export function importBanner(app: App): HTMLElement {
   const update = (): void => {
     const { phase, state, speed, error } = app.cities.progress;
     banner.dataset['phase'] = phase;
-    banner.hidden = phase === 'complete';
+    banner.hidden = phase === 'complete' || phase === 'waiting';
     button.textContent = phase === 'running' ? 'Pause' : 'Continue';
     if (state) {
       bar.max = state.total;
