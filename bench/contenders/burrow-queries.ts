@@ -10,7 +10,7 @@ import {
   type Page,
   type Ref,
 } from '../../src/index.ts';
-import type { Contender, Doc, DocPage } from '../page/contender.ts';
+import type { Contender, Doc, DocPage, Inspection } from '../page/contender.ts';
 
 const DOCS = q.Collection('docs');
 const BY_CITY = q.Index('docs_by_city');
@@ -139,6 +139,12 @@ export class BurrowContender implements Contender {
         error: reject,
       });
     });
+  }
+
+  async inspect(): Promise<Inspection> {
+    if (!this.opened) throw new Error('It is not open.');
+    const { database } = this.opened;
+    return { loss: database.loss?.kind, problems: await database.verify() };
   }
 
   private client(): Client {

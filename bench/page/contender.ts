@@ -40,6 +40,13 @@ export interface Contender {
   transfer(from: string, to: string, amount: number): Promise<void>;
   /** Calls back with the documents of a city now and after each change, made in any tab. */
   watch(city: string, limit: number, onChange: (docs: readonly Doc[]) => void): Promise<void>;
+  /** What it can say itself about its state after a crash. */
+  inspect?(): Promise<Inspection>;
+}
+
+export interface Inspection {
+  readonly loss: string | undefined;
+  readonly problems: readonly string[];
 }
 
 export interface ContenderInfo {

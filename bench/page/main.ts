@@ -2,6 +2,7 @@
 import { contenders } from 'virtual:contenders';
 import type { Contender, ContenderModule } from './contender.ts';
 import { idOf } from './documents.ts';
+import { contents, writeUntilKilled } from './crash.ts';
 import { balances, listen, openAccounts, poke, transfers } from './two-tabs.ts';
 import { WORKLOADS, type WorkloadOptions } from './workloads.ts';
 
@@ -37,6 +38,9 @@ const bench = {
   balances: () => balances(contender()),
   transfers: (options: Parameters<typeof transfers>[1]) => transfers(contender(), options),
   listen: () => listen(contender()),
+  contents: () => contents(contender()),
+  writeUntilKilled: (options: Parameters<typeof writeUntilKilled>[1]) =>
+    writeUntilKilled(contender(), options),
   poke: (options: Parameters<typeof poke>[1]) => poke(contender(), options),
 };
 
