@@ -5,6 +5,7 @@
 import { LIMITS } from '../limits.ts';
 import { FactCache, Run, changesOf, planOf, type Changes, type StoreNeed } from '../store/facts.ts';
 import { Overlay } from '../store/overlay.ts';
+import { HOT_SPACES } from '../store/port.ts';
 import type { Durability, ReadTx, Row, RowAddress, Store, WriteTx } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
 import type { CommitNotice, EngineOptions, ReadSet } from './api.ts';
@@ -21,6 +22,8 @@ export interface Transacted<T> {
   /** Times another commit came between. */
   readonly retries: number;
 }
+
+const HOT = { spaces: HOT_SPACES };
 
 const GROUP_JOBS_MAX = 256;
 
@@ -108,7 +111,7 @@ export class Transactor {
         if (needs.length > 0) await run.fetch(tx, needs);
         if (holds(outcome, run)) return outcome;
       }
-    });
+    }, HOT);
   }
 
   /** First fetch of a transaction: what is needed so far, and which commit the snapshot shows. */
@@ -211,7 +214,7 @@ export class Transactor {
       }
     };
     try {
-      return await this.store.write(watched, { durability: this.durability });
+      return await this.store.write(watched, { ...HOT, durability: this.durability });
     } catch (reason) {
       if (isVain) return undefined;
       throw reason;

@@ -21,7 +21,8 @@ export interface ExportRow {
   readonly token?: string;
 }
 
-const FILES = { durability: 'strict' } as const;
+/** Queries do not wait for exports. */
+const FILES = { durability: 'strict', spaces: ['files'] } as const;
 
 const requestAddress = (id: string): RowAddress => ({
   space: 'files',
@@ -61,12 +62,12 @@ export const REQUESTS_MAX = 200;
 /** All requests, oldest first. */
 export async function readRequests(store: Store): Promise<readonly ExportRow[]> {
   const range = under('request', REQUESTS_MAX * 2, true);
-  const [entries = []] = (await store.read((tx) => tx.fetch([], [range]))).ranges;
+  const [entries = []] = (await store.read((tx) => tx.fetch([], [range]), FILES)).ranges;
   return entries.map(({ row }) => parseRow(row)).filter((row) => row !== undefined);
 }
 
 export async function readRequest(store: Store, id: string): Promise<ExportRow | undefined> {
-  const found = await store.read((tx) => tx.fetch([requestAddress(id)], []));
+  const found = await store.read((tx) => tx.fetch([requestAddress(id)], []), FILES);
   return parseRow(found.rows[0]);
 }
 
@@ -147,7 +148,7 @@ export function addChunk(
 export async function* readChunks(store: Store, row: ExportRow): AsyncGenerator<Uint8Array> {
   for (let index = 0; index < row.chunks; index += 1) {
     const address: RowAddress = { space: 'files', key: chunkKey(row.id, row.attempt, index) };
-    const value = (await store.read((tx) => tx.fetch([address], []))).rows[0]?.value;
+    const value = (await store.read((tx) => tx.fetch([address], []), FILES)).rows[0]?.value;
     // A shorter file would pass for a whole one.
     if (!(value instanceof Uint8Array))
       throw new Error(`Chunk ${index} of export ${row.id} is gone.`);

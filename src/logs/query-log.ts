@@ -23,6 +23,9 @@ export interface QueryLogOptions extends Pick<EngineOptions, 'clock' | 'random' 
 
 export const LOG_DEFAULTS = { retentionDays: 30, maxBytes: 64 * 1024 * 1024 } as const;
 
+/** No query waits for the log, nor the log for queries. */
+const COLD = { durability: 'relaxed', spaces: ['log', 'files'] } as const;
+
 /** Records that make a batch worth writing. */
 export const BATCH_RECORDS = 64;
 /** Records that may wait while a batch is being written; more are counted and dropped. */
@@ -34,7 +37,8 @@ export const ROW_SPAN_MICROS = 60 * 1_000_000;
 const TRIM_ROWS = 16;
 const MICROS_OF_DAY = 86_400 * 1_000_000;
 
-const SIZE: RowAddress = { space: 'meta', key: metaKey('log') };
+/** Not in `meta`: every query looks there. */
+const SIZE: RowAddress = { space: 'files', key: metaKey('log size') };
 
 interface Waiting {
   readonly request: LoggedRequest;
@@ -96,7 +100,7 @@ export class QueryLog {
       batch = this.waiting;
       this.waiting = [];
       const rows = this.rowsOf(batch);
-      await this.options.store.write((tx) => this.store(tx, rows), { durability: 'relaxed' });
+      await this.options.store.write((tx) => this.store(tx, rows), COLD);
     } catch {
       // The log is no reason for a query to fail: `counts` tells.
       this.lost += batch.length;
@@ -155,7 +159,7 @@ export class QueryLog {
   private changes(rows: readonly Row[], old: readonly Entry[], bytes: number): WriteSet {
     const size: Row = { key: SIZE.key, entries: [], value: JSON.stringify({ bytes }) };
     return {
-      puts: [...rows.map((row) => ({ space: 'log' as const, row })), { space: 'meta', row: size }],
+      puts: [...rows.map((row) => ({ space: 'log' as const, row })), { space: SIZE.space, row: size }],
       deletes: old.map(({ key }) => ({ space: 'log', key })),
     };
   }
@@ -222,7 +226,7 @@ export async function* readLog(
   const upper = logKey(Math.min(range.end + ROW_SPAN_MICROS, Number.MAX_SAFE_INTEGER), 0);
   for (;;) {
     const ranges = [{ ...OLDEST, lower, upper, limit: READ_ROWS }];
-    const [entries = []] = (await store.read((tx) => tx.fetch([], ranges))).ranges;
+    const [entries = []] = (await store.read((tx) => tx.fetch([], ranges), COLD)).ranges;
     const last = entries.at(-1);
     if (!last) return;
     yield entries.flatMap(({ row }) => recordsWithin(row, range));
