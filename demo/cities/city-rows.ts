@@ -40,7 +40,9 @@ export function cityRows(order: Order): CityRows {
 }
 
 function noteText(cities: readonly CityDocument[], prefix: string | undefined): string {
-  if (cities.length === 0) return 'No city here yet.';
+  if (cities.length === 0) {
+    return prefix === undefined ? 'No city here.' : `No city stands at “${prefix}” or after it.`;
+  }
   const begins = prefix === undefined || cities.some(({ data }) => data.name.startsWith(prefix));
   return begins ? '' : `No city begins with “${prefix}”: these come after it.`;
 }

@@ -30,7 +30,7 @@ export function countryView(app: App, { id: country, options }: Route): View {
   const receive = (page: Page<CityDocument>, isFirst: boolean): void => {
     fill(problem);
     rows.show(page.data, isFirst);
-    pager.show(page);
+    pager.show(page, places.get(key) === LAST_PAGE);
   };
   const go = (place: Place): void => {
     stop?.();
@@ -151,11 +151,12 @@ function makePager(go: (place: Place) => void) {
     node,
     /** Until the next page is here, its buttons stay as they are: a disabled one would lose the focus. */
     wait: () => node.setAttribute('aria-busy', 'true'),
-    show: (shown: Page<CityDocument>) => {
+    /** A page echoes the cursor it was asked for, so the last one, asked for as such, has one behind it too. */
+    show: (shown: Page<CityDocument>, isLast: boolean) => {
       page = shown;
       node.removeAttribute('aria-busy');
       first.disabled = previous.disabled = shown.before === undefined;
-      next.disabled = last.disabled = shown.after === undefined;
+      next.disabled = last.disabled = isLast || shown.after === undefined;
       if (document.activeElement === document.body) (next.disabled ? previous : next).focus();
     },
   };
