@@ -55,7 +55,8 @@ export class BurrowContender implements Contender {
   private opened: { readonly database: Database; readonly client: Client } | undefined;
 
   constructor(durability: 'strict' | 'relaxed') {
-    this.options = { durability };
+    // On, so that what it costs is in every figure.
+    this.options = { durability, log: { enabled: true } };
   }
 
   async open(name: string): Promise<void> {

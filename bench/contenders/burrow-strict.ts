@@ -5,7 +5,7 @@ export const info: ContenderInfo = {
   title: 'Burrow, strict (its default)',
   where: 'dedicated worker',
   durability: 'strict',
-  notes: 'history and query log on, as they are by default',
+  notes: 'with history and query log',
 };
 
 export const create = () => new BurrowContender('strict');

@@ -5,7 +5,7 @@ export const info: ContenderInfo = {
   title: 'Burrow, relaxed',
   where: 'dedicated worker',
   durability: 'relaxed',
-  notes: 'history and query log on, as they are by default',
+  notes: 'with history and query log',
 };
 
 export const create = () => new BurrowContender('relaxed');

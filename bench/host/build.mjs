@@ -12,8 +12,8 @@ const PAGE_OUT = join(benchRoot, 'out/page');
 /** @param {string} name */
 const isRival = (name) => existsSync(join(benchRoot, 'rivals', `${name}.ts`));
 
-/** @param {readonly string[]} contenders */
-export async function buildPage(contenders) {
+/** @param {readonly string[]} contenders @param {{ minify?: boolean }} [options] */
+export async function buildPage(contenders, { minify = true } = {}) {
   if (contenders.some(isRival)) installRivals();
   await build({
     root: join(benchRoot, 'page'),
@@ -28,6 +28,7 @@ export async function buildPage(contenders) {
     build: {
       target: 'es2022',
       outDir: PAGE_OUT,
+      minify,
       emptyOutDir: true,
       chunkSizeWarningLimit: 10_000,
       rolldownOptions: {

@@ -1,0 +1,83 @@
+// The CPU profiler of a page's worker, over the debugging protocol.
+import { sleep } from './tabs.mjs';
+
+/**
+ * @template T
+ * @param {import('playwright').Page} page @param {() => Promise<T>} work
+ */
+export async function profileWorker(page, work) {
+  const worker = await attach(page);
+  await worker('Profiler.enable');
+  await worker('Profiler.setSamplingInterval', { interval: 200 });
+  await worker('Profiler.start');
+  const times = await work();
+  const { profile } = await worker('Profiler.stop');
+  return { times, profile, ...sums(profile) };
+}
+
+/**
+ * A way to send commands to the worker of the page: inside messages to the page's own session.
+ * @param {import('playwright').Page} page
+ */
+async function attach(page) {
+  const session = await page.context().newCDPSession(page);
+  /** @type {string[]} */
+  const workers = [];
+  /** @type {Map<number, (answer: any) => void>} */
+  const waiting = new Map();
+  session.on('Target.attachedToTarget', ({ sessionId, targetInfo }) => {
+    if (targetInfo.type === 'worker') workers.push(sessionId);
+  });
+  session.on('Target.receivedMessageFromTarget', ({ message }) => {
+    const { id, ...answer } = JSON.parse(message);
+    waiting.get(id)?.(answer);
+    waiting.delete(id);
+  });
+  await session.send('Target.setAutoAttach', {
+    autoAttach: true,
+    waitForDebuggerOnStart: false,
+    flatten: false,
+  });
+  await sleep(300);
+  const [sessionId] = workers;
+  if (sessionId === undefined) throw new Error('The page has no worker.');
+  let last = 0;
+  return async (/** @type {string} */ method, params = {}) => {
+    const id = ++last;
+    const answered = new Promise((resolve) => {
+      waiting.set(id, resolve);
+    });
+    const message = JSON.stringify({ id, method, params });
+    await session.send('Target.sendMessageToTarget', { sessionId, message });
+    const { result, error } = await answered;
+    if (error) throw new Error(`${method}: ${error.message}`);
+    return result;
+  };
+}
+
+/** ms by function, with and without what it calls. @param {any} profile */
+function sums(profile) {
+  const nodes = new Map(profile.nodes.map((/** @type {any} */ node) => [node.id, node]));
+  const parents = new Map();
+  for (const { id, children = [] } of profile.nodes) {
+    for (const child of children) parents.set(child, id);
+  }
+  const nameOf = (/** @type {number} */ id) => {
+    const { functionName, lineNumber } = nodes.get(id).callFrame;
+    return `${functionName || '(anonymous)'}:${lineNumber + 1}`;
+  };
+  /** @type {Map<string, number>} */
+  const inclusive = new Map();
+  /** @type {Map<string, number>} */
+  const own = new Map();
+  profile.samples.forEach((/** @type {number} */ sample, /** @type {number} */ at) => {
+    const ms = profile.timeDeltas[at] / 1000;
+    own.set(nameOf(sample), (own.get(nameOf(sample)) ?? 0) + ms);
+    const stack = new Set();
+    for (let id = sample; id !== undefined; id = parents.get(id)) stack.add(nameOf(id));
+    for (const name of stack) inclusive.set(name, (inclusive.get(name) ?? 0) + ms);
+  });
+  const sorted = (/** @type {Map<string, number>} */ map) =>
+    [...map].map(([name, ms]) => ({ name, ms })).sort((a, b) => b.ms - a.ms);
+  return { inclusive: sorted(inclusive), own: sorted(own) };
+}
