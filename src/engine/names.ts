@@ -1,6 +1,6 @@
 /** Names to refs, and refs to the text of any API version. Spec: values 1 and 3. */
 import { quote } from '../codec/json.ts';
-import { isAtLeast, type Names } from '../query/session.ts';
+import { isAtLeast, type ApiVersion, type Names } from '../query/session.ts';
 import { NATIVE, Ref, UnresolvedRef } from '../values/value.ts';
 import type { DatabaseId, NativeName, SchemaName } from '../values/value.ts';
 import type { EngineContext } from './context.ts';
@@ -66,6 +66,11 @@ export class ContextNames implements Names {
     if (parent === undefined) return undefined;
     if (this.isPath) return `${parent.slice(0, -1)}/${id}"`;
     return `{"id":"${id}","${this.collectionKey}":{"@ref":${parent}}}`;
+  }
+
+  inVersion(apiVersion: ApiVersion): ContextNames {
+    const { reader, writer, database, schema } = this.context;
+    return new ContextNames({ reader, writer, database, schema, apiVersion });
   }
 
   private databaseOf(scope: Ref | undefined): DatabaseId {

@@ -37,6 +37,8 @@ export interface Names {
   native(name: NativeName, scope: Ref | undefined): Ref;
   /** The inside of `{"@ref":…}` for this API version; undefined when what it names is gone (it then renders as nothing). */
   refToWire(ref: Ref): string | undefined;
+  /** The same names as another version writes them. */
+  inVersion(apiVersion: ApiVersion): Pick<Names, 'refToWire'>;
 }
 
 export interface PageOptions {

@@ -14,6 +14,7 @@ import {
   wrongType,
 } from '../casts.ts';
 import { define, type ArgumentPlace, type FunctionRow, type PureContext } from '../define.ts';
+import type { ApiVersion } from '../session.ts';
 import { requireTextSize } from './bounds.ts';
 import { codePointLength, offsetOfCodePoint } from './code-points.ts';
 import { scalarText } from './conversions.ts';
@@ -124,8 +125,12 @@ function timeText(specifier: Specifier, value: Value, where: ArgumentPlace): str
 }
 
 /** What this query writes has no time yet: it shows as the query's own. */
-const json = (value: Value, apiVersion: string, { session }: PureContext): string =>
-  renderValue(value, { names: session.names, apiVersion, pendingTs: session.snapshot });
+const json = (value: Value, apiVersion: ApiVersion, { session }: PureContext): string =>
+  renderValue(value, {
+    names: session.names.inVersion(apiVersion),
+    apiVersion,
+    pendingTs: session.snapshot,
+  });
 
 const cut = (text: string, { precision }: Specifier): string =>
   precision === undefined ? text : text.slice(0, offsetOfCodePoint(text, precision));

@@ -5,7 +5,7 @@ import { NATIVE, Ref, UnresolvedRef } from '../../values/value.ts';
 import type { SchemaName, Value } from '../../values/value.ts';
 import { evaluate, type EvaluateOptions } from '../evaluate.ts';
 import { parseQuery } from '../parse.ts';
-import type { ApiVersion, WriteSession } from '../session.ts';
+import { isAtLeast, type ApiVersion, type Names, type WriteSession } from '../session.ts';
 
 /** 2024-01-01T00:00:00Z */
 export const SNAPSHOT = 1_704_067_200_000_000;
@@ -30,6 +30,25 @@ export interface PureSession extends WriteSession {
   readonly steps: number;
 }
 
+/** Native collections, and documents of theirs. */
+function namesIn(apiVersion: ApiVersion): Names {
+  const collectionKey = isAtLeast(apiVersion, '2.7') ? 'collection' : 'class';
+  return {
+    ref: (kind, name) => {
+      const wire = `{"id":"${name}","${collectionKey}":{"@ref":{"id":"${kind}"}}}`;
+      return new UnresolvedRef(KINDS[kind], name, wire);
+    },
+    native: (name) => new Ref(0, NATIVE.collections, BigInt(NATIVE[name])),
+    refToWire: (ref) => {
+      const native = ref.collection === NATIVE.collections ? nameOfNative(ref.id) : undefined;
+      return native === undefined
+        ? `{"id":"${ref.id}","${collectionKey}":{"@ref":{"id":"${nameOfNative(BigInt(ref.collection))}"}}}`
+        : `{"id":"${native}"}`;
+    },
+    inVersion: namesIn,
+  };
+}
+
 export function pureSession(
   apiVersion: ApiVersion = '4',
   more: Partial<WriteSession> = {},
@@ -41,19 +60,7 @@ export function pureSession(
     },
     snapshot: SNAPSHOT,
     apiVersion,
-    names: {
-      ref: (kind, name) => {
-        const wire = `{"id":"${name}","collection":{"@ref":{"id":"${kind}"}}}`;
-        return new UnresolvedRef(KINDS[kind], name, wire);
-      },
-      native: (name) => new Ref(0, NATIVE.collections, BigInt(NATIVE[name])),
-      refToWire: (ref) => {
-        const native = ref.collection === NATIVE.collections ? nameOfNative(ref.id) : undefined;
-        return native === undefined
-          ? `{"id":"${ref.id}","collection":{"@ref":{"id":"${nameOfNative(BigInt(ref.collection))}"}}}`
-          : `{"id":"${native}"}`;
-      },
-    },
+    names: namesIn(apiVersion),
     self: () => undefined,
     charge: (count) => {
       steps += count;
