@@ -22,8 +22,11 @@ export type Order = 'name' | 'population';
 export type Place = { readonly after: Arg } | { readonly before: Arg } | Record<string, never>;
 
 export const FIRST_PAGE: Place = {};
-/** Before the end of the set. */
-export const LAST_PAGE: Place = { before: null };
+/** Before the value that stands last: null in rising order, the smallest number in falling order. */
+export const LAST_PAGE: Readonly<Record<Order, Place>> = {
+  name: { before: null },
+  population: { before: Number.MIN_SAFE_INTEGER },
+};
 /** From the first entry that begins so, or would stand after it: a cursor may be a prefix. */
 export const startingAt = (value: string | number): Place => ({ after: [value] });
 

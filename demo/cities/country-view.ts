@@ -23,14 +23,14 @@ export function countryView(app: App, { id: country, options }: Route): View {
   const order: Order = options.get('order') === 'population' ? 'population' : 'name';
   const key = `${country} ${order}`;
   const rows = cityRows(order);
-  const pager = makePager((place) => go(place));
+  const pager = makePager(order, (place) => go(place));
   const problem = h('p', { class: 'problem', role: 'alert' });
   let stop: (() => void) | undefined;
 
   const receive = (page: Page<CityDocument>, isFirst: boolean): void => {
     fill(problem);
     rows.show(page.data, isFirst);
-    pager.show(page, places.get(key) === LAST_PAGE);
+    pager.show(page, places.get(key) === LAST_PAGE[order]);
   };
   const go = (place: Place): void => {
     stop?.();
@@ -124,7 +124,7 @@ const capitalized = (text: string): string =>
     ? text.replaceAll(/(?<![\p{L}\p{M}'’])\p{L}/gu, (letter) => letter.toLocaleUpperCase())
     : text;
 
-function makePager(go: (place: Place) => void) {
+function makePager(order: Order, go: (place: Place) => void) {
   let page: Page<CityDocument> | undefined;
   const button = (label: string, testId: string, place: () => Place | undefined) =>
     h(
@@ -145,7 +145,7 @@ function makePager(go: (place: Place) => void) {
   const first = button('First', 'first', () => FIRST_PAGE);
   const previous = button('Previous', 'previous', () => page && { before: page.before as Arg });
   const next = button('Next', 'next', () => page && { after: page.after as Arg });
-  const last = button('Last', 'last', () => LAST_PAGE);
+  const last = button('Last', 'last', () => LAST_PAGE[order]);
   const node = h('nav', { class: 'pager', 'aria-label': 'Pages' }, first, previous, next, last);
   return {
     node,
