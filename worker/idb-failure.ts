@@ -1,5 +1,6 @@
 /** What IndexedDB can answer instead of doing it, and what a caller hears of it. */
 import { Refusal } from '../src/errors.ts';
+import { KeyTaken } from '../src/store/port.ts';
 
 /** How a dead connection shows: WebKit after a wake (dexie #2296), Chromium after a forced close. */
 const LOSSES: ReadonlySet<string> = new Set([
@@ -30,6 +31,8 @@ export class TransactionFailure extends Error {
 /** What a caller gets: our own errors as they are, what the browser said as a refusal. */
 export function thrownFor(failure: TransactionFailure): unknown {
   const { reason } = failure;
+  // No index is unique: only a key can clash.
+  if (nameOf(reason) === 'ConstraintError') return new KeyTaken({ cause: reason });
   return reason instanceof DOMException || !(reason instanceof Error) ? refusalOf(reason) : reason;
 }
 

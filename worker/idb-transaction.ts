@@ -100,8 +100,10 @@ export class IdbTransaction implements WriteTx, Waiting {
   apply({ puts, deletes }: WriteSet): void {
     this.send(() => {
       for (const { space, key } of deletes) this.store(space).delete(key);
-      for (const { space, row } of puts) {
-        this.store(space).put(storedRow(space, row, this.plan.commit));
+      for (const { space, row, isNew } of puts) {
+        const stored = storedRow(space, row, this.plan.commit);
+        if (isNew) this.store(space).add(stored);
+        else this.store(space).put(stored);
         if (space === 'meta') this.mark ??= row.key;
       }
       this.hasWritten ||= puts.length + deletes.length > 0;
@@ -143,11 +145,6 @@ export class IdbTransaction implements WriteTx, Waiting {
       if (this.hasWritten) this.onComplete = settle;
       else settle();
     });
-  }
-
-  /** Nothing more is read, nothing was written: writers that wait may begin. */
-  end(): void {
-    if (this.state === 'open') this.attempt(() => this.native.commit());
   }
 
   /** Takes back everything. */

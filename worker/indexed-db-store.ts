@@ -115,9 +115,8 @@ export class IndexedDbStore implements DexieStore {
     return this.run(async (connection) => {
       const tx = this.begin(connection, 'readonly', { spaces, durability: 'relaxed' });
       try {
-        const value = await body(tx);
-        tx.end();
-        return value;
+        // It ends by itself when nothing more is asked of it: sooner than it could be told to.
+        return await body(tx);
       } catch (reason) {
         tx.drop();
         throw tx.failure ?? reason;
@@ -328,6 +327,8 @@ export async function destroyStore(
   // First: a marker without a database would be taken for a loss.
   await outside?.remove();
   await deleteDatabase(name, openDeadlineMs);
+  // Another tab may have written it anew until it heard of the deletion.
+  await outside?.remove();
 }
 
 /** Sees the head row go by. */

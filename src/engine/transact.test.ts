@@ -179,3 +179,31 @@ test('an engine beside another forgets only what the other changed', async () =>
   // The head, then the head's word taken: the two rows that changed, each found missing in turn.
   expect(asked).toBeLessThanOrEqual(3);
 });
+
+/** Makes a row that is hardly ever there; fails when it is. */
+const creating =
+  (id: number): Attempt<string> =>
+  (input) => {
+    if (input.writer.unlikelyRow(address(id))) {
+      return { value: 'taken', ts: input.head, keep: false };
+    }
+    put(input, id, id);
+    return { value: 'made', ts: input.head + 1, keep: true };
+  };
+
+test('write() presumes what is unlikely, and finds out when it is there all the same', async () => {
+  const store = createMemoryStore();
+  for (const isHeld of [true, false]) {
+    const [tab, other] = [transactorOn(store, () => isHeld), transactorOn(store)];
+    const id = isHeld ? 100 : 200;
+    await other.write(creating(id));
+    await tab.read(reading(1));
+    expect((await tab.write(creating(id))).value).toBe('taken');
+    expect((await tab.write(creating(id + 1))).value).toBe('made');
+    const both = await Promise.all([tab.write(creating(id + 2)), other.write(creating(id + 2))]);
+    expect(both.map((each) => each.value).sort()).toEqual(['made', 'taken']);
+    const twice = await Promise.all([tab.write(creating(id + 3)), tab.write(creating(id + 3))]);
+    expect(twice.map((each) => each.value)).toEqual(['made', 'taken']);
+    expect((await transactorOn(store).read(reading(id + 2))).value).toBe(id + 2);
+  }
+});

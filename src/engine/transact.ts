@@ -2,10 +2,11 @@
  * Runs attempts as transactions of a store: fetches what they need, runs them again, commits what they wrote. Waiting
  * writes share a commit. See docs/decisions/0001-run-again.md.
  */
+import type { Key } from '../codec/key.ts';
 import { LIMITS } from '../limits.ts';
 import { FactCache, Run, changesOf, planOf, type Changes, type StoreNeed } from '../store/facts.ts';
 import { Overlay } from '../store/overlay.ts';
-import { HOT_SPACES } from '../store/port.ts';
+import { HOT_SPACES, KeyTaken } from '../store/port.ts';
 import type { Durability, ReadTx, Row, RowAddress, Store, WriteTx } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
 import type { CommitNotice, EngineOptions, ReadSet } from './api.ts';
@@ -216,20 +217,24 @@ export class Transactor {
     try {
       return await this.store.write(watched, { ...HOT, durability: this.durability });
     } catch (reason) {
-      if (isVain) return undefined;
+      if (isVain || reason instanceof KeyTaken) return undefined;
       throw reason;
     }
   }
 
   /** Writes what was evaluated before the transaction began, while it is asked whether that still holds. */
   private async commitGuess(tx: WriteTx, guess: Group): Promise<Group> {
-    const plan = planOf(guess.presumed);
+    // A row that is put as new need not be asked for: the store refuses it if it is there.
+    const added = newKeys(guess);
+    const asksFor = (need: StoreNeed) => need.kind === 'range' || !added.has(need.address.key);
+    const presumed = guess.presumed.filter(asksFor);
+    const plan = planOf(presumed);
     const asked = tx.fetch([...plan.rows, HEAD], plan.ranges);
-    this.apply(tx, guess);
+    this.apply(tx, guess, added);
     const found = await asked;
     const head = this.moveTo(found.rows.at(-1));
     if (head === guess.head) guess.run.keep(plan, found);
-    if (head !== guess.head || !guess.run.isAbsent(guess.presumed)) throw new InVain();
+    if (head !== guess.head || !guess.run.isAbsent(presumed)) throw new InVain();
     return guess;
   }
 
@@ -254,13 +259,17 @@ export class Transactor {
     }
   }
 
-  private apply(tx: WriteTx, group: Group): void {
+  /** @param added keys under which nothing may be yet */
+  private apply(tx: WriteTx, group: Group, added: ReadonlySet<Key> = NO_KEYS): void {
     if (!group.writes) return;
     const before = (address: RowAddress) => group.run.peek(address);
     const changes = changesOf(group.writes, before, group.head, group.ts);
     const tail = this.isLeaseHeld() ? undefined : (this.seen?.head.tail ?? []);
     const head = headRow(changes, `${this.signature}/${++this.commits}`, tail);
-    const puts = [...group.writes.puts, { space: HEAD.space, row: head }];
+    const puts = group.writes.puts.map((put) =>
+      put.space === 'documents' && added.has(put.row.key) ? { ...put, isNew: true } : put,
+    );
+    puts.push({ space: HEAD.space, row: head });
     tx.apply({ puts, deletes: group.writes.deletes });
     this.inFlight = { changes, head };
   }
@@ -311,6 +320,19 @@ const lacks = (outcome: Outcome): readonly StoreNeed[] => [
 /** Settled, or waiting for a hash only; and nothing it presumed was wrong. */
 const holds = (outcome: Outcome, run: Run): boolean =>
   storeNeeds(outcome).length === 0 && run.isAbsent(outcome.presumed);
+
+const NO_KEYS: ReadonlySet<Key> = new Set();
+
+/** Keys of documents that a group presumed absent and puts. */
+function newKeys({ presumed, writes }: Group): ReadonlySet<Key> {
+  const put = new Set<Key>();
+  for (const { space, row } of writes?.puts ?? []) if (space === 'documents') put.add(row.key);
+  const added = new Set<Key>();
+  for (const need of presumed) {
+    if (need.kind === 'row' && put.has(need.address.key)) added.add(need.address.key);
+  }
+  return added;
+}
 
 /** A query that reads more rows than this is not asked for all of them anew. */
 const ROWS_READ_AGAIN_MAX = 16;

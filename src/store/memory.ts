@@ -5,6 +5,7 @@
 import type { Key } from '../codec/key.ts';
 import { assert, Refusal } from '../errors.ts';
 import {
+  KeyTaken,
   SPACES,
   type Entry,
   type Range,
@@ -49,6 +50,9 @@ export function createMemoryStore(memory: SharedMemory = new SharedMemory()): St
         const apply = (writes: WriteSet): void => {
           assert(!isOver, () => 'a write body applies nothing after it has ended');
           for (const { space } of [...writes.puts, ...writes.deletes]) requireWithin(spaces, space);
+          for (const { space, row, isNew } of writes.puts) {
+            if (isNew && before[space].keys.get(row.key, row.key)) throw new KeyTaken();
+          }
           applied.push(writes);
         };
         try {

@@ -66,13 +66,21 @@ export interface ReadTx {
 
 /** What one commit changes. A key appears at most once in a space. */
 export interface WriteSet {
-  readonly puts: readonly { readonly space: Space; readonly row: Row }[];
+  /** `isNew`: nothing may be under that key; otherwise the write rejects with `KeyTaken`. */
+  readonly puts: readonly { readonly space: Space; readonly row: Row; readonly isNew?: boolean }[];
   readonly deletes: readonly RowAddress[];
 }
 
 export interface WriteTx extends ReadTx {
   /** Queues the writes; they land together when the body resolves, or not at all. Own fetches after it may or may not see them: read through an overlay. */
   apply(writes: WriteSet): void;
+}
+
+/** A row that was to be new is there already: nothing of the write was kept. */
+export class KeyTaken extends Error {
+  constructor(options?: ErrorOptions) {
+    super('A row that was to be new is there already.', options);
+  }
 }
 
 export type Durability = 'strict' | 'relaxed';
