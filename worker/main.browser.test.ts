@@ -240,7 +240,7 @@ test('db.fetch serves the HTTP API, streams among it', async () => {
 });
 
 test('db.logs exports the log of queries as a gzip file', async () => {
-  const db = await open({ worker: memoryWorker });
+  const db = await open({ worker: memoryWorker, log: { enabled: true } });
   const before = new Date(Date.now() - 1000);
   await db.client().query(q.Add(20, 22), { tags: { view: 'test' } });
   let record = await db.logs.request({ time_start: before, time_end: new Date(Date.now() + 1000) });
