@@ -71,7 +71,7 @@ export class Checkpoint {
 
   private write(marker: Marker): Promise<void> {
     this.writing = this.writing
-      .then(async () => (await this.opening)?.write(markerText(marker)))
+      .then(async () => (await this.opening)?.write(markerText(marker), () => !this.isOver))
       .catch(() => undefined);
     return this.writing;
   }

@@ -2,10 +2,14 @@
 const manager = (): LockManager | undefined =>
   typeof navigator === 'undefined' ? undefined : navigator.locks;
 
-/** Runs `body` when no other tab does; waits for its turn. */
-export async function inTurn(name: string, body: () => Promise<void>): Promise<void> {
+/** Runs `body` when no other tab does; waits for its turn, until `signal`. */
+export async function inTurn(
+  name: string,
+  body: () => Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
   const locks = manager();
-  await (locks ? locks.request(name, body) : body());
+  await (locks ? locks.request(name, signal ? { signal } : {}, body) : body());
 }
 
 /** Runs `body`, or not at all while another tab does. */

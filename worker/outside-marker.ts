@@ -1,9 +1,12 @@
 /** A line of text outside IndexedDB, to know by when IndexedDB has forgotten. */
+import { Refusal } from '../src/errors.ts';
+import { inTurn } from './locks.ts';
 
 export interface OutsideMarker {
   read(): Promise<string | undefined>;
-  /** Whole or not at all, also when the browser is killed. */
-  write(text: string): Promise<void>;
+  /** Whole or not at all, also when the browser is killed. Asks `isWanted` when its turn among the tabs has come. */
+  write(text: string, isWanted?: () => boolean): Promise<void>;
+  /** @throws Refusal `storage_blocked` */
   remove(): Promise<void>;
 }
 
@@ -16,6 +19,9 @@ export async function openOutsideMarker(name: string): Promise<OutsideMarker | u
 }
 
 const FOLDER = 'burrow';
+/** Longer than any write of a line; a tab that is frozen amid one holds its turn. */
+const TURN_MS = 5000;
+const RETRY_MS = 20;
 
 async function fileMarker(name: string): Promise<OutsideMarker | undefined> {
   const file = `${encodeURIComponent(name)}.birth`;
@@ -32,16 +38,15 @@ async function fileMarker(name: string): Promise<OutsideMarker | undefined> {
           throw reason;
         }
       },
-      async write(text) {
-        const stream = await (await folder.getFileHandle(file, { create: true })).createWritable();
-        await stream.write(text);
-        await stream.close();
-      },
-      async remove() {
-        await folder.removeEntry(file).catch((reason: unknown) => {
-          if (!isNotFound(reason)) throw reason;
-        });
-      },
+      write: (text, isWanted = () => true) =>
+        inTurnFor(name, async () => {
+          if (!isWanted()) return;
+          const handle = await folder.getFileHandle(file, { create: true });
+          const stream = await handle.createWritable();
+          await stream.write(text);
+          await stream.close();
+        }),
+      remove: () => inTurnFor(name, (late) => removeFrom(folder, file, late)),
     };
   } catch {
     // SecurityError, UnknownError or no such names: what browsers say where there is no such file system.
@@ -55,12 +60,50 @@ function cacheMarker(name: string): OutsideMarker | undefined {
   const cache = (): Promise<Cache> => caches.open(FOLDER);
   return {
     read: async () => (await (await cache()).match(url))?.text(),
-    write: async (text) => (await cache()).put(url, new Response(text)),
+    async write(text, isWanted = () => true) {
+      const kept = await cache();
+      if (isWanted()) await kept.put(url, new Response(text));
+    },
     async remove() {
       await (await cache()).delete(url);
     },
   };
 }
 
-const isNotFound = (reason: unknown): boolean =>
-  reason instanceof DOMException && reason.name === 'NotFoundError';
+/** One tab at a time: a file that is being written cannot be removed, and comes back when it is. */
+async function inTurnFor(name: string, body: (late: AbortSignal) => Promise<void>): Promise<void> {
+  const late = AbortSignal.timeout(TURN_MS);
+  try {
+    await inTurn(`burrow:marker:${name}`, () => body(late), late);
+  } catch (reason) {
+    if (reason !== late.reason) throw reason;
+    throw new Refusal(
+      'storage_blocked',
+      'Another tab holds the marker of the database. Close other tabs of this app, or try again.',
+    );
+  }
+}
+
+/** The browser lets go of the file of a worker that ended amid a write only some time after. */
+async function removeFrom(
+  folder: FileSystemDirectoryHandle,
+  file: string,
+  late: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    try {
+      await folder.removeEntry(file);
+      return;
+    } catch (reason) {
+      if (isNotFound(reason)) return;
+      if (!isNamed(reason, 'NoModificationAllowedError')) throw reason;
+      if (late.aborted) throw late.reason;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+}
+
+const isNotFound = (reason: unknown): boolean => isNamed(reason, 'NotFoundError');
+
+const isNamed = (reason: unknown, name: string): boolean =>
+  reason instanceof DOMException && reason.name === name;
