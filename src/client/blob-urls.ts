@@ -1,38 +1,41 @@
 interface Held {
+  readonly version: number;
   readonly url: string;
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
-/** URLs of files in memory, each until it expires. */
+/** URLs of files in memory, each until it expires or a newer one of the same file is made. */
 export class BlobUrls {
   private readonly held = new Map<string, Held>();
 
-  /** One URL per name; undefined when there is no such file. */
+  /** One URL per version of a file; undefined when there is no such file. */
   async urlOf(
-    name: string,
+    { id, version }: { readonly id: string; readonly version: number },
     expiresMs: number,
     read: () => Promise<Blob | undefined>,
   ): Promise<string | undefined> {
-    const known = this.held.get(name);
-    if (known) return known.url;
+    const known = this.held.get(id);
+    if (known?.version === version) return known.url;
     const file = await read();
     // Asked for twice at once: the first one read wins.
-    const meanwhile = this.held.get(name);
-    if (meanwhile || !file) return meanwhile?.url;
+    const meanwhile = this.held.get(id);
+    if (meanwhile?.version === version) return meanwhile.url;
+    if (!file) return undefined;
+    this.revoke(id);
     const url = URL.createObjectURL(file);
-    const timer = setTimeout(() => this.revoke(name), Math.max(0, expiresMs - Date.now()));
-    this.held.set(name, { url, timer });
+    const timer = setTimeout(() => this.revoke(id), Math.max(0, expiresMs - Date.now()));
+    this.held.set(id, { version, url, timer });
     return url;
   }
 
   close(): void {
-    for (const name of this.held.keys()) this.revoke(name);
+    for (const id of this.held.keys()) this.revoke(id);
   }
 
-  private revoke(name: string): void {
-    const held = this.held.get(name);
+  private revoke(id: string): void {
+    const held = this.held.get(id);
     if (!held) return;
-    this.held.delete(name);
+    this.held.delete(id);
     clearTimeout(held.timer);
     URL.revokeObjectURL(held.url);
   }

@@ -134,10 +134,11 @@ export class Logs {
   /** The worker names the file; the page makes the URL, because one made in a worker dies with it. */
   private async withUrl(record: LogRequestRecord): Promise<LogRequestRecord> {
     const { presigned_url: named, presigned_url_expiration_time: expires, ...rest } = record;
-    const [, id, version] = FILE_URL.exec(named ?? '') ?? [];
-    if (id === undefined || version === undefined) return record;
-    const url = await this.urls.urlOf(`${id}/${version}`, Date.parse(expires ?? ''), async () => {
-      const found = await this.host.logFile(id, Number(version));
+    const [, id, digits] = FILE_URL.exec(named ?? '') ?? [];
+    if (id === undefined || digits === undefined) return record;
+    const version = Number(digits);
+    const url = await this.urls.urlOf({ id, version }, Date.parse(expires ?? ''), async () => {
+      const found = await this.host.logFile(id, version);
       return found && (found.file as Blob);
     });
     if (url === undefined) return rest;
