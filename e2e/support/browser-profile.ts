@@ -69,7 +69,7 @@ export class BrowserProfile {
   }
 
   async remove(): Promise<void> {
-    await this.close().catch(() => this.kill());
+    await this.close();
     await rm(this.folder, { recursive: true, force: true, maxRetries: 10 });
   }
 
