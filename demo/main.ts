@@ -9,12 +9,12 @@ import { fqlView } from './fql/fql-view.ts';
 import { CityImport } from './import/city-import.ts';
 import { importBanner } from './import/import-view.ts';
 import { logView } from './log/log-view.ts';
-import { ensureKeys, ensureSchema, watchIndexBuilds } from './schema.ts';
+import { ensureKeys, ensureSchema } from './schema.ts';
 import type { App } from './shell/app.ts';
 import { fill, h } from './shell/dom.ts';
 import { explain } from './shell/explain.ts';
 import { makeFrame, type Frame } from './shell/frame.ts';
-import { openingFailed, watchDatabase } from './shell/notices.ts';
+import { openingFailed, watchDatabase, watchIndexBuilds } from './shell/notices.ts';
 import { startRouter } from './shell/router.ts';
 import { registerService } from './shell/service.ts';
 
@@ -56,7 +56,7 @@ async function start(): Promise<void> {
 async function makeApp(db: Database, frame: Frame): Promise<App> {
   const say: App['say'] = (message, kind) => frame.say(message, kind);
   const root = db.client();
-  watchIndexBuilds(db, (message) => say(message));
+  watchIndexBuilds(db, frame.notices, (message) => say(message));
   await ensureSchema(root);
   const secrets = await ensureKeys(root);
   const server = db.client({ secret: secrets.server });

@@ -1,4 +1,4 @@
-import { q, type Client, type Database } from '../src/index.ts';
+import { q, type Client } from '../src/index.ts';
 
 /** In this order: the second names the first. */
 const COLLECTIONS: Readonly<Record<string, object>> = {
@@ -82,21 +82,4 @@ export function ensureKeys(root: Client): Promise<KeySecrets> {
       ),
     ),
   );
-}
-
-/** Tells the progress of builds of indexes: one that is made over many documents takes a while. */
-export function watchIndexBuilds(
-  db: Database,
-  tell: (message: string, isComplete: boolean) => void,
-): void {
-  db.addEventListener('progress', ({ detail }) => {
-    if (detail.task !== 'index') return;
-    const { name = 'An index', done, isComplete } = detail;
-    tell(
-      isComplete
-        ? `Index “${name}” is ready.`
-        : `Index “${name}”: ${done.toLocaleString()} documents looked at…`,
-      isComplete,
-    );
-  });
 }

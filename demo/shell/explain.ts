@@ -12,7 +12,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'authentication failed': 'That e-mail address and password do not match an account.',
   'permission denied': 'You may not do this. Log in first, or choose another account.',
   unauthorized: 'This login is no longer valid. Log in again.',
-  'quota exceeded':
+  quota_exceeded:
     'This device has no room left for the database. Nothing that was saved is lost. Free some space, then try again.',
 };
 

@@ -2,6 +2,7 @@
 import type { Database } from '../../src/index.ts';
 import { fill, h } from './dom.ts';
 import { explain } from './explain.ts';
+import { formatNumber } from './format.ts';
 
 /** Data was lost, or the database has closed: both stay on the screen. */
 export function watchDatabase(db: Database, notices: HTMLElement): void {
@@ -20,6 +21,29 @@ export function watchDatabase(db: Database, notices: HTMLElement): void {
         { label: 'Open it again', run: () => location.reload() },
       ]),
     );
+  });
+}
+
+/** An index that is made over many documents takes a while: how far it is, and a word when it is ready. */
+export function watchIndexBuilds(
+  db: Database,
+  notices: HTMLElement,
+  say: (message: string) => void,
+): void {
+  const lines = new Map<string, HTMLElement>();
+  db.addEventListener('progress', ({ detail }) => {
+    const { task, name, done, isComplete } = detail;
+    if (task !== 'index' || name === undefined) return;
+    const line = lines.get(name) ?? h('p', { class: 'building', 'data-testid': 'building' });
+    if (isComplete) {
+      // Small ones are ready before anybody wonders.
+      if (lines.delete(name)) say(`The index “${name}” is ready.`);
+      line.remove();
+      return;
+    }
+    fill(line, `Building the index “${name}”: ${formatNumber(done)} documents looked at`);
+    if (!line.isConnected) notices.append(line);
+    lines.set(name, line);
   });
 }
 
