@@ -511,3 +511,44 @@ test('a collection is in the membership of 64 roles at most', async () => {
   await w.ask({ delete: { role: 'r0' } });
   await w.ask({ create_role: role('more') });
 });
+
+test('a filtered page needs no request of its own for each row, and is full', async () => {
+  const w = await world();
+  const fields = [obj({ field: ['data', 'n'] })];
+  await w.ask({ create_index: obj({ name: 'all_n', source: notes, values: fields }) });
+  const made = Array.from({ length: 300 }, (_, i) => create(doc('notes', 100 + i), { n: i }));
+  await w.ask({ do: made });
+  const odd = { equals: [{ modulo: [at(['data', 'n'], { get: v('r') }), 2] }, 1] };
+  const key = await keyWith(
+    w,
+    privilege(notes, { read: on('r', odd) }),
+    privilege({ index: 'all_n' }, { read: true }),
+  );
+  for (const set of [{ documents: notes }, { match: { index: 'all_n' } }]) {
+    const page = { paginate: set };
+    const requests = await requestsOf(w, () => w.ask(page, key));
+    expect(requests).toBeLessThanOrEqual((await requestsOf(w, () => w.ask(page))) + 3);
+    expect(await w.page(page, key)).toHaveLength(64);
+  }
+});
+
+/** How often the store is asked while nothing is cached. */
+async function requestsOf(w: EngineWorld, body: () => Promise<unknown>): Promise<number> {
+  const none = { rows: [], entries: [] };
+  w.engine.noteCommit({ previous: -1, ts: -2, ...none });
+  const { read } = w.store;
+  let requests = 0;
+  w.store.read = (run) =>
+    read.call(w.store, (tx) =>
+      run({
+        ...tx,
+        fetch: (...needs) => {
+          requests += 1;
+          return tx.fetch(...needs);
+        },
+      }),
+    ) as ReturnType<typeof run>;
+  await body();
+  w.store.read = read;
+  return requests;
+}
