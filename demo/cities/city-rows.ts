@@ -16,14 +16,14 @@ export function cityRows(order: Order): CityRows {
   let versions = new Map<string, number>();
   const list = h('ol', { class: 'rows cities', 'data-testid': 'cities' });
   const note = h('p', { class: 'hint', 'aria-live': 'polite' });
+  const columns = h(
+    'p',
+    { class: 'columns', 'aria-hidden': 'true' },
+    h('span', {}, 'City'),
+    'Population',
+  );
   return {
-    node: h(
-      'div',
-      { 'data-order': order },
-      note,
-      h('p', { class: 'columns', 'aria-hidden': 'true' }, h('span', {}, 'City'), 'Population'),
-      list,
-    ),
+    node: h('div', { 'data-order': order }, note, columns, list),
     mark: (wanted) => {
       prefix = wanted;
     },
@@ -34,6 +34,7 @@ export function cityRows(order: Order): CityRows {
       });
       versions = new Map(cities.map((city) => [city.ref.id, city.ts]));
       fill(list, ...items);
+      columns.hidden = items.length === 0;
       fill(note, noteText(cities, prefix));
     },
   };
@@ -41,7 +42,9 @@ export function cityRows(order: Order): CityRows {
 
 function noteText(cities: readonly CityDocument[], prefix: string | undefined): string {
   if (cities.length === 0) {
-    return prefix === undefined ? 'No city here.' : `No city stands at “${prefix}” or after it.`;
+    return prefix === undefined
+      ? 'No city here: perhaps they are still coming in.'
+      : `No city stands at “${prefix}” or after it.`;
   }
   const begins = prefix === undefined || cities.some(({ data }) => data.name.startsWith(prefix));
   return begins ? '' : `No city begins with “${prefix}”: these come after it.`;

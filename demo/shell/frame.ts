@@ -60,6 +60,7 @@ export function makeFrame(): Frame {
     show: (view, { name }) => {
       const isFirst = main.childElementCount === 0;
       fill(main, view.node);
+      fill(said);
       document.title = `${view.title} · Burrow`;
       WAYS.forEach(({ names }, at) => {
         const isHere = (names as readonly string[]).includes(name);
