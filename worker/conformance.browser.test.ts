@@ -1,0 +1,109 @@
+/** The examples of the specification over IndexedDB: each in a database of its own, in this browser. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { compare, hash, hashSync } from 'bcryptjs';
+import { afterAll, describe, test } from 'vitest';
+import auth from '../spec/auth-examples.jsonl?raw';
+import examples from '../spec/examples.jsonl?raw';
+import sets from '../spec/sets-examples.jsonl?raw';
+import { createEngine } from '../src/engine/engine.ts';
+import {
+  readExamples,
+  runExample,
+  type Example,
+  type Host,
+} from '../src/http/conformance.contract.ts';
+import { handleRequest } from '../src/http/handle.ts';
+import { LogExports } from '../src/logs/exports.ts';
+import { LOG_DEFAULTS, QueryLog } from '../src/logs/query-log.ts';
+import { createMemoryStore } from '../src/store/memory.ts';
+import type { Store } from '../src/store/port.ts';
+import { createClock } from './clock.ts';
+import { openDexieStore } from './dexie-store.ts';
+import { openGzip } from './log-files.ts';
+import { pause } from './pause.ts';
+import { freshName, storeOptions } from './testing/store-kit.ts';
+
+/** Cheapest there is: the examples hash a lot. */
+const HASH_COST = 4;
+const NOBODY = hashSync('nobody', HASH_COST);
+const ADMIN = `fnA${'conformance'.repeat(4).slice(0, 37)}`;
+
+function hostOver(store: Store): Host {
+  const shared = {
+    store,
+    clock: createClock(),
+    random: (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes)),
+    pause,
+    regionGroup: 'local',
+    openGzip,
+  };
+  const engine = createEngine({
+    ...shared,
+    sha256,
+    passwords: {
+      hash: (password, cost) => hash(password, cost),
+      verify: async (password, known) =>
+        (await compare(password, known ?? NOBODY)) && known !== undefined,
+    },
+    hashCost: HASH_COST,
+    durability: 'relaxed',
+    rootSecret: ADMIN,
+  });
+  const log = new QueryLog({ ...LOG_DEFAULTS, ...shared });
+  const exports = new LogExports({ ...shared, log, report: console.error });
+  const http = { ...shared, engine, log, exports, report: console.error, build: 'burrow test' };
+  return {
+    admin: ADMIN,
+    async request(request) {
+      const answer = await handleRequest(request, http);
+      return { ...answer, body: await textOf(answer.body) };
+    },
+  };
+}
+
+async function textOf(body: string | AsyncIterable<string | Uint8Array>): Promise<string> {
+  if (typeof body === 'string') return body;
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const part of body) text += typeof part === 'string' ? part : decoder.decode(part);
+  return text;
+}
+
+async function runOverIndexedDb(example: Example): Promise<void> {
+  const store = await openDexieStore(freshName(), storeOptions());
+  try {
+    await runExample(example, hostOver(store));
+  } finally {
+    await store.destroy();
+  }
+}
+
+const passes = (run: Promise<void>): Promise<boolean> =>
+  run.then(
+    () => true,
+    () => false,
+  );
+
+/** `notYet`: fails in memory as well. */
+const figures = { pass: 0, fail: 0, notYet: 0 };
+
+for (const [file, text] of Object.entries({ examples, sets, auth })) {
+  describe(`IndexedDB: ${file}`, () => {
+    for (const example of readExamples(text)) {
+      test(`${example.id} ${example.area}`, async () => {
+        try {
+          await runOverIndexedDb(example);
+          figures.pass++;
+        } catch (reason) {
+          const isOurs = await passes(runExample(example, hostOver(createMemoryStore())));
+          figures[isOurs ? 'fail' : 'notYet']++;
+          throw reason;
+        }
+      });
+    }
+  });
+}
+
+afterAll(() => {
+  console.log(`[figures] conformance over IndexedDB: ${JSON.stringify(figures)}`);
+});
