@@ -1,6 +1,6 @@
 import { h, fill } from '../shell/dom.ts';
 import { formatNumber } from '../shell/format.ts';
-import type { CityDocument, Order } from './city-queries.ts';
+import type { CityDocument } from './city-queries.ts';
 import { kindOf } from './kinds.ts';
 
 export interface CityRows {
@@ -11,7 +11,7 @@ export interface CityRows {
   show(cities: readonly CityDocument[], isOtherPage: boolean): void;
 }
 
-export function cityRows(order: Order): CityRows {
+export function cityRows(): CityRows {
   let prefix: string | undefined;
   let versions = new Map<string, number>();
   const list = h('ol', { class: 'rows cities', 'data-testid': 'cities' });
@@ -23,7 +23,7 @@ export function cityRows(order: Order): CityRows {
     'Population',
   );
   return {
-    node: h('div', { 'data-order': order }, note, columns, list),
+    node: h('div', {}, note, columns, list),
     mark: (wanted) => {
       prefix = wanted;
     },
