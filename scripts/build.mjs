@@ -1,12 +1,14 @@
 // `npm run build`: the library into dist/, as npm ships it.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { bundle, entries } from './bundle.mjs';
 import { root, runMain } from './setup.mjs';
 
 const dist = join(root, 'dist');
+/** Not shipped: what `npm run size` weighs. */
+const pageAsMinified = join(root, 'node_modules/.cache/burrow/page.min.js');
 
 /** Declarations name sources (`./open.ts`); what ships beside them is `.js`. */
 const SOURCE_IMPORT = /((?:from|import)\s*\(?\s*['"]\.{1,2}\/[^'"]*)\.ts(['"])/g;
@@ -30,6 +32,7 @@ await runMain(async () => {
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist, { recursive: true });
   const files = /** @type {const} */ ([
+    // Readable, for the literal URL of the worker must reach users' bundlers as it is; they minify it.
     ['index.js', entries.index, { format: 'es', minify: false }],
     ['worker.js', entries.worker, { format: 'es', minify: true }],
     ['service-worker.js', entries.serviceWorker, { format: 'iife', minify: true }],
@@ -41,5 +44,9 @@ await runMain(async () => {
       `dist/${name}  ${(code.length / 1024).toFixed(1)} KiB, gzip ${(gzipSync(code).length / 1024).toFixed(1)} KiB`,
     );
   }
+  const page = await bundle(entries.index, { format: 'es', minify: true });
+  mkdirSync(dirname(pageAsMinified), { recursive: true });
+  writeFileSync(pageAsMinified, page);
+  console.log(`the page, minified by its app: gzip ${(gzipSync(page).length / 1024).toFixed(1)} KiB`);
   buildDeclarations();
 });

@@ -12,8 +12,11 @@ export const entries = {
   serviceWorker: join(root, 'worker/service-worker.ts'),
 };
 
-/** bcryptjs imports Node's `crypto`; a browser has none. */
-export const browserAlias = { crypto: join(root, 'scripts/no-node-crypto.mjs') };
+/** bcryptjs imports Node's `crypto`; a browser has none. Dexie's own entry picks its build for old browsers too. */
+export const browserAlias = {
+  crypto: join(root, 'scripts/no-node-crypto.mjs'),
+  dexie: join(root, 'node_modules/dexie/dist/modern/dexie.mjs'),
+};
 
 const WORKER_URL = /new URL\(\s*(['"])\.\/worker\.js\1\s*,\s*import\.meta\.url\s*,?\s*\)/g;
 
