@@ -154,10 +154,13 @@ function makePager(order: Order, go: (place: Place) => void) {
     /** A page echoes the cursor it was asked for, so the last one, asked for as such, has one behind it too. */
     show: (shown: Page<CityDocument>, isLast: boolean) => {
       page = shown;
+      const hadFocus = node.contains(document.activeElement);
       node.removeAttribute('aria-busy');
       first.disabled = previous.disabled = shown.before === undefined;
       next.disabled = last.disabled = isLast || shown.after === undefined;
-      if (document.activeElement === document.body) (next.disabled ? previous : next).focus();
+      // A button that is disabled under the focus loses it: the other way is what is left.
+      if (hadFocus && next.disabled) previous.focus();
+      else if (hadFocus && previous.disabled) next.focus();
     },
   };
 }
