@@ -124,6 +124,3 @@ export interface Credential {
   readonly identity: Ref | undefined;
   readonly database: readonly string[];
 }
-
-/** Whether a commit may change what was read. */
-export type Touches = (notice: CommitNotice, readSet: ReadSet) => boolean;

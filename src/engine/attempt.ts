@@ -65,7 +65,10 @@ export function attemptQuery(
   const store = { reader: writer, snapshot, schema };
   const session: { current?: EngineSession } = {};
   const lambdas = lambdasOf(session);
-  const caller = requireCaller({ ...store, lambdas, sha256: host.sha256, rootSecret: host.rootSecret }, request.secret);
+  const caller = requireCaller(
+    { ...store, lambdas, sha256: host.sha256, rootSecret: host.rootSecret },
+    request.secret,
+  );
   const budget = new Budget(host.clock, started, request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs);
   const meters = new Meters();
   const facts = { caller, snapshot, budget, meters };
@@ -75,7 +78,11 @@ export function attemptQuery(
     keep: false,
   });
   if (parsed instanceof QueryFailure) return failed(parsed);
-  const context = contextOf({ ...store, writer, commitTs, caller, lambdas, meters }, plan, plan.inputs.begin(answers));
+  const context = contextOf(
+    { ...store, writer, commitTs, caller, lambdas, meters },
+    plan,
+    plan.inputs.begin(answers),
+  );
   session.current = new EngineSession(context, budget);
   try {
     const value = evaluate(parsed, session.current, limitsOf(request));
@@ -92,7 +99,10 @@ export function attemptQuery(
 
 function requireSize(bytes: number): void {
   if (bytes <= LIMITS.transactionBytes) return;
-  throw new Refusal('bad request', `Transaction size exceeds the limit of ${LIMITS.transactionBytes} bytes.`);
+  throw new Refusal(
+    'bad request',
+    `Transaction size exceeds the limit of ${LIMITS.transactionBytes} bytes.`,
+  );
 }
 
 function requireCaller(context: AuthenticationContext, secret: string | undefined): Caller {
@@ -101,9 +111,16 @@ function requireCaller(context: AuthenticationContext, secret: string | undefine
   return caller;
 }
 
-type ContextParts = Omit<EngineContext, 'database' | 'apiVersion' | 'permissions' | 'inputs' | 'rewritten'>;
+type ContextParts = Omit<
+  EngineContext,
+  'database' | 'apiVersion' | 'permissions' | 'inputs' | 'rewritten'
+>;
 
-function contextOf(parts: ContextParts, { request }: QueryPlan, inputs: EngineContext['inputs']): EngineContext {
+function contextOf(
+  parts: ContextParts,
+  { request }: QueryPlan,
+  inputs: EngineContext['inputs'],
+): EngineContext {
   const context: EngineContext = {
     ...parts,
     database: parts.caller.database,
@@ -122,13 +139,15 @@ function lambdasOf(session: { readonly current?: EngineSession }): Lambdas {
     parse: parseStoredLambda,
     effectOf,
     apply: (lambda, argument, limit, time = 'present') => {
-      if (!session.current) throw new Error('a function value was applied before anybody was authenticated');
+      if (!session.current)
+        throw new Error('a function value was applied before anybody was authenticated');
       return applyLambda(lambda, argument, session.current, { allows: limit, time });
     },
   };
 }
 
-const isApiVersion = (text: string): text is ApiVersion => (API_VERSIONS as readonly string[]).includes(text);
+const isApiVersion = (text: string): text is ApiVersion =>
+  (API_VERSIONS as readonly string[]).includes(text);
 
 export function parseStoredLambda(wire: string, apiVersion: string): Lambda {
   return parseLambda(parseJson(`{${wire}}`), isApiVersion(apiVersion) ? apiVersion : '2.12');

@@ -35,11 +35,7 @@ export type Outcome = { readonly presumed: readonly StoreNeed[]; readonly readSe
   | { readonly state: 'suspended'; readonly needs: readonly Need[] }
 );
 
-export function tryAttempt(
-  attempt: Attempt<unknown>,
-  input: AttemptInput,
-  run: Run,
-): Outcome {
+export function tryAttempt(attempt: Attempt<unknown>, input: AttemptInput, run: Run): Outcome {
   run.begin();
   const ended = () => ({ presumed: run.presumptions, readSet: run.readSet() });
   try {
@@ -63,8 +59,9 @@ export const hashNeeds = (outcome: Outcome): readonly HashNeed[] =>
     ? outcome.needs.filter((need): need is HashNeed => !isStoreNeed(need))
     : [];
 
-export function valueOf<T>(outcome: Outcome): T {
-  if (outcome.state === 'done') return outcome.value as T;
+/** @throws what the attempt threw */
+export function valueOf(outcome: Outcome): unknown {
+  if (outcome.state === 'done') return outcome.value;
   throw outcome.state === 'failed' ? outcome.reason : new Suspended(outcome.needs);
 }
 

@@ -14,13 +14,17 @@ export async function authenticateSecret(
   const now = clock();
   const { value } = await transactor.read(({ writer, head }) => {
     const snapshot = Math.max(now, head);
-    const schema = (database: DatabaseId) => new Schema(database, writer, writer.base, parseStoredLambda);
+    const schema = (database: DatabaseId) =>
+      new Schema(database, writer, writer.base, parseStoredLambda);
     const lambdas = {
       parse: parseStoredLambda,
       effectOf: () => 'pure' as const,
       apply: () => null,
     };
-    const caller = authenticate({ reader: writer, snapshot, schema, lambdas, sha256, rootSecret }, secret);
+    const caller = authenticate(
+      { reader: writer, snapshot, schema, lambdas, sha256, rootSecret },
+      secret,
+    );
     return { value: caller && credentialOf(caller), ts: snapshot, keep: false };
   });
   return value;

@@ -37,7 +37,10 @@ export class Budget implements Steps {
     if (this.steps < this.nextLook) return;
     this.nextLook = this.steps + STEPS_BETWEEN_LOOKS;
     if (this.steps > LIMITS.evaluationSteps) {
-      throw new Refusal('bad request', `Query exceeded the limit of ${LIMITS.evaluationSteps / STEPS_PER_OP} compute operations.`);
+      throw new Refusal(
+        'bad request',
+        `Query exceeded the limit of ${LIMITS.evaluationSteps / STEPS_PER_OP} compute operations.`,
+      );
     }
     this.requireTime();
   }

@@ -38,8 +38,12 @@ export function createEngine(options: EngineOptions): Engine {
       started,
       inputs: new RecordedInputs(makeId, options),
     };
-    const attempt: Parameters<typeof transactor.write<Attempted>>[0] = (input) => attemptQuery(plan, input, options);
-    const mayWrite = request.allows === 'write' && !(plan.parsed instanceof QueryFailure) && plan.parsed.effect === 'write';
+    const attempt: Parameters<typeof transactor.write<Attempted>>[0] = (input) =>
+      attemptQuery(plan, input, options);
+    const mayWrite =
+      request.allows === 'write' &&
+      !(plan.parsed instanceof QueryFailure) &&
+      plan.parsed.effect === 'write';
     try {
       const run = mayWrite ? await transactor.write(attempt) : await transactor.read(attempt);
       return answerOf(request, run, options.clock() - started);
@@ -61,7 +65,11 @@ export function createEngine(options: EngineOptions): Engine {
 
 const NO_READS: QueryAnswer['readSet'] = { rows: [], ranges: [] };
 
-function answerOf(request: QueryRequest, run: Transacted<Attempted>, tookMicros: Micros): QueryAnswer {
+function answerOf(
+  request: QueryRequest,
+  run: Transacted<Attempted>,
+  tookMicros: Micros,
+): QueryAnswer {
   const { caller, outcome, snapshot, budget, meters } = run.value;
   const body = outcome.ok ? `{"resource":${outcome.text}}` : errorBody(outcome.failure.faults);
   const isCounted = outcome.ok || outcome.failure.faults[0]?.code === 'transaction aborted';
@@ -89,14 +97,24 @@ function answerOf(request: QueryRequest, run: Transacted<Attempted>, tookMicros:
 }
 
 /** A refusal, or a fault of our own: told as one opaque code, its cause left to the host's log. */
-function refusedAnswer(request: QueryRequest, reason: unknown, started: Micros, ended: Micros): QueryAnswer {
+function refusedAnswer(
+  request: QueryRequest,
+  reason: unknown,
+  started: Micros,
+  ended: Micros,
+): QueryAnswer {
   if (!(reason instanceof Refusal)) throw reason;
   const body = refusalBody(reason.code, reason.message);
   return {
     status: REFUSALS[reason.code],
     body,
     txnTime: ended,
-    metrics: { ...NOTHING_DONE, bytesIn: utf8Length(request.query), bytesOut: utf8Length(body), queryTime: Math.round((ended - started) / 1000) },
+    metrics: {
+      ...NOTHING_DONE,
+      bytesIn: utf8Length(request.query),
+      bytesOut: utf8Length(body),
+      queryTime: Math.round((ended - started) / 1000),
+    },
     database: [],
     readSet: NO_READS,
   };

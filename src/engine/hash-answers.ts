@@ -23,14 +23,24 @@ export class HashAnswers {
     return answer;
   }
 
-  async settle(needs: readonly HashNeed[], passwords: EngineOptions['passwords'], cost: number): Promise<void> {
+  async settle(
+    needs: readonly HashNeed[],
+    passwords: EngineOptions['passwords'],
+    cost: number,
+  ): Promise<void> {
     await Promise.all(
       needs.map(async (need) => {
-        if (need.kind === 'hash') this.hashed.set(need.password, await passwords.hash(need.password, cost));
-        else this.verified.set(verifyName(need.password, need.hash), await passwords.verify(need.password, need.hash));
+        if (need.kind === 'hash')
+          this.hashed.set(need.password, await passwords.hash(need.password, cost));
+        else
+          this.verified.set(
+            verifyName(need.password, need.hash),
+            await passwords.verify(need.password, need.hash),
+          );
       }),
     );
   }
 }
 
-const verifyName = (password: string, hash: string | undefined): string => `${hash ?? ''}\n${password}`;
+const verifyName = (password: string, hash: string | undefined): string =>
+  `${hash ?? ''}\n${password}`;

@@ -47,12 +47,19 @@ async function buildIndex(
   } while (from !== undefined);
 }
 
-async function waitingIndexes(transactor: Transactor, host: Host): Promise<readonly IndexDefinition[]> {
+async function waitingIndexes(
+  transactor: Transactor,
+  host: Host,
+): Promise<readonly IndexDefinition[]> {
   const { value } = await transactor.read((input) => {
     const waiting: IndexDefinition[] = [];
     for (const database of databasesBelow(input.writer, ROOT_DATABASE)) {
       const { schema } = systemContext(input, database, host);
-      waiting.push(...schema(database).all('indexes').filter((index) => index.isBuilding));
+      waiting.push(
+        ...schema(database)
+          .all('indexes')
+          .filter((index) => index.isBuilding),
+      );
     }
     return { value: waiting, ts: 0, keep: false };
   });
@@ -74,6 +81,6 @@ export function* databasesBelow(reader: Reader, database: DatabaseId): Generator
     limit: DATABASES_MAX,
     rows: false,
   };
-  for (const { key } of reader.range(range)) yield* databasesBelow(reader, Number(decodeDocumentKey(key).id));
+  for (const { key } of reader.range(range))
+    yield* databasesBelow(reader, Number(decodeDocumentKey(key).id));
 }
-

@@ -8,7 +8,10 @@ const ID_EPOCH_MS = 1_577_836_800_000;
 const ID_RANDOM_BITS = 22n;
 
 /** Makes ids that grow with time: 41 bits of milliseconds, 22 random bits; within a millisecond each is the one after. */
-export function createIds(clock: () => number, random: (bytes: number) => Uint8Array): () => bigint {
+export function createIds(
+  clock: () => number,
+  random: (bytes: number) => Uint8Array,
+): () => bigint {
   let last = 0n;
   return () => {
     const ms = BigInt(Math.max(0, Math.floor(clock() / 1000) - ID_EPOCH_MS));

@@ -38,3 +38,19 @@ export class Meters {
     return sum;
   }
 }
+
+/** For predicates of roles: what they read is the work of nobody who asks, and how much it was would tell of what is not shown. */
+export class MetersAside extends Meters {
+  /** The next predicate. */
+  begin(): void {
+    this.scannedEntries = 0;
+  }
+
+  override noteRead(): void {
+    // Not counted.
+  }
+
+  override noteUncounted(): void {
+    // Not counted.
+  }
+}

@@ -10,7 +10,7 @@ import { isNative, permissionsAt } from './definitions.ts';
 import type { IndexDefinition, LegacyPermissions, RoleDefinition } from './definitions.ts';
 import { storedFields } from './documents.ts';
 import { sourcesOf, type Deed, type Permissions } from './permissions.ts';
-import { collectionOfDocument, isSameRef } from './refs.ts';
+import { isSameRef, resourceName, type ResourceName } from './refs.ts';
 import type { Schema } from './schema.ts';
 
 /** Read one's own credentials and tokens, delete one's own tokens. Not: read one's own document. */
@@ -46,13 +46,15 @@ export function memberPermissions(context: EngineContext, identity: Ref | undefi
   const schema = (): Schema => context.schema(context.database);
   const isOpen = (resource: Ref): boolean =>
     resource.database === context.database && !isGoverned(schema(), resource);
+  const isOfOpenCollection = ({ database, collection }: Ref): boolean =>
+    database === context.database && !governed(schema()).has(collection);
   const byCollection = (ref: Ref, action: string): boolean =>
     letsIn(schema().collection(ref.collection)?.permissions, action);
   const byDocument = (fields: ObjectValue | undefined, action: string): boolean =>
     fields !== undefined && letsIn(permissionsAt(fields), action);
   const mayTouch = (ref: Ref, action: 'read' | 'write', old?: ObjectValue): boolean =>
     !isNative(ref.collection) &&
-    isOpen(collectionOfDocument(ref)) &&
+    isOfOpenCollection(ref) &&
     (byCollection(ref, action) || byDocument(old ?? storedFields(context, ref), action));
   const mayReadIndex = (index: IndexDefinition): boolean =>
     isOpen(index.ref) && letsIn(index.permissions, 'read');
@@ -75,7 +77,7 @@ export function memberPermissions(context: EngineContext, identity: Ref | undefi
       case 'read_all_of_index':
         return mayReadIndex(deed.index) && !sourcesAreGoverned(schema(), deed.index);
       case 'read_entry':
-        if (mayReadIndex(deed.index) && isOpen(collectionOfDocument(deed.ref))) return true;
+        if (mayReadIndex(deed.index) && isOfOpenCollection(deed.ref)) return true;
         return mayTouch(deed.ref, 'read');
       case 'read_all_of_collection':
         return (
@@ -101,19 +103,22 @@ const isGuest = (guest: Ref, identity: Ref): boolean =>
     : isSameRef(guest, identity);
 
 /** A resource named in some role is governed by roles alone. */
-export function isGoverned(schema: Schema, resource: Ref): boolean {
+const isGoverned = (schema: Schema, resource: Ref): boolean =>
+  resource.database === schema.database && governed(schema).has(resourceName(resource));
+
+/** Names of all resources that roles name. */
+function governed(schema: Schema): ReadonlySet<ResourceName> {
   const roles = schema.all('roles');
   let names = governedByRoles.get(roles);
   if (!names) {
     const resources = roles.flatMap(({ privileges }) => privileges.map((each) => each.resource));
-    governedByRoles.set(roles, (names = new Set(resources.map(resourceName))));
+    const own = resources.filter(({ database }) => database === schema.database);
+    governedByRoles.set(roles, (names = new Set(own.map(resourceName))));
   }
-  return names.size > 0 && names.has(resourceName(resource));
+  return names;
 }
 
-/** Asked for each document of a page. */
-const governedByRoles = new WeakMap<readonly RoleDefinition[], ReadonlySet<string>>();
-const resourceName = ({ database, collection, id }: Ref) => `${database}/${collection}/${id}`;
+const governedByRoles = new WeakMap<readonly RoleDefinition[], ReadonlySet<ResourceName>>();
 
 function sourcesAreGoverned(schema: Schema, index: IndexDefinition): boolean {
   if (index.sources.some((each) => each.collections === 'all')) {

@@ -22,3 +22,8 @@ export const SCHEMA_COLLECTIONS: ReadonlySet<CollectionId> = new Set([
 /** `collections()`, `keys()` and their like. */
 export const isNativeCollectionRef = (ref: Ref): boolean =>
   ref.collection === NATIVE.collections && isNative(Number(ref.id));
+
+/** What a role protects, within one database. Collections are asked for once a document: they go by their number. */
+export type ResourceName = string | CollectionId;
+export const resourceName = ({ collection, id }: Ref): ResourceName =>
+  collection === NATIVE.collections ? Number(id) : `${collection}/${id}`;

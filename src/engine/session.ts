@@ -3,25 +3,54 @@ import { fail } from '../errors.ts';
 import { positionOf, type Where } from '../query/node.ts';
 import type { ApiVersion, PageOptions, ReadTime, WriteSession } from '../query/session.ts';
 import { isKind } from '../values/value.ts';
-import type { ActionName, Document, Micros, ObjectValue, PendingTime, Ref, SetValue, Value } from '../values/value.ts';
+import type {
+  ActionName,
+  Document,
+  Micros,
+  ObjectValue,
+  PendingTime,
+  Ref,
+  SetValue,
+  Value,
+} from '../values/value.ts';
 import { applyLambda } from '../query/evaluate.ts';
 import { AsideBudget, type Steps } from './budget.ts';
 import type { ApplyAside, AsideParts, EngineContext } from './context.ts';
 import { documentExists, failNothing, getDocument } from './documents.ts';
 import { functionBody } from './function-body.ts';
-import { currentIdentity, currentToken, hasIdentity, hasToken, identify, keyFromSecret, login, logout, selfIn } from './identity.ts';
-import { Meters } from './meters.ts';
+import {
+  currentIdentity,
+  currentToken,
+  hasIdentity,
+  hasToken,
+  identify,
+  keyFromSecret,
+  login,
+  logout,
+  selfIn,
+} from './identity.ts';
+import { MetersAside } from './meters.ts';
 import { moveDatabase } from './move-database.ts';
 import { ContextNames } from './names.ts';
 import { elements, firstRef, paginate, setContains } from './pages.ts';
 import { isNativeCollectionRef } from './refs.ts';
 import { shapeOf } from './sets/shape.ts';
-import { changeDocument, createDocument, deleteDocument, insertVersion, removeVersionOf } from './writes.ts';
+import {
+  changeDocument,
+  createDocument,
+  deleteDocument,
+  insertVersion,
+  removeVersionOf,
+} from './writes.ts';
 
 type Target = Ref | SetValue;
 
 /** Refs of native collections stand for the sets of their members. */
-const isDocumentRef = (target: Target): target is Ref => isKind(target, 'ref') && !isNativeCollectionRef(target);
+const isDocumentRef = (target: Target): target is Ref =>
+  isKind(target, 'ref') && !isNativeCollectionRef(target);
+
+const nameIn = (nameOrRef: string | Ref): string =>
+  typeof nameOrRef === 'string' ? nameOrRef : String(nameOrRef.id);
 
 export class EngineSession implements WriteSession {
   readonly snapshot: Micros;
@@ -76,12 +105,16 @@ export class EngineSession implements WriteSession {
   requireIndex(nameOrRef: string | Ref, place: Where): Ref {
     const position = positionOf(place, 'index');
     const { database } = this.context;
-    const ref = typeof nameOrRef === 'string' ? this.names.ref('indexes', nameOrRef, undefined) : nameOrRef;
+    const ref =
+      typeof nameOrRef === 'string' ? this.names.ref('indexes', nameOrRef, undefined) : nameOrRef;
     const schema = this.context.schema(isKind(ref, 'ref') ? ref.database : database);
     const index = isKind(ref, 'ref') ? schema.index(ref) : undefined;
-    if (!index) return fail('invalid ref', position, `Ref refers to undefined index '${String(nameOrRef)}'`);
+    if (!index)
+      return fail('invalid ref', position, `Ref refers to undefined index '${nameIn(nameOrRef)}'`);
     if (!index.active) {
-      return fail('instance not found', position, `Index '${index.name}' is not active.`, { status: 400 });
+      return fail('instance not found', position, `Index '${index.name}' is not active.`, {
+        status: 400,
+      });
     }
     return index.ref;
   }
@@ -134,7 +167,13 @@ export class EngineSession implements WriteSession {
     return String(this.context.inputs.newId());
   }
 
-  create(target: Ref | string, params: ObjectValue, place: Where, key: string, time: ReadTime): Document {
+  create(
+    target: Ref | string,
+    params: ObjectValue,
+    place: Where,
+    key: string,
+    time: ReadTime,
+  ): Document {
     return createDocument(this.context, target, params, place, key, time);
   }
 
@@ -150,11 +189,24 @@ export class EngineSession implements WriteSession {
     return deleteDocument(this.context, ref, place);
   }
 
-  insert(ref: Ref, ts: Micros | PendingTime, action: ActionName, params: ObjectValue, place: Where, time: ReadTime) {
+  insert(
+    ref: Ref,
+    ts: Micros | PendingTime,
+    action: ActionName,
+    params: ObjectValue,
+    place: Where,
+    time: ReadTime,
+  ) {
     return insertVersion(this.context, ref, ts, action, params, place, time);
   }
 
-  remove(ref: Ref, ts: Micros | PendingTime, action: ActionName, place: Where, time: ReadTime): null {
+  remove(
+    ref: Ref,
+    ts: Micros | PendingTime,
+    action: ActionName,
+    place: Where,
+    time: ReadTime,
+  ): null {
     return removeVersionOf(this.context, ref, ts, action, place, time);
   }
 
@@ -169,12 +221,13 @@ function applierAside(context: EngineContext, parts: AsideParts, budget: Steps):
     apply: (lambda, argument, allows, time = 'present') =>
       applyLambda(lambda, argument, session, { allows, time }),
   };
-  const own = { ...context, ...parts, writer: undefined, lambdas };
+  const meters = new MetersAside();
+  const own = { ...context, ...parts, writer: undefined, lambdas, meters };
   const steps = new AsideBudget(budget);
   const session = new EngineSession(own, steps);
   return (lambda, argument) => {
     steps.begin();
-    own.meters = new Meters();
+    meters.begin();
     return lambdas.apply(lambda, argument, 'read');
   };
 }

@@ -39,7 +39,8 @@ export function systemContext(
     parse: parseStoredLambda,
     effectOf,
     apply: (lambda, argument, limit, time = 'present') => {
-      if (!session.current) throw new Error('a function value was applied before its session began');
+      if (!session.current)
+        throw new Error('a function value was applied before its session began');
       return applyLambda(lambda, argument, session.current, { allows: limit, time });
     },
   };

@@ -19,9 +19,11 @@ const transactorOn = (store: Store, isHeld?: () => boolean): Transactor =>
     ...(isHeld ? { lease: { isHeld } } : {}),
   });
 
-const address = (id: number) => ({ space: 'documents', key: documentKey(0, 1024, BigInt(id)) }) as const;
+const address = (id: number) =>
+  ({ space: 'documents', key: documentKey(0, 1024, BigInt(id)) }) as const;
 
-const valueAt = ({ writer }: AttemptInput, id: number): number => Number(writer.row(address(id))?.value ?? 0);
+const valueAt = ({ writer }: AttemptInput, id: number): number =>
+  Number(writer.row(address(id))?.value ?? 0);
 
 const put = ({ writer }: AttemptInput, id: number, value: number): void =>
   writer.put('documents', { key: address(id).key, entries: [], value: String(value) });
@@ -44,7 +46,9 @@ test('write() of many at once loses none, each sees those before it, and they sh
   const transactor = transactorOn(store);
   let commits = 0;
   transactor.onCommit(() => void commits++);
-  const results = await Promise.all(Array.from({ length: 100 }, () => transactor.write(adding(1, 1))));
+  const results = await Promise.all(
+    Array.from({ length: 100 }, () => transactor.write(adding(1, 1))),
+  );
   expect(results.map((each) => each.value)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
   expect(new Set(results.map((each) => each.committed)).size).toBe(100);
   expect(commits).toBeLessThan(10);
@@ -78,7 +82,12 @@ test('write() that fails leaves nothing, and the others of its group stay', asyn
     transactor.write(dropping),
     transactor.write(adding(1, 1)),
   ]);
-  expect(settled.map((each) => each.status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+  expect(settled.map((each) => each.status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+    'fulfilled',
+  ]);
   expect((await transactor.read(reading(1))).value).toBe(2);
   expect((await transactor.read(reading(2))).value).toBe(0);
 });
@@ -98,7 +107,10 @@ test('write() whose commit the store refuses fails with the reason and changes n
   const transactor = transactorOn(full);
   await transactor.write(adding(1, 1));
   isFull = true;
-  const refused = await Promise.allSettled([transactor.write(adding(1, 1)), transactor.write(adding(1, 1))]);
+  const refused = await Promise.allSettled([
+    transactor.write(adding(1, 1)),
+    transactor.write(adding(1, 1)),
+  ]);
   expect(refused.map((each) => each.status)).toEqual(['rejected', 'rejected']);
   isFull = false;
   expect((await transactor.read(reading(1))).value).toBe(1);
@@ -149,7 +161,9 @@ test('an answer does not depend on what was cached', async () => {
         const transactor = tabs[tab] ?? transactorOn(store);
         if (isWrite) model.set(id, (model.get(id) ?? 0) + amount);
         const attempt = isWrite ? adding(id, amount) : reading(id);
-        const { value } = isWrite ? await transactor.write(attempt) : await transactor.read(attempt);
+        const { value } = isWrite
+          ? await transactor.write(attempt)
+          : await transactor.read(attempt);
         expect(value).toBe(model.get(id) ?? 0);
       }
     }),
@@ -163,7 +177,9 @@ test('an engine beside another forgets only what the other changed', async () =>
     ...store,
     read: (body) =>
       store.read((tx) =>
-        body({ fetch: (rows, ranges) => ((asked += rows.length + ranges.length), tx.fetch(rows, ranges)) }),
+        body({
+          fetch: (rows, ranges) => ((asked += rows.length + ranges.length), tx.fetch(rows, ranges)),
+        }),
       ),
   };
   const [tab, other] = [transactorOn(counted), transactorOn(store)];

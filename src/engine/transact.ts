@@ -72,7 +72,7 @@ export class Transactor {
       const needs = hashNeeds(outcome);
       if (needs.length === 0) {
         const { readSet } = outcome;
-        return { value: valueOf<T>(outcome), committed: undefined, readSet, retries: 0 };
+        return { value: valueOf(outcome) as T, committed: undefined, readSet, retries: 0 };
       }
       await answers.settle(needs, this.options.passwords, this.options.hashCost);
     }
@@ -87,7 +87,7 @@ export class Transactor {
         settle: (outcome, committed, retries) => {
           try {
             const { readSet } = outcome;
-            resolve({ value: valueOf<T>(outcome), committed, readSet, retries });
+            resolve({ value: valueOf(outcome) as T, committed, readSet, retries });
           } catch (reason) {
             reject(reason);
           }

@@ -39,7 +39,11 @@ export async function verifyStore(
     while (from !== undefined) {
       const lower: Key = from;
       const chunk: Checked = (
-        await transactor.read((input) => ({ value: checkChunk(input, host, space, lower), ts: 0, keep: false }))
+        await transactor.read((input) => ({
+          value: checkChunk(input, host, space, lower),
+          ts: 0,
+          keep: false,
+        }))
       ).value;
       problems.push(...chunk.problems);
       checked += chunk.rows;
@@ -52,7 +56,15 @@ export async function verifyStore(
 }
 
 function checkChunk(input: AttemptInput, host: Host, space: EntrySpace, lower: Key): Checked {
-  const range: Range = { space, by: 'key', lower, upper: END, reverse: false, limit: CHUNK_ROWS, rows: true };
+  const range: Range = {
+    space,
+    by: 'key',
+    lower,
+    upper: END,
+    reverse: false,
+    limit: CHUNK_ROWS,
+    rows: true,
+  };
   const rows = input.writer.range(range).flatMap(({ row }) => row ?? []);
   const contexts = new Map<number, EngineContext>();
   const contextOf = (database: number): EngineContext => {
@@ -74,9 +86,11 @@ function problemsOf(
 ): readonly string[] {
   const name = `${space} row ${hex(row.key)}`;
   try {
-    const { database, collection, id } = space === 'documents' ? decodeDocumentKey(row.key) : decodeHistoryKey(row.key);
+    const { database, collection, id } =
+      space === 'documents' ? decodeDocumentKey(row.key) : decodeHistoryKey(row.key);
     const version = unpackVersion(String(row.value));
-    if (version.ts > head) return [`${name} is of ${version.ts}, later than the last commit ${head}.`];
+    if (version.ts > head)
+      return [`${name} is of ${version.ts}, later than the last commit ${head}.`];
     const ref = new Ref(database, collection, id);
     const context = contextOf(database);
     if (space === 'history') {
@@ -91,19 +105,29 @@ function problemsOf(
 }
 
 /** Entries of an index that is still being built are on their way: they are not asked for. */
-function entryProblems(name: string, context: EngineContext, ref: Ref, row: Row, version: StoredVersion): string[] {
+function entryProblems(
+  name: string,
+  context: EngineContext,
+  ref: Ref,
+  row: Row,
+  version: StoredVersion,
+): string[] {
   const fields = fieldsOf(context, ref, version);
   const indexed = userEntries(context, ref, fields, version);
-  const building = indexed.filter(({ index }) => !index.active).map(({ index }) => indexPrefix(ref.database, index.id));
+  const building = indexed
+    .filter(({ index }) => !index.active)
+    .map(({ index }) => indexPrefix(ref.database, index.id));
   const isBuilding = (entry: Key) => building.some((prefix) => entry.startsWith(prefix));
   const expected = new Set(allEntries(ref, fields, version.ttl, indexed));
   const actual = new Set(row.entries);
   const problems: string[] = [];
   for (const entry of expected) {
-    if (!actual.has(entry) && !isBuilding(entry)) problems.push(`${name} lacks its index entry ${hex(entry)}.`);
+    if (!actual.has(entry) && !isBuilding(entry))
+      problems.push(`${name} lacks its index entry ${hex(entry)}.`);
   }
   for (const entry of actual) {
-    if (!expected.has(entry) && !isOfGoneIndex(context, entry)) problems.push(`${name} has the index entry ${hex(entry)}, which nothing in it makes.`);
+    if (!expected.has(entry) && !isOfGoneIndex(context, entry))
+      problems.push(`${name} has the index entry ${hex(entry)}, which nothing in it makes.`);
   }
   return problems;
 }
@@ -111,11 +135,14 @@ function entryProblems(name: string, context: EngineContext, ref: Ref, row: Row,
 /** An index that was deleted leaves its entries on rows until they change: nobody can reach them. */
 function isOfGoneIndex(context: EngineContext, entry: Key): boolean {
   const isNativeIndex = Object.values(NATIVE_INDEX).some(
-    (index) => entry.startsWith(indexPrefix(ROOT_DATABASE, index)) || entry.startsWith(indexPrefix(context.database, index)),
+    (index) =>
+      entry.startsWith(indexPrefix(ROOT_DATABASE, index)) ||
+      entry.startsWith(indexPrefix(context.database, index)),
   );
   if (isNativeIndex) return false;
   const alive = context.schema(context.database).all('indexes');
   return !alive.some((index) => entry.startsWith(indexPrefix(context.database, index.id)));
 }
 
-const hex = (key: Key): string => [...key].map((char) => char.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+const hex = (key: Key): string =>
+  Array.from(key, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('');

@@ -5,16 +5,7 @@
 import { after, type Key } from '../codec/key.ts';
 import type { Micros } from '../values/value.ts';
 import { isEntrySpace } from './port.ts';
-import type {
-  Entry,
-  EntrySpace,
-  Range,
-  ReadTx,
-  Row,
-  RowAddress,
-  Space,
-  WriteSet,
-} from './port.ts';
+import type { Entry, EntrySpace, Range, ReadTx, Row, RowAddress, Space, WriteSet } from './port.ts';
 import { Suspended, type Need, type Reader } from './reader.ts';
 
 export type StoreNeed = Extract<Need, { readonly kind: 'row' | 'range' }>;
@@ -109,7 +100,10 @@ export class FactCache {
   private dropRanges(changed: Changes['entries'], by: Range['by']): void {
     const changesByGroup = new Map<string, { space: Space; keys: Key[] }>();
     for (const { space, key } of changed) {
-      for (const group of [groupName(space, by, key.slice(0, GROUP_BYTES)), groupName(space, by, '')]) {
+      for (const group of [
+        groupName(space, by, key.slice(0, GROUP_BYTES)),
+        groupName(space, by, ''),
+      ]) {
         if (!this.groups.has(group)) continue;
         const changes = changesByGroup.get(group);
         if (changes) changes.keys.push(key);
@@ -120,7 +114,8 @@ export class FactCache {
       const known = this.groups.get(group);
       if (!known) continue;
       for (const [name, each] of known) {
-        if (keys.length <= CHANGES_LOOKED_AT_MAX && !keys.some((key) => covers(each, key))) continue;
+        if (keys.length <= CHANGES_LOOKED_AT_MAX && !keys.some((key) => covers(each, key)))
+          continue;
         known.delete(name);
         this.rangeBytes -= rangeBytes(each.entries);
       }
@@ -146,7 +141,11 @@ export class FactCache {
 export interface Changes {
   readonly previous: Micros;
   readonly ts: Micros;
-  readonly rows: readonly { readonly space: EntrySpace; readonly key: Key; readonly row: Row | undefined | 'unknown' }[];
+  readonly rows: readonly {
+    readonly space: EntrySpace;
+    readonly key: Key;
+    readonly row: Row | undefined | 'unknown';
+  }[];
   readonly entries: readonly { readonly space: EntrySpace; readonly key: Key }[];
 }
 
@@ -236,7 +235,8 @@ export class Run implements Reader {
     const cached = this.cacheIsMine() ? this.cache.range(range, name) : undefined;
     if (cached) {
       this.ranges.set(name, cached);
-      if (range.rows) for (const { key, row } of cached) this.rows.set(rowName(range.space, key), row);
+      if (range.rows)
+        for (const { key, row } of cached) this.rows.set(rowName(range.space, key), row);
     }
     return cached;
   }

@@ -152,24 +152,34 @@ function groupsBetween(groups: Map<string, Entry[]>, lower: Key, upper: Key): En
  * Base entries whose row the overlay has not replaced, and the overlay's own, in order. Asks the base again as long as
  * replaced rows leave the page short.
  */
-function merged(read: ReadRange, range: Range, own: readonly Entry[], replaced: ReadonlyMap<Key, Row | undefined>): readonly Entry[] {
+function merged(
+  read: ReadRange,
+  range: Range,
+  own: readonly Entry[],
+  replaced: ReadonlyMap<Key, Row | undefined>,
+): readonly Entry[] {
   const isBefore = range.reverse ? (a: Key, b: Key) => a > b : (a: Key, b: Key) => a < b;
   const result: Entry[] = [];
   let ownAt = 0;
   let rest = range;
   for (;;) {
     const page = read(rest);
-    if (own.length === 0 && rest === range && !page.some((entry) => replaced.has(entry.key))) return page;
+    if (own.length === 0 && rest === range && !page.some((entry) => replaced.has(entry.key)))
+      return page;
     for (const entry of page) {
-      for (let mine = own[ownAt]; mine && isBefore(mine.entry, entry.entry); mine = own[++ownAt]) result.push(mine);
+      for (let mine = own[ownAt]; mine && isBefore(mine.entry, entry.entry); mine = own[++ownAt])
+        result.push(mine);
       if (!replaced.has(entry.key)) result.push(entry);
       if (result.length >= range.limit) return result.slice(0, range.limit);
     }
     const last = page.at(-1);
     if (page.length < rest.limit || !last) break;
-    rest = range.reverse ? { ...rest, upper: last.entry } : { ...rest, lower: (last.entry + '\0') as Key };
+    rest = range.reverse
+      ? { ...rest, upper: last.entry }
+      : { ...rest, lower: (last.entry + '\0') as Key };
   }
-  for (let mine = own[ownAt]; mine && result.length < range.limit; mine = own[++ownAt]) result.push(mine);
+  for (let mine = own[ownAt]; mine && result.length < range.limit; mine = own[++ownAt])
+    result.push(mine);
   return result;
 }
 
@@ -192,7 +202,8 @@ function remove(groups: Map<string, Entry[]>, entry: Key, key: Key): void {
   if (list[i]?.entry === entry && list[i]?.key === key) list.splice(i, 1);
 }
 
-const isLess = (a: Entry, entry: Key, key: Key): boolean => a.entry < entry || (a.entry === entry && a.key < key);
+const isLess = (a: Entry, entry: Key, key: Key): boolean =>
+  a.entry < entry || (a.entry === entry && a.key < key);
 
 function firstAtOrAfter(list: readonly Entry[], entry: Key, key: Key): number {
   let low = 0;

@@ -61,7 +61,10 @@ export interface ReadTx {
   fetch(
     rows: readonly RowAddress[],
     ranges: readonly Range[],
-  ): Promise<{ readonly rows: readonly (Row | undefined)[]; readonly ranges: readonly (readonly Entry[])[] }>;
+  ): Promise<{
+    readonly rows: readonly (Row | undefined)[];
+    readonly ranges: readonly (readonly Entry[])[];
+  }>;
 }
 
 /** What one commit changes. A key appears at most once in a space. */
