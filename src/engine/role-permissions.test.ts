@@ -402,6 +402,21 @@ test('a predicate that takes too many steps, or calls itself for ever, is a no',
 
 const LONG = Array.from({ length: 50_000 }, () => 0);
 
+test('a query that runs out of time in its predicates has no answer, rather than half of one', async () => {
+  const w = await world();
+  const made = Array.from({ length: 300 }, (_, i) => create(doc('notes', 100 + i), { n: i }));
+  await w.ask({ do: made });
+  const reads = equal(at(['data', 'n'], { get: v('r') }), 1);
+  const { secret = '' } = await keyWith(w, privilege(notes, { read: on('r', reads) }));
+  const query = JSON.stringify({ count: { documents: notes } });
+  const request = { secret, query, apiVersion: '4', allows: 'read', timeoutMs: 10 } as const;
+  expect((await w.engine.query(request)).status).toBe(200);
+  // Each look at the clock takes a second.
+  let { now } = w;
+  Object.defineProperty(w, 'now', { get: () => (now += 1_000_000) });
+  expect((await w.engine.query(request)).status).toBe(503);
+});
+
 test('native collections are resources; sets of them need read on collections', async () => {
   const w = await world();
   const natives = privilege({ collections: null }, { read: true });

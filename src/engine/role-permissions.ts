@@ -1,13 +1,13 @@
 /** Rights from roles: of keys and `@role` scopes, of functions, and by membership of the identity's collection. Spec: auth 3. */
 import { unreachable } from '../errors.ts';
-import { NATIVE } from '../values/value.ts';
-import type { CollectionId, Lambda, Ref, Value } from '../values/value.ts';
+import type { Lambda, Ref, Value } from '../values/value.ts';
 import type { Caller } from './authenticate.ts';
 import { rolesOf } from './caller-roles.ts';
 import type { EngineContext } from './context.ts';
 import type { RoleDefinition } from './definitions.ts';
 import { isAny, type Deed, type Permissions } from './permissions.ts';
 import { decider, type Decide } from './predicates.ts';
+import { resourceName, type ResourceName } from './refs.ts';
 
 type Action =
   | 'read'
@@ -32,11 +32,6 @@ type ArgumentFor = (arity: number) => Value;
 /** Any of these predicates, or no predicate at all. */
 type Policy = 'always' | readonly Lambda[];
 type Policies = ReadonlyMap<ResourceName, ReadonlyMap<string, Policy>>;
-
-/** Collections are asked for once a document: they go by their number. */
-type ResourceName = string | CollectionId;
-const nameOf = ({ collection, id }: Ref): ResourceName =>
-  collection === NATIVE.collections ? Number(id) : `${collection}/${id}`;
 
 const arityOf = ({ pattern }: Lambda): number => (typeof pattern === 'string' ? 1 : pattern.length);
 
@@ -128,7 +123,7 @@ class RolePermissions implements Permissions {
 
   private grants(action: Action, resource: Ref, argument: ArgumentFor): boolean {
     const isOwn = resource.database === this.context.database;
-    return isOwn && this.allows(action, nameOf(resource), argument);
+    return isOwn && this.allows(action, resourceName(resource), argument);
   }
 
   private allows(action: Action, name: ResourceName, argument: ArgumentFor): boolean {
@@ -157,7 +152,7 @@ function joined(roles: readonly RoleDefinition[]): Policies {
   for (const { ref, privileges } of roles) {
     for (const { resource, actions } of privileges) {
       if (resource.database !== ref.database) continue;
-      const name = nameOf(resource);
+      const name = resourceName(resource);
       const own = policies.get(name) ?? new Map<string, Policy>();
       policies.set(name, own);
       for (const [action, given] of actions) {

@@ -59,7 +59,7 @@ const readPolicy = fc.oneof(
 export const roleOf = (hasOpen: boolean): fc.Arbitrary<Role> => {
   const indexPolicy = hasOpen
     ? fc.constantFrom<IndexPolicy>('none', 'all', 'open', 'open', 'open')
-    : fc.constantFrom<IndexPolicy>('none', 'all', 'all', 'all', 'all', 'some', 'some');
+    : fc.constantFrom<IndexPolicy>('none', 'all', 'all', 'all', 'some');
   const open = hasOpen ? fc.boolean() : fc.constant(false);
   return fc.record({
     read: fc.record({ c: readPolicy, d: readPolicy }),
@@ -262,9 +262,14 @@ export const setQuery = (hasOpen: boolean): fc.Arbitrary<SetQuery> =>
       set,
       value: fc.nat(3),
     });
+    const ofNumbers = fc.record({
+      op: fc.constant('match' as const),
+      index: fc.constantFrom<IndexName>('b_up', 'b_by_a'),
+      term: fc.nat(2),
+    });
     const join = fc.record({
       op: fc.constant('join' as const),
-      set,
+      set: fc.oneof(ofNumbers, ofNumbers, set),
       index: fc.constantFrom<IndexName>('by_a', 'b_by_a'),
       terms: fc.constant('all' as const),
     });
@@ -278,7 +283,7 @@ export const setQuery = (hasOpen: boolean): fc.Arbitrary<SetQuery> =>
         algebra,
         wrapped,
         cut,
-        ...(hasOpen ? [] : [join]),
+        ...(hasOpen ? [] : [join, join]),
       ),
     };
   }).set;
