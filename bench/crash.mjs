@@ -25,23 +25,17 @@ const pauseMs = Number(values.pause);
 const machine = await describeMachine();
 const web = await serve(await buildPage(contenders));
 
-/** @type {import('./host/crash-life.mjs').Death[]} */
-const deaths = [];
+/** @type {import('./host/crash-life.mjs').Look[]} */
+const looks = [];
 for (let life = 0; life < Math.ceil(Number(values.kills) / KILLS_OF_A_LIFE); life++) {
   for (const size of sizes) {
     for (const contender of contenders) {
-      const lived = await live({
-        contender,
-        size,
-        pauseMs,
-        life,
-        kills: KILLS_OF_A_LIFE,
-        url: web.url,
-      });
-      deaths.push(...lived);
-      const lost = lived.filter(({ isEmpty }) => isEmpty).length;
+      const wanted = { contender, size, pauseMs, life, kills: KILLS_OF_A_LIFE, url: web.url };
+      const lived = await live(wanted);
+      looks.push(...lived);
+      const { kills, isEmpty, lost } = lived.at(-1) ?? {};
       console.log(
-        `${contender}, ${size} a transaction: ${lived.length} kills, ${lost} whole losses`,
+        `${contender}, ${size} a transaction: ${kills} kills, lost ${isEmpty ? 'all' : lost}`,
       );
     }
   }
@@ -51,28 +45,35 @@ web.close();
 
 /** Written after each round of lives: a run cut short still tells what it saw. */
 function write() {
-  const rows = contenders.flatMap((contender) =>
-    sizes.map((size) => {
-      const ours = deaths.filter((each) => each.contender === contender && each.size === size);
-      const sum = (/** @type {(death: import('./host/crash-life.mjs').Death) => number} */ of) =>
-        ours.reduce((total, death) => total + of(death), 0);
-      return {
-        contender,
-        size,
-        kills: ours.length,
-        acknowledged: sum((death) => death.acknowledged),
-        wholeLosses: sum((death) => Number(death.isEmpty)),
-        reported: sum((death) => Number(death.isEmpty && death.loss !== undefined)),
-        lost: sum((death) => (death.isEmpty ? 0 : death.lost)),
-        torn: sum((death) => death.torn),
-        problems: sum((death) => death.problems.length),
-        refused: sum((death) => Number(death.refusal !== undefined)),
-      };
-    }),
-  );
+  const rows = contenders.flatMap((contender) => sizes.map((size) => rowOf(contender, size)));
   const folder = join(benchRoot, 'results');
   mkdirSync(folder, { recursive: true });
-  const result = { at: new Date(), machine, pauseMs, rows, deaths };
+  const bad = looks.filter((look) => isLoss(look) || look.problems.length > 0 || look.torn > 0);
+  const result = { at: new Date(), machine, pauseMs, rows, bad };
   writeFileSync(join(folder, `${values.out}.json`), `${JSON.stringify(result, undefined, 1)}\n`);
   console.table(rows);
+}
+
+/** @param {import('./host/crash-life.mjs').Look} look */
+function isLoss({ isEmpty, lost, refusal }) {
+  return isEmpty || lost > 0 || refusal !== undefined;
+}
+
+/** @param {string} contender @param {number} size */
+function rowOf(contender, size) {
+  const ours = looks.filter((look) => look.contender === contender && look.size === size);
+  const ends = ours.filter(({ life }, at) => ours[at + 1]?.life !== life);
+  const whole = ours.filter(({ isEmpty }) => isEmpty);
+  return {
+    contender,
+    size,
+    kills: ends.reduce((sum, end) => sum + end.kills, 0),
+    acknowledged: ends.reduce((sum, end) => sum + end.acknowledged, 0),
+    wholeLosses: whole.length,
+    afterClose: whole.filter(({ after }) => after === 'close').length,
+    reported: whole.filter(({ loss }) => loss !== undefined).length,
+    otherLosses: ours.filter((look) => isLoss(look) && !look.isEmpty).length,
+    torn: ours.filter(({ torn }) => torn > 0).length,
+    problems: ours.filter(({ problems }) => problems.length > 0).length,
+  };
 }

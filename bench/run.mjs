@@ -61,6 +61,8 @@ for (let round = 1; round <= rounds; round++) {
     await slot(contender, round, runSmall);
     if (big > 0) await slot(contender, round, runBig);
   }
+  // A run cut short still tells what it measured.
+  writeResults({ startedAt, machine, wanted, measured });
 }
 if (wanted.extras && contenders.includes('burrow')) await slot('burrow', 1, runExtras);
 if (wanted.million) await slot('burrow', 1, runMillion);

@@ -5,15 +5,7 @@ import { parseArgs } from 'node:util';
 export const usual = ['raw-idb', 'raw-idb-worker', 'dexie-worker', 'burrow', 'burrow-strict'];
 
 /** What people would pick instead, in rivals/ with packages of their own. */
-export const rivals = [
-  'sqlite-wasm',
-  'pglite',
-  'rxdb',
-  'pouchdb',
-  'tinybase',
-  'replicache',
-  'triplit',
-];
+export const rivals = ['sqlite-wasm', 'pglite', 'rxdb'];
 
 export function readArguments() {
   const { values } = parseArgs({

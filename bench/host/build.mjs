@@ -8,9 +8,10 @@ import { browserAlias, workerFromSource } from '../../scripts/bundle.mjs';
 
 export const benchRoot = fileURLToPath(new URL('..', import.meta.url));
 const PAGE_OUT = join(benchRoot, 'out/page');
+const RIVALS = join(benchRoot, 'rivals');
 
 /** @param {string} name */
-const isRival = (name) => existsSync(join(benchRoot, 'rivals', `${name}.ts`));
+const isRival = (name) => existsSync(join(RIVALS, `${name}.ts`));
 
 /** @param {readonly string[]} contenders @param {{ minify?: boolean }} [options] */
 export async function buildPage(contenders, { minify = true } = {}) {
@@ -20,8 +21,6 @@ export async function buildPage(contenders, { minify = true } = {}) {
     configFile: false,
     logLevel: 'warn',
     base: './',
-    // Some rivals were written for Node's `global`.
-    define: { global: 'globalThis' },
     resolve: { alias: browserAlias },
     plugins: [namedContenders(contenders), workerFromSource()],
     worker: { format: 'es', plugins: () => [workerFromSource()] },
@@ -46,7 +45,7 @@ export async function buildPage(contenders, { minify = true } = {}) {
  */
 function namedContenders(contenders) {
   const members = contenders.map((name) => {
-    const file = join(benchRoot, isRival(name) ? 'rivals' : 'contenders', `${name}.ts`);
+    const file = join(isRival(name) ? RIVALS : join(benchRoot, 'contenders'), `${name}.ts`);
     if (!existsSync(file)) throw new Error(`There is no contender ${name}.`);
     return `${JSON.stringify(name)}: () => import(${JSON.stringify(file)})`;
   });
@@ -60,10 +59,10 @@ function namedContenders(contenders) {
 }
 
 function installRivals() {
-  if (existsSync(join(benchRoot, 'node_modules/.package-lock.json'))) return;
-  console.log('Installing the packages of the rivals into bench/node_modules (npm ci).');
+  if (existsSync(join(RIVALS, 'node_modules/.package-lock.json'))) return;
+  console.log('Installing the packages of the rivals into bench/rivals/node_modules (npm ci).');
   const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
-    cwd: benchRoot,
+    cwd: RIVALS,
     stdio: 'inherit',
     shell: process.platform === 'win32',
   });
