@@ -43,9 +43,7 @@ const ask = (
 ): Promise<Answer> =>
   page.evaluate(
     async ({ how, url, init }) => {
-      const response = await (how === 'db'
-        ? db.fetch(url, init as Parameters<typeof db.fetch>[1])
-        : fetch(url, init));
+      const response = await (how === 'db' ? db.fetch(url, init) : fetch(url, init));
       const text = await response.text();
       return {
         status: response.status,

@@ -88,11 +88,12 @@ test('a worker that dies amid a bulk write rejects what is pending, and leaves a
   expect(await bulkOutcome(page)).toBe('acknowledged');
   const usualMs = performance.now() - started;
 
-  const ways = Object.entries(WAYS).flatMap((way) => [way, way, way]);
+  const ways = Object.entries(WAYS);
+  const deaths = [...ways, ...ways, ...ways];
   const outcomes: string[] = [];
-  for (const [i, [name, kill]] of ways.entries()) {
+  for (const [i, [name, kill]] of deaths.entries()) {
     const round = i + 2;
-    await kill(page, (usualMs * (i + 0.5)) / ways.length);
+    await kill(page, (usualMs * (i + 0.5)) / deaths.length);
     await startBulk(page, round);
     const outcome = await bulkOutcome(page);
     // The next call starts a new worker.
@@ -115,10 +116,14 @@ test('a worker that hangs is given up: pending calls reject, and the next one ha
   await loadApp(page);
   await openNotes(page, 'hung');
   const worker = page.workers().at(-1);
+  const told = page.waitForEvent('console', (message) => message.text() === 'hangs');
   const hanging = worker?.evaluate(() => {
+    console.log('hangs');
     for (;;);
   });
+  // Never answered: its worker is terminated.
   hanging?.catch(() => undefined);
+  await told;
   const outcome = page.evaluate(() =>
     db
       .client()
@@ -175,7 +180,7 @@ for (const { rounds, ...plan } of PLANS) {
   }) => {
     test.setTimeout(120_000);
     const acknowledged: Acknowledged = { queries: new Set(), started: 0 };
-    const figures = { kills: 0, acknowledged: 0, inFlightKept: 0, losses: 0 };
+    const figures = { kills: 0, acknowledged: 0, inFlightKept: 0, losses: [] as string[] };
     for (let round = 0; round < rounds; round++) {
       const page = await profile.openTab();
       await openNotes(page, 'killed', plan.durability);
@@ -186,30 +191,21 @@ for (const { rounds, ...plan } of PLANS) {
         .toBeGreaterThan(3 + round * 4);
       await profile.kill();
       figures.kills++;
+      figures.acknowledged += written.size;
 
-      const { loss, notes, byIndex, problems } = await readNotes(
-        profile,
-        'killed',
-        plan.durability,
-      );
-      if (loss !== undefined) {
-        figures.losses++;
-        acknowledged.queries.clear();
-        continue;
-      }
-      expect(problems).toEqual([]);
-      expect(byIndex).toEqual(notes.size * plan.size);
-      for (const [query, count] of notes) expect(count, `query ${query}`).toBe(plan.size);
-      const missing = [...acknowledged.queries].filter((query) => !notes.has(query));
-      expect(missing, 'acknowledged and not there').toEqual([]);
-      figures.acknowledged = acknowledged.queries.size;
-      const unasked = [...notes.keys()].filter((query) => !acknowledged.queries.has(query));
-      figures.inFlightKept += unasked.length;
-      // What was under way and is there counts as written from now on.
-      for (const query of unasked) acknowledged.queries.add(query);
+      const found = await readNotes(profile, 'killed', plan.durability);
+      expect(found.problems).toEqual([]);
+      expect(found.byIndex).toEqual(found.notes.size * plan.size);
+      for (const [query, count] of found.notes) expect(count, `query ${query}`).toBe(plan.size);
+      const missing = [...acknowledged.queries].filter((query) => !found.notes.has(query));
+      if (found.loss) figures.losses.push(`${found.loss.kind}: ${missing.length} missing`);
+      else expect(missing, 'acknowledged and not there').toEqual([]);
+      const inFlight = [...found.notes.keys()].filter((query) => !acknowledged.queries.has(query));
+      expect(inFlight.length, 'there though not acknowledged').toBeLessThanOrEqual(plan.atOnce);
+      figures.inFlightKept += inFlight.length;
+      acknowledged.queries = new Set(found.notes.keys());
     }
     print(`SIGKILL amid ${plan.kind}`, figures);
-    expect(figures.kills).toBe(rounds);
-    expect(figures.losses, 'databases lost whole').toBeLessThan(rounds);
+    expect(figures.losses.length, 'losses, though told').toBeLessThan(rounds);
   });
 }
