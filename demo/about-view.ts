@@ -46,7 +46,7 @@ function attribution(): HTMLElement {
     h('a', { href, rel: 'noreferrer' }, label);
   return h(
     'div',
-    {},
+    { class: 'view' },
     h('h2', {}, 'Where the cities come from'),
     h(
       'p',
@@ -57,7 +57,7 @@ function attribution(): HTMLElement {
       link('https://www.geonames.org/', 'GeoNames'),
       ' (',
       link('https://creativecommons.org/licenses/by/4.0/', 'CC BY 4.0'),
-      '): places with a thousand inhabitants or more. The members of each row were written as lists to make the files smaller; nothing else was changed.',
+      '): places with a thousand inhabitants or more. To make the files smaller, cities are written as lists, without the members muni and muniSub; nothing else was changed. The package’s page speaks of 138,398 cities; version 3.1.0 holds 135,233.',
     ),
   );
 }

@@ -1,7 +1,7 @@
 // The cities as the demo ships them: lists instead of objects, in files that are fetched one after the other.
 import { createRequire } from 'node:module';
 
-/** What the members of each row are. */
+/** What the members of each row are. `muni` and `muniSub` are left out. */
 const FIELDS = [
   'cityId',
   'name',

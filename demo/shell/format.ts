@@ -11,12 +11,13 @@ export const formatMicros = (micros: number): string => times.format(new Date(mi
 
 export const formatTime = (iso: string): string => times.format(new Date(iso));
 
-const MEGA = 1_000_000;
+const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
-export const formatBytes = (bytes: number): string =>
-  bytes < MEGA / 10
-    ? `${numbers.format(Math.ceil(bytes / 1000))} kB`
-    : `${numbers.format(Math.round((bytes / MEGA) * 10) / 10)} MB`;
+export function formatBytes(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1);
+  const value = bytes / 1000 ** power;
+  return `${numbers.format(value < 100 ? Math.round(value * 10) / 10 : Math.round(value))} ${BYTE_UNITS[power]}`;
+}
 
 /** Kosovo has a code that is in use, but not in the standard. */
 export const countryName = (code: string): string =>
