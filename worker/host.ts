@@ -81,21 +81,28 @@ class Host {
       if (this.state.kind !== 'new') throw new Error('A worker opens one database, once.');
       if (options.protocol !== PROTOCOL) throw new Error('The page is of another build.');
       this.state = { kind: 'opening' };
-      await holdForLife(options.aliveLock);
       const tell = (message: WorkerMessage): void => port.postMessage(message);
-      const stored = await this.options.openStore(options.name, (description) =>
+      // None of these waits for another.
+      const persistenceProbed = probePersistence();
+      const opening = this.options.openStore(options.name, (description) =>
         this.lose(description, tell),
       );
-      const database = await openDatabase(stored.store, options, {
-        tell,
-        onDestroyed: () => this.lose('The database was deleted in another tab.', tell),
-      });
+      const database = await openDatabase(
+        opening.then(({ store }) => store),
+        options,
+        {
+          tell,
+          ready: holdForLife(options.aliveLock),
+          onDestroyed: () => this.lose('The database was deleted in another tab.', tell),
+        },
+      );
+      const stored = await opening;
       const streams = new OutgoingStreams({ tell, refusalOf });
       const opened = { stored, database, runner: new QueryRunner(database), streams, port };
       this.state = { kind: 'open', opened };
       port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) => hear(opened, data));
       port.start();
-      const persistence = await probePersistence();
+      const persistence = await persistenceProbed;
       return { rootSecret: database.rootSecret, persistence, loss: reportOf(stored.loss) };
     });
   }
@@ -173,9 +180,11 @@ function reportOf(loss: Loss | undefined): LossReport | undefined {
   if (!loss) return undefined;
   const { kind, lastHead } = loss;
   const until = new Date(lastHead / 1000).toISOString();
+  // The mark follows commits with some delay: there may be none in it yet.
+  const lastCommit = lastHead > 0 ? ` The last commit known of was at ${until}.` : '';
   const description =
     kind === 'recreated'
-      ? `All data of this database is gone: the browser deleted it, or lost its files. The last commit known of was at ${until}; the database is new and empty.`
+      ? `All data of this database is gone: the browser deleted it, or lost its files.${lastCommit} The database is new and empty.`
       : `The browser put this database back to an earlier state. Commits up to ${until} are missing.`;
   return { kind, lastHead, description };
 }
