@@ -1,4 +1,4 @@
-import { expect, type Page } from '@playwright/test';
+import { expect, type Page, type Worker } from '@playwright/test';
 import { print, test } from './support/app-test.ts';
 import { loadApp } from './support/browser-profile.ts';
 import {
@@ -42,38 +42,40 @@ const rememberWorkers = (page: Page): Promise<unknown> =>
   page.addInitScript(() => {
     const Native = globalThis.Worker;
     globalThis.Worker = class extends Native {
-      constructor(...args: ConstructorParameters<typeof Worker>) {
+      constructor(...args: ConstructorParameters<typeof globalThis.Worker>) {
         super(...args);
         Object.assign(globalThis, { lastWorker: this });
       }
     };
   });
 
+/** The one that serves the page: those that died are gone some time later. */
+async function onlyWorker(page: Page): Promise<Worker> {
+  await expect.poll(() => page.workers().length).toBe(1);
+  const [worker] = page.workers();
+  if (!worker) throw new Error('The page has no worker.');
+  return worker;
+}
+
 const WAYS = {
   /** From the page: no event says so. */
   terminated: (page: Page, ms: number) =>
     page.evaluate((ms) => {
-      const { lastWorker } = globalThis as unknown as { lastWorker: Worker };
+      const { lastWorker } = globalThis as unknown as { lastWorker: globalThis.Worker };
       setTimeout(() => lastWorker.terminate(), ms);
     }, ms),
   /** By a fault inside it. */
-  'thrown in': (page: Page, ms: number) =>
-    page
-      .workers()
-      .at(-1)
-      ?.evaluate((ms) => {
-        setTimeout(() => {
-          throw new Error('a fault nobody catches');
-        }, ms);
-      }, ms),
+  'thrown in': async (page: Page, ms: number) =>
+    (await onlyWorker(page)).evaluate((ms) => {
+      setTimeout(() => {
+        throw new Error('a fault nobody catches');
+      }, ms);
+    }, ms),
   /** By itself: no event says so either. */
-  'closed from inside': (page: Page, ms: number) =>
-    page
-      .workers()
-      .at(-1)
-      ?.evaluate((ms) => {
-        setTimeout(() => globalThis.close(), ms);
-      }, ms),
+  'closed from inside': async (page: Page, ms: number) =>
+    (await onlyWorker(page)).evaluate((ms) => {
+      setTimeout(() => globalThis.close(), ms);
+    }, ms),
 } as const;
 
 test('a worker that dies amid a bulk write rejects what is pending, and leaves all of it or nothing', async ({
@@ -83,21 +85,27 @@ test('a worker that dies amid a bulk write rejects what is pending, and leaves a
   await rememberWorkers(page);
   await loadApp(page);
   await openNotes(page, 'bulk');
-  const started = performance.now();
-  await startBulk(page, 1);
-  expect(await bulkOutcome(page)).toBe('acknowledged');
-  const usualMs = performance.now() - started;
+  let usualMs = 0;
+  // The first one is slower than those that follow.
+  for (const round of [0, 1]) {
+    const started = performance.now();
+    await startBulk(page, round);
+    expect(await bulkOutcome(page)).toBe('acknowledged');
+    usualMs = performance.now() - started;
+  }
 
   const ways = Object.entries(WAYS);
   const deaths = [...ways, ...ways, ...ways];
   const outcomes: string[] = [];
   for (const [i, [name, kill]] of deaths.entries()) {
     const round = i + 2;
+    const gone = (await onlyWorker(page)).waitForEvent('close');
     await kill(page, (usualMs * (i + 0.5)) / deaths.length);
     await startBulk(page, round);
     const outcome = await bulkOutcome(page);
-    // The next call starts a new worker.
-    const count = await countRound(page, round);
+    await gone;
+    // The next call starts a new worker; one that was on its way when the loss was noticed rejects as well.
+    const count = await countRound(page, round).catch(() => countRound(page, round));
     outcomes.push(`${name}: ${outcome}, ${count}`);
     expect([0, BULK]).toContain(count);
     if (outcome === 'acknowledged') expect(count).toBe(BULK);
@@ -115,14 +123,14 @@ test('a worker that hangs is given up: pending calls reject, and the next one ha
   await page.clock.install();
   await loadApp(page);
   await openNotes(page, 'hung');
-  const worker = page.workers().at(-1);
+  const worker = await onlyWorker(page);
   const told = page.waitForEvent('console', (message) => message.text() === 'hangs');
-  const hanging = worker?.evaluate(() => {
+  const hanging = worker.evaluate(() => {
     console.log('hangs');
     for (;;);
   });
   // Never answered: its worker is terminated.
-  hanging?.catch(() => undefined);
+  hanging.catch(() => undefined);
   await told;
   const outcome = page.evaluate(() =>
     db
