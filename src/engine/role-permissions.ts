@@ -85,8 +85,9 @@ class RolePermissions implements Permissions {
       case 'create':
         return this.grants('create', deed.collection, () => deed.data);
       case 'create_with_id':
-        return isAny([this.grantsCreateWithId, this.grantsCreateAndHistory], (grants) =>
-          grants.call(this, deed),
+        return isAny(
+          [() => this.grantsCreateWithId(deed), () => this.grantsCreateAndHistory(deed)],
+          (grants) => grants(),
         );
       case 'write': {
         const { ref, old, new: changed } = deed;

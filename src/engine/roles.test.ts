@@ -1,23 +1,19 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { doc, type EngineWorld, type Query } from './testing/engine-world.ts';
+import { isOpen, seenBy, setQuery, wireOf, type SetQuery } from './testing/role-sets.ts';
 import {
   answerOf,
   history,
   IDS,
-  isOpen,
   roleOf,
-  seenBy,
-  setQuery,
   STEPS_MAX,
   timeOf,
-  wireOf,
   worldsOf,
   type Answer,
   type CollectionName,
   type ReadPolicy,
   type Role,
-  type SetQuery,
   type Worlds,
 } from './testing/role-worlds.ts';
 
@@ -209,13 +205,18 @@ async function checkDocument(
   const get = atStep({ get: doc(of, id) }, step);
   const exists = atStep({ exists: doc(of, id) }, step);
   const got = await answerOf(whole, get, 'role');
-  if (mayRead) expect(got).toEqual(await answerOf(seen, get, 'admin'));
-  else expect(faultOf(got)).toEqual({ code: DENIED, position: prefix });
+  expect(mayRead ? got : faultOf(got)).toEqual(
+    mayRead ? await answerOf(seen, get, 'admin') : { code: DENIED, position: prefix },
+  );
   expect(await answerOf(whole, exists, 'role')).toEqual(await answerOf(seen, exists, 'admin'));
   const events = atStep({ paginate: doc(of, id), events: true }, step);
   const told = await answerOf(whole, events, 'role');
-  if (shows(of, id, role.history[of])) expect(told).toEqual(await answerOf(whole, events, 'admin'));
-  else expect(faultOf(told)).toEqual({ code: DENIED, position: [...prefix, 'paginate'] });
+  const mayTell = shows(of, id, role.history[of]);
+  expect(mayTell ? told : faultOf(told)).toEqual(
+    mayTell
+      ? await answerOf(whole, events, 'admin')
+      : { code: DENIED, position: [...prefix, 'paginate'] },
+  );
 }
 
 /** `get` of a collection's documents: the first it may read; none is told as a missing document is. */
@@ -228,8 +229,7 @@ async function checkFirst(
   const first = await answerOf(seen, get, 'admin');
   const told = await answerOf(whole, get, 'role');
   const decidesWithoutReading: readonly ReadPolicy[] = ['all', 'even'];
-  if (first.status === 200 || decidesWithoutReading.includes(role.read[of]))
-    expect(told).toEqual(first);
-  else
-    expect(faultOf(told)).toEqual({ code: DENIED, position: step === undefined ? [] : ['expr'] });
+  const isShown = first.status === 200 || decidesWithoutReading.includes(role.read[of]);
+  const position = step === undefined ? [] : ['expr'];
+  expect(isShown ? told : faultOf(told)).toEqual(isShown ? first : { code: DENIED, position });
 }
