@@ -106,7 +106,7 @@ function factParts({ ref, data }: CityDocument): Child[] {
 }
 
 const degrees = (value: number, positive: string, negative: string): string =>
-  `${Math.abs(value).toFixed(3)}° ${value < 0 ? negative : positive}`;
+  `${Math.abs(value).toFixed(2)}° ${value < 0 ? negative : positive}`;
 
 /** Lights up what has just changed. */
 function light(element: HTMLElement): void {
