@@ -24,6 +24,8 @@ const BUILD = 'burrow-0.1.0';
 const HASHING_WORKERS_MAX = 2;
 
 export interface OpenContext {
+  /** What else must be settled before the first answer. */
+  readonly ready: Promise<unknown>;
   readonly tell: (message: WorkerMessage) => void;
   /** Another tab has deleted the database. */
   readonly onDestroyed: () => void;
@@ -43,9 +45,9 @@ export interface OpenDatabase {
 }
 
 export async function openDatabase(
-  store: Store,
+  opening: Promise<Store>,
   options: OpenOptions,
-  { tell, onDestroyed }: OpenContext,
+  { tell, onDestroyed, ready }: OpenContext,
 ): Promise<OpenDatabase> {
   const clock = createClock();
   const feed = new CommitFeed();
@@ -57,7 +59,13 @@ export async function openDatabase(
   });
   const lease = makeLease(options.name, tabs);
   // Before anything is written: nobody believes itself alone from here on.
-  await lease?.join();
+  const joined = Promise.all([lease?.join(), ready]);
+  const [store] = await Promise.all([opening, joined]).catch(async (reason: unknown) => {
+    await joined.catch(() => undefined);
+    lease?.close();
+    tabs.close();
+    throw reason;
+  });
 
   const pool = new PasswordPool({
     hashCost: options.hashCost,

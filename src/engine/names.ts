@@ -33,6 +33,15 @@ export class ContextNames implements Names {
   private readonly collectionsId: string;
   /** Text of collections' refs: a page asks for the same one again and again. */
   private readonly collectionTexts = new Map<string, string | undefined>();
+  /** The one asked for last: documents of a page are of one collection. */
+  private last:
+    | {
+        readonly database: DatabaseId;
+        readonly collection: number;
+        readonly generation: number;
+        readonly text: string | undefined;
+      }
+    | undefined = undefined;
 
   constructor(context: NamesContext) {
     this.context = context;
@@ -104,10 +113,16 @@ export class ContextNames implements Names {
   }
 
   private collectionText(database: DatabaseId, collection: number): string | undefined {
-    const known = `${database} ${collection} ${this.context.schema(database).generation}`;
-    if (this.collectionTexts.has(known)) return this.collectionTexts.get(known);
-    const text = this.freshCollectionText(database, collection);
+    const { generation } = this.context.schema(database);
+    const { last } = this;
+    const isLast = last?.database === database && last.collection === collection;
+    if (isLast && last.generation === generation) return last.text;
+    const known = `${database} ${collection} ${generation}`;
+    const text = this.collectionTexts.has(known)
+      ? this.collectionTexts.get(known)
+      : this.freshCollectionText(database, collection);
     this.collectionTexts.set(known, text);
+    this.last = { database, collection, generation, text };
     return text;
   }
 
