@@ -11,6 +11,8 @@ export default defineConfig({
       {
         test: {
           name: 'node',
+          // Of a hung test only: a slow machine fails none.
+          testTimeout: 120_000,
           environment: 'node',
           include: ['{src,worker,demo,scripts}/**/*.test.{ts,mjs}'],
           exclude: ['**/*.browser.test.ts', ...elsewhere],
@@ -36,7 +38,7 @@ export default defineConfig({
           name: 'browser',
           include: ['{src,worker,demo}/**/*.browser.test.ts'],
           exclude: elsewhere,
-          testTimeout: 30_000,
+          testTimeout: 120_000,
           browser: {
             enabled: true,
             headless: true,
