@@ -1,0 +1,92 @@
+// `node bench/torn-log.mjs`: how a kill of the browser can cost a whole database two starts later, and what keeps it from doing so.
+// See docs/decisions/0004-crash.md.
+import { appendFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { openBrowser } from './host/browser.mjs';
+import { buildPage } from './host/build.mjs';
+import { serve } from './host/server.mjs';
+import { inTab } from './host/tabs.mjs';
+
+const DOCUMENTS = 1000;
+/** What a kill leaves: the head of a log record of 530 bytes, and nothing behind it. */
+const TORN_RECORD = Buffer.from([0x11, 0x22, 0x33, 0x44, 0x12, 0x02, 0x01]);
+const PIECE_KB = 60;
+
+const contender = 'raw-idb-worker';
+const web = await serve(await buildPage([contender]));
+
+/** @param {import('playwright').BrowserContext} context */
+const placeIn = (context) => ({ context, url: web.url, contender });
+
+/** @param {number} pieces Of ballast, written in the start after the kill. */
+async function restartTwice(pieces) {
+  let browser = await openBrowser('torn-log', { fresh: true });
+  await inTab(placeIn(browser.context), 'db', (tab) =>
+    tab.call('run', 'fill', { documents: DOCUMENTS, batch: 100 }),
+  );
+  await browser.close();
+  tear(browser.folder);
+
+  browser = await openBrowser('torn-log');
+  const first = await countIn(browser.context);
+  const ms = await inTab(placeIn(browser.context), 'db', (tab) =>
+    pieces > 0 ? writeBallast(tab.page, pieces) : tab.call('run', 'increment', fewWrites),
+  );
+  await browser.close();
+
+  browser = await openBrowser('torn-log');
+  const second = await countIn(browser.context);
+  await browser.close();
+  browser.forget();
+  return { 'ballast, KB': pieces * PIECE_KB, ms: pieces > 0 ? Math.round(ms) : 0, first, second };
+}
+
+const fewWrites = { documents: DOCUMENTS, count: 5, seed: 1 };
+
+/** @param {string} profile */
+function tear(profile) {
+  const stores = join(profile, 'Default/IndexedDB');
+  const store = readdirSync(stores).find((name) => name.endsWith('.leveldb'));
+  if (!store) throw new Error('The browser keeps its data elsewhere.');
+  const logs = readdirSync(join(stores, store)).filter((name) => name.endsWith('.log'));
+  appendFileSync(join(stores, store, logs.sort().at(-1) ?? ''), TORN_RECORD);
+}
+
+/** @param {import('playwright').BrowserContext} context */
+async function countIn(context) {
+  const { counts } = await inTab(placeIn(context), 'db', (tab) => tab.call('contents'));
+  return counts.reduce((/** @type {number} */ sum, [, count]) => sum + count, 0);
+}
+
+/**
+ * Fills LevelDB's buffer, so that it begins a new log and drops the torn one. Pieces, for a value over 64 KB goes to a file.
+ * @param {import('playwright').Page} page @param {number} pieces
+ */
+const writeBallast = (page, pieces) =>
+  page.evaluate(
+    async ({ pieces, bytes }) => {
+      const started = performance.now();
+      const opening = indexedDB.open('ballast', 1);
+      opening.addEventListener('upgradeneeded', () => opening.result.createObjectStore('pieces'));
+      await new Promise((resolve) => opening.addEventListener('success', resolve));
+      const write = (/** @type {(store: IDBObjectStore) => void} */ work) => {
+        const transaction = opening.result.transaction('pieces', 'readwrite');
+        work(transaction.objectStore('pieces'));
+        return new Promise((resolve) => transaction.addEventListener('complete', resolve));
+      };
+      await write((store) => {
+        for (let piece = 0; piece < pieces; piece++) store.put(new Uint8Array(bytes), piece);
+      });
+      await write((store) => store.clear());
+      return performance.now() - started;
+    },
+    { pieces, bytes: PIECE_KB * 1024 },
+  );
+
+const rows = [];
+for (const pieces of [0, 10, 20, 40, 80, 0, 80]) {
+  rows.push(await restartTwice(pieces));
+  console.log(JSON.stringify(rows.at(-1)));
+}
+console.table(rows);
+web.close();
