@@ -47,6 +47,8 @@ await runMain(async () => {
   const page = await bundle(entries.index, { format: 'es', minify: true });
   mkdirSync(dirname(pageAsMinified), { recursive: true });
   writeFileSync(pageAsMinified, page);
-  console.log(`the page, minified by its app: gzip ${(gzipSync(page).length / 1024).toFixed(1)} KiB`);
+  console.log(
+    `the page, minified by its app: gzip ${(gzipSync(page).length / 1024).toFixed(1)} KiB`,
+  );
   buildDeclarations();
 });

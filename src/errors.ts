@@ -121,7 +121,13 @@ export function fail(
 }
 
 const RANK = (code: FaultCode): number =>
-  code === 'invalid expression' ? 0 : code === 'invalid argument' ? 1 : code === 'permission denied' ? 2 : 3;
+  code === 'invalid expression'
+    ? 0
+    : code === 'invalid argument'
+      ? 1
+      : code === 'permission denied'
+        ? 2
+        : 3;
 
 /** Status of the first error of the highest class: parse > argument > permission > rest. Spec: functions 3.1. */
 export function statusOf(faults: readonly Fault[]): number {

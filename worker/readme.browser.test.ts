@@ -26,12 +26,15 @@ test('what the README shows works when pasted', async () => {
   const admin = db.client();
   await admin.query(burrow.q.CreateCollection({ name: 'users' }));
   const user = { email: 'ada@example.org', password: 'a good password' };
-  const isOut = await run(`${login}\nreturn me.query(q.CurrentIdentity()).catch(({ status }) => status)`, {
-    ...burrow,
-    ...user,
-    db,
-    admin,
-  });
+  const isOut = await run(
+    `${login}\nreturn me.query(q.CurrentIdentity()).catch(({ status }) => status)`,
+    {
+      ...burrow,
+      ...user,
+      db,
+      admin,
+    },
+  );
   expect(isOut).toBe(401);
   await db.destroy();
 });

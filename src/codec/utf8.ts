@@ -7,7 +7,7 @@ const SHORT = 64;
 export function utf8Length(text: string): number {
   if (text.length < SHORT) return shortLength(text);
   let bytes = 0;
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const rest = at === 0 ? text : text.slice(at);
     const { read, written } = encoder.encodeInto(rest, scratch);
     at += read;

@@ -159,7 +159,10 @@ export class QueryLog {
   private changes(rows: readonly Row[], old: readonly Entry[], bytes: number): WriteSet {
     const size: Row = { key: SIZE.key, entries: [], value: JSON.stringify({ bytes }) };
     return {
-      puts: [...rows.map((row) => ({ space: 'log' as const, row })), { space: SIZE.space, row: size }],
+      puts: [
+        ...rows.map((row) => ({ space: 'log' as const, row })),
+        { space: SIZE.space, row: size },
+      ],
       deletes: old.map(({ key }) => ({ space: 'log', key })),
     };
   }
