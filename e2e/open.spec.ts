@@ -264,7 +264,8 @@ test('in Node the package can be imported, and opening rejects with a sentence',
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '--eval', code],
-    { ...(cwd !== undefined && { cwd }) },
+    // The runner's wishes about colours would make Node speak up.
+    { env: { PATH: process.env['PATH'] }, ...(cwd !== undefined && { cwd }) },
   );
   expect(stdout).toBe(
     'BurrowError: Burrow opens databases in a browser: there is no Worker here. On a server, import it but open nothing.\n{"add":[1,2]}\n',
