@@ -27,7 +27,7 @@ export const LOG_DEFAULTS = { retentionDays: 30, maxBytes: 64 * 1024 * 1024 } as
 const COLD = { durability: 'relaxed', spaces: ['log', 'files'] } as const;
 
 /** Records that make a batch worth writing. */
-export const BATCH_RECORDS = 64;
+export const BATCH_RECORDS = 512;
 /** Records that may wait while a batch is being written; more are counted and dropped. */
 export const WAITING_RECORDS_MAX = 4096;
 const ROW_CHARACTERS_MAX = 256 * 1024;

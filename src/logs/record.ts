@@ -137,8 +137,16 @@ export function storedLine(
 const kept = (text: string, characters: number): string =>
   hideSecretTexts(text.slice(0, characters));
 
-const keptHeader = (text: string | undefined): string | null =>
-  text === undefined ? null : kept(text, HEADER_KEPT_CHARACTERS);
+/** The header looked at last: a page always sends the same. */
+let lastHeader = { given: '', kept: '' };
+
+function keptHeader(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (text !== lastHeader.given) {
+    lastHeader = { given: text, kept: kept(text, HEADER_KEPT_CHARACTERS) };
+  }
+  return lastHeader.kept;
+}
 
 function tagsOf({ tags }: LoggedRequest): Readonly<Record<string, string>> | null {
   if (!tags || tags.size === 0) return null;
