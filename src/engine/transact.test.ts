@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { documentKey } from '../codec/key.ts';
+import { Refusal } from '../errors.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/port.ts';
 import type { Attempt, AttemptInput } from './attempts.ts';
@@ -222,4 +223,42 @@ test('write() presumes what is unlikely, and finds out when it is there all the 
     expect(twice.map((each) => each.value)).toEqual(['made', 'taken']);
     expect((await transactorOn(store).read(reading(id + 2))).value).toBe(id + 2);
   }
+});
+
+test('a listener that throws does not make a commit happen again', async () => {
+  const transactor = transactorOn(createMemoryStore());
+  const thrown: unknown[] = [];
+  const note = (reason: unknown) => void thrown.push(reason);
+  process.on('unhandledRejection', note);
+  transactor.onCommit(() => {
+    throw new Error('the listener is broken');
+  });
+  expect((await transactor.write(adding(1, 1))).value).toBe(1);
+  expect((await transactor.read(reading(1))).value).toBe(1);
+  await expect.poll(() => thrown).toHaveLength(1);
+  process.off('unhandledRejection', note);
+});
+
+test('a group whose commit may have arrived is not tried again; one without room is, job by job', async () => {
+  const store = createMemoryStore();
+  let failure: Refusal | undefined;
+  const unsure: Store = {
+    ...store,
+    write: async (body, options) => {
+      const value = await store.write(body, options);
+      if (failure?.code === 'storage_unavailable') throw failure;
+      return value;
+    },
+  };
+  const transactor = transactorOn(unsure, () => true);
+  await transactor.write(adding(1, 1));
+  failure = new Refusal('storage_unavailable', 'The answer was lost.');
+  const three = () => Promise.allSettled([1, 2, 3].map(() => transactor.write(adding(1, 1))));
+  const lost = await three();
+  expect(lost.every((each) => each.status === 'rejected')).toBe(true);
+  failure = undefined;
+  // The first went alone, the other two shared a commit: each of the three is there once.
+  expect((await transactorOn(store).read(reading(1))).value).toBe(4);
+  // Nor does a tab that is alone believe that nothing has changed.
+  expect((await transactor.read(reading(1))).value).toBe(4);
 });

@@ -3,6 +3,7 @@
  * writes share a commit. See docs/decisions/0001-run-again.md.
  */
 import type { Key } from '../codec/key.ts';
+import { assert, Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { FactCache, Run, changesOf, planOf, type Changes, type StoreNeed } from '../store/facts.ts';
 import { Overlay } from '../store/overlay.ts';
@@ -176,16 +177,22 @@ export class Transactor {
       try {
         await this.commitGroup(jobs);
       } catch (reason) {
+        // Whether it arrived is not known: neither is what the store holds now, also to a tab that is alone.
+        this.cache.forget(undefined);
         await this.commitOneByOne(jobs, reason);
       }
     }
     this.isPumping = false;
   }
 
-  /** A group that could not commit (quota, lost connection) tells nothing about its members: each is tried alone. */
+  /**
+   * A group for which there is no room tells nothing about its members: each is tried alone. After any other failure nobody may
+   * try again: a commit whose answer was lost may have arrived.
+   */
   private async commitOneByOne(jobs: readonly Job[], reason: unknown): Promise<void> {
-    if (jobs.length === 1) {
-      jobs[0]?.fail(reason);
+    const isTooLarge = reason instanceof Refusal && reason.code === 'quota_exceeded';
+    if (jobs.length === 1 || !isTooLarge) {
+      for (const job of jobs) job.fail(reason);
       return;
     }
     for (const job of jobs) {
@@ -214,7 +221,8 @@ export class Transactor {
     // With the transaction's lock held, and presuming nothing, it cannot be overtaken again.
     else {
       const careful = await this.transact((tx) => this.evaluateIn(tx, jobs, undefined));
-      if (careful) this.finish(careful, 1);
+      assert(careful, () => 'a write that presumes nothing is not made in vain');
+      this.finish(careful, 1);
     }
   }
 
@@ -295,14 +303,18 @@ export class Transactor {
     this.inFlight = undefined;
     if (changes) {
       this.cache.advance(changes);
-      const notice = noticeOf(changes);
-      for (const listener of this.listeners) listener(notice);
+      this.tell(noticeOf(changes));
     }
     this.queue.unshift(...group.rest);
     for (const { job, outcome, committed } of group.members) {
       if (outcome.state === 'suspended') void this.answerHashes(job, outcome);
       else job.settle(outcome, committed, retries);
     }
+  }
+
+  /** In turns of their own: what a listener throws must not look like a commit that failed, and be committed again. */
+  private tell(notice: CommitNotice): void {
+    for (const listener of this.listeners) void Promise.resolve(notice).then(listener);
   }
 
   /** Hashing waits outside the queue: other writes go on. */
