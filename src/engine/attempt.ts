@@ -2,23 +2,19 @@
 import { renderValue } from '../codec/wire.ts';
 import { QueryFailure, Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { applyLambda, evaluate, type EvaluateOptions } from '../query/evaluate.ts';
-import { effectOf } from '../query/lambda-value.ts';
+import { evaluate, type EvaluateOptions } from '../query/evaluate.ts';
 import type { Node } from '../query/node.ts';
-import { parseLambda } from '../query/parse.ts';
-import { API_VERSIONS, type ApiVersion } from '../query/session.ts';
-import { parseJson } from '../codec/json.ts';
-import { isKind, type DatabaseId, type Lambda, type Micros } from '../values/value.ts';
+import { isKind, type Micros } from '../values/value.ts';
 import type { EngineOptions, QueryRequest } from './api.ts';
 import { authenticate, type AuthenticationContext, type Caller } from './authenticate.ts';
 import { Budget } from './budget.ts';
 import { permissionsOf } from './caller-permissions.ts';
-import type { EngineContext, Lambdas } from './context.ts';
+import type { EngineContext } from './context.ts';
 import type { RecordedInputs } from './inputs.ts';
 import { Meters } from './meters.ts';
 import { ContextNames } from './names.ts';
-import { Schema } from './schema.ts';
 import { EngineSession } from './session.ts';
+import { lambdasOf, schemasOf } from './stored-lambdas.ts';
 import type { AttemptInput, AttemptResult } from './attempts.ts';
 
 /** What all runs of one query have in common. */
@@ -53,15 +49,7 @@ export function attemptQuery(
   const { request, parsed, started } = plan;
   const snapshot = Math.max(started, head, request.lastSeenTxn ?? 0);
   const commitTs = snapshot + 1;
-  const schemas = new Map<DatabaseId, Schema>();
-  const schema = (database: DatabaseId): Schema => {
-    let known = schemas.get(database);
-    if (!known) {
-      known = new Schema(database, writer, writer.base, parseStoredLambda);
-      schemas.set(database, known);
-    }
-    return known;
-  };
+  const schema = schemasOf(writer);
   const store = { reader: writer, snapshot, schema };
   const session: { current?: EngineSession } = {};
   const lambdas = lambdasOf(session);
@@ -131,26 +119,6 @@ function contextOf(
   };
   context.permissions = permissionsOf(context, parts.caller);
   return context;
-}
-
-/** Lambdas that are values run in the session of the query that meets them. */
-function lambdasOf(session: { readonly current?: EngineSession }): Lambdas {
-  return {
-    parse: parseStoredLambda,
-    effectOf,
-    apply: (lambda, argument, limit, time = 'present') => {
-      if (!session.current)
-        throw new Error('a function value was applied before anybody was authenticated');
-      return applyLambda(lambda, argument, session.current, { allows: limit, time });
-    },
-  };
-}
-
-const isApiVersion = (text: string): text is ApiVersion =>
-  (API_VERSIONS as readonly string[]).includes(text);
-
-export function parseStoredLambda(wire: string, apiVersion: string): Lambda {
-  return parseLambda(parseJson(`{${wire}}`), isApiVersion(apiVersion) ? apiVersion : '2.12');
 }
 
 const limitsOf = ({ allows, placeName }: QueryRequest): EvaluateOptions => ({

@@ -1,9 +1,7 @@
 /** Who is behind a secret, outside any query. */
-import type { DatabaseId } from '../values/value.ts';
 import type { Credential, EngineOptions } from './api.ts';
-import { parseStoredLambda } from './attempt.ts';
 import { authenticate, credentialOf } from './authenticate.ts';
-import { Schema } from './schema.ts';
+import { lambdasOf, schemasOf } from './stored-lambdas.ts';
 import type { Transactor } from './transact.ts';
 
 export async function authenticateSecret(
@@ -14,13 +12,9 @@ export async function authenticateSecret(
   const now = clock();
   const { value } = await transactor.read(({ writer, head }) => {
     const snapshot = Math.max(now, head);
-    const schema = (database: DatabaseId) =>
-      new Schema(database, writer, writer.base, parseStoredLambda);
-    const lambdas = {
-      parse: parseStoredLambda,
-      effectOf: () => 'pure' as const,
-      apply: () => null,
-    };
+    const schema = schemasOf(writer);
+    // Nobody's lambdas are run to know who asks.
+    const lambdas = lambdasOf({});
     const caller = authenticate(
       { reader: writer, snapshot, schema, lambdas, sha256, rootSecret },
       secret,
