@@ -58,13 +58,15 @@ export async function settleBirth(
   outside: Marker | undefined,
   fresh: Birth,
 ): Promise<Settled> {
-  const [stamps, found] = await Promise.all([
+  const [stamps, found, synced] = await Promise.all([
     Promise.all(SPACES.map((space) => tx.raw(space, STAMP_KEY))),
     tx.fetch([headRow.address], []),
+    tx.count('sync'),
   ]);
   const stamp = stamps[SPACES.indexOf('meta')];
   const head = headRow.read(found.rows[0]);
   if (stamps.every((each) => each === undefined)) return stampNew(tx, outside, fresh);
+  stampAdded(tx, stamps, synced);
   if (!isStamp(stamp) || !stamps.every((each) => isBirth(each) && each.birth === stamp.birth))
     throw partlyGone();
   if (stamp.format > fresh.format) throw newerDatabase();
@@ -87,6 +89,16 @@ async function stampNew(
     tx.putRaw(space, space === 'meta' && loss ? { ...stamp, loss } : stamp);
   }
   return { ...fresh, loss, head: 0 };
+}
+
+/** A database from before there was `sync` has just been given it, empty. */
+function stampAdded(tx: IdbTransaction, stamps: unknown[], rows: number): void {
+  const added = SPACES.indexOf('sync');
+  const stamp = stamps[SPACES.indexOf('meta')];
+  if (stamps[added] !== undefined || rows > 0 || !isStamp(stamp)) return;
+  const { loss: _, ...own } = stamp;
+  tx.putRaw('sync', own);
+  stamps[added] = own;
 }
 
 function lossAt(

@@ -5,10 +5,12 @@ import { within } from './deadline.ts';
 import { newerDatabase, refusalOf, said, TransactionFailure } from './idb-failure.ts';
 import { ENTRY_INDEX } from './idb-rows.ts';
 
-const LAYOUT_VERSION = 1;
+/** 2: `sync` came to it. */
+const LAYOUT_VERSION = 2;
 const LAYOUT = {
   documents: `k,*${ENTRY_INDEX}`,
   history: `k,*${ENTRY_INDEX}`,
+  sync: 'k',
   meta: 'k',
   log: 'k',
   files: 'k',

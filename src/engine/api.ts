@@ -2,7 +2,14 @@
 import type { Key } from '../codec/key.ts';
 import type { Fault } from '../errors.ts';
 import type { ApiVersion } from '../query/session.ts';
-import type { Durability, EntrySpace, Range, RowAddress, Store } from '../store/port.ts';
+import type {
+  Durability,
+  EntrySpace,
+  Range,
+  RowAddress,
+  Store,
+  TrackedSpace,
+} from '../store/port.ts';
 import type { Micros, Ref } from '../values/value.ts';
 
 export interface EngineOptions {
@@ -18,6 +25,13 @@ export interface EngineOptions {
     verify(password: string, hash: string | undefined): Promise<boolean>;
   };
   readonly hashCost: number;
+  /** Tokens made by others (JWT). Without it they open nothing. */
+  readonly accessTokens?: {
+    /** Whether one of the keys published at `jwksUri` has signed it. Outside every transaction; keys that are at hand are enough. */
+    isSigned(token: string, jwksUri: string): Promise<boolean>;
+    /** What stands in tokens for the root database; without it that has no access providers. */
+    readonly rootAudience?: string;
+  };
   readonly durability: Durability;
   /** Secret with admin rights on the root database; never stored. */
   readonly rootSecret: string;
@@ -41,6 +55,8 @@ export interface QueryRequest {
   readonly placeName?: string;
   readonly lastSeenTxn?: Micros;
   readonly timeoutMs?: number;
+  /** Where it came from over a network: wrong passwords are counted apart. */
+  readonly address?: string;
 }
 
 /** The nine metrics of the spec (auth 4.5), by their client names. */
@@ -59,7 +75,7 @@ export interface Metrics {
 
 /** Who asked, as it may be logged: never a secret. */
 export interface CredentialLabel {
-  readonly kind: 'root' | 'key' | 'token';
+  readonly kind: 'root' | 'key' | 'token' | 'provider';
   readonly id: string;
 }
 
@@ -89,7 +105,7 @@ export interface CommitNotice {
   /** Head before and after: a listener that missed one knows it. */
   readonly previous: Micros;
   readonly ts: Micros;
-  readonly rows: readonly { readonly space: EntrySpace; readonly key: Key }[];
+  readonly rows: readonly { readonly space: TrackedSpace; readonly key: Key }[];
   /** Entries added or removed. */
   readonly entries: readonly { readonly space: EntrySpace; readonly key: Key }[];
 }

@@ -4,7 +4,7 @@
  */
 import { metaKey, type Key } from '../codec/key.ts';
 import type { Changes } from '../store/facts.ts';
-import type { EntrySpace, Row, RowAddress } from '../store/port.ts';
+import type { EntrySpace, Row, RowAddress, TrackedSpace } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
 
 export const HEAD: RowAddress = { space: 'meta', key: metaKey('head') };
@@ -62,13 +62,29 @@ const changesIn = ({ previous, ts, rows, entries }: TailCommit): Changes => ({
   previous,
   ts,
   rows: rows.map((each) => ({ ...addressIn(each), row: 'unknown' })),
-  entries: entries.map(addressIn),
+  entries: entries.map((each) => addressIn(each) as EntryAddress),
 });
 
-const lettered = ({ space, key }: { readonly space: EntrySpace; readonly key: Key }): string =>
-  (space === 'documents' ? 'd' : 'h') + key;
+/** Only rows with entries have them. */
+interface EntryAddress {
+  readonly space: EntrySpace;
+  readonly key: Key;
+}
 
-const addressIn = (text: string): { readonly space: EntrySpace; readonly key: Key } => ({
-  space: text.startsWith('d') ? 'documents' : 'history',
+const LETTERS = { documents: 'd', history: 'h', sync: 's' } as const satisfies Record<
+  TrackedSpace,
+  string
+>;
+const SPACES_BY_LETTER: Readonly<Record<string, TrackedSpace>> = {
+  d: 'documents',
+  h: 'history',
+  s: 'sync',
+};
+
+const lettered = ({ space, key }: { readonly space: TrackedSpace; readonly key: Key }): string =>
+  LETTERS[space] + key;
+
+const addressIn = (text: string): { readonly space: TrackedSpace; readonly key: Key } => ({
+  space: SPACES_BY_LETTER[text.charAt(0)] ?? 'documents',
   key: text.slice(1) as Key,
 });

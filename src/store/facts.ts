@@ -4,8 +4,18 @@
  */
 import { after, type Key } from '../codec/key.ts';
 import type { Micros } from '../values/value.ts';
-import { isEntrySpace } from './port.ts';
-import type { Entry, EntrySpace, Range, ReadTx, Row, RowAddress, Space, WriteSet } from './port.ts';
+import { isEntrySpace, isTrackedSpace } from './port.ts';
+import type {
+  Entry,
+  EntrySpace,
+  Range,
+  ReadTx,
+  Row,
+  RowAddress,
+  Space,
+  TrackedSpace,
+  WriteSet,
+} from './port.ts';
 import { Suspended, type Need, type Reader } from './reader.ts';
 
 export type StoreNeed = Extract<Need, { readonly kind: 'row' | 'range' }>;
@@ -97,7 +107,10 @@ export class FactCache {
     this.dropRanges(commit.entries, 'entry');
   }
 
-  private dropRanges(changed: Changes['entries'], by: Range['by']): void {
+  private dropRanges(
+    changed: readonly { readonly space: Space; readonly key: Key }[],
+    by: Range['by'],
+  ): void {
     const changesByGroup = new Map<string, { space: Space; keys: Key[] }>();
     for (const { space, key } of changed) {
       for (const group of [
@@ -142,7 +155,7 @@ export interface Changes {
   readonly previous: Micros;
   readonly ts: Micros;
   readonly rows: readonly {
-    readonly space: EntrySpace;
+    readonly space: TrackedSpace;
     readonly key: Key;
     readonly row: Row | undefined | 'unknown';
   }[];
@@ -283,12 +296,13 @@ export function changesOf(
   previous: Micros,
   ts: Micros,
 ): Changes {
-  const rows: { space: EntrySpace; key: Key; row: Row | undefined }[] = [];
+  const rows: { space: TrackedSpace; key: Key; row: Row | undefined }[] = [];
   const entries: { space: EntrySpace; key: Key }[] = [];
   const note = (address: RowAddress, row: Row | undefined) => {
     const { space, key } = address;
-    if (!isEntrySpace(space)) return;
+    if (!isTrackedSpace(space)) return;
     rows.push({ space, key, row });
+    if (!isEntrySpace(space)) return;
     const had = before(address)?.entries ?? [];
     const has = row?.entries ?? [];
     for (const key of had) if (!has.includes(key)) entries.push({ space, key });

@@ -3,8 +3,8 @@
  * the same commit. Later the pending writes of a synced database.
  */
 import type { Key } from '../codec/key.ts';
-import { isEntrySpace } from './port.ts';
-import type { Entry, EntrySpace, Range, Row, RowAddress, Space, WriteSet } from './port.ts';
+import { isTrackedSpace, TRACKED_SPACES } from './port.ts';
+import type { Entry, Range, Row, RowAddress, Space, TrackedSpace, WriteSet } from './port.ts';
 import type { Reader, Writer } from './reader.ts';
 
 /** Entries of one index or collection share these first bytes; each has a sorted list of its own. */
@@ -20,7 +20,7 @@ interface Layer {
 
 export class Overlay implements Writer {
   readonly base: Reader;
-  private layers: Record<EntrySpace, Layer> = { documents: emptyLayer(), history: emptyLayer() };
+  private layers: Layers = emptyLayers();
   /** Rough size of what is written. */
   bytes = 0;
 
@@ -29,7 +29,7 @@ export class Overlay implements Writer {
   }
 
   get isEmpty(): boolean {
-    return this.layers.documents.rows.size === 0 && this.layers.history.rows.size === 0;
+    return TRACKED_SPACES.every((space) => this.layers[space].rows.size === 0);
   }
 
   row(address: RowAddress): Row | undefined {
@@ -56,7 +56,7 @@ export class Overlay implements Writer {
     return layer ? throughLayer(layer, range, read) : read(range);
   }
 
-  put(space: EntrySpace, row: Row): void {
+  put(space: TrackedSpace, row: Row): void {
     const layer = this.layers[space];
     this.take(layer, row.key);
     layer.rows.set(row.key, row);
@@ -68,39 +68,52 @@ export class Overlay implements Writer {
     }
   }
 
-  delete(space: EntrySpace, key: Key): void {
+  delete(space: TrackedSpace, key: Key): void {
     const layer = this.layers[space];
     this.take(layer, key);
     layer.rows.set(key, undefined);
     this.bytes += key.length;
   }
 
-  takeBack(space: EntrySpace, key: Key): void {
+  takeBack(space: TrackedSpace, key: Key): void {
     const layer = this.layers[space];
     this.take(layer, key);
     layer.rows.delete(key);
   }
 
   writes(): WriteSet {
-    const puts: { space: EntrySpace; row: Row }[] = [];
+    const puts: { space: TrackedSpace; row: Row }[] = [];
     const deletes: RowAddress[] = [];
-    for (const space of ['documents', 'history'] as const)
+    for (const space of TRACKED_SPACES)
       for (const [key, row] of this.layers[space].rows)
         if (row) puts.push({ space, row });
         else deletes.push({ space, key });
     return { puts, deletes };
   }
 
+  /** The same writes over another reader: what is written to either is seen by both. */
+  over(base: Reader): Overlay {
+    const view = new Overlay(base);
+    view.layers = this.layers;
+    view.bytes = this.bytes;
+    return view;
+  }
+
+  /** Whether a row stands here, or its end. */
+  holds({ space, key }: RowAddress): boolean {
+    return layerOf(this.layers, space)?.rows.has(key) ?? false;
+  }
+
   /** Drops what was written. */
   clear(): void {
-    this.layers = { documents: emptyLayer(), history: emptyLayer() };
+    this.layers = emptyLayers();
     this.bytes = 0;
   }
 
   /** Takes over the writes of an overlay that stood on this one. */
   absorb(writes: WriteSet): void {
-    for (const { space, row } of writes.puts) if (isEntrySpace(space)) this.put(space, row);
-    for (const { space, key } of writes.deletes) if (isEntrySpace(space)) this.delete(space, key);
+    for (const { space, row } of writes.puts) if (isTrackedSpace(space)) this.put(space, row);
+    for (const { space, key } of writes.deletes) if (isTrackedSpace(space)) this.delete(space, key);
   }
 
   private take(layer: Layer, key: Key): void {
@@ -113,8 +126,16 @@ export class Overlay implements Writer {
 
 const emptyLayer = (): Layer => ({ rows: new Map(), entries: new Map(), keys: new Map() });
 
-const layerOf = (layers: Record<EntrySpace, Layer>, space: Space): Layer | undefined =>
-  isEntrySpace(space) ? layers[space] : undefined;
+type Layers = Record<TrackedSpace, Layer>;
+
+const emptyLayers = (): Layers => ({
+  documents: emptyLayer(),
+  history: emptyLayer(),
+  sync: emptyLayer(),
+});
+
+const layerOf = (layers: Layers, space: Space): Layer | undefined =>
+  isTrackedSpace(space) ? layers[space] : undefined;
 
 type ReadRange = (range: Range) => readonly Entry[];
 

@@ -7,18 +7,24 @@ import type { Key } from '../codec/key.ts';
 /**
  * - `documents`: current versions of documents, schema objects, keys, tokens; with index entries.
  * - `history`: superseded versions and delete markers; its entries are the index entries that ended with the version.
+ * - `sync`: what keeps stores in step: of a device its outbox, verdicts and cursor; of a hub devices, verdicts and the log of changes.
  * - `meta`: the head (last commit), format version, birth marker, fences.
  * - `log`: query log records, by time.
  * - `files`: finished exports and their requests.
  */
-export const SPACES = ['documents', 'history', 'meta', 'log', 'files'] as const;
+export const SPACES = ['documents', 'history', 'sync', 'meta', 'log', 'files'] as const;
 export type Space = (typeof SPACES)[number];
 /** What queries touch. Log and files stay out of their transactions, so that neither waits for the other. */
-export const HOT_SPACES = ['documents', 'history', 'meta'] as const satisfies readonly Space[];
+export const HOT_SPACES = ['documents', 'history', 'sync', 'meta'] as const satisfies readonly Space[];
 /** Spaces whose rows carry index entries. */
 export type EntrySpace = 'documents' | 'history';
 export const isEntrySpace = (space: Space): space is EntrySpace =>
   space === 'documents' || space === 'history';
+/** Spaces that transactions of the engine write, each commit telling what it changed. */
+export const TRACKED_SPACES = ['documents', 'history', 'sync'] as const satisfies readonly Space[];
+export type TrackedSpace = (typeof TRACKED_SPACES)[number];
+export const isTrackedSpace = (space: Space): space is TrackedSpace =>
+  isEntrySpace(space) || space === 'sync';
 
 export interface Row {
   readonly key: Key;

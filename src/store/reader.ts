@@ -3,15 +3,32 @@
  * the host fetches all that and runs the query again. See docs/decisions/0001-run-again.md.
  */
 import type { Key } from '../codec/key.ts';
-import type { Entry, EntrySpace, Range, Row, RowAddress } from './port.ts';
+import type { Entry, Range, Row, RowAddress, TrackedSpace } from './port.ts';
 
 /** Something a query needs before it can go on. */
 export type Need =
   | { readonly kind: 'row'; readonly address: RowAddress }
   | { readonly kind: 'range'; readonly range: Range }
   /** Slow work, done outside every transaction: is `password` the one behind `hash`? `hash` undefined: nobody's, same work. */
-  | { readonly kind: 'verify'; readonly password: string; readonly hash: string | undefined }
-  | { readonly kind: 'hash'; readonly password: string };
+  | {
+      readonly kind: 'verify';
+      readonly password: string;
+      readonly hash: string | undefined;
+      readonly attempt: PasswordAttempt;
+    }
+  | { readonly kind: 'hash'; readonly password: string }
+  /** Whether a token is signed by one of the keys published at `jwksUri`. */
+  | { readonly kind: 'signature'; readonly token: string; readonly jwksUri: string };
+
+/** Whose password is tried, for the limits on that. Both texts are compared only with others of their kind. */
+export interface PasswordAttempt {
+  /** Who was asked for, as the query put it. */
+  readonly target: string;
+  /** Who that is; for nobody a text of its own. */
+  readonly account: string;
+  /** Where the request came from, if the host tells. */
+  readonly address: string | undefined;
+}
 
 /** Thrown, and gathered by whoever can go on without the answer (array members, `let`, `map`). Not an `Error`: it is no failure. */
 export class Suspended {
@@ -39,8 +56,8 @@ export interface Reader {
 export interface Writer extends Reader {
   /** What stood before this query: one query makes at most one version of a document, compared with this. */
   readonly base: Reader;
-  put(space: EntrySpace, row: Row): void;
-  delete(space: EntrySpace, key: Key): void;
+  put(space: TrackedSpace, row: Row): void;
+  delete(space: TrackedSpace, key: Key): void;
   /** Takes back what this query put under a key that nobody else can have written. */
-  takeBack(space: EntrySpace, key: Key): void;
+  takeBack(space: TrackedSpace, key: Key): void;
 }
