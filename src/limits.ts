@@ -6,6 +6,9 @@ export const LIMITS = {
   renderDepth: 1500,
   callDepth: 200,
   evaluationSteps: 12_000 * 50,
+  /** What the values of a query may take, and what one of them may weigh. */
+  queryBytes: 64 * 1024 * 1024,
+  answerChars: 64 * 1024 * 1024,
   // How far a run that already waits for something looks ahead for what else it will need.
   prefetchElements: 16_384,
   prefetchNeeds: 65_536,
@@ -31,12 +34,57 @@ export const LIMITS = {
   queryTimeoutDefaultMs: 120_000,
   queryTimeoutMaxMs: 600_000,
   contentionRetries: 10,
+  /** How far beyond the head and the clock a caller may claim to have seen. */
+  lastSeenAheadMicros: 60 * 1_000_000,
   passwordBytes: 72,
   hashCostDefault: 10,
   hashCostMin: 4,
   hashCostMax: 14,
+  /** Of new hashes; cheaper ones, made elsewhere, are read. */
+  hashCostNewMin: 10,
+  passwordFailuresPerMinute: 5,
+  passwordFailuresPerHour: 50,
+  /** Tokens made by others (JWT). */
+  accessTokenChars: 8192,
+  /** How much earlier than its `nbf` a token is taken: clocks differ. */
+  accessTokenLeewayMicros: 60 * 1_000_000,
   logRangeMaxDays: 90,
   blobUrlLifeMs: 3_600_000,
   /** Rows kept in memory, and again ranges. */
   cacheBytes: 32 * 1024 * 1024,
+} as const;
+
+/** What a hub takes from the network: each can be set when it is started. Sources: threats (d). */
+export const HUB_LIMITS = {
+  headerBytes: 8 * 1024,
+  requestLineBytes: 16 * 1024,
+  headerMs: 10_000,
+  requestMs: 60_000,
+  keepAliveMs: 5_000,
+  /** A connection over HTTP/2 on which nothing happens. */
+  sessionIdleMs: 60_000,
+  streamsPerSession: 128,
+  sockets: 1_000,
+  socketsPerAddress: 50,
+  /** Of a compressed body, once it is larger than `inflatedFreeBytes`. */
+  inflateRatio: 20,
+  inflatedFreeBytes: 64 * 1024,
+  /** Bodies of all requests that are being read or answered. */
+  bodyBytesInMemory: 64 * 1024 * 1024,
+  /** Part of the heap that may be in use when a request comes. */
+  heapInUse: 0.9,
+  ratePerToken: 50,
+  ratePerAddress: 1_000,
+  /** A bucket holds what may come in this time. */
+  burstSeconds: 2,
+  concurrencyPerCredential: 100,
+  streamsPerCredential: 100,
+  streams: 10_000,
+  queryTimeoutDefaultMs: 5_000,
+  queryTimeoutMaxMs: 30_000,
+  /** A reader of a stream that takes nothing for so long is gone. */
+  slowReaderMs: 30_000,
+  passwordThreads: 2,
+  passwordsWaiting: 1_000,
+  drainMs: 9_000,
 } as const;

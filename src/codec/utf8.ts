@@ -26,3 +26,17 @@ function shortLength(text: string): number {
   }
   return bytes;
 }
+
+/** A well-formed text as UTF-8. */
+export const utf8Bytes = (text: string): Uint8Array => encoder.encode(text);
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Undefined: the bytes are no UTF-8. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

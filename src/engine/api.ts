@@ -33,8 +33,8 @@ export interface EngineOptions {
     readonly rootAudience?: string;
   };
   readonly durability: Durability;
-  /** Secret with admin rights on the root database; never stored. */
-  readonly rootSecret: string;
+  /** Secret with admin rights on the root database, or its hash (`hashOfRootSecret`) where it must be kept; never stored by the engine. */
+  readonly rootSecret: string | { readonly hash: string };
   /** Name logged and answered as region group. */
   readonly regionGroup: string;
   /** Gives the event loop a turn between slices of background work. */

@@ -5,7 +5,7 @@ import type { WriteSet } from '../store/port.ts';
 import { Suspended, type Need, type Writer } from '../store/reader.ts';
 import type { Micros } from '../values/value.ts';
 import type { ReadSet } from './api.ts';
-import type { HashAnswers, HashNeed } from './hash-answers.ts';
+import type { HostAnswers, HostNeed } from './host-answers.ts';
 
 /** What an attempt may use. The same attempt runs several times: it depends on nothing else. */
 export interface AttemptInput {
@@ -13,7 +13,7 @@ export interface AttemptInput {
   readonly writer: Writer & { readonly bytes: number };
   /** Last commit before this attempt. */
   readonly head: Micros;
-  readonly answers: HashAnswers;
+  readonly answers: HostAnswers;
 }
 export interface AttemptResult<T> {
   readonly value: T;
@@ -54,9 +54,9 @@ export const storeNeeds = (outcome: Outcome): readonly StoreNeed[] =>
 
 const isStoreNeed = (need: Need): need is StoreNeed => need.kind === 'row' || need.kind === 'range';
 
-export const hashNeeds = (outcome: Outcome): readonly HashNeed[] =>
+export const hostNeeds = (outcome: Outcome): readonly HostNeed[] =>
   outcome.state === 'suspended'
-    ? outcome.needs.filter((need): need is HashNeed => !isStoreNeed(need))
+    ? outcome.needs.filter((need): need is HostNeed => !isStoreNeed(need))
     : [];
 
 /** @throws what the attempt threw */
@@ -68,7 +68,7 @@ export function valueOf(outcome: Outcome): unknown {
 /** A query that waits to be written. */
 export interface Job {
   readonly attempt: Attempt<unknown>;
-  readonly answers: HashAnswers;
+  readonly answers: HostAnswers;
   readonly settle: (outcome: Outcome, committed: Micros | undefined, retries: number) => void;
   readonly fail: (reason: unknown) => void;
 }
@@ -82,7 +82,7 @@ export interface Group {
   }[];
   /** Jobs that wait for the next commit: this one is large enough. */
   readonly rest: readonly Job[];
-  /** What its members wait for; those that wait for a hash only wrote nothing, and hold up nobody. */
+  /** What its members wait for; those that wait for the host only wrote nothing, and hold up nobody. */
   readonly needs: readonly StoreNeed[];
   readonly presumed: readonly StoreNeed[];
   readonly writes: WriteSet | undefined;

@@ -1,6 +1,6 @@
 /** What every part of the engine knows while one query runs. Made anew for each attempt. */
 import type { ApiVersion, ReadTime } from '../query/session.ts';
-import type { Reader, Writer } from '../store/reader.ts';
+import type { PasswordAttempt, Reader, Writer } from '../store/reader.ts';
 import type { DatabaseId, Lambda, Micros, Value } from '../values/value.ts';
 import type { Caller } from './authenticate.ts';
 import type { Meters } from './meters.ts';
@@ -15,8 +15,15 @@ export interface Inputs {
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
   /** @throws Suspended */
   readonly hash: (password: string) => string;
-  /** `hash` undefined: nobody's password, same work, false. @throws Suspended */
-  readonly verify: (password: string, hash: string | undefined) => boolean;
+  /**
+   * `hash` undefined: nobody's password, same work, false.
+   * @throws Suspended; Refusal `too many requests` after too many wrong ones
+   */
+  readonly verify: (
+    password: string,
+    hash: string | undefined,
+    attempt: Omit<PasswordAttempt, 'address'>,
+  ) => boolean;
 }
 
 /** What the engine asks of the query room about function values. */

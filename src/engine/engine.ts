@@ -36,7 +36,7 @@ export function createEngine(options: EngineOptions): Engine {
       request,
       parsed: parse(request.query, request.apiVersion),
       started,
-      inputs: new RecordedInputs(makeId, options),
+      inputs: new RecordedInputs(makeId, options, request.address),
     };
     const attempt: Parameters<typeof transactor.write<Attempted>>[0] = (input) =>
       attemptQuery(plan, input, options);

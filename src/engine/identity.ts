@@ -12,7 +12,7 @@ import { documentOf, liveVersion, noteDocumentRead } from './documents.ts';
 import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
 import { failValidation, requireReadableRefs } from './params.ts';
 import { firstRef } from './pages.ts';
-import { normalised, passwordFault } from './passwords.ts';
+import { comparePassword, type Asked } from './password-attempt.ts';
 import { isNativeCollectionRef } from './refs.ts';
 import { parseSecret } from './secrets.ts';
 import { plainObject } from './stored-values.ts';
@@ -38,17 +38,17 @@ export const identify = (
   target: Target,
   password: string,
   place: Where,
-): boolean => isPassword(context, instanceOf(context, target, place, 'identify'), password);
+): boolean => {
+  const instance = instanceOf(context, target, place, 'identify');
+  return isPassword(context, { target, instance }, password);
+};
 
-/** A document that has no password, or is none, takes the same time. @throws Suspended */
-function isPassword(context: EngineContext, instance: Ref | undefined, password: string): boolean {
+/** A document that has no password, or is none, takes the same time. @throws Suspended, Refusal `too many requests` */
+function isPassword(context: EngineContext, asked: Asked, password: string | undefined): boolean {
+  const { instance } = asked;
   const found = instance && findCredentials(context, instance);
   if (found) noteDocumentRead(context, found, 'present');
-  const hash = found && passwordHashOf(context, found);
-  const text = normalised(password);
-  // Such a text was never set; bcrypt would compare only a part of it.
-  if (passwordFault(text) !== undefined) return context.inputs.verify('', undefined);
-  return context.inputs.verify(text, hash);
+  return comparePassword(context, asked, password, found && passwordHashOf(context, found));
 }
 
 export function login(
@@ -65,7 +65,7 @@ export function login(
   const found = instanceOf(context, target, place, 'login');
   const instance = found?.database === context.database ? found : undefined;
   // Asked for nobody too: how long a refusal takes must not tell who has an account.
-  const isRight = isPassword(context, instance, password);
+  const isRight = isPassword(context, { target, instance }, password);
   if (!instance || !isRight) return failLogin(position);
   const token = new Map(fields).set('instance', instance);
   return createIn(context, NATIVE.tokens, undefined, token, position);
@@ -75,11 +75,10 @@ function loginParams(
   context: EngineContext,
   params: ObjectValue,
   position: readonly Step[],
-): { readonly password: string; readonly fields: ObjectValue } {
+): { readonly password: string | undefined; readonly fields: ObjectValue } {
   const fields = new Map(plainObject(params, context.commitTs));
   const password = fields.get('password') ?? undefined;
-  if (password === undefined) return failLogin(position);
-  if (typeof password !== 'string') {
+  if (password !== undefined && typeof password !== 'string') {
     const description = `Invalid type ${typeName(password)}, expected type String.`;
     return failValidation([{ field: ['password'], code: 'invalid type', description }], position);
   }

@@ -1,7 +1,7 @@
 /** Recorded inputs of one query: every run of it gets the same ids and random bytes, in the order asked. */
 import type { EngineOptions } from './api.ts';
 import type { Inputs } from './context.ts';
-import type { HashAnswers } from './hash-answers.ts';
+import type { HostAnswers } from './host-answers.ts';
 
 /** 2020-01-01, ms: where ids begin to count. */
 const ID_EPOCH_MS = 1_577_836_800_000;
@@ -26,11 +26,18 @@ export function createIds(
 export class RecordedInputs {
   private readonly makeId: () => bigint;
   private readonly options: Pick<EngineOptions, 'random' | 'sha256'>;
+  private readonly address: string | undefined;
   private ids: bigint[] = [];
   private bytes: Uint8Array[] = [];
 
-  constructor(makeId: () => bigint, options: Pick<EngineOptions, 'random' | 'sha256'>) {
+  /** @param address where the query came from */
+  constructor(
+    makeId: () => bigint,
+    options: Pick<EngineOptions, 'random' | 'sha256'>,
+    address?: string,
+  ) {
     this.makeId = makeId;
+    this.address = address;
     this.options = options;
   }
 
@@ -40,7 +47,7 @@ export class RecordedInputs {
   }
 
   /** The inputs of one run, from the first on. */
-  begin(answers: HashAnswers): Inputs {
+  begin(answers: HostAnswers): Inputs {
     let idAt = 0;
     let bytesAt = 0;
     return {
@@ -48,7 +55,8 @@ export class RecordedInputs {
       randomBytes: (count) => (this.bytes[bytesAt++] ??= this.options.random(count)),
       sha256: this.options.sha256,
       hash: (password) => answers.hash(password),
-      verify: (password, hash) => answers.verify(password, hash),
+      verify: (password, hash, { target, account }) =>
+        answers.verify(password, hash, { target, account, address: this.address }),
     };
   }
 }

@@ -11,9 +11,10 @@ import { HOT_SPACES, KeyTaken } from '../store/port.ts';
 import type { Durability, ReadTx, Row, RowAddress, Store, WriteTx } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
 import type { CommitNotice, EngineOptions, ReadSet } from './api.ts';
-import { evaluateGroup, hashNeeds, storeNeeds, tryAttempt, valueOf } from './attempts.ts';
+import { evaluateGroup, hostNeeds, storeNeeds, tryAttempt, valueOf } from './attempts.ts';
 import type { Attempt, Group, Job, Outcome } from './attempts.ts';
-import { HashAnswers } from './hash-answers.ts';
+import { HostAnswers } from './host-answers.ts';
+import { HostWork } from './host-work.ts';
 import { HEAD, commitsSince, headRow, readHead, type Head } from './head.ts';
 
 export interface Transacted<T> {
@@ -29,8 +30,12 @@ const HOT = { spaces: HOT_SPACES };
 
 const GROUP_JOBS_MAX = 256;
 
+type TransactorOptions = ConstructorParameters<typeof HostWork>[0] &
+  Pick<EngineOptions, 'durability' | 'lease' | 'random'>;
+
 export class Transactor {
-  private readonly options: Pick<EngineOptions, 'store' | 'passwords' | 'lease' | 'hashCost'>;
+  private readonly lease: EngineOptions['lease'];
+  private readonly work: HostWork;
   private readonly store: Store;
   private readonly durability: Durability;
   private readonly cache = new FactCache(LIMITS.cacheBytes);
@@ -44,14 +49,10 @@ export class Transactor {
   private seen: { readonly row: Row | undefined; readonly head: Head } | undefined = undefined;
   private readonly listeners = new Set<(notice: CommitNotice) => void>();
 
-  constructor(
-    options: Pick<
-      EngineOptions,
-      'store' | 'passwords' | 'durability' | 'lease' | 'hashCost' | 'random'
-    >,
-  ) {
+  constructor(options: TransactorOptions) {
     this.signature = options.random(6).join('.');
-    this.options = options;
+    this.lease = options.lease;
+    this.work = new HostWork(options);
     this.store = options.store;
     this.durability = options.durability;
   }
@@ -67,15 +68,15 @@ export class Transactor {
   }
 
   async read<T>(attempt: Attempt<T>): Promise<Transacted<T>> {
-    const answers = new HashAnswers();
+    const answers = new HostAnswers(this.work);
     for (;;) {
       const outcome = await this.readOnce(attempt, answers);
-      const needs = hashNeeds(outcome);
+      const needs = hostNeeds(outcome);
       if (needs.length === 0) {
         const { readSet } = outcome;
         return { value: valueOf(outcome) as T, committed: undefined, readSet, retries: 0 };
       }
-      await answers.settle(needs, this.options.passwords, this.options.hashCost);
+      await answers.settle(needs);
     }
   }
 
@@ -84,7 +85,7 @@ export class Transactor {
     return new Promise((resolve, reject) => {
       this.enqueue({
         attempt,
-        answers: new HashAnswers(),
+        answers: new HostAnswers(this.work),
         settle: (outcome, committed, retries) => {
           try {
             const { readSet } = outcome;
@@ -98,7 +99,7 @@ export class Transactor {
     });
   }
 
-  private async readOnce(attempt: Attempt<unknown>, answers: HashAnswers): Promise<Outcome> {
+  private async readOnce(attempt: Attempt<unknown>, answers: HostAnswers): Promise<Outcome> {
     const known = this.cache.head;
     const guess = new Run(this.cache, known);
     const guessed =
@@ -162,7 +163,7 @@ export class Transactor {
   }
 
   private isLeaseHeld(): boolean {
-    return this.options.lease?.isHeld() ?? false;
+    return this.lease?.isHeld() ?? false;
   }
 
   private enqueue(job: Job): void {
@@ -307,7 +308,7 @@ export class Transactor {
     }
     this.queue.unshift(...group.rest);
     for (const { job, outcome, committed } of group.members) {
-      if (outcome.state === 'suspended') void this.answerHashes(job, outcome);
+      if (outcome.state === 'suspended') void this.answerFromHost(job, outcome);
       else job.settle(outcome, committed, retries);
     }
   }
@@ -317,11 +318,10 @@ export class Transactor {
     for (const listener of this.listeners) void Promise.resolve(notice).then(listener);
   }
 
-  /** Hashing waits outside the queue: other writes go on. */
-  private async answerHashes(job: Job, outcome: Outcome): Promise<void> {
+  /** The host works outside the queue: other writes go on. */
+  private async answerFromHost(job: Job, outcome: Outcome): Promise<void> {
     try {
-      const { passwords, hashCost } = this.options;
-      await job.answers.settle(hashNeeds(outcome), passwords, hashCost);
+      await job.answers.settle(hostNeeds(outcome));
       this.enqueue(job);
     } catch (reason) {
       job.fail(reason);
@@ -332,7 +332,7 @@ export class Transactor {
 /** Another commit came first, or what was presumed absent is there. */
 class InVain extends Error {}
 
-const inputOf = (run: Run, head: Micros, answers: HashAnswers) => ({
+const inputOf = (run: Run, head: Micros, answers: HostAnswers) => ({
   writer: new Overlay(run),
   head,
   answers,
@@ -344,7 +344,7 @@ const lacks = (outcome: Outcome): readonly StoreNeed[] => [
   ...outcome.presumed,
 ];
 
-/** Settled, or waiting for a hash only; and nothing it presumed was wrong. */
+/** Settled, or waiting for the host only; and nothing it presumed was wrong. */
 const holds = (outcome: Outcome, run: Run): boolean =>
   storeNeeds(outcome).length === 0 && run.isAbsent(outcome.presumed);
 

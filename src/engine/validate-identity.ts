@@ -16,6 +16,7 @@ import {
   type Draft,
   type Kind,
 } from './draft.ts';
+import { comparePassword } from './password-attempt.ts';
 import { isPasswordHash, normalised, passwordFault } from './passwords.ts';
 import { SECRET_RANDOM_BYTES, parseSecret, secretHash, secretText } from './secrets.ts';
 import { checkPriority } from './validate-databases.ts';
@@ -171,8 +172,9 @@ function knowsPassword({ context, previous, params }: Draft): boolean {
   const hash = previous?.get('hashed_password');
   if (typeof hash !== 'string') return true;
   const given = params.get('current_password');
-  if (typeof given !== 'string' || passwordFault(normalised(given)) !== undefined) return false;
-  return context.inputs.verify(normalised(given), hash);
+  const instance = previous?.get('instance');
+  if (typeof given !== 'string' || !isKind(instance, 'ref')) return false;
+  return comparePassword(context, { target: instance, instance }, given, hash);
 }
 
 /** @throws Suspended for the hash */
