@@ -67,6 +67,7 @@ export const REFUSALS = {
   forbidden: 403,
   'not found': 404,
   'method not allowed': 405,
+  'request timeout': 408,
   'contended transaction': 409,
   'request too large': 413,
   'too many requests': 429,
@@ -76,6 +77,7 @@ export const REFUSALS = {
   // Burrow's own, for what only a local database can meet.
   limit_exceeded: 400,
   local_data_loss: 500,
+  locked: 423,
   quota_exceeded: 507,
   storage_blocked: 503,
   storage_unavailable: 503,

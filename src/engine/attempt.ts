@@ -47,7 +47,7 @@ export function attemptQuery(
   host: HostParts,
 ): AttemptResult<Attempted> {
   const { request, parsed, started } = plan;
-  const snapshot = Math.max(started, head, request.lastSeenTxn ?? 0);
+  const snapshot = snapshotOf(Math.max(started, head), request.lastSeenTxn ?? 0);
   const commitTs = snapshot + 1;
   const schema = schemasOf(writer);
   const store = { reader: writer, snapshot, schema };
@@ -84,6 +84,13 @@ export function attemptQuery(
     throw reason;
   }
 }
+
+/**
+ * Not before what the caller has seen; but what no clock near ours can have shown is not believed, or one request would move the head to
+ * the end of time.
+ */
+const snapshotOf = (present: Micros, lastSeen: Micros): Micros =>
+  Math.max(present, Math.min(lastSeen, present + LIMITS.lastSeenAheadMicros));
 
 function requireSize(bytes: number): void {
   if (bytes <= LIMITS.transactionBytes) return;

@@ -4,13 +4,13 @@ import { unpackVersion } from '../codec/row.ts';
 import { unreachable } from '../errors.ts';
 import { Ref, integer, isArray, isKind } from '../values/value.ts';
 import type { DatabaseId, ObjectValue, Value } from '../values/value.ts';
-import type { Credential, CredentialLabel } from './api.ts';
+import type { Credential, CredentialLabel, EngineOptions } from './api.ts';
 import type { EngineContext, StoreContext } from './context.ts';
 import { ROOT_DATABASE, databaseByName, databaseMeant, databasePath } from './databases.ts';
 import { fieldsOf, isExpired, liveVersion } from './documents.ts';
 import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
 import { parseScope, type Scope } from './scopes.ts';
-import { globalIdNumber, isSameText, parseSecret, secretHash } from './secrets.ts';
+import { globalIdNumber, isRootSecret, isSameText, parseSecret, secretHash } from './secrets.ts';
 import type { Secret } from './secrets.ts';
 
 export type BuiltinRole = 'admin' | 'server' | 'server-readonly' | 'client';
@@ -33,7 +33,7 @@ export interface Caller {
 
 export interface AuthenticationContext extends StoreContext, Pick<EngineContext, 'lambdas'> {
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
-  readonly rootSecret: string;
+  readonly rootSecret: EngineOptions['rootSecret'];
 }
 
 const BUILTIN: ReadonlySet<string> = new Set(['admin', 'server', 'server-readonly', 'client']);
@@ -45,7 +45,7 @@ export function authenticate(context: AuthenticationContext, text: string): Call
   const colon = text.indexOf(':');
   const secret = colon < 0 ? text : text.slice(0, colon);
   const suffix = colon < 0 ? '' : text.slice(colon + 1);
-  if (isSameText(secret, context.rootSecret)) {
+  if (isRootSecret(secret, context.rootSecret, context.sha256)) {
     return scoped(context, ROOT_CALLER, suffix);
   }
   const parsed = parseSecret(secret);

@@ -53,6 +53,19 @@ type Sha256 = (bytes: Uint8Array) => Uint8Array;
 export const secretHash = (random: Uint8Array, sha256: Sha256): string =>
   `$sha256$${encodeBase64Url(sha256(random))}`;
 
+/** What a host may keep of a root secret. */
+export const hashOfRootSecret = (secret: string, sha256: Sha256): string =>
+  secretHash(new TextEncoder().encode(secret), sha256);
+
+export const isRootSecret = (
+  given: string,
+  known: string | { readonly hash: string },
+  sha256: Sha256,
+): boolean =>
+  typeof known === 'string'
+    ? isSameText(given, known)
+    : isSameText(hashOfRootSecret(given, sha256), known.hash);
+
 /** How long it takes depends on `given` alone, not on where the texts begin to differ. */
 export function isSameText(given: string, known: string): boolean {
   let difference = given.length ^ known.length;

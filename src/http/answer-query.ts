@@ -38,6 +38,7 @@ export interface Asking {
 /** Runs and records it. A refusal becomes an answer; what else the engine throws is ours and goes on. */
 export async function runQuery(call: Call, asking: Asking): Promise<QueryAnswer> {
   const { host, asked, secret } = call;
+  const timeoutMs = queryTimeOf(asked, host);
   const answer = await host.engine
     .query({
       secret,
@@ -46,11 +47,16 @@ export async function runQuery(call: Call, asking: Asking): Promise<QueryAnswer>
       allows: asking.allows,
       ...(asking.placeName !== undefined && { placeName: asking.placeName }),
       ...(asked.lastSeenTxn !== undefined && { lastSeenTxn: asked.lastSeenTxn }),
-      ...(asked.timeoutMs !== undefined && { timeoutMs: asked.timeoutMs }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
     })
     .catch((reason: unknown) => refusedAnswer(reason, host));
   record(call, asking.query, answer);
   return answer;
+}
+
+function queryTimeOf({ timeoutMs }: Asked, { queryTime }: HttpHost): number | undefined {
+  if (!queryTime) return timeoutMs;
+  return Math.min(timeoutMs ?? queryTime.defaultMs, queryTime.maxMs);
 }
 
 function refusedAnswer(reason: unknown, host: HttpHost): QueryAnswer {

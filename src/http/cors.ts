@@ -25,7 +25,21 @@ const ALLOWED_HEADERS = [
   'x-nodejs-version',
   'x-typecheck',
   'x-performance-hints',
+  // Burrow's own: pushes are compressed, streams of changes are taken up again.
+  'content-encoding',
+  'last-event-id',
 ].join(', ');
+
+/** Which pages may ask. Without one, any page may: what is served stays within the browser. */
+export interface CorsPolicy {
+  readonly allows: (origin: string) => boolean;
+}
+
+/** Whether the request comes from a page that may not ask. */
+export const isForeign = ({ headers }: HttpRequest, policy: CorsPolicy | undefined): boolean => {
+  const origin = headers['origin'];
+  return policy !== undefined && origin !== undefined && !policy.allows(origin);
+};
 
 /** The answer to a preflight, which carries no secret; undefined when the request is none. */
 export function answerPreflight({ method, headers }: HttpRequest): HttpResponse | undefined {
@@ -41,6 +55,8 @@ export function answerPreflight({ method, headers }: HttpRequest): HttpResponse 
   };
 }
 
+const isExposed = (name: string): boolean => name.startsWith('x-') || name === 'retry-after';
+
 /** Without the exposed names, a driver in a page of another origin loses its clock and its metrics. */
 export function withCors(headers: Headers, origin: string | undefined): Headers {
   if (origin === undefined) return headers;
@@ -48,8 +64,7 @@ export function withCors(headers: Headers, origin: string | undefined): Headers 
     ...headers,
     'access-control-allow-origin': origin,
     'access-control-allow-credentials': 'true',
-    'access-control-expose-headers': Object.keys(headers)
-      .filter((name) => name.startsWith('x-'))
-      .join(', '),
+    'access-control-expose-headers': Object.keys(headers).filter(isExposed).join(', '),
+    vary: 'Origin',
   };
 }

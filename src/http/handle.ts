@@ -5,7 +5,7 @@ import { metricHeaders, NO_METRICS, txnHeader } from './answer-headers.ts';
 import { answerOf, errorOf, runQuery, type Call } from './answer-query.ts';
 import { secretOf } from './authorization.ts';
 import { isTooLarge } from './body-size.ts';
-import { answerPreflight, withCors } from './cors.ts';
+import { answerPreflight, isForeign, withCors } from './cors.ts';
 import { answerFile, answerLogs } from './log-routes.ts';
 import {
   answerJson,
@@ -31,6 +31,16 @@ export async function handleRequest(request: HttpRequest, host: HttpHost): Promi
     const text = 'The request failed by a fault of the database, not of the request.';
     return refuse('internal server error', text, txnHeader(host.clock()));
   });
+  return dressAnswer(answer, request, host, traceparent);
+}
+
+/** Puts on what every answer wears. Also of answers that are made before `handleRequest` is asked. */
+export function dressAnswer(
+  answer: HttpResponse,
+  request: HttpRequest,
+  host: Pick<HttpHost, 'build' | 'cors' | 'random'>,
+  traceparent: string = traceparentOf(request.headers['traceparent'], host.random),
+): HttpResponse {
   const tags = request.headers['x-fauna-tags'];
   const headers = {
     ...answer.headers,
@@ -38,15 +48,18 @@ export async function handleRequest(request: HttpRequest, host: HttpHost): Promi
     'x-faunadb-build': host.build,
     traceparent,
   };
-  return { ...answer, headers: withCors(headers, request.headers['origin']) };
+  const isShown = !isForeign(request, host.cors);
+  return { ...answer, headers: isShown ? withCors(headers, request.headers['origin']) : headers };
 }
 
-/** Order of checks: preflight, unknown route, size, headers, secret, method. */
+/** Order of checks: origin, preflight, unknown route, size, headers, secret, method. */
 async function route(
   request: HttpRequest,
   host: HttpHost,
   traceparent: string,
 ): Promise<HttpResponse> {
+  if (isForeign(request, host.cors))
+    return refuse('forbidden', 'Pages of this origin may not use this hub.', emptyHeaders(host));
   const preflight = answerPreflight(request);
   if (preflight) return preflight;
   const arrived = host.clock();

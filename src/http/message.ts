@@ -4,6 +4,7 @@ import type { CommitNotice, Engine, EngineOptions } from '../engine/api.ts';
 import { REFUSALS, type RefusalCode } from '../errors.ts';
 import type { LogExports } from '../logs/exports.ts';
 import type { QueryLog } from '../logs/query-log.ts';
+import type { CorsPolicy } from './cors.ts';
 
 export interface HttpRequest {
   readonly method: string;
@@ -37,6 +38,10 @@ export interface HttpHost extends Pick<EngineOptions, 'clock' | 'random'> {
   readonly log?: QueryLog;
   /** Absent: the log API answers 404. */
   readonly exports?: LogExports;
+  /** Which pages may ask; absent: any. */
+  readonly cors?: CorsPolicy;
+  /** How long a query may take when the caller says nothing, and whatever the caller says. Absent: as the engine has it. */
+  readonly queryTime?: { readonly defaultMs: number; readonly maxMs: number };
   /** Hears of failures that are ours. */
   readonly report?: (reason: unknown) => void;
 }
