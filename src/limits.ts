@@ -22,6 +22,8 @@ export const LIMITS = {
   regexPatternChars: 1024,
   regexInstructions: 8192,
   regexSubjectChars: 1024 * 1024,
+  /** Sets opened to read one. */
+  setsMax: 100_000,
   /** Index entries and documents that the sets of one query may go through. */
   scanMax: 1_000_000,
   documentBytes: 8 * 1024 * 1024,

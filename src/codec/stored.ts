@@ -43,7 +43,7 @@ const NO_CONTEXT: StoreContext = {};
 
 /**
  * Text of a value in a row. Documents, events and pages become plain objects, actions strings.
- * @throws Refusal `bad request` for what nests deeper than `parseStored` takes
+ * @throws Refusal `bad request` for what nests deeper than `parseStored` takes, or is longer than any document
  */
 export const storedText = (value: Value, context: StoreContext = NO_CONTEXT): string =>
   store(value, context, 0);
@@ -79,10 +79,18 @@ function deeper(depth: number): number {
   throw new Refusal('bad request', `Stored data nests deeper than ${LIMITS.jsonDepth} levels.`);
 }
 
+/** No row can hold it: not all of it is made. */
+function refuseLength(): never {
+  throw new Refusal('bad request', `Document exceeds the limit of ${LIMITS.documentBytes} bytes.`);
+}
+
 function storeArray(items: readonly Value[], context: StoreContext, depth: number): string {
   const inside = deeper(depth);
   let text = '';
-  for (const item of items) text += `${text && ','}${store(item, context, inside)}`;
+  for (const item of items) {
+    text += `${text && ','}${store(item, context, inside)}`;
+    if (text.length > LIMITS.documentBytes) refuseLength();
+  }
   return `[${text}]`;
 }
 
@@ -96,6 +104,7 @@ function storeMembers(object: ObjectValue, context: StoreContext, depth: number)
   let text = '';
   for (const [key, value] of object) {
     text += `${text && ','}${quote(key)}:${store(value, context, depth)}`;
+    if (text.length > LIMITS.documentBytes) refuseLength();
   }
   return text;
 }

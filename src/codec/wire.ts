@@ -35,7 +35,8 @@ export interface RenderContext {
 
 /**
  * Wire text of a value; what renders as nothing is `null` here.
- * @throws Refusal `bad request` for what nests deeper than `LIMITS.renderDepth`
+ * @throws Refusal `bad request` for what nests deeper than `LIMITS.renderDepth`, `limit_exceeded` for what is longer than
+ * `LIMITS.answerChars`
  */
 export const renderValue = (value: Value, context: RenderContext): string =>
   render(value, context, 0) ?? 'null';
@@ -64,6 +65,11 @@ function deeper(depth: number): number {
   throw new Refusal('bad request', `The result nests deeper than ${LIMITS.renderDepth} levels.`);
 }
 
+function refuseLength(): never {
+  const description = `The result is longer than ${LIMITS.answerChars} characters.`;
+  throw new Refusal('limit_exceeded', description);
+}
+
 /** The wire has no numbers for NaN and the infinities. */
 const wireDouble = (value: number): string =>
   Number.isFinite(value) ? doubleText(value) : `"${value}"`;
@@ -72,7 +78,9 @@ function renderArray(items: readonly Value[], context: RenderContext, depth: num
   let text = '';
   for (const item of items) {
     const rendered = render(item, context, depth);
-    if (rendered !== undefined) text += text === '' ? rendered : `,${rendered}`;
+    if (rendered === undefined) continue;
+    text += text === '' ? rendered : `,${rendered}`;
+    if (text.length > LIMITS.answerChars) refuseLength();
   }
   return `[${text}]`;
 }
@@ -94,6 +102,7 @@ function renderMembers(object: ObjectValue, context: RenderContext, depth: numbe
     const rendered = render(value, context, depth);
     if (rendered === undefined) continue;
     text += text === '' ? `${quote(key)}:${rendered}` : `,${quote(key)}:${rendered}`;
+    if (text.length > LIMITS.answerChars) refuseLength();
   }
   return text;
 }

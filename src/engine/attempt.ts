@@ -24,6 +24,7 @@ export interface QueryPlan {
   readonly parsed: Node | QueryFailure;
   /** When it came. */
   readonly started: Micros;
+import { requireTransactionSize } from './version-rows.ts';
   readonly inputs: RecordedInputs;
 }
 
@@ -76,7 +77,7 @@ export function attemptQuery(
     const value = evaluate(parsed, session.current, limitsOf(request));
     const names = new ContextNames(context);
     const text = renderValue(value, { names, apiVersion: request.apiVersion, pendingTs: commitTs });
-    requireSize(writer.bytes);
+    requireTransactionSize(writer.bytes);
     const created = isKind(value, 'document') && value.created;
     return { value: { ...facts, outcome: { ok: true, text, created } }, ts: commitTs, keep: true };
   } catch (reason) {
@@ -91,14 +92,6 @@ export function attemptQuery(
  */
 const snapshotOf = (present: Micros, lastSeen: Micros): Micros =>
   Math.max(present, Math.min(lastSeen, present + LIMITS.lastSeenAheadMicros));
-
-function requireSize(bytes: number): void {
-  if (bytes <= LIMITS.transactionBytes) return;
-  throw new Refusal(
-    'bad request',
-    `Transaction size exceeds the limit of ${LIMITS.transactionBytes} bytes.`,
-  );
-}
 
 function requireCaller(context: AuthenticationContext, secret: string | undefined): Caller {
   const caller = secret === undefined ? undefined : authenticate(context, secret);

@@ -35,7 +35,7 @@ export class Budget implements Steps {
   charge(steps: number): void {
     this.steps += steps;
     if (this.steps < this.nextLook) return;
-    this.nextLook = this.steps + STEPS_BETWEEN_LOOKS;
+    this.nextLook = Math.min(this.steps + STEPS_BETWEEN_LOOKS, LIMITS.evaluationSteps + 1);
     if (this.steps > LIMITS.evaluationSteps) {
       throw new Refusal(
         'bad request',

@@ -9,6 +9,8 @@ export class Meters {
   readBytes = 0;
   /** Index entries and documents that sets went through. */
   scannedEntries = 0;
+  /** Sets opened, with those they are made of. */
+  openedSets = 0;
   writeBytes = 0;
   private readonly read = new Set<string>();
   private readonly written = new Map<Key, number>();
@@ -44,6 +46,7 @@ export class MetersAside extends Meters {
   /** The next predicate. */
   begin(): void {
     this.scannedEntries = 0;
+    this.openedSets = 0;
   }
 
   override noteRead(): void {

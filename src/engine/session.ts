@@ -1,5 +1,6 @@
 /** The engine as functions of the language see it: one query's context behind the session they ask. */
 import { fail } from '../errors.ts';
+import { Memory } from '../query/memory.ts';
 import { positionOf, type Where } from '../query/node.ts';
 import type { ApiVersion, PageOptions, ReadTime, WriteSession } from '../query/session.ts';
 import { isKind } from '../values/value.ts';
@@ -57,10 +58,12 @@ export class EngineSession implements WriteSession {
   readonly apiVersion: ApiVersion;
   readonly names: ContextNames;
   private readonly context: EngineContext;
+  readonly memory: Memory;
   private readonly budget: Steps;
 
-  constructor(context: EngineContext, budget: Steps) {
+  constructor(context: EngineContext, budget: Steps, memory = new Memory()) {
     this.context = context;
+    this.memory = memory;
     this.budget = budget;
     this.snapshot = context.snapshot;
     this.apiVersion = context.apiVersion;
@@ -224,10 +227,12 @@ function applierAside(context: EngineContext, parts: AsideParts, budget: Steps):
   const meters = new MetersAside();
   const own = { ...context, ...parts, writer: undefined, lambdas, meters };
   const steps = new AsideBudget(budget);
-  const session = new EngineSession(own, steps);
+  const memory = new Memory();
+  const session = new EngineSession(own, steps, memory);
   return (lambda, argument) => {
     steps.begin();
     meters.begin();
+    memory.clear();
     return lambdas.apply(lambda, argument, 'read');
   };
 }

@@ -13,10 +13,21 @@ import type { IndexDefinition } from './definitions.ts';
 import { indexEntries } from './index-entries.ts';
 import { nativeEntries } from './native-indexes.ts';
 
+/** @throws Refusal `bad request` when the query has written too much already */
 export function writerOf(context: EngineContext): Writer {
   const { writer } = context;
   assert(writer, () => 'only a query that may write gets here');
+  requireTransactionSize(writer.bytes);
   return writer;
+}
+
+/** @throws Refusal `bad request` */
+export function requireTransactionSize(bytes: number): void {
+  if (bytes <= LIMITS.transactionBytes) return;
+  throw new Refusal(
+    'bad request',
+    `Transaction size exceeds the limit of ${LIMITS.transactionBytes} bytes.`,
+  );
 }
 
 export const deleteMarker = (ts: Micros): StoredVersion => ({

@@ -21,6 +21,7 @@ export interface PureContext {
     | 'names'
     | 'self'
     | 'charge'
+    | 'memory'
     | 'requireIndex'
     | 'shapeOf'
     | 'hasToken'

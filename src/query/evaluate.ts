@@ -120,7 +120,7 @@ const EVALUATORS: Evaluators = {
   and: evaluateLogic,
   or: evaluateLogic,
   at: evaluateAt,
-  query: (node, frame, run) => new LambdaValue(node.lambda, { scope: frame, session: run.session }),
+  query: (node, frame, run) => closedOver(node.lambda, frame, run),
   call: evaluateCall,
 };
 
@@ -133,6 +133,7 @@ function evaluateArray(node: NodeOf<'array'>, frame: Frame, run: Run): Value {
   const values: Value[] = [];
   try {
     for (const item of items) values.push(EVALUATORS[item.kind](item as never, frame, run));
+    run.session.memory.takeValue(values);
     return values;
   } catch (thrown) {
     return gatherRest(thrown, items.slice(values.length + 1), frame, run);
@@ -146,6 +147,7 @@ function evaluateObject(node: NodeOf<'object'>, frame: Frame, run: Run): Value {
     for (const [key, member] of members) {
       values.set(key, EVALUATORS[member.kind](member as never, frame, run));
     }
+    run.session.memory.takeValue(values);
     return values;
   } catch (thrown) {
     const rest = members.slice(values.size + 1).map(([, member]) => member);
@@ -257,7 +259,24 @@ function evaluateCall(node: NodeOf<'call'>, frame: Frame, run: Run): Value {
   if (ROW_RANK[row.effect] > run.allows) refuseEffect(node, run);
   run.session.charge(1);
   const values = evaluateArguments(node.arguments, frame, run);
-  return row.call(values as never, new CallContext(node.place, frame, run) as never);
+  const value = row.call(values as never, new CallContext(node.place, frame, run) as never);
+  if (typeof value === 'string' || (typeof value === 'object' && value !== null)) {
+    takeResult(value, run.session);
+  }
+  return value;
+}
+
+/** Making something large takes as long as going through it. */
+function takeResult(value: string | Extract<Value, object>, session: WriteSession): void {
+  const bytes = session.memory.takeValue(value);
+  if (bytes >= BYTES_PER_STEP) session.charge(Math.floor(bytes / BYTES_PER_STEP));
+}
+
+const BYTES_PER_STEP = 2048;
+
+function closedOver(lambda: LambdaNode, scope: Frame, { session }: Run): Lambda {
+  if (lambda.free.length > 0) session.memory.pin();
+  return new LambdaValue(lambda, { scope, session });
 }
 
 function refuseEffect(node: NodeOf<'call'>, run: Run): never {
@@ -359,10 +378,13 @@ class CallContext implements WriteContext {
       const pair = [result as Value, element];
       return applyNode(node, this.frame, this.frame.depth + 1, pair, this.run, node.place);
     };
+    const { memory } = this.run.session;
+    const { mark } = memory;
     eachElement(elements, (element) => {
       this.run.session.charge(2);
       try {
         result = step(element);
+        memory.keepOnly(result, mark);
       } catch (thrown) {
         result = WAITING;
         throw thrown;
@@ -372,7 +394,7 @@ class CallContext implements WriteContext {
   }
 
   close(lambda: Applicable): Lambda {
-    return new LambdaValue(lambda.node, { scope: this.frame, session: this.run.session });
+    return closedOver(lambda.node, this.frame, this.run);
   }
 
   call(lambda: Lambda, argument: Value): Value {
@@ -398,7 +420,11 @@ function applyNode(
   run.session.charge(1);
   const frame = new Frame(bind(lambda.pattern, argument, place), scope, depth);
   const { body } = lambda;
-  return EVALUATORS[body.kind](body as never, frame, run.inVersion(lambda.apiVersion));
+  const { memory } = run.session;
+  const { mark } = memory;
+  const value = EVALUATORS[body.kind](body as never, frame, run.inVersion(lambda.apiVersion));
+  memory.keepOnly(value, mark);
+  return value;
 }
 
 function bind(pattern: Pattern, argument: Value, place: Where): readonly Slot[] {

@@ -18,6 +18,7 @@ import type {
   ObjectValue,
   ActionName,
 } from '../values/value.ts';
+import type { Memory } from './memory.ts';
 import type { Where } from './node.ts';
 
 /** API versions in order. Spec: values 1. */
@@ -65,6 +66,8 @@ export interface ReadSession {
   self(collection: Ref): Ref | undefined;
   /** Counts evaluation steps towards `computeOps` and the budget. @throws Refusal `bad request` past the limit */
   charge(steps: number): void;
+  /** What the values made take. */
+  readonly memory: Memory;
 
   /** Spec: functions 1.4. Faults at `place` (missing, denied) or `[get]` (unreadable set). */
   get(target: Ref | SetValue, time: ReadTime, place: Where): Document;

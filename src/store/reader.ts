@@ -56,6 +56,8 @@ export interface Reader {
 export interface Writer extends Reader {
   /** What stood before this query: one query makes at most one version of a document, compared with this. */
   readonly base: Reader;
+  /** Rough size of what is written. */
+  readonly bytes: number;
   put(space: TrackedSpace, row: Row): void;
   delete(space: TrackedSpace, key: Key): void;
   /** Takes back what this query put under a key that nobody else can have written. */

@@ -1,5 +1,6 @@
 /** Opens any set for reading. Spec: sets 4. */
-import { fail, unreachable } from '../../errors.ts';
+import { fail, Refusal, unreachable } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
 import { positionOf, type Where } from '../../query/node.ts';
 import { typeName } from '../../values/type-name.ts';
 import { isKind, NATIVE, Ref, type Lambda, type SetValue, type Value } from '../../values/value.ts';
@@ -36,6 +37,7 @@ export const isNativeCollection = (ref: Ref): boolean =>
 /** Opens sets without events. Members a caller may not read are empty here: see `access.ts`. */
 export function openerOf(context: EngineContext, reading: Reading): OpenSet {
   const open: OpenSet = (target, request) => {
+    requireWidth(context);
     if (target.kind === 'ref') {
       return isNativeCollection(target)
         ? openAllOf(context, target, target, request)
@@ -82,6 +84,13 @@ export function openerOf(context: EngineContext, reading: Reading): OpenSet {
   };
   const reversedOf = (set: SetValue) => shapeOf(context, set).reversed;
   return open;
+}
+
+/** Sets may share members: one can be much larger than its text. */
+function requireWidth({ meters }: EngineContext): void {
+  meters.openedSets += 1;
+  if (meters.openedSets <= LIMITS.setsMax) return;
+  throw new Refusal('bad request', `The query opens more than ${LIMITS.setsMax} sets.`);
 }
 
 const ALGEBRA = {

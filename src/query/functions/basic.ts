@@ -17,6 +17,7 @@ import {
   undefinedRef,
 } from '../casts.ts';
 import { define, type FunctionRow, type PureContext } from '../define.ts';
+import { chargeValues } from './bounds.ts';
 import { positionOf } from '../node.ts';
 import { isAtLeast } from '../session.ts';
 
@@ -30,6 +31,7 @@ const abort = define('pure', { abort: param(string, 'String') }, (args, context)
 
 const equals = define('pure', { equals: param(someOf(any), 'Any+') }, (args, context) => {
   const actions = isAtLeast(context.apiVersion, '5') ? 'exact' : 'loose';
+  chargeValues(context, args.equals);
   return everyPair(args.equals, (a, b) => equalValues(a, b, actions));
 });
 
@@ -52,6 +54,7 @@ function ordered(
     throw new QueryFailure(unresolved.map((ref) => undefinedRef(ref, positionAt(where))));
   }
   for (const value of values) refuseOddSet(value, where);
+  chargeValues(context, values);
   return everyPair(values, (a, b) => holds(compareValues(a, b)));
 }
 

@@ -19,6 +19,7 @@ import {
 } from '../casts.ts';
 import { define, type FunctionRow, type ReadContext } from '../define.ts';
 import { pageWhere } from './arrays.ts';
+import { chargeValues } from './bounds.ts';
 import { Multiset } from './multiset.ts';
 
 type Collection = readonly Value[] | Page | SetValue;
@@ -122,6 +123,7 @@ const extremeOf = (key: 'max' | 'min', isBetter: (order: number) => boolean): Fu
     for (const element of counted(collection, key, context)) {
       if (element instanceof UnresolvedRef) return refuseUnresolved(element, where);
       refuseOddSet(element, where);
+      chargeValues(context, [element]);
       if (best === undefined || isBetter(compareValues(element, best))) best = element;
     }
     return best === undefined ? refuseEmpty(where) : inShape(collection, best);
@@ -138,7 +140,8 @@ function unwrapped(collection: Collection): Collection {
 const distinct = define(
   'pure',
   { distinct: param(iterable, 'Iterable') },
-  ({ distinct: collection }) => {
+  ({ distinct: collection }, context) => {
+    if (!isKind(collection, 'set')) chargeValues(context, [collection]);
     const seen = new Multiset();
     const isFirst = (value: Value): boolean => seen.add(value) === 1;
     if (isArray(collection)) return collection.filter(isFirst);

@@ -15,7 +15,7 @@ import {
 } from '../casts.ts';
 import { define, type ArgumentPlace, type FunctionRow, type PureContext } from '../define.ts';
 import type { ApiVersion } from '../session.ts';
-import { requireTextSize } from './bounds.ts';
+import { chargeValues, requireTextSize } from './bounds.ts';
 import { codePointLength, offsetOfCodePoint } from './code-points.ts';
 import { scalarText } from './conversions.ts';
 import { formatBits, formatDecimal, formatDouble } from './format-number.ts';
@@ -125,12 +125,15 @@ function timeText(specifier: Specifier, value: Value, where: ArgumentPlace): str
 }
 
 /** What this query writes has no time yet: it shows as the query's own. */
-const json = (value: Value, apiVersion: ApiVersion, { session }: PureContext): string =>
-  renderValue(value, {
+function json(value: Value, apiVersion: ApiVersion, context: PureContext): string {
+  const { session } = context;
+  chargeValues(context, [value]);
+  return renderValue(value, {
     names: session.names.inVersion(apiVersion),
     apiVersion,
     pendingTs: session.snapshot,
   });
+}
 
 const cut = (text: string, { precision }: Specifier): string =>
   precision === undefined ? text : text.slice(0, offsetOfCodePoint(text, precision));

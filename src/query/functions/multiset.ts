@@ -1,5 +1,6 @@
 /** Values counted by equality as inside arrays: 1 and 1.0 differ. For `distinct` and set algebra of arrays. */
 import { equalValues } from '../../values/equal.ts';
+import { setForOrder } from '../../values/object-view.ts';
 import { isArray, isKinded, isNumber, isObject } from '../../values/value.ts';
 import type { Kinded, Value } from '../../values/value.ts';
 
@@ -84,6 +85,18 @@ function kindBucket(value: Kinded): string {
       return `uuid${value.text}`;
     case 'unresolved':
       return `unresolved${value.wire}`;
+    case 'bytes':
+      return `bytes${value.bytes.join()}`;
+    case 'event':
+      return `event${value.ts}${value.action}`;
+    case 'lambda':
+      return `lambda${value.wire}`;
+    case 'page':
+      return `page${bucketOf(value.data)}`;
+    case 'set':
+      return `set${bucketOf(setForOrder(value))}`;
+    case 'sourced':
+      return `sourced${bucketOf(value.value)}`;
     default:
       return value.kind;
   }

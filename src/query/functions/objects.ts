@@ -4,6 +4,7 @@ import { documentMembers } from '../../values/object-view.ts';
 import { typeName } from '../../values/type-name.ts';
 import { isArray, isKind, isObject } from '../../values/value.ts';
 import type { ObjectValue, Value } from '../../values/value.ts';
+import { arrayWeight } from '../../values/weight.ts';
 import { any, argumentAt, optionalInPlace, param, positionAt } from '../casts.ts';
 import { define, type FunctionRow, type PureContext } from '../define.ts';
 import { positionOf } from '../node.ts';
@@ -91,7 +92,9 @@ function objectOf(pairs: readonly Value[], { place }: PureContext): ObjectValue 
 const toArray = define('pure', { to_array: param(any, 'Any') }, ({ to_array: value }, context) => {
   if (isArray(value)) return value;
   const members = membersOf(value);
-  return members ? [...members] : refuseCast(value, 'to_array', 'Array', context);
+  if (!members) return refuseCast(value, 'to_array', 'Array', context);
+  context.session.memory.take(members.size * arrayWeight(2));
+  return [...members];
 });
 
 export const objectRows: readonly FunctionRow[] = [merge, toObject, toArray];

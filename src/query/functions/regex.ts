@@ -90,14 +90,19 @@ const findStrRegex = define(
     const most = Math.min(Number(wanted ?? LIMITS.repeatMax), LIMITS.repeatMax);
     const results: Value[] = [];
     if (most <= 0) return results;
+    const { memory } = context.session;
     for (const slots of findMatches(search, subject, { report: reportTo(context) })) {
       const [first = 0, end = 0] = slots;
+      memory.take(MATCH_COST + end - first);
       results.push(matchObject(subject, first, end, from));
       if (results.length >= most) break;
     }
     return results;
   },
 );
+
+/** What an object of three takes. */
+const MATCH_COST = 256;
 
 /** `end` is the last code point of the match; an empty one ends where it starts. */
 const matchObject = (subject: Subject, start: number, end: number, offset: number): Value =>

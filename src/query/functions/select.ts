@@ -26,6 +26,7 @@ import {
 } from '../define.ts';
 import { databaseOf, idOf, valueAt, valuesAt, type PathStep } from '../navigate.ts';
 import { positionOf } from '../node.ts';
+import { chargeValues } from './bounds.ts';
 import { isAtLeast } from '../session.ts';
 
 interface Selection {
@@ -52,6 +53,7 @@ function selectOne({ path, from, otherwise }: Selection, context: PureContext): 
 
 function selectEvery({ path, from, otherwise }: Selection, context: PureContext): Value {
   refuseUnresolvedFrom(from, 'from', context);
+  chargeValues(context, [from]);
   return valuesAt(from, path, context.session) ?? otherwise?.() ?? [];
 }
 
@@ -134,6 +136,7 @@ const containsValue = define(
 );
 
 function isIn(value: Value, container: Value, context: ReadContext): boolean {
+  chargeValues(context, [value, container]);
   if (isArray(container)) return holds(container, value);
   if (isObject(container)) return holds(container.values(), value);
   return isKinded(container) ? isInKinded(value, container, context) : refuseScalar(context);

@@ -31,6 +31,7 @@ import {
 } from '../define.ts';
 import { effectOf } from '../lambda-value.ts';
 import { positionOf } from '../node.ts';
+import { chargeValues } from './bounds.ts';
 import { Multiset, multisetOf } from './multiset.ts';
 
 const singleton = define('pure', { singleton: param(ref, 'Ref') }, (args) => ({
@@ -90,7 +91,7 @@ const algebraOf = (
     (args: Readonly<Record<string, readonly (readonly Value[] | SetValue)[]>>, context) => {
       const operands = args[op] ?? [];
       const arrays = operands.filter((operand) => isArray(operand));
-      if (arrays.length === operands.length) return arrays.reduce(ofArrays);
+      if (arrays.length === operands.length) return foldArrays(arrays, ofArrays, context);
       if (arrays.length > 0) {
         const types = 'Arguments cannot be of different types, expected Set or Array.';
         return fail('invalid argument', positionOf(context.place, op), types);
@@ -100,6 +101,17 @@ const algebraOf = (
       return { kind: 'set', op, sets };
     },
   );
+
+/** Every step goes through what the one before it gave. */
+const foldArrays = (
+  arrays: readonly (readonly Value[])[],
+  ofArrays: (left: readonly Value[], right: readonly Value[]) => readonly Value[],
+  context: PureContext,
+): readonly Value[] =>
+  arrays.reduce((left, right) => {
+    chargeValues(context, [left, right]);
+    return ofArrays(left, right);
+  });
 
 /** Neighbours agree on history, and on the direction of the values that both have. */
 function refuseIncompatible(op: Algebra, sets: readonly SetValue[], context: PureContext): void {

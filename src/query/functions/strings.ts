@@ -184,6 +184,9 @@ function requireNgramSizes(min: bigint, max: bigint, context: PureContext): void
   if (faults.length > 0) throw new QueryFailure(faults);
 }
 
+/** What a text takes beside its letters. */
+const GRAM_COST = 32;
+
 /** From left to right, the shorter first. */
 function ngramsOf(value: string, min: number, max: number, context: PureContext): Value[] {
   const chars = Array.from(value);
@@ -191,6 +194,7 @@ function ngramsOf(value: string, min: number, max: number, context: PureContext)
   const starts = Math.max(chars.length - min + 1, 0);
   requireTextSize(context, starts * (min + max));
   chargeText(context, starts * (min + max));
+  context.session.memory.take(starts * (min + max + sizes.length * GRAM_COST));
   const grams: Value[] = [];
   for (let start = 0; start < starts; start += 1) {
     for (const size of sizes) {

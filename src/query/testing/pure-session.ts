@@ -4,6 +4,7 @@ import { renderValue } from '../../codec/wire.ts';
 import { NATIVE, Ref, UnresolvedRef } from '../../values/value.ts';
 import type { SchemaName, Value } from '../../values/value.ts';
 import { evaluate, type EvaluateOptions } from '../evaluate.ts';
+import { Memory } from '../memory.ts';
 import { parseQuery } from '../parse.ts';
 import { isAtLeast, type ApiVersion, type Names, type WriteSession } from '../session.ts';
 
@@ -54,6 +55,7 @@ export function pureSession(
   more: Partial<WriteSession> = {},
 ): PureSession {
   let steps = 0;
+  const memory = new Memory();
   return {
     get steps() {
       return steps;
@@ -62,6 +64,7 @@ export function pureSession(
     apiVersion,
     names: namesIn(apiVersion),
     self: () => undefined,
+    memory,
     charge: (count) => {
       steps += count;
     },

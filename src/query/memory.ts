@@ -1,0 +1,81 @@
+/**
+ * What the values of a running query take. Whoever makes one asks before; what a lambda made on the way to its result is given back
+ * when it returns, so that work in a loop is bounded by what it keeps.
+ */
+import { Refusal } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import { arrayWeight, objectWeight, textWeight, weightOf } from '../values/weight.ts';
+import { isArray, isKinded, isObject, type Value } from '../values/value.ts';
+
+/** Of everything else. */
+const OTHER = 64;
+
+export class Memory {
+  private taken = 0;
+  /** Below this nothing is given back: function values hold on to all that was in reach of them. */
+  private floor = 0;
+
+  /** Bytes taken until now. */
+  get mark(): number {
+    return this.taken;
+  }
+
+  /** @throws Refusal `limit_exceeded` */
+  take(bytes: number): void {
+    this.taken += bytes;
+    if (this.taken > LIMITS.queryBytes) refuseBytes();
+  }
+
+  /** Whether there is room for what will be taken when it is made. @throws Refusal `limit_exceeded` */
+  ask(bytes: number): void {
+    if (this.taken + bytes > LIMITS.queryBytes) refuseBytes();
+  }
+
+  /**
+   * A value just made: what it takes beside its parts, which were made before.
+   * @returns bytes taken
+   * @throws Refusal `limit_exceeded`, also when the value is too large to be walked
+   */
+  takeValue(value: string | Extract<Value, object>): number {
+    const bytes = ownWeight(value);
+    this.take(bytes);
+    if (typeof value !== 'string' && weightOf(value) > LIMITS.queryBytes) refuseBytes();
+    return bytes;
+  }
+
+  /** Of all that was made since `mark` only `kept` is still in use. */
+  keepOnly(kept: Value, mark: number): void {
+    if (this.taken === mark) return;
+    this.taken = Math.max(this.floor, Math.min(this.taken, mark + weightOf(kept)));
+  }
+
+  /** A function value was made. */
+  pin(): void {
+    this.floor = this.taken;
+  }
+
+  /** Begins anew. */
+  clear(): void {
+    this.taken = 0;
+    this.floor = 0;
+  }
+}
+
+function ownWeight(value: string | Extract<Value, object>): number {
+  if (typeof value === 'string') return textWeight(isWide(value) ? value.length * 2 : value.length);
+  if (isArray(value)) return arrayWeight(value.length);
+  if (isObject(value)) return objectWeight(value.size);
+  return isKinded(value) && value.kind === 'page' ? weightOf(value) : OTHER;
+}
+
+/** Texts with characters beyond Latin-1 take two bytes for each; short ones are not looked at. */
+const isWide = (text: string): boolean => text.length > 256 && BEYOND_LATIN_1.test(text);
+
+const BEYOND_LATIN_1 = /[^\0-\xff]/;
+
+function refuseBytes(): never {
+  throw new Refusal(
+    'limit_exceeded',
+    `The values of the query take more than ${LIMITS.queryBytes} bytes.`,
+  );
+}

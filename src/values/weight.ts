@@ -1,0 +1,169 @@
+/**
+ * What a value weighs: roughly its bytes in memory if nothing in it were shared. One that holds another twice weighs twice as much:
+ * whoever walks it (compares, renders, stores it) walks both.
+ */
+import { unreachable } from '../errors.ts';
+import {
+  isArray,
+  isObject,
+  type Document,
+  type Kinded,
+  type Lambda,
+  type ObjectValue,
+  type SetValue,
+  type Value,
+} from './value.ts';
+
+const SLOT = 8;
+const MEMBER = 48;
+const CONTAINER = 48;
+/** A box, or a ref. */
+const SMALL = 64;
+/** Place, cursor and ordered bytes that stand behind an element of a page. */
+const PAGE_ELEMENT = 256;
+
+/** Bytes of a text, as long as all of it is Latin. */
+export const textWeight = (chars: number): number => SMALL + chars;
+
+/** Bytes of an array, without what is in it. */
+export const arrayWeight = (length: number): number => CONTAINER + length * SLOT;
+
+/** Bytes of an object, without what is in it. */
+export const objectWeight = (size: number): number => CONTAINER + size * MEMBER;
+
+/** Containers so small that hold no other are weighed again each time. */
+const LEAF_MAX = 16;
+
+const known = new WeakMap<object, number>();
+
+export function weightOf(value: Value): number {
+  switch (typeof value) {
+    case 'string':
+      return textWeight(value.length);
+    case 'object':
+      return value === null ? 0 : weightOfHeld(value);
+    case 'bigint':
+      return SMALL;
+    default:
+      return 0;
+  }
+}
+
+type Held = Extract<Value, object>;
+
+function weightOfHeld(value: Held): number {
+  if (isArray(value)) return value.length === 0 ? CONTAINER : weightOfArray(value);
+  if (isObject(value)) return value.size === 0 ? CONTAINER : weightOfObject(value);
+  return weightOfKinded(value);
+}
+
+/** Kept, unless that is more work than weighing. */
+function kept(value: object, weight: number, isLeaf: boolean): number {
+  if (!isLeaf) known.set(value, weight);
+  return weight;
+}
+
+function weightOfArray(items: readonly Value[]): number {
+  const found = known.get(items);
+  if (found !== undefined) return found;
+  let isLeaf = items.length <= LEAF_MAX;
+  let weight = arrayWeight(items.length);
+  for (const item of items) {
+    if (typeof item === 'object' && item !== null) isLeaf = false;
+    weight += weightOf(item);
+  }
+  return kept(items, weight, isLeaf);
+}
+
+function weightOfObject(object: ObjectValue): number {
+  const found = known.get(object);
+  if (found !== undefined) return found;
+  let isLeaf = object.size <= LEAF_MAX;
+  let weight = objectWeight(object.size);
+  for (const [key, member] of object) {
+    if (typeof member === 'object' && member !== null) isLeaf = false;
+    weight += key.length + weightOf(member);
+  }
+  return kept(object, weight, isLeaf);
+}
+
+function weightOfKinded(value: Kinded): number {
+  switch (value.kind) {
+    case 'double':
+    case 'time':
+    case 'date':
+    case 'uuid':
+    case 'ref':
+    case 'action':
+    case 'pending':
+      return SMALL;
+    case 'bytes':
+      return SMALL + value.bytes.length;
+    case 'unresolved':
+      return textWeight(value.name.length + value.wire.length);
+    default:
+      return known.get(value) ?? kept(value, weightOfParts(value), false);
+  }
+}
+
+type Composed = Extract<
+  Kinded,
+  { kind: 'set' | 'lambda' | 'page' | 'document' | 'event' | 'sourced' }
+>;
+
+function weightOfParts(value: Composed): number {
+  switch (value.kind) {
+    case 'set':
+      return SMALL + weightOfSet(value);
+    case 'lambda':
+      return SMALL + weightOfLambda(value);
+    case 'page': {
+      const { before = null, after = null, data } = value;
+      return weightOf(before) + weightOf(after) + weightOf(data) + data.length * PAGE_ELEMENT;
+    }
+    case 'document':
+      return SMALL + weightOfDocument(value);
+    case 'event':
+      return SMALL * 2 + weightOf(value.data ?? null);
+    case 'sourced':
+      return SMALL + weightOf(value.value) + weightOf(value.sources);
+    default:
+      return unreachable(value);
+  }
+}
+
+/** One that has not been parsed is not parsed for this. */
+const weightOfDocument = ({ text, fields }: Document): number =>
+  text === undefined ? weightOf(fields) : text.length;
+
+/** What it captures is written out in it. */
+function weightOfLambda({ captures }: Lambda): number {
+  return weightOf(captures);
+}
+
+function weightOfSet(set: SetValue): number {
+  switch (set.op) {
+    case 'match':
+      return weightOf(set.terms);
+    case 'documents':
+    case 'singleton':
+      return SMALL;
+    case 'events':
+      return weightOf(set.of);
+    case 'union':
+    case 'intersection':
+    case 'difference':
+      return weightOf(set.sets);
+    case 'distinct':
+    case 'reverse':
+      return weightOf(set.set);
+    case 'filter':
+      return weightOf(set.set) + weightOf(set.lambda);
+    case 'join':
+      return weightOf(set.set) + weightOf(set.with);
+    case 'range':
+      return weightOf(set.set) + weightOf(set.from) + weightOf(set.to);
+    default:
+      return unreachable(set);
+  }
+}
