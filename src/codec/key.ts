@@ -35,10 +35,36 @@ export type Key = Branded<string, 'Key'>;
 const asKey = (bytes: string): Key => bytes as Key;
 
 // Primary keys: [database 4][collection 4][id 8], and in history [ts 8].
+const DATABASE_BYTES = 4;
 const DOCUMENT_KEY_BYTES = 16;
 const HISTORY_KEY_BYTES = 24;
 
 export const databasePrefix = (database: DatabaseId): Key => asKey(uint32(database));
+
+/** The database whose key it is: of a document, a version, an entry. */
+export const databaseOf = (key: Key): DatabaseId => readUint32({ key, at: 0, mask: 0 });
+
+/** What follows the database: the same in every copy of the database, whatever number it has there. */
+export const withoutDatabase = (key: Key): Key => asKey(key.slice(DATABASE_BYTES));
+export const withDatabase = (database: DatabaseId, rest: Key): Key =>
+  asKey(uint32(database) + rest);
+
+export const hexOfKey = (key: Key): string => {
+  let hex = '';
+  for (let i = 0; i < key.length; i++) hex += HEX[key.charCodeAt(i)];
+  return hex;
+};
+
+/** @throws when it is not hexadecimal */
+export function keyOfHex(hex: string): Key {
+  if (hex.length % 2 !== 0 || !/^[\da-f]*$/.test(hex)) malformed('it is not hexadecimal', 0);
+  let bytes = '';
+  for (let i = 0; i < hex.length; i += 2)
+    bytes += String.fromCharCode(parseInt(hex.slice(i, i + 2), 16));
+  return asKey(bytes);
+}
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 export const collectionPrefix = (database: DatabaseId, collection: CollectionId): Key =>
   asKey(uint32(database) + uint32(collection));
@@ -265,6 +291,18 @@ export function after(prefix: Key): Key {
 
 /** Of a row in `meta` or `files`. */
 export const metaKey = (name: string): Key => asKey(delimitedText(name));
+
+/**
+ * Of a row in `sync`: the list it is in, then what tells it from others there. Texts are ordered as texts, numbers as numbers.
+ * @param parts safe integers, and texts
+ */
+export const syncKey = (list: string, ...parts: readonly (string | number)[]): Key =>
+  asKey(
+    delimitedText(list) +
+      parts
+        .map((part) => (typeof part === 'string' ? delimitedText(part) : safeInt64(part)))
+        .join(''),
+  );
 
 /** Of a row in `log`: time of its last record, then a number that keeps rows of one time apart. */
 export const logKey = (ts: Micros, sequence: number): Key =>

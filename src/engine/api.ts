@@ -11,6 +11,9 @@ import type {
   TrackedSpace,
 } from '../store/port.ts';
 import type { Micros, Ref } from '../values/value.ts';
+import type { Attempted, QueryPlan } from './attempt.ts';
+import type { Attempt, AttemptInput, AttemptResult } from './attempts.ts';
+import type { Transacted } from './transact.ts';
 
 export interface EngineOptions {
   readonly store: Store;
@@ -26,12 +29,7 @@ export interface EngineOptions {
   };
   readonly hashCost: number;
   /** Tokens made by others (JWT). Without it they open nothing. */
-  readonly accessTokens?: {
-    /** Whether one of the keys published at `jwksUri` has signed it. Outside every transaction; keys that are at hand are enough. */
-    isSigned(token: string, jwksUri: string): Promise<boolean>;
-    /** What stands in tokens for the root database; without it that has no access providers. */
-    readonly rootAudience?: string;
-  };
+  readonly accessTokens?: AccessTokenPort;
   readonly durability: Durability;
   /** Secret with admin rights on the root database, or its hash (`hashOfRootSecret`) where it must be kept; never stored by the engine. */
   readonly rootSecret: string | { readonly hash: string };
@@ -39,8 +37,22 @@ export interface EngineOptions {
   readonly regionGroup: string;
   /** Gives the event loop a turn between slices of background work. */
   readonly pause: () => Promise<void>;
+  /** Keep, for each commit, which documents it changed: what a hub needs to bring devices up to date. */
+  readonly logsChanges?: boolean;
+  /** What queries see instead of what is stored, where that is a copy with writes of its own on top. */
+  readonly view?: View;
   /** How long cached facts stay valid without asking the store; 'never' outside a lease. */
   readonly lease?: { readonly isHeld: () => boolean };
+}
+
+/** The engine keeps the keys, checks claims and times; the host fetches, and knows the signatures. */
+export interface AccessTokenPort {
+  /** The key set (JWKS, JSON text) published at an https address. Rejects when it cannot be had now. */
+  fetchKeys(uri: string): Promise<string>;
+  /** Whether a key of the set has signed it. `unknown key`: by one that is not in it. */
+  isSigned(token: string, keys: string): Promise<boolean | 'unknown key'>;
+  /** What stands in tokens for the root database; without it that has no access providers. */
+  readonly rootAudience?: string;
 }
 
 export interface QueryRequest {
@@ -110,7 +122,34 @@ export interface CommitNotice {
   readonly entries: readonly { readonly space: EntrySpace; readonly key: Key }[];
 }
 
+export interface View {
+  /**
+   * The writer itself when it shows what is stored; then anybody may write as ever.
+   * @param looked gets the rows that were found in the view, and not read from the store
+   * @throws Suspended
+   */
+  over(writer: AttemptInput['writer'], looked: RowAddress[]): AttemptInput['writer'];
+}
+
+/** Queries and other work as parts of transactions: for who adds something to what a query does, in the same commit. */
+export interface Transactions {
+  read<T>(attempt: Attempt<T>): Promise<Transacted<T>>;
+  /** Settles when the commit is durable, or at once when nothing was written. */
+  write<T>(attempt: Attempt<T>): Promise<Transacted<T>>;
+  /** What all runs of a query have in common. `ids`: the first it makes up. */
+  plan(
+    request: QueryRequest,
+    given?: Partial<Pick<QueryPlan, 'standIn' | 'now'>> & { readonly ids?: readonly bigint[] },
+  ): QueryPlan;
+  /** One run. @throws Suspended, Refusal */
+  run(plan: QueryPlan, input: AttemptInput): AttemptResult<Attempted>;
+  answer(plan: QueryPlan, run: Transacted<Attempted>): QueryAnswer;
+  /** The answer to what a run threw; what is no refusal is thrown again. */
+  refused(plan: QueryPlan, reason: unknown): QueryAnswer;
+}
+
 export interface Engine {
+  readonly transactions: Transactions;
   query(request: QueryRequest): Promise<QueryAnswer>;
   /** The identity behind a secret, or undefined when it opens nothing. */
   authenticate(secret: string): Promise<Credential | undefined>;
@@ -120,6 +159,11 @@ export interface Engine {
   noteCommit(notice: CommitNotice): void;
   /** Progress of index builds; resolves when none is left. */
   buildIndexes(onProgress?: (progress: BuildProgress) => void): Promise<void>;
+  /**
+   * Removes what had lapsed at the last commit (history, documents with a `ttl`, what stood in deleted collections, indexes and
+   * databases) in small commits of its own; resolves when nothing of it is left. Nothing that can be seen changes.
+   */
+  collectGarbage(onProgress?: (progress: GarbageProgress) => void): Promise<void>;
   /** Walks everything and says what is wrong. Empty: nothing. */
   verify(onProgress?: (checked: number) => void): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -130,6 +174,12 @@ export interface BuildProgress {
   readonly index: string;
   /** Documents looked at so far. */
   readonly done: number;
+  readonly isComplete: boolean;
+}
+
+export interface GarbageProgress {
+  /** Rows removed or rewritten so far. */
+  readonly removed: number;
   readonly isComplete: boolean;
 }
 

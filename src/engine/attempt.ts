@@ -6,16 +6,25 @@ import { evaluate, type EvaluateOptions } from '../query/evaluate.ts';
 import type { Node } from '../query/node.ts';
 import { isKind, type Micros } from '../values/value.ts';
 import type { EngineOptions, QueryRequest } from './api.ts';
-import { authenticate, type AuthenticationContext, type Caller } from './authenticate.ts';
+import {
+  authenticate,
+  authenticationParts,
+  type AuthenticationContext,
+  type AuthenticationHost,
+  type Caller,
+} from './authenticate.ts';
 import { Budget } from './budget.ts';
 import { permissionsOf } from './caller-permissions.ts';
-import type { EngineContext } from './context.ts';
+import { isGranted } from './caller-roles.ts';
+import type { EngineContext, StoreContext } from './context.ts';
 import type { RecordedInputs } from './inputs.ts';
 import { Meters } from './meters.ts';
+import type { Permissions } from './permissions.ts';
 import { ContextNames } from './names.ts';
 import { EngineSession } from './session.ts';
 import { lambdasOf, schemasOf } from './stored-lambdas.ts';
 import type { AttemptInput, AttemptResult } from './attempts.ts';
+import { requireTransactionSize } from './version-rows.ts';
 
 /** What all runs of one query have in common. */
 export interface QueryPlan {
@@ -24,8 +33,17 @@ export interface QueryPlan {
   readonly parsed: Node | QueryFailure;
   /** When it came. */
   readonly started: Micros;
-import { requireTransactionSize } from './version-rows.ts';
-  readonly inputs: RecordedInputs;
+  readonly inputs: Pick<RecordedInputs, 'begin'>;
+  /** Asked by somebody who has no secret here. */
+  readonly standIn?: StandIn;
+  /** `Now()`, when it is not the snapshot: the query was made elsewhere. Rights and lapsing go by the snapshot all the same. */
+  readonly now?: Micros;
+}
+
+export interface StandIn {
+  /** @throws Suspended */
+  caller(context: StoreContext): Caller;
+  permissions(context: EngineContext): Permissions;
 }
 
 /** What one run makes of it. Faults of the caller are an outcome like any other, but nothing written is kept. */
@@ -39,13 +57,13 @@ export interface Attempted {
   readonly meters: Meters;
 }
 
-type HostParts = Pick<EngineOptions, 'clock' | 'sha256' | 'rootSecret'>;
+export type AttemptHost = AuthenticationHost & Pick<EngineOptions, 'clock'>;
 
 /** @throws Suspended, Refusal */
 export function attemptQuery(
   plan: QueryPlan,
   { writer, head, answers }: AttemptInput,
-  host: HostParts,
+  host: AttemptHost,
 ): AttemptResult<Attempted> {
   const { request, parsed, started } = plan;
   const snapshot = snapshotOf(Math.max(started, head), request.lastSeenTxn ?? 0);
@@ -54,10 +72,9 @@ export function attemptQuery(
   const store = { reader: writer, snapshot, schema };
   const session: { current?: EngineSession } = {};
   const lambdas = lambdasOf(session);
-  const caller = requireCaller(
-    { ...store, lambdas, sha256: host.sha256, rootSecret: host.rootSecret },
-    request.secret,
-  );
+  const caller =
+    plan.standIn?.caller(store) ??
+    requireCaller({ ...store, lambdas, ...authenticationParts(host, answers) }, request.secret);
   const budget = new Budget(host.clock, started, request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs);
   const meters = new Meters();
   const facts = { caller, snapshot, budget, meters };
@@ -66,13 +83,14 @@ export function attemptQuery(
     ts: snapshot,
     keep: false,
   });
-  if (parsed instanceof QueryFailure) return failed(parsed);
   const context = contextOf(
     { ...store, writer, commitTs, caller, lambdas, meters },
     plan,
     plan.inputs.begin(answers),
   );
   session.current = new EngineSession(context, budget);
+  if (!isGranted(context, caller)) refuseCaller();
+  if (parsed instanceof QueryFailure) return failed(parsed);
   try {
     const value = evaluate(parsed, session.current, limitsOf(request));
     const names = new ContextNames(context);
@@ -95,8 +113,11 @@ const snapshotOf = (present: Micros, lastSeen: Micros): Micros =>
 
 function requireCaller(context: AuthenticationContext, secret: string | undefined): Caller {
   const caller = secret === undefined ? undefined : authenticate(context, secret);
-  if (!caller) throw new Refusal('unauthorized', 'Unauthorized');
-  return caller;
+  return caller ?? refuseCaller();
+}
+
+function refuseCaller(): never {
+  throw new Refusal('unauthorized', 'Unauthorized');
 }
 
 type ContextParts = Omit<
@@ -106,7 +127,7 @@ type ContextParts = Omit<
 
 function contextOf(
   parts: ContextParts,
-  { request }: QueryPlan,
+  { request, now, standIn }: QueryPlan,
   inputs: EngineContext['inputs'],
 ): EngineContext {
   const context: EngineContext = {
@@ -116,8 +137,9 @@ function contextOf(
     inputs,
     permissions: { may: () => false },
     rewritten: new Set(),
+    ...(now !== undefined && { now }),
   };
-  context.permissions = permissionsOf(context, parts.caller);
+  context.permissions = standIn?.permissions(context) ?? permissionsOf(context, parts.caller);
   return context;
 }
 

@@ -4,7 +4,7 @@ import type { Run, StoreNeed } from '../store/facts.ts';
 import type { WriteSet } from '../store/port.ts';
 import { Suspended, type Need, type Writer } from '../store/reader.ts';
 import type { Micros } from '../values/value.ts';
-import type { ReadSet } from './api.ts';
+import type { CommitNotice, ReadSet } from './api.ts';
 import type { HostAnswers, HostNeed } from './host-answers.ts';
 
 /** What an attempt may use. The same attempt runs several times: it depends on nothing else. */
@@ -15,12 +15,16 @@ export interface AttemptInput {
   readonly head: Micros;
   readonly answers: HostAnswers;
 }
+export type Announced = Pick<CommitNotice, 'rows' | 'entries'>;
+
 export interface AttemptResult<T> {
   readonly value: T;
   /** Commit time of what it wrote: above `head`. */
   readonly ts: Micros;
   /** False: what it wrote is dropped. */
   readonly keep: boolean;
+  /** Seen to change though no row of it did: what a replica shows is not what it stores. */
+  readonly announced?: Announced;
 }
 /** Throws `Suspended` for what it needs; anything else it throws drops what it wrote. */
 export type Attempt<T> = (input: AttemptInput) => AttemptResult<T>;

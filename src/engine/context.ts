@@ -13,6 +13,8 @@ export interface Inputs {
   readonly newId: () => bigint;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  /** What tokens that others make for the root database are made out to. */
+  readonly rootAudience: string | undefined;
   /** @throws Suspended */
   readonly hash: (password: string) => string;
   /**
@@ -50,8 +52,10 @@ export interface EngineContext {
   readonly writer: Writer | undefined;
   /** The database the query runs in. */
   readonly database: DatabaseId;
-  /** `Now()`. */
+  /** The present: what lapses, who may do what, and `Now()` unless `now` says otherwise. */
   readonly snapshot: Micros;
+  /** `Now()` of a query that was made elsewhere. */
+  readonly now?: Micros | undefined;
   /** Valid time of what this query writes: later than every commit before it, and than `snapshot`. */
   readonly commitTs: Micros;
   readonly apiVersion: ApiVersion;

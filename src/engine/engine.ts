@@ -4,11 +4,21 @@ import { QueryFailure, REFUSALS, Refusal, statusOf } from '../errors.ts';
 import { parseQuery } from '../query/parse.ts';
 import type { Node } from '../query/node.ts';
 import type { ApiVersion } from '../query/session.ts';
+import type { RowAddress } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
 import { errorBody, refusalBody } from './answer.ts';
-import type { Engine, EngineOptions, Metrics, QueryAnswer, QueryRequest } from './api.ts';
+import type {
+  Engine,
+  EngineOptions,
+  Metrics,
+  QueryAnswer,
+  QueryRequest,
+  Transactions,
+} from './api.ts';
 import { attemptQuery, type Attempted, type QueryPlan } from './attempt.ts';
+import type { AttemptInput, AttemptResult } from './attempts.ts';
 import { authenticateSecret } from './authenticate-secret.ts';
+import { GarbageCollector } from './garbage-jobs.ts';
 import { buildIndexes } from './index-jobs.ts';
 import { RecordedInputs, createIds } from './inputs.ts';
 import { TextCache } from './text-cache.ts';
@@ -17,6 +27,7 @@ import { verifyStore } from './verify.ts';
 
 export function createEngine(options: EngineOptions): Engine {
   const transactor = new Transactor(options);
+  const garbage = new GarbageCollector(transactor, options);
   const makeId = createIds(options.clock, options.random);
   const parsedQueries = new TextCache<Node | QueryFailure>();
 
@@ -30,38 +41,62 @@ export function createEngine(options: EngineOptions): Engine {
       }
     });
 
-  const query = async (request: QueryRequest): Promise<QueryAnswer> => {
-    const started = options.clock();
-    const plan: QueryPlan = {
+  const transactions: Transactions = {
+    read: (attempt) => transactor.read(attempt),
+    write: (attempt) => transactor.write(attempt),
+    plan: (request, { ids = [], ...more } = {}) => ({
       request,
       parsed: parse(request.query, request.apiVersion),
-      started,
-      inputs: new RecordedInputs(makeId, options, request.address),
+      started: options.clock(),
+      inputs: new RecordedInputs(makeId, options, { address: request.address, ids }),
+      ...more,
+    }),
+    run: (plan, input) => attemptQuery(plan, input, options),
+    answer: ({ request, started }, run) => answerOf(request, run, options.clock() - started),
+    refused: ({ request, started }, reason) =>
+      refusedAnswer(request, reason, started, options.clock()),
+  };
+
+  const query = async (request: QueryRequest): Promise<QueryAnswer> => {
+    const plan = transactions.plan(request);
+    const { view } = options;
+    const looked: RowAddress[] = [];
+    const attempt = (input: AttemptInput): AttemptResult<Attempted> => {
+      looked.length = 0;
+      const writer = view?.over(input.writer, looked) ?? input.writer;
+      if (writer !== input.writer && mayWrite(plan)) throw new Refusal('forbidden', READ_ONLY);
+      return transactions.run(plan, { ...input, writer });
     };
-    const attempt: Parameters<typeof transactor.write<Attempted>>[0] = (input) =>
-      attemptQuery(plan, input, options);
-    const mayWrite =
-      request.allows === 'write' &&
-      !(plan.parsed instanceof QueryFailure) &&
-      plan.parsed.effect === 'write';
     try {
-      const run = mayWrite ? await transactor.write(attempt) : await transactor.read(attempt);
-      return answerOf(request, run, options.clock() - started);
+      const run = await (mayWrite(plan) ? transactor.write(attempt) : transactor.read(attempt));
+      const answer = transactions.answer(plan, run);
+      if (looked.length === 0) return answer;
+      const { rows, ranges } = answer.readSet;
+      return { ...answer, readSet: { rows: [...rows, ...looked], ranges } };
     } catch (reason) {
-      return refusedAnswer(request, reason, started, options.clock());
+      return transactions.refused(plan, reason);
     }
   };
 
   return {
     query,
+    transactions,
     authenticate: (secret) => authenticateSecret(transactor, secret, options),
     onCommit: (listener) => transactor.onCommit(listener),
     noteCommit: (notice) => transactor.noteCommit(notice),
     buildIndexes: (onProgress) => buildIndexes(transactor, options, onProgress),
+    collectGarbage: (onProgress) => garbage.collect(onProgress),
     verify: (onProgress) => verifyStore(transactor, options, onProgress),
     close: () => options.store.close(),
   };
 }
+
+const READ_ONLY =
+  'This database is a copy of a hub’s: write through the client of its sync (`sync.client`).';
+
+/** By the text of the query and the place of the call; whether it does is another matter. */
+export const mayWrite = ({ request, parsed }: QueryPlan): boolean =>
+  request.allows === 'write' && !(parsed instanceof QueryFailure) && parsed.effect === 'write';
 
 const NO_READS: QueryAnswer['readSet'] = { rows: [], ranges: [] };
 

@@ -25,25 +25,29 @@ export function createIds(
 
 export class RecordedInputs {
   private readonly makeId: () => bigint;
-  private readonly options: Pick<EngineOptions, 'random' | 'sha256'>;
+  private readonly options: Pick<EngineOptions, 'random' | 'sha256' | 'accessTokens'>;
   private readonly address: string | undefined;
-  private ids: bigint[] = [];
+  private readonly ids: bigint[];
   private bytes: Uint8Array[] = [];
 
-  /** @param address where the query came from */
+  /**
+   * @param address where the query came from
+   * @param ids the first of its ids, made up elsewhere
+   */
   constructor(
     makeId: () => bigint,
-    options: Pick<EngineOptions, 'random' | 'sha256'>,
-    address?: string,
+    options: Pick<EngineOptions, 'random' | 'sha256' | 'accessTokens'>,
+    { address, ids = [] }: { readonly address?: string | undefined; readonly ids?: readonly bigint[] } = {},
   ) {
     this.makeId = makeId;
     this.address = address;
+    this.ids = [...ids];
     this.options = options;
   }
 
-  /** An id was taken by somebody else: later runs get others. */
-  forgetIds(): void {
-    this.ids = [];
+  /** Ids made up so far: a query that is run again elsewhere begins with them. */
+  get madeIds(): readonly bigint[] {
+    return this.ids;
   }
 
   /** The inputs of one run, from the first on. */
@@ -54,6 +58,7 @@ export class RecordedInputs {
       newId: () => (this.ids[idAt++] ??= this.makeId()),
       randomBytes: (count) => (this.bytes[bytesAt++] ??= this.options.random(count)),
       sha256: this.options.sha256,
+      rootAudience: this.options.accessTokens?.rootAudience,
       hash: (password) => answers.hash(password),
       verify: (password, hash, { target, account }) =>
         answers.verify(password, hash, { target, account, address: this.address }),

@@ -65,7 +65,7 @@ export class EngineSession implements WriteSession {
     this.context = context;
     this.memory = memory;
     this.budget = budget;
-    this.snapshot = context.snapshot;
+    this.snapshot = context.now ?? context.snapshot;
     this.apiVersion = context.apiVersion;
     this.names = new ContextNames(context);
     context.openAside = (parts) => applierAside(context, parts, budget);
@@ -225,14 +225,15 @@ function applierAside(context: EngineContext, parts: AsideParts, budget: Steps):
       applyLambda(lambda, argument, session, { allows, time }),
   };
   const meters = new MetersAside();
-  const own = { ...context, ...parts, writer: undefined, lambdas, meters };
+  // Who may do what is a matter of the present, also for a query that brings a time of its own.
+  const own = { ...context, ...parts, writer: undefined, lambdas, meters, now: undefined };
   const steps = new AsideBudget(budget);
   const memory = new Memory();
   const session = new EngineSession(own, steps, memory);
   return (lambda, argument) => {
     steps.begin();
-    meters.begin();
     memory.clear();
+    meters.begin();
     return lambdas.apply(lambda, argument, 'read');
   };
 }

@@ -15,6 +15,7 @@ import { evaluateGroup, hostNeeds, storeNeeds, tryAttempt, valueOf } from './att
 import type { Attempt, Group, Job, Outcome } from './attempts.ts';
 import { HostAnswers } from './host-answers.ts';
 import { HostWork } from './host-work.ts';
+import { changeRows } from './change-log.ts';
 import { HEAD, commitsSince, headRow, readHead, type Head } from './head.ts';
 
 export interface Transacted<T> {
@@ -31,13 +32,14 @@ const HOT = { spaces: HOT_SPACES };
 const GROUP_JOBS_MAX = 256;
 
 type TransactorOptions = ConstructorParameters<typeof HostWork>[0] &
-  Pick<EngineOptions, 'durability' | 'lease' | 'random'>;
+  Pick<EngineOptions, 'durability' | 'lease' | 'random' | 'logsChanges'>;
 
 export class Transactor {
   private readonly lease: EngineOptions['lease'];
   private readonly work: HostWork;
   private readonly store: Store;
   private readonly durability: Durability;
+  private readonly logsChanges: boolean;
   private readonly cache = new FactCache(LIMITS.cacheBytes);
   private readonly queue: Job[] = [];
   private isPumping = false;
@@ -55,6 +57,7 @@ export class Transactor {
     this.work = new HostWork(options);
     this.store = options.store;
     this.durability = options.durability;
+    this.logsChanges = options.logsChanges ?? false;
   }
 
   onCommit(listener: (notice: CommitNotice) => void): () => void {
@@ -293,6 +296,7 @@ export class Transactor {
     const puts = group.writes.puts.map((put) =>
       put.space === 'documents' && added.has(put.row.key) ? { ...put, isNew: true } : put,
     );
+    if (this.logsChanges) puts.push(...changeRows(group.writes, before, group.ts));
     puts.push({ space: HEAD.space, row: head });
     tx.apply({ puts, deletes: group.writes.deletes });
     this.inFlight = { changes, head };
@@ -304,7 +308,7 @@ export class Transactor {
     this.inFlight = undefined;
     if (changes) {
       this.cache.advance(changes);
-      this.tell(noticeOf(changes));
+      this.tell(noticeOf(changes, group.members));
     }
     this.queue.unshift(...group.rest);
     for (const { job, outcome, committed } of group.members) {
@@ -374,9 +378,14 @@ function rowsRead({ members }: Group): readonly StoreNeed[] {
 const isSettled = ({ needs, presumed }: Group): boolean =>
   needs.length === 0 && presumed.length === 0;
 
-const noticeOf = ({ previous, ts, rows, entries }: Changes): CommitNotice => ({
-  previous,
-  ts,
-  rows: rows.map(({ space, key }) => ({ space, key })),
-  entries,
-});
+function noticeOf(changes: Changes, members: Group['members']): CommitNotice {
+  const { previous, ts } = changes;
+  const rows = changes.rows.map(({ space, key }) => ({ space, key }));
+  const entries = [...changes.entries];
+  for (const { outcome, committed } of members) {
+    if (committed === undefined || outcome.state !== 'done' || !outcome.announced) continue;
+    for (const each of outcome.announced.rows) rows.push(each);
+    for (const each of outcome.announced.entries) entries.push(each);
+  }
+  return { previous, ts, rows, entries };
+}

@@ -1,0 +1,141 @@
+/**
+ * The replica: what a device keeps of a hub's database. Stored rows are what the hub has confirmed; writes that have no verdict
+ * yet stand in the outbox, each with its effects, and what queries see is those effects over the stored rows. Every change of it is
+ * one transaction of the store, so tabs may have a replica each.
+ */
+import type { QueryAnswer } from '../../engine/api.ts';
+import type { ApiVersion } from '../../query/session.ts';
+import type { Micros } from '../../values/value.ts';
+import type {
+  Actor,
+  DeviceId,
+  DocumentName,
+  Epoch,
+  Pulled,
+  PushItem,
+  SetPart,
+  Verdict,
+} from '../protocol.ts';
+
+/** Where a write is on its way. `parked`: it waits for a login; it is not lost. */
+export type WriteState = 'local' | 'pushed' | 'confirmed' | 'amended' | 'refused' | 'parked';
+
+/** A write of this device, for ever to be found until the app has done with it. */
+export interface WriteRecord {
+  readonly item: PushItem;
+  readonly state: WriteState;
+  /** When it was made here, µs. */
+  readonly at: Micros;
+  /** What it answered here; undefined when it was not run here. */
+  readonly local: { readonly status: number; readonly body: string } | undefined;
+  readonly verdict: Verdict | undefined;
+  /** Running it again over what came from the hub failed: it will probably be refused. */
+  readonly predicted: 'refused' | undefined;
+  /** Its number, when it was made anew from one that was refused. */
+  readonly replaces: number | undefined;
+}
+
+export interface ReplicaSet {
+  readonly id: string;
+  /** Wire JSON text. */
+  readonly query: string;
+  /** As the hub resolved it; undefined before it has. */
+  readonly parts: readonly SetPart[] | undefined;
+  readonly loaded: readonly (string | undefined)[] | 'nothing';
+  /** Documents that came with its pages, and how many there will be. */
+  readonly rows: number;
+  readonly of: number | undefined;
+  readonly error: { readonly code: string; readonly description: string } | undefined;
+}
+
+/** The one row that says what this replica is of, and how far it has come. */
+export interface ReplicaState {
+  readonly hub: string;
+  readonly device: DeviceId;
+  readonly epoch: Epoch | undefined;
+  readonly cursor: Micros | undefined;
+  readonly schema: string | undefined;
+  readonly actor: Actor | undefined;
+  /** In order of priority. */
+  readonly sets: readonly ReplicaSet[];
+  /** Number of the latest write. */
+  readonly lastSeq: number;
+  /** Up to here writes are in the stored rows, or refused: none of them is shown from the outbox. */
+  readonly shownSeq: number;
+  /** Verdicts up to here are kept. */
+  readonly settledSeq: number;
+  /** The hub's clock minus this device's, µs. */
+  readonly skew: Micros;
+  /** Raised by each syncer that takes over: one that was frozen finds another number here and stops. */
+  readonly fence: number;
+  /** Raised whenever shown writes change otherwise than by one more: views are built anew. */
+  readonly generation: number;
+}
+
+export interface Submitted {
+  readonly seq: number;
+  /** What it did here. `undefined`: it runs at the hub only (it calls a function with rights of its own). */
+  readonly answer: QueryAnswer | undefined;
+}
+
+export interface SubmitRequest {
+  readonly query: string;
+  readonly apiVersion: ApiVersion;
+  readonly timeoutMs?: number;
+}
+
+export interface Replica {
+  /** Undefined: this database is of no hub. */
+  state(): Promise<ReplicaState | undefined>;
+  /** Makes an empty database a replica. @throws Refusal when it holds a schema of its own, or is of another hub or identity */
+  adopt(hub: string, actor: Actor, epoch: Epoch): Promise<ReplicaState>;
+  /** Reads as the identity: nothing is recorded. */
+  read(request: SubmitRequest): Promise<QueryAnswer>;
+  /**
+   * Runs a write over what is shown and keeps it in the outbox, in one commit. A query that fails here is not kept: its answer says why.
+   * @throws Refusal `connection_needed` when it sets a password or makes a secret; `outbox_full`; `locked`
+   */
+  submit(request: SubmitRequest): Promise<Submitted | { readonly failed: QueryAnswer }>;
+  /** Writes without a verdict, oldest first, as far as they fit. */
+  outgoing(limits: {
+    readonly count: number;
+    readonly bytes: number;
+  }): Promise<readonly PushItem[]>;
+  writes(states?: readonly WriteState[]): Promise<readonly WriteRecord[]>;
+  /** What a push or pull brought; those known already change nothing. Returns the new ones. */
+  settle(fence: number, verdicts: readonly Verdict[]): Promise<readonly WriteRecord[]>;
+  /** Takes over what a pull brought, and runs what is still pending again: one commit. @throws Fenced */
+  apply(fence: number, pulled: Pulled): Promise<Applied>;
+  /** Takes the fence: whoever had it stops at its next step. */
+  takeFence(): Promise<number>;
+  /** Sets to keep a copy of from now on, by priority. What only others held goes at once. */
+  setSets(sets: readonly { readonly id: string; readonly query: string }[]): Promise<ReplicaState>;
+  /** Fingerprint of what is here of a set. */
+  fingerprint(set: ReplicaSet): Promise<readonly string[]>;
+  /** Documents here that fall into these buckets of a set, with the hub's times. */
+  documentsIn(
+    set: ReplicaSet,
+    buckets: readonly number[],
+  ): Promise<readonly (readonly [...DocumentName, Micros])[]>;
+  /** The copy was copied, or has forgotten: goes on under a new id, writes without a verdict numbered anew. */
+  rename(fence: number): Promise<ReplicaState>;
+  /** The hub has another history: writes it does not know are offered again. */
+  reenter(fence: number, epoch: Epoch, lastSeq: number): Promise<ReplicaState>;
+  park(fence: number, isParked: boolean): Promise<void>;
+  /** @throws Refusal `invalid_option` when there is no such write, or it has no such choice */
+  discard(seq: number): Promise<void>;
+  /** Forgets everything of the hub. @throws Refusal `unsent_writes` unless `discardUnsent` */
+  leave(options: { readonly discardUnsent: boolean }): Promise<void>;
+}
+
+export interface Applied {
+  readonly state: ReplicaState;
+  /** Documents stored or removed. */
+  readonly documents: number;
+  readonly bytes: number;
+  /** Verdicts that came with it and were new. */
+  readonly settled: readonly WriteRecord[];
+}
+
+/** Another syncer has taken over. */
+export class Fenced extends Error {}
