@@ -31,6 +31,9 @@ export const LIMITS = {
   indexComponentBytes: 32_767,
   transactionBytes: 16 * 1024 * 1024,
   synchronousBuildDocuments: 128,
+  // What one commit of the collection of garbage may remove, or take along.
+  garbageStepRows: 256,
+  garbageStepBytes: 1024 * 1024,
   historyDaysDefault: 30,
   historyGraceMicros: 15 * 60 * 1_000_000,
   queryTimeoutDefaultMs: 120_000,

@@ -9,6 +9,7 @@ import { QueryLog } from '../src/logs/query-log.ts';
 import type { Store } from '../src/store/port.ts';
 import { createClock } from './clock.ts';
 import { CommitFeed } from './commit-feed.ts';
+import { Housekeeper } from './housekeeper.ts';
 import { IndexBuilder } from './index-builder.ts';
 import { Lease } from './lease.ts';
 import { LiveQueries } from './live.ts';
@@ -107,6 +108,15 @@ export async function openDatabase(
     onProgress: ({ index, done, isComplete }) =>
       tell({ type: 'progress', task: 'index', name: index, done, isComplete }),
   });
+  const housekeeper = new Housekeeper({
+    engine,
+    name: options.name,
+    report: reportWork,
+    after: (ms, body) => {
+      const timer = setTimeout(body, ms);
+      return () => clearTimeout(timer);
+    },
+  });
   engine.onCommit((notice) => {
     // Whoever is alone has nobody to tell; a tab that comes later reads what is there.
     if (!lease?.isHeld()) tabs.tell({ type: 'commit', notice: shortNotice(notice) });
@@ -116,6 +126,7 @@ export async function openDatabase(
     if (origin === 'other') engine.noteCommit(notice);
     live.noteCommit(notice, isComplete);
     builder.noteCommit(notice);
+    housekeeper.noteCommit(notice);
   });
   builder.start();
   void exports.work();
@@ -140,6 +151,7 @@ export async function openDatabase(
     rootSecret,
     async close() {
       isClosing = true;
+      housekeeper.close();
       live.close();
       await exports.close();
       await log?.flush();

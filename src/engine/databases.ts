@@ -2,11 +2,12 @@
  * Databases and their tree. A database's document lives in its parent's collection `databases`; its id is the database's
  * internal number. The root, number 0, has no document.
  */
-import { decodeDocumentKey } from '../codec/key.ts';
+import { after, collectionPrefix, decodeDocumentKey, type Key } from '../codec/key.ts';
 import { unpackVersion } from '../codec/row.ts';
 import { parseJson, type JsonObject } from '../codec/json.ts';
 import type { Entry } from '../store/port.ts';
 import type { Reader } from '../store/reader.ts';
+import { NATIVE } from '../values/value.ts';
 import type { DatabaseId, Ref } from '../values/value.ts';
 import type { EngineContext } from './context.ts';
 import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
@@ -39,6 +40,15 @@ export function databaseByName(
 ): DatabaseDefinition | undefined {
   return definitionIn(reader.range(nativeRange(NATIVE_INDEX.databasesByName, parent, name, 1)));
 }
+
+/** Anywhere below the root. */
+export const databaseByGlobalId = (
+  reader: Reader,
+  globalId: string,
+): DatabaseDefinition | undefined =>
+  definitionIn(
+    reader.range(nativeRange(NATIVE_INDEX.databasesByGlobalId, ROOT_DATABASE, globalId, 1)),
+  );
 
 /** From the child of the root down to `id`; empty for the root; undefined when it, or one above it, is gone. */
 export function databasePath(
@@ -82,4 +92,21 @@ function definitionIn(entries: readonly Entry[]): DatabaseDefinition | undefined
     globalId: typeof globalId === 'string' ? globalId : '',
     isContainer: fields.get('container') === true,
   };
+}
+
+const CHILDREN_AT_ONCE = 10_000;
+
+/** The database and all its descendants. */
+export function* databasesBelow(reader: Reader, database: DatabaseId): Generator<DatabaseId> {
+  yield database;
+  const prefix = collectionPrefix(database, NATIVE.databases);
+  const range = { space: 'documents', by: 'key', reverse: false, rows: false } as const;
+  for (let lower = prefix, isLast = false; !isLast;) {
+    const bounds = { lower, upper: after(prefix), limit: CHILDREN_AT_ONCE };
+    const children = reader.range({ ...range, ...bounds });
+    for (const { key } of children)
+      yield* databasesBelow(reader, Number(decodeDocumentKey(key).id));
+    isLast = children.length < CHILDREN_AT_ONCE;
+    lower = ((children.at(-1)?.key ?? prefix) + '\0') as Key;
+  }
 }

@@ -4,8 +4,10 @@ import { equalValues } from '../values/equal.ts';
 import { isObject } from '../values/value.ts';
 import type { ActionName, Micros, ObjectValue, Ref, Value } from '../values/value.ts';
 import type { EngineContext } from './context.ts';
+import type { StoreContext } from './context.ts';
 import { fieldsOf, minimumValidTime } from './documents.ts';
 import { versionRows } from './history.ts';
+import { retained } from './retained.ts';
 
 export interface DocumentEvent {
   readonly ts: Micros;
@@ -21,10 +23,9 @@ export function documentEvents(context: EngineContext, ref: Ref): readonly Docum
   const minimum = minimumValidTime(collection, context.snapshot);
   const versions = versionsOf(context, ref);
   const edge = versions.findLastIndex((version) => version.ts <= minimum);
-  const retained = versions.slice(Math.max(edge, 0));
   const events: DocumentEvent[] = [];
   let before: ObjectValue | undefined;
-  for (const version of retained) {
+  for (const version of versions.slice(Math.max(edge, 0))) {
     if (version.action === 'delete') {
       // At the edge there is nothing left of what it deleted.
       if (before) events.push({ ts: version.ts, action: 'delete', data: null });
@@ -44,12 +45,16 @@ export function documentEvents(context: EngineContext, ref: Ref): readonly Docum
 
 const NO_DATA: ObjectValue = new Map();
 
-/** All stored versions of a document, oldest first, ends of it included. */
-export const versionsOf = (
-  { reader }: Pick<EngineContext, 'reader'>,
+/** The versions of a document that count, oldest first, ends of it included. */
+export function versionsOf(
+  { reader, schema, snapshot }: StoreContext,
   ref: Ref,
-): readonly StoredVersion[] =>
-  versionRows(reader, ref).map((row) => unpackVersion(String(row.value)));
+): readonly StoredVersion[] {
+  const collection = schema(ref.database).collection(ref.collection);
+  if (!collection) return [];
+  const versions = versionRows(reader, ref).map((row) => unpackVersion(String(row.value)));
+  return retained(versions, minimumValidTime(collection, snapshot));
+}
 
 function dataOf(fields: ObjectValue): ObjectValue | undefined {
   const data = fields.get('data');

@@ -19,6 +19,7 @@ import { attemptQuery, type Attempted, type QueryPlan } from './attempt.ts';
 import type { AttemptInput, AttemptResult } from './attempts.ts';
 import { authenticateSecret } from './authenticate-secret.ts';
 import { GarbageCollector } from './garbage-jobs.ts';
+import { GarbageCollector } from './garbage-jobs.ts';
 import { buildIndexes } from './index-jobs.ts';
 import { RecordedInputs, createIds } from './inputs.ts';
 import { TextCache } from './text-cache.ts';
@@ -27,6 +28,7 @@ import { verifyStore } from './verify.ts';
 
 export function createEngine(options: EngineOptions): Engine {
   const transactor = new Transactor(options);
+  const garbage = new GarbageCollector(transactor, options);
   const garbage = new GarbageCollector(transactor, options);
   const makeId = createIds(options.clock, options.random);
   const parsedQueries = new TextCache<Node | QueryFailure>();
@@ -85,6 +87,7 @@ export function createEngine(options: EngineOptions): Engine {
     onCommit: (listener) => transactor.onCommit(listener),
     noteCommit: (notice) => transactor.noteCommit(notice),
     buildIndexes: (onProgress) => buildIndexes(transactor, options, onProgress),
+    collectGarbage: (onProgress) => garbage.collect(onProgress),
     collectGarbage: (onProgress) => garbage.collect(onProgress),
     verify: (onProgress) => verifyStore(transactor, options, onProgress),
     close: () => options.store.close(),

@@ -7,6 +7,7 @@ import type { Micros, ObjectValue, Ref } from '../values/value.ts';
 import type { EngineContext } from './context.ts';
 import { fieldsOf, historyEnd, keyOf, minimumValidTime } from './documents.ts';
 import { isNativeEntry } from './native-indexes.ts';
+import { retained } from './retained.ts';
 import { bodyOf } from './stored-values.ts';
 import {
   allEntries,
@@ -78,13 +79,16 @@ export function removeVersion(
   saveChain(context, ref, rows, without);
 }
 
+/** What no longer counts is left out, and goes when the chain is saved. */
 function chainOf(
   context: EngineContext,
   ref: Ref,
 ): { readonly rows: readonly Row[]; readonly links: Link[] } {
   const rows = versionRows(context.reader, ref);
-  const links = rows.map((row): Link => {
-    const version = unpackVersion(String(row.value));
+  const collection = context.schema(ref.database).collection(ref.collection);
+  const minimum = collection ? minimumValidTime(collection, context.snapshot) : 0;
+  const versions = rows.map((row) => unpackVersion(String(row.value)));
+  const links = retained(versions, minimum).map((version): Link => {
     const fields = version.action === 'delete' ? undefined : fieldsOf(context, ref, version);
     return { ts: version.ts, fields };
   });

@@ -1,11 +1,7 @@
 /** Background builds of indexes: step by step, each a commit of its own, resumable by anybody from the start. */
-import { after, collectionPrefix, decodeDocumentKey, type Key } from '../codec/key.ts';
-import type { Range } from '../store/port.ts';
-import type { Reader } from '../store/reader.ts';
-import { NATIVE } from '../values/value.ts';
-import type { DatabaseId } from '../values/value.ts';
+import type { Key } from '../codec/key.ts';
 import type { BuildProgress, EngineOptions } from './api.ts';
-import { ROOT_DATABASE } from './databases.ts';
+import { databasesBelow, ROOT_DATABASE } from './databases.ts';
 import type { IndexDefinition } from './definitions.ts';
 import { buildStep } from './index-build.ts';
 import { systemContext } from './system-context.ts';
@@ -64,23 +60,4 @@ async function waitingIndexes(
     return { value: waiting, ts: 0, keep: false };
   });
   return value;
-}
-
-const DATABASES_MAX = 100_000;
-
-/** The database and all its descendants. */
-export function* databasesBelow(reader: Reader, database: DatabaseId): Generator<DatabaseId> {
-  yield database;
-  const prefix = collectionPrefix(database, NATIVE.databases);
-  const range: Range = {
-    space: 'documents',
-    by: 'key',
-    lower: prefix,
-    upper: after(prefix),
-    reverse: false,
-    limit: DATABASES_MAX,
-    rows: false,
-  };
-  for (const { key } of reader.range(range))
-    yield* databasesBelow(reader, Number(decodeDocumentKey(key).id));
 }

@@ -7,6 +7,7 @@ import { Ref } from '../values/value.ts';
 import type { EngineOptions } from './api.ts';
 import type { EngineContext } from './context.ts';
 import { ROOT_DATABASE } from './databases.ts';
+import { isNative } from './definitions.ts';
 import { fieldsOf } from './documents.ts';
 import { NATIVE_INDEX } from './native-indexes.ts';
 import { systemContext } from './system-context.ts';
@@ -97,7 +98,9 @@ function problemsOf(
       if (version.action !== 'delete') fieldsOf(context, ref, version);
       return [];
     }
-    return entryProblems(name, context, ref, row, version);
+    // What stood in a collection that is gone waits to be collected: indexes made since know nothing of it.
+    const isGone = !isNative(collection) && !context.schema(database).collection(collection);
+    return isGone ? [] : entryProblems(name, context, ref, row, version);
   } catch (reason) {
     if (reason instanceof Suspended) throw reason;
     return [`${name} cannot be read: ${reason instanceof Error ? reason.message : String(reason)}`];
@@ -132,7 +135,7 @@ function entryProblems(
   return problems;
 }
 
-/** An index that was deleted leaves its entries on rows until they change: nobody can reach them. */
+/** An index that was deleted leaves its entries on rows until they are collected: nobody can reach them. */
 function isOfGoneIndex(context: EngineContext, entry: Key): boolean {
   const isNativeIndex = Object.values(NATIVE_INDEX).some(
     (index) =>

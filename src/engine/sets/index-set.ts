@@ -17,6 +17,8 @@ import { isKind } from '../../values/value.ts';
 import type { CollectionId, Micros, Ref, SetValue, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context.ts';
 import type { IndexDefinition } from '../definitions.ts';
+import { minimumValidTime } from '../documents.ts';
+import { isOver } from '../retained.ts';
 import { Leaf, type Stretch } from './leaf.ts';
 import { mergeOrdered } from './merge-ordered.ts';
 import { NOTHING, type SetCursor, type SetRequest } from './set-cursor.ts';
@@ -85,13 +87,28 @@ export class MatchEntries {
   }
 
   /** Undefined when the document has expired or its collection is gone. */
-  tupleOf(key: Key, wanted: 'living' | 'expired too' = 'living'): Tuple | undefined {
+  tupleOf(key: Key): Tuple | undefined {
+    return this.decoded(key, (ttl) => isOver(ttl, this.context.snapshot));
+  }
+
+  /** What came to the set at a time; one that expires goes unseen, and is no more when all of it is out of range. */
+  tupleAddedAt(added: Micros, key: Key): Tuple | undefined {
+    return this.decoded(key, (ttl, ref) => {
+      const minimum = ttl === undefined ? 0 : this.minimumOf(ref);
+      return added < minimum && isOver(ttl, minimum);
+    });
+  }
+
+  private decoded(
+    key: Key,
+    isGone: (ttl: Micros | undefined, ref: Ref) => boolean,
+  ): Tuple | undefined {
     const { context, prefix, sources } = this;
     const { reverse } = this.index;
     const { database } = this.index.ref;
     const found = decodeEntryBelow(prefix, database, key, reverse, context.lambdas.parse);
     const { values, ref, ttl, refAt } = found;
-    if (wanted === 'living' && ttl !== undefined && ttl <= context.snapshot) return undefined;
+    if (isGone(ttl, ref)) return undefined;
     if (this.living && !this.isLiving(ref)) return undefined;
     if (values.length === 0) return new RefTuple(ref, sources);
     const group = key.slice(prefix.length, refAt);
@@ -112,6 +129,11 @@ export class MatchEntries {
     if (given.length < values.length) return prefix;
     const exact = (prefix + refBytes(cut.ref)) as Key;
     return cut.side === 'low' ? exact : after(exact);
+  }
+
+  private minimumOf({ database, collection }: Ref): Micros {
+    const definition = this.context.schema(database).collection(collection);
+    return definition ? minimumValidTime(definition, this.context.snapshot) : 0;
   }
 
   private isLiving({ database, collection }: Ref): boolean {

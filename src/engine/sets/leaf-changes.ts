@@ -11,6 +11,8 @@ import { Ref, type Micros, type Value } from '../../values/value.ts';
 import type { EngineContext } from '../context.ts';
 import type { IndexDefinition } from '../definitions.ts';
 import { versionsOf } from '../document-events.ts';
+import { minimumValidTime } from '../documents.ts';
+import { retained } from '../retained.ts';
 import type { Change } from './changes.ts';
 import { addedAt, MatchEntries, type MatchSet } from './index-set.ts';
 import { Leaf, type Stretch } from './leaf.ts';
@@ -31,12 +33,13 @@ export function changesOfMatch(
   const stretch = { by: 'entry', lower: entries.prefix, upper: after(entries.prefix) } as const;
   const changes: Change[] = [];
   readAll(context, { ...stretch, space: 'documents', rows: true }, index.partitions, (found) => {
-    const tuple = entries.tupleOf(found.entry, 'expired too');
-    if (tuple) changes.push(changeOf(addedAt(found), 'add', tuple));
+    const added = addedAt(found);
+    const tuple = entries.tupleAddedAt(added, found.entry);
+    if (tuple) changes.push(changeOf(added, 'add', tuple));
   });
   readAll(context, { ...stretch, space: 'history', rows: false }, 1, (found) => {
     const { entry, added, removed } = decodeHistoryEntry(found.entry);
-    const tuple = entries.tupleOf(entry, 'expired too');
+    const tuple = entries.tupleAddedAt(added, entry);
     if (!tuple) return;
     changes.push(changeOf(added, 'add', tuple), changeOf(removed, 'remove', tuple));
   });
@@ -61,9 +64,11 @@ export function changesOfDocuments(
       else versions.set(id, [version]);
     });
   }
+  const definition = context.schema(collection.database).collection(Number(collection.id));
+  const minimum = definition ? minimumValidTime(definition, context.snapshot) : 0;
   return [...versions].flatMap(([id, list]) => {
     const ref = new Ref(collection.database, Number(collection.id), id);
-    return changesOfVersions(list, new RefTuple(ref, sources));
+    return changesOfVersions(retained(list, minimum), new RefTuple(ref, sources));
   });
 }
 

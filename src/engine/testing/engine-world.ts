@@ -1,6 +1,7 @@
 /** A whole engine for tests: memory store, a clock that is told the time, hashing that costs nothing. */
 import { createHash } from 'node:crypto';
 import { createMemoryStore } from '../../store/memory.ts';
+import type { Store } from '../../store/port.ts';
 import type { ApiVersion } from '../../query/session.ts';
 import type { Micros } from '../../values/value.ts';
 import type { Engine, QueryAnswer } from '../api.ts';
@@ -42,11 +43,13 @@ export class EngineWorld {
   verifications = 0;
   /** 2026-01-01; moves on by a second with every query. */
   now: Micros = 1_767_225_600_000_000;
-  readonly store = createMemoryStore();
+  readonly store: Store;
   readonly engine: Engine;
   private seed = 0;
 
-  constructor() {
+  /** @param store another engine may be on it too */
+  constructor(store: Store = createMemoryStore()) {
+    this.store = store;
     this.engine = createEngine({
       store: this.store,
       clock: () => this.now,
