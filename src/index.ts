@@ -14,6 +14,7 @@ export {
   UnavailableError,
 } from './client/errors.ts';
 export { openDatabase } from './client/open.ts';
+export { forgetDatabase, listDatabases } from './client/stored-names.ts';
 export {
   Bytes,
   Double,
@@ -30,6 +31,7 @@ export type { Database, DatabaseEvents, Progress } from './client/database.ts';
 export type { WireError, WireFailure } from './client/errors.ts';
 export type { AbortSignalLike, BurrowFetch, FetchInit } from './client/fetch.ts';
 export type { LogList, LogRequest, LogRequestRecord, Logs, LogState } from './client/logs.ts';
+export type { Login } from './client/login.ts';
 export type { DatabaseOptions } from './client/open.ts';
 export type { PageHelper } from './client/page-helper.ts';
 export type {
@@ -44,5 +46,6 @@ export type {
   SchemaDocument,
   Token,
 } from './client/query-types.ts';
+export type { StoredDatabase } from './client/stored-names.ts';
 export type { ResultOf } from './client/values.ts';
 export type { LossReport, Persistence, QueryMetrics } from './host/api.ts';

@@ -4,24 +4,34 @@ import {
   type HostApi,
   type HttpCall,
   type HttpReply,
-  type LossReport,
-  type LogFile,
   type OpenOptions,
   type OpenReply,
   type PageMessage,
   type Reply,
+  type UnlockCall,
+  type UnlockReply,
   type WorkerMessage,
 } from '../src/host/api.ts';
 import { Refusal } from '../src/errors.ts';
-import { handleRequest } from '../src/http/handle.ts';
-import type { Loss } from './birth-stamp.ts';
+import {
+  answerHttp,
+  lockedAnswer,
+  lockedLiveAnswer,
+  readLogFile,
+  reportOf,
+  verify,
+  type Opened,
+} from './host-answers.ts';
+import { locked, readLock, writeLock } from './lock.ts';
 import { holdForLife } from './locks.ts';
-import { openDatabase, type OpenDatabase } from './open-database.ts';
+import { openDatabase, type FoundStore } from './open-database.ts';
 import { OutgoingStreams } from './outgoing-streams.ts';
 import { probePersistence } from './persistence.ts';
 import { QueryRunner } from './query-runner.ts';
 import { refusalOf, replyOf, report } from './replies.ts';
 import type { StoredDatabase } from './stored-database.ts';
+import { Tabs } from './tabs.ts';
+import { tryLogin } from './unlock.ts';
 
 export interface HostOptions {
   /** Opens what is stored under a name. `onClosed`: the browser or another tab took it away. */
@@ -29,23 +39,17 @@ export interface HostOptions {
     name: string,
     onClosed: (description: string) => void,
   ) => Promise<StoredDatabase>;
-}
-
-interface Opened {
-  readonly stored: StoredDatabase;
-  readonly database: OpenDatabase;
-  readonly runner: QueryRunner;
-  readonly streams: OutgoingStreams;
-  readonly port: MessagePort;
+  /** Deletes what is stored under a name, and is open in no tab. */
+  readonly destroyStore: (name: string) => Promise<void>;
 }
 
 type State =
   | { readonly kind: 'new' }
   | { readonly kind: 'opening' }
   | { readonly kind: 'open'; readonly opened: Opened }
-  | { readonly kind: 'closed'; readonly description: string };
-
-const VERIFY_STEP = 1000;
+  /** Nothing but logins is answered. */
+  | { readonly kind: 'locked'; readonly opened: Opened }
+  | { readonly kind: 'closed'; readonly refusal: () => Refusal };
 
 /** A null prototype: what the page can name is what is written here. */
 export function createHost(options: HostOptions): HostApi<MessagePort> {
@@ -53,7 +57,7 @@ export function createHost(options: HostOptions): HostApi<MessagePort> {
   const api: HostApi<MessagePort> = {
     open: (...call) => host.open(...call),
     query: (call) => host.answer(({ runner }) => runner.run(call)),
-    http: (call) => host.answer((opened) => answerHttp(opened, call)),
+    http: (call) => host.answerHttp(call),
     logFile: (id, version) => host.answer(({ database }) => readLogFile(database, id, version)),
     verify: () => host.answer(verify),
     acknowledgeLoss: () =>
@@ -61,8 +65,11 @@ export function createHost(options: HostOptions): HostApi<MessagePort> {
         await stored.acknowledgeLoss();
         return undefined;
       }),
+    lock: () => host.lock(),
+    unlock: (call) => host.unlock(call),
     close: () => host.close(),
     destroy: () => host.destroy(),
+    forget: (name) => host.forget(name),
   };
   return Object.freeze(Object.assign(Object.create(null) as object, api));
 }
@@ -71,6 +78,8 @@ class Host {
   private readonly options: HostOptions;
   private state: State = { kind: 'new' };
   private readonly underWay = new Set<Promise<unknown>>();
+  /** How the lock was turned last while the database was opened. */
+  private heard: 'locked' | 'unlocked' | undefined = undefined;
 
   constructor(options: HostOptions) {
     this.options = options;
@@ -84,26 +93,25 @@ class Host {
       const tell = (message: WorkerMessage): void => port.postMessage(message);
       // None of these waits for another.
       const persistenceProbed = probePersistence();
-      const opening = this.options.openStore(options.name, (description) =>
-        this.lose(description, tell),
+      const opening = this.openStore(options.name, (description) =>
+        this.loseStore(description, tell),
       );
-      const database = await openDatabase(
-        opening.then(({ store }) => store),
-        options,
-        {
-          tell,
-          ready: holdForLife(options.aliveLock),
-          onDestroyed: () => this.lose('The database was deleted in another tab.', tell),
-        },
-      );
-      const stored = await opening;
+      const database = await openDatabase(opening, options, {
+        tell,
+        ready: holdForLife(options.aliveLock),
+        onDestroyed: () => this.loseStore('The database was deleted in another tab.', tell),
+        onLock: (state) => this.noteLock(state, tell),
+      });
+      const { stored } = await opening;
       const streams = new OutgoingStreams({ tell, refusalOf });
       const opened = { stored, database, runner: new QueryRunner(database), streams, port };
-      this.state = { kind: 'open', opened };
+      this.state = { kind: database.isLocked ? 'locked' : 'open', opened };
       port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) => hear(opened, data));
       port.start();
       const persistence = await persistenceProbed;
-      return { rootSecret: database.rootSecret, persistence, loss: reportOf(stored.loss) };
+      if (this.heard) this.noteLock(this.heard, tell);
+      const rootSecret = database.isLocked ? undefined : database.rootSecret;
+      return { rootSecret, persistence, loss: reportOf(stored.loss) };
     });
   }
 
@@ -111,55 +119,157 @@ class Host {
     const { state } = this;
     const running = replyOf(async () => {
       if (state.kind === 'open') return work(state.opened);
-      const description = state.kind === 'closed' ? state.description : 'It is not open yet.';
-      throw new Refusal('storage_unavailable', description);
+      throw refusalIn(state);
     });
     this.underWay.add(running);
     void running.finally(() => this.underWay.delete(running));
     return running;
   }
 
+  /** Whoever asks by HTTP hears of the lock by HTTP. */
+  async answerHttp(call: HttpCall): Promise<Reply<HttpReply>> {
+    const reply = await this.answer((opened) => answerHttp(opened, call));
+    return reply.ok || reply.refusal.code !== 'locked'
+      ? reply
+      : { ok: true, value: lockedAnswer(call) };
+  }
+
+  lock(): Promise<Reply<undefined>> {
+    return replyOf(async () => {
+      const { state } = this;
+      if (state.kind === 'locked') return undefined;
+      if (state.kind !== 'open') throw refusalIn(state);
+      const { stored, database } = state.opened;
+      // Before too: a tab that is left alone by one that dies amid this trusts what it knows.
+      database.tabs.tell({ type: 'locked' });
+      await writeLock(stored.store, 'locked');
+      database.tabs.tell({ type: 'locked' });
+      // Whoever is still running finds the mark; the page ends this worker as soon as it hears.
+      this.state = { kind: 'closed', refusal: locked };
+      await database.log?.flush();
+      return undefined;
+    });
+  }
+
+  unlock(call: UnlockCall): Promise<Reply<UnlockReply>> {
+    return replyOf(async () => {
+      const { state } = this;
+      if (state.kind !== 'locked' && state.kind !== 'open') throw refusalIn(state);
+      const { stored, database } = state.opened;
+      const reply = await tryLogin(database.engine, database.rootSecret, call);
+      // Unless it was turned in another tab meanwhile.
+      if (reply.status >= 300 || this.state.kind !== 'locked') return reply;
+      await writeLock(stored.store, 'open');
+      database.tabs.tell({ type: 'unlocked' });
+      await this.shut(unlocked);
+      return reply;
+    });
+  }
+
   close(): Promise<Reply<undefined>> {
     return replyOf(async () => {
-      await this.shut();
+      await this.shut(closed);
       return undefined;
     });
   }
 
   destroy(): Promise<Reply<undefined>> {
     return replyOf(async () => {
-      const opened = await this.shut((each) => each.database.tabs.tell({ type: 'destroyed' }));
+      const opened = await this.shut(closed, async ({ stored, database }) => {
+        // A deletion that is cut off, or blocked by a frozen tab, is brought to its end by the next open.
+        await writeLock(stored.store, 'forgotten').catch(report);
+        database.tabs.tell({ type: 'destroyed' });
+      });
       await opened?.stored.destroy();
       return undefined;
     });
   }
 
+  forget(name: string): Promise<Reply<undefined>> {
+    return replyOf(async () => {
+      if (this.state.kind !== 'new') throw new Error('This worker has opened a database.');
+      const tabs = new Tabs(name, () => undefined);
+      tabs.tell({ type: 'destroyed' });
+      try {
+        await this.options.destroyStore(name);
+      } finally {
+        tabs.close();
+      }
+      return undefined;
+    });
+  }
+
+  private async openStore(
+    name: string,
+    onClosed: (description: string) => void,
+  ): Promise<FoundStore & { readonly stored: StoredDatabase }> {
+    const stored = await this.options.openStore(name, onClosed);
+    const state = await readLock(stored.store);
+    if (state !== 'forgotten') return { stored, store: stored.store, isLocked: state === 'locked' };
+    await stored.destroy();
+    const fresh = await this.options.openStore(name, onClosed);
+    return { stored: fresh, store: fresh.store, isLocked: false };
+  }
+
   /** Refuses new calls, waits for the running ones, lets go. */
-  private async shut(before?: (opened: Opened) => void): Promise<Opened | undefined> {
+  private async shut(
+    refusal: () => Refusal,
+    before?: (opened: Opened) => Promise<void>,
+  ): Promise<Opened | undefined> {
     const { state } = this;
-    if (state.kind !== 'open') return undefined;
+    if (state.kind !== 'open' && state.kind !== 'locked') return undefined;
     const { opened } = state;
-    this.state = { kind: 'closed', description: 'The database was closed.' };
+    this.state = { kind: 'closed', refusal };
     await opened.streams.close();
     await Promise.all(this.underWay);
-    before?.(opened);
+    await before?.(opened);
     await opened.database.close();
     return opened;
   }
 
   /** The store is gone, unasked. */
-  private lose(description: string, tell: (message: WorkerMessage) => void): void {
+  private lose(refusal: () => Refusal, tell: () => void): void {
     if (this.state.kind === 'closed') return;
     const { state } = this;
-    this.state = { kind: 'closed', description };
-    tell({ type: 'closed', description });
-    if (state.kind === 'open') state.opened.database.close().catch(report);
+    this.state = { kind: 'closed', refusal };
+    tell();
+    if (state.kind === 'open' || state.kind === 'locked') {
+      state.opened.database.close().catch(report);
+    }
   }
+
+  private loseStore(description: string, tell: (message: WorkerMessage) => void): void {
+    this.lose(
+      () => new Refusal('storage_unavailable', description),
+      () => tell({ type: 'closed', description }),
+    );
+  }
+
+  /** Turned in another tab, or met in the store. */
+  private noteLock(state: 'locked' | 'unlocked', tell: (message: WorkerMessage) => void): void {
+    if (this.state.kind === 'opening') this.heard = state;
+    const isNews = this.state.kind === (state === 'locked' ? 'open' : 'locked');
+    if (isNews) this.lose(state === 'locked' ? locked : unlocked, () => tell({ type: state }));
+  }
+}
+
+const closed = (): Refusal => new Refusal('storage_unavailable', 'The database was closed.');
+const unlocked = (): Refusal =>
+  new Refusal('storage_unavailable', 'The database was unlocked: it is opened anew.');
+
+function refusalIn(state: State): Refusal {
+  if (state.kind === 'closed') return state.refusal();
+  if (state.kind === 'locked') return locked();
+  return new Refusal('storage_unavailable', 'It is not open yet.');
 }
 
 function hear({ database, streams, port }: Opened, message: PageMessage): void {
   switch (message.type) {
     case 'subscribe':
+      if (database.isLocked) {
+        port.postMessage(lockedLiveAnswer(message.id));
+        return;
+      }
       database.live.add(message.id, message.secret, message.query);
       return;
     case 'unsubscribe':
@@ -174,59 +284,4 @@ function hear({ database, streams, port }: Opened, message: PageMessage): void {
     case 'ping':
       port.postMessage({ type: 'pong' } satisfies WorkerMessage);
   }
-}
-
-function reportOf(loss: Loss | undefined): LossReport | undefined {
-  if (!loss) return undefined;
-  const { kind, lastHead } = loss;
-  const until = new Date(lastHead / 1000).toISOString();
-  // The mark follows commits with some delay: there may be none in it yet.
-  const lastCommit = lastHead > 0 ? ` The last commit known of was at ${until}.` : '';
-  const description =
-    kind === 'recreated'
-      ? `All data of this database is gone: the browser deleted it, or lost its files.${lastCommit} The database is new and empty.`
-      : `The browser put this database back to an earlier state. Commits up to ${until} are missing.`;
-  return { kind, lastHead, description };
-}
-
-async function answerHttp(
-  { database, streams, runner }: Opened,
-  call: HttpCall,
-): Promise<HttpReply> {
-  const { status, headers, body } = await handleRequest(call, database.http);
-  runner.scheduleFlush();
-  return { status, headers, body: typeof body === 'string' ? body : { stream: streams.add(body) } };
-}
-
-async function readLogFile(
-  { exports }: OpenDatabase,
-  id: string,
-  version: number,
-): Promise<LogFile | undefined> {
-  const found = await exports.file(id, version);
-  if (!found) return undefined;
-  const parts: BlobPart[] = [];
-  for await (const chunk of found.chunks) parts.push(chunk as Uint8Array<ArrayBuffer>);
-  return { name: found.name, file: new Blob(parts, { type: 'application/gzip' }) };
-}
-
-async function verify({ database, port }: Opened): Promise<readonly string[]> {
-  const tell = (done: number, isComplete: boolean): void =>
-    port.postMessage({
-      type: 'progress',
-      task: 'verify',
-      name: undefined,
-      done,
-      isComplete,
-    } satisfies WorkerMessage);
-  let told = 0;
-  let checked = 0;
-  const problems = await database.engine.verify((done) => {
-    checked = done;
-    if (done - told < VERIFY_STEP) return;
-    told = done;
-    tell(done, false);
-  });
-  tell(checked, true);
-  return problems;
 }

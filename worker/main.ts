@@ -1,5 +1,5 @@
 /** The worker of a page, over IndexedDB. */
-import { openDexieDatabase } from './dexie-store.ts';
+import { destroyDexieStore, openDexieDatabase } from './dexie-store.ts';
 import { serve } from './serve.ts';
 
-serve({ openStore: openDexieDatabase });
+serve({ openStore: openDexieDatabase, destroyStore: (name) => destroyDexieStore(name) });

@@ -12,6 +12,7 @@ import { CommitFeed } from './commit-feed.ts';
 import { Housekeeper } from './housekeeper.ts';
 import { IndexBuilder } from './index-builder.ts';
 import { Lease } from './lease.ts';
+import { guardedStore, lockedStore } from './lock.ts';
 import { LiveQueries } from './live.ts';
 import { unlessElsewhere } from './locks.ts';
 import { openGzip } from './log-files.ts';
@@ -30,6 +31,14 @@ export interface OpenContext {
   readonly tell: (message: WorkerMessage) => void;
   /** Another tab has deleted the database. */
   readonly onDestroyed: () => void;
+  /** The database was locked, or what was locked is open again. */
+  readonly onLock: (state: 'locked' | 'unlocked') => void;
+}
+
+/** A store, and whether it was found locked. Then its engine serves logins only, whatever is in the store. */
+export interface FoundStore {
+  readonly store: Store;
+  readonly isLocked: boolean;
 }
 
 export interface OpenDatabase {
@@ -41,14 +50,15 @@ export interface OpenDatabase {
   readonly tabs: Tabs;
   readonly clock: () => number;
   readonly rootSecret: string;
+  readonly isLocked: boolean;
   /** Lets go of everything. Nothing may be under way. */
   close(): Promise<void>;
 }
 
 export async function openDatabase(
-  opening: Promise<Store>,
+  opening: Promise<FoundStore>,
   options: OpenOptions,
-  { tell, onDestroyed, ready }: OpenContext,
+  { tell, onDestroyed, onLock, ready }: OpenContext,
 ): Promise<OpenDatabase> {
   const clock = createClock();
   const feed = new CommitFeed();
@@ -56,17 +66,20 @@ export async function openDatabase(
     if (message.type === 'commit') feed.publish(message.notice, 'other');
     else if (message.type === 'opening') lease?.giveUp();
     else if (message.type === 'left') lease?.noteLeft();
-    else onDestroyed();
+    else if (message.type === 'destroyed') onDestroyed();
+    else onLock(message.type);
   });
   const lease = makeLease(options.name, tabs);
   // Before anything is written: nobody believes itself alone from here on.
   const joined = Promise.all([lease?.join(), ready]);
-  const [store] = await Promise.all([opening, joined]).catch(async (reason: unknown) => {
-    await joined.catch(() => undefined);
-    lease?.close();
-    tabs.close();
-    throw reason;
-  });
+  const [{ store, isLocked }] = await Promise.all([opening, joined]).catch(
+    async (reason: unknown) => {
+      await joined.catch(() => undefined);
+      lease?.close();
+      tabs.close();
+      throw reason;
+    },
+  );
 
   const pool = new PasswordPool({
     hashCost: options.hashCost,
@@ -76,9 +89,11 @@ export async function openDatabase(
       Math.max(1, (navigator.hardwareConcurrency ?? 2) - 1),
     ),
   });
-  const rootSecret = options.rootSecret ?? `burrow-root-${base64Url(random(30))}`;
+  // A page that names its own secret must not be able to log in by it.
+  const known = isLocked ? undefined : options.rootSecret;
+  const rootSecret = known ?? `burrow-root-${base64Url(random(30))}`;
   const engine = createEngine({
-    store,
+    store: isLocked ? lockedStore(store) : guardedStore(store, () => onLock('locked')),
     clock,
     random,
     sha256,
@@ -128,8 +143,10 @@ export async function openDatabase(
     builder.noteCommit(notice);
     housekeeper.noteCommit(notice);
   });
-  builder.start();
-  void exports.work();
+  if (!isLocked) {
+    builder.start();
+    void exports.work();
+  }
   const onCommit = (listener: (notice: CommitNotice) => void) => feed.listen(listener);
   return {
     engine,
@@ -149,6 +166,7 @@ export async function openDatabase(
     tabs,
     clock,
     rootSecret,
+    isLocked,
     async close() {
       isClosing = true;
       housekeeper.close();

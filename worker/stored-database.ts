@@ -7,6 +7,6 @@ export interface StoredDatabase {
   /** What had been lost when it was opened, until that is acknowledged. */
   readonly loss: Loss | undefined;
   acknowledgeLoss(): Promise<void>;
-  /** Deletes it all. The store is closed. */
+  /** Closes the store and deletes it all. */
   destroy(): Promise<void>;
 }

@@ -6,6 +6,9 @@ export type TabMessage =
   /** A tab opens the database: who is alone gives that up. */
   | { readonly type: 'opening' }
   | { readonly type: 'left' }
+  /** The lock of the database was turned. */
+  | { readonly type: 'locked' }
+  | { readonly type: 'unlocked' }
   /** The database was deleted. */
   | { readonly type: 'destroyed' };
 

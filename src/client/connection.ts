@@ -85,6 +85,18 @@ export class Connection {
     }
   }
 
+  /** @param worker loaded; terminated when it has deleted what is stored under `name` */
+  static async forget(worker: Worker, name: string): Promise<void> {
+    const none = (): void => undefined;
+    const { port1 } = new MessageChannel();
+    const connection = new Connection(worker, port1, { onMessage: none, onLost: none });
+    try {
+      await connection.call((host) => host.forget(name));
+    } finally {
+      connection.end(new Error('The worker has done its work.'));
+    }
+  }
+
   /** @throws QueryError also when the worker is lost amid the call */
   call<T>(run: (host: Host) => Promise<Reply<T>>): Promise<T> {
     const { ended } = this;

@@ -7,9 +7,10 @@ import type {
   QueryReply,
   WorkerMessage,
 } from '../host/api.ts';
-import { makeClient, type Client, type QueryOptions } from './client.ts';
+import { makeClient, valueOf, type Client, type QueryOptions } from './client.ts';
 import { fetchFrom, type BurrowFetch } from './fetch.ts';
-import type { Link } from './link.ts';
+import { lockedError, type Link } from './link.ts';
+import { unlockCall, type Login } from './login.ts';
 import { Logs } from './logs.ts';
 import { answerOffers } from './service-offers.ts';
 import { Streams } from './streams.ts';
@@ -22,6 +23,10 @@ export interface DatabaseEvents {
   progress: CustomEvent<Progress>;
   /** A new worker, after one was lost, found data missing. */
   loss: CustomEvent<LossReport>;
+  /** Its user has signed out, here or in another tab: all that runs has failed with the code `locked`. */
+  locked: CustomEvent<undefined>;
+  /** It can be used again, with a new root secret. */
+  unlocked: CustomEvent<undefined>;
   /** Nothing can be asked of this object any more; `detail` says why. */
   closed: CustomEvent<string>;
 }
@@ -41,9 +46,9 @@ export class Database extends EventTarget {
   private askedToPersist = false;
 
   /** @internal */
-  constructor(link: Link, options: { readonly persist: boolean }) {
+  constructor(link: Link, options: { readonly name: string; readonly persist: boolean }) {
     super();
-    this.name = link.name;
+    this.name = options.name;
     this.link = link;
     this.mayAskToPersist = options.persist;
     this.subscriptions = new Subscriptions(link);
@@ -52,7 +57,7 @@ export class Database extends EventTarget {
     const openStream = (stream: number) => streams.open(stream);
     const abortStream = (stream: number, reason: unknown) => streams.abort(stream, reason);
     this.fetch = fetchFrom({ http, openStream, abortStream });
-    this.stopOffers = answerOffers({ name: link.name, http, openStream });
+    this.stopOffers = answerOffers({ name: options.name, http, openStream });
     this.logs = new Logs({
       http,
       logFile: (id, version) => link.call((host) => host.logFile(id, version)),
@@ -62,13 +67,40 @@ export class Database extends EventTarget {
     });
     link.listen({
       onMessage: (message) => this.tell(message),
+      onLock: () => this.tellLock(),
       onRenewed: () => this.tellLoss(),
     });
   }
 
   /** Opens everything in this database. Keep it in the page. */
   get rootSecret(): string {
+    if (this.isLocked) throw lockedError();
     return this.link.rootSecret;
+  }
+
+  /** Its user has signed out: nothing in it can be read until it is unlocked. */
+  get isLocked(): boolean {
+    return this.link.isLocked;
+  }
+
+  /**
+   * Ends the session on this device, in all tabs: everything is refused with the code `locked`, also after a reload, until somebody
+   * unlocks the database. Tokens stay valid, and their secrets unlock it: log out first with those that are kept anywhere.
+   * @param options `forget`: closes the database instead and deletes all that is kept of it on this device
+   */
+  async signOut({ forget = false }: { readonly forget?: boolean } = {}): Promise<void> {
+    await (forget ? this.destroy() : this.link.lock());
+  }
+
+  /**
+   * Opens the lock, in all tabs.
+   * @returns the secret given, or of the new token of who logged in by password
+   * @throws QueryError `unauthorized`, `authentication failed`
+   */
+  async unlock(login: Login): Promise<{ readonly secret: string }> {
+    return (await valueOf(await this.link.unlock(unlockCall(login)))) as {
+      readonly secret: string;
+    };
   }
 
   /** Data that was found missing when the database was opened; until `acknowledgeLoss()` at every open. */
@@ -177,7 +209,15 @@ export class Database extends EventTarget {
       case 'part':
       case 'broken':
       case 'pong':
+      case 'locked':
+      case 'unlocked':
     }
+  }
+
+  private tellLock(): void {
+    // Files whose URLs were handed out are data too.
+    if (this.isLocked) this.logs.close();
+    this.dispatchEvent(new CustomEvent(this.isLocked ? 'locked' : 'unlocked'));
   }
 
   private tellLoss(): void {

@@ -6,14 +6,20 @@ import {
   type Persistence,
   type PageMessage,
   type Reply,
+  type UnlockCall,
+  type UnlockReply,
   type WorkerMessage,
 } from '../host/api.ts';
-import { Connection } from './connection.ts';
-import { BurrowError } from './errors.ts';
+import { Connection, refusalError } from './connection.ts';
+import { BurrowError, type QueryError } from './errors.ts';
 import { startWorker } from './start-worker.ts';
 import type { Remote } from 'comlink';
 
+/** Of the lock, amid one call. */
+const TURNS_MAX = 3;
+
 export interface LinkOptions {
+  /** Under which it is stored. */
   readonly name: string;
   readonly start: (() => Worker) | undefined;
   readonly durability: 'strict' | 'relaxed';
@@ -24,6 +30,8 @@ export interface LinkOptions {
 /** Who hears of what comes unasked. */
 export interface LinkListener {
   onMessage?(message: WorkerMessage): void;
+  /** The lock was turned: `isLocked` says how. */
+  onLock?(): void;
   /** A new worker serves the database: what the old one kept must be said again. */
   onRenewed?(): void;
   /** The worker is gone, or the database was closed: nothing more comes from it. */
@@ -41,6 +49,9 @@ export class Link {
   private lastLoss: LossReport | undefined = undefined;
   private lastPersistence: Persistence = 'none';
   private opened = 0;
+  private locked = false;
+  /** How often the lock was turned: what was begun before is not for after. */
+  private turns = 0;
 
   constructor(options: LinkOptions) {
     this.name = options.name;
@@ -49,6 +60,11 @@ export class Link {
 
   get rootSecret(): string {
     return this.secret;
+  }
+
+  /** Since its user signed out. */
+  get isLocked(): boolean {
+    return this.locked;
   }
 
   /** Data that was found missing when the database was last opened. */
@@ -73,11 +89,18 @@ export class Link {
   /** Opens the database, again when its worker was lost. */
   connect(): Promise<Connection> {
     if (this.closed) return Promise.reject(this.closed);
-    this.current ??= this.open().catch((error: unknown) => {
-      this.current = undefined;
+    if (this.current) return this.current;
+    const opening = this.open().catch((error: unknown) => {
+      if (this.current === opening) this.current = undefined;
       throw error;
     });
-    return this.current;
+    this.current = opening;
+    return opening;
+  }
+
+  /** The first time. */
+  async start(): Promise<void> {
+    await this.overTurns(() => Promise.resolve());
   }
 
   async call<T>(run: (host: Remote<HostApi<MessagePort>>) => Promise<Reply<T>>): Promise<T> {
@@ -87,7 +110,41 @@ export class Link {
 
   /** Sent when connected. */
   async post(message: PageMessage): Promise<void> {
-    (await this.connect()).post(message);
+    const connection = await this.connect();
+    if (this.locked) throw lockedError();
+    connection.post(message);
+  }
+
+  /** Ends the session in all tabs. Whoever still waits for an answer gets `lockedError()`. */
+  async lock(): Promise<void> {
+    await this.overTurns(async (connection) => {
+      if (!this.locked) await connection.call((host) => host.lock());
+    });
+    if (!this.locked) this.turn(true);
+  }
+
+  /** Resolves with what the login was answered; when it was accepted, the database is open. */
+  async unlock(call: UnlockCall): Promise<UnlockReply> {
+    const reply = await this.overTurns((connection) =>
+      connection.call((host) => host.unlock(call)),
+    );
+    if (reply.status >= 300 || !this.locked) return reply;
+    this.turn(false);
+    await this.connect();
+    if (this.locked) throw lockedError();
+    return reply;
+  }
+
+  /** Another tab may turn the lock meanwhile, which ends the worker: then it is looked at anew. */
+  private async overTurns<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      const { turns } = this;
+      try {
+        return await run(await this.connect());
+      } catch (error) {
+        if (turns === this.turns || tries >= TURNS_MAX) throw error;
+      }
+    }
   }
 
   /** Sent only if a worker is there: it is about what that worker keeps. */
@@ -104,7 +161,11 @@ export class Link {
     );
     this.closed = reason;
     const connection = await connecting?.catch(() => undefined);
-    if (!connection) return;
+    if (!connection) {
+      // What cannot be opened can still be deleted.
+      if (how === 'destroy') await forgetStored(this.name, this.options.start);
+      return;
+    }
     const late = setTimeout(() => connection.end(reason), deadlineMs);
     try {
       await connection.call((host) => host[how]());
@@ -118,7 +179,30 @@ export class Link {
     }
   }
 
+  /** What a worker had in memory goes with it. Another one opens the database, as its lock then is. */
+  private turn(isLocked: boolean): void {
+    if (this.closed) return;
+    const { current } = this;
+    const reason = lockedError();
+    this.turns++;
+    this.current = undefined;
+    this.secret = '';
+    void current?.then(
+      (connection) => connection.end(reason),
+      () => undefined,
+    );
+    for (const listener of this.listeners) listener.onEnded?.(reason);
+    if (isLocked) this.setLocked(true);
+  }
+
+  private setLocked(isLocked: boolean): void {
+    if (this.locked === isLocked) return;
+    this.locked = isLocked;
+    for (const listener of this.listeners) listener.onLock?.();
+  }
+
   private async open(): Promise<Connection> {
+    const { turns } = this;
     const { name, start, durability, hashCost, log } = this.options;
     const worker = await startWorker(start);
     const { connection, reply } = await Connection.open(
@@ -140,14 +224,25 @@ export class Link {
         },
       },
     );
-    this.secret = reply.rootSecret;
+    if (turns !== this.turns) {
+      connection.end(lockedError());
+      throw lockedError();
+    }
+    this.secret = reply.rootSecret ?? '';
     this.lastLoss = reply.loss;
     this.lastPersistence = reply.persistence;
+    this.setLocked(reply.rootSecret === undefined);
     if (this.opened++ > 0) for (const listener of this.listeners) listener.onRenewed?.();
     return connection;
   }
 
   private receive(message: WorkerMessage): void {
+    if (message.type === 'locked') this.turn(true);
+    else if (message.type === 'unlocked') {
+      this.turn(false);
+      // Its secret is wanted before it is asked for; who asks anyway hears of a failure.
+      this.connect().catch(() => undefined);
+    }
     if (message.type === 'closed') {
       const reason = new BurrowError(message.description);
       this.closed = reason;
@@ -157,3 +252,17 @@ export class Link {
     for (const listener of this.listeners) listener.onMessage?.(message);
   }
 }
+
+/** Deletes what is stored under a name that this page has not opened. */
+export async function forgetStored(name: string, start: LinkOptions['start']): Promise<void> {
+  await Connection.forget(await startWorker(start), name);
+}
+
+/** The same words as the worker's. */
+export const lockedError = (): QueryError =>
+  refusalError({
+    code: 'locked',
+    status: 423,
+    description:
+      'The database is locked: its user has signed out. Unlock it with db.unlock({ secret }) or db.unlock({ user, password }).',
+  });

@@ -109,7 +109,7 @@ export class Logs {
     };
   }
 
-  /** @internal URLs made here stop working. */
+  /** @internal URLs made so far stop working. */
   close(): void {
     this.urls.close();
   }
@@ -151,5 +151,6 @@ const CODES: Readonly<Record<number, string>> = {
   403: 'forbidden',
   404: 'not found',
   409: 'conflict',
+  423: 'locked',
   429: 'too many requests',
 };

@@ -2,6 +2,8 @@ import { LIMITS } from '../limits.ts';
 import { Database } from './database.ts';
 import { BurrowError } from './errors.ts';
 import { Link } from './link.ts';
+import type { Login } from './login.ts';
+import { checkName, storedName } from './stored-names.ts';
 
 export interface DatabaseOptions {
   /** Makes the worker, where a bundler does not find it by itself. */
@@ -16,6 +18,13 @@ export interface DatabaseOptions {
   };
   /** bcrypt cost of new passwords. */
   readonly hashCost?: number;
+  /**
+   * Whose data it is, such as an e-mail address: each identity has a database of its own under this name. It is written nowhere; the
+   * same text opens the same database.
+   */
+  readonly identity?: string;
+  /** Unlocks a database whose user had signed out. */
+  readonly unlock?: Login;
   /** Whether to ask the browser, after the first write, never to evict the data. Default true; some browsers ask the user. */
   readonly persist?: boolean;
 }
@@ -31,11 +40,16 @@ const DAY_MAX = 3650;
  * const notes = await db.client().query(q.Paginate(q.Documents(q.Collection('notes'))));
  */
 export async function openDatabase(name: string, options: DatabaseOptions = {}): Promise<Database> {
-  check(
-    typeof name === 'string' && name !== '',
-    'The name of a database is a text that is not empty.',
-  );
-  const { worker, durability = 'strict', log = {}, hashCost, persist = true } = options;
+  checkName(name);
+  const {
+    identity,
+    unlock,
+    worker,
+    durability = 'strict',
+    log = {},
+    hashCost,
+    persist = true,
+  } = options;
   const { enabled = false, retentionDays = 30, maxBytes = 64 * 1024 * 1024 } = log;
   const cost = hashCost ?? LIMITS.hashCostDefault;
   check(
@@ -59,14 +73,21 @@ export async function openDatabase(name: string, options: DatabaseOptions = {}):
     'The option `log.maxBytes` is an integer that is not negative.',
   );
   const link = new Link({
-    name,
+    name: await storedName(name, identity),
     start: worker,
     durability,
     hashCost: cost,
     log: { enabled, retentionDays, maxBytes },
   });
-  await link.connect();
-  return new Database(link, { persist });
+  await link.start();
+  const database = new Database(link, { name, persist });
+  if (unlock && database.isLocked) {
+    await database.unlock(unlock).catch(async (reason: unknown) => {
+      await database.close();
+      throw reason;
+    });
+  }
+  return database;
 }
 
 const isWithin = (value: number, min: number, max: number): boolean =>

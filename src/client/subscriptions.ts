@@ -78,8 +78,9 @@ export class Subscriptions {
   /** The worker is gone: another takes over, unless the database was closed or workers die one after the other. */
   private outlive(reason: Error): void {
     if (this.byId.size === 0) return;
-    const closed = !(reason instanceof QueryError);
-    if (!closed && performance.now() - this.renewed > CRASH_LOOP_MS) {
+    // Closed, or locked: that ends them.
+    const isOver = !(reason instanceof QueryError) || reason.code === 'locked';
+    if (!isOver && performance.now() - this.renewed > CRASH_LOOP_MS) {
       this.link.connect().catch((error: unknown) => this.failAll(error));
     } else this.failAll(reason);
   }

@@ -5,7 +5,7 @@
 import type { RefusalCode } from '../errors.ts';
 
 /** Raised when anything below changes: a page and a worker of different builds refuse each other. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 /** What the worker answers to `HELLO`, once it can be called. */
 export interface Ready {
@@ -66,11 +66,20 @@ export interface LossReport {
 export type Persistence = 'persistent' | 'best-effort' | 'session' | 'none';
 
 export interface OpenReply {
-  readonly rootSecret: string;
+  /** Undefined: the database is locked. Every call but `unlock`, `close` and `destroy` is refused. */
+  readonly rootSecret: string | undefined;
   readonly persistence: Persistence;
   /** Reported at each open until it is acknowledged. */
   readonly loss: LossReport | undefined;
 }
+
+/** A login: the secret of one, or who logs in, as wire JSON, and the password. */
+export type UnlockCall =
+  | { readonly secret: string }
+  | { readonly user: string; readonly password: string };
+
+/** As of a query: `{"resource":{"secret":…}}` or `{"errors":[…]}`. */
+export type UnlockReply = Pick<QueryReply, 'status' | 'body'>;
 
 export interface QueryCall {
   readonly secret: string;
@@ -143,10 +152,16 @@ export interface HostApi<Port> {
   /** Everything that is wrong with what is stored; progress goes through the port. */
   verify(): Promise<Reply<readonly string[]>>;
   acknowledgeLoss(): Promise<Reply<undefined>>;
+  /** Locks the database, in all tabs and for later opens, and lets go of it. */
+  lock(): Promise<Reply<undefined>>;
+  /** Opens the lock, in all tabs, when the login is accepted; then this worker has done its work: another one opens the database. */
+  unlock(call: UnlockCall): Promise<Reply<UnlockReply>>;
   /** Answers what is under way, then lets go of everything. */
   close(): Promise<Reply<undefined>>;
   /** Closes, and deletes what is stored. */
   destroy(): Promise<Reply<undefined>>;
+  /** Deletes what is stored under a name that this worker has not opened. */
+  forget(name: string): Promise<Reply<undefined>>;
 }
 
 /** From the page, through the port. */
@@ -177,6 +192,9 @@ export type WorkerMessage =
   | ProgressMessage
   /** The worker has let go of the database, unasked. */
   | { readonly type: 'closed'; readonly description: string }
+  /** The lock was turned, here or in another tab. The worker has let go of the database. */
+  | { readonly type: 'locked' }
+  | { readonly type: 'unlocked' }
   | { readonly type: 'pong' };
 
 export interface ProgressMessage {

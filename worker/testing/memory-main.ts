@@ -10,4 +10,5 @@ serve({
       acknowledgeLoss: () => Promise.resolve(),
       destroy: () => Promise.resolve(),
     }),
+  destroyStore: () => Promise.resolve(),
 });

@@ -80,6 +80,9 @@ export class FakeWorker extends EventTarget {
       acknowledgeLoss: done,
       close: done,
       destroy: done,
+      lock: done,
+      unlock: () => missing,
+      forget: done,
       ...answers,
       open: (options, port) => {
         this.opened.push(options);

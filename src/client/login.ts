@@ -1,0 +1,19 @@
+import type { UnlockCall } from '../host/api.ts';
+import { wrap } from './builders.ts';
+import { encodeQuery } from './encode.ts';
+import { BurrowError } from './errors.ts';
+import type { Arg } from './query-types.ts';
+
+/** A login that unlocks a database: the secret of a token, or of a key that is admin or server; or a user and their password. */
+export type Login =
+  | { readonly secret: string }
+  /** `user`: a ref, or `q.Match(q.Index('users_by_email'), email)`. */
+  | { readonly user: Arg; readonly password: string };
+
+export function unlockCall(login: Login): UnlockCall {
+  if ('secret' in login && typeof login.secret === 'string') return { secret: login.secret };
+  if ('password' in login && typeof login.password === 'string') {
+    return { user: encodeQuery(wrap(login.user)), password: login.password };
+  }
+  throw new BurrowError('A database is unlocked with { secret } or with { user, password }.');
+}

@@ -1,0 +1,81 @@
+/** Under which names databases are stored: their own, or with a hash of whose they are. */
+import { BurrowError } from './errors.ts';
+import { forgetStored } from './link.ts';
+
+/** A database on this device. */
+export interface StoredDatabase {
+  readonly name: string;
+  /** Stands for the identity whose it is, which it does not tell; undefined: opened without one. */
+  readonly identityHash: string | undefined;
+}
+
+const STORED_NAME = /^(.*) #([\w-]{43})$/su;
+/** Whoever sees the hash can only guess identities; each guess takes a while. */
+const ROUNDS = 100_000;
+
+export function checkName(name: unknown): asserts name is string {
+  if (typeof name !== 'string' || name === '') {
+    throw new BurrowError('The name of a database is a text that is not empty.');
+  }
+  if (STORED_NAME.test(name)) {
+    throw new BurrowError('The name of a database does not end like that of an identity’s.');
+  }
+}
+
+export async function storedName(name: string, identity: string | undefined): Promise<string> {
+  if (identity === undefined) return name;
+  if (typeof identity !== 'string' || identity === '') {
+    throw new BurrowError('The option `identity` is a text that is not empty.');
+  }
+  return nameOf(name, await hashOf(name, identity));
+}
+
+const nameOf = (name: string, hash: string): string => `${name} #${hash}`;
+
+async function hashOf(name: string, identity: string): Promise<string> {
+  if (!globalThis.crypto?.subtle) {
+    throw new BurrowError('The option `identity` needs a page served by https, or from localhost.');
+  }
+  const utf8 = new TextEncoder();
+  const text = utf8.encode(identity.normalize('NFC'));
+  const key = await crypto.subtle.importKey('raw', text, 'PBKDF2', false, ['deriveBits']);
+  const salt = utf8.encode(`burrow ${name}`);
+  const how = { name: 'PBKDF2', hash: 'SHA-256', salt, iterations: ROUNDS };
+  const bits = await crypto.subtle.deriveBits(how, key, 256);
+  return btoa(String.fromCharCode(...new Uint8Array(bits)))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+}
+
+/** The databases of this origin that were opened under a name: without an identity, and one for each that was given. */
+export async function listDatabases(name: string): Promise<readonly StoredDatabase[]> {
+  checkName(name);
+  const factory = globalThis.indexedDB as Partial<IDBFactory> | undefined;
+  if (!factory?.databases) throw new BurrowError('This browser does not list databases.');
+  const stored = await factory.databases();
+  return stored.flatMap(({ name: found = '' }) => {
+    if (found === name) return [{ name, identityHash: undefined }];
+    const [, of, identityHash] = STORED_NAME.exec(found) ?? [];
+    return of === name ? [{ name, identityHash }] : [];
+  });
+}
+
+/**
+ * Deletes all that is kept of a database on this device. It need not be open, nor unlocked; tabs that have it open let go of it.
+ * @param options `identity` or `identityHash`: whose; neither: that which was opened without an identity
+ */
+export async function forgetDatabase(
+  name: string,
+  options: {
+    readonly identity?: string;
+    readonly identityHash?: string | undefined;
+    readonly worker?: () => Worker;
+  } = {},
+): Promise<void> {
+  checkName(name);
+  const { identity, identityHash, worker } = options;
+  const stored =
+    identityHash === undefined ? await storedName(name, identity) : nameOf(name, identityHash);
+  await forgetStored(stored, worker);
+}
