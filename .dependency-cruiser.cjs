@@ -123,7 +123,7 @@ module.exports = {
       from: { path: '^e2e/' },
       to: { path: '^(src|worker|hub|demo|bench)/', pathNot: '^src/index\\.ts$' },
     },
-    onlyFrom('worker-names-its-packages', 'dexie|bcryptjs|fflate|@noble/hashes', 'worker', 'hub'),
+    onlyFrom('worker-names-its-packages', 'dexie|bcryptjs|fflate|jose|@noble/hashes', 'worker', 'hub'),
     onlyFrom('the-edge-names-comlink', 'comlink', 'worker', 'src/client'),
   ],
   options: {

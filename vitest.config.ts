@@ -32,6 +32,7 @@ export default defineConfig({
             'fast-check',
             'faunadb',
             'fflate',
+            'jose',
           ],
         },
         test: {

@@ -26,9 +26,7 @@ test('the original driver, bundled into an app as it is, logs in, pages, counts 
   const requests: string[] = [];
   const result = await page.evaluate(async () => {
     const { Client, query: q } = (await loadDriver()).default;
-    const { fetch, rootSecret } = (globalThis.db = await burrow.openDatabase('driver', {
-      hashCost: 4,
-    }));
+    const { fetch, rootSecret } = (globalThis.db = await burrow.openDatabase('driver', {}));
     const call = (name: string, ...args: readonly unknown[]): unknown => {
       const builder = q[name];
       if (!builder) throw new Error(`The driver has no ${name}.`);

@@ -20,7 +20,7 @@ interface Secrets {
 const openUsers = (page: Page, name: string): Promise<Secrets> =>
   page.evaluate(async (name) => {
     const { q } = burrow;
-    globalThis.db = await burrow.openDatabase(name, { hashCost: 4, log: { enabled: true } });
+    globalThis.db = await burrow.openDatabase(name, { log: { enabled: true } });
     const admin = db.client();
     await admin.query(q.CreateCollection({ name: 'users' }));
     const user = await admin.query(

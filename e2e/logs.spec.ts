@@ -19,7 +19,7 @@ interface Line {
 
 const openLog = (page: Page, name: string): Promise<void> =>
   page.evaluate(async (name) => {
-    globalThis.db = await burrow.openDatabase(name, { hashCost: 4, log: { enabled: true } });
+    globalThis.db = await burrow.openDatabase(name, { log: { enabled: true } });
   }, name);
 
 /** Queries of every kind that holds a secret. @returns the secrets */

@@ -10,7 +10,6 @@ const open = (page: Page, options: object = {}): Promise<void> =>
   page.evaluate(
     async ([name, options]) => {
       globalThis.db = await burrow.openDatabase(name, {
-        hashCost: 4,
         log: { enabled: true },
         ...options,
       });

@@ -43,7 +43,7 @@ function loadDriver(): Driver {
 }
 
 test('the original driver works unchanged over db.fetch', async () => {
-  const db = await openDatabase(`driver-${Date.now()}`, { durability: 'relaxed', hashCost: 4 });
+  const db = await openDatabase(`driver-${Date.now()}`, { durability: 'relaxed' });
   const { Client, query: q } = loadDriver();
   const client = new Client({ secret: db.rootSecret, fetch: db.fetch });
   expect(await client.ping('all')).toBe('Scope all is OK');

@@ -17,7 +17,7 @@ const memoryWorker = () =>
 let databases = 0;
 const freshName = (): string => `main-${Date.now()}-${++databases}`;
 const open = (options: DatabaseOptions = {}): Promise<Database> =>
-  openDatabase(freshName(), { hashCost: 4, durability: 'relaxed', ...options });
+  openDatabase(freshName(), { durability: 'relaxed', ...options });
 
 /** A collection of users and an index by which they log in. */
 async function signUp(db: Database): Promise<void> {

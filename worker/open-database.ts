@@ -7,6 +7,7 @@ import type { HttpHost } from '../src/http/message.ts';
 import { LogExports } from '../src/logs/exports.ts';
 import { QueryLog } from '../src/logs/query-log.ts';
 import type { Store } from '../src/store/port.ts';
+import { createAccessTokens } from './access-tokens.ts';
 import { createClock } from './clock.ts';
 import { CommitFeed } from './commit-feed.ts';
 import { Housekeeper } from './housekeeper.ts';
@@ -99,6 +100,7 @@ export async function openDatabase(
     sha256,
     passwords: pool.passwords,
     hashCost: options.hashCost,
+    accessTokens: createAccessTokens(options.audience),
     durability: options.durability,
     rootSecret,
     regionGroup: REGION_GROUP,

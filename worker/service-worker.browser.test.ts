@@ -28,7 +28,6 @@ test('plain fetch of a path of the origin is answered by the page that has the d
   await register('prefix=/burrow/&database=served');
   database = await openDatabase('served', {
     worker: memoryWorker,
-    hashCost: 4,
     log: { enabled: true },
   });
   const headers = { authorization: `Bearer ${database.rootSecret}`, 'x-faunadb-api-version': '4' };
@@ -70,7 +69,7 @@ test('plain fetch of a path of the origin is answered by the page that has the d
 
 test('a stream comes through the service worker', async () => {
   await register('database=streamed');
-  database = await openDatabase('streamed', { worker: memoryWorker, hashCost: 4 });
+  database = await openDatabase('streamed', { worker: memoryWorker });
   const admin = database.client();
   await admin.query(q.CreateCollection({ name: 'notes' }));
   const headers = { authorization: `Bearer ${database.rootSecret}`, 'x-faunadb-api-version': '4' };

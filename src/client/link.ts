@@ -24,6 +24,7 @@ export interface LinkOptions {
   readonly start: (() => Worker) | undefined;
   readonly durability: 'strict' | 'relaxed';
   readonly hashCost: number;
+  readonly audience: string | undefined;
   readonly log: LogOptions;
 }
 
@@ -203,7 +204,7 @@ export class Link {
 
   private async open(): Promise<Connection> {
     const { turns } = this;
-    const { name, start, durability, hashCost, log } = this.options;
+    const { name, start, durability, hashCost, audience, log } = this.options;
     const worker = await startWorker(start);
     const { connection, reply } = await Connection.open(
       worker,
@@ -212,6 +213,7 @@ export class Link {
         name,
         durability,
         hashCost,
+        audience,
         log,
         rootSecret: this.secret || undefined,
         aliveLock: `burrow:alive:${Math.random()}:${performance.now()}`,

@@ -16,7 +16,9 @@ test('openDatabase() refuses wrong options, each with a sentence', async () => {
   const wrong = (name: unknown, options: object = {}) => openDatabase(name as string, options);
   await expect(wrong('')).rejects.toThrow('The name of a database');
   await expect(wrong('notes', { durability: 'loose' })).rejects.toThrow("'strict' or 'relaxed'");
-  await expect(wrong('notes', { hashCost: 99 })).rejects.toThrow('from 4 to 14');
+  await expect(wrong('notes', { hashCost: 9 })).rejects.toThrow('from 10 to 14');
+  await expect(wrong('notes', { audience: '' })).rejects.toThrow('`audience`');
+  await expect(wrong('notes', { hashCost: 99 })).rejects.toThrow('from 10 to 14');
   await expect(wrong('notes', { worker: 'worker.js' })).rejects.toThrow(
     'function that makes a Worker',
   );
@@ -29,13 +31,13 @@ test('openDatabase() hands its options to the worker', async () => {
   const db = await openDatabase('notes', {
     worker: () => fake.asWorker(),
     durability: 'relaxed',
-    hashCost: 5,
+    hashCost: 11,
   });
   expect(fake.opened).toMatchObject([
     {
       name: 'notes',
       durability: 'relaxed',
-      hashCost: 5,
+      hashCost: 11,
       log: { enabled: false, retentionDays: 30 },
       rootSecret: undefined,
     },

@@ -16,8 +16,10 @@ export interface DatabaseOptions {
     readonly retentionDays?: number;
     readonly maxBytes?: number;
   };
-  /** bcrypt cost of new passwords. */
+  /** bcrypt cost of new passwords, from 10 to 14. */
   readonly hashCost?: number;
+  /** What tokens of identity providers (JWT) are made out to: with it, the database itself has access providers, not only those inside it. */
+  readonly audience?: string;
   /**
    * Whose data it is, such as an e-mail address: each identity has a database of its own under this name. It is written nowhere; the
    * same text opens the same database.
@@ -48,6 +50,7 @@ export async function openDatabase(name: string, options: DatabaseOptions = {}):
     durability = 'strict',
     log = {},
     hashCost,
+    audience,
     persist = true,
   } = options;
   const { enabled = false, retentionDays = 30, maxBytes = 64 * 1024 * 1024 } = log;
@@ -61,8 +64,12 @@ export async function openDatabase(name: string, options: DatabaseOptions = {}):
     "The option `durability` is 'strict' or 'relaxed'.",
   );
   check(
-    isWithin(cost, LIMITS.hashCostMin, LIMITS.hashCostMax),
-    `The option \`hashCost\` is an integer from ${LIMITS.hashCostMin} to ${LIMITS.hashCostMax}.`,
+    isWithin(cost, LIMITS.hashCostNewMin, LIMITS.hashCostMax),
+    `The option \`hashCost\` is an integer from ${LIMITS.hashCostNewMin} to ${LIMITS.hashCostMax}.`,
+  );
+  check(
+    audience === undefined || (typeof audience === 'string' && audience !== ''),
+    'The option `audience` is a text that is not empty.',
   );
   check(
     isWithin(retentionDays, 1, DAY_MAX),
@@ -77,6 +84,7 @@ export async function openDatabase(name: string, options: DatabaseOptions = {}):
     start: worker,
     durability,
     hashCost: cost,
+    audience,
     log: { enabled, retentionDays, maxBytes },
   });
   await link.start();

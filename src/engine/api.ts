@@ -164,11 +164,6 @@ export interface Engine {
    * databases) in small commits of its own; resolves when nothing of it is left. Nothing that can be seen changes.
    */
   collectGarbage(onProgress?: (progress: GarbageProgress) => void): Promise<void>;
-  /**
-   * Removes what had lapsed at the last commit (history, documents with a `ttl`, what stood in deleted collections, indexes and
-   * databases) in small commits of its own; resolves when nothing of it is left. Nothing that can be seen changes.
-   */
-  collectGarbage(onProgress?: (progress: GarbageProgress) => void): Promise<void>;
   /** Walks everything and says what is wrong. Empty: nothing. */
   verify(onProgress?: (checked: number) => void): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -179,12 +174,6 @@ export interface BuildProgress {
   readonly index: string;
   /** Documents looked at so far. */
   readonly done: number;
-  readonly isComplete: boolean;
-}
-
-export interface GarbageProgress {
-  /** Rows removed or rewritten so far. */
-  readonly removed: number;
   readonly isComplete: boolean;
 }
 

@@ -1,25 +1,42 @@
 /** Who is behind a secret, outside any query. */
 import type { Credential, EngineOptions } from './api.ts';
-import { authenticate, credentialOf } from './authenticate.ts';
+import type { AttemptInput } from './attempts.ts';
+import { authenticate, authenticationParts, credentialOf, type Caller } from './authenticate.ts';
+import { isGranted } from './caller-roles.ts';
 import { lambdasOf, schemasOf } from './stored-lambdas.ts';
+import { systemContext } from './system-context.ts';
 import type { Transactor } from './transact.ts';
+
+type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens'>;
 
 export async function authenticateSecret(
   transactor: Transactor,
   secret: string,
-  { clock, sha256, rootSecret }: Pick<EngineOptions, 'clock' | 'sha256' | 'rootSecret'>,
+  host: Host,
 ): Promise<Credential | undefined> {
-  const now = clock();
-  const { value } = await transactor.read(({ writer, head }) => {
-    const snapshot = Math.max(now, head);
-    const schema = schemasOf(writer);
-    // Nobody's lambdas are run to know who asks.
-    const lambdas = lambdasOf({});
-    const caller = authenticate(
-      { reader: writer, snapshot, schema, lambdas, sha256, rootSecret },
-      secret,
-    );
+  const now = host.clock();
+  const { value } = await transactor.read((input) => {
+    const snapshot = Math.max(now, input.head);
+    const caller = callerOf(input, snapshot, secret, host);
     return { value: caller && credentialOf(caller), ts: snapshot, keep: false };
   });
   return value;
+}
+
+function callerOf(
+  input: AttemptInput,
+  snapshot: number,
+  secret: string,
+  host: Host,
+): Caller | undefined {
+  const { writer, answers } = input;
+  const schema = schemasOf(writer);
+  // Nobody's lambdas are run to know who asks: only to know whether a token that others made opens anything.
+  const lambdas = lambdasOf({});
+  const store = { reader: writer, snapshot, schema, lambdas };
+  const caller = authenticate({ ...store, ...authenticationParts(host, answers) }, secret);
+  if (!caller?.grant) return caller;
+  return isGranted(systemContext(input, caller.database, host, caller), caller)
+    ? caller
+    : undefined;
 }

@@ -3,11 +3,14 @@ import { decodeDocumentKey } from '../codec/key.ts';
 import { unpackVersion } from '../codec/row.ts';
 import { unreachable } from '../errors.ts';
 import { Ref, integer, isArray, isKind } from '../values/value.ts';
-import type { DatabaseId, ObjectValue, Value } from '../values/value.ts';
+import type { DatabaseId, Lambda, ObjectValue, Value } from '../values/value.ts';
+import { accessCaller } from './access-caller.ts';
+import { looksLikeAccessToken } from './access-token.ts';
 import type { Credential, CredentialLabel, EngineOptions } from './api.ts';
 import type { EngineContext, StoreContext } from './context.ts';
 import { ROOT_DATABASE, databaseByName, databaseMeant, databasePath } from './databases.ts';
 import { fieldsOf, isExpired, liveVersion } from './documents.ts';
+import type { HostAnswers } from './host-answers.ts';
 import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
 import { parseScope, type Scope } from './scopes.ts';
 import { globalIdNumber, isRootSecret, isSameText, parseSecret, secretHash } from './secrets.ts';
@@ -29,12 +32,35 @@ export interface Caller {
   readonly identity: Ref | undefined;
   /** A token from `login`, not a key acting as a document. */
   readonly isToken: boolean;
+  /** Of a token that somebody else has made. */
+  readonly grant?: AccessGrant;
+}
+
+export interface AccessGrant {
+  readonly claims: ObjectValue;
+  /** Roles beside those of the caller, for whose predicates the claims are the argument. */
+  readonly conditional: readonly { readonly role: Ref; readonly predicate: Lambda }[];
 }
 
 export interface AuthenticationContext extends StoreContext, Pick<EngineContext, 'lambdas'> {
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
   readonly rootSecret: EngineOptions['rootSecret'];
+  readonly rootAudience: string | undefined;
+  /** Whether a key published at the address has signed the token. @throws Suspended */
+  readonly isSigned: (token: string, jwksUri: string) => boolean;
 }
+
+export type AuthenticationHost = Pick<EngineOptions, 'sha256' | 'rootSecret' | 'accessTokens'>;
+
+export const authenticationParts = (
+  { sha256, rootSecret, accessTokens }: AuthenticationHost,
+  answers: Pick<HostAnswers, 'isSigned'>,
+) => ({
+  sha256,
+  rootSecret,
+  rootAudience: accessTokens?.rootAudience,
+  isSigned: (token: string, jwksUri: string) => answers.isSigned(token, jwksUri),
+});
 
 const BUILTIN: ReadonlySet<string> = new Set(['admin', 'server', 'server-readonly', 'client']);
 export const isBuiltinRole = (role: Value | undefined): role is BuiltinRole =>
@@ -48,6 +74,7 @@ export function authenticate(context: AuthenticationContext, text: string): Call
   if (isRootSecret(secret, context.rootSecret, context.sha256)) {
     return scoped(context, ROOT_CALLER, suffix);
   }
+  if (looksLikeAccessToken(text)) return accessCaller(context, text);
   const parsed = parseSecret(secret);
   if (!parsed) return undefined;
   const found = secretDocument(context, parsed);
@@ -73,7 +100,7 @@ export interface SecretDocument {
   readonly fields: ObjectValue;
 }
 
-type SecretContext = Omit<AuthenticationContext, 'rootSecret'>;
+type SecretContext = StoreContext & Pick<AuthenticationContext, 'lambdas' | 'sha256'>;
 
 /** The live key or token whose secret this is. */
 export function secretDocument(context: SecretContext, secret: Secret): SecretDocument | undefined {

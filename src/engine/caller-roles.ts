@@ -1,7 +1,7 @@
 /** The roles of a caller: those of its secret, and those it is a member of. Spec: auth 3.3. */
 import { eachElement } from '../query/gather.ts';
 import type { DatabaseId, Ref } from '../values/value.ts';
-import type { Caller } from './authenticate.ts';
+import type { AccessGrant, Caller } from './authenticate.ts';
 import type { EngineContext } from './context.ts';
 import type { RoleDefinition } from './definitions.ts';
 import { isAny } from './permissions.ts';
@@ -10,14 +10,36 @@ import { collectionOfDocument, isSameRef } from './refs.ts';
 import { Schema } from './schema.ts';
 
 /** @throws Suspended */
-export function rolesOf(context: EngineContext, { roles, identity }: Caller): RoleDefinition[] {
+export function rolesOf(context: EngineContext, caller: Caller): readonly RoleDefinition[] {
+  const { roles, identity, grant } = caller;
   const { database } = context;
-  const given = roles
+  const given = rolesAt(context, grant ? [...roles, ...rolesOfGrant(context, grant)] : roles);
+  if (identity?.database !== database) return given;
+  return [...given, ...rolesOfMember(context, identity)];
+}
+
+/** A token that somebody else has made opens nothing when no role applies to it. @throws Suspended */
+export const isGranted = (context: EngineContext, caller: Caller): boolean =>
+  !caller.grant || rolesOf(context, caller).length > 0;
+
+/** Those of this database that are there, each once. */
+function rolesAt(context: EngineContext, refs: readonly Ref[]): readonly RoleDefinition[] {
+  const { database } = context;
+  const found = refs
     .filter((ref) => ref.database === database)
     .map((ref) => context.schema(database).byId('roles', ref.id))
     .filter((role) => role !== undefined);
-  if (identity?.database !== database) return given;
-  return [...given, ...rolesOfMember(context, identity)];
+  return [...new Set(found)];
+}
+
+/** Asked of what was there when the query came, as membership is. */
+function rolesOfGrant(
+  context: EngineContext,
+  { claims, conditional }: AccessGrant,
+): readonly Ref[] {
+  const decide = decider(context, contextBefore(context));
+  const applies = eachElement(conditional, ({ predicate }) => decide(predicate, claims));
+  return conditional.filter((_, i) => applies[i]).map(({ role }) => role);
 }
 
 /** Membership is a matter of what was there when the query came: nothing it writes makes anybody a member. */

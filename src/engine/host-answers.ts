@@ -28,10 +28,7 @@ export class HostAnswers {
     }
     if (typeof verdict === 'boolean') return verdict;
     const until = formatTime(timeOfMicros(verdict.until));
-    throw new Refusal(
-      'too many requests',
-      `Too many wrong passwords. Try again after ${until}.`,
-    );
+    throw new Refusal('too many requests', `Too many wrong passwords. Try again after ${until}.`);
   }
 
   /** @throws Suspended */

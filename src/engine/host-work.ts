@@ -3,6 +3,7 @@ import type { PasswordAttempt } from '../store/reader.ts';
 import type { Micros } from '../values/value.ts';
 import type { EngineOptions } from './api.ts';
 import { PasswordGate, type Verdict } from './password-gate.ts';
+import { PublishedKeys } from './published-keys.ts';
 
 type Options = Pick<EngineOptions, 'store' | 'clock' | 'passwords' | 'hashCost' | 'accessTokens'>;
 
@@ -13,12 +14,15 @@ const SIGNATURES_MAX = 256;
 export class HostWork {
   private readonly options: Options;
   private readonly gate: PasswordGate;
+  private readonly keys: PublishedKeys | undefined;
   /** When those found right will be looked at again. */
   private readonly signed = new Map<string, Micros>();
 
   constructor(options: Options) {
     this.options = options;
     this.gate = new PasswordGate(options);
+    const { accessTokens } = options;
+    this.keys = accessTokens && new PublishedKeys({ ...options, accessTokens });
   }
 
   hash(password: string): Promise<string> {
@@ -31,11 +35,10 @@ export class HostWork {
   }
 
   async isSigned(token: string, jwksUri: string): Promise<boolean> {
-    const { accessTokens, clock } = this.options;
-    if (!accessTokens || !(await accessTokens.isSigned(token, jwksUri))) return false;
+    if (!(await this.keys?.haveSigned(token, jwksUri))) return false;
     const name = nameOf(token, jwksUri);
     this.signed.delete(name);
-    this.signed.set(name, clock() + SIGNATURE_LIFE);
+    this.signed.set(name, this.options.clock() + SIGNATURE_LIFE);
     for (const oldest of this.signed.keys()) {
       if (this.signed.size <= SIGNATURES_MAX) break;
       this.signed.delete(oldest);

@@ -122,23 +122,29 @@ function tokensOf(context: EngineContext, identity: Ref): readonly Ref[] {
   }
 }
 
-export const hasIdentity = ({ caller }: EngineContext): boolean => caller.identity !== undefined;
+/** The document acted as; of a token that somebody else has made, whom that names. */
+const identityOf = ({ caller }: EngineContext): Value | undefined =>
+  caller.identity ?? caller.grant?.claims.get('sub') ?? undefined;
 
-export function currentIdentity({ caller }: EngineContext, place: Where): Value {
-  if (caller.identity) return caller.identity;
+export const hasIdentity = (context: EngineContext): boolean => identityOf(context) !== undefined;
+
+export function currentIdentity(context: EngineContext, place: Where): Value {
+  const identity = identityOf(context);
+  if (identity !== undefined) return identity;
   const text = 'Authentication does not contain an identity';
   return fail('missing identity', positionOf(place), text);
 }
 
 export function currentToken(context: EngineContext, place: Where): Value {
-  const { document } = context.caller;
+  const { document, grant } = context.caller;
+  if (grant) return grant.claims;
   if (document && hasToken(context)) return document;
   return fail('invalid token', positionOf(place), 'Token metadata is not accessible.');
 }
 
 /** A key of another database can not be told of here. */
 export const hasToken = ({ caller, database }: EngineContext): boolean =>
-  caller.document?.database === database;
+  caller.grant !== undefined || caller.document?.database === database;
 
 /** `{"@ref":{"id":"self",…}}`: the token, the credentials or the document in use. */
 export function selfIn(context: EngineContext, collection: Ref): Ref | undefined {

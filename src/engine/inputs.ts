@@ -37,7 +37,10 @@ export class RecordedInputs {
   constructor(
     makeId: () => bigint,
     options: Pick<EngineOptions, 'random' | 'sha256' | 'accessTokens'>,
-    { address, ids = [] }: { readonly address?: string | undefined; readonly ids?: readonly bigint[] } = {},
+    {
+      address,
+      ids = [],
+    }: { readonly address?: string | undefined; readonly ids?: readonly bigint[] } = {},
   ) {
     this.makeId = makeId;
     this.address = address;

@@ -17,6 +17,8 @@ export const NATIVE_INDEX = {
   databasesByName: 6,
   /** `*` ordered by the time they expire */
   expiring: 7,
+  /** `*` by global id */
+  databasesByGlobalId: 8,
 } as const;
 type NativeIndex = (typeof NATIVE_INDEX)[keyof typeof NATIVE_INDEX];
 
@@ -44,6 +46,7 @@ export function nativeEntries(ref: Ref, fields: ObjectValue, ttl: Micros | undef
     case NATIVE.databases:
       add(NATIVE_INDEX.databases, ROOT, id);
       add(NATIVE_INDEX.databasesByName, ref.database, fields.get('name'));
+      add(NATIVE_INDEX.databasesByGlobalId, ROOT, fields.get('global_id'));
       break;
   }
   if (ttl !== undefined) entries.push(expiringEntry(ref, ttl));

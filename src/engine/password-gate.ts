@@ -160,9 +160,7 @@ function joined(one: Failures, other: Failures, now: Micros): Failures {
   for (const each of [...one, ...other]) {
     if (each.at > now - HOUR) all.set(`${each.at} ${each.address}`, each);
   }
-  return [...all.values()]
-    .sort((a, b) => a.at - b.at)
-    .slice(-LIMITS.passwordFailuresPerHour);
+  return [...all.values()].sort((a, b) => a.at - b.at).slice(-LIMITS.passwordFailuresPerHour);
 }
 
 const isOver = (failures: Failures, now: Micros): boolean =>

@@ -28,6 +28,7 @@ export function systemContext(
   { writer, head, answers }: AttemptInput,
   database: DatabaseId,
   { clock, random, sha256 }: Pick<EngineOptions, 'clock' | 'random' | 'sha256'>,
+  caller: Caller = { ...SYSTEM, database },
 ): EngineContext {
   const snapshot = Math.max(clock(), head);
   const session: { current?: EngineSession } = {};
@@ -39,7 +40,7 @@ export function systemContext(
     snapshot,
     commitTs: snapshot + 1,
     apiVersion: '4',
-    caller: { ...SYSTEM, database },
+    caller,
     permissions: { may: () => false },
     inputs: new RecordedInputs(createIds(clock, random), { random, sha256 }).begin(answers),
     lambdas,

@@ -1,8 +1,8 @@
 /** Functions and access providers. Spec: sets 1.1; auth 1.2, 2.4. */
 import { isArray, isKind, isObject, NATIVE } from '../values/value.ts';
 import type { Value } from '../values/value.ts';
+import { audienceOf } from './access-caller.ts';
 import { isBuiltinRole } from './authenticate.ts';
-import { databaseById } from './databases.ts';
 import {
   checkData,
   checkName,
@@ -76,8 +76,8 @@ export const ACCESS_PROVIDER: Kind = {
     }
     checkProviderRoles(draft);
     checkData(draft);
-    const globalId = databaseById(context.reader, context.database)?.globalId ?? '';
-    fields.set('audience', `https://db.fauna.com/db/${globalId}`);
+    const audience = audienceOf(context);
+    if (audience !== undefined) fields.set('audience', audience);
   },
 };
 

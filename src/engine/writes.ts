@@ -13,8 +13,8 @@ import type {
   ObjectValue,
   PendingTime,
 } from '../values/value.ts';
+import { audienceOf } from './access-caller.ts';
 import type { EngineContext } from './context.ts';
-import { ROOT_DATABASE } from './databases.ts';
 import { collectionRef, isNative, sourceCovering } from './definitions.ts';
 import type { IndexDefinition } from './definitions.ts';
 import { versionsOf } from './document-events.ts';
@@ -126,7 +126,7 @@ function requirePossible(
   if (!isAllowedInContainer(collection) && isContainer(context)) {
     fail('invalid object in container', position, 'Object is not allowed in a container');
   }
-  if (collection === NATIVE.access_providers && context.database === ROOT_DATABASE) {
+  if (collection === NATIVE.access_providers && audienceOf(context) === undefined) {
     const text = "The feature 'access providers' is not available for your plan.";
     fail('feature not available', position, text);
   }

@@ -39,6 +39,8 @@ export interface OpenOptions {
   readonly name: string;
   readonly durability: 'strict' | 'relaxed';
   readonly hashCost: number;
+  /** What tokens of identity providers are made out to, when they are for the root of this database. */
+  readonly audience?: string | undefined;
   readonly log: LogOptions;
   /** Of the same database, opened before by this page: secrets handed out then stay good. */
   readonly rootSecret: string | undefined;

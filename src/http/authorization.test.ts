@@ -3,6 +3,7 @@ import { secretOf } from './authorization.ts';
 
 test.each([
   ['Bearer fnAx', 'fnAx'],
+  ['Bearer eyJ.eyJ.c2ln', 'eyJ.eyJ.c2ln'],
   ['Bearer fnAx:db:server', 'fnAx:db:server'],
   ['  Bearer   fnAx ', 'fnAx'],
   [`Basic ${btoa('fnAx:')}`, 'fnAx'],
@@ -23,6 +24,7 @@ test.each([
   'Basic !!!',
   `Basic ${btoa(':')}`,
   'Bearer a b',
+  `Basic ${btoa('eyJ.eyJ.c2ln')}`,
 ])('secretOf(%s) is none', (header) => {
   expect(secretOf(header)).toBeUndefined();
 });

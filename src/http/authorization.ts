@@ -1,5 +1,6 @@
 /** The secret in an `Authorization` header. Spec: auth 1.5. */
 import { decodeBase64 } from '../codec/base64.ts';
+import { looksLikeAccessToken } from '../engine/access-token.ts';
 
 /** Undefined: no header, a scheme we do not know, or bad base64; each is no authentication. */
 export function secretOf(header: string | undefined): string | undefined {
@@ -14,5 +15,6 @@ function secretOfBasic(credentials: string): string | undefined {
   const bytes = decodeBase64(credentials.replace(/:$/, ''));
   if (!bytes) return undefined;
   const secret = new TextDecoder().decode(bytes).trim().replace(/:$/, '');
-  return secret === '' ? undefined : secret;
+  // Tokens that others make are borne, not named.
+  return secret === '' || looksLikeAccessToken(secret) ? undefined : secret;
 }

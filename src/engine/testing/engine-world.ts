@@ -4,7 +4,7 @@ import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import type { ApiVersion } from '../../query/session.ts';
 import type { Micros } from '../../values/value.ts';
-import type { Engine, QueryAnswer } from '../api.ts';
+import type { Engine, EngineOptions, QueryAnswer } from '../api.ts';
 import { createEngine } from '../engine.ts';
 
 export const ROOT = 'root-secret';
@@ -47,8 +47,11 @@ export class EngineWorld {
   readonly engine: Engine;
   private seed = 0;
 
-  /** @param store another engine may be on it too */
-  constructor(store: Store = createMemoryStore()) {
+  /**
+   * @param store another engine may be on it too
+   * @param options what this one has otherwise
+   */
+  constructor(store: Store = createMemoryStore(), options: Partial<EngineOptions> = {}) {
     this.store = store;
     this.engine = createEngine({
       store: this.store,
@@ -67,6 +70,7 @@ export class EngineWorld {
       rootSecret: ROOT,
       regionGroup: 'local',
       pause: () => Promise.resolve(),
+      ...options,
     });
   }
 
