@@ -1,6 +1,6 @@
 /** Which logins unlock a database. */
 import type { Credential, Engine } from '../src/engine/api.ts';
-import { Refusal } from '../src/errors.ts';
+import type { Refusal } from '../src/errors.ts';
 import { errorText } from '../src/http/message.ts';
 import type { UnlockCall, UnlockReply } from '../src/host/api.ts';
 

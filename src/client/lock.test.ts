@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest';
+import { openDatabase, q, type Database } from '../index.ts';
+import type { UnlockCall } from '../host/api.ts';
+import { FakeWorker, missing } from './testing/fake-worker.ts';
+
+/** Workers of one database that is locked or not. */
+class Device {
+  readonly workers: FakeWorker[] = [];
+  readonly unlocks: UnlockCall[] = [];
+  isLocked = false;
+
+  readonly worker = (): Worker => {
+    let opened = 0;
+    const fake = new FakeWorker({
+      open: () => {
+        const rootSecret = this.isLocked ? undefined : `root ${this.workers.length}.${++opened}`;
+        const reply = { rootSecret, persistence: 'best-effort', loss: undefined } as const;
+        return Promise.resolve({ ok: true, value: reply });
+      },
+      lock: () => {
+        this.isLocked = true;
+        return Promise.resolve({ ok: true, value: undefined });
+      },
+      unlock: (call) => {
+        this.unlocks.push(call);
+        const isRight = 'secret' in call && call.secret === 'right';
+        if (isRight) this.isLocked = false;
+        const errors = [{ code: 'unauthorized', description: 'no' }];
+        const body = JSON.stringify(isRight ? { resource: { secret: 'right' } } : { errors });
+        return Promise.resolve({ ok: true, value: { status: isRight ? 200 : 401, body } });
+      },
+      query: ({ secret, query }) =>
+        query === '"hang"'
+          ? missing
+          : Promise.resolve({ status: 200, body: `{"resource":${JSON.stringify(secret)}}` }),
+    });
+    this.workers.push(fake);
+    return fake.asWorker();
+  };
+
+  get last(): FakeWorker {
+    const last = this.workers.at(-1);
+    if (!last) throw new Error('No worker was started.');
+    return last;
+  }
+}
+
+const heardBy = (db: Database): string[] => {
+  const heard: string[] = [];
+  db.addEventListener('locked', () => heard.push('locked'));
+  db.addEventListener('unlocked', () => heard.push('unlocked'));
+  return heard;
+};
+
+test('signOut() ends the worker and whoever waits, and hands out no secret until unlock()', async () => {
+  const device = new Device();
+  const db = await openDatabase('notes', { worker: device.worker });
+  const heard = heardBy(db);
+  const before = db.rootSecret;
+  const waiting = db.client().query('hang');
+  const live = new Promise((resolve) => {
+    db.client().subscribe(q.Now(), { next: resolve, error: resolve });
+  });
+  await db.signOut();
+  await expect(waiting).rejects.toMatchObject({ code: 'locked', status: 423 });
+  expect(await live).toMatchObject({ code: 'locked' });
+  expect([db.isLocked, device.workers[0]?.isTerminated, heard]).toEqual([true, true, ['locked']]);
+  expect(() => db.rootSecret).toThrow('db.unlock(');
+
+  await expect(db.unlock({ secret: 'wrong' })).rejects.toMatchObject({ code: 'unauthorized' });
+  expect(db.isLocked).toBe(true);
+  expect(await db.unlock({ secret: 'right' })).toEqual({ secret: 'right' });
+  expect([db.isLocked, heard]).toEqual([false, ['locked', 'unlocked']]);
+  expect(db.rootSecret).not.toBe(before);
+  expect(await db.client().query(1)).toBe(db.rootSecret);
+  // The worker of the new session was not given the secret of the old one.
+  expect(device.last.opened[0]?.rootSecret).toBeUndefined();
+});
+
+test('a lock that is turned in another tab ends and renews the session here', async () => {
+  const device = new Device();
+  const db = await openDatabase('notes', { worker: device.worker });
+  const heard = heardBy(db);
+  const waiting = db.client().query('hang');
+  device.isLocked = true;
+  device.last.tell({ type: 'locked' });
+  await expect(waiting).rejects.toMatchObject({ code: 'locked' });
+  expect(db.isLocked).toBe(true);
+  await expect(
+    new Promise((_, reject) => {
+      db.client().subscribe(1, { next: () => undefined, error: reject });
+    }),
+  ).rejects.toMatchObject({ code: 'locked' });
+
+  device.isLocked = false;
+  const renewed = new Promise((resolve) => db.addEventListener('unlocked', resolve));
+  device.last.tell({ type: 'unlocked' });
+  await renewed;
+  expect(heard).toEqual(['locked', 'unlocked']);
+  expect(await db.client().query(1)).toBe(db.rootSecret);
+});
+
+test('openDatabase() opens a locked database without its secret, or with a login that is accepted', async () => {
+  const device = new Device();
+  device.isLocked = true;
+  const db = await openDatabase('notes', { worker: device.worker });
+  expect(db.isLocked).toBe(true);
+  const wrong = openDatabase('notes', { worker: device.worker, unlock: { secret: 'wrong' } });
+  await expect(wrong).rejects.toMatchObject({ code: 'unauthorized' });
+  expect(device.last.isTerminated).toBe(true);
+  const right = await openDatabase('notes', { worker: device.worker, unlock: { secret: 'right' } });
+  expect(right.isLocked).toBe(false);
+});
+
+test('unlock() sends a user as a query and the password beside it, and refuses anything else', async () => {
+  const device = new Device();
+  device.isLocked = true;
+  const db = await openDatabase('notes', { worker: device.worker });
+  const user = q.Match(q.Index('users_by_email'), 'alice');
+  await expect(db.unlock({ user, password: 'secret' })).rejects.toMatchObject({ status: 401 });
+  expect(device.unlocks).toEqual([{ user: JSON.stringify(user), password: 'secret' }]);
+  for (const login of [{}, { secret: 1 }, { user }]) {
+    await expect(db.unlock(login as { secret: string })).rejects.toThrow('is unlocked with');
+  }
+});
+
+test('signOut({ forget }) destroys, also what is locked or cannot be opened', async () => {
+  const device = new Device();
+  device.isLocked = true;
+  const db = await openDatabase('notes', { worker: device.worker });
+  await db.signOut({ forget: true });
+  await expect(db.client().query(1)).rejects.toThrow('was closed');
+});

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { BurrowError } from './errors.ts';
+import { checkName, forgetDatabase, listDatabases, storedName } from './stored-names.ts';
+import { FakeWorker } from './testing/fake-worker.ts';
+
+test('storedName() is the name itself without an identity, and hides the one it has', async () => {
+  expect(await storedName('notes', undefined)).toBe('notes');
+  const alice = await storedName('notes', 'alice@example.org');
+  expect(alice).toMatch(/^notes #[\w-]{43}$/);
+  expect(await storedName('notes', 'alice@example.org')).toBe(alice);
+  expect(await storedName('notes', 'bob@example.org')).not.toBe(alice);
+  expect((await storedName('diary', 'alice@example.org')).slice(-43)).not.toBe(alice.slice(-43));
+  // The same letter, typed in two ways.
+  expect(await storedName('notes', 'Zoë')).toBe(await storedName('notes', 'Zoë'));
+  await expect(storedName('notes', '')).rejects.toThrow('identity');
+});
+
+test('checkName() refuses names that look like those of identities', async () => {
+  const stored = await storedName('notes', 'alice@example.org');
+  expect(() => checkName(stored)).toThrow(BurrowError);
+  expect(() => checkName('notes #1')).not.toThrow();
+});
+
+test('listDatabases() says when the browser cannot', async () => {
+  await expect(listDatabases('notes')).rejects.toThrow('does not list databases');
+});
+
+test('forgetDatabase() has a worker delete what is stored, and ends it', async () => {
+  const forgotten: string[] = [];
+  const workers: FakeWorker[] = [];
+  const worker = (): Worker => {
+    const fake = new FakeWorker({
+      forget: (name) => {
+        forgotten.push(name);
+        return Promise.resolve({ ok: true, value: undefined });
+      },
+    });
+    workers.push(fake);
+    return fake.asWorker();
+  };
+  await forgetDatabase('notes', { worker });
+  await forgetDatabase('notes', { worker, identity: 'alice@example.org' });
+  await forgetDatabase('notes', { worker, identityHash: 'x'.repeat(43) });
+  const alice = await storedName('notes', 'alice@example.org');
+  expect(forgotten).toEqual(['notes', alice, `notes #${'x'.repeat(43)}`]);
+  expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, true, true]);
+});
