@@ -1,0 +1,111 @@
+/** The reference is what the table, the builders and the engine say: `npm run docs` writes it anew, and these tests fail when it is stale. */
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, test } from 'vitest';
+import { q } from '../client/builders.ts';
+import { build } from '../../demo/fql/build.ts';
+import { lookup } from '../query/table.ts';
+import { FAMILIES } from './families.ts';
+import { allForms, formNames } from './forms.ts';
+import { LANGUAGE } from './language.ts';
+import { coverageTable, differencesPage, familyPage, indexPage } from './markdown.ts';
+import { answerOf, SETUP, wireOf } from './testing/example-world.ts';
+
+const root = new URL('../../', import.meta.url);
+const file = (path: string): string => new URL(path, root).pathname;
+/** Of a hung hook only: a slow machine fails none. */
+const HUNG_MS = 120_000;
+const answers = new Map<string, string>();
+
+beforeAll(async () => {
+  for (const form of allForms()) answers.set(form.name, await answerOf(form));
+}, HUNG_MS);
+
+test('the table has the 209 forms that the specification lists for version 4, and no other', () => {
+  const listed = Object.values(LANGUAGE).flat();
+  expect(listed).toHaveLength(209);
+  expect(formNames()).toEqual(new Set(listed));
+});
+
+test('every form has docs on the page where the specification’s list has it, and nothing else has', () => {
+  for (const { file: page, docs } of FAMILIES) {
+    expect(Object.keys(docs).sort()).toEqual(LANGUAGE[page]);
+  }
+});
+
+test('forms that are no rows say the keys by which they are found', () => {
+  for (const { name, variants } of allForms()) {
+    const keys = (variants[0] ?? []).flatMap(({ key, optional }) => (optional ? [] : [key]));
+    expect([name, lookup(keys, '4') !== undefined]).toEqual([name, true]);
+  }
+});
+
+test('every builder is shown with one form, but those that make no form', () => {
+  const shown = allForms().flatMap(({ builders }) => builders.map((each) => each.split('(')[0]));
+  expect(new Set([...shown, 'Bytes', 'Lambda'])).toEqual(new Set(Object.keys(q)));
+  expect(shown).toHaveLength(Object.keys(q).length - 2);
+});
+
+test('every example uses the form it is an example of', () => {
+  for (const { name, docs } of allForms()) {
+    expect(JSON.stringify(wireOf(docs.example)), docs.example).toContain(`"${name}":`);
+  }
+});
+
+test('only the examples of forms that fail for a reason fail', () => {
+  const failed = [...answers].filter(([, answer]) => answer.startsWith('error '));
+  expect(failed.map(([name]) => name)).toEqual(['abort', 'key_from_secret']);
+});
+
+test('every example with builders can be typed into the query panel', () => {
+  for (const { docs } of allForms()) {
+    if (docs.example.startsWith('{"')) continue;
+    const typed: unknown = JSON.parse(JSON.stringify(build(docs.example).expression));
+    const wire = docs.example.startsWith('[')
+      ? { let: [], in: wireOf(docs.example) }
+      : wireOf(docs.example);
+    expect(typed).toEqual(wire);
+  }
+});
+
+test.each(FAMILIES)('docs/reference/$file.md is up to date', async (family) => {
+  await expect(familyPage(family, answers)).toMatchFileSnapshot(
+    file(`docs/reference/${family.file}.md`),
+  );
+});
+
+test('docs/reference/README.md is up to date', async () => {
+  await expect(indexPage(SETUP)).toMatchFileSnapshot(file('docs/reference/README.md'));
+});
+
+test('docs/reference/differences.md is up to date', async () => {
+  await expect(differencesPage()).toMatchFileSnapshot(file('docs/reference/differences.md'));
+});
+
+test('docs/reference/forms.json, which the query panel reads, is up to date', async () => {
+  const forms = allForms().map(({ name, builders, docs, family, errors }) => ({
+    name,
+    family: family.title,
+    builders,
+    summary: docs.summary,
+    result: docs.result,
+    errors: [...new Set(errors.map(([code]) => code))],
+    example: docs.example,
+    answer: answers.get(name),
+  }));
+  await expect(`${JSON.stringify(forms, undefined, 1)}\n`).toMatchFileSnapshot(
+    file('docs/reference/forms.json'),
+  );
+});
+
+const BEGIN = '<!-- coverage: made by npm run docs -->\n';
+const END = '\n\n<!-- end of coverage -->';
+
+test('the coverage in README.md is up to date', async () => {
+  const readme = readFileSync(file('README.md'), 'utf8');
+  const between = readme.split(BEGIN)[1]?.split(END)[0] ?? '';
+  expect(between).not.toBe('');
+  // A function, so that no `$` of the table means anything.
+  await expect(readme.replace(between, () => `\n${coverageTable()}`)).toMatchFileSnapshot(
+    file('README.md'),
+  );
+});
