@@ -1,0 +1,108 @@
+/** Q6: any JSON up to 4 KB as a query gives a result or a coded error in time, never an exception of ours. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { FAULTS, REFUSALS } from '../errors.ts';
+import { API_VERSIONS } from '../query/session.ts';
+import { BASIC_FORMS, FUNCTION_ROWS } from '../query/table.ts';
+import { Dice } from './testing/dice.ts';
+import { askText, openFuzzWorld } from './testing/fuzz-world.ts';
+import { QueryMaker } from './testing/query-maker.ts';
+import { partOf, partsIn, textOf, withPart, type Part } from './testing/query-text.ts';
+
+const CASES = Number(process.env['BURROW_FUZZ_CASES'] ?? 10_000);
+const SEED = Number(process.env['BURROW_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
+const QUERY_BYTES_MAX = 4096;
+/** Queries may destroy what others need: so many have a world in common. */
+const CASES_PER_WORLD = 500;
+/** What a query may take, with room for a busy machine. */
+const SLOW_MS = 3000;
+
+/** Mostly the one that drivers send. */
+const VERSIONS = ['4', '4', '4', ...API_VERSIONS] as const;
+
+const CODES = new Set(
+  [...Object.keys(FAULTS), ...Object.keys(REFUSALS)].filter(
+    (code) => code !== 'internal server error',
+  ),
+);
+
+const EXAMPLES: readonly Part[] = ['examples', 'sets-examples', 'auth-examples'].flatMap((name) =>
+  readFileSync(new URL(`../../spec/${name}.jsonl`, import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+    .flatMap((line) => {
+      const { query } = JSON.parse(line) as { query?: unknown };
+      return query === undefined ? [] : [partOf(query)];
+    }),
+);
+
+/** One subtree replaced, or two. */
+function mutated(maker: QueryMaker, dice: Dice): Part {
+  let query = dice.pick(EXAMPLES);
+  for (let left = 1 + dice.below(2); left > 0; left -= 1) {
+    const parts = partsIn(query);
+    const donors = dice.chance(0.5) ? partsIn(dice.pick(EXAMPLES)) : [maker.query()];
+    query = withPart(query, dice.below(parts.length), dice.pick(donors));
+  }
+  return query;
+}
+
+/** Text that may not even be JSON. */
+function torn(text: string, dice: Dice): string {
+  const at = dice.below(text.length);
+  return (
+    text.slice(0, at) + dice.pick(['', '{', ']', '"', '\\u', '\0', '1e', ',']) + text.slice(at + 1)
+  );
+}
+
+function randomText(maker: QueryMaker, dice: Dice): string {
+  const choice = dice.next();
+  if (choice < 0.5) return textOf(maker.query());
+  if (choice < 0.8) return textOf(mutated(maker, dice));
+  if (choice < 0.95) return textOf(maker.json());
+  return torn(textOf(dice.chance(0.5) ? maker.query() : mutated(maker, dice)), dice);
+}
+
+const codesOf = (body: string): readonly string[] => {
+  const { resource, errors } = JSON.parse(body) as {
+    resource?: unknown;
+    errors?: readonly { code: string }[];
+  };
+  return errors?.map(({ code }) => code) ?? (resource === undefined ? ['no resource'] : []);
+};
+
+test(`any query is answered (${CASES} cases, BURROW_FUZZ_SEED=${SEED})`, async () => {
+  const made = new Set<string>();
+  const answers = { results: 0, errors: 0 };
+  let world = await openFuzzWorld();
+  for (let n = 0; n < CASES; n += 1) {
+    if (n % CASES_PER_WORLD === CASES_PER_WORLD - 1) world = await openFuzzWorld();
+    const dice = new Dice(SEED + n);
+    const maker = new QueryMaker(dice);
+    let text = randomText(maker, dice);
+    while (text.length > QUERY_BYTES_MAX) text = randomText(maker, dice);
+    for (const name of maker.made) made.add(name);
+    const detail = `case ${n} of seed ${SEED}: ${text}`;
+    const started = performance.now();
+    const { status, body } = await askText(world, text, dice.pick(VERSIONS)).catch(
+      (reason: unknown) => {
+        throw new Error(detail, { cause: reason });
+      },
+    );
+    expect(performance.now() - started, detail).toBeLessThan(SLOW_MS);
+    const codes = codesOf(body);
+    expect(
+      codes.filter((code) => !CODES.has(code)),
+      `${detail}\n${body}`,
+    ).toEqual([]);
+    expect(status < 300, detail).toBe(codes.length === 0);
+    if (codes.length === 0) answers.results += 1;
+    else answers.errors += 1;
+  }
+  const forms = new Set([...FUNCTION_ROWS.map(({ name }) => name), ...Object.keys(BASIC_FORMS)])
+    .size;
+  console.log(`fuzz: seed ${SEED}, ${CASES} cases, ${made.size} of ${forms} forms,`, answers);
+  expect(made.size).toBe(CASES < 5000 ? made.size : forms);
+  // Neither all nonsense nor all tame.
+  expect(Math.min(answers.results, answers.errors)).toBeGreaterThan(CASES / 20);
+});
