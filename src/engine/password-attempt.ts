@@ -1,4 +1,4 @@
-/** One try of a password: always the same work, counted for whom it was meant. Spec: auth 2.1; docs/decisions/0006-passwords.md. */
+/** One try of a password: always the same work, counted for whom it was meant. Spec: auth 2.1; docs/decisions/0007-passwords.md. */
 import { encodeBase64Url } from '../codec/base64.ts';
 import { utf8Bytes } from '../codec/utf8.ts';
 import { storedText } from '../codec/stored.ts';

@@ -1,6 +1,6 @@
 /**
  * Limits how often passwords can be tried. Wrong ones are remembered in rows of `meta` that no query sees: the verdict is an
- * input of the query like the hash, so that it runs again as it ran. See docs/decisions/0006-passwords.md.
+ * input of the query like the hash, so that it runs again as it ran. See docs/decisions/0007-passwords.md.
  */
 import { metaKey } from '../codec/key.ts';
 import { LIMITS } from '../limits.ts';
