@@ -153,6 +153,8 @@ export interface Engine {
   query(request: QueryRequest): Promise<QueryAnswer>;
   /** The identity behind a secret, or undefined when it opens nothing. */
   authenticate(secret: string): Promise<Credential | undefined>;
+  /** What a secret entitles to at present, or undefined when it opens nothing. */
+  standing(secret: string): Promise<Standing | undefined>;
   /** Commits of this engine, after they are durable. Returns the way to stop. */
   onCommit(listener: (notice: CommitNotice) => void): () => void;
   /** Another engine on the same store has committed: forget what it changed. */
@@ -181,6 +183,13 @@ export interface GarbageProgress {
   /** Rows removed or rewritten so far. */
   readonly removed: number;
   readonly isComplete: boolean;
+}
+
+export interface Standing {
+  /** Differs when the secret has another role, or its roles or memberships are others. */
+  readonly rights: string;
+  /** What that depends on. */
+  readonly readSet: ReadSet;
 }
 
 export interface Credential {

@@ -23,7 +23,7 @@ export async function authenticateSecret(
   return value;
 }
 
-function callerOf(
+export function callerOf(
   input: AttemptInput,
   snapshot: number,
   secret: string,

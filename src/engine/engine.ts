@@ -19,16 +19,15 @@ import { attemptQuery, type Attempted, type QueryPlan } from './attempt.ts';
 import type { AttemptInput, AttemptResult } from './attempts.ts';
 import { authenticateSecret } from './authenticate-secret.ts';
 import { GarbageCollector } from './garbage-jobs.ts';
-import { GarbageCollector } from './garbage-jobs.ts';
 import { buildIndexes } from './index-jobs.ts';
 import { RecordedInputs, createIds } from './inputs.ts';
+import { standingOf } from './standing.ts';
 import { TextCache } from './text-cache.ts';
 import { Transactor, type Transacted } from './transact.ts';
 import { verifyStore } from './verify.ts';
 
 export function createEngine(options: EngineOptions): Engine {
   const transactor = new Transactor(options);
-  const garbage = new GarbageCollector(transactor, options);
   const garbage = new GarbageCollector(transactor, options);
   const makeId = createIds(options.clock, options.random);
   const parsedQueries = new TextCache<Node | QueryFailure>();
@@ -84,10 +83,10 @@ export function createEngine(options: EngineOptions): Engine {
     query,
     transactions,
     authenticate: (secret) => authenticateSecret(transactor, secret, options),
+    standing: (secret) => standingOf(transactor, secret, options),
     onCommit: (listener) => transactor.onCommit(listener),
     noteCommit: (notice) => transactor.noteCommit(notice),
     buildIndexes: (onProgress) => buildIndexes(transactor, options, onProgress),
-    collectGarbage: (onProgress) => garbage.collect(onProgress),
     collectGarbage: (onProgress) => garbage.collect(onProgress),
     verify: (onProgress) => verifyStore(transactor, options, onProgress),
     close: () => options.store.close(),

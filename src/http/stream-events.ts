@@ -5,32 +5,57 @@ import type { Micros } from '../values/value.ts';
 export const STREAM_FIELDS = ['action', 'document', 'diff', 'prev', 'index'] as const;
 export type StreamField = (typeof STREAM_FIELDS)[number];
 
-/** Asks for a document as a commit left it, and as it found it; `null` where it was not there. */
-export function versionsQuery(ref: string, ts: Micros): string {
+/** Asks for a document as it was at a time, and as it was before that version; `null` where it was not there. */
+export function versionQuery(ref: string, ts: Micros): string {
   const read = `{"if":{"exists":${ref}},"then":{"get":${ref}},"else":null}`;
-  return `[{"at":${ts},"expr":${read}},{"at":${ts - 1},"expr":${read}}]`;
+  const now = '{"var":"now"}';
+  const before = `{"at":{"subtract":[{"select":"ts","from":${now}},1]},"expr":${read}}`;
+  const both = `[${now},{"if":{"equals":[${now},null]},"then":null,"else":${before}}]`;
+  return `{"let":{"now":{"at":${ts},"expr":${read}}},"in":${both}}`;
 }
 
-/** Entries that came and went since `ts`; more than one page of them comes in pieces. */
-export const entriesQuery = (set: string, after: string): string =>
-  `{"paginate":{"events":${set}},"after":${after},"size":1000}`;
+export interface FoundVersion {
+  readonly now: JsonObject | null;
+  readonly before: JsonObject | null;
+}
 
-/** The change of a document at `ts`; undefined when the commit left it alone. `body` answers `versionsQuery`. */
-export function versionEvent(body: string, ts: Micros): JsonObject | undefined {
+/** @param body answers `versionQuery` */
+export function foundVersion(body: string): FoundVersion {
   const found = resourceOf(body);
-  const [now = null, before = null] = Array.isArray(found) ? found : [];
-  if (now instanceof Map) {
-    if (now.get('ts') !== ts) return undefined;
-    const action = before instanceof Map ? 'update' : 'create';
-    const base = before instanceof Map ? before : new Map<string, Json>();
-    return event({
-      action,
-      document: now,
-      diff: withIdentity(difference(base, now), now),
-      prev: before,
-    });
-  }
-  if (!(before instanceof Map)) return undefined;
+  const [now, before] = Array.isArray(found) ? found : [];
+  return { now: documentIn(now), before: documentIn(before) };
+}
+
+const documentIn = (json: Json | undefined): JsonObject | null =>
+  json instanceof Map ? json : null;
+
+export const tsOf = (document: JsonObject): Micros => Number(document.get('ts'));
+
+/** Asks when a document came and went after `seen`. */
+export const endsQuery = (ref: string, seen: Micros): string =>
+  `{"paginate":{"events":{"singleton":${ref}}},"after":${seen + 1},"size":1000}`;
+
+/** Times at which it went. @param body answers `endsQuery` */
+export const foundEnds = (body: string): readonly Micros[] =>
+  eventsIn(body).flatMap((each) => (each.get('action') === 'remove' ? [tsOf(each)] : []));
+
+function eventsIn(body: string): readonly JsonObject[] {
+  const page = resourceOf(body);
+  const data = page instanceof Map ? page.get('data') : undefined;
+  return (Array.isArray(data) ? data : []).filter(
+    (each): each is JsonObject => each instanceof Map,
+  );
+}
+
+/** A version that came after another one, or after none. */
+export function versionEvent(now: JsonObject, before: JsonObject | null): JsonObject {
+  const action = before ? 'update' : 'create';
+  const diff = withIdentity(difference(before ?? new Map<string, Json>(), now), now);
+  return event({ action, document: now, diff, prev: before });
+}
+
+/** The end of a document, which shows what it held. */
+export function endEvent(before: JsonObject, ts: Micros): JsonObject {
   const gone = new Map([...before, ['ts', ts]] as [string, Json][]);
   return event({
     action: 'delete',
@@ -39,6 +64,16 @@ export function versionEvent(body: string, ts: Micros): JsonObject | undefined {
     prev: before,
   });
 }
+
+/** What was taken out of the past. */
+export const takenEvent = (ref: string, ts: Micros, action: string): JsonObject =>
+  event({ action, document: event({ ref: parseJson(ref), ts }) });
+
+/** Asks for entries that came and went from `after` on; more than one page of them comes in pieces. */
+export const entriesQuery = (set: string, after: string): string =>
+  `{"paginate":{"events":${set}},"after":${after},"size":${ENTRIES_AT_ONCE}}`;
+
+const ENTRIES_AT_ONCE = 256;
 
 const event = (members: Readonly<Record<string, Json>>): JsonObject =>
   new Map(Object.entries(members));
@@ -87,42 +122,34 @@ function isSame(left: Json, right: Json): boolean {
 }
 
 export interface EntryEvents {
-  readonly events: readonly JsonObject[];
-  /** Wire JSON of the cursor of what follows at the same time. */
+  readonly events: readonly { readonly ts: Micros; readonly event: JsonObject }[];
+  /** The cursor of what follows. */
   readonly next: Json | undefined;
 }
 
-/** Entries of a set that came or went at `ts`: removes before adds, as a changed entry is told. */
+/** Entries of a set that came or went until `last`: by time, removes before adds. @param body answers `entriesQuery` */
 export function entryEvents(
   body: string,
-  ts: Micros,
+  last: Micros,
   { index, terms }: { readonly index: Json; readonly terms: Json },
 ): EntryEvents {
   const page = resourceOf(body);
-  const data = page instanceof Map ? page.get('data') : undefined;
-  const found = (Array.isArray(data) ? data : []).filter(
-    (each): each is JsonObject => each instanceof Map && each.get('ts') === ts,
-  );
-  const rank = (each: JsonObject): number => (each.get('action') === 'remove' ? 0 : 1);
-  const events = [...found]
-    .sort((left, right) => rank(left) - rank(right))
-    .map((each) =>
-      event({
-        action: each.get('action') ?? null,
-        document: new Map<string, Json>([
-          ['ref', each.get('document') ?? null],
-          ['ts', ts],
-        ]),
-        index: new Map<string, Json>([
-          ['ref', index],
-          ['terms', terms],
-          ['values', each.get('data') ?? []],
-        ]),
-      }),
-    );
-  const after = page instanceof Map && found.length > 0 ? page.get('after') : undefined;
-  const isSameTime = after instanceof Map && after.get('ts') === ts;
-  return { events, next: isSameTime ? after : undefined };
+  const found = eventsIn(body);
+  const events = found
+    .filter((each) => tsOf(each) <= last)
+    .map((each) => {
+      const ts = tsOf(each);
+      return {
+        ts,
+        event: event({
+          action: each.get('action') ?? null,
+          document: event({ ref: each.get('document') ?? null, ts }),
+          index: event({ ref: index, terms, values: each.get('data') ?? [] }),
+        }),
+      };
+    });
+  const after = page instanceof Map ? page.get('after') : undefined;
+  return { events, next: events.length === found.length ? after : undefined };
 }
 
 const resourceOf = (body: string): Json | undefined => {

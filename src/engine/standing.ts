@@ -1,0 +1,27 @@
+/** What a secret entitles to, to be compared with what it did earlier. */
+import type { EngineOptions, Standing } from './api.ts';
+import { callerOf } from './authenticate-secret.ts';
+import { rolesOf } from './caller-roles.ts';
+import { systemContext } from './system-context.ts';
+import type { Transactor } from './transact.ts';
+
+type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens'>;
+
+/** Undefined: it opens nothing. */
+export async function standingOf(
+  transactor: Transactor,
+  secret: string,
+  host: Host,
+): Promise<Standing | undefined> {
+  const now = host.clock();
+  const { value: rights, readSet } = await transactor.read((input) => {
+    const snapshot = Math.max(now, input.head);
+    const caller = callerOf(input, snapshot, secret, host);
+    if (!caller) return { value: undefined, ts: snapshot, keep: false };
+    const roles = rolesOf(systemContext(input, caller.database, host, caller), caller);
+    const { kind, id } = caller.label;
+    const ids = roles.map(({ ref }) => ref.id).sort((a, b) => (a < b ? -1 : 1));
+    return { value: [kind, id, caller.role, ...ids].join(' '), ts: snapshot, keep: false };
+  });
+  return rights === undefined ? undefined : { rights, readSet };
+}

@@ -1,0 +1,52 @@
+/** Commits that a stream has not looked at yet. */
+import type { CommitNotice } from '../engine/api.ts';
+import type { Micros } from '../values/value.ts';
+
+/** Past this many changes in waiting commits it is only known that there were some: a slow reader holds no more memory. */
+const WAITING_KEYS_MAX = 4096;
+
+export class Commits {
+  private waiting: CommitNotice[] = [];
+  private keys = 0;
+  private wake: (() => void) | undefined = undefined;
+  private isClosed = false;
+
+  close(): void {
+    this.isClosed = true;
+    this.waiting = [];
+    this.wake?.();
+  }
+
+  add(notice: CommitNotice): void {
+    if (this.isClosed) return;
+    this.waiting.push(notice);
+    this.keys += weightOf(notice);
+    if (this.keys > WAITING_KEYS_MAX) {
+      const ts = this.waiting.reduce((last, each) => Math.max(last, each.ts), notice.ts);
+      this.waiting = [unknownChanges(ts)];
+      this.keys = 1;
+    }
+    this.wake?.();
+  }
+
+  /** Undefined: nobody reads any more. */
+  async next(): Promise<CommitNotice | undefined> {
+    for (;;) {
+      const notice = this.waiting.shift();
+      if (notice) this.keys -= weightOf(notice);
+      if (notice || this.isClosed) return notice;
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+  }
+}
+
+const weightOf = ({ rows, entries }: CommitNotice): number => 1 + rows.length + entries.length;
+
+/** As if commits before it had been missed. */
+const unknownChanges = (ts: Micros): CommitNotice => ({ previous: ts, ts, rows: [], entries: [] });
+
+/** Whether all that changed after `seen` is in the notice. */
+export const followsOn = ({ previous, ts }: CommitNotice, seen: Micros): boolean =>
+  previous <= seen && previous < ts;

@@ -1,0 +1,256 @@
+/**
+ * Tells what commits did to the target of a stream. Each commit that may touch it is asked what it changed, with the secret of
+ * the stream, so that nobody is told of what may not be read. What happened is found by its time, so that nothing is missed when
+ * commits were not heard of one by one. Spec: auth 5.
+ */
+import { documentKeyOf, decodeHistoryKey, type Key } from '../codec/key.ts';
+import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import type { CommitNotice, QueryAnswer, ReadSet } from '../engine/api.ts';
+import type { Micros } from '../values/value.ts';
+import type { Call } from './answer-query.ts';
+import { followsOn, type Commits } from './stream-commits.ts';
+import {
+  endEvent,
+  endsQuery,
+  entriesQuery,
+  entryEvents,
+  foundEnds,
+  foundVersion,
+  onlyFields,
+  takenEvent,
+  tsOf,
+  versionEvent,
+  versionQuery,
+  type StreamField,
+} from './stream-events.ts';
+import { pastQuery, readPast, surgeryBetween, type KnownPast } from './stream-past.ts';
+import type { StreamTarget } from './stream-target.ts';
+import { touches } from './touches.ts';
+
+export const STREAM_PLACE = 'stream requests';
+
+/** Ends the stream. */
+class StreamFault extends Error {
+  readonly code: string;
+  constructor(code: string, description: string) {
+    super(description);
+    this.code = code;
+  }
+}
+
+const INTERNAL = {
+  code: 'internal server error',
+  message: 'The stream failed by a fault of the database.',
+};
+
+const frame = (type: string, txn: Micros, event: Json): string =>
+  `{"type":"${type}","txn":${txn},"event":${stringifyJson(event)}}\r\n`;
+
+export interface Followed {
+  readonly target: StreamTarget;
+  /** The opening query, which gives the set again. */
+  readonly query: string;
+  readonly fields: ReadonlySet<StreamField>;
+  readonly start: Micros;
+}
+
+/** A version, or an end, of the document that is followed. */
+interface Happened {
+  readonly ts: Micros;
+  readonly event: JsonObject;
+}
+
+/** A reader that is further behind than this is cut off. */
+const BEHIND_MAX = 1000;
+
+export class Follower {
+  private readonly call: Call;
+  private readonly followed: Followed;
+  /** All that happened until then has been told. */
+  private seen: Micros;
+  private watched: readonly ReadSet[] = [];
+  private rights: string | undefined = undefined;
+  /** Of a document whose history may be read. */
+  private past: KnownPast | undefined = undefined;
+
+  constructor(call: Call, followed: Followed) {
+    this.call = call;
+    this.followed = followed;
+    this.seen = followed.start;
+  }
+
+  async *frames(commits: Commits): AsyncGenerator<string> {
+    const { start, target } = this.followed;
+    try {
+      await this.watch();
+      if (target.of === 'document') this.past = await this.readPast(target.ref);
+      yield frame('start', start, start);
+      for (;;) {
+        const notice = await commits.next();
+        if (!notice) return;
+        if (notice.ts > this.seen) yield* this.framesOf(notice);
+      }
+    } catch (reason) {
+      if (!(reason instanceof StreamFault)) this.call.host.report?.(reason);
+      const { code, message } = reason instanceof StreamFault ? reason : INTERNAL;
+      const event = new Map([
+        ['code', code],
+        ['description', message],
+      ]);
+      yield frame('error', 0, event);
+    }
+  }
+
+  private async *framesOf(notice: CommitNotice): AsyncGenerator<string> {
+    const { target } = this.followed;
+    const isTouched = this.watched.some((watched) => touches(notice, watched));
+    if (isTouched || !followsOn(notice, this.seen)) {
+      await this.watch();
+      if (target.of === 'document') yield* this.framesOfDocument(target.ref, notice);
+      else yield* this.framesOfSet(target, notice.ts);
+    }
+    this.seen = notice.ts;
+  }
+
+  // --- documents --------------------------------------------------------------------------------
+
+  private async *framesOfDocument(ref: string, notice: CommitNotice): AsyncGenerator<string> {
+    const { fields } = this.followed;
+    const happened = await this.happenedUntil(ref, notice.ts);
+    for await (const event of this.surgery(ref, notice, happened))
+      yield frame('history_rewrite', notice.ts, onlyFields(event, fields));
+    for (const { ts, event } of happened) yield frame('version', ts, onlyFields(event, fields));
+  }
+
+  /** Versions and ends after `seen`, oldest first. */
+  private async happenedUntil(ref: string, last: Micros): Promise<readonly Happened[]> {
+    const happened: Happened[] = [];
+    let ends: readonly Micros[] | undefined;
+    for (let ts = last; ts > this.seen;) {
+      if (happened.length >= BEHIND_MAX)
+        throw new StreamFault('too many requests', 'The stream was read too slowly.');
+      const { now, before } = await this.versionAt(ref, ts);
+      if (now) {
+        if (tsOf(now) <= this.seen) break;
+        ts = tsOf(now);
+        happened.push({ ts, event: versionEvent(now, before) });
+        if (before && tsOf(before) <= this.seen) break;
+      } else {
+        ends ??= foundEnds((await this.ask(endsQuery(ref, this.seen)))?.body ?? '{}');
+        const end = ends.findLast((each) => each <= ts);
+        if (end === undefined) break;
+        ts = end;
+        const { now: gone } = await this.versionAt(ref, end - 1);
+        if (gone) happened.push({ ts, event: endEvent(gone, end) });
+      }
+      ts -= 1;
+    }
+    return happened.reverse();
+  }
+
+  private async versionAt(ref: string, ts: Micros) {
+    const answer = await this.ask(versionQuery(ref, ts));
+    return answer ? foundVersion(answer.body) : { now: null, before: null };
+  }
+
+  /** What `insert` and `remove` did to the past. */
+  private async *surgery(
+    ref: string,
+    notice: CommitNotice,
+    happened: readonly Happened[],
+  ): AsyncGenerator<JsonObject> {
+    const known = this.past;
+    if (!known || !this.isSurgery(notice, happened)) return;
+    const past = await this.readPast(ref);
+    this.past = past;
+    if (!past) return;
+    const { put, taken } = surgeryBetween(known, past, new Set(happened.map(({ ts }) => ts)));
+    for (const { ts, action } of taken) {
+      // What has left the retained time was not taken out by anybody.
+      const isRetained = await this.ask(`{"at":${ts},"expr":{"exists":${ref}}}`);
+      if (isRetained) yield takenEvent(ref, ts, action);
+    }
+    for (const ts of put) {
+      const { now, before } = await this.versionAt(ref, ts);
+      if (now && tsOf(now) === ts) yield versionEvent(now, before);
+      const gone = now ? null : (await this.versionAt(ref, ts - 1)).now;
+      if (gone) yield endEvent(gone, ts);
+    }
+  }
+
+  /** Whether more of the past was touched than a new version, or an end, does. */
+  private isSurgery(notice: CommitNotice, happened: readonly Happened[]): boolean {
+    if (!followsOn(notice, this.seen)) return true;
+    const expected = new Set<Micros>();
+    for (const { ts, event } of happened) {
+      const before = event.get('prev');
+      expected.add(ts);
+      if (before instanceof Map) expected.add(tsOf(before));
+    }
+    const own = new Set<Key>();
+    for (const { rows } of this.watched)
+      for (const { space, key } of rows) if (space === 'documents') own.add(key);
+    return notice.rows.some(({ space, key }) => {
+      if (space === 'documents') return own.has(key) && happened.length === 0;
+      return own.has(documentKeyOf(key)) && !expected.has(decodeHistoryKey(key).ts);
+    });
+  }
+
+  /** Undefined when this secret may not read it. */
+  private async readPast(ref: string): Promise<KnownPast | undefined> {
+    const answer = await this.ask(pastQuery(ref));
+    return answer && readPast(answer.body);
+  }
+
+  // --- sets -------------------------------------------------------------------------------------
+
+  private async *framesOfSet(
+    target: Extract<StreamTarget, { readonly of: 'set' }>,
+    last: Micros,
+  ): AsyncGenerator<string> {
+    const { query, fields } = this.followed;
+    let after: Json | undefined = this.seen + 1;
+    while (after !== undefined) {
+      const answer = await this.ask(entriesQuery(query, cursorText(after)));
+      if (!answer) return;
+      const { events, next } = entryEvents(answer.body, last, target);
+      for (const { ts, event } of events) yield frame('set', ts, onlyFields(event, fields));
+      after = next;
+    }
+  }
+
+  // --- rights -----------------------------------------------------------------------------------
+
+  /** Who asks is asked anew, and what the next commit must touch to be looked at: facts behind the present, and behind the right to see it. */
+  private async watch(): Promise<void> {
+    const { host, secret = '' } = this.call;
+    const standing = await host.engine.standing(secret);
+    if (!standing || (this.rights !== undefined && this.rights !== standing.rights))
+      throw new StreamFault('permission denied', 'The secret of the stream has lost its rights.');
+    this.rights = standing.rights;
+    const { target, query } = this.followed;
+    const answer = await this.ask(`{"exists":${target.of === 'document' ? target.ref : query}}`);
+    this.watched = [standing.readSet, ...(answer ? [answer.readSet] : [])];
+  }
+
+  /** Undefined when this secret may not read it: the stream stays silent. */
+  private async ask(query: string): Promise<QueryAnswer | undefined> {
+    const { host, asked, secret } = this.call;
+    const { apiVersion } = asked;
+    const answer = await host.engine.query({
+      secret,
+      query,
+      apiVersion,
+      allows: 'read',
+      placeName: STREAM_PLACE,
+    });
+    if (answer.status === 401)
+      throw new StreamFault('permission denied', 'The secret of the stream is no longer valid.');
+    return answer.status < 300 ? answer : undefined;
+  }
+}
+
+/** A cursor as an expression: an integer, or an event whose objects are wrapped. */
+function cursorText(cursor: Json): string {
+  return cursor instanceof Map ? `{"object":${stringifyJson(cursor)}}` : stringifyJson(cursor);
+}

@@ -1,0 +1,67 @@
+/** What a document's past was when it was last looked at, so that surgery on it (`insert`, `remove`) can be told. Spec: auth 5. */
+import { parseJson, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import type { Micros } from '../values/value.ts';
+
+/** Of one version: what happened, and the whole of its data as text. */
+interface Past {
+  readonly action: string;
+  readonly data: string;
+}
+
+/** By time. */
+export type KnownPast = Map<Micros, Past>;
+
+/** Versions further back than this many are not followed. */
+export const PAST_MAX = 1000;
+
+export const pastQuery = (ref: string): string =>
+  `{"paginate":{"events":${ref}},"before":null,"size":${PAST_MAX}}`;
+
+/** @param body answers `pastQuery` */
+export function readPast(body: string): KnownPast {
+  const json = parseJson(body);
+  const page = json instanceof Map ? json.get('resource') : undefined;
+  const events = page instanceof Map ? page.get('data') : undefined;
+  const past: KnownPast = new Map();
+  let data: Json = null;
+  for (const event of Array.isArray(events) ? events : []) {
+    if (!(event instanceof Map)) continue;
+    const action = String(event.get('action'));
+    const change = event.get('data') ?? null;
+    if (action === 'update') data = patched(data, change);
+    else data = change;
+    past.set(Number(event.get('ts')), { action, data: stringifyJson(data) });
+  }
+  return past;
+}
+
+export interface Surgery {
+  /** Times of versions, or ends, that were put into the past or in place of others. */
+  readonly put: readonly Micros[];
+  /** What was taken out. */
+  readonly taken: readonly { readonly ts: Micros; readonly action: string }[];
+}
+
+/** @param reported times of versions told as such */
+export function surgeryBetween(
+  before: KnownPast,
+  now: KnownPast,
+  reported: ReadonlySet<Micros>,
+): Surgery {
+  const put = [...now].flatMap(([ts, { data }]) =>
+    reported.has(ts) || before.get(ts)?.data === data ? [] : [ts],
+  );
+  const taken = [...before].flatMap(([ts, { action }]) => (now.has(ts) ? [] : [{ ts, action }]));
+  return { put, taken };
+}
+
+function patched(to: Json, change: Json): Json {
+  if (!(change instanceof Map)) return change ?? to;
+  const result = new Map<string, Json>(to instanceof Map ? (to as JsonObject) : []);
+  for (const [name, value] of change) {
+    if (value === null) result.delete(name);
+    else if (value instanceof Map) result.set(name, patched(result.get(name) ?? null, value));
+    else result.set(name, value);
+  }
+  return result;
+}
