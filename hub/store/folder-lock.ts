@@ -1,0 +1,169 @@
+/** One process at a time has a folder: PGlite does not see that another one writes the same files. */
+import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Refusal } from '../../src/errors.ts';
+
+export interface TakenFolder {
+  readonly path: string;
+  /** Where PGlite keeps its files. */
+  readonly data: string;
+  release(): Promise<void>;
+}
+
+interface Holder {
+  readonly pid: number;
+  readonly host: string;
+  readonly since: string;
+}
+
+const LOCK = 'burrow.lock';
+/** Who has the lock touches it: how others on a shared disk, or in a later container, see that it lives. */
+const BEAT_MS = 4000;
+const SILENCE_MS = 12_000;
+
+/** Locks of this process. */
+const heldHere = new Set<string>();
+
+/**
+ * @param say hears of a lock that was left behind
+ * @throws Refusal `storage_blocked` when another process has it, `storage_unavailable` when it cannot be used
+ */
+export async function takeFolder(
+  folder: string,
+  say: (sentence: string) => void,
+): Promise<TakenFolder> {
+  const path = resolve(folder);
+  const lock = join(path, LOCK);
+  const own: Holder = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    while (!(await tryLock(lock, own))) await clearStale(lock, own, say);
+  } catch (reason) {
+    if (reason instanceof Refusal) throw reason;
+    throw new Refusal(
+      'storage_unavailable',
+      `The folder ${path} cannot be used: ${reason instanceof Error ? reason.message : String(reason)}.`,
+      { cause: reason },
+    );
+  }
+  heldHere.add(lock);
+  const beat = setInterval(() => {
+    const now = new Date();
+    utimes(lock, now, now).catch(() => undefined);
+  }, BEAT_MS).unref();
+  return {
+    path,
+    data: join(path, 'pglite'),
+    async release() {
+      clearInterval(beat);
+      heldHere.delete(lock);
+      if (isSame(await readHolder(lock), own)) await rm(lock, { force: true });
+    },
+  };
+}
+
+/** Written aside and put in place at once: nobody sees half of it. */
+async function tryLock(lock: string, own: Holder): Promise<boolean> {
+  const aside = `${lock}.${own.pid}.new`;
+  await writeFile(aside, JSON.stringify(own), { mode: 0o600, flush: true });
+  try {
+    await link(aside, lock);
+    return true;
+  } catch (reason) {
+    if (codeOf(reason) === 'EEXIST') return false;
+    throw reason;
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+async function clearStale(
+  lock: string,
+  own: Holder,
+  say: (sentence: string) => void,
+): Promise<void> {
+  const holder = await readHolder(lock);
+  if (holder === undefined) return;
+  if (holder !== 'unreadable' && (await isAlive(lock, holder, own, say)))
+    throw new Refusal(
+      'storage_blocked',
+      `The data is open in process ${holder.pid} on ${holder.host} since ${holder.since}: stop that one, or use another folder (lock: ${lock}).`,
+    );
+  // Of two who find the same stale lock only one can move it away.
+  const aside = `${lock}.${own.pid}.stale`;
+  try {
+    await rename(lock, aside);
+  } catch (reason) {
+    if (codeOf(reason) === 'ENOENT') return;
+    throw reason;
+  }
+  if (!isSame(await readHolder(aside), holder)) {
+    // Another process took it between the look and the move.
+    await rename(aside, lock);
+    return;
+  }
+  await rm(aside, { force: true });
+  say(
+    holder === 'unreadable'
+      ? `The lock ${lock} could not be read, so whoever made it has ended: taken over.`
+      : `The lock ${lock} was left behind by process ${holder.pid} on ${holder.host}, which has ended: taken over.`,
+  );
+}
+
+async function readHolder(lock: string): Promise<Holder | 'unreadable' | undefined> {
+  let text: string;
+  try {
+    text = await readFile(lock, 'utf8');
+  } catch (reason) {
+    if (codeOf(reason) === 'ENOENT') return undefined;
+    throw reason;
+  }
+  try {
+    const { pid, host, since } = JSON.parse(text) as Partial<Holder>;
+    if (typeof pid !== 'number' || typeof host !== 'string') return 'unreadable';
+    return { pid, host, since: since ?? '' };
+  } catch {
+    return 'unreadable';
+  }
+}
+
+const isSame = (a: Holder | 'unreadable' | undefined, b: typeof a): boolean =>
+  JSON.stringify(a) === JSON.stringify(b);
+
+async function isAlive(
+  lock: string,
+  { pid, host }: Holder,
+  own: Holder,
+  say: (sentence: string) => void,
+): Promise<boolean> {
+  if (host !== own.host) {
+    // A process of another machine or container cannot be asked.
+    say(`The lock ${lock} is of ${host}: looking ${SILENCE_MS / 1000} s whether it lives.`);
+    return beats(lock);
+  }
+  // After a restart processes get the same numbers again.
+  if (pid === own.pid) return heldHere.has(lock);
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (reason) {
+    return codeOf(reason) !== 'ESRCH';
+  }
+}
+
+async function beats(lock: string): Promise<boolean> {
+  const before = await touchedAt(lock);
+  await wait(SILENCE_MS);
+  return before !== undefined && (await touchedAt(lock)) !== before;
+}
+
+const touchedAt = (lock: string): Promise<number | undefined> =>
+  stat(lock).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => undefined,
+  );
+
+const codeOf = (reason: unknown): unknown =>
+  reason instanceof Error && 'code' in reason ? reason.code : undefined;

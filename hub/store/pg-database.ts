@@ -1,0 +1,172 @@
+/** The Postgres wire, spoken by `pg`: to a server over a socket, and to PGlite over the stream of its thread. */
+import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
+import {
+  SqlFailure,
+  type SqlConnection,
+  type SqlDatabase,
+  type SqlResult,
+  type Statement,
+} from './sql-client.ts';
+
+export interface PgDatabaseOptions {
+  readonly pool: PoolConfig;
+  readonly isExclusive: boolean;
+  readonly canListen: boolean;
+}
+
+/**
+ * Each statement of the store goes along a primary key. A planner that knows nothing yet of a table that was empty a moment ago
+ * would read all of it instead. Servers that have no such settings refuse them, and plan as they do.
+ */
+const SETTINGS = [
+  'SET enable_seqscan = off',
+  'SET enable_bitmapscan = off',
+  'SET enable_hashjoin = off',
+  'SET enable_mergejoin = off',
+  'SET plan_cache_mode = force_generic_plan',
+  'SET jit = off',
+  // A back end whose client is gone in the middle of a write gives back the sequencer.
+  "SET idle_in_transaction_session_timeout = '15s'",
+];
+
+const LISTEN_AGAIN_MS = 1000;
+
+export class PgDatabase implements SqlDatabase {
+  readonly isExclusive: boolean;
+  roundTrips = 0;
+  private readonly options: PgDatabaseOptions;
+  private readonly pool: Pool;
+  private readonly isSetUp = new WeakSet<PoolClient>();
+  private isClosed = false;
+
+  constructor(options: PgDatabaseOptions) {
+    this.options = options;
+    this.isExclusive = options.isExclusive;
+    // In pipeline mode statements are sent without waiting for the answers of those before.
+    const config: PoolConfig & { pipeline: boolean } = { ...options.pool, pipeline: true };
+    this.pool = new Pool(config);
+    // An idle connection that breaks leaves the pool; the next one asked for is new.
+    this.pool.on('error', () => undefined);
+  }
+
+  async connect(): Promise<SqlConnection> {
+    let client: PoolClient;
+    try {
+      client = await this.pool.connect();
+    } catch (reason) {
+      throw failureOf(reason, 0);
+    }
+    // A connection that breaks while it is used says so by what runs on it.
+    const ignore = (): void => undefined;
+    client.on('error', ignore);
+    let isBroken = false;
+    const noteBreak = (reason: unknown): never => {
+      isBroken ||= reason instanceof SqlFailure && reason.isConnectionLoss;
+      throw reason;
+    };
+    const connection: SqlConnection = {
+      run: (statements) => this.run(client, statements).catch(noteBreak),
+      release: () => {
+        client.off('error', ignore);
+        client.release(isBroken);
+      },
+    };
+    if (this.isSetUp.has(client)) return connection;
+    try {
+      await this.setUp(client).catch(noteBreak);
+    } catch (reason) {
+      connection.release();
+      throw reason;
+    }
+    return connection;
+  }
+
+  listen(
+    channel: string,
+    name: string,
+    onMessage: (payload: string) => void,
+  ): (() => void) | undefined {
+    if (!this.options.canListen) return undefined;
+    let isStopped = false;
+    let client: Client | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const again = (): void => {
+      client = undefined;
+      if (isStopped) return;
+      timer = setTimeout(start, LISTEN_AGAIN_MS);
+      timer.unref();
+    };
+    const start = (): void => {
+      const next = new Client({ ...this.options.pool, application_name: name });
+      client = next;
+      next.on('error', () => undefined);
+      next.on('notification', ({ payload = '' }) => onMessage(payload));
+      next.once('end', again);
+      next
+        .connect()
+        .then(() => next.query(`LISTEN ${channel}`))
+        // A server without LISTEN refuses it: what is polled is enough.
+        .catch((reason: unknown) => {
+          if (!failureOf(reason, 0).isConnectionLoss) isStopped = true;
+          void next.end().catch(() => undefined);
+        });
+    };
+    start();
+    return () => {
+      isStopped = true;
+      clearTimeout(timer);
+      void client?.end().catch(() => undefined);
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    await this.pool.end();
+  }
+
+  private async setUp(client: PoolClient): Promise<void> {
+    const settled = await Promise.allSettled(SETTINGS.map((text) => client.query(text)));
+    this.roundTrips += 1;
+    for (const each of settled) {
+      if (each.status === 'fulfilled') continue;
+      const failure = failureOf(each.reason, 0);
+      if (failure.isConnectionLoss) throw failure;
+    }
+    this.isSetUp.add(client);
+  }
+
+  private async run(
+    client: PoolClient,
+    statements: readonly Statement[],
+  ): Promise<readonly SqlResult[]> {
+    this.roundTrips += 1;
+    const settled = await Promise.allSettled(
+      statements.map(({ name, text, values }) =>
+        client.query<(string | null)[], unknown[]>({
+          ...(name === '' ? {} : { name }),
+          text,
+          values: [...values],
+          rowMode: 'array',
+          types: AS_TEXT,
+        }),
+      ),
+    );
+    return settled.map((each, at) => {
+      if (each.status === 'rejected') throw failureOf(each.reason, at);
+      const { command, rowCount, rows } = each.value;
+      return { command, count: rowCount ?? 0, rows };
+    });
+  }
+}
+
+/** Columns as the wire has them. */
+const AS_TEXT = { getTypeParser: () => (column: string) => column };
+
+function failureOf(reason: unknown, at: number): SqlFailure {
+  if (reason instanceof SqlFailure) return reason;
+  const { message, code }: Error & { readonly code?: unknown } =
+    reason instanceof Error ? reason : new Error(String(reason));
+  const state = typeof code === 'string' && /^[0-9A-Z]{5}$/u.test(code) ? code : undefined;
+  return new SqlFailure(message, state, at, { cause: reason });
+}

@@ -1,0 +1,118 @@
+/** PGlite: Postgres in a thread of this process, so that what it is busy with never stops the hub from answering. */
+import { Duplex } from 'node:stream';
+import { Worker } from 'node:worker_threads';
+import { PgDatabase } from './pg-database.ts';
+
+const MEMORY = 'memory:';
+
+export const isMemory = (data: string): boolean => data.startsWith(MEMORY);
+
+/** @param data a folder, or `memory:` */
+export function openPglite(data: string): PgDatabase {
+  let opened = 0;
+  /** A folder is opened again when the thread of before has let go of it. */
+  let before: Promise<unknown> = Promise.resolve();
+  return new PgDatabase({
+    isExclusive: true,
+    canListen: false,
+    pool: {
+      max: 1,
+      idleTimeoutMillis: 0,
+      user: 'postgres',
+      database: 'postgres',
+      ssl: false,
+      stream: () => {
+        opened += 1;
+        if (isMemory(data) && opened > 1)
+          return new ThreadStream(Promise.reject(new Error('What was in memory is gone.')));
+        const thread = before.then(() => startThread(isMemory(data) ? 'memory://' : data));
+        before = thread.then(
+          (worker) => new Promise((gone) => worker.once('exit', gone)),
+          () => undefined,
+        );
+        return new ThreadStream(thread);
+      },
+    },
+  });
+}
+
+const startThread = (dataDir: string): Worker =>
+  // Where it looks like this, bundlers and Node find the file beside this one.
+  new Worker(new URL('./pglite-thread.mjs', import.meta.url), { workerData: { dataDir } });
+
+type FromThread =
+  | { readonly type: 'ready' }
+  | { readonly type: 'closed' }
+  | { readonly type: 'data'; readonly bytes: Uint8Array };
+
+/** `Terminate` of the wire: the thread is closed instead. */
+const TERMINATE = Buffer.from([0x58, 0, 0, 0, 4]);
+
+/** What `pg` takes for its socket: the thread behind it runs what is written and answers. */
+class ThreadStream extends Duplex {
+  private readonly thread: Promise<Worker>;
+  private worker: Worker | undefined = undefined;
+  private written: (() => void) | undefined = undefined;
+
+  constructor(thread: Promise<Worker>) {
+    super();
+    this.thread = thread;
+    thread.catch(() => undefined);
+  }
+
+  /** A socket is told where to go; this one waits until its thread is ready. */
+  connect(): void {
+    this.thread.then(
+      (worker) => {
+        this.worker = worker;
+        worker.on('message', (message: FromThread) => this.hear(message));
+        worker.once('error', (error) => this.destroy(error));
+        worker.once('exit', () => this.destroy());
+      },
+      (reason: unknown) => this.destroy(reason instanceof Error ? reason : new Error('No thread.')),
+    );
+  }
+  setNoDelay(): void {}
+  setKeepAlive(): void {}
+  ref(): void {}
+  unref(): void {}
+
+  override _read(): void {}
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this._writev([{ chunk }], done);
+  }
+
+  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
+    const whole = Buffer.concat(chunks.map(({ chunk }) => chunk));
+    if (whole.equals(TERMINATE)) {
+      done();
+      return;
+    }
+    const bytes = Uint8Array.from(whole);
+    this.written = done;
+    this.worker?.postMessage({ type: 'data', bytes }, [bytes.buffer]);
+  }
+
+  override _final(done: () => void): void {
+    this.worker?.postMessage({ type: 'close' });
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    // Without effect on a thread that has ended.
+    this.worker?.terminate().catch(() => undefined);
+    done(error);
+  }
+
+  private hear(message: FromThread): void {
+    if (message.type === 'ready') this.emit('connect');
+    else if (message.type === 'closed') this.push(null);
+    else {
+      this.push(Buffer.from(message.bytes.buffer));
+      const { written } = this;
+      this.written = undefined;
+      written?.();
+    }
+  }
+}

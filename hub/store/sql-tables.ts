@@ -1,0 +1,43 @@
+/** A store on a database whose tables are brought up to date first. */
+import { randomBytes, randomInt } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Refusal } from '../../src/errors.ts';
+import { migrate } from './migrations.ts';
+import { SqlFailure, type SqlDatabase } from './sql-client.ts';
+import { SqlStore, type SqlStoreOptions } from './sql-store.ts';
+import { makeSequencers } from './statements.ts';
+
+/** A name that no other store has had. */
+export const newWriter = (): string => randomBytes(12).toString('hex');
+
+/** @throws Refusal `storage_unavailable`; the database stays open, and the caller's to close */
+export async function openTables(
+  database: SqlDatabase,
+  tenant: string,
+  options: Partial<Pick<SqlStoreOptions, 'writer' | 'watched'>> = {},
+): Promise<SqlStore> {
+  try {
+    const connection = await database.connect();
+    try {
+      await migrate(connection);
+      await connection.run([makeSequencers(tenant)]);
+    } finally {
+      connection.release();
+    }
+  } catch (reason) {
+    if (!(reason instanceof SqlFailure)) throw reason;
+    throw new Refusal(
+      'storage_unavailable',
+      `The database could not be opened: ${reason.message}.`,
+      { cause: reason },
+    );
+  }
+  return new SqlStore({
+    database,
+    tenant,
+    writer: newWriter(),
+    random: () => randomInt(1_000_000) / 1_000_000,
+    wait: (ms) => wait(ms),
+    ...options,
+  });
+}

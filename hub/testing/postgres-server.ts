@@ -1,0 +1,119 @@
+/** Test kit: a PostgreSQL server of its own on a free port, in a folder of its own, and stopped alone. */
+import { execFile } from 'node:child_process';
+import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { existsSync } from 'node:fs';
+
+const run = promisify(execFile);
+
+export interface PostgresServer {
+  readonly url: string;
+  readonly port: number;
+  /** `pg_ctl restart -m immediate`: as after a crash. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Who runs it: PostgreSQL refuses root. */
+interface Runner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const SETTINGS = [
+  // A test's server may lose everything when the machine does.
+  '-c fsync=off',
+  '-c max_connections=200',
+  '-c shared_buffers=64MB',
+  '-c listen_addresses=127.0.0.1',
+  '-c unix_socket_directories=',
+];
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const programs = await findPrograms();
+  const runner = await findRunner();
+  const folder = await mkdtemp(join(tmpdir(), 'burrow-postgres-'));
+  if (runner) await chown(folder, runner.uid, runner.gid);
+  const data = join(folder, 'data');
+  const port = await freePort();
+  const options = [...SETTINGS, `-p ${port}`].join(' ');
+  const call = (program: string, args: readonly string[]) =>
+    run(join(programs, program), [...args], { cwd: folder, ...runner });
+  await call('initdb', [
+    '-D',
+    data,
+    '-U',
+    'burrow',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '-N',
+  ]);
+  const control = (...args: string[]) =>
+    call('pg_ctl', ['-D', data, '-w', '-t', '60', '-l', join(folder, 'log'), ...args]);
+  await control('-o', options, 'start');
+  return {
+    url: `postgres://burrow@127.0.0.1:${port}/postgres`,
+    port,
+    async restart() {
+      await control('-o', options, '-m', 'immediate', 'restart');
+    },
+    async stop() {
+      await control('-m', 'immediate', 'stop');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const isWindows = process.platform === 'win32';
+
+/** Folder of `postgres`, `initdb` and `pg_ctl`: named by BURROW_POSTGRES_BIN, on the path, or where packages put it. */
+export async function findPrograms(): Promise<string> {
+  const versions = await readdir('/usr/lib/postgresql').catch(() => []);
+  const places = [
+    process.env['BURROW_POSTGRES_BIN'] ?? '',
+    ...versions
+      .toSorted((a, b) => Number(b) - Number(a))
+      .map((version) => `/usr/lib/postgresql/${version}/bin`),
+    ...(process.env['PATH'] ?? '').split(delimiter),
+    '/opt/homebrew/bin',
+    '/usr/local/bin',
+  ];
+  const found = places.find(
+    (place) => place !== '' && existsSync(join(place, isWindows ? 'initdb.exe' : 'initdb')),
+  );
+  if (found !== undefined) return found;
+  throw new Error(
+    'No PostgreSQL server was found: install one (apt-get install postgresql), or set BURROW_POSTGRES_BIN to the folder of initdb; npm test does so by itself.',
+  );
+}
+
+async function findRunner(): Promise<Runner | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const user of ['postgres', 'nobody']) {
+    try {
+      const [uid, gid] = await Promise.all(['-u', '-g'].map((flag) => run('id', [flag, user])));
+      return { uid: Number(uid?.stdout), gid: Number(gid?.stdout) };
+    } catch {
+      // Not a user of this machine.
+    }
+  }
+  throw new Error('PostgreSQL refuses to run as root, and there is no user postgres or nobody.');
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => {
+        if (typeof address === 'object' && address !== null) resolve(address.port);
+        else reject(new Error('The machine gave no port.'));
+      });
+    });
+  });
