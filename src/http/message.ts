@@ -15,6 +15,8 @@ export interface HttpRequest {
   readonly body: string | undefined;
   /** Where this surface stands for the caller, without a slash at the end: URLs of files begin with it. Undefined: they are `burrow-file:<request id>/<version>`. */
   readonly base?: string | undefined;
+  /** Where it came from, over a network. */
+  readonly address?: string | undefined;
 }
 
 export type Headers = Readonly<Record<string, string>>;

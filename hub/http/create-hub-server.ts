@@ -1,0 +1,117 @@
+/** The hub on the network: fastify routes and hooks, one port for both versions of HTTP. */
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { OpenedHub } from '../open-hub.ts';
+import type { Logger } from '../logger.ts';
+import type { HubSettings } from '../settings.ts';
+import { Acceptor, type AnyRequest, type AnyResponse, type Listener } from './acceptor.ts';
+import { isLoopback } from './callers.ts';
+import { HubSurface } from './hub-surface.ts';
+import type { HubRoute } from './message.ts';
+
+export type ServerSettings = Pick<
+  HubSettings,
+  'host' | 'corsOrigins' | 'allowedHosts' | 'trustedProxies' | 'publicUrl' | 'metrics' | 'limits'
+> & {
+  /** Contents, not names of files. */
+  readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined;
+};
+
+export interface HubServerOptions {
+  readonly hub: Pick<OpenedHub, 'http' | 'passwordsWaiting'>;
+  readonly settings: ServerSettings;
+  readonly logger: Logger;
+  /** Parts served beside the engine's surface. */
+  readonly routes?: readonly HubRoute[];
+}
+
+export interface HubServer {
+  /** @returns where it listens */
+  listen(port: number): Promise<string>;
+  /** Takes nothing new, waits for what is under way, then ends what is left. */
+  close(): Promise<void>;
+}
+
+export async function createHubServer(options: HubServerOptions): Promise<HubServer> {
+  const { settings, logger } = options;
+  const surface = new HubSurface(options, () => acceptor.socketCount);
+  const accept = (listener: Listener): Acceptor =>
+    new Acceptor({
+      tls: settings.tls,
+      limits: settings.limits,
+      uncounted: settings.trustedProxies,
+      listener,
+      onCrowded: () => surface.noteCrowded(),
+    });
+  const { app, acceptor } = await openApp(surface, logger, accept, options.routes ?? []);
+  return {
+    async listen(port) {
+      const address = await acceptor.listen(port, settings.host);
+      const scheme = settings.tls ? 'https' : 'http';
+      const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+      return `${scheme}://${isLoopback(settings.host) ? name : settings.host}:${address.port}`;
+    },
+    async close() {
+      surface.drain();
+      acceptor.drain();
+      await surface.ended(settings.limits.drainMs);
+      acceptor.closeIdle();
+      acceptor.destroy();
+      await app.close();
+    },
+  };
+}
+
+async function openApp(
+  surface: HubSurface,
+  logger: Logger,
+  accept: (listener: Listener) => Acceptor,
+  routes: readonly HubRoute[],
+): Promise<{ readonly app: FastifyInstance; readonly acceptor: Acceptor }> {
+  const made: { acceptor?: Acceptor } = {};
+  const app = fastify({
+    // Its own view of a request is never logged: headers hold secrets.
+    logger: false,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: 4096, ignoreDuplicateSlashes: true },
+    serverFactory: (listener) => {
+      made.acceptor = accept(listener as unknown as Listener);
+      return made.acceptor.http1;
+    },
+  }) as unknown as FastifyInstance;
+  // Bodies are read by the surface, whatever their type and whatever the method: nothing is to be parsed before.
+  for (const method of METHODS)
+    app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  const to =
+    (serve: (request: AnyRequest, response: AnyResponse) => Promise<void>) =>
+    (request: FastifyRequest, reply: FastifyReply): void => {
+      reply.hijack();
+      serve(request.raw, reply.raw).catch((reason: unknown) => {
+        logger.error({ err: reason }, 'an answer failed');
+        reply.raw.destroy();
+      });
+    };
+  app.get(
+    '/health',
+    to((request, response) => surface.serveHealth(request, response)),
+  );
+  app.get(
+    '/metrics',
+    to((request, response) => surface.serveMetrics(request, response)),
+  );
+  for (const route of routes) {
+    const serve = to((request, response) => surface.serve(request, response, route));
+    app.all(`${route.prefix}*`, serve);
+  }
+  const serve = to((request, response) => surface.serve(request, response));
+  app.all('/*', serve);
+  app.setNotFoundHandler(serve);
+  app.setErrorHandler((reason, request, reply) => {
+    logger.error({ err: reason }, 'a request failed before it was routed');
+    serve(request, reply);
+  });
+  await app.ready();
+  if (!made.acceptor) throw new Error('fastify made no server.');
+  return { app, acceptor: made.acceptor };
+}
+
+const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];

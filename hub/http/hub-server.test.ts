@@ -1,0 +1,173 @@
+import { request as http1 } from 'node:http';
+import { connect as http2 } from 'node:http2';
+import { afterEach, expect, test } from 'vitest';
+import { openTestHub, type TestHub, type TestHubOptions } from '../testing/test-hub.ts';
+
+let hub: TestHub | undefined;
+async function open(options?: TestHubOptions): Promise<TestHub> {
+  hub = await openTestHub(options);
+  return hub;
+}
+afterEach(async () => {
+  await hub?.close();
+  hub = undefined;
+});
+
+/** One request over HTTP/2 that begins with the preface, as the original's driver does. */
+function overHttp2(
+  url: string,
+  headers: Record<string, string>,
+  body?: string,
+): Promise<{ readonly status: number; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    const session = http2(url).on('error', reject);
+    const stream = session.request(headers, { endStream: body === undefined });
+    let status = 0;
+    let text = '';
+    stream.setEncoding('utf8');
+    stream.on('response', (head) => (status = Number(head[':status'])));
+    stream.on('data', (part: string) => (text += part));
+    stream.on('error', reject);
+    stream.on('end', () => {
+      session.close();
+      resolve({ status, body: text });
+    });
+    if (body !== undefined) stream.end(body);
+  });
+}
+
+test('one port answers HTTP/1.1 and HTTP/2 with prior knowledge, whatever the content type', async () => {
+  const { url, secret, query } = await open();
+  expect(await query({ add: [1, 2] })).toMatchObject({ status: 200, body: { resource: 3 } });
+  const headers = { ':method': 'POST', ':path': '/', authorization: `Bearer ${secret}` };
+  const answer = await overHttp2(url, headers, '{"add":[1,2]}');
+  expect(answer).toEqual({ status: 200, body: '{"resource":3}' });
+  for (const type of ['text/plain', 'nonsense', 'application/x-www-form-urlencoded']) {
+    expect((await query(1, secret, { 'content-type': type })).status).toBe(200);
+  }
+  expect(await overHttp2(url, { ':path': '/ping' })).toMatchObject({ status: 200 });
+});
+
+test('health, ping and metrics: the first two need no secret', async () => {
+  const { url, secret } = await open();
+  expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: 'ok' });
+  expect(await (await fetch(`${url}/ping?scope=node`)).json()).toEqual({
+    resource: 'Scope node is OK',
+  });
+  expect((await fetch(`${url}/metrics`)).status).toBe(401);
+  const metrics = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${secret}` } });
+  expect(await metrics.text()).toContain('burrow_http_requests_total{route="health",status="200"}');
+});
+
+test('a path that is nowhere is 404, a method that is not is 405', async () => {
+  const { url, secret } = await open();
+  const headers = { authorization: `Bearer ${secret}` };
+  expect((await fetch(`${url}/nowhere/at/all`, { headers })).status).toBe(404);
+  expect((await fetch(`${url}/`, { method: 'DELETE', headers })).status).toBe(405);
+  expect((await fetch(`${url}/tokens/self`, { headers: {} })).status).toBe(401);
+  expect((await fetch(`${url}/ping`, { method: 'HEAD' })).headers.get('x-txn-time')).toMatch(
+    /^\d+$/,
+  );
+});
+
+test('x-txn-time never falls, on reads and writes and refusals', async () => {
+  const { query } = await open();
+  let last = 0;
+  for (let i = 0; i < 50; i++) {
+    const answer = await query(
+      i % 5 === 0
+        ? { create_collection: { object: { name: `c${i}` } } }
+        : i % 7 === 0
+          ? { no: 1 }
+          : 1,
+    );
+    const time = Number(answer.headers.get('x-txn-time'));
+    expect(time).toBeGreaterThanOrEqual(last);
+    last = time;
+  }
+  const ahead = last + 5_000_000;
+  const seen = await query(1, undefined, { 'x-last-seen-txn': String(ahead) });
+  expect(Number(seen.headers.get('x-txn-time'))).toBeGreaterThanOrEqual(ahead);
+  const far = await query(1, undefined, { 'x-last-seen-txn': '9007199254740000' });
+  expect(Number(far.headers.get('x-txn-time'))).toBeLessThan(last + 120_000_000);
+});
+
+test('a mounted route answers, streams, and hears that its reader has gone', async () => {
+  let isOver = false;
+  const { url } = await open({
+    routes: [
+      {
+        prefix: '/sync/',
+        async handle(request) {
+          if (request.path === '/sync/echo')
+            return { status: 200, headers: {}, body: `${request.method} ${request.body}` };
+          async function* events() {
+            try {
+              for (let i = 0; ; i++) {
+                yield `data: ${i}\n\n`;
+                await new Promise((resolve) => setTimeout(resolve, 5));
+              }
+            } finally {
+              isOver = true;
+            }
+          }
+          return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: events() };
+        },
+      },
+    ],
+  });
+  const echo = await fetch(`${url}/sync/echo`, { method: 'POST', body: 'hello' });
+  expect(await echo.text()).toBe('POST hello');
+  const aborter = new AbortController();
+  const stream = await fetch(`${url}/sync/events`, { signal: aborter.signal });
+  expect(stream.headers.get('content-type')).toBe('text/event-stream');
+  const reader = stream.body?.getReader();
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('data: 0');
+  aborter.abort();
+  await expect.poll(() => isOver).toBe(true);
+});
+
+test('an event stream tells of a commit, and ends when the hub is stopped', async () => {
+  const { url, secret, query, close } = await open();
+  await query({ create_collection: { object: { name: 'notes' } } });
+  await query({
+    create: { ref: { collection: 'notes' }, id: '1' },
+    params: { object: { data: { object: { n: 1 } } } },
+  });
+  const stream = await fetch(`${url}/stream`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' },
+    body: '{"ref":{"collection":"notes"},"id":"1"}',
+  });
+  expect(stream.status).toBe(200);
+  let text = '';
+  const reading = (async () => {
+    const decoder = new TextDecoder();
+    for await (const part of stream.body ?? []) text += decoder.decode(part as Uint8Array);
+  })();
+  await expect.poll(() => text).toContain('"type":"start"');
+  await query({
+    update: { ref: { collection: 'notes' }, id: '1' },
+    params: { object: { data: { object: { n: 2 } } } },
+  });
+  await expect.poll(() => text).toContain('"type":"version"');
+  await close();
+  await reading;
+  hub = undefined;
+});
+
+test('a keep-alive connection that is idle holds up no stop', async () => {
+  const { port, close } = await open();
+  await new Promise<void>((resolve) => {
+    http1(
+      { port, path: '/health', agent: undefined, headers: { connection: 'keep-alive' } },
+      (answer) => {
+        answer.resume().on('end', resolve);
+      },
+    ).end();
+  });
+  const begun = performance.now();
+  await close();
+  expect(performance.now() - begun).toBeLessThan(3000);
+  hub = undefined;
+});

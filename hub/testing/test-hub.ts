@@ -1,0 +1,88 @@
+/** A hub on a free port of loopback, over any ground: in memory when none is given. */
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { createHubServer, type ServerSettings } from '../http/create-hub-server.ts';
+import type { HubRoute } from '../http/message.ts';
+import { createLogger } from '../logger.ts';
+import { openHub, type HubGround, type OpenedHub } from '../open-hub.ts';
+import { DEFAULT_LIMITS, DEFAULT_SETTINGS, type HubLimits, type HubSettings } from '../settings.ts';
+
+export interface TestHub {
+  readonly url: string;
+  readonly port: number;
+  readonly secret: string;
+  readonly hub: OpenedHub;
+  /** What was logged, at the finest level. */
+  readonly logged: () => string;
+  query(query: unknown, secret?: string, headers?: Record<string, string>): Promise<TestAnswer>;
+  close(): Promise<void>;
+}
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: { readonly resource?: unknown; readonly errors?: readonly { code: string }[] };
+}
+
+export interface TestHubOptions {
+  readonly ground?: HubGround;
+  readonly settings?: Partial<HubSettings>;
+  readonly limits?: Partial<HubLimits>;
+  readonly tls?: ServerSettings['tls'];
+  readonly routes?: readonly HubRoute[];
+}
+
+/** One that only this process knows of. */
+export function memoryGround(): HubGround {
+  const store = createMemoryStore();
+  return {
+    store,
+    lease: { isHeld: () => true },
+    onOtherCommit: () => () => undefined,
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Tests ask faster than people. */
+const UNLIMITED = { ratePerToken: 0, ratePerAddress: 0, socketsPerAddress: 1000 };
+
+export async function openTestHub(options: TestHubOptions = {}): Promise<TestHub> {
+  const secret = 'burrow-root-of-a-test-hub-which-is-known';
+  const settings: HubSettings = {
+    ...DEFAULT_SETTINGS,
+    rootSecret: secret,
+    hashCost: 4,
+    ...options.settings,
+    limits: { ...DEFAULT_LIMITS, ...UNLIMITED, ...options.limits },
+  };
+  let logged = '';
+  const logger = createLogger('trace', { write: (line) => void (logged += line) });
+  const report = (reason: unknown): void => logger.error({ err: reason }, 'failed');
+  const hub = await openHub(options.ground ?? memoryGround(), settings, report);
+  const server = await createHubServer({
+    hub,
+    settings: { ...settings, tls: options.tls },
+    logger,
+    routes: options.routes ?? [],
+  });
+  const url = await server.listen(0);
+  return {
+    url,
+    port: Number(new URL(url).port),
+    secret,
+    hub,
+    logged: () => logged,
+    async query(query, as = secret, headers = {}) {
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${as}`, 'x-faunadb-api-version': '4', ...headers },
+        body: JSON.stringify(query),
+      });
+      const body = (await answer.json()) as TestAnswer['body'];
+      return { status: answer.status, headers: answer.headers, body };
+    },
+    async close() {
+      await server.close();
+      await hub.close();
+    },
+  };
+}
