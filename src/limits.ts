@@ -27,9 +27,12 @@ export const LIMITS = {
   /** Index entries and documents that the sets of one query may go through. */
   scanMax: 1_000_000,
   documentBytes: 8 * 1024 * 1024,
+  /** Names of schema objects, in code points. */
+  nameChars: 256,
   indexEntryBytes: 64_000,
   indexComponentBytes: 32_767,
   transactionBytes: 16 * 1024 * 1024,
+  transactionDocuments: 10_000,
   synchronousBuildDocuments: 128,
   // What one commit of the collection of garbage may remove, or take along.
   garbageStepRows: 256,

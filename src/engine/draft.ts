@@ -1,5 +1,6 @@
 /** A document while it is checked before it is written, and the checks that many kinds share. Spec: functions 3.3. */
 import type { FieldFailure, Step } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
 import { typeName } from '../values/type-name.ts';
 import { isArray, isInteger, isKind, isObject } from '../values/value.ts';
 import type { ObjectValue, Ref, Value } from '../values/value.ts';
@@ -99,6 +100,8 @@ export const isLambda = (value: Value) => isKind(value, 'lambda');
 /** Word characters of any script, and some marks. Spec: values 12. */
 const NAME = /^(?:[\p{Alphabetic}\p{Nd}\p{Pc};@+$\-.!~%]|\p{M}|\p{Join_Control})+$/u;
 
+const codePoints = (text: string): number => Array.from(text).length;
+
 export function checkName(draft: Draft, reserved: readonly string[] = ['_']): void {
   const name = required(draft, 'name', 'String', isString);
   if (name === undefined) return;
@@ -106,6 +109,8 @@ export function checkName(draft: Draft, reserved: readonly string[] = ['_']): vo
     refuse(draft, ['name'], 'reserved name', `The name '${name}' is reserved.`);
   } else if (!NAME.test(name)) {
     refuse(draft, ['name'], 'invalid characters', `Invalid character found in name '${name}'.`);
+  } else if (codePoints(name) > LIMITS.nameChars) {
+    refuse(draft, ['name'], 'bounds error', `Name exceeds ${LIMITS.nameChars} characters.`);
   }
 }
 

@@ -1,5 +1,7 @@
 /** Counts what one attempt reads and writes. Spec: auth 4.5. */
 import type { Key } from '../codec/key.ts';
+import { Refusal } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
 
 const READ_OP_BYTES = 4096;
 const WRITE_OP_BYTES = 1024;
@@ -28,10 +30,11 @@ export class Meters {
     this.readBytes += bytes;
   }
 
-  /** A document touched: bytes of its version and entries as they now stand. */
+  /** A document touched: bytes of its version and entries as they now stand. @throws Refusal `bad request` for too many */
   noteWrite(key: Key, bytes: number): void {
     this.writeBytes += bytes - (this.written.get(key) ?? 0);
     this.written.set(key, bytes);
+    if (this.written.size > LIMITS.transactionDocuments) refuseDocuments();
   }
 
   get writeOps(): number {
@@ -39,6 +42,13 @@ export class Meters {
     for (const bytes of this.written.values()) sum += Math.ceil(bytes / WRITE_OP_BYTES);
     return sum;
   }
+}
+
+function refuseDocuments(): never {
+  throw new Refusal(
+    'bad request',
+    `Transaction size exceeds the limit of ${LIMITS.transactionDocuments} documents.`,
+  );
 }
 
 /** For predicates of roles: what they read is the work of nobody who asks, and how much it was would tell of what is not shown. */

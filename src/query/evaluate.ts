@@ -266,10 +266,11 @@ function evaluateCall(node: NodeOf<'call'>, frame: Frame, run: Run): Value {
   return value;
 }
 
-/** Making something large takes as long as going through it. */
+/** Making something large takes as long as going through it; functions of texts charge that themselves. */
 function takeResult(value: string | Extract<Value, object>, session: WriteSession): void {
   const bytes = session.memory.takeValue(value);
-  if (bytes >= BYTES_PER_STEP) session.charge(Math.floor(bytes / BYTES_PER_STEP));
+  if (typeof value !== 'string' && bytes >= BYTES_PER_STEP)
+    session.charge(Math.floor(bytes / BYTES_PER_STEP));
 }
 
 const BYTES_PER_STEP = 2048;

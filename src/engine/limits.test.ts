@@ -1,0 +1,193 @@
+/** Every bound on evaluation, at its edge and one past it, through queries. Spec: values 12. */
+import { expect, test } from 'vitest';
+import { LIMITS } from '../limits.ts';
+import { Memory } from '../query/memory.ts';
+import { obj, type Query } from './testing/engine-world.ts';
+import { askText, createTestEngine } from './testing/fuzz-world.ts';
+import { outcome, range, same } from './testing/outcomes.ts';
+
+const v = (name: string): Query => ({ var: name });
+const forEach = (expr: Query, collection: Query): Query => ({
+  map: { lambda: 'x', expr },
+  collection,
+});
+/** Of up to 1,024 × 16,384 characters, and the rest as it is. */
+const longText = (chars: number): Query => ({
+  let: { part: { repeat: { repeat: 'a', number: 16 }, number: 1024 } },
+  in: { concat: [...same(Math.floor(chars / 16_384), v('part')), 'a'.repeat(chars % 16_384)] },
+});
+/** An array of so many, from doubled ones. */
+const longArray = (length: number, item: Query): Query => {
+  const doublings = range(17).map(() => ({ all: { append: v('all'), collection: v('all') } }));
+  return { let: [{ all: [item] }, ...doublings], in: { take: length, collection: v('all') } };
+};
+
+async function expectEdge(
+  limit: number,
+  queryOf: (n: number) => Query,
+  refused: string,
+  engine = createTestEngine(),
+): Promise<void> {
+  expect(await outcome(engine, queryOf(limit))).toHaveProperty('resource');
+  expect(await outcome(engine, queryOf(limit + 1))).toEqual({ refused });
+}
+
+test('levels of JSON', async () => {
+  const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+  await expectEdge(LIMITS.jsonDepth, nested, 'invalid expression at []');
+  for (const open of ['[', '{"object":', '{"not":', '{"a":']) {
+    const text = open.repeat(1_000_000);
+    expect(await outcome(createTestEngine(), text)).toEqual({
+      refused: 'invalid expression at []',
+    });
+  }
+});
+
+test('levels of an answer', async () => {
+  const wrapped = (depth: number): Query => ({
+    reduce: { lambda: ['all', '_'], expr: [v('all')] },
+    initial: 0,
+    collection: range(depth),
+  });
+  await expectEdge(LIMITS.renderDepth, wrapped, 'bad request');
+  expect(await outcome(createTestEngine(), wrapped(100_000))).toEqual({ refused: 'bad request' });
+});
+
+test('characters of an answer', async () => {
+  // Every character becomes six, every text has quotes, and a comma after it or the end of the array.
+  const control = (count: number): Query => ({
+    repeat: { repeat: '\u0001', number: 1023 },
+    number: count,
+  });
+  const count = Math.floor((LIMITS.answerChars - 2) / (1023 * 6));
+  const rest = LIMITS.answerChars - 2 - 3 - count * 1023 * 6;
+  const queryOf = (chars: number): Query => {
+    const parts = range(Math.floor(count / 1000)).map(() => control(1000));
+    return [
+      { concat: [...parts, control(count % 1000)] },
+      'a'.repeat(chars - (LIMITS.answerChars - rest)),
+    ];
+  };
+  await expectEdge(LIMITS.answerChars, queryOf, 'limit_exceeded');
+});
+
+test('calls of calls', async () => {
+  const nested = (depth: number): Query => {
+    let query: Query = 0;
+    for (let level = 0; level < depth; level += 1) query = forEach(query, [0]);
+    return query;
+  };
+  const deepest = range(LIMITS.callDepth).flatMap(() => ['map', 'expr']);
+  const position = JSON.stringify([...deepest, 'map']);
+  await expectEdge(LIMITS.callDepth, nested, `stack overflow at ${position}`);
+
+  const engine = createTestEngine();
+  const isDone = { equals: [v('n'), 0] };
+  const expr = { or: [isDone, { call: 'down', arguments: { subtract: [v('n'), 1] } }] };
+  const body = { query: { lambda: 'n', expr } };
+  await outcome(engine, {
+    create_function: obj({ name: 'down', body: { query: { lambda: 'n', expr: true } } }),
+  });
+  await outcome(engine, { update: { function: 'down' }, params: obj({ body }) });
+  const down = (n: number) => ({ call: 'down', arguments: n - 1 });
+  expect(await outcome(engine, down(LIMITS.callDepth))).toHaveProperty('resource');
+  expect(await outcome(engine, down(LIMITS.callDepth + 1))).toMatchObject({
+    refused: expect.stringMatching(/^stack overflow/),
+  });
+});
+
+test('steps', async () => {
+  // `foreach`, its lambda and `now` are one each, and so are 2,048 bytes of what `foreach` gives.
+  const queryOf = (steps: number): Query => {
+    const [elements, calls] = [1000, 597];
+    const most = 1 + elements * (1 + calls);
+    const each = { do: same(calls, { now: null }) };
+    const collection = range(elements);
+    const loop = { foreach: { lambda: '_', expr: each }, collection };
+    return {
+      do: [loop, ...same(steps - most - Math.floor((48 + elements * 8) / 2048), { now: null }), 0],
+    };
+  };
+  await expectEdge(LIMITS.evaluationSteps, queryOf, 'bad request');
+});
+
+test('time', async () => {
+  const started = 1_800_000_000_000_000;
+  const timeoutMs = 1000;
+  const ask = async (tookMicros: number) => {
+    let looks = 0;
+    const engine = createTestEngine({
+      clock: () => (looks++ === 0 ? started : started + tookMicros),
+    });
+    const query = JSON.stringify(forEach(v('x'), range(5000)));
+    return (await askText(engine, query, '4', timeoutMs)).status;
+  };
+  expect(await ask(timeoutMs * 1000)).toBe(200);
+  expect(await ask(timeoutMs * 1000 + 1)).toBe(503);
+});
+
+test('characters of a text', async () => {
+  const queryOf = (chars: number) => ({ length: longText(chars) });
+  await expectEdge(LIMITS.textChars, queryOf, 'invalid argument at ["length","in"]');
+});
+
+test('bytes of all values', async () => {
+  const memory = new Memory();
+  memory.take(LIMITS.queryBytes);
+  expect(() => memory.ask(1)).toThrow('bytes');
+  expect(() => memory.take(1)).toThrow('bytes');
+  // A let keeps all that it binds; what a lambda has made on the way is given back.
+  const texts = (count: number): Query => ({
+    let: range(count).map((n) => ({ [`t${n}`]: longText(1024 * 1024 * 4) })),
+    in: 0,
+  });
+  expect(await outcome(createTestEngine(), texts(15))).toEqual({ resource: 0 });
+  expect(await outcome(createTestEngine(), texts(16))).toEqual({ refused: 'limit_exceeded' });
+  const loop = forEach({ length: longText(1024 * 1024 * 4) }, range(32));
+  expect(await outcome(createTestEngine(), loop)).toEqual({ resource: same(32, 4_194_304) });
+});
+
+test('times a text is repeated, spaces, matches: more is less', async () => {
+  const most = LIMITS.repeatMax;
+  const engine = createTestEngine();
+  const long = 'a'.repeat(most + 1);
+  const found = { count: { findstrregex: long, pattern: 'a', num_results: most + 1 } };
+  for (const count of [most, most + 1]) {
+    const repeated = { length: { repeat: 'a', number: count } };
+    expect(await outcome(engine, [repeated, { length: { space: count } }, found])).toEqual({
+      resource: [most, most, most],
+    });
+  }
+});
+
+test('characters of a pattern, and of what is searched', async () => {
+  const search = (pattern: string): Query => ({ findstrregex: 'a', pattern });
+  const most = LIMITS.regexPatternChars;
+  await expectEdge(most, (n) => search('a'.repeat(n)), 'invalid argument at ["pattern"]');
+  const subject = (chars: number) => ({ containsstrregex: longText(chars), pattern: 'b' });
+  await expectEdge(LIMITS.regexSubjectChars, subject, 'invalid argument at []');
+});
+
+test('width and precision of a format', async () => {
+  const refused = 'invalid argument at ["format"]';
+  const width = (n: number) => ({ format: `%${n}s`, values: 'a' });
+  await expectEdge(LIMITS.formatWidthChars, width, refused);
+  const precision = (n: number) => ({ format: `%.${n}f`, values: { to_double: 1 } });
+  await expectEdge(LIMITS.formatPrecisionDigits, precision, refused);
+  expect(await outcome(createTestEngine(), width(999_999_999))).toEqual({ refused });
+});
+
+test('sizes of n-grams', async () => {
+  const grams = (difference: number) => ({ ngram: 'abc', min: 1, max: 1 + difference });
+  await expectEdge(1, grams, 'invalid argument at []');
+});
+
+test('sets that are opened for one', async () => {
+  const engine = createTestEngine();
+  const union = (sets: number): Query => ({
+    let: { one: { singleton: { collection: 'c' } } },
+    in: { count: { union: longArray(sets - 1, v('one')) } },
+  });
+  await outcome(engine, { create_collection: obj({ name: 'c' }) });
+  await expectEdge(LIMITS.setsMax, union, 'bad request', engine);
+});
