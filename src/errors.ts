@@ -75,12 +75,16 @@ export const REFUSALS = {
   'internal server error': 500,
   'time out': 503,
   // Burrow's own, for what only a local database can meet.
+  connection_needed: 503,
+  history_not_local: 400,
   limit_exceeded: 400,
   local_data_loss: 500,
   locked: 423,
+  outbox_full: 507,
   quota_exceeded: 507,
   storage_blocked: 503,
   storage_unavailable: 503,
+  unsent_writes: 409,
   worker_lost: 503,
 } as const satisfies Record<string, number>;
 

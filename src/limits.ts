@@ -60,6 +60,11 @@ export const LIMITS = {
   blobUrlLifeMs: 3_600_000,
   /** Rows kept in memory, and again ranges. */
   cacheBytes: 32 * 1024 * 1024,
+  /** Of an answer that is kept with a verdict, or with a write that waits for one. */
+  verdictBytes: 256 * 1024,
+  /** Writes of a device without a verdict, and the characters of their rows. */
+  outboxWrites: 10_000,
+  outboxBytes: 50 * 1024 * 1024,
 } as const;
 
 /** What a hub takes from the network: each can be set when it is started. Sources: threats (d). */

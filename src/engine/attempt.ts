@@ -33,7 +33,7 @@ export interface QueryPlan {
   readonly parsed: Node | QueryFailure;
   /** When it came. */
   readonly started: Micros;
-  readonly inputs: Pick<RecordedInputs, 'begin'>;
+  readonly inputs: Pick<RecordedInputs, 'begin' | 'madeIds'>;
   /** Asked by somebody who has no secret here. */
   readonly standIn?: StandIn;
   /** `Now()`, when it is not the snapshot: the query was made elsewhere. Rights and lapsing go by the snapshot all the same. */

@@ -9,14 +9,15 @@ export type Decide = (predicate: Lambda, argument: Value) => boolean;
 
 type OwnParts = Omit<AsideParts, 'permissions'>;
 
-export function decider(context: EngineContext, parts: OwnParts = {}): Decide {
+/** @param failed what a predicate counts for that cannot be evaluated: in a copy, what it reads may not be there */
+export function decider(context: EngineContext, parts: OwnParts = {}, failed = false): Decide {
   let apply: ApplyAside | undefined;
   return (predicate, argument) => {
     apply ??= openAside(context, parts);
     try {
       return apply(predicate, argument) === true;
     } catch (thrown) {
-      if (isNo(thrown)) return false;
+      if (isNo(thrown)) return failed;
       throw thrown;
     }
   };

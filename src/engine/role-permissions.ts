@@ -35,8 +35,11 @@ type Policies = ReadonlyMap<ResourceName, ReadonlyMap<string, Policy>>;
 
 const arityOf = ({ pattern }: Lambda): number => (typeof pattern === 'string' ? 1 : pattern.length);
 
-export const rolePermissions = (context: EngineContext, caller: Caller): Permissions =>
-  new RolePermissions(context, caller);
+export const rolePermissions = (
+  context: EngineContext,
+  caller: Caller,
+  decide = decider(context),
+): Permissions => new RolePermissions(context, caller, decide);
 
 class RolePermissions implements Permissions {
   private readonly context: EngineContext;
@@ -44,10 +47,10 @@ class RolePermissions implements Permissions {
   private readonly decide: Decide;
   private known: Policies | undefined;
 
-  constructor(context: EngineContext, caller: Caller) {
+  constructor(context: EngineContext, caller: Caller, decide: Decide) {
     this.context = context;
     this.caller = caller;
-    this.decide = decider(context);
+    this.decide = decide;
   }
 
   may(deed: Deed): boolean {

@@ -3,7 +3,7 @@
  * yet stand in the outbox, each with its effects, and what queries see is those effects over the stored rows. Every change of it is
  * one transaction of the store, so tabs may have a replica each.
  */
-import type { QueryAnswer } from '../../engine/api.ts';
+import type { QueryAnswer, QueryRequest } from '../../engine/api.ts';
 import type { ApiVersion } from '../../query/session.ts';
 import type { Micros } from '../../values/value.ts';
 import type {
@@ -15,6 +15,7 @@ import type {
   PushItem,
   SetPart,
   Verdict,
+  Welcome,
 } from '../protocol.ts';
 
 /** Where a write is on its way. `parked`: it waits for a login; it is not lost. */
@@ -22,6 +23,8 @@ export type WriteState = 'local' | 'pushed' | 'confirmed' | 'amended' | 'refused
 
 /** A write of this device, for ever to be found until the app has done with it. */
 export interface WriteRecord {
+  /** `era.seq`: unique in this copy for ever. */
+  readonly id: string;
   readonly item: PushItem;
   readonly state: WriteState;
   /** When it was made here, µs. */
@@ -31,8 +34,8 @@ export interface WriteRecord {
   readonly verdict: Verdict | undefined;
   /** Running it again over what came from the hub failed: it will probably be refused. */
   readonly predicted: 'refused' | undefined;
-  /** Its number, when it was made anew from one that was refused. */
-  readonly replaces: number | undefined;
+  /** The id of the refused one that it was made from. */
+  readonly replaces: string | undefined;
 }
 
 export interface ReplicaSet {
@@ -52,8 +55,12 @@ export interface ReplicaSet {
 export interface ReplicaState {
   readonly hub: string;
   readonly device: DeviceId;
+  /** How many ids this copy has had: numbers of writes begin anew with each. */
+  readonly era: number;
   readonly epoch: Epoch | undefined;
   readonly cursor: Micros | undefined;
+  /** Parts of a pull that wait for the last one, and where to ask on. */
+  readonly staged: { readonly cursor: Micros; readonly parts: number } | undefined;
   readonly schema: string | undefined;
   readonly actor: Actor | undefined;
   /** In order of priority. */
@@ -66,6 +73,12 @@ export interface ReplicaState {
   readonly settledSeq: number;
   /** The hub's clock minus this device's, µs. */
   readonly skew: Micros;
+  /** `Now()` of the latest write: that of the next is later. */
+  readonly lastNow: Micros;
+  /** Characters in writes without a verdict. */
+  readonly outboxSize: number;
+  /** The credential was withdrawn: nothing is shown until somebody logs in. */
+  readonly isLocked: boolean;
   /** Raised by each syncer that takes over: one that was frozen finds another number here and stops. */
   readonly fence: number;
   /** Raised whenever shown writes change otherwise than by one more: views are built anew. */
@@ -73,7 +86,7 @@ export interface ReplicaState {
 }
 
 export interface Submitted {
-  readonly seq: number;
+  readonly id: string;
   /** What it did here. `undefined`: it runs at the hub only (it calls a function with rights of its own). */
   readonly answer: QueryAnswer | undefined;
 }
@@ -82,6 +95,8 @@ export interface SubmitRequest {
   readonly query: string;
   readonly apiVersion: ApiVersion;
   readonly timeoutMs?: number;
+  /** The refused write in whose place it is made: that one is gone with the same commit. */
+  readonly replaces?: string;
 }
 
 export interface Replica {
@@ -89,6 +104,8 @@ export interface Replica {
   state(): Promise<ReplicaState | undefined>;
   /** Makes an empty database a replica. @throws Refusal when it holds a schema of its own, or is of another hub or identity */
   adopt(hub: string, actor: Actor, epoch: Epoch): Promise<ReplicaState>;
+  /** Reads, or submits, by what the query may do: for callers that know nothing of sync. */
+  query(request: QueryRequest): Promise<QueryAnswer>;
   /** Reads as the identity: nothing is recorded. */
   read(request: SubmitRequest): Promise<QueryAnswer>;
   /**
@@ -123,9 +140,13 @@ export interface Replica {
   reenter(fence: number, epoch: Epoch, lastSeq: number): Promise<ReplicaState>;
   park(fence: number, isParked: boolean): Promise<void>;
   /** @throws Refusal `invalid_option` when there is no such write, or it has no such choice */
-  discard(seq: number): Promise<void>;
-  /** Forgets everything of the hub. @throws Refusal `unsent_writes` unless `discardUnsent` */
-  leave(options: { readonly discardUnsent: boolean }): Promise<void>;
+  discard(id: string): Promise<void>;
+  /** Forgets confirmed writes made before that time: a hub restored from an older copy cannot be offered them again. How many. */
+  prune(before: Micros): Promise<number>;
+  /** Hides everything, or shows it again. */
+  lock(isLocked: boolean): Promise<void>;
+  /** What the hub said at hello. */
+  greet(fence: number, welcome: Welcome, arrived: Micros): Promise<ReplicaState>;
 }
 
 export interface Applied {

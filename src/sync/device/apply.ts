@@ -1,0 +1,332 @@
+/**
+ * Takes over what a pull brought: stored rows become what the hub has confirmed, writes with a verdict leave the view, and those still
+ * pending run again where the changes touch them. One attempt, so one commit, and nothing in between can be seen.
+ */
+import type { Transactions } from '../../engine/api.ts';
+import type { QueryPlan } from '../../engine/attempt.ts';
+import type { AttemptInput, AttemptResult } from '../../engine/attempts.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { Overlay } from '../../store/overlay.ts';
+import type { Writer } from '../../store/reader.ts';
+import type {
+  DocumentName,
+  Pulled,
+  PulledDocument,
+  SetAnswer,
+  SetPart,
+  Verdict,
+} from '../protocol.ts';
+import {
+  Fenced,
+  type Applied,
+  type ReplicaSet,
+  type ReplicaState,
+  type WriteRecord,
+} from './api.ts';
+import { dropParts, putConfirmed, putSchema, removeConfirmed, Touched } from './confirmed.ts';
+import { announcementOf, digestOfRun, isHubOnly, NO_EFFECTS, runLocally } from './local-run.ts';
+import {
+  outboxRange,
+  outboxRow,
+  readOutboxRow,
+  readStagedRow,
+  readState,
+  stagedKey,
+  stagedRow,
+  STATE,
+  stateRow,
+  type OutboxRecord,
+} from './rows.ts';
+import { seeing, type Seen } from './view.ts';
+
+export interface ApplyHost {
+  readonly transactions: Transactions;
+  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  /** The engine's own place to evaluate bindings in. */
+  readonly contextOf: (input: AttemptInput) => EngineContext;
+  /** To run a pending write again; the same each time. */
+  readonly planOf: (record: OutboxRecord, state: ReplicaState) => QueryPlan;
+}
+
+type Result = AttemptResult<Applied>;
+
+/** @throws Suspended, Fenced */
+export function attemptApply(
+  fence: number,
+  pulled: Pulled,
+  input: AttemptInput,
+  host: ApplyHost,
+): Result {
+  const state = requireFence(input.writer, fence);
+  return pulled.more ? stage(state, pulled, input, host) : applyAll(state, pulled, input, host);
+}
+
+/** @throws Fenced */
+export function requireFence(writer: Writer, fence: number): ReplicaState {
+  const state = readState(writer.row(STATE));
+  if (state?.fence !== fence) throw new Fenced('Another tab has taken over.');
+  return state;
+}
+
+function stage(state: ReplicaState, pulled: Pulled, input: AttemptInput, host: ApplyHost): Result {
+  const parts = state.staged?.parts ?? 0;
+  input.writer.put('sync', stagedRow(parts, pulled));
+  const next: ReplicaState = { ...state, staged: { cursor: pulled.cursor, parts: parts + 1 } };
+  input.writer.put('sync', stateRow(next));
+  const { commitTs } = host.contextOf(input);
+  const documents = pulled.puts.length + pulled.leaves.length;
+  return { value: { state: next, documents, bytes: 0, settled: [] }, ts: commitTs, keep: true };
+}
+
+function applyAll(state: ReplicaState, last: Pulled, input: AttemptInput, host: ApplyHost): Result {
+  const { writer } = input;
+  const pulled = withStaged(writer, state, last);
+  const touched = new Touched();
+  const context = host.contextOf(input);
+  if (pulled.schema) putSchema(context, writer, pulled.schema.documents, touched);
+  putConfirmed(host.contextOf(input), writer, pulled.puts, touched);
+  removeConfirmed(writer, pulled.leaves, touched);
+  const sets = setsAfter(state, pulled);
+  dropParts(writer, partsOf(state.sets), partsOf(sets), touched);
+  const documents = touched.rows.size;
+
+  const records = outboxOf(writer, state);
+  const settled = settleRecords(records, pulled.verdicts);
+  const after = afterOutbox(writer, { state, pulled, records, settled, touched, input, host });
+  const next: ReplicaState = {
+    ...state,
+    epoch: pulled.epoch,
+    cursor: pulled.cursor,
+    staged: undefined,
+    schema: pulled.schema?.version ?? state.schema,
+    actor: pulled.actor,
+    sets,
+    ...after.numbers,
+  };
+  writer.put('sync', stateRow(next));
+  for (let part = 0; part < (state.staged?.parts ?? 0); part++)
+    writer.delete('sync', stagedKey(part));
+  return {
+    value: { state: next, documents, bytes: bytesOf(pulled.puts), settled: settled.map(publicOf) },
+    ts: Math.max(context.commitTs, pulled.cursor),
+    keep: true,
+    ...(after.announced && { announced: after.announced }),
+  };
+}
+
+/** All parts of one pull as one: what a later one says stands. */
+function withStaged(writer: Writer, { staged }: ReplicaState, last: Pulled): Pulled {
+  if (!staged) return last;
+  const puts = new Map<string, PulledDocument>();
+  const leaves = new Map<string, DocumentName>();
+  const take = (part: Pulled): void => {
+    for (const put of part.puts) {
+      const name = `${put[0]}/${put[1]}`;
+      leaves.delete(name);
+      puts.set(name, put);
+    }
+    for (const leave of part.leaves) {
+      const name = `${leave[0]}/${leave[1]}`;
+      puts.delete(name);
+      leaves.set(name, leave);
+    }
+  };
+  let schema = last.schema;
+  for (let part = 0; part < staged.parts; part++) {
+    const row = writer.row({ space: 'sync', key: stagedKey(part) });
+    if (!row) throw new Error('A part of a pull that was kept is missing.');
+    const kept = readStagedRow(row);
+    schema ??= kept.schema;
+    take(kept);
+  }
+  take(last);
+  return { ...last, schema, puts: [...puts.values()], leaves: [...leaves.values()] };
+}
+
+function setsAfter({ sets }: ReplicaState, pulled: Pulled): readonly ReplicaSet[] {
+  const answers = new Map<string, SetAnswer>(pulled.sets.map((each) => [each.id, each]));
+  return sets.map((set) => {
+    const answer = answers.get(set.id);
+    if (!answer) return set;
+    const { parts, loaded, of, error } = answer;
+    const isAll = loaded.every((place) => place === undefined);
+    const wasAll = set.loaded !== 'nothing' && set.loaded.every((place) => place === undefined);
+    const brought = wasAll ? 0 : pulled.puts.length;
+    const rows = isAll ? (of ?? set.rows + brought) : set.rows + brought;
+    return { ...set, parts, loaded, of: of ?? set.of, rows, error };
+  });
+}
+
+const partsOf = (sets: readonly ReplicaSet[]): readonly SetPart[] =>
+  sets.flatMap(({ parts, error }) => (error ? [] : (parts ?? [])));
+
+/** Writes of this id of the device, from the first that is shown or has no verdict. */
+function outboxOf(writer: Writer, { era, shownSeq, settledSeq }: ReplicaState): OutboxRecord[] {
+  const first = Math.min(shownSeq, settledSeq) + 1;
+  return writer
+    .range(outboxRange(era, first))
+    .flatMap(({ row }) => (row ? [readOutboxRow(row)] : []));
+}
+
+/** Those that get a verdict now. */
+function settleRecords(
+  records: OutboxRecord[],
+  verdicts: readonly Verdict[],
+): readonly OutboxRecord[] {
+  const settled: OutboxRecord[] = [];
+  const bySeq = new Map(verdicts.map((verdict) => [verdict.seq, verdict]));
+  records.forEach((record, i) => {
+    const verdict = bySeq.get(record.item.seq);
+    if (!verdict || record.verdict || verdict.hash !== record.item.hash) return;
+    settled.push((records[i] = { ...record, verdict, state: verdict.state, predicted: undefined }));
+  });
+  return settled;
+}
+
+interface Rebase {
+  readonly state: ReplicaState;
+  readonly pulled: Pulled;
+  readonly records: readonly OutboxRecord[];
+  readonly settled: readonly OutboxRecord[];
+  readonly touched: Touched;
+  readonly input: AttemptInput;
+  readonly host: ApplyHost;
+}
+
+type Numbers = Pick<ReplicaState, 'shownSeq' | 'settledSeq' | 'outboxSize' | 'generation'>;
+
+function afterOutbox(
+  writer: Writer,
+  rebase: Rebase,
+): { readonly numbers: Numbers; readonly announced: Result['announced'] } {
+  const { state, pulled, records, settled, touched } = rebase;
+  const { era } = state;
+  const shownSeq = Math.max(state.shownSeq, pulled.lastSeq);
+  const isChanged = new Set(settled);
+  const effects = [];
+  for (const record of records) {
+    const { seq } = record.item;
+    if (seq > state.shownSeq && seq <= shownSeq) {
+      // What it did is in the stored rows now, or never happened.
+      noteEffects(writer, record, touched);
+      if (record.effects) effects.push(record.effects);
+      if (record.verdict) {
+        writer.put('sync', outboxRow(era, { ...record, effects: NO_EFFECTS, reads: 'all' }));
+        isChanged.delete(record);
+      }
+    }
+    if (isChanged.has(record)) writer.put('sync', outboxRow(era, record));
+  }
+  const pending = records.filter(({ item }) => item.seq > shownSeq);
+  const rerun = runAgain(writer, pending, rebase);
+  effects.push(...rerun.effects);
+  const numbers = {
+    shownSeq,
+    settledSeq: settledSeqOf(state, records, shownSeq),
+    outboxSize: rerun.size,
+    generation: state.generation + (effects.length > 0 || shownSeq !== state.shownSeq ? 1 : 0),
+  };
+  return {
+    numbers,
+    announced: announcementOf(effects, (address) => writer.unlikelyRow(address)),
+  };
+}
+
+function noteEffects(writer: Writer, { effects }: OutboxRecord, touched: Touched): void {
+  if (!effects) return;
+  for (const { space, row } of effects.puts) {
+    if (space === 'documents')
+      touched.note(row.key, row, writer.unlikelyRow({ space, key: row.key }));
+  }
+  for (const { space, key } of effects.deletes) {
+    if (space === 'documents') touched.note(key, writer.unlikelyRow({ space, key }));
+  }
+}
+
+/** Verdicts without a gap. */
+function settledSeqOf(
+  { settledSeq }: ReplicaState,
+  records: readonly OutboxRecord[],
+  shownSeq: number,
+): number {
+  let seq = settledSeq;
+  for (const { item, verdict } of records) {
+    if (item.seq !== seq + 1) continue;
+    if (!verdict) break;
+    seq = item.seq;
+  }
+  return Math.min(seq, Math.max(shownSeq, settledSeq));
+}
+
+/** Pending writes in order, over what is confirmed now; those that nothing touches stay as they are. */
+function runAgain(writer: Writer, pending: readonly OutboxRecord[], rebase: Rebase) {
+  const { state, touched } = rebase;
+  const view = new Overlay(writer);
+  const effects = [];
+  let size = 0;
+  for (const record of pending) {
+    let present = record;
+    if (isTouched(record, touched)) {
+      present = ranAgain(record, view, rebase);
+      noteEffects(writer, record, touched);
+      noteEffects(writer, present, touched);
+      if (record.effects) effects.push(record.effects);
+      if (present.effects) effects.push(present.effects);
+      const row = outboxRow(state.era, present);
+      writer.put('sync', row);
+      size += String(row.value).length;
+    } else {
+      size += record.size;
+    }
+    if (present.effects) view.absorb(present.effects);
+  }
+  return { effects, size };
+}
+
+function isTouched({ effects, reads }: OutboxRecord, { rows, entries }: Touched): boolean {
+  if (!effects) return true;
+  if (rows.size === 0) return false;
+  if (effects.puts.some(({ row }) => rows.has(row.key))) return true;
+  if (effects.deletes.some(({ key }) => rows.has(key))) return true;
+  if (reads === 'all') return true;
+  if (reads.rows.some(({ key }) => rows.has(key))) return true;
+  return reads.ranges.some(({ by, lower, upper }) => {
+    for (const key of by === 'entry' ? entries : rows) if (key >= lower && key < upper) return true;
+    return false;
+  });
+}
+
+function ranAgain(
+  record: OutboxRecord,
+  view: Overlay,
+  { state, input, host }: Rebase,
+): OutboxRecord {
+  const seen: Seen = { rows: [], ranges: [] };
+  const reader = seeing(view, seen);
+  try {
+    const run = runLocally(host.transactions, host.planOf(record, state), input, { reader, seen });
+    const { outcome } = run.attempted;
+    return {
+      ...record,
+      item: { ...record.item, digest: digestOfRun(run, host.sha256) },
+      effects: run.effects,
+      reads: run.reads,
+      predicted: outcome.ok ? undefined : 'refused',
+    };
+  } catch (thrown) {
+    if (isHubOnly(thrown)) return { ...record, effects: NO_EFFECTS, reads: 'all' };
+    throw thrown;
+  }
+}
+
+const bytesOf = (puts: readonly PulledDocument[]): number =>
+  puts.reduce((sum, [, , stored]) => sum + stored.length, 0);
+
+export function publicOf({
+  effects: _,
+  reads: __,
+  size: ___,
+  ...record
+}: OutboxRecord): WriteRecord {
+  return record;
+}

@@ -1,0 +1,132 @@
+/** A write of a device: run over what is shown, and kept in the outbox with its effects, in one commit. */
+import type { Transactions } from '../../engine/api.ts';
+import type { QueryPlan } from '../../engine/attempt.ts';
+import type { AttemptInput, AttemptResult } from '../../engine/attempts.ts';
+import { Refusal } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { RowAddress } from '../../store/port.ts';
+import type { Micros } from '../../values/value.ts';
+import { hashOf } from '../digest.ts';
+import type { PushItem } from '../protocol.ts';
+import type { ReplicaState, WriteRecord } from './api.ts';
+import { announcementOf, digestOfRun, isHubOnly, runLocally, type LocalRun } from './local-run.ts';
+import { outboxAddress, outboxRow, stateRow, type OutboxRecord } from './rows.ts';
+import type { ReplicaView, Seen } from './view.ts';
+
+export interface SubmitHost {
+  readonly transactions: Transactions;
+  readonly view: ReplicaView;
+  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+}
+
+export interface SubmitAttempt {
+  readonly plan: QueryPlan;
+  readonly now: Micros;
+  readonly replaces: OutboxAddress | undefined;
+}
+
+/** `era.seq`, taken apart. */
+export interface OutboxAddress {
+  readonly era: number;
+  readonly seq: number;
+}
+
+export interface SubmitOutcome {
+  /** Undefined: it failed, and is not kept. */
+  readonly record: WriteRecord | undefined;
+  /** Undefined: only the hub can run it. */
+  readonly run: LocalRun | undefined;
+}
+
+/** @throws Suspended; Refusal `outbox_full` and those of the query */
+export function attemptSubmit(
+  { plan, now, replaces }: SubmitAttempt,
+  state: ReplicaState,
+  input: AttemptInput,
+  host: SubmitHost,
+): AttemptResult<SubmitOutcome> {
+  requireRoom(state);
+  const { writer } = input;
+  const seen: Seen = { rows: [], ranges: [] };
+  const reader = host.view.shown(writer, state, seen);
+  const run = runOrLeave(host, plan, input, { reader, seen });
+  if (run && !run.attempted.outcome.ok)
+    return { value: { record: undefined, run }, ts: run.ts, keep: false };
+  const seq = state.lastSeq + 1;
+  const record = recordOf(plan, { seq, era: state.era, now, run, replaces }, host);
+  const row = outboxRow(state.era, record);
+  writer.put('sync', row);
+  if (replaces) writer.delete('sync', outboxAddress(replaces.era, replaces.seq).key);
+  const outboxSize = state.outboxSize + String(row.value).length;
+  writer.put('sync', stateRow({ ...state, lastSeq: seq, lastNow: now, outboxSize }));
+  const before = (address: RowAddress) => reader.unlikelyRow(address);
+  return {
+    value: { record, run },
+    ts: run?.ts ?? Math.max(input.head, plan.started) + 1,
+    keep: true,
+    announced: announcementOf(run ? [run.effects] : [], before),
+  };
+}
+
+function runOrLeave(
+  { transactions }: SubmitHost,
+  plan: QueryPlan,
+  input: AttemptInput,
+  shown: Parameters<typeof runLocally>[3],
+): LocalRun | undefined {
+  try {
+    return runLocally(transactions, plan, input, shown);
+  } catch (thrown) {
+    if (isHubOnly(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+interface Made {
+  readonly seq: number;
+  readonly era: number;
+  readonly now: Micros;
+  readonly run: LocalRun | undefined;
+  readonly replaces: OutboxAddress | undefined;
+}
+
+function recordOf(plan: QueryPlan, made: Made, { sha256 }: SubmitHost): OutboxRecord {
+  const { seq, era, now, run, replaces } = made;
+  const { request } = plan;
+  const content: Omit<PushItem, 'hash' | 'digest'> = {
+    seq,
+    query: request.query,
+    apiVersion: request.apiVersion,
+    now,
+    ids: plan.inputs.madeIds.map(String),
+  };
+  return {
+    id: `${era}.${seq}`,
+    item: { ...content, hash: hashOf(content, sha256), digest: run && digestOfRun(run, sha256) },
+    state: 'local',
+    at: plan.started,
+    local: run && localAnswer(run),
+    verdict: undefined,
+    predicted: undefined,
+    replaces: replaces && `${replaces.era}.${replaces.seq}`,
+    effects: run?.effects ?? { puts: [], deletes: [] },
+    reads: run?.reads ?? 'all',
+    size: 0,
+  };
+}
+
+function localAnswer({ attempted }: LocalRun): WriteRecord['local'] {
+  const { outcome } = attempted;
+  if (!outcome.ok) return undefined;
+  const body = `{"resource":${outcome.text}}`;
+  if (body.length > LIMITS.verdictBytes) return undefined;
+  return { status: outcome.created ? 201 : 200, body };
+}
+
+function requireRoom({ lastSeq, settledSeq, outboxSize }: ReplicaState): void {
+  if (lastSeq - settledSeq < LIMITS.outboxWrites && outboxSize < LIMITS.outboxBytes) return;
+  throw new Refusal(
+    'outbox_full',
+    `There are ${lastSeq - settledSeq} writes that the hub has not seen yet: no more fit. Connect to the hub before writing on.`,
+  );
+}
