@@ -14,7 +14,7 @@ export const newWriter = (): string => randomBytes(12).toString('hex');
 export async function openTables(
   database: SqlDatabase,
   tenant: string,
-  options: Partial<Pick<SqlStoreOptions, 'writer' | 'watched'>> = {},
+  options: Partial<Pick<SqlStoreOptions, 'writer' | 'watched' | 'random'>> = {},
 ): Promise<SqlStore> {
   try {
     const connection = await database.connect();

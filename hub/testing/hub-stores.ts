@@ -1,7 +1,8 @@
-/** Test kit: hub stores on one PGlite and on one PostgreSQL server, each test with tenants of its own. */
+/** Test kit: databases that the tests of a file share. Each test takes tenants of its own, for starting a database takes seconds. */
 import { afterAll } from 'vitest';
-import type { HubStore } from '../store/open-store.ts';
-import { openHubStore } from '../store/open-store.ts';
+import { PgDatabase } from '../store/pg-database.ts';
+import { openPglite } from '../store/pglite-database.ts';
+import { openHubStore, type HubStore } from '../store/open-store.ts';
 import { startPostgres, type PostgresServer } from './postgres-server.ts';
 
 /** A server for the tests of a file, stopped after them. */
@@ -11,11 +12,38 @@ export function sharedPostgres(): () => Promise<PostgresServer> {
   return () => (server ??= startPostgres());
 }
 
+/** Both kinds of database, each begun when it is first asked for. */
+export function sharedDatabases(): {
+  readonly pglite: () => Promise<PgDatabase>;
+  readonly postgres: () => Promise<PgDatabase>;
+} {
+  const server = sharedPostgres();
+  let pglite: PgDatabase | undefined;
+  let postgres: PgDatabase | undefined;
+  afterAll(() => Promise.all([pglite?.close(), postgres?.close()]));
+  return {
+    pglite: async () => (pglite ??= openPglite('memory:')),
+    postgres: async () => {
+      const { url } = await server();
+      return (postgres ??= openServer(url));
+    },
+  };
+}
+
+export const openServer = (url: string): PgDatabase =>
+  new PgDatabase({
+    isExclusive: false,
+    canListen: true,
+    pool: { connectionString: url, max: 4 },
+  });
+
 let tenants = 0;
 
 export const freshTenant = (): string =>
   `t-${process.pid}-${Date.now().toString(36)}-${(tenants += 1)}`;
 
-export async function openOnPostgres(server: PostgresServer, tenant: string): Promise<HubStore> {
-  return openHubStore({ at: { postgres: server.url }, tenant, connectionsMax: 4 });
-}
+export const openOnPostgres = (
+  { url }: PostgresServer,
+  tenant: string,
+  connectionsMax = 4,
+): Promise<HubStore> => openHubStore({ at: { postgres: url }, tenant, connectionsMax });

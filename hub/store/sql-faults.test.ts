@@ -1,0 +1,131 @@
+/** F23: every statement of a write fails in every way a server fails; what was acknowledged is there, once. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { KeyTaken } from '../../src/store/port.ts';
+import {
+  at,
+  COUNTER,
+  counterOf,
+  everything,
+  put,
+  row,
+  STRICT,
+  write,
+} from '../../src/store/testing/store-rows.ts';
+import { FaultyDatabase } from '../testing/faulty-database.ts';
+import { freshTenant, sharedDatabases } from '../testing/hub-stores.ts';
+import type { SqlStore } from './sql-store.ts';
+import { openTables } from './sql-tables.ts';
+
+const CODES = ['40001', '40P01', '40003', '08006', '57P01', undefined];
+
+const { pglite, postgres } = sharedDatabases();
+
+for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgres })) {
+  describe(`write() on ${name}`, () => {
+    let database: FaultyDatabase;
+    let store: SqlStore;
+
+    beforeEach(async () => {
+      database = new FaultyDatabase(await shared());
+      store = await openTables(database, freshTenant(), { random: () => 0 });
+      await put(store, 'meta', [{ ...row('counter'), value: '0' }]);
+      await put(store, 'documents', [row('a', ['e', 'f'])]);
+      database.statements = [];
+    });
+
+    /** Reads, writes new and old rows, drops entries: every kind of statement there is. */
+    const job = (): Promise<void> =>
+      store.write(async (tx) => {
+        const { rows } = await tx.fetch([COUNTER, at('a')], []);
+        const count = Number(rows[0]?.value) + 1;
+        tx.apply({
+          puts: [
+            { space: 'meta', row: { ...row('counter'), value: String(count) } },
+            { space: 'documents', row: row('a', ['f', `g${count}`]) },
+            { space: 'documents', row: row(`new${count}`, ['n']), isNew: true },
+          ],
+          deletes: [at(`new${count - 1}`)],
+        });
+      }, STRICT);
+
+    test('is done once, whatever fails at which statement', async () => {
+      await job();
+      const { length } = database.statements;
+      expect(database.statements.at(-1)?.name).toBe('burrow_commit');
+      let done = 1;
+      for (const code of CODES)
+        for (let n = 1; n <= length; n += 1)
+          for (const isAfter of [false, true]) {
+            // Whoever is told to try again was not committed.
+            if (isAfter && n === length && (code === '40001' || code === '40P01')) continue;
+            database.statements = [];
+            database.fault = { code, at: n, isAfter };
+            await job();
+            done += 1;
+            const detail = `${code} at ${n}, ${isAfter ? 'after' : 'before'}`;
+            expect(database.fault, detail).toBeUndefined();
+            expect(await counterOf(store), detail).toBe(done);
+          }
+      const { documents, entries } = await everything(store);
+      expect(documents.map(({ key }) => key)).toEqual(['a', `new${done}`]);
+      expect(entries.map(({ entry }) => entry)).toEqual(['f', `g${done}`, 'n']);
+    });
+
+    test('is refused after ten failures, and leaves nothing', async () => {
+      const before = await everything(store);
+      const ways = [
+        ['40001', 'contended transaction'],
+        ['08006', 'storage_unavailable'],
+      ] as const;
+      for (const [code, refusal] of ways) {
+        let begun = 0;
+        const failing = store.write(async (tx) => {
+          begun += 1;
+          database.statements = [];
+          database.fault = { code, at: 2, isAfter: false };
+          await tx.fetch([COUNTER], []);
+        }, STRICT);
+        await expect(failing).rejects.toMatchObject({ code: refusal });
+        expect(begun).toBe(10);
+      }
+      expect(await everything(store)).toEqual(before);
+    });
+
+    test('is refused, not made again, by what the server means', async () => {
+      const ways = [
+        ['53100', 'quota_exceeded'],
+        ['53200', 'storage_unavailable'],
+        ['54000', 'limit_exceeded'],
+        ['57014', 'time out'],
+        ['42501', 'storage_unavailable'],
+      ] as const;
+      const before = await everything(store);
+      for (const [code, refusal] of ways)
+        for (const n of [1, 4]) {
+          database.statements = [];
+          database.fault = { code, at: n, isAfter: false };
+          await expect(job()).rejects.toMatchObject({ code: refusal });
+        }
+      expect(await everything(store)).toEqual(before);
+    });
+
+    test('refuses a row that was to be new and is there, as KeyTaken', async () => {
+      const again = write(store, {
+        puts: [{ space: 'documents', row: row('a', ['x']), isNew: true }],
+        deletes: [],
+      });
+      await expect(again).rejects.toBeInstanceOf(KeyTaken);
+      expect((await everything(store)).entries).toHaveLength(2);
+    });
+
+    test('does not commit when a statement was lost without a word', async () => {
+      const before = await everything(store);
+      database.losing = 'burrow_insert_entries';
+      await expect(job()).rejects.toThrow(/burrow_insert_entries was to change/u);
+      database.losing = undefined;
+      expect(await everything(store)).toEqual(before);
+      await job();
+      expect(await counterOf(store)).toBe(1);
+    });
+  });
+}
