@@ -21,6 +21,7 @@ import { authenticateSecret } from './authenticate-secret.ts';
 import { GarbageCollector } from './garbage-jobs.ts';
 import { buildIndexes } from './index-jobs.ts';
 import { RecordedInputs, createIds } from './inputs.ts';
+import { spoken } from './old-words.ts';
 import { standingOf } from './standing.ts';
 import { TextCache } from './text-cache.ts';
 import { Transactor, type Transacted } from './transact.ts';
@@ -108,7 +109,9 @@ function answerOf(
   tookMicros: Micros,
 ): QueryAnswer {
   const { caller, outcome, snapshot, budget, meters } = run.value;
-  const body = outcome.ok ? `{"resource":${outcome.text}}` : errorBody(outcome.failure.faults);
+  const body = outcome.ok
+    ? `{"resource":${outcome.text}}`
+    : errorBody(spoken(outcome.failure.faults, request.apiVersion));
   const isCounted = outcome.ok || outcome.failure.faults[0]?.code === 'transaction aborted';
   const metrics: Metrics = {
     bytesIn: utf8Length(request.query),

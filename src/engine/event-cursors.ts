@@ -3,7 +3,16 @@ import { refBytes } from '../codec/key.ts';
 import { fail, type Step } from '../errors.ts';
 import { compareValues } from '../values/compare.ts';
 import { typeName } from '../values/type-name.ts';
-import { DateValue, isArray, isInteger, isKind, isObject, Ref, Time } from '../values/value.ts';
+import {
+  Action,
+  DateValue,
+  isArray,
+  isInteger,
+  isKind,
+  isObject,
+  Ref,
+  Time,
+} from '../values/value.ts';
 import type { ActionName, ObjectValue, Value } from '../values/value.ts';
 import { refuseUnresolved } from './cursors.ts';
 import type { Change } from './sets/changes.ts';
@@ -31,7 +40,7 @@ export function eventCutOf(given: Value, position: readonly Step[]): EventCut {
     const { ts, action, document, data } = given;
     const members = new Map<string, Value>([
       ['ts', ts],
-      ['action', action],
+      ['action', new Action(action)],
     ]);
     if (document) members.set('document', document);
     if (document && data !== undefined && data !== null && isArray(data)) members.set('data', data);
@@ -60,7 +69,7 @@ function echoOf(
     ts >= BigInt(Number.MIN_SAFE_INTEGER) && ts <= BigInt(Number.MAX_SAFE_INTEGER)
       ? Number(ts)
       : ts;
-  return new Map<string, Value>([['ts', shown], ['action', action], ...more]);
+  return new Map<string, Value>([['ts', shown], ['action', new Action(action)], ...more]);
 }
 
 /** Accepted sets of members. */

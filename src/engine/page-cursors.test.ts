@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { QueryFailure } from '../errors.ts';
 import type { PageOptions } from '../query/session.ts';
-import { DateValue, isKind, Time, UnresolvedRef } from '../values/value.ts';
+import { Action, DateValue, isKind, Time, UnresolvedRef } from '../values/value.ts';
 import type { Page, Ref, SetValue, Value } from '../values/value.ts';
 import { harbour } from './testing/harbour.ts';
 import { cursorAt, pageOf } from './testing/paging.ts';
@@ -111,7 +111,7 @@ test('event cursors may be times, dates, objects and null', () => {
   if (!isKind(second, 'event')) throw new Error('no event');
   const { ts } = second;
   const after = (value: Value) => pageOf(world, set, { events: true, ...cursorAt('after', value) });
-  const start = object({ ts, action: 'add' });
+  const start = object({ ts, action: new Action('add') });
   for (const cursor of [ts, BigInt(ts), new Time(BigInt(ts) * 1000n + 999n), object({ ts })]) {
     expect(after(cursor)).toMatchObject({ before: start, data: all.slice(1) });
   }

@@ -4,6 +4,7 @@
  */
 import { unreachable } from '../errors.ts';
 import {
+  Action,
   NATIVE,
   Ref,
   type Document,
@@ -32,7 +33,7 @@ export function documentMembers(document: Document): ObjectValue {
 export function eventMembers(event: Event): ObjectValue {
   const members = new Map<string, Value>([
     ['ts', event.ts],
-    ['action', event.action],
+    ['action', new Action(event.action)],
   ]);
   if (event.document) members.set('document', event.document);
   if (event.data !== undefined) members.set('data', event.data);
