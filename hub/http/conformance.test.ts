@@ -1,0 +1,71 @@
+/** The examples of the specification over the network: each with a hub of its own, and for databases a tenant of its own. */
+import { readFileSync } from 'node:fs';
+import { Agent, request as send } from 'node:http';
+import { afterAll, describe, test } from 'vitest';
+import {
+  readExamples,
+  runExample,
+  type Host,
+  type HostAnswer,
+} from '../../src/http/conformance.contract.ts';
+import type { HubGround } from '../open-hub.ts';
+import { openPglite } from '../store/pglite-database.ts';
+import type { SqlDatabase } from '../store/sql-client.ts';
+import { openTables } from '../store/sql-tables.ts';
+import { freshTenant, openOnPostgres, sharedPostgres } from '../testing/hub-stores.ts';
+import { memoryGround, openTestHub } from '../testing/test-hub.ts';
+
+const agent = new Agent({ keepAlive: false });
+
+function requestOver(port: number): Host['request'] {
+  return ({ method, path, headers, body }) =>
+    new Promise<HostAnswer>((resolve, reject) => {
+      const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+      const options = { port, method, path, headers: { ...headers, ...length }, agent };
+      const sent = send(options, (answer) => {
+        let text = '';
+        answer.setEncoding('utf8');
+        answer.on('data', (part: string) => (text += part));
+        answer.on('error', reject);
+        answer.on('end', () => {
+          const found = answer.headers as Record<string, string>;
+          resolve({ status: answer.statusCode ?? 0, headers: found, body: text });
+        });
+      });
+      sent.on('error', reject);
+      sent.end(body);
+    });
+}
+
+let pglite: SqlDatabase | undefined;
+afterAll(() => pglite?.close());
+const postgres = sharedPostgres();
+
+const GROUNDS: Readonly<Record<string, () => Promise<HubGround>>> = {
+  memory: () => Promise.resolve(memoryGround()),
+  PGlite: async () => {
+    const store = await openTables((pglite ??= openPglite('memory:')), freshTenant());
+    return { ...memoryGround(), store };
+  },
+  PostgreSQL: async () => openOnPostgres(await postgres(), freshTenant()),
+};
+
+for (const [name, openGround] of Object.entries(GROUNDS)) {
+  for (const file of ['examples', 'sets-examples', 'auth-examples']) {
+    const text = readFileSync(new URL(`../../spec/${file}.jsonl`, import.meta.url), 'utf8');
+    describe(`HTTP over ${name}: ${file}`, () => {
+      for (const example of readExamples(text)) {
+        test(`${example.id} ${example.area}`, async () => {
+          // Any page may ask, as at the original.
+          const settings = { corsOrigins: ['*'] };
+          const hub = await openTestHub({ ground: await openGround(), settings });
+          try {
+            await runExample(example, { admin: hub.secret, request: requestOver(hub.port) });
+          } finally {
+            await hub.close();
+          }
+        });
+      }
+    });
+  }
+}

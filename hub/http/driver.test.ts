@@ -1,0 +1,127 @@
+/** The original's driver, as it is, with the transport it picks in Node: HTTP/2 with prior knowledge. */
+import faunadb from 'faunadb';
+import { afterEach, expect, test } from 'vitest';
+import { openTestHub, type TestHub } from '../testing/test-hub.ts';
+
+const { Client, query: q } = faunadb;
+
+let hub: TestHub | undefined;
+let clients: InstanceType<typeof Client>[] = [];
+
+async function open(): Promise<InstanceType<typeof Client>> {
+  hub = await openTestHub();
+  return client(hub.secret);
+}
+
+function client(secret: string): InstanceType<typeof Client> {
+  if (!hub) throw new Error('The hub is not open yet.');
+  const made = new Client({ secret, domain: '127.0.0.1', port: hub.port, scheme: 'http' });
+  clients.push(made);
+  return made;
+}
+
+afterEach(async () => {
+  await Promise.all(clients.map((each) => each.close({ force: true })));
+  clients = [];
+  await hub?.close();
+  hub = undefined;
+});
+
+async function addNotes(admin: InstanceType<typeof Client>, count: number): Promise<void> {
+  await admin.query(q.CreateCollection({ name: 'notes' }));
+  const ids = Array.from({ length: count }, (_, n) => n + 1);
+  const create = q.Create(q.Ref(q.Collection('notes'), q.Var('id')), { data: { n: q.Var('id') } });
+  await admin.query(q.Foreach(ids, q.Lambda('id', create)));
+}
+
+test('queries, pages and metrics', async () => {
+  const admin = await open();
+  expect(await admin.ping('all')).toBe('Scope all is OK');
+  await addNotes(admin, 25);
+  const note = await admin.query<{ data: { n: number } }>(q.Get(q.Ref(q.Collection('notes'), '7')));
+  expect(note.data.n).toBe(7);
+  const pages: number[] = [];
+  await admin
+    .paginate(q.Documents(q.Collection('notes')), { size: 10 })
+    .each((page) => void pages.push((page as unknown[]).length));
+  expect(pages).toEqual([10, 10, 5]);
+  const { value, metrics } = await admin.queryWithMetrics(
+    q.Count(q.Documents(q.Collection('notes'))),
+  );
+  expect(value).toBe(25);
+  expect(metrics).toMatchObject({ 'x-query-time': expect.any(Number), 'x-txn-retries': 0 });
+  expect(metrics['x-byte-read-ops']).toBeGreaterThan(0);
+  expect(admin.getLastTxnTime()).toBeGreaterThan(1e15);
+});
+
+test('logins: a token acts as its user until it is logged out', async () => {
+  const admin = await open();
+  await admin.query(q.CreateCollection({ name: 'users' }));
+  const user = await admin.query<{ ref: unknown }>(
+    q.Create(q.Collection('users'), { data: {}, credentials: { password: 'correct horse' } }),
+  );
+  const token = await admin.query<{ secret: string }>(
+    q.Login(user.ref as never, { password: 'correct horse' }),
+  );
+  const alice = client(token.secret);
+  expect(await alice.query(q.CurrentIdentity())).toEqual(user.ref);
+  expect(await alice.query(q.Logout(false))).toBe(true);
+  await expect(alice.query(q.CurrentIdentity())).rejects.toMatchObject({ name: 'Unauthorized' });
+});
+
+test('errors have the classes of their status', async () => {
+  const admin = await open();
+  await addNotes(admin, 1);
+  const named = (name: string, message: string) => ({
+    name,
+    message: expect.stringContaining(message),
+  });
+  await expect(admin.query(q.Get(q.Ref(q.Collection('notes'), '2')))).rejects.toMatchObject(
+    named('NotFound', 'instance not found'),
+  );
+  await expect(admin.query(q.Add(1, 'x'))).rejects.toMatchObject(
+    named('BadRequest', 'invalid argument'),
+  );
+  await expect(client('fnAnothing').query(1)).rejects.toMatchObject(named('Unauthorized', ''));
+  const key = await admin.query<{ secret: string }>(q.CreateKey({ role: 'client' }));
+  await expect(
+    client(key.secret).query(q.Get(q.Ref(q.Collection('notes'), '1'))),
+  ).rejects.toMatchObject(named('PermissionDenied', 'permission denied'));
+});
+
+test('streams of documents and sets', async () => {
+  const admin = await open();
+  await addNotes(admin, 1);
+  const events: string[] = [];
+  const ref = q.Ref(q.Collection('notes'), '1');
+  const stream = admin.stream
+    .document(ref)
+    .on(
+      'snapshot',
+      (document) =>
+        void events.push(`snapshot ${(document as unknown as { data: { n: number } }).data.n}`),
+    )
+    .on(
+      'version',
+      (version) =>
+        void events.push(
+          `version ${(version as { document: { data: { n: number } } }).document.data.n}`,
+        ),
+    )
+    .on('error', (error) => void events.push(`error ${String(error)}`))
+    .start();
+  const sets: string[] = [];
+  const setStream = admin
+    .stream(q.Documents(q.Collection('notes')))
+    .on('start', () => void sets.push('start'))
+    .on('set', (event) => void sets.push((event as { action: string }).action))
+    .start();
+  await expect.poll(() => events).toEqual(['snapshot 1']);
+  await expect.poll(() => sets).toEqual(['start']);
+  await admin.query(q.Update(ref, { data: { n: 2 } }));
+  await admin.query(q.Create(q.Ref(q.Collection('notes'), '2'), { data: { n: 0 } }));
+  await expect.poll(() => events).toEqual(['snapshot 1', 'version 2']);
+  await expect.poll(() => sets).toEqual(['start', 'add']);
+  stream.close();
+  setStream.close();
+});
