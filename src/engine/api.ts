@@ -188,6 +188,8 @@ export interface GarbageProgress {
 export interface Standing {
   /** Differs when the secret has another role, or its roles or memberships are others. */
   readonly rights: string;
+  /** The last commit when it was looked at. */
+  readonly head: Micros;
   /** What that depends on. */
   readonly readSet: ReadSet;
 }

@@ -14,14 +14,15 @@ export async function standingOf(
   host: Host,
 ): Promise<Standing | undefined> {
   const now = host.clock();
-  const { value: rights, readSet } = await transactor.read((input) => {
+  const { value, readSet } = await transactor.read((input) => {
     const snapshot = Math.max(now, input.head);
     const caller = callerOf(input, snapshot, secret, host);
     if (!caller) return { value: undefined, ts: snapshot, keep: false };
     const roles = rolesOf(systemContext(input, caller.database, host, caller), caller);
     const { kind, id } = caller.label;
     const ids = roles.map(({ ref }) => ref.id).sort((a, b) => (a < b ? -1 : 1));
-    return { value: [kind, id, caller.role, ...ids].join(' '), ts: snapshot, keep: false };
+    const rights = [kind, id, caller.role, ...ids].join(' ');
+    return { value: { rights, head: input.head }, ts: snapshot, keep: false };
   });
-  return rights === undefined ? undefined : { rights, readSet };
+  return value && { ...value, readSet };
 }

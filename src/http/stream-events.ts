@@ -99,7 +99,7 @@ function difference(from: JsonObject, to: JsonObject): JsonObject {
   return diff;
 }
 
-function isSame(left: Json, right: Json): boolean {
+export function isSame(left: Json, right: Json): boolean {
   if (Array.isArray(left) && Array.isArray(right))
     return (
       left.length === right.length && left.every((item, at) => isSame(item, right[at] ?? null))

@@ -23,7 +23,7 @@ import {
   versionQuery,
   type StreamField,
 } from './stream-events.ts';
-import { pastQuery, readPast, surgeryBetween, type KnownPast } from './stream-past.ts';
+import { addToPast, pastQuery, readPast, surgeryBetween, type KnownPast } from './stream-past.ts';
 import type { StreamTarget } from './stream-target.ts';
 import { touches } from './touches.ts';
 
@@ -52,6 +52,8 @@ export interface Followed {
   readonly query: string;
   readonly fields: ReadonlySet<StreamField>;
   readonly start: Micros;
+  /** The last commit then: that of another tab after it may be earlier than `start`, where clocks differ. */
+  readonly head: Micros;
 }
 
 /** A version, or an end, of the document that is followed. */
@@ -76,7 +78,7 @@ export class Follower {
   constructor(call: Call, followed: Followed) {
     this.call = call;
     this.followed = followed;
-    this.seen = followed.start;
+    this.seen = followed.head;
   }
 
   async *frames(commits: Commits): AsyncGenerator<string> {
@@ -119,6 +121,7 @@ export class Follower {
     const happened = await this.happenedUntil(ref, notice.ts);
     for await (const event of this.surgery(ref, notice, happened))
       yield frame('history_rewrite', notice.ts, onlyFields(event, fields));
+    if (this.past) for (const { ts, event } of happened) addToPast(this.past, ts, event);
     for (const { ts, event } of happened) yield frame('version', ts, onlyFields(event, fields));
   }
 

@@ -1,11 +1,12 @@
 /** What a document's past was when it was last looked at, so that surgery on it (`insert`, `remove`) can be told. Spec: auth 5. */
-import { parseJson, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import { parseJson, type Json, type JsonObject } from '../codec/json.ts';
 import type { Micros } from '../values/value.ts';
+import { isSame } from './stream-events.ts';
 
-/** Of one version: what happened, and the whole of its data as text. */
+/** Of one version: what happened, and the whole of its data. */
 interface Past {
   readonly action: string;
-  readonly data: string;
+  readonly data: Json;
 }
 
 /** By time. */
@@ -16,6 +17,14 @@ export const PAST_MAX = 1000;
 
 export const pastQuery = (ref: string): string =>
   `{"paginate":{"events":${ref}},"before":null,"size":${PAST_MAX}}`;
+
+/** Takes in what was told as it happened. */
+export function addToPast(past: KnownPast, ts: Micros, event: JsonObject): void {
+  const action = String(event.get('action'));
+  const document = event.get('document');
+  const data = document instanceof Map && action !== 'delete' ? document.get('data') : null;
+  past.set(ts, { action, data: data ?? null });
+}
 
 /** @param body answers `pastQuery` */
 export function readPast(body: string): KnownPast {
@@ -30,7 +39,7 @@ export function readPast(body: string): KnownPast {
     const change = event.get('data') ?? null;
     if (action === 'update') data = patched(data, change);
     else data = change;
-    past.set(Number(event.get('ts')), { action, data: stringifyJson(data) });
+    past.set(Number(event.get('ts')), { action, data });
   }
   return past;
 }
@@ -49,11 +58,16 @@ export function surgeryBetween(
   reported: ReadonlySet<Micros>,
 ): Surgery {
   const put = [...now].flatMap(([ts, { data }]) =>
-    reported.has(ts) || before.get(ts)?.data === data ? [] : [ts],
+    reported.has(ts) || isSameData(before.get(ts), data) ? [] : [ts],
   );
   const taken = [...before].flatMap(([ts, { action }]) => (now.has(ts) ? [] : [{ ts, action }]));
   return { put, taken };
 }
+
+const isSameData = (known: Past | undefined, data: Json): boolean =>
+  known !== undefined && isSame(known.data ?? NO_DATA, data ?? NO_DATA);
+
+const NO_DATA: JsonObject = new Map();
 
 function patched(to: Json, change: Json): Json {
   if (!(change instanceof Map)) return change ?? to;

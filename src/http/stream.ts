@@ -18,10 +18,12 @@ export async function answerStream(
 ): Promise<HttpResponse> {
   const fields = readFields(parameters.get('fields'));
   if (!fields) return answerUrlFault(call, `fields must be some of ${STREAM_FIELDS.join(', ')}.`);
-  const { engine, onCommit = engine.onCommit.bind(engine) } = call.host;
+  const { host, secret } = call;
+  const { engine, onCommit = engine.onCommit.bind(engine) } = host;
   const commits = new Commits();
   // Listening begins first: a commit between the answer and the first wait is not missed.
   const stop = onCommit((notice) => commits.add(notice));
+  const { head = 0 } = (secret === undefined ? undefined : await engine.standing(secret)) ?? {};
   const opening = await runQuery(call, { query, allows: 'read', placeName: STREAM_PLACE });
   const target = opening.status < 300 ? streamTarget(opening.body) : undefined;
   const refused = opening.status < 300 ? await refusalOf(call, target, opening) : opening;
@@ -34,7 +36,7 @@ export async function answerStream(
     'content-type': 'application/json;charset=utf-8',
     'x-fauna-stream-id': String(opening.txnTime),
   };
-  const follow = new Follower(call, { target, query, fields, start: opening.txnTime });
+  const follow = new Follower(call, { target, query, fields, start: opening.txnTime, head });
   let isOpen = true;
   const close = (): void => {
     if (isOpen) stop();

@@ -1,0 +1,278 @@
+import { expect, test } from 'vitest';
+import type { CommitNotice } from '../engine/api.ts';
+import { Commits } from './stream-commits.ts';
+import type { MemoryHost } from './testing/memory-host.ts';
+import { data, NOTE, openStream, query, REF, withNotes } from './testing/stream-kit.ts';
+
+const ALL = '/stream?fields=action,document,diff,prev';
+const update = (members: unknown) => ({ update: NOTE, params: data(members) });
+
+test('each of the queries that shared a commit is told with its own time', async () => {
+  const host = await withNotes();
+  const commits: CommitNotice[] = [];
+  const made = await query(host, { create: NOTE, params: data({ n: 0, tag: 'x' }) });
+  host.http.engine.onCommit((notice) => commits.push(notice));
+  const stream = await openStream(host, NOTE);
+  const set = await openStream(host, { match: { index: 'by_tag' }, terms: 'x' });
+  await stream.next();
+  await set.next();
+  const updates = await Promise.all([1, 2, 3, 4].map((n) => query(host, update({ n }))));
+  expect(commits.length).toBeLessThan(4);
+  for (const { ts } of updates) {
+    expect(await stream.next()).toMatchObject({
+      type: 'version',
+      txn: ts,
+      event: { action: 'update', document: { ts } },
+    });
+    expect(await set.next()).toMatchObject({ txn: ts, event: { action: 'remove' } });
+    expect(await set.next()).toMatchObject({ txn: ts, event: { action: 'add' } });
+  }
+  expect(made['ts']).toBeLessThan(Number(updates[0]?.['ts']));
+  await stream.end();
+  await set.end();
+});
+
+test('insert and remove are told as rewritten history', async () => {
+  const host = await withNotes();
+  const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
+  const ts = Number(made['ts']);
+  const stream = await openStream(host, NOTE, { path: ALL });
+  await stream.next();
+  const put = async (at: number, n: number) =>
+    query(host, { insert: NOTE, ts: at, action: 'create', params: data({ n }) });
+  await put(ts - 1000, 1);
+  const first = await stream.next();
+  expect(first).toEqual({
+    type: 'history_rewrite',
+    txn: expect.any(Number),
+    event: {
+      action: 'create',
+      document: { ref: REF, ts: ts - 1000, data: { n: 1 } },
+      diff: { ref: REF, ts: ts - 1000, data: { n: 1 } },
+      prev: null,
+    },
+  });
+  expect(first.txn).toBeGreaterThan(ts);
+  await put(ts - 500, 2);
+  expect((await stream.next()).event).toMatchObject({
+    action: 'update',
+    document: { ts: ts - 500 },
+    prev: { data: { n: 1 } },
+  });
+  await put(ts - 1000, 3);
+  expect((await stream.next()).event).toMatchObject({
+    action: 'create',
+    document: { data: { n: 3 } },
+  });
+  await query(host, { insert: NOTE, ts: ts - 200, action: 'delete' });
+  expect((await stream.next()).event).toMatchObject({
+    action: 'delete',
+    document: { ts: ts - 200, data: { n: 2 } },
+  });
+  await query(host, { remove: NOTE, ts: ts - 500, action: 'create' });
+  const taken = await stream.next();
+  expect(taken).toMatchObject({
+    type: 'history_rewrite',
+    event: { action: 'update', document: { ref: REF, ts: ts - 500 } },
+  });
+  expect(Object.keys(taken.event)).toEqual(['action', 'document']);
+  // The present version, taken out.
+  await query(host, { remove: NOTE, ts, action: 'create' });
+  expect(await stream.next()).toMatchObject({
+    type: 'history_rewrite',
+    event: { document: { ts } },
+  });
+  await query(host, { create: NOTE, params: data({ n: 9 }) });
+  expect(await stream.next()).toMatchObject({ type: 'version', event: { action: 'create' } });
+  await stream.end();
+});
+
+/** A key whose only role has these privileges. */
+async function keyWith(
+  host: MemoryHost,
+  actions: Record<string, unknown>,
+  more: readonly unknown[] = [],
+): Promise<string> {
+  const privileges = [
+    { object: { resource: { collection: 'notes' }, actions: { object: actions } } },
+    ...more,
+  ];
+  await query(host, { create_role: { object: { name: 'reader', privileges } } });
+  const key = await query(host, { create_key: { object: { role: { role: 'reader' } } } });
+  return String(key['secret']);
+}
+
+test('rewritten history is told only to who may read history', async () => {
+  const host = await withNotes();
+  const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
+  const secret = await keyWith(host, { read: true });
+  const stream = await openStream(host, NOTE, { secret });
+  await stream.next();
+  await query(host, {
+    insert: NOTE,
+    ts: Number(made['ts']) - 9,
+    action: 'create',
+    params: data({ n: 1 }),
+  });
+  await query(host, update({ n: 6 }));
+  expect(await stream.next()).toMatchObject({
+    type: 'version',
+    event: { document: { data: { n: 6 } } },
+  });
+  await stream.end();
+});
+
+const isOpen = {
+  query: {
+    lambda: 'ref',
+    expr: { select: ['data', 'open'], from: { get: { var: 'ref' } }, default: false },
+  },
+};
+
+test('documents that a role may not read never appear, in streams of documents and of sets', async () => {
+  const host = await withNotes();
+  const index = { object: { resource: { index: 'by_tag' }, actions: { object: { read: true } } } };
+  const secret = await keyWith(host, { read: isOpen }, [index]);
+  const hidden = { ref: { collection: 'notes' }, id: '2' };
+  const set = await openStream(host, { match: { index: 'by_tag' }, terms: 'x' }, { secret });
+  const one = await openStream(host, hidden, { secret });
+  await set.next();
+  await one.next();
+  await query(host, { create: hidden, params: data({ tag: 'x', n: 1, open: false }) });
+  await query(host, { update: hidden, params: data({ n: 2 }) });
+  await query(host, { create: NOTE, params: data({ tag: 'x', n: 3, open: true }) });
+  await query(host, { insert: hidden, ts: 1, action: 'create', params: data({ n: 1 }) });
+  expect((await set.next()).event).toMatchObject({ action: 'add', document: { ref: REF } });
+  await query(host, { delete: { role: 'reader' } });
+  for (const stream of [set, one]) expect(await stream.next()).toMatchObject({ type: 'error' });
+});
+
+test('a stream ends when its token belongs to other roles than it did', async () => {
+  const host = await withNotes();
+  await query(host, { create: NOTE, params: data({ n: 1, level: 'staff' }) });
+  const predicate = {
+    query: {
+      lambda: 'ref',
+      expr: { equals: [{ select: ['data', 'level'], from: { get: { var: 'ref' } } }, 'staff'] },
+    },
+  };
+  const membership = { object: { resource: { collection: 'notes' }, predicate } };
+  const privileges = {
+    object: { resource: { collection: 'notes' }, actions: { object: { read: true } } },
+  };
+  await query(host, { create_role: { object: { name: 'staff', membership, privileges } } });
+  const token = await query(host, {
+    create: { tokens: null },
+    params: { object: { instance: NOTE } },
+  });
+  const other = { ref: { collection: 'notes' }, id: '2' };
+  const stream = await openStream(host, other, { secret: String(token['secret']) });
+  await stream.next();
+  await query(host, { create: other, params: data({ n: 1 }) });
+  expect(await stream.next()).toMatchObject({ type: 'version' });
+  await query(host, update({ level: 'guest' }));
+  await query(host, { update: other, params: data({ n: 2 }) });
+  expect(await stream.next()).toMatchObject({
+    type: 'error',
+    txn: 0,
+    event: { code: 'permission denied' },
+  });
+  expect(await stream.isOver()).toBe(true);
+});
+
+/** A host whose streams hear of commits when they are told to, in one notice that says nothing. */
+function muffled(host: MemoryHost) {
+  const listeners = new Set<(notice: CommitNotice) => void>();
+  let last = 0;
+  host.http.engine.onCommit(({ ts }) => (last = ts));
+  return {
+    http: {
+      ...host.http,
+      onCommit: (listener: (notice: CommitNotice) => void) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    tell: () => {
+      for (const listener of listeners)
+        listener({ previous: last, ts: last, rows: [], entries: [] });
+    },
+  };
+}
+
+test('commits of other tabs that were not told one by one are found again, in order', async () => {
+  const host = await withNotes();
+  const { http, tell } = muffled(host);
+  await query(host, { create: NOTE, params: data({ n: 0, tag: 'x' }) });
+  const one = await openStream(host, NOTE, { http });
+  const set = await openStream(host, { match: { index: 'by_tag' }, terms: 'x' }, { http });
+  await one.next();
+  await set.next();
+  await query(host, update({ n: 1 }));
+  await query(host, { delete: NOTE });
+  await query(host, { create: NOTE, params: data({ n: 2, tag: 'x' }) });
+  await query(host, update({ n: 3 }));
+  await query(host, { delete: NOTE });
+  tell();
+  const told = async (stream: typeof one, count: number) => {
+    const actions: unknown[] = [];
+    for (let i = 0; i < count; i += 1) actions.push((await stream.next()).event['action']);
+    return actions;
+  };
+  expect(await told(one, 5)).toEqual(['update', 'delete', 'create', 'update', 'delete']);
+  expect(await told(set, 6)).toEqual(['remove', 'add', 'remove', 'add', 'remove', 'add']);
+  await one.end();
+  await set.end();
+});
+
+test('a document that expires goes unseen; the next one with its ref is told', async () => {
+  const host = await withNotes();
+  const soon = { ttl: { time_add: { now: null }, offset: 50, unit: 'millisecond' } };
+  const stream = await openStream(host, NOTE);
+  await stream.next();
+  await query(host, { create: NOTE, params: { object: { data: { object: { n: 1 } }, ...soon } } });
+  expect((await stream.next()).event).toMatchObject({ action: 'create' });
+  await expect.poll(() => query(host, { exists: NOTE })).toBe(false);
+  await query(host, { create: NOTE, params: data({ n: 2 }) });
+  expect((await stream.next()).event).toMatchObject({
+    action: 'create',
+    document: { data: { n: 2 } },
+  });
+  await stream.end();
+});
+
+test('a reader too far behind is cut off; one of a set is told all', async () => {
+  const host = await withNotes();
+  const { http, tell } = muffled(host);
+  const one = await openStream(host, NOTE, { http });
+  const set = await openStream(host, { documents: { collection: 'notes' } }, { http });
+  await one.next();
+  await set.next();
+  await query(host, { create: NOTE, params: data({ n: 0 }) });
+  for (let n = 0; n < 1001; n += 1) await query(host, update({ n }));
+  for (let n = 0; n < 600; n += 1) await query(host, { create: { collection: 'notes' } });
+  tell();
+  expect(await one.next()).toMatchObject({ type: 'error', event: { code: 'too many requests' } });
+  expect(await one.isOver()).toBe(true);
+  for (let n = 0; n < 601; n += 1)
+    expect((await set.next()).event).toMatchObject({ action: 'add' });
+  await set.end();
+});
+
+test('Commits holds no more than a bound of what waits, and then says that anything may have changed', async () => {
+  const commits = new Commits();
+  const key = '' as CommitNotice['rows'][number]['key'];
+  const rows = Array.from({ length: 100 }, () => ({ space: 'documents' as const, key }));
+  for (let ts = 1; ts <= 1000; ts += 1) commits.add({ previous: ts - 1, ts, rows, entries: [] });
+  let taken = 0;
+  let last = 0;
+  expect((await commits.next())?.rows).toEqual([]);
+  while (last < 1000) {
+    const notice = await commits.next();
+    last = notice?.ts ?? 1000;
+    taken += 1;
+  }
+  expect(taken).toBeLessThan(50);
+  commits.close();
+  expect(await commits.next()).toBeUndefined();
+});
