@@ -122,7 +122,7 @@ test('event cursors may be times, dates, objects and null', () => {
   );
   expect(after(new DateValue(0)).data).toEqual(all);
   expect(after(null)).toMatchObject({
-    before: object({ ts: 2n ** 63n - 1n, action: 'add' }),
+    before: object({ ts: 2n ** 63n - 1n, action: new Action('add') }),
     data: [],
   });
 });
