@@ -3,6 +3,7 @@ import { fault, QueryFailure, type Fault } from '../../errors.ts';
 import { typeName } from '../../values/type-name.ts';
 import { isArray } from '../../values/value.ts';
 import type { Page, SetValue, Value } from '../../values/value.ts';
+import { arrayWeight } from '../../values/weight.ts';
 import {
   any,
   argumentAt,
@@ -131,16 +132,25 @@ function dropPage(count: number, page: Page): Page {
   };
 }
 
+function joined(
+  first: readonly Value[],
+  second: readonly Value[],
+  context: PureContext,
+): readonly Value[] {
+  context.session.memory.ask(arrayWeight(first.length + second.length));
+  return first.concat(second);
+}
+
 const prepend = define(
   'pure',
   { prepend: param(manyOf(any), 'Any*'), collection: param(array, 'Array') },
-  (args) => [...args.prepend, ...args.collection],
+  (args, context) => joined(args.prepend, args.collection, context),
 );
 
 const append = define(
   'pure',
   { append: param(manyOf(any), 'Any*'), collection: param(array, 'Array') },
-  (args) => [...args.collection, ...args.append],
+  (args, context) => joined(args.collection, args.append, context),
 );
 
 export const arrayRows: readonly FunctionRow[] = [

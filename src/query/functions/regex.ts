@@ -41,7 +41,7 @@ const refusePattern = (pattern: string, where: ArgumentPlace): never => {
 };
 
 // A step of the matcher is that much less than one of the evaluator.
-const STEPS_PER_CHARGE = 64;
+const STEPS_PER_CHARGE = 16;
 
 const reportTo =
   (context: PureContext) =>
