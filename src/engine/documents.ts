@@ -19,6 +19,7 @@ import type {
 } from '../values/value.ts';
 import type { EngineContext, StoreContext } from './context.ts';
 import { isNative, nativeName } from './definitions.ts';
+import { RowMemory } from './row-memory.ts';
 import type { CollectionDefinition } from './definitions.ts';
 
 export const keyOf = (ref: Ref): Key => documentKey(ref.database, ref.collection, ref.id);
@@ -41,16 +42,22 @@ export function liveVersion(
   if (time !== 'present') requireRetained(context, collection, time);
   const row = rowAt(context.reader, ref, time);
   if (!row) return undefined;
-  const version = unpackVersion(String(row.value));
+  const version = versionIn(row);
   if (version.action === 'delete' || isExpired(version, context.snapshot)) return undefined;
   return { ref, row, version };
 }
+
+const versions = new RowMemory<Row, StoredVersion>();
+
+/** Pages, predicates of roles and queries look at the same rows. */
+const versionIn = (row: Row): StoredVersion =>
+  versions.get(row, row.value.length, () => unpackVersion(String(row.value)));
 
 /** The row of the newest version at that time, live or not. */
 function rowAt(reader: Reader, ref: Ref, time: ReadTime): Row | undefined {
   const current = reader.row({ space: 'documents', key: keyOf(ref) });
   if (time === 'present') return current;
-  if (current && unpackVersion(String(current.value)).ts <= time) return current;
+  if (current && versionIn(current).ts <= time) return current;
   return newestBefore(reader, ref, time + 1);
 }
 
@@ -105,12 +112,16 @@ export const fieldsOf = (
   ref: Ref,
   version: StoredVersion,
 ): ObjectValue =>
-  version.body === ''
-    ? new Map()
-    : (parseStored(version.body, {
-        lambda: context.lambdas.parse,
-        database: ref.database,
-      }) as ObjectValue);
+  fieldsByVersion.get(version, version.body.length, () =>
+    version.body === ''
+      ? new Map()
+      : (parseStored(version.body, {
+          lambda: context.lambdas.parse,
+          database: ref.database,
+        }) as ObjectValue),
+  );
+
+const fieldsByVersion = new RowMemory<StoredVersion, ObjectValue>();
 
 /** Members kept in rows that nobody is shown. */
 const HIDDEN: ReadonlyMap<number, readonly string[]> = new Map([

@@ -168,7 +168,8 @@ const NO_ENTRIES: readonly Entry[] = [];
 export class Run implements Reader {
   private readonly cache: FactCache;
   private readonly head: Micros | undefined;
-  private readonly rows = new Map<string, Row | undefined>();
+  /** By space and key: keys are at hand, names would have to be made. */
+  private readonly rows = new Map<Space, Map<Key, Row | undefined>>();
   private readonly ranges = new Map<string, readonly Entry[]>();
   /** What the present attempt has read; cleared by `begin`. */
   private readRows: RowAddress[] = [];
@@ -227,11 +228,12 @@ export class Run implements Reader {
 
   /** Undefined: not known. `null`: known to be absent. */
   peek(address: RowAddress): Row | null | undefined {
-    const name = rowName(address.space, address.key);
-    const own = this.rows.get(name);
+    const { space, key } = address;
+    const rows = this.rows.get(space);
+    const own = rows?.get(key);
     if (own) return own;
-    if (this.rows.has(name)) return null;
-    return this.cacheIsMine() ? this.cache.row(name) : undefined;
+    if (rows?.has(key)) return null;
+    return this.cacheIsMine() ? this.cache.row(rowName(space, key)) : undefined;
   }
 
   range(range: Range): readonly Entry[] {
@@ -248,8 +250,10 @@ export class Run implements Reader {
     const cached = this.cacheIsMine() ? this.cache.range(range, name) : undefined;
     if (cached) {
       this.ranges.set(name, cached);
-      if (range.rows)
-        for (const { key, row } of cached) this.rows.set(rowName(range.space, key), row);
+      if (range.rows) {
+        const rows = this.rowsOf(range.space);
+        for (const { key, row } of cached) rows.set(key, row);
+      }
     }
     return cached;
   }
@@ -266,9 +270,15 @@ export class Run implements Reader {
   }
 
   private keepRow(address: RowAddress, row: Row | undefined): void {
-    const name = rowName(address.space, address.key);
-    this.rows.set(name, row);
-    if (this.cacheIsMine()) this.cache.keepRow(name, row);
+    const { space, key } = address;
+    this.rowsOf(space).set(key, row);
+    if (this.cacheIsMine()) this.cache.keepRow(rowName(space, key), row);
+  }
+
+  private rowsOf(space: Space): Map<Key, Row | undefined> {
+    let rows = this.rows.get(space);
+    if (!rows) this.rows.set(space, (rows = new Map()));
+    return rows;
   }
 
   private keepRange(range: Range, entries: readonly Entry[]): void {
@@ -277,10 +287,10 @@ export class Run implements Reader {
     const shared = this.cacheIsMine();
     if (shared) this.cache.keepRange(range, name, entries);
     if (!range.rows) return;
+    const rows = this.rowsOf(range.space);
     for (const { key, row } of entries) {
-      const each = rowName(range.space, key);
-      this.rows.set(each, row);
-      if (shared) this.cache.keepRow(each, row);
+      rows.set(key, row);
+      if (shared) this.cache.keepRow(rowName(range.space, key), row);
     }
   }
 

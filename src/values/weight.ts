@@ -101,15 +101,15 @@ function weightOfKinded(value: Kinded): number {
       return SMALL + value.bytes.length;
     case 'unresolved':
       return textWeight(value.name.length + value.wire.length);
+    // What it holds keeps its own weight.
+    case 'document':
+      return SMALL + weightOfDocument(value);
     default:
       return known.get(value) ?? kept(value, weightOfParts(value), false);
   }
 }
 
-type Composed = Extract<
-  Kinded,
-  { kind: 'set' | 'lambda' | 'page' | 'document' | 'event' | 'sourced' }
->;
+type Composed = Extract<Kinded, { kind: 'set' | 'lambda' | 'page' | 'event' | 'sourced' }>;
 
 function weightOfParts(value: Composed): number {
   switch (value.kind) {
@@ -121,8 +121,6 @@ function weightOfParts(value: Composed): number {
       const { before = null, after = null, data } = value;
       return weightOf(before) + weightOf(after) + weightOf(data) + data.length * PAGE_ELEMENT;
     }
-    case 'document':
-      return SMALL + weightOfDocument(value);
     case 'event':
       return SMALL * 2 + weightOf(value.data ?? null);
     case 'sourced':
@@ -133,8 +131,10 @@ function weightOfParts(value: Composed): number {
 }
 
 /** One that has not been parsed is not parsed for this. */
-const weightOfDocument = ({ text, fields }: Document): number =>
-  text === undefined ? weightOf(fields) : text.length;
+function weightOfDocument(document: Document): number {
+  const { text } = document;
+  return text === undefined ? weightOf(document.fields) : text.length;
+}
 
 /** What it captures is written out in it. */
 function weightOfLambda({ captures }: Lambda): number {
