@@ -7,6 +7,7 @@ import {
   keyOfHex,
   type Key,
 } from '../codec/key.ts';
+import { unreachable } from '../errors.ts';
 import type { Range, Row } from '../store/port.ts';
 import type { DatabaseId } from '../values/value.ts';
 import type { SetPart } from './protocol.ts';
@@ -26,6 +27,8 @@ function lowerEnd(part: SetPart, database: DatabaseId): Key {
       return documentKey(database, part.collection, BigInt(part.id));
     case 'index':
       return (indexPrefix(database, part.index) + keyOfHex(part.prefix)) as Key;
+    default:
+      return unreachable(part);
   }
 }
 

@@ -104,6 +104,8 @@ export interface PulledSet {
    * undefined: all of it.
    */
   readonly loaded: readonly (string | undefined)[] | 'nothing';
+  /** As the hub last told them: what stands for other parts by now is loaded anew. Left out: they are taken to be the same. */
+  readonly parts?: readonly SetPart[];
 }
 
 /** `POST /sync/pull`: what changed since `cursor` in the sets, and the next page of those not all here; at one time. */
@@ -141,7 +143,7 @@ export interface SetAnswer {
   readonly parts: readonly SetPart[];
   /** As in `PulledSet`, after this answer. */
   readonly loaded: readonly (string | undefined)[];
-  /** How many documents there are in all; undefined when that is not the caller's to know. */
+  /** How many documents there are in all: told when loading begins, if it is the caller's to know. Undefined: nothing new. */
   readonly of: number | undefined;
   /** The caller may not read it, or it is gone: nothing of it belongs on the device. */
   readonly error: { readonly code: string; readonly description: string } | undefined;

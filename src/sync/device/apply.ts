@@ -322,11 +322,7 @@ function ranAgain(
 const bytesOf = (puts: readonly PulledDocument[]): number =>
   puts.reduce((sum, [, , stored]) => sum + stored.length, 0);
 
-export function publicOf({
-  effects: _,
-  reads: __,
-  size: ___,
-  ...record
-}: OutboxRecord): WriteRecord {
-  return record;
+export function publicOf(record: OutboxRecord): WriteRecord {
+  const { id, item, state, at, local, verdict, predicted, replaces } = record;
+  return { id, item, state, at, local, verdict, predicted, replaces };
 }

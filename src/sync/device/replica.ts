@@ -7,7 +7,6 @@ import { ROOT_DATABASE } from '../../engine/databases.ts';
 import { systemContext } from '../../engine/system-context.ts';
 import { Refusal } from '../../errors.ts';
 import { eachElement } from '../../query/gather.ts';
-import { Overlay } from '../../store/overlay.ts';
 import type { Range } from '../../store/port.ts';
 import { NATIVE, type Micros } from '../../values/value.ts';
 import { hashOf } from '../digest.ts';
@@ -34,7 +33,7 @@ import type {
 import { attemptApply, publicOf, requireFence, type ApplyHost } from './apply.ts';
 import { dropParts, Touched } from './confirmed.ts';
 import { documentsOfSet, fingerprintOfSet } from './held.ts';
-import { announcementOf, NO_EFFECTS, planFor } from './local-run.ts';
+import { planFor } from './local-run.ts';
 import {
   outboxAddress,
   outboxRange,
@@ -47,7 +46,7 @@ import {
   type OutboxRecord,
 } from './rows.ts';
 import { attemptSubmit, type OutboxAddress, type SubmitOutcome } from './submit.ts';
-import { ReplicaView, type Seen } from './view.ts';
+import type { ReplicaView, Seen } from './view.ts';
 
 export interface ReplicaOptions {
   readonly engine: Pick<Engine, 'transactions'>;
@@ -64,8 +63,6 @@ export const createReplica = (options: ReplicaOptions): Replica => new StoredRep
 interface Step<T> {
   readonly value: T;
   readonly next?: ReplicaState;
-  /** Effects that are shown no more, or only now. */
-  readonly announced?: ReturnType<typeof announcementOf>;
 }
 
 class StoredReplica implements Replica {
@@ -411,10 +408,10 @@ class StoredReplica implements Replica {
 
   private async write<T>(body: (input: AttemptInput) => Step<T>): Promise<T> {
     const { value } = await this.options.engine.transactions.write((input) => {
-      const { value, next, announced } = body(input);
+      const { value, next } = body(input);
       if (next) input.writer.put('sync', stateRow(next));
       const ts = Math.max(input.head, this.options.clock()) + 1;
-      return { value, ts, keep: true, ...(announced && { announced }) };
+      return { value, ts, keep: true };
     });
     return value;
   }

@@ -1,0 +1,119 @@
+/** A device for tests: its engine, its replica, and a hub that is an engine of its own whose rows are read behind its back. */
+import { createHash, randomBytes } from 'node:crypto';
+import { databasePrefix, after, decodeDocumentKey, hexOfKey } from '../../codec/key.ts';
+import { EngineWorld } from '../../engine/testing/engine-world.ts';
+import { createMemoryStore } from '../../store/memory.ts';
+import type { Row, Store } from '../../store/port.ts';
+import { NATIVE } from '../../values/value.ts';
+import { createReplica } from '../device/replica.ts';
+import { ReplicaView } from '../device/view.ts';
+import type { Actor, Pulled, PulledDocument, Verdict } from '../protocol.ts';
+
+export const ADMIN: Actor = { database: [], identity: undefined, role: 'admin', roles: [] };
+
+const sha256 = (bytes: Uint8Array): Uint8Array =>
+  new Uint8Array(createHash('sha256').update(bytes).digest());
+
+export class DeviceWorld extends EngineWorld {
+  readonly view: ReplicaView;
+  readonly replica;
+
+  constructor(store: Store = createMemoryStore()) {
+    const view = new ReplicaView();
+    super(store, {
+      view,
+      random: (count) => new Uint8Array(randomBytes(count)),
+    });
+    // Later than whatever the hub did before.
+    this.now += 3_600_000_000;
+    this.view = view;
+    this.replica = createReplica({
+      engine: this.engine,
+      view,
+      clock: () => (this.now += 1000),
+      random: (count) => new Uint8Array(randomBytes(count)),
+      sha256,
+    });
+  }
+
+  /** What the identity sees. */
+  async see(query: unknown): Promise<unknown> {
+    const answer = await this.replica.read({ query: JSON.stringify(query), apiVersion: '4' });
+    return (JSON.parse(answer.body) as { resource?: unknown }).resource ?? JSON.parse(answer.body);
+  }
+
+  /** What the root secret sees. */
+  async asRoot(query: unknown): Promise<unknown> {
+    return (JSON.parse((await this.answer(query)).body) as { resource?: unknown }).resource;
+  }
+
+  async submit(query: unknown): Promise<string> {
+    const done = await this.replica.submit({ query: JSON.stringify(query), apiVersion: '4' });
+    if ('failed' in done) throw new Error(done.failed.body);
+    return done.id;
+  }
+}
+
+const SCHEMA: readonly number[] = [
+  NATIVE.collections,
+  NATIVE.indexes,
+  NATIVE.functions,
+  NATIVE.roles,
+];
+
+/** Everything a hub holds, as a pull would bring it. */
+export async function everything(store: Store, more: Partial<Pulled> = {}): Promise<Pulled> {
+  const lower = databasePrefix(0);
+  const rows = await store.read(async (tx) => {
+    const { ranges } = await tx.fetch(
+      [],
+      [
+        {
+          space: 'documents',
+          by: 'key',
+          lower,
+          upper: after(lower),
+          reverse: false,
+          limit: 1e9,
+          rows: true,
+        },
+      ],
+    );
+    return (ranges[0] ?? []).flatMap(({ row }) => row ?? []);
+  });
+  const schema = rows.filter((row) => SCHEMA.includes(decodeDocumentKey(row.key).collection));
+  const documents = rows.filter((row) => decodeDocumentKey(row.key).collection >= 1024);
+  return {
+    epoch: 'e',
+    cursor: Math.max(0, ...rows.map(tsOf)),
+    more: false,
+    lastSeq: 0,
+    verdicts: [],
+    actor: ADMIN,
+    schema: {
+      version: schema.map((row) => hexOfKey(row.key)).join(),
+      documents: schema.map(pulledOf),
+    },
+    puts: documents.map(pulledOf),
+    leaves: [],
+    sets: [],
+    check: false,
+    ...more,
+  };
+}
+
+const pulledOf = (row: Row): PulledDocument => {
+  const { collection, id } = decodeDocumentKey(row.key);
+  return [collection, String(id), String(row.value)];
+};
+
+const tsOf = (row: Row): number => {
+  const header = String(row.value).split('\n')[0] ?? '';
+  return parseInt(/^..([\da-z]+)/.exec(header)?.[1] ?? '0', 36);
+};
+
+export const verdictOn = (
+  item: { readonly seq: number; readonly hash: string },
+  state: Verdict['state'],
+  ts: number,
+): Verdict => ({ seq: item.seq, hash: item.hash, state, ts, body: undefined });
