@@ -1,0 +1,415 @@
+/**
+ * Keeps a replica in step with its hub: says hello, pushes what the outbox holds, pulls what changed, and does it again when something
+ * moves. One at a time per copy: whoever takes the fence later stops the one before. Everything it learns is stored before it is told.
+ */
+import { LIMITS } from '../../limits.ts';
+import type { Micros } from '../../values/value.ts';
+import {
+  SYNC_PROTOCOL,
+  type DocumentName,
+  type Pulled,
+  type SyncRefusal,
+  type SyncRefusalCode,
+} from '../protocol.ts';
+import {
+  Fenced,
+  type Replica,
+  type ReplicaSet,
+  type ReplicaState,
+  type WriteRecord,
+} from './api.ts';
+import { Backoff } from './backoff.ts';
+import { Signal } from './signal.ts';
+import type { Exchange, Transport } from './transport.ts';
+
+export type SyncState =
+  | 'connecting'
+  | 'catching-up'
+  | 'live'
+  | 'offline'
+  | 'needs-login'
+  | 'locked';
+
+export interface SyncProgress {
+  readonly sets: readonly Pick<ReplicaSet, 'id' | 'rows' | 'of' | 'error'>[];
+  /** Stored text that came since the syncer began. */
+  readonly bytes: number;
+  /** Writes without a verdict, and how long the oldest of them has waited, ms. */
+  readonly pending: number;
+  readonly oldestPendingMs: number;
+}
+
+export interface SyncerEvents {
+  onState(state: SyncState, reason: SyncRefusal | undefined): void;
+  onVerdict(record: WriteRecord): void;
+  onProgress(progress: SyncProgress): void;
+  /** Another tab has taken over. */
+  onSuperseded(): void;
+  /** What should not have happened: for a log. */
+  onFault(reason: unknown): void;
+}
+
+export interface SyncerOptions {
+  readonly replica: Replica;
+  readonly transport: Transport;
+  readonly clock: () => Micros;
+  /** 0 to below 1. */
+  readonly chance: () => number;
+  /** Resolves after so many ms, or when the signal says so. */
+  readonly wait: (ms: number, signal: Signal) => Promise<void>;
+  readonly events: SyncerEvents;
+  /** Longest time without a look at the hub, ms, while hints come, and while they do not. */
+  readonly pollMs?: { readonly listening: number; readonly deaf: number };
+}
+
+const POLL_MS = { listening: 60_000, deaf: 10_000 };
+const SLOW_RETRY_MS = 300_000;
+const PUSHES_PER_PULL = 4;
+const REFETCH_MAX = 500;
+
+/** The hub has said no. */
+class Refused extends Error {
+  readonly refusal: SyncRefusal;
+  readonly retryAfterMs: number | undefined;
+  constructor(refusal: SyncRefusal, retryAfterMs: number | undefined) {
+    super(refusal.description);
+    this.refusal = refusal;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+interface Waiter {
+  readonly set: string | undefined;
+  readonly resolve: () => void;
+  /** A round that begins now shows what the hub has now. */
+  round: number;
+}
+
+export class Syncer {
+  private readonly options: SyncerOptions;
+  private readonly signal = new Signal();
+  private readonly backoff: Backoff;
+  private fence = 0;
+  private isGreeted = false;
+  private isStopped = false;
+  private mustCheck = false;
+  private rounds = 0;
+  private bytes = 0;
+  private stopListening: (() => void) | undefined = undefined;
+  private running: Promise<void> | undefined = undefined;
+  private readonly waiters = new Set<Waiter>();
+  private current: SyncState = 'connecting';
+
+  constructor(options: SyncerOptions) {
+    this.options = options;
+    this.backoff = new Backoff(options.chance);
+  }
+
+  get state(): SyncState {
+    return this.current;
+  }
+
+  start(): void {
+    this.running ??= this.run().catch((reason: unknown) => this.options.events.onFault(reason));
+  }
+
+  /** Something moved: a write was made, the network is back, somebody logged in. */
+  kick(): void {
+    this.signal.raise();
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.deafen();
+    this.signal.raise();
+    await this.running;
+  }
+
+  /** Resolves when the set, or every set, shows what the hub has at this moment. */
+  whenSynced(set?: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.waiters.add({ set, resolve, round: this.rounds + 1 });
+      this.kick();
+    });
+  }
+
+  private async run(): Promise<void> {
+    this.fence = await this.options.replica.takeFence();
+    while (!this.isStopped) {
+      try {
+        await this.goOn();
+      } catch (reason) {
+        if (reason instanceof Fenced) {
+          this.isStopped = true;
+          this.options.events.onSuperseded();
+        } else if (reason instanceof Refused) await this.meet(reason);
+        else await this.loseContact(reason);
+      }
+    }
+    this.deafen();
+  }
+
+  private async goOn(): Promise<void> {
+    if (!this.isGreeted && !(await this.greet())) return;
+    this.signal.lower();
+    const isDone = await this.round();
+    this.backoff.reset();
+    if (!isDone || this.isStopped) return;
+    this.enter('live');
+    const { listening, deaf } = this.options.pollMs ?? POLL_MS;
+    await this.options.wait(this.stopListening ? listening : deaf, this.signal);
+  }
+
+  // --- hello --------------------------------------------------------------------------------------
+
+  /** False when the device goes on under another id: the hub must be told that one. */
+  private async greet(): Promise<boolean> {
+    const { replica, transport, clock } = this.options;
+    if (this.current !== 'offline') this.enter('connecting');
+    const state = await this.requireState();
+    const welcome = answerOf(
+      await transport.hello({
+        protocol: SYNC_PROTOCOL,
+        device: state.device,
+        epoch: state.epoch,
+        lastSeq: state.lastSeq,
+      }),
+    );
+    const { epoch, lastSeq } = welcome;
+    if (lastSeq > state.lastSeq) return this.rename();
+    const isOther = state.epoch !== undefined && epoch !== state.epoch;
+    if ((isOther || lastSeq < state.settledSeq) && !(await this.reenter(epoch, lastSeq)))
+      return this.rename();
+    await replica.greet(this.fence, welcome, clock());
+    if (state.isLocked) await replica.lock(false);
+    await replica.park(this.fence, false);
+    this.isGreeted = true;
+    this.enter('catching-up');
+    this.listen(state.device);
+    return true;
+  }
+
+  private async rename(): Promise<false> {
+    await this.options.replica.rename(this.fence);
+    return false;
+  }
+
+  /** The hub is not where it was: what it has forgotten is offered again. False when that was forgotten here too. */
+  private async reenter(epoch: string, lastSeq: number): Promise<boolean> {
+    const { replica } = this.options;
+    await replica.reenter(this.fence, epoch, lastSeq);
+    this.mustCheck = true;
+    const [next] = await replica.outgoing({ count: 1, bytes: 1 });
+    return !next || next.seq === lastSeq + 1;
+  }
+
+  // --- rounds -------------------------------------------------------------------------------------
+
+  /** True when nothing is left to do. */
+  private async round(): Promise<boolean> {
+    const round = ++this.rounds;
+    const isPushed = await this.push();
+    const { state, isWhole } = await this.pull([]);
+    await this.tellProgress(state);
+    if (this.mustCheck && isWhole) {
+      await this.checkSets(state);
+      this.mustCheck = false;
+    }
+    if (isWhole) this.resolveWaiters(state, round);
+    return isPushed && isWhole;
+  }
+
+  /** True when the outbox is empty. */
+  private async push(): Promise<boolean> {
+    const { replica, transport, events } = this.options;
+    for (let i = 0; i < PUSHES_PER_PULL; i++) {
+      const items = await replica.outgoing({ count: LIMITS.pushItems, bytes: LIMITS.pushChars });
+      if (items.length === 0) return true;
+      const { device, epoch = '', settledSeq } = await this.requireState();
+      const pushed = answerOf(await transport.push({ device, epoch, items, settled: settledSeq }));
+      const settled = await replica.settle(this.fence, pushed.verdicts);
+      for (const record of settled) events.onVerdict(record);
+      if (pushed.verdicts.length === 0) return false;
+    }
+    return false;
+  }
+
+  private async pull(
+    refetch: readonly DocumentName[],
+  ): Promise<{ readonly state: ReplicaState; readonly isWhole: boolean }> {
+    const { replica, transport, events } = this.options;
+    const before = await this.requireState();
+    const pulled: Pulled = answerOf(
+      await transport.pull({
+        device: before.device,
+        epoch: before.epoch ?? '',
+        cursor: before.staged?.cursor ?? before.cursor,
+        schema: before.schema,
+        sets: before.sets.map(({ id, query, loaded }) => ({ id, query, loaded })),
+        refetch,
+        settled: before.settledSeq,
+        maxBytes: LIMITS.pullBytes,
+      }),
+    );
+    const { state, bytes, settled } = await replica.apply(this.fence, pulled);
+    this.bytes += bytes;
+    this.mustCheck ||= pulled.check;
+    for (const record of settled) events.onVerdict(record);
+    return { state, isWhole: !pulled.more && state.sets.every(isLoaded) };
+  }
+
+  // --- differences --------------------------------------------------------------------------------
+
+  /** Finds what is here and should not be, or is not and should, and asks for just that. */
+  private async checkSets(state: ReplicaState): Promise<void> {
+    const { replica, transport } = this.options;
+    const wanted = new Map<string, DocumentName>();
+    for (const set of state.sets) {
+      if (set.error) continue;
+      const buckets = await replica.fingerprint(set);
+      const { device, epoch = '' } = state;
+      const { id, query } = set;
+      const checked = answerOf(
+        await transport.check({ device, epoch, set: { id, query }, buckets }),
+      );
+      const numbers = checked.differing.map(({ bucket }) => bucket);
+      const here = await replica.documentsIn(set, numbers);
+      const there = checked.differing.flatMap(({ documents }) => documents);
+      for (const [collection, document] of unlike(here, there))
+        wanted.set(`${collection}/${document}`, [collection, document]);
+    }
+    const names = [...wanted.values()];
+    for (let i = 0; i < names.length; i += REFETCH_MAX)
+      await this.pull(names.slice(i, i + REFETCH_MAX));
+  }
+
+  // --- what goes wrong ----------------------------------------------------------------------------
+
+  private async meet({ refusal, retryAfterMs }: Refused): Promise<void> {
+    const { replica, wait } = this.options;
+    this.isGreeted = false;
+    this.deafen();
+    switch (refusal.code satisfies SyncRefusalCode) {
+      case 'client_forked':
+      case 'client_regressed':
+      case 'device_taken':
+        await this.rename();
+        return;
+      case 'epoch_changed':
+      case 'gap':
+        // Hello tells where the hub is.
+        await wait(this.backoff.next(), this.signal);
+        return;
+      case 'needs_login':
+        await replica.park(this.fence, true);
+        this.enter('needs-login', refusal);
+        await this.waitForKick();
+        return;
+      case 'locked':
+        await replica.lock(true);
+        this.enter('locked', refusal);
+        await this.waitForKick();
+        return;
+      case 'upgrade_needed':
+      case 'bad_message':
+        this.enter('offline', refusal);
+        await wait(SLOW_RETRY_MS, this.signal);
+        return;
+      default:
+        this.enter('offline', refusal);
+        await wait(retryAfterMs ?? this.backoff.next(), this.signal);
+    }
+  }
+
+  /** No answer came: what the hub has done is found out by hello. */
+  private async loseContact(reason: unknown): Promise<void> {
+    this.isGreeted = false;
+    this.deafen();
+    this.options.events.onFault(reason);
+    this.enter('offline');
+    const state = await this.requireState();
+    await this.tellProgress(state);
+    this.signal.lower();
+    await this.options.wait(this.backoff.next(), this.signal);
+  }
+
+  private async waitForKick(): Promise<void> {
+    this.signal.lower();
+    while (!this.isStopped && !this.signal.isRaised)
+      await this.options.wait(SLOW_RETRY_MS, this.signal);
+  }
+
+  // --- hints and telling --------------------------------------------------------------------------
+
+  private listen(device: string): void {
+    this.deafen();
+    const stop = this.options.transport.listen(device, {
+      onPoke: () => this.kick(),
+      onEnd: () => {
+        if (this.stopListening !== stop) return;
+        this.stopListening = undefined;
+        this.kick();
+      },
+    });
+    this.stopListening = stop;
+  }
+
+  private deafen(): void {
+    const stop = this.stopListening;
+    this.stopListening = undefined;
+    stop?.();
+  }
+
+  private enter(state: SyncState, reason?: SyncRefusal): void {
+    if (state === this.current && !reason) return;
+    this.current = state;
+    this.options.events.onState(state, reason);
+  }
+
+  private async tellProgress({ sets, lastSeq, settledSeq }: ReplicaState): Promise<void> {
+    const { replica, clock, events } = this.options;
+    const pending = lastSeq - settledSeq;
+    const [oldest] = pending > 0 ? await replica.writes(['local', 'pushed', 'parked']) : [];
+    events.onProgress({
+      sets: sets.map(({ id, rows, of, error }) => ({ id, rows, of, error })),
+      bytes: this.bytes,
+      pending,
+      oldestPendingMs: oldest ? Math.max(0, (clock() - oldest.at) / 1000) : 0,
+    });
+  }
+
+  private resolveWaiters({ sets }: ReplicaState, round: number): void {
+    for (const waiter of this.waiters) {
+      if (waiter.round > round) continue;
+      const set = sets.find(({ id }) => id === waiter.set);
+      if (waiter.set !== undefined && set && !isLoaded(set)) continue;
+      this.waiters.delete(waiter);
+      waiter.resolve();
+    }
+  }
+
+  private async requireState(): Promise<ReplicaState> {
+    const state = await this.options.replica.state();
+    if (state?.fence !== this.fence) throw new Fenced('Another tab has taken over.');
+    return state;
+  }
+}
+
+/** @throws Refused */
+function answerOf<T>(exchange: Exchange<T>): T {
+  if (exchange.ok) return exchange.value;
+  throw new Refused(exchange.refusal, exchange.retryAfterMs);
+}
+
+const isLoaded = ({ loaded, error }: ReplicaSet): boolean =>
+  error !== undefined || (loaded !== 'nothing' && loaded.every((place) => place === undefined));
+
+type Dated = readonly [collection: number, id: string, ts: Micros];
+
+/** What is on one side only, or of different times. */
+function unlike(here: readonly Dated[], there: readonly Dated[]): readonly Dated[] {
+  const rest = new Map(there.map((each) => [each.join('/'), each]));
+  const differing: Dated[] = [];
+  for (const each of here) if (!rest.delete(each.join('/'))) differing.push(each);
+  return [...differing, ...rest.values()];
+}

@@ -1,0 +1,32 @@
+/** How a device reaches its hub: HTTP in a browser, a simulated network in tests. */
+import type {
+  Check,
+  Checked,
+  DeviceId,
+  Hello,
+  Poke,
+  Pull,
+  Pulled,
+  Push,
+  Pushed,
+  SyncRefusal,
+  Welcome,
+} from '../protocol.ts';
+
+/** The hub has answered: with what was asked for, or why not. */
+export type Exchange<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly refusal: SyncRefusal; readonly retryAfterMs?: number };
+
+/** Each rejects when there is no answer: then nobody knows whether the hub has done what it was asked. */
+export interface Transport {
+  hello(message: Hello): Promise<Exchange<Welcome>>;
+  push(message: Push): Promise<Exchange<Pushed>>;
+  pull(message: Pull): Promise<Exchange<Pulled>>;
+  check(message: Check): Promise<Exchange<Checked>>;
+  /** Hints, from now on until they end by themselves or are stopped. Returns the way to stop. */
+  listen(
+    device: DeviceId,
+    events: { readonly onPoke: (poke: Poke) => void; readonly onEnd: () => void },
+  ): () => void;
+}
