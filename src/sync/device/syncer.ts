@@ -2,7 +2,7 @@
  * Keeps a replica in step with its hub: says hello, pushes what the outbox holds, pulls what changed, and does it again when something
  * moves. One at a time per copy: whoever takes the fence later stops the one before. Everything it learns is stored before it is told.
  */
-import { LIMITS } from '../../limits.ts';
+import { SYNC_LIMITS } from '../../limits.ts';
 import type { Micros } from '../../values/value.ts';
 import {
   SYNC_PROTOCOL,
@@ -223,7 +223,7 @@ export class Syncer {
   private async push(): Promise<boolean> {
     const { replica, transport, events } = this.options;
     for (let i = 0; i < PUSHES_PER_PULL; i++) {
-      const items = await replica.outgoing({ count: LIMITS.pushItems, bytes: LIMITS.pushChars });
+      const items = await replica.outgoing({ count: SYNC_LIMITS.pushItems, bytes: SYNC_LIMITS.pushChars });
       if (items.length === 0) return true;
       const { device, epoch = '', settledSeq } = await this.requireState();
       const pushed = answerOf(await transport.push({ device, epoch, items, settled: settledSeq }));
@@ -248,7 +248,7 @@ export class Syncer {
         sets: before.sets.map(({ id, query, loaded }) => ({ id, query, loaded })),
         refetch,
         settled: before.settledSeq,
-        maxBytes: LIMITS.pullBytes,
+        maxBytes: SYNC_LIMITS.pullBytes,
       }),
     );
     const { state, bytes, settled } = await replica.apply(this.fence, pulled);
