@@ -89,7 +89,7 @@ const waysIn = (page: Page, secret: string) =>
       live: await new Promise((resolve) => {
         db.client({ secret }).subscribe(note, {
           next: () => resolve('data'),
-          error: ({ code }: { code?: string }) => resolve(code),
+          error: (error) => resolve('code' in error ? error.code : error.message),
         });
       }),
       fetch: await http('/', { method: 'POST', body: text }),

@@ -1,7 +1,8 @@
 /** One query as the log keeps it, and as an export shows it. Redacted here, before anything is stored. */
 import type { CredentialLabel, Metrics } from '../engine/api.ts';
 import type { Micros } from '../values/value.ts';
-import { hideSecretTexts, redactQuery } from './redact.ts';
+import { hideSecretTexts } from '../engine/secret-texts.ts';
+import { redactQuery } from './redact.ts';
 
 /** What came, before it is redacted. Header values as they were sent. */
 export interface LoggedRequest {
@@ -56,7 +57,7 @@ export interface ExportedRecord {
   /** Absent when none was accepted. */
   readonly CREDENTIAL?: CredentialLabel;
   readonly ERROR_CODE?: string;
-  /** Wire JSON without passwords and secrets. Absent: it was no JSON, or too long to keep. */
+  /** Wire JSON without passwords and secrets. Absent: it was no JSON, too long to keep, or came without a secret that was accepted. */
   readonly QUERY?: string;
   readonly STORAGE_BYTES_READ: number;
   readonly STORAGE_BYTES_WRITE: number;
@@ -113,8 +114,7 @@ export function storedLine(
     status,
     errorCode ?? null,
     credential ? [credential.kind, credential.id] : null,
-    // What the engine could not read as a query may be anything.
-    redactQuery(request.query, status < 400 || errorCode !== 'invalid expression') ?? null,
+    queryKept(request, answer) ?? null,
     keptHeader(request.userAgent),
     keptHeader(request.forwardedFor),
     tagsOf(request),
@@ -132,6 +132,16 @@ export function storedLine(
     ],
   ];
   return JSON.stringify(record);
+}
+
+/** Of what comes with no secret that is accepted nothing is kept: it may be anything, and is nobody's. */
+function queryKept(
+  { query }: LoggedRequest,
+  { status, errorCode, credential }: LoggedAnswer,
+): string | undefined {
+  if (!credential) return undefined;
+  // So may what the engine could not read as a query.
+  return redactQuery(query, status < 400 || errorCode !== 'invalid expression');
 }
 
 const kept = (text: string, characters: number): string =>

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hideSecretTexts, QUERY_KEPT_CHARACTERS, redactQuery } from './redact.ts';
+import { hideSecretTexts } from '../engine/secret-texts.ts';
+import { QUERY_KEPT_CHARACTERS, redactQuery } from './redact.ts';
 
 const redacted = (query: unknown): unknown => {
   const text = redactQuery(JSON.stringify(query), true);

@@ -3,8 +3,7 @@
  * a value is kept only where no way is seen for it to reach a password or secret.
  */
 import { JsonError, parseJson, stringifyJson, type Json } from '../codec/json.ts';
-
-export const HIDDEN = '***';
+import { HIDDEN, hideSecretTexts } from '../engine/secret-texts.ts';
 
 /** Longer queries are not kept: their length is. */
 export const QUERY_KEPT_CHARACTERS = 16 * 1024;
@@ -69,10 +68,3 @@ function hide(json: Json, all: boolean): Json {
   }
   return all && json !== null && typeof json !== 'boolean' ? HIDDEN : json;
 }
-
-/** Secrets of every form that is issued or was, JSON web tokens, bcrypt hashes, header values. */
-const SECRET_TEXTS =
-  /\b(?:fn[A-F][\w-]{20,}|burrow-root-[\w-]+|kqnP[\w-]{20,}|k6p[\w-]{20,}|ey[\w-]{8,}\.[\w.-]+)|\$2[abxy]?\$\d\d\$[./\w]{20,}|\b(?:basic|bearer)\s+[\w+/=.:~-]+/gi;
-
-/** The text without whatever looks like a secret, wherever it stands. */
-export const hideSecretTexts = (text: string): string => text.replace(SECRET_TEXTS, HIDDEN);

@@ -1,0 +1,280 @@
+/** Law 7 in a browser: passwords and secrets go in by every way, and are looked for in all that the browser keeps or passes on. */
+import { Buffer } from 'node:buffer';
+import { expect, type Page } from '@playwright/test';
+import { test } from './support/app-test.ts';
+import { loadApp, type BrowserProfile } from './support/browser-profile.ts';
+import { allowedIn, Cage, sendAll, type Asked } from './support/canary.ts';
+
+const NAME = 'canary-cage';
+
+/** A message that was seen to pass, and during which step. */
+interface Passed {
+  readonly step: string;
+  readonly place: string;
+  readonly text: string;
+}
+
+declare global {
+  var passed: Passed[];
+  var step: string;
+}
+
+/** Before anything else runs: whatever comes from the worker, from other tabs or through the service worker is written down. */
+const watchMessages = (page: Page) =>
+  page.addInitScript((name) => {
+    globalThis.passed = [];
+    globalThis.step = 'open';
+    const note = (place: string, data: unknown): void => {
+      const seen = new Set<unknown>();
+      const text = JSON.stringify(data, (_, value: unknown) => {
+        if (typeof value !== 'object' || value === null) return value;
+        if (seen.has(value)) return undefined;
+        seen.add(value);
+        if (value instanceof Uint8Array) return new TextDecoder().decode(value);
+        return value instanceof MessagePort ? 'port' : value;
+      });
+      globalThis.passed.push({ step: globalThis.step, place, text: text ?? '' });
+    };
+    globalThis.Worker = class extends Worker {
+      constructor(url: string | URL, options?: WorkerOptions) {
+        super(url, options);
+        this.addEventListener('message', ({ data }) => note('worker messages', data));
+      }
+    };
+    globalThis.MessageChannel = class extends MessageChannel {
+      constructor() {
+        super();
+        this.port1.addEventListener('message', ({ data }) => note('worker messages', data));
+      }
+    };
+    new BroadcastChannel(`burrow:${name}`).addEventListener('message', ({ data }) =>
+      note('tab messages', data),
+    );
+    navigator.serviceWorker.addEventListener('message', ({ data, ports }) => {
+      note('service worker messages', data);
+      for (const port of ports) {
+        const { postMessage } = port;
+        port.postMessage = (message: unknown) => {
+          note('service worker messages', message);
+          postMessage.call(port, message);
+        };
+      }
+    });
+  }, NAME);
+
+/** By the page's own `fetch` through the service worker, or by the API. @returns all that the caller sees */
+const send = (page: Page, asked: Asked, how: 'db' | 'service worker') =>
+  page.evaluate(
+    async ({ asked, how }) => {
+      const { name, by, secret, query, scheme, path } = asked;
+      globalThis.step = name;
+      /** As an app would print it. */
+      const told = (error: unknown): string => {
+        const { stack = '', ...members } = error as Error;
+        return JSON.stringify([String(error), stack, members]);
+      };
+      const touch = (): Promise<unknown> => {
+        const { q } = burrow;
+        const params = { data: { seen: true }, credentials: { password: 'canary-robin5Kt' } };
+        return db.client().query(q.Update(q.Ref(q.Collection('users'), '1'), params));
+      };
+      if (by === 'query') {
+        try {
+          const wire = new burrow.Expr(JSON.parse(query));
+          const { value, metrics } = await db.client({ secret }).queryWithMetrics(wire);
+          return { status: 200, text: JSON.stringify({ resource: value, metrics }) };
+        } catch (error) {
+          const { status = 0 } = error as { status?: number };
+          return { status, text: told(error) };
+        }
+      }
+      const route = { post: '/', get: `/?q=${encodeURIComponent(query)}`, stream: '/stream' }[by];
+      const headers = {
+        'x-faunadb-api-version': '4',
+        ...asked.headers,
+        authorization: `${scheme} ${scheme === 'Basic' ? btoa(`${secret}:`) : secret}`,
+      };
+      const init = {
+        method: by === 'get' ? 'GET' : 'POST',
+        headers,
+        body: by === 'get' ? null : query,
+      };
+      const place = `${how === 'db' ? '' : '/burrow'}${path ?? route}`;
+      const answer = await (how === 'db' ? db.fetch(place, init) : fetch(place, init));
+      const { status } = answer;
+      if (by !== 'stream' || !answer.body) return { status, text: await answer.text() };
+      const events = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      let text = String((await events.read()).value);
+      await touch();
+      text += String((await events.read()).value);
+      await events.cancel();
+      return { status, text };
+    },
+    { asked, how },
+  );
+
+/** Everything in IndexedDB: primary keys, rows, and what indexes hold is part of rows. */
+const rows = (page: Page) =>
+  page.evaluate(async () => {
+    const settled = <T>(request: IDBRequest<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        request.addEventListener('success', () => resolve(request.result));
+        request.addEventListener('error', () => reject(request.error ?? new Error('failed')));
+      });
+    const base64 = (bytes: Uint8Array): string =>
+      btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+    const found: { what: string; text: string; bytes: string[] }[] = [];
+    for (const { name = '' } of await indexedDB.databases()) {
+      const database = await settled(indexedDB.open(name));
+      for (const store of database.objectStoreNames) {
+        const objects = database.transaction(store).objectStore(store);
+        const [keys, values] = [
+          await settled(objects.getAllKeys()),
+          await settled(objects.getAll()),
+        ];
+        for (const [at, value] of values.entries()) {
+          const bytes: string[] = [];
+          const text = JSON.stringify([keys[at], value], (_, each: unknown) => {
+            if (each instanceof Uint8Array) bytes.push(base64(each));
+            return each;
+          });
+          found.push({ what: store, text: `${name} ${text}`, bytes });
+        }
+      }
+      database.close();
+    }
+    return found;
+  });
+
+/** All else that this origin keeps. */
+const storage = (page: Page) =>
+  page.evaluate(async () => {
+    const files: string[] = [];
+    const walk = async (folder: FileSystemDirectoryHandle): Promise<void> => {
+      for await (const [name, handle] of folder as unknown as AsyncIterable<
+        [string, FileSystemHandle]
+      >) {
+        if (handle.kind === 'directory') await walk(handle as FileSystemDirectoryHandle);
+        else {
+          const file = await (handle as FileSystemFileHandle).getFile();
+          files.push(`${name} ${await file.text()}`);
+        }
+      }
+    };
+    await walk(await navigator.storage.getDirectory());
+    const cached: string[] = [];
+    for (const name of await caches.keys()) {
+      const cache = await caches.open(name);
+      for (const request of await cache.keys()) {
+        cached.push(`${name} ${request.url} ${await (await cache.match(request))?.text()}`);
+      }
+    }
+    const web = JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]);
+    return { files, cached, web };
+  });
+
+/** Made of the log of all steps. @returns the file, as a download gets it */
+const exportLog = (page: Page) =>
+  page.evaluate(async () => {
+    const time_start = new Date(Date.now() - 3_600_000);
+    const time_end = new Date(Date.now() + 3_600_000);
+    const { request_id } = await db.logs.request({ time_start, time_end });
+    for (;;) {
+      const { state, presigned_url: url } = await db.logs.status(request_id);
+      if (state === 'Complete' && url !== undefined) {
+        const bytes = new Uint8Array(await (await fetch(url)).arrayBuffer());
+        return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+      }
+      if (state !== 'Pending' && state !== 'Requested') throw new Error(state);
+    }
+  });
+
+/** What a page says and asks for. Playwright tells of its workers' consoles too. */
+function watchPage(page: Page, cage: Cage): void {
+  page.on('console', (message) => cage.look('console', message.type(), message.text()));
+  page.on('pageerror', (error) => cage.look('console', 'error', `${error.message} ${error.stack}`));
+}
+
+async function openCage(profile: BrowserProfile, cage: Cage): Promise<Page> {
+  const page = await profile.openTab();
+  await watchMessages(page);
+  watchPage(page, cage);
+  await loadApp(page);
+  await page.evaluate(async (name) => {
+    await navigator.serviceWorker.register('/service-worker.js');
+    await navigator.serviceWorker.ready;
+    globalThis.db = await burrow.openDatabase(name, { log: { enabled: true } });
+  }, NAME);
+  await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  return page;
+}
+
+for (const how of ['db', 'service worker'] as const) {
+  test(`no canary is found anywhere in the browser, with HTTP by ${how}`, async ({ profile }) => {
+    const cage = new Cage();
+    const page = await openCage(profile, cage);
+    const root = await page.evaluate(() => db.rootSecret);
+    cage.add({ name: 'root secret', text: root, mayBeIn: [] });
+    // A tab beside it, so that tabs have something to tell each other.
+    const beside = await profile.openTab();
+    await beside.evaluate(async (name) => {
+      globalThis.db = await burrow.openDatabase(name);
+    }, NAME);
+    await sendAll(cage, (asked) => send(page, asked, how));
+
+    const wrong = await page.evaluate(async (password) => {
+      globalThis.step = 'unlock';
+      await db.signOut();
+      const { q } = burrow;
+      const user = q.Match(q.Index('users_by_email'), 'alice@example.org');
+      const failures: string[] = [];
+      for (const login of [
+        { user, password },
+        { secret: `fnAE${'canaryheron2Jm'.repeat(3)}`.slice(0, 40) },
+      ]) {
+        await db.unlock(login).catch((error: unknown) => failures.push(String(error)));
+      }
+      return failures;
+    }, cage.text('wrong password'));
+    expect(wrong).toHaveLength(2);
+    cage.look('answers', 'unlock', wrong.join('\n'));
+    await page.evaluate((secret) => {
+      globalThis.step = 'open';
+      return db.unlock({ secret });
+    }, cage.text('secret of the admin key'));
+    const renewed = await page.evaluate(() => db.rootSecret);
+    cage.add({ name: 'root secret after unlocking', text: renewed, mayBeIn: [] });
+
+    cage.look('log export', 'file', Buffer.from(await exportLog(page), 'base64'));
+    for (const { what, text, bytes } of await rows(page)) {
+      const kind = what === 'history' ? 'documents' : what;
+      cage.look('indexeddb', kind, text);
+      for (const each of bytes) cage.look('indexeddb', kind, Buffer.from(each, 'base64'));
+    }
+    const { files, cached, web } = await storage(page);
+    for (const file of files) cage.look('private files', 'file', file);
+    cage.look('cache storage', 'all', cached.join('\n'));
+    cage.look('web storage', 'all', web);
+    // A secret passes once, in the answer that must hold it.
+    for (const { step, place, text } of await page.evaluate(() => globalThis.passed)) {
+      const own = place === 'tab messages' ? [] : allowedIn(step);
+      const opened = step === 'open' && place === 'worker messages' ? OPENED : [];
+      cage.look(place, step, text, [...own, ...opened]);
+    }
+    const requested = await page.evaluate(() =>
+      performance
+        .getEntries()
+        .map(({ name }) => name)
+        .join('\n'),
+    );
+    // Whoever puts a password into an address of a page's own `fetch` has put it there himself.
+    cage.look('addresses', 'all', how === 'db' ? requested : page.url());
+    await page.evaluate(() => console.log('Something must be said, or nobody listened.'));
+    if (how === 'db') cage.visited.add('service worker messages');
+    expect(cage.findings).toEqual([]);
+    expect(cage.unvisited('browser')).toEqual([]);
+  });
+}
+
+/** What opening, and unlocking with the secret, answer. */
+const OPENED = ['root secret', 'root secret after unlocking', 'secret of the admin key'];
