@@ -53,7 +53,7 @@ test('a stream in one tab tells what another tab commits, many at once and rewri
   expect((await stream.next()).event.document.data).toMatchObject({ n: 4 });
   for (const _ of ids) expect((await set.next()).event.action).toBe('add');
 
-  await writer.query(q.Insert(note, Number(ts) - 5, 'create', { data: { n: -1 } }));
+  await writer.query(q.Insert(note, ts - 5, 'create', { data: { n: -1 } }));
   expect(await stream.next()).toMatchObject({
     type: 'history_rewrite',
     event: { action: 'create', document: { data: { n: -1 } } },

@@ -12,6 +12,7 @@ import { buildSynchronously } from './index-build.ts';
 import { kindOf } from './kinds.ts';
 import { failValidation } from './params.ts';
 import { patchedObject } from './stored-values.ts';
+import { followRename } from './renames.ts';
 import { isSameRef, SCHEMA_COLLECTIONS } from './refs.ts';
 import { failNotUnique } from './unique.ts';
 import { credentialsGiven, type PasswordChange } from './validate-identity.ts';
@@ -39,6 +40,7 @@ export function saveDocument(
   if (ref.collection === NATIVE.credentials) requireOwnInstance(context, draft, position);
   const fields = ordered(draft.fields, kind);
   const version = writeVersion(context, ref, fields, position);
+  followOwnRename(context, draft);
   if (password) writeCredentials(context, ref, password, position);
   if (ref.collection === NATIVE.indexes) buildIndex(context, change);
   const created = change.mode === 'create';
@@ -127,6 +129,12 @@ function requireOwnName(
   if (!SCHEMA_COLLECTIONS.has(ref.collection) || typeof name !== 'string') return;
   if (name === previous?.get('name')) return;
   if (isNameTaken(context, ref, name)) failExists(ref, position);
+}
+
+function followOwnRename(context: EngineContext, { ref, fields, previous }: Draft): void {
+  const [from, to] = [previous?.get('name'), fields.get('name')];
+  if (!SCHEMA_COLLECTIONS.has(ref.collection) || from === to) return;
+  if (typeof from === 'string' && typeof to === 'string') followRename(context, ref, from, to);
 }
 
 export const failExists = (ref: Ref, position: readonly Step[]): never =>

@@ -33,6 +33,7 @@ import { removeVersion, rewriteHistory } from './history.ts';
 import { requireReadableRefs } from './params.ts';
 import type { Deed } from './permissions.ts';
 import { SCHEMA_COLLECTIONS, isNativeCollectionRef } from './refs.ts';
+import { requireRoleUnused } from './role-uses.ts';
 import { checkedFields, failExists, saveDocument } from './save.ts';
 import { objectWithoutNulls, patchedObject, plainObject } from './stored-values.ts';
 import { isAllowedInContainer, isContainer } from './validate-databases.ts';
@@ -167,6 +168,7 @@ export function deleteDocument(context: EngineContext, ref: Ref, place: Where): 
   requireRight(context, { action: 'delete', ref }, form);
   const document = documentOf(context, ref, live.version);
   if (ref.collection === NATIVE.collections) deleteIndexesOf(context, ref);
+  if (ref.collection === NATIVE.roles) requireRoleUnused(context, ref, form);
   endDocument(context, ref);
   return document;
 }

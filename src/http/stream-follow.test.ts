@@ -143,7 +143,15 @@ test('documents that a role may not read never appear, in streams of documents a
   await query(host, { create: NOTE, params: data({ tag: 'x', n: 3, open: true }) });
   await query(host, { insert: hidden, ts: 1, action: 'create', params: data({ n: 1 }) });
   expect((await set.next()).event).toMatchObject({ action: 'add', document: { ref: REF } });
-  await query(host, { delete: { role: 'reader' } });
+  const privileges = { object: { resource: { collection: 'notes' } } };
+  await query(host, { create_role: { object: { name: 'other', privileges } } });
+  await query(host, {
+    map: {
+      lambda: 'key',
+      expr: { update: { var: 'key' }, params: { object: { role: { role: 'other' } } } },
+    },
+    collection: { paginate: { documents: { keys: null } } },
+  });
   for (const stream of [set, one]) expect(await stream.next()).toMatchObject({ type: 'error' });
 });
 
