@@ -55,8 +55,15 @@ function others(measured, contender) {
     only(`${workload} at 100,000`, (r) => r.cold.p50) /
     only(`${workload} at 1,000`, (r) => r.cold.p50);
   const login = (/** @type {string} */ kind) => only('logins', (r) => r[kind]);
-  const spread =
-    Math.max(login('wrong'), login('unknown')) / Math.min(login('wrong'), login('unknown'));
+  const refusals = ['wrong', 'tooLong', 'withoutPassword', 'unknown'].map(login);
+  const spread = Math.max(...refusals) / Math.min(...refusals);
+  const rolePage = (/** @type {string} */ kind) =>
+    verdict(
+      `page of 64 under a role that reads each document, ${kind}, against admin`,
+      only('role pages', (r) => r[kind].role / r[kind].admin),
+      3,
+      `${short(only('role pages', (r) => r[kind].role))} against ${short(only('role pages', (r) => r[kind].admin))} ms`,
+    );
   return [
     verdict(
       'W7 gap on the main thread, ms',
@@ -73,11 +80,13 @@ function others(measured, contender) {
     verdict('W4 cold at 100,000 against 1,000', growth('W4'), 1.3),
     verdict('W5 cold at 100,000 against 1,000', growth('W5'), 1.3),
     verdict(
-      'login, unknown user against wrong password',
+      'failed logins, slowest reason against fastest',
       spread,
       1.1,
-      `${short(login('unknown'))} against ${short(login('wrong'))} ms; right ${short(login('right'))} ms`,
+      `wrong ${short(login('wrong'))}, too long ${short(login('tooLong'))}, without password ${short(login('withoutPassword'))}, unknown ${short(login('unknown'))} ms; right ${short(login('right'))} ms`,
     ),
+    rolePage('warm'),
+    rolePage('onwards'),
     verdict(
       'Get during 20 logins against idle',
       only('reads beside logins', (r) => r.beside.p50 / r.idle.p50),

@@ -27,6 +27,7 @@ export async function runExtras({ url, big, step }) {
   const large = await openBrowser('burrow-big');
   const tab = await openTab(large.context, url, {}, 'burrow.html');
   await step('refs', () => tab.call('measureRefs', big));
+  await step('role pages', () => tab.call('measureRolePages', { pages: 300, documents: big }));
   await large.close();
 }
 

@@ -88,7 +88,7 @@ function figuresTable(measured, contenders) {
   return table(['', ...contenders.map((contender) => titleOf(measured, contender))], rows);
 }
 
-const EXTRAS = ['logins', 'reads beside logins', 'log', 'compute', 'refs', 'million'];
+const EXTRAS = ['logins', 'reads beside logins', 'log', 'compute', 'refs', 'role pages', 'million'];
 
 /** @param {Run['measured']} measured */
 const extrasOf = (measured) =>

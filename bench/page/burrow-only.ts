@@ -4,6 +4,7 @@ import { BurrowContender, makeSchema, refOf } from '../contenders/burrow-queries
 import { cityCount, cityOf, dice, draw, idOf, makeDocs } from './documents.ts';
 import { measureLogins, measureReadsBesideLogins } from './logins.ts';
 import { median, timeEach, watchMainThread } from './measure.ts';
+import { measureRolePages } from './role-pages.ts';
 
 const DOCUMENTS = 2000;
 
@@ -123,6 +124,7 @@ const bench = {
   measureLogins,
   measureReadsBesideLogins,
   measureRefs,
+  measureRolePages,
   grow,
   roam,
 };

@@ -39,19 +39,48 @@ async function refused(work: Promise<unknown>): Promise<void> {
   throw new Error('Wrong answer: the login was accepted.');
 }
 
-/** Medians of right, wrong and unknown, turn about. */
+/** Wrong passwords of one account in a minute that are still compared. */
+const TRIES_EACH = 4;
+
+/** People for each reason to fail: more tries of one would be refused unread. */
+async function makePeople(client: Client, count: number): Promise<void> {
+  const make = (kind: string, more: { readonly credentials?: { readonly password: string } }) => {
+    const emails = Array.from({ length: count }, (_, i) => `${kind}${i}@example.com`);
+    return client.query(
+      q.Do(
+        q.Foreach(emails, (email) => q.Create(q.Collection('users'), { data: { email }, ...more })),
+        true,
+      ),
+    );
+  };
+  const known = { credentials: { password: PASSWORD } };
+  await make('wrong', known);
+  await make('long', known);
+  await make('bare', {});
+}
+
+/** Medians of right and of each reason to fail, turn about. */
 export async function measureLogins({ tries }: { readonly tries: number }) {
   const client = await openUsers();
+  await makePeople(client, Math.ceil(tries / TRIES_EACH));
+  const fail = (kind: string, password: string) => (turn: number) => {
+    const email = `${kind}${Math.floor(turn / TRIES_EACH)}@example.com`;
+    return refused(client.query(login(email, password)));
+  };
   const attempts = {
     right: () => client.query(login('known@example.com', PASSWORD)),
-    wrong: () => refused(client.query(login('known@example.com', 'not it'))),
-    unknown: () => refused(client.query(login('nobody@example.com', PASSWORD))),
+    wrong: fail('wrong', 'not it'),
+    tooLong: fail('long', PASSWORD.repeat(4)),
+    withoutPassword: fail('bare', PASSWORD),
+    unknown: fail('nobody', PASSWORD),
   };
-  const ms: Record<string, number[]> = { right: [], wrong: [], unknown: [] };
+  const ms: Record<string, number[]> = Object.fromEntries(
+    Object.keys(attempts).map((name) => [name, []]),
+  );
   for (let turn = 0; turn < tries; turn++) {
     for (const [name, attempt] of Object.entries(attempts)) {
       const before = performance.now();
-      await attempt();
+      await attempt(turn);
       ms[name]?.push(performance.now() - before);
     }
   }
