@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Refusal } from '../src/errors.ts';
 import { SettingsFault } from './cli/read-settings.ts';
+import { withFailpoints } from './failpoints.ts';
 import { createHubServer, type HubServer } from './http/create-hub-server.ts';
 import type { HubRoute } from './http/message.ts';
 import { createLogger, type Logger } from './logger.ts';
@@ -31,14 +32,15 @@ export async function serve(settings: HubSettings, host: ServeHost): Promise<Run
   const tls = readTls(settings);
   const { postgres, data } = settings;
   const at = postgres === undefined ? { data } : { postgres };
-  const ground = await openHubStore({ at, say });
+  const opened = await openHubStore({ at, say });
+  const ground = { ...opened, store: withFailpoints(opened.store, process.env['HUB_FAILPOINT']) };
   const report = (reason: unknown): void => reportTo(logger, reason);
   let hub: OpenedHub | undefined;
   let server: HubServer | undefined;
   try {
     hub = await openHub(ground, settings, report);
-    const opened = hub;
-    const routes = host.routes.map((make) => make(opened, settings, logger));
+    const over = hub;
+    const routes = host.routes.map((make) => make(over, settings, logger));
     server = await createHubServer({ hub, settings: { ...settings, tls }, logger, routes });
     say(`Data: ${ground.describe}.`);
     if (settings.queryLog.enabled)

@@ -1,4 +1,5 @@
 /** What a hub is told when it is started. */
+import { availableParallelism } from 'node:os';
 import { HUB_LIMITS, LIMITS } from '../src/limits.ts';
 import { LOG_DEFAULTS } from '../src/logs/query-log.ts';
 
@@ -39,7 +40,11 @@ export interface HubSettings {
   readonly limits: HubLimits;
 }
 
-export const DEFAULT_LIMITS: HubLimits = { ...HUB_LIMITS, requestBytes: LIMITS.requestBytes };
+export const DEFAULT_LIMITS: HubLimits = {
+  ...HUB_LIMITS,
+  passwordThreads: Math.max(1, Math.min(HUB_LIMITS.passwordThreads, availableParallelism() - 1)),
+  requestBytes: LIMITS.requestBytes,
+};
 
 export const DEFAULT_SETTINGS: HubSettings = {
   host: '127.0.0.1',

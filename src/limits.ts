@@ -67,6 +67,41 @@ export const LIMITS = {
   outboxBytes: 50 * 1024 * 1024,
 } as const;
 
+/** Of what a hub and its devices say to each other. Sources: threats (d). */
+export const SYNC_LIMITS = {
+  pushItems: 100,
+  /** Characters of all queries of one push. */
+  pushChars: 4 * 1024 * 1024,
+  idsPerItem: 10_000,
+  /** What a pull may ask for at most, about. */
+  pullBytes: 4 * 1024 * 1024,
+  /** Commits looked at in one pull, and rows that its pages go through. */
+  pullCommits: 20_000,
+  pullRows: 20_000,
+  pullVerdicts: 1_000,
+  /** Versions of one document looked at to know whether the caller has seen it. */
+  pullVersions: 16,
+  /** Documents of a set counted at most, to tell how many there are. */
+  countedDocuments: 100_000,
+  checkedDocuments: 20_000,
+  sets: 100,
+  partsPerSet: 64,
+  setChars: 64 * 1024,
+  refetch: 2_000,
+  /** Verdicts a device said it has are kept for so many writes more: a copy of it may still ask. */
+  verdictsKept: 1_000,
+  /** `Now()` of a write may be so far ahead of the hub. */
+  nowAheadMicros: 120 * 1_000_000,
+  /** So often a write may fail for no reason of its own before it is refused. */
+  writeTroubles: 3,
+  /** Rows and ranges that rights were found to rest on, before whole collections stand for them. */
+  scopeFacts: 200,
+  /** How often rights that go by the clock are looked at anew. */
+  timedCheckMicros: 5 * 60 * 1_000_000,
+  heartbeatMs: 15_000,
+  pruneRows: 500,
+} as const;
+
 /** What a hub takes from the network: each can be set when it is started. Sources: threats (d). */
 export const HUB_LIMITS = {
   headerBytes: 8 * 1024,
@@ -97,7 +132,8 @@ export const HUB_LIMITS = {
   queryTimeoutMaxMs: 30_000,
   /** A reader of a stream that takes nothing for so long is gone. */
   slowReaderMs: 30_000,
-  passwordThreads: 2,
+  /** At most; one core is left to whoever asks for something else. */
+  passwordThreads: 4,
   passwordsWaiting: 1_000,
   drainMs: 9_000,
 } as const;

@@ -78,6 +78,8 @@ export class Acceptor {
   /** Ends every connection, whatever is under way. */
   destroy(): void {
     for (const socket of this.sockets) socket.destroy();
+    // Ends its looking for late ones too.
+    this.http1.close();
   }
 
   private createHttp1(): Http1 {
@@ -94,6 +96,8 @@ export class Acceptor {
       listener,
     );
     server.on('clientError', answerFault);
+    // It looks for connections that are late from when it listens, and this one is handed its connections.
+    server.emit('listening');
     return server;
   }
 
@@ -181,7 +185,7 @@ export class Acceptor {
     session.once('close', () => this.sessions.delete(session));
     session.on('error', () => session.destroy());
     session.setTimeout(limits.headerMs, () => {
-      if (open === 0) session.close();
+      if (open === 0) session.destroy();
     });
     session.on('stream', (stream) => {
       open += 1;

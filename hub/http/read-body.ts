@@ -140,7 +140,7 @@ async function readGzip(
     }
   } catch (reason) {
     gunzip.destroy();
-    if (reason instanceof Refusal || request.destroyed) throw reason;
+    if (reason instanceof Refusal || request.aborted) throw reason;
     throw new Refusal('bad request', 'The body is not the gzip that its header promises.', {
       cause: reason,
     });
@@ -156,8 +156,9 @@ async function feed(
 ): Promise<void> {
   for await (const part of request.iterator({ destroyOnReturn: false })) {
     const chunk = part as Buffer;
+    // What comes after a refusal is thrown away, so that the connection can be used again.
+    if (gunzip.destroyed) continue;
     count(chunk.length);
-    if (gunzip.destroyed) return;
     if (!gunzip.write(chunk)) {
       await new Promise<void>((resolve) => {
         gunzip.once('drain', resolve);

@@ -1,0 +1,45 @@
+/** Places at which a test ends the process. They are in test builds only: elsewhere `HUB_FAILPOINT` is not looked at. */
+import type { Store } from '../src/store/port.ts';
+
+declare global {
+  /** Put in by the bundler. */
+  var BURROW_FAILPOINTS: boolean | undefined;
+}
+
+/** `HUB_FAILPOINT=before-commit:kill`, `after-commit:kill`; with `:3` at the end, at the third commit of documents from then on. */
+export function withFailpoints(store: Store, wanted: string | undefined): Store {
+  const isTest = globalThis.BURROW_FAILPOINTS;
+  if (isTest !== true || wanted === undefined) return store;
+  const [place, action, nth = '1'] = wanted.split(':');
+  if (action !== 'kill') throw new Error(`HUB_FAILPOINT has no action ${action ?? ''}.`);
+  let left = Number(nth);
+  const isNow = (): boolean => (left -= 1) === 0;
+  return {
+    ...store,
+    read: (...args) => store.read(...args),
+    close: () => store.close(),
+    async write(body, options) {
+      let hasDocuments = false;
+      const value = await store.write(async (tx) => {
+        hasDocuments = false;
+        const made = await body({
+          fetch: (...args) => tx.fetch(...args),
+          apply(writes) {
+            hasDocuments ||= writes.puts.some(({ space }) => space === 'documents');
+            tx.apply(writes);
+          },
+        });
+        if (place === 'before-commit' && hasDocuments && isNow()) await killed();
+        return made;
+      }, options);
+      if (place === 'after-commit' && hasDocuments && isNow()) await killed();
+      return value;
+    },
+  };
+}
+
+/** Nothing runs after it. */
+function killed(): Promise<never> {
+  process.kill(process.pid, 'SIGKILL');
+  return new Promise(() => undefined);
+}

@@ -1,0 +1,205 @@
+/** Who means ill: threats T13, T14, T17, T21, and V1 of the design. */
+import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, expect, test } from 'vitest';
+import { openTestHub, type TestHub, type TestHubOptions } from '../testing/test-hub.ts';
+
+let hub: TestHub | undefined;
+const sockets: Socket[] = [];
+async function open(options?: TestHubOptions): Promise<TestHub> {
+  hub = await openTestHub(options);
+  return hub;
+}
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await hub?.close();
+  hub = undefined;
+});
+
+/** A raw connection; what comes back is kept as text. */
+function dial(port: number, text = ''): { readonly socket: Socket; readonly heard: () => string } {
+  let heard = '';
+  const socket = connect(port, '127.0.0.1')
+    .on('error', () => undefined)
+    .on('data', (part) => (heard += String(part)));
+  sockets.push(socket);
+  if (text !== '') socket.write(text);
+  return { socket, heard: () => heard };
+}
+
+const took = async (work: () => Promise<unknown>): Promise<number> => {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+};
+
+test('T13: 500 connections that dawdle do not slow a caller, and are closed', async () => {
+  const limits = { headerMs: 1500, requestMs: 2500 };
+  const { port, query, secret } = await open({ limits });
+  const starts = ['', 'P', 'PO', 'POST / HTTP/1.1\r\nhost: 127.0.0.1\r\n', 'PRI * HTTP/2.0\r\n'];
+  const body = `POST / HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${secret}\r\ncontent-length: 1000\r\n\r\n{`;
+  for (let i = 0; i < 500; i++) dial(port, [...starts, body][i % 6]);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  for (let i = 0; i < 5; i++) expect(await took(() => query({ add: [1, i] }))).toBeLessThan(500);
+  await expect
+    .poll(() => sockets.filter(({ destroyed }) => !destroyed).length, { timeout: 10_000 })
+    .toBe(0);
+});
+
+test('T13: connections are counted, in all and by address', async () => {
+  const { port, url } = await open({ limits: { sockets: 10, socketsPerAddress: 4 } });
+  for (let i = 0; i < 8; i++) dial(port);
+  await expect.poll(() => sockets.filter(({ destroyed }) => destroyed).length).toBe(4);
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await expect.poll(async () => (await fetch(`${url}/health`)).status).toBe(200);
+});
+
+test('T13: a body that inflates without end is refused, and so is one without end', async () => {
+  const { port, url, secret } = await open({ limits: { requestBytes: 1024 * 1024 } });
+  const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };
+  const send = (body: BodyInit, more: Record<string, string> = {}) =>
+    fetch(url, { method: 'POST', headers: { ...headers, ...more }, body });
+  const gzip = { 'content-encoding': 'gzip' };
+  expect(await (await send(gzipSync('{"add":[1,2]}'), gzip)).json()).toEqual({ resource: 3 });
+  // 64 MiB in 64 KiB.
+  const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
+  expect((await send(bomb, gzip)).status).toBe(413);
+  expect((await send(gzipSync(Buffer.alloc(512 * 1024, ' ')), gzip)).status).toBe(413);
+  expect((await send('no gzip', gzip)).status).toBe(400);
+  expect((await send('{}', { 'content-encoding': 'br' })).status).toBe(400);
+  expect((await send(' '.repeat(1024 * 1024 + 1))).status).toBe(413);
+  const { socket, heard } = dial(
+    port,
+    `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\ntransfer-encoding: chunked\r\n\r\n`,
+  );
+  const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
+  const pushing = setInterval(() => socket.write(chunk), 5);
+  await expect.poll(heard).toContain('413');
+  await expect.poll(() => socket.destroyed, { timeout: 5000 }).toBe(true);
+  clearInterval(pushing);
+});
+
+test('T13: long headers and long lines are refused', async () => {
+  const { port, url } = await open();
+  expect((await fetch(`${url}/ping`, { headers: { 'x-long': 'a'.repeat(7000) } })).status).toBe(
+    200,
+  );
+  expect((await fetch(`${url}/ping`, { headers: { 'x-long': 'a'.repeat(9000) } })).status).toBe(
+    431,
+  );
+  expect((await fetch(`${url}/?q=${'1'.repeat(17_000)}`)).status).toBe(414);
+  const { heard } = dial(port, `GET / HTTP/1.1\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`);
+  await expect.poll(heard).toContain('431');
+});
+
+test('T13: a stream that nobody reads is let go', async () => {
+  const part = 'x'.repeat(64 * 1024);
+  let isOver = false;
+  async function* endless() {
+    try {
+      for (;;) yield part;
+    } finally {
+      isOver = true;
+    }
+  }
+  const { port } = await open({
+    limits: { slowReaderMs: 300 },
+    routes: [
+      { prefix: '/sync/', handle: async () => ({ status: 200, headers: {}, body: endless() }) },
+    ],
+  });
+  const { socket } = dial(port, 'GET /sync/events HTTP/1.1\r\nhost: localhost\r\n\r\n');
+  socket.pause();
+  await expect.poll(() => isOver, { timeout: 5000 }).toBe(true);
+});
+
+test('T17: pages of other origins, other names, forms: only listed origins are let in', async () => {
+  const app = 'https://app.example';
+  const { port, url, secret } = await open({ settings: { corsOrigins: [app] } });
+  const authorization = `Bearer ${secret}`;
+  const post = (headers: Record<string, string>) =>
+    fetch(url, { method: 'POST', headers, body: '{"add":[1,2]}' });
+  const mine = await post({ origin: app, authorization });
+  expect(mine.status).toBe(200);
+  expect(mine.headers.get('access-control-allow-origin')).toBe(app);
+  expect(mine.headers.get('access-control-expose-headers')).toContain('x-txn-time');
+  for (const origin of [
+    'https://evil.example',
+    'null',
+    `${app}.evil.example`,
+    'http://app.example',
+  ]) {
+    const theirs = await post({ origin, authorization });
+    expect(theirs.status).toBe(403);
+    expect(theirs.headers.get('access-control-allow-origin')).toBeNull();
+    const preflight = await fetch(url, { method: 'OPTIONS', headers: { origin } });
+    expect(preflight.status).toBe(403);
+    expect(preflight.headers.get('access-control-allow-headers')).toBeNull();
+  }
+  // A form: no preflight, cookies along, no Authorization.
+  const form = await post({ 'content-type': 'text/plain', cookie: `secret=${secret}` });
+  expect(form.status).toBe(401);
+  // DNS rebinding: a name of theirs that resolves to here.
+  for (const name of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example', '']) {
+    const { heard } = dial(port, `GET /ping HTTP/1.1\r\nhost: ${name}\r\n\r\n`);
+    await expect.poll(heard).toMatch(/^HTTP\/1.1 40[03]/);
+  }
+  for (const name of ['localhost', `127.0.0.1:${port}`, `[::1]:${port}`]) {
+    const { heard } = dial(port, `GET /ping HTTP/1.1\r\nhost: ${name}\r\n\r\n`);
+    await expect.poll(heard).toMatch(/^HTTP\/1.1 200/);
+  }
+});
+
+test('T17: without a list no page is let in, and * lets in all but null', async () => {
+  const { url } = await open();
+  expect((await fetch(`${url}/ping`, { headers: { origin: 'https://app.example' } })).status).toBe(
+    403,
+  );
+  await hub?.close();
+  const other = await open({ settings: { corsOrigins: ['*'] } });
+  const ask = (origin: string) => fetch(`${other.url}/ping`, { headers: { origin } });
+  expect((await ask('https://app.example')).status).toBe(200);
+  expect((await ask('null')).status).toBe(403);
+});
+
+test('T21: no secret is logged, and what is logged stays on its line', async () => {
+  const { port, url, query, logged } = await open();
+  const canary = 'canary-secret-0123456789-of-a-caller';
+  const headers = { authorization: `Bearer ${canary}`, 'user-agent': `\u001b[31m${canary}` };
+  await fetch(`${url}/?q=%22${canary}%22`, { headers: { authorization: `Bearer ${canary}` } });
+  await fetch(`${url}/${canary}%0a%7B%22level%22%3A60%7D`, { headers: { 'x-secret': canary } });
+  await query({ abort: canary }, canary);
+  await query({ login: canary, params: { object: { password: canary } } });
+  dial(
+    port,
+    `GET /${canary} HTTP/1.1\r\nhost: localhost\r\nx-odd: ${headers.authorization}\r\n\r\n`,
+  );
+  dial(port, `${canary} nonsense\r\n\r\n`);
+  await expect.poll(() => logged().split('\n').length).toBeGreaterThan(5);
+  expect(logged()).not.toContain(canary);
+  for (const line of logged().trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
+});
+
+test('V1: rates and concurrency answer 429 with Retry-After', async () => {
+  const { query } = await open({ limits: { ratePerToken: 5, burstSeconds: 2 } });
+  await query({ create_collection: { object: { name: 'users' } } });
+  await query({ create: { ref: { collection: 'users' }, id: '1' }, params: { object: {} } });
+  const token = await query({
+    create: { tokens: null },
+    params: { object: { instance: { ref: { collection: 'users' }, id: '1' } } },
+  });
+  const { secret } = token.body.resource as { readonly secret: string };
+  const answers = await Promise.all(Array.from({ length: 20 }, () => query(1, secret)));
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused.length).toBeGreaterThanOrEqual(9);
+  expect(refused[0]?.headers.get('retry-after')).toBe('1');
+  expect(refused[0]?.body.errors?.[0]?.code).toBe('too many requests');
+  // Others are not held up, and neither is a key of the operator.
+  expect((await query(1)).status).toBe(200);
+});
+
+test('V1: requests from one address have a rate too', async () => {
+  const { url } = await open({ limits: { ratePerAddress: 5, ratePerToken: 50, burstSeconds: 1 } });
+  const answers = await Promise.all(Array.from({ length: 10 }, () => fetch(`${url}/ping`)));
+  expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(4);
+});

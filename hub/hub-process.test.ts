@@ -1,0 +1,184 @@
+/** The hub as a process: start, stop, kill, overload. Faults F20, F21, F30; threats T14; promises V2, V3. */
+import { spawn } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import {
+  makeFolder,
+  removeTestHub,
+  runBurrow,
+  startHub,
+  type HubProcess,
+  type ProcessOptions,
+} from './testing/hub-process.ts';
+
+let hub: HubProcess | undefined;
+const folders: string[] = [];
+
+async function open(options: ProcessOptions): Promise<HubProcess> {
+  hub = await startHub(options);
+  return hub;
+}
+async function folder(): Promise<string> {
+  const made = await makeFolder();
+  folders.push(made);
+  return made;
+}
+afterEach(async () => {
+  hub?.child.kill('SIGKILL');
+  await hub?.exited;
+  hub = undefined;
+});
+afterAll(async () => {
+  for (const each of folders) await rm(each, { recursive: true, force: true });
+  await removeTestHub();
+});
+
+const notes = { create_collection: { object: { name: 'notes' } } };
+const create = (id: string) => ({
+  create: { ref: { collection: 'notes' }, id },
+  params: { object: { data: { object: { n: 1 } } } },
+});
+const exists = (id: string) => ({ exists: { ref: { collection: 'notes' }, id } });
+
+test('it says where data is and where it listens, keeps both over a restart, and stops in time (V3)', async () => {
+  const data = await folder();
+  const first = await open({ args: ['--data', data] });
+  expect(first.said()).toContain(data);
+  expect(first.said().match(/burrow hub listening on http:\/\/127\.0\.0\.1:\d+\n/g)).toHaveLength(
+    1,
+  );
+  expect((await first.query(notes)).status).toBe(201);
+  expect((await first.query(create('1'))).status).toBe(201);
+  const begun = performance.now();
+  first.child.kill('SIGTERM');
+  expect(await first.exited).toEqual({ code: 0, signal: null });
+  expect(performance.now() - begun).toBeLessThan(10_000);
+  const again = await open({ args: ['--data', data] });
+  expect((await again.query(exists('1'))).body.resource).toBe(true);
+});
+
+test('SIGTERM in the middle of work: what was acknowledged is there, and the rest is refused or done (V3)', async () => {
+  const data = await folder();
+  const first = await open({ args: ['--data', data] });
+  await first.query(notes);
+  const acknowledged: string[] = [];
+  const writing = Promise.all(
+    Array.from({ length: 200 }, async (_, i) => {
+      const answer = await first.query(create(String(i + 1))).catch(() => undefined);
+      if (answer?.status === 201) acknowledged.push(String(i + 1));
+    }),
+  );
+  await expect.poll(() => acknowledged.length).toBeGreaterThan(3);
+  first.child.kill('SIGTERM');
+  expect((await first.exited).code).toBe(0);
+  await writing;
+  const again = await open({ args: ['--data', data] });
+  const found = await again.query({
+    map: { lambda: 'id', expr: { exists: { ref: { collection: 'notes' }, id: { var: 'id' } } } },
+    collection: acknowledged,
+  });
+  expect(found.body.resource).toEqual(acknowledged.map(() => true));
+});
+
+test.each([
+  ['F20', 'before-commit', false],
+  ['F21', 'after-commit', true],
+] as const)('%s: killed %s, the write is there once or not at all', async (_id, place, isThere) => {
+  const data = await folder();
+  const environment = { HUB_FAILPOINT: `${place}:kill:2` };
+  const first = await open({ args: ['--data', data], environment });
+  await first.query(notes);
+  await expect(first.query(create('1'))).rejects.toThrow();
+  expect((await first.exited).signal).toBe('SIGKILL');
+  const again = await open({ args: ['--data', data] });
+  expect((await again.query(exists('1'))).body.resource).toBe(isThere);
+  // Sent again: it is made once, or is refused for being there.
+  const resent = await again.query(create('1'));
+  expect(resent.status).toBe(isThere ? 400 : 201);
+  const count = await again.query({ count: { documents: { collection: 'notes' } } });
+  expect(count.body.resource).toBe(1);
+});
+
+test('what cannot be used is said in one sentence', async () => {
+  const wrongs = [
+    [['hub', '--port', 'x'], /port.*whole number/],
+    [['hub', '--nonsense'], /unknown option/],
+    [['hub', '--cors', 'app.example'], /is no origin/],
+    [['hub', '--tls-cert', 'a.pem'], /--tls-cert and --tls-key/],
+    [['hub', '--config', '/nowhere.json'], /configuration file/],
+  ] as const;
+  for (const [args, sentence] of wrongs) {
+    const { exited, said } = await runBurrow({ args: [...args] });
+    expect((await exited).code).toBe(1);
+    expect(said()).toMatch(sentence);
+    expect(said()).not.toContain('    at ');
+  }
+  const { exited, said } = await runBurrow({
+    args: ['hub'],
+    environment: { BURROW_PORT: 'ninety' },
+  });
+  expect((await exited).code).toBe(1);
+  expect(said()).toMatch(/BURROW_PORT cannot be used/);
+});
+
+/** Asks `/health` again and again from a process of its own, and prints the slowest answer in ms. */
+const PROBE = `
+const [url, ms] = process.argv.slice(1);
+const end = performance.now() + Number(ms);
+let slowest = 0;
+while (performance.now() < end) {
+  const begun = performance.now();
+  await (await fetch(url + '/health')).text();
+  slowest = Math.max(slowest, performance.now() - begun);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+}
+console.log(slowest.toFixed(0));
+`;
+
+function slowestHealth(url: string, ms: number): Promise<number> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', PROBE, url, String(ms)]);
+  let text = '';
+  child.stdout.on('data', (part) => (text += String(part)));
+  return new Promise((resolve) => child.once('close', () => resolve(Number(text))));
+}
+
+test('T14: health answers while 1,000 logins wait', async () => {
+  const { query, url } = await open({ args: ['--data', 'memory:', '--hash-cost', '10'] });
+  await query({ create_collection: { object: { name: 'users' } } });
+  await query({
+    create: { ref: { collection: 'users' }, id: '1' },
+    params: { object: { credentials: { object: { password: 'correct horse' } } } },
+  });
+  const login = (i: number) =>
+    query({
+      login: { ref: { collection: 'users' }, id: String(i + 1) },
+      params: { object: { password: 'wrong horse' } },
+    });
+  const probing = slowestHealth(url, 4000);
+  const logins = Promise.allSettled(Array.from({ length: 1000 }, (_, i) => login(i)));
+  const slowest = await probing;
+  console.log(`[figures] T14: slowest /health during 1,000 logins: ${slowest} ms`);
+  hub?.child.kill('SIGKILL');
+  await logins;
+  expect(slowest).toBeLessThan(200);
+});
+
+test('F30: with little memory, large bodies and large answers are refused and the hub goes on', async () => {
+  const { query, url } = await open({
+    args: ['--data', 'memory:'],
+    nodeArgs: ['--max-old-space-size=128'],
+  });
+  await query(notes);
+  const text = 'x'.repeat(1024 * 1024);
+  const big = (i: number) =>
+    query({
+      create: { ref: { collection: 'notes' }, id: String(i + 1) },
+      params: { object: { data: { object: { text: text.repeat(4) } } } },
+    });
+  const answers = await Promise.allSettled(Array.from({ length: 60 }, (_, i) => big(i)));
+  const statuses = answers.map((each) => (each.status === 'fulfilled' ? each.value.status : 0));
+  console.log(`[figures] F30: ${JSON.stringify(Object.groupBy ? statuses.sort() : statuses)}`);
+  expect(statuses.every((status) => [201, 503, 507, 429].includes(status))).toBe(true);
+  await expect.poll(async () => (await query({ add: [1, 2] })).body.resource).toBe(3);
+  expect((await fetch(`${url}/health`)).status).toBe(200);
+});
