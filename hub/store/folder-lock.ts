@@ -1,5 +1,6 @@
 /** One process at a time has a folder: PGlite does not see that another one writes the same files. */
 import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -66,7 +67,7 @@ export async function takeFolder(
 
 /** Written aside and put in place at once: nobody sees half of it. */
 async function tryLock(lock: string, own: Holder): Promise<boolean> {
-  const aside = `${lock}.${own.pid}.new`;
+  const aside = `${lock}.${randomUUID()}.new`;
   await writeFile(aside, JSON.stringify(own), { mode: 0o600, flush: true });
   try {
     await link(aside, lock);
@@ -92,7 +93,7 @@ async function clearStale(
       `The data is open in process ${holder.pid} on ${holder.host} since ${holder.since}: stop that one, or use another folder (lock: ${lock}).`,
     );
   // Of two who find the same stale lock only one can move it away.
-  const aside = `${lock}.${own.pid}.stale`;
+  const aside = `${lock}.${randomUUID()}.stale`;
   try {
     await rename(lock, aside);
   } catch (reason) {

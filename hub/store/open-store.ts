@@ -1,9 +1,9 @@
 /** Opens what a hub stands on: a folder with PGlite in it, or a server that speaks the Postgres wire. */
-import { setTimeout as wait } from 'node:timers/promises';
 import type { CommitNotice } from '../../src/engine/api.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Store } from '../../src/store/port.ts';
 import { takeFolder } from './folder-lock.ts';
+import { Health, type StoreHealth } from './health.ts';
 import { OtherCommits } from './other-commits.ts';
 import { isMemory, openPglite } from './pglite-database.ts';
 import { PgDatabase } from './pg-database.ts';
@@ -19,11 +19,6 @@ export interface HubStoreOptions {
   readonly connectionsMax?: number;
   /** What the operator should know, such as that a lock of a dead process was taken over. */
   readonly say?: (sentence: string) => void;
-}
-
-export interface StoreHealth {
-  readonly isReady: boolean;
-  readonly description: string;
 }
 
 export interface HubStore {
@@ -49,7 +44,6 @@ export interface HubStore {
 const TENANT = /^[a-z0-9_-]{1,63}$/u;
 const CONNECTIONS_MAX_DEFAULT = 16;
 const CONNECT_DEADLINE_MS = 10_000;
-const HEALTH_DEADLINE_MS = 1000;
 
 /** @throws Refusal `storage_unavailable`, `storage_blocked`, `bad request` */
 export async function openHubStore(options: HubStoreOptions): Promise<HubStore> {
@@ -71,6 +65,7 @@ async function openFolder(
 ): Promise<HubStore> {
   const folder = isMemory(data) ? undefined : await takeFolder(data, say);
   const database = openPglite(folder ? folder.data : data);
+  const health = new Health(database);
   let isOpen = true;
   try {
     const store = await openTables(database, tenant);
@@ -79,12 +74,13 @@ async function openFolder(
       kind: 'pglite',
       describe: folder ? `PGlite in ${folder.path}` : 'PGlite in memory, gone with this process',
       lease: { isHeld: () => isOpen },
-      health: () => healthOf(database, isOpen),
+      health: () => health.look(),
       // Nobody else can open the folder.
       onOtherCommit: () => () => undefined,
       roundTrips: () => database.roundTrips,
       async close() {
         isOpen = false;
+        health.close();
         await store.close();
         await database.close();
         await folder?.release();
@@ -122,17 +118,17 @@ async function openPostgres(
     },
   );
   others.follow(store);
-  let isOpen = true;
+  const health = new Health(database);
   return {
     store,
     kind: 'postgres',
     describe: `PostgreSQL at ${withoutPassword(url)}`,
     lease: undefined,
-    health: () => healthOf(database, isOpen),
+    health: () => health.look(),
     onOtherCommit: (listener) => others.listen(listener),
     roundTrips: () => database.roundTrips,
     async close() {
-      isOpen = false;
+      health.close();
       others.close();
       await store.close();
       await database.close();
@@ -147,29 +143,5 @@ function withoutPassword(url: string): string {
     return `${hostname || 'localhost'}${port === '' ? '' : `:${port}`}${pathname}`;
   } catch {
     return 'a server';
-  }
-}
-
-async function healthOf(database: SqlDatabase, isOpen: boolean): Promise<StoreHealth> {
-  if (!isOpen) return { isReady: false, description: 'The store is closed.' };
-  const late = new AbortController();
-  const asked = ask(database).finally(() => late.abort());
-  const tooLate = wait(HEALTH_DEADLINE_MS, BUSY, { signal: late.signal, ref: false }).catch(
-    () => BUSY,
-  );
-  return Promise.race([asked, tooLate]);
-}
-
-const BUSY: StoreHealth = { isReady: true, description: 'The database is busy.' };
-
-async function ask(database: SqlDatabase): Promise<StoreHealth> {
-  try {
-    const connection = await database.connect();
-    await connection
-      .run([{ name: 'burrow_health', text: 'SELECT 1', values: [] }])
-      .finally(() => connection.release());
-    return { isReady: true, description: 'The database answers.' };
-  } catch {
-    return { isReady: false, description: 'The database cannot be reached.' };
   }
 }

@@ -22,7 +22,7 @@ const TELL_PAUSE_MS = 10;
 
 /** Nobody is told when nobody else listens: a notice costs a commit of its own. */
 const TELL_TEXT = `SELECT pg_notify($1, $2) FROM
- (SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = $3) AS listening WHERE n > 1`;
+ (SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = $3) AS listening WHERE n > $4::bigint`;
 
 export class OtherCommits implements HeadWatcher {
   readonly address = HEAD;
@@ -46,8 +46,8 @@ export class OtherCommits implements HeadWatcher {
   }
 
   listen(listener: (notice: CommitNotice) => void): () => void {
-    if (this.listeners.size === 0) this.start();
     this.listeners.add(listener);
+    if (this.listeners.size === 1) this.start();
     return () => {
       this.listeners.delete(listener);
       if (this.listeners.size === 0) this.stop();
@@ -161,7 +161,8 @@ export class OtherCommits implements HeadWatcher {
     try {
       const connection = await database.connect();
       try {
-        const values = [CHANNEL, `${tenant} ${writer}`, listenerName(tenant)];
+        const own = this.stopListening ? 1 : 0;
+        const values = [CHANNEL, `${tenant} ${writer}`, listenerName(tenant), own];
         await connection.run([{ name: 'burrow_tell', text: TELL_TEXT, values }]);
       } finally {
         connection.release();

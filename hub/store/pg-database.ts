@@ -1,5 +1,5 @@
 /** The Postgres wire, spoken by `pg`: to a server over a socket, and to PGlite over the stream of its thread. */
-import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { Client, DatabaseError, Pool, type PoolClient, type PoolConfig } from 'pg';
 import {
   SqlFailure,
   type SqlConnection,
@@ -165,8 +165,8 @@ const AS_TEXT = { getTypeParser: () => (column: string) => column };
 
 function failureOf(reason: unknown, at: number): SqlFailure {
   if (reason instanceof SqlFailure) return reason;
-  const { message, code }: Error & { readonly code?: unknown } =
-    reason instanceof Error ? reason : new Error(String(reason));
-  const state = typeof code === 'string' && /^[0-9A-Z]{5}$/u.test(code) ? code : undefined;
+  const { message } = reason instanceof Error ? reason : new Error(String(reason));
+  // Failures of the socket have codes too, such as EPIPE.
+  const state = reason instanceof DatabaseError ? reason.code : undefined;
   return new SqlFailure(message, state, at, { cause: reason });
 }

@@ -7,8 +7,11 @@ const MEMORY = 'memory:';
 
 export const isMemory = (data: string): boolean => data.startsWith(MEMORY);
 
-/** @param data a folder, or `memory:` */
-export function openPglite(data: string): PgDatabase {
+/**
+ * @param data a folder, or `memory:`
+ * @param start for tests, which end threads
+ */
+export function openPglite(data: string, start = startThread): PgDatabase {
   let opened = 0;
   /** A folder is opened again when the thread of before has let go of it. */
   let before: Promise<unknown> = Promise.resolve();
@@ -25,7 +28,7 @@ export function openPglite(data: string): PgDatabase {
         opened += 1;
         if (isMemory(data) && opened > 1)
           return new ThreadStream(Promise.reject(new Error('What was in memory is gone.')));
-        const thread = before.then(() => startThread(isMemory(data) ? 'memory://' : data));
+        const thread = before.then(() => start(isMemory(data) ? 'memory://' : data));
         before = thread.then(
           (worker) => new Promise((gone) => worker.once('exit', gone)),
           () => undefined,
@@ -36,7 +39,7 @@ export function openPglite(data: string): PgDatabase {
   });
 }
 
-const startThread = (dataDir: string): Worker =>
+export const startThread = (dataDir: string): Worker =>
   // Where it looks like this, bundlers and Node find the file beside this one.
   new Worker(new URL('./pglite-thread.mjs', import.meta.url), { workerData: { dataDir } });
 
@@ -101,7 +104,7 @@ class ThreadStream extends Duplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     // Without effect on a thread that has ended.
-    this.worker?.terminate().catch(() => undefined);
+    void this.worker?.terminate();
     done(error);
   }
 

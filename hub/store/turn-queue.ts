@@ -3,7 +3,7 @@ export class TurnQueue<Lane> {
   private readonly lasts = new Map<Lane, Promise<unknown>>();
 
   async run<T>(lanes: readonly Lane[], task: () => Promise<T>): Promise<T> {
-    const before = lanes.map((lane) => this.lasts.get(lane));
+    const before = lanes.map((lane) => this.lasts.get(lane) ?? Promise.resolve());
     const result = Promise.all(before).then(task);
     // A task that fails keeps nobody from his turn.
     const settled = result.catch(() => undefined);

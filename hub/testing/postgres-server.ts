@@ -14,6 +14,8 @@ export interface PostgresServer {
   readonly port: number;
   /** `pg_ctl restart -m immediate`: as after a crash. */
   restart(): Promise<void>;
+  /** Stopped while this runs. */
+  pause(meanwhile: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -62,6 +64,14 @@ export async function startPostgres(): Promise<PostgresServer> {
     port,
     async restart() {
       await control('-o', options, '-m', 'immediate', 'restart');
+    },
+    async pause(meanwhile) {
+      await control('-m', 'immediate', 'stop');
+      try {
+        await meanwhile();
+      } finally {
+        await control('-o', options, 'start');
+      }
     },
     async stop() {
       await control('-m', 'immediate', 'stop');

@@ -1,0 +1,210 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COUNTER, counterOf, increment, row, STRICT } from '../../src/store/testing/store-rows.ts';
+import { openServer, sharedPostgres } from '../testing/hub-stores.ts';
+import { takeFolder } from './folder-lock.ts';
+import { Health } from './health.ts';
+import { MIGRATIONS, migrate } from './migrations.ts';
+import { openHubStore } from './open-store.ts';
+import { openPglite, startThread } from './pglite-database.ts';
+import type { SqlConnection, Statement } from './sql-client.ts';
+import { openTables } from './sql-tables.ts';
+
+const sql = (text: string): Statement => ({ name: '', text, values: [] });
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'burrow-store-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const silent = (): void => undefined;
+
+describe('openHubStore() of a folder', () => {
+  test('refuses a second opener, and the first goes on (F25)', async () => {
+    const data = join(folder, 'two');
+    const first = await openHubStore({ at: { data } });
+    await increment(first.store);
+    await expect(openHubStore({ at: { data } })).rejects.toMatchObject({
+      code: 'storage_blocked',
+      message: expect.stringContaining(`process ${process.pid} on ${hostname()}`),
+    });
+    await increment(first.store);
+    expect(await counterOf(first.store)).toBe(2);
+    await first.close();
+
+    const again = await openHubStore({ at: { data } });
+    expect(await counterOf(again.store)).toBe(2);
+    expect(again).toMatchObject({ kind: 'pglite', describe: `PGlite in ${data}` });
+    expect(again.lease?.isHeld()).toBe(true);
+    await again.close();
+    expect(again.lease?.isHeld()).toBe(false);
+    expect(await again.health()).toMatchObject({ isReady: false });
+  });
+});
+
+describe('takeFolder()', () => {
+  const lockOf = (path: string): string => join(path, 'burrow.lock');
+
+  test('takes over the lock of a process that has ended, and says so', async () => {
+    const path = join(folder, 'stale');
+    const child = spawn(process.execPath, ['-e', '']);
+    await once(child, 'exit');
+    const taken = await takeFolder(path, silent);
+    await taken.release();
+    const stale = { pid: child.pid, host: hostname(), since: 'yesterday' };
+    await writeFile(lockOf(path), JSON.stringify(stale));
+    const said: string[] = [];
+    const again = await takeFolder(path, (sentence) => said.push(sentence));
+    expect(said).toEqual([expect.stringContaining(`left behind by process ${child.pid}`)]);
+    expect(JSON.parse(await readFile(lockOf(path), 'utf8'))).toMatchObject({ pid: process.pid });
+    await again.release();
+  });
+
+  test('takes over a lock that cannot be read', async () => {
+    const path = join(folder, 'torn');
+    await (await takeFolder(path, silent)).release();
+    await writeFile(lockOf(path), '{"pid":');
+    const said: string[] = [];
+    const taken = await takeFolder(path, (sentence) => said.push(sentence));
+    expect(said).toEqual([expect.stringContaining('could not be read')]);
+    await taken.release();
+  });
+
+  test('lets one of many have it', async () => {
+    const path = join(folder, 'many');
+    const settled = await Promise.allSettled(
+      Array.from({ length: 12 }, () => takeFolder(path, silent)),
+    );
+    const taken = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    expect(taken).toHaveLength(1);
+    for (const each of settled)
+      if (each.status === 'rejected')
+        expect(each.reason).toMatchObject({ code: 'storage_blocked' });
+    await taken[0]?.release();
+  });
+
+  test('refuses a folder that cannot be one', async () => {
+    const path = join(folder, 'file');
+    await writeFile(path, '');
+    await expect(takeFolder(path, silent)).rejects.toMatchObject({ code: 'storage_unavailable' });
+  });
+});
+
+describe('PGlite', () => {
+  test('is busy in its own thread: this one goes on, and health is said soon (F36)', async () => {
+    const database = openPglite('memory:');
+    const connection = await database.connect();
+    const health = new Health(database);
+    let isDone = false;
+    const busy = connection
+      .run([sql('SELECT count(*) FROM generate_series(1, 6000000)')])
+      .finally(() => (isDone = true));
+    let ticks = 0;
+    const ticking = setInterval(() => (ticks += 1), 10);
+    const begun = performance.now();
+    expect(await health.look()).toEqual({ isReady: true, description: 'The database is busy.' });
+    expect(performance.now() - begun).toBeLessThan(200);
+    expect(isDone).toBe(false);
+    expect(ticks).toBeGreaterThan(3);
+    await busy;
+    clearInterval(ticking);
+    connection.release();
+    await database.close();
+  });
+
+  const watched = (): { readonly start: typeof startThread; readonly threads: Worker[] } => {
+    const threads: Worker[] = [];
+    const start = (dataDir: string): Worker => {
+      const thread = startThread(dataDir);
+      threads.push(thread);
+      return thread;
+    };
+    return { start, threads };
+  };
+
+  test('in a folder is opened again when its thread has ended, and loses nothing', async () => {
+    const { start, threads } = watched();
+    const database = openPglite(join(folder, 'ended'), start);
+    const store = await openTables(database, 'main');
+    await increment(store);
+    const under = store.write(async (tx) => {
+      const { rows } = await tx.fetch([COUNTER], []);
+      if (threads.length === 1) await threads[0]?.terminate();
+      tx.apply({
+        puts: [
+          { space: 'meta', row: { ...row('counter'), value: `${Number(rows[0]?.value) + 1}` } },
+        ],
+        deletes: [],
+      });
+    }, STRICT);
+    await Promise.all([under, increment(store), increment(store)]);
+    expect(threads).toHaveLength(2);
+    expect(await counterOf(store)).toBe(4);
+    await database.close();
+  });
+
+  test('in memory is lost with its thread: no empty one takes its place', async () => {
+    const { start, threads } = watched();
+    const database = openPglite('memory:', start);
+    const store = await openTables(database, 'main', { random: () => 0 });
+    await increment(store);
+    await threads[0]?.terminate();
+    await expect(counterOf(store)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    expect(threads).toHaveLength(1);
+    await database.close();
+  });
+});
+
+describe('migrate()', () => {
+  const postgres = sharedPostgres();
+  const withConnections = async (
+    count: number,
+    use: (connections: readonly SqlConnection[]) => Promise<void>,
+  ): Promise<void> => {
+    const database = openServer((await postgres()).url);
+    try {
+      const connections = await Promise.all(
+        Array.from({ length: count }, () => database.connect()),
+      );
+      await use(connections);
+      for (const each of connections) each.release();
+    } finally {
+      await database.close();
+    }
+  };
+
+  test('is done once by many at the same time', () =>
+    withConnections(4, async (connections) => {
+      await Promise.all(connections.map((each) => migrate(each)));
+      const [found] = (await connections[0]?.run([sql('SELECT version FROM burrow_schema')])) ?? [];
+      expect(found?.rows).toEqual([[String(MIGRATIONS.length)]]);
+    }));
+
+  test('goes on from the version that is there, and undoes a step that fails', () =>
+    withConnections(1, async ([connection]) => {
+      if (!connection) throw new Error('No connection.');
+      await migrate(connection);
+      const next = [...MIGRATIONS, ['CREATE TABLE burrow_next (n integer)']];
+      const failing = [...next, ['CREATE TABLE burrow_last (n integer)', 'SELECT nonsense']];
+      await expect(migrate(connection, failing)).rejects.toMatchObject({ code: '42703' });
+      await expect(connection.run([sql('SELECT * FROM burrow_next')])).rejects.toMatchObject({
+        code: '42P01',
+      });
+      await migrate(connection, next);
+      await connection.run([sql('SELECT * FROM burrow_next')]);
+      await expect(migrate(connection)).rejects.toMatchObject({
+        code: 'storage_unavailable',
+        message: expect.stringMatching(/version 2, made by a newer Burrow/u),
+      });
+      await connection.run([
+        sql('DROP TABLE burrow_next'),
+        sql('UPDATE burrow_schema SET version = 1'),
+      ]);
+    }));
+});

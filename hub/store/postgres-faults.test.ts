@@ -1,0 +1,239 @@
+/** What a server does to a hub: restarts, ended back ends, transactions held open; and what other hubs on it see. */
+import { Client } from 'pg';
+import { afterAll, expect, test } from 'vitest';
+import { HEAD, headOf } from '../../src/engine/head.ts';
+import {
+  COUNTER,
+  counterOf,
+  increment,
+  put,
+  row,
+  STRICT,
+} from '../../src/store/testing/store-rows.ts';
+import type { CommitNotice } from '../../src/engine/api.ts';
+import { openMemoryHost, type MemoryHost } from '../../src/http/testing/memory-host.ts';
+import { freshTenant, openOnPostgres, sharedPostgres } from '../testing/hub-stores.ts';
+import type { HubStore } from './open-store.ts';
+
+const postgres = sharedPostgres();
+
+const opened: HubStore[] = [];
+const open = async (tenant: string): Promise<HubStore> => {
+  const hub = await openOnPostgres(await postgres(), tenant);
+  opened.push(hub);
+  return hub;
+};
+afterAll(() => Promise.all(opened.map((each) => each.close())));
+
+async function withClient<T>(use: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: (await postgres()).url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Until it holds; the test's own deadline is the limit. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+const isWaiting = (client: Client) => async (): Promise<boolean> => {
+  const { rows } = await client.query(
+    "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%burrow_sequencers%'",
+  );
+  return rows.length > 0;
+};
+
+test('write() counts right through restarts and ended back ends (F22)', async () => {
+  const server = await postgres();
+  const tenant = freshTenant();
+  const hubs = [await open(tenant), await open(tenant)];
+  const tally = { done: 0, refused: 0 };
+  let isOver = false;
+  const work = async (hub: HubStore | undefined): Promise<void> => {
+    while (!isOver && hub) {
+      try {
+        await increment(hub.store);
+        tally.done += 1;
+      } catch (reason) {
+        // What it means that a write was refused is said; whether it is there, the last sentence says.
+        expect(reason).toMatchObject({ code: 'storage_unavailable' });
+        tally.refused += 1;
+      }
+    }
+  };
+  const workers = [0, 1, 0, 1].map((n) => work(hubs[n]));
+  const passed = async (more: number): Promise<void> => {
+    const from = tally.done;
+    await until(async () => tally.done >= from + more);
+  };
+  await passed(20);
+  for (let i = 0; i < 10; i += 1) {
+    await withClient((client) =>
+      client.query(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()',
+        ['burrow'],
+      ),
+    );
+    await passed(5);
+  }
+  await server.restart();
+  await passed(20);
+  isOver = true;
+  await Promise.all(workers);
+  expect(tally.refused).toBe(0);
+  for (const { store } of hubs) expect(await counterOf(store)).toBe(tally.done);
+});
+
+test('write() is refused while the server is away, and done when it is back', async () => {
+  const server = await postgres();
+  const hub = await open(freshTenant());
+  await increment(hub.store);
+  await server.pause(async () => {
+    expect(await hub.health()).toMatchObject({ isReady: false });
+    const refused = { code: 'storage_unavailable' };
+    await Promise.all([
+      expect(increment(hub.store)).rejects.toMatchObject(refused),
+      expect(counterOf(hub.store)).rejects.toMatchObject(refused),
+    ]);
+  });
+  await increment(hub.store);
+  expect(await counterOf(hub.store)).toBe(2);
+  expect(await hub.health()).toMatchObject({ isReady: true });
+});
+
+test('write() waits for a transaction that began before it: none overtakes (F34)', async () => {
+  const tenant = freshTenant();
+  const [one, other] = [await open(tenant), await open(tenant)];
+  await increment(one.store);
+  const order: string[] = [];
+  await withClient(async (client) => {
+    let letGo: (() => void) | undefined;
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const first = one.store
+      .write(async (tx) => {
+        const { rows } = await tx.fetch([COUNTER], []);
+        await held;
+        tx.apply({
+          puts: [
+            { space: 'meta', row: { ...row('counter'), value: `${Number(rows[0]?.value) + 10}` } },
+          ],
+          deletes: [],
+        });
+      }, STRICT)
+      .then(() => order.push('first'));
+    const second = until(
+      async () =>
+        (await client.query("SELECT 1 FROM pg_stat_activity WHERE state = 'idle in transaction'"))
+          .rows.length > 0,
+    )
+      .then(() => increment(other.store))
+      .then(() => order.push('second'));
+    await until(isWaiting(client));
+    expect(await counterOf(other.store)).toBe(1);
+    letGo?.();
+    await Promise.all([first, second]);
+  });
+  expect(order).toEqual(['first', 'second']);
+  expect(await counterOf(one.store)).toBe(12);
+});
+
+test('read() of two fetches is one state, also when a commit comes between', async () => {
+  const tenant = freshTenant();
+  const [one, other] = [await open(tenant), await open(tenant)];
+  await put(one.store, 'meta', [
+    { ...row('a'), value: '0' },
+    { ...row('b'), value: '0' },
+  ]);
+  const a = { space: 'meta', key: row('a').key } as const;
+  const b = { space: 'meta', key: row('b').key } as const;
+  let runs = 0;
+  const seen = await one.store.read(async (tx) => {
+    runs += 1;
+    const first = (await tx.fetch([a], [])).rows[0]?.value;
+    if (runs === 1)
+      await put(other.store, 'meta', [
+        { ...row('a'), value: '1' },
+        { ...row('b'), value: '1' },
+      ]);
+    return [first, (await tx.fetch([b], [])).rows[0]?.value];
+  });
+  expect(runs).toBe(2);
+  expect(seen).toEqual(['1', '1']);
+});
+
+async function hostOn(hub: HubStore): Promise<MemoryHost> {
+  return openMemoryHost({ store: hub.store });
+}
+
+const query = async (host: MemoryHost, secret: string, body: unknown): Promise<unknown> => {
+  const answer = await host.request({
+    method: 'POST',
+    path: '/',
+    headers: { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' },
+    body: JSON.stringify(body),
+  });
+  expect(answer.status, answer.body).toBeLessThan(300);
+  return JSON.parse(answer.body);
+};
+
+const collection = (name: string): unknown => ({ collection: name });
+const createIn = (name: string, n: number): unknown => ({
+  create: collection(name),
+  params: { object: { data: { object: { n } } } },
+});
+
+test('Map(Paginate, Get) of 64 takes two round trips, a Get one', async () => {
+  const hub = await open(freshTenant());
+  const host = await hostOn(hub);
+  const run = (body: unknown) => query(host, host.admin, body);
+  await run({ create_collection: { object: { name: 'things' } } });
+  await run({ do: Array.from({ length: 64 }, (_, n) => createIn('things', n)) });
+  const page = {
+    map: { lambda: 'x', expr: { get: { var: 'x' } } },
+    collection: { paginate: { documents: collection('things') }, size: 64 },
+  };
+  const counted = async (body: unknown): Promise<number> => {
+    const before = hub.roundTrips();
+    await run(body);
+    return hub.roundTrips() - before;
+  };
+  expect(await counted(page)).toBeLessThanOrEqual(2);
+  const one = { get: { ref: collection('things'), id: '1' } };
+  await run({ create: { ref: collection('things'), id: '1' }, params: { object: {} } });
+  expect(await counted(one)).toBe(1);
+});
+
+test('onOtherCommit() tells what the other processes commit, and nothing of the own', async () => {
+  const tenant = freshTenant();
+  const [one, other] = [await open(tenant), await open(tenant)];
+  const here = await hostOn(one);
+  const there = await openMemoryHost({ store: other.store });
+  const heard: CommitNotice[] = [];
+  const own: number[] = [];
+  here.http.engine.onCommit(({ ts }) => own.push(ts));
+  const stop = one.onOtherCommit((notice) => heard.push(notice));
+  await query(here, here.admin, { create_collection: { object: { name: 'things' } } });
+  const headNow = async (): Promise<number> =>
+    one.store.read(async (tx) => headOf((await tx.fetch([HEAD], [])).rows[0]));
+  for (let i = 0; i < 5; i += 1) {
+    await query(there, there.admin, createIn('things', i));
+    await query(here, here.admin, createIn('things', 100 + i));
+  }
+  await query(there, there.admin, createIn('things', 9));
+  const head = await headNow();
+  await until(async () => heard.at(-1)?.ts === head);
+  stop();
+  expect(heard).toHaveLength(6);
+  for (const { ts, rows } of heard) {
+    expect(own).not.toContain(ts);
+    expect(rows.length).toBeGreaterThan(0);
+  }
+  expect(heard.map(({ ts }) => ts)).toEqual(heard.map(({ ts }) => ts).toSorted((x, y) => x - y));
+});
