@@ -5,7 +5,7 @@
 import type { RefusalCode } from '../errors.ts';
 
 /** Raised when anything below changes: a page and a worker of different builds refuse each other. */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 /** What the worker answers to `HELLO`, once it can be called. */
 export interface Ready {
@@ -88,6 +88,8 @@ export interface QueryCall {
   /** Wire JSON. */
   readonly query: string;
   readonly timeoutMs: number | undefined;
+  /** Asks the hub, not the copy. */
+  readonly at?: 'hub' | undefined;
   /** `k=v,k=v`, for the query log. */
   readonly tags: string | undefined;
   readonly traceparent: string | undefined;
@@ -114,6 +116,87 @@ export interface QueryReply {
   /** µs */
   readonly txnTime: number;
   readonly metrics: QueryMetrics;
+}
+
+/** One of `secret` and `login`; neither: the identity of last time. */
+export interface SyncCall {
+  readonly url: string;
+  readonly secret: string | undefined;
+  readonly login:
+    | {
+        /** Wire JSON. */
+        readonly user: string;
+        readonly password: string;
+        /** Secret of a client key. */
+        readonly key: string;
+      }
+    | undefined;
+  /** Wire JSON, by priority. */
+  readonly sets: readonly string[];
+}
+export interface SyncReply {
+  /** What clients of the synced identity show. Good in this worker only. */
+  readonly secret: string;
+  readonly state: SyncStateName;
+  /** The login failed: what the hub, or the device in its place, answered. */
+  readonly failed: { readonly status: number; readonly body: string } | undefined;
+}
+
+export type SyncStateName =
+  | 'connecting'
+  | 'catching-up'
+  | 'live'
+  | 'offline'
+  | 'needs-login'
+  | 'locked';
+
+export interface SubmitReply {
+  /** Undefined: it failed here, and is not kept. */
+  readonly id: string | undefined;
+  /** Undefined: only the hub can run it. */
+  readonly answer: QueryReply | undefined;
+}
+
+export interface SyncWait {
+  readonly for: 'synced' | 'settled';
+  /** Wire JSON of one set. */
+  readonly set: string | undefined;
+}
+
+export type WriteState = 'local' | 'pushed' | 'confirmed' | 'amended' | 'refused' | 'parked';
+
+export interface WriteData {
+  readonly id: string;
+  readonly state: WriteState;
+  /** When it was made, µs. */
+  readonly at: number;
+  /** Wire JSON. */
+  readonly query: string;
+  /** As it was answered here. */
+  readonly local: { readonly status: number; readonly body: string } | undefined;
+  readonly verdict: { readonly ts: number; readonly body: string | undefined } | undefined;
+  /** Over what has come from the hub it fails: it will probably be refused. */
+  readonly predicted: 'refused' | undefined;
+  readonly replaces: string | undefined;
+}
+
+export type WriteChoice =
+  | { readonly discard: true }
+  | { readonly retry: true }
+  | { readonly edit: string };
+
+export interface SyncProgressData {
+  readonly sets: readonly {
+    /** Wire JSON. */
+    readonly set: string;
+    readonly rows: number;
+    readonly of: number | undefined;
+    readonly error: { readonly code: string; readonly description: string } | undefined;
+  }[];
+  readonly bytes: number;
+  readonly pending: number;
+  /** ms */
+  readonly oldestPending: number;
 }
 
 export interface HttpCall {
@@ -159,6 +242,18 @@ export interface HostApi<Port> {
   /** Opens the lock, in all tabs, when the login is accepted; then this worker has done its work: another one opens the database. */
   unlock(call: UnlockCall): Promise<Reply<UnlockReply>>;
   /** Answers what is under way, then lets go of everything. */
+  /** Keeps the database in step with a hub, from now on. Resolves when it can be used: at once after the first time. */
+  sync(call: SyncCall): Promise<Reply<SyncReply>>;
+  /** A write of the synced identity, kept in the outbox. */
+  submit(call: Omit<QueryCall, 'secret'>): Promise<Reply<SubmitReply>>;
+  /** `synced`: a set, or all of them, show what the hub has now. `settled`: every write has its verdict. */
+  syncWait(call: SyncWait): Promise<Reply<undefined>>;
+  writes(states: readonly WriteState[] | undefined): Promise<Reply<readonly WriteData[]>>;
+  /** Resolves with what the write that takes its place was answered, if there is one. */
+  resolveWrite(id: string, choice: WriteChoice): Promise<Reply<SubmitReply | undefined>>;
+  stopSync(): Promise<Reply<undefined>>;
+  /** Writes without a verdict. */
+  unsent(): Promise<Reply<number>>;
   close(): Promise<Reply<undefined>>;
   /** Closes, and deletes what is stored. */
   destroy(): Promise<Reply<undefined>>;
@@ -192,12 +287,22 @@ export type WorkerMessage =
     }
   | { readonly type: 'broken'; readonly stream: number; readonly refusal: RefusalData }
   | ProgressMessage
+  | SyncMessage
   /** The worker has let go of the database, unasked. */
   | { readonly type: 'closed'; readonly description: string }
   /** The lock was turned, here or in another tab. The worker has let go of the database. */
   | { readonly type: 'locked' }
   | { readonly type: 'unlocked' }
   | { readonly type: 'pong' };
+
+export type SyncMessage =
+  | {
+      readonly type: 'sync-state';
+      readonly state: SyncStateName;
+      readonly reason: string | undefined;
+    }
+  | { readonly type: 'sync-verdict'; readonly write: WriteData }
+  | { readonly type: 'sync-progress'; readonly progress: SyncProgressData };
 
 export interface ProgressMessage {
   readonly type: 'progress';

@@ -32,6 +32,8 @@ export interface Welcome {
   readonly actor: Actor;
   /** When the credential ends, µs. */
   readonly expiresAt: Micros | undefined;
+  /** When the password of the identity was set last: a device's own check of an older one is good no more. */
+  readonly passwordSetAt: Micros | undefined;
 }
 
 /** Who the hub takes the caller for: by that the device previews what will be allowed. */

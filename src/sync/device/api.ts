@@ -87,6 +87,9 @@ export interface ReplicaState {
 
 export interface Submitted {
   readonly id: string;
+  /** What is kept, for a second copy of it. */
+  readonly device: DeviceId;
+  readonly item: PushItem;
   /** What it did here. `undefined`: it runs at the hub only (it calls a function with rights of its own). */
   readonly answer: QueryAnswer | undefined;
 }
@@ -103,7 +106,7 @@ export interface Replica {
   /** Undefined: this database is of no hub. */
   state(): Promise<ReplicaState | undefined>;
   /** Makes an empty database a replica. @throws Refusal when it holds a schema of its own, or is of another hub or identity */
-  adopt(hub: string, actor: Actor, epoch: Epoch): Promise<ReplicaState>;
+  adopt(hub: string, actor: Actor, epoch: Epoch, device: DeviceId): Promise<ReplicaState>;
   /** Reads, or submits, by what the query may do: for callers that know nothing of sync. */
   query(request: QueryRequest): Promise<QueryAnswer>;
   /** Reads as the identity: nothing is recorded. */
@@ -119,6 +122,8 @@ export interface Replica {
     readonly bytes: number;
   }): Promise<readonly PushItem[]>;
   writes(states?: readonly WriteState[]): Promise<readonly WriteRecord[]>;
+  /** Those of these that are there. */
+  find(ids: readonly string[]): Promise<readonly WriteRecord[]>;
   /** What a push or pull brought; those known already change nothing. Returns the new ones. */
   settle(fence: number, verdicts: readonly Verdict[]): Promise<readonly WriteRecord[]>;
   /** Takes over what a pull brought, and runs what is still pending again: one commit. @throws Fenced */
@@ -134,6 +139,11 @@ export interface Replica {
     set: ReplicaSet,
     buckets: readonly number[],
   ): Promise<readonly (readonly [...DocumentName, Micros])[]>;
+  /**
+   * Takes up again what a copy had not sent before it was lost, or put back to an earlier state: under its id, so that nothing is made
+   * twice. Changes nothing when there are other writes here.
+   */
+  restore(device: DeviceId, items: readonly PushItem[]): Promise<void>;
   /** The copy was copied, or has forgotten: goes on under a new id, writes without a verdict numbered anew. */
   rename(fence: number): Promise<ReplicaState>;
   /** The hub has another history: writes it does not know are offered again. */

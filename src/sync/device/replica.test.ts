@@ -26,7 +26,7 @@ async function worlds() {
   await hub.answer(create(1));
   const memory = new SharedMemory();
   const device = new DeviceWorld(createMemoryStore(memory));
-  await device.replica.adopt('https://hub', ADMIN, 'e');
+  await device.replica.adopt('https://hub', ADMIN, 'e', 'd1');
   const fence = await device.replica.takeFence();
   await device.replica.apply(fence, await everything(hub.store));
   return { hub, device, fence, memory };
@@ -241,7 +241,9 @@ test('lock() hides everything until it is opened again', async () => {
 test('adopt() refuses a database with a schema of its own, and one of another hub', async () => {
   const own = new DeviceWorld();
   await own.answer({ create_collection: { object: { name: 'mine' } } });
-  await expect(own.replica.adopt('https://hub', ADMIN, 'e')).rejects.toThrow('came from no hub');
+  await expect(own.replica.adopt('https://hub', ADMIN, 'e', 'd2')).rejects.toThrow(
+    'came from no hub',
+  );
   const { device } = await worlds();
-  await expect(device.replica.adopt('https://other', ADMIN, 'e')).rejects.toThrow('another');
+  await expect(device.replica.adopt('https://other', ADMIN, 'e', 'd2')).rejects.toThrow('another');
 });

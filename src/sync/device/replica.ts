@@ -76,7 +76,7 @@ class StoredReplica implements Replica {
     return this.look((input) => readState(input.writer.row(STATE)));
   }
 
-  async adopt(hub: string, actor: Actor, epoch: Epoch): Promise<ReplicaState> {
+  async adopt(hub: string, actor: Actor, epoch: Epoch, device: DeviceId): Promise<ReplicaState> {
     return this.write((input) => {
       const known = readState(input.writer.row(STATE));
       if (known) return { value: requireSame(known, hub, actor) };
@@ -86,7 +86,7 @@ class StoredReplica implements Replica {
         hub,
         actor,
         epoch,
-        device: this.newDevice(),
+        device,
       };
       return { value: next, next };
     });
@@ -148,10 +148,10 @@ class StoredReplica implements Replica {
     };
     try {
       const run = await transactions.write(attempt);
-      const { record, run: local } = run.value;
+      const { record, device, run: local } = run.value;
       const answer = local && transactions.answer(plan, { ...run, value: local.attempted });
       if (!record) return { failed: required(answer) };
-      return { id: record.id, answer };
+      return { id: record.id, device, item: record.item, answer };
     } catch (reason) {
       return { failed: transactions.refused(plan, reason) };
     }
@@ -183,6 +183,14 @@ class StoredReplica implements Replica {
     return this.look((input) => {
       const records = recordsIn(input, outboxRange()).map(publicOf);
       return states ? records.filter(({ state }) => states.includes(state)) : records;
+    });
+  }
+
+  async find(ids: readonly string[]): Promise<readonly WriteRecord[]> {
+    return this.look((input) => {
+      const addresses = ids.map(addressOf).map(({ era, seq }) => outboxAddress(era, seq));
+      const rows = eachElement(addresses, (address) => input.writer.row(address));
+      return rows.flatMap((row) => (row ? [publicOf(readOutboxRow(row))] : []));
     });
   }
 
@@ -280,6 +288,45 @@ class StoredReplica implements Replica {
     buckets: readonly number[],
   ): Promise<readonly (readonly [...DocumentName, Micros])[]> {
     return this.look((input) => documentsOfSet(input.writer, set, buckets));
+  }
+
+  async restore(device: DeviceId, items: readonly PushItem[]): Promise<void> {
+    await this.write((input) => {
+      const state = requireState(input);
+      const isNew = state.lastSeq === 0;
+      const missing = items.filter(({ seq }) => isNew || seq > state.lastSeq);
+      const [first] = missing;
+      const last = missing.at(-1);
+      if (!first || !last) return { value: undefined };
+      if (!isNew && (device !== state.device || first.seq !== state.lastSeq + 1))
+        return { value: undefined };
+      for (const item of missing) {
+        const record: OutboxRecord = {
+          id: `${state.era}.${item.seq}`,
+          item,
+          state: 'local',
+          at: item.now - state.skew,
+          local: undefined,
+          verdict: undefined,
+          predicted: undefined,
+          replaces: undefined,
+          effects: undefined,
+          reads: 'all',
+          size: 0,
+        };
+        input.writer.put('sync', outboxRow(state.era, record));
+      }
+      const before = first.seq - 1;
+      const next: ReplicaState = {
+        ...state,
+        device,
+        lastSeq: last.seq,
+        lastNow: last.now,
+        ...(isNew && { shownSeq: before, settledSeq: before }),
+        generation: state.generation + 1,
+      };
+      return { value: undefined, next };
+    });
   }
 
   async rename(fence: number): Promise<ReplicaState> {

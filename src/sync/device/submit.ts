@@ -7,7 +7,7 @@ import { LIMITS } from '../../limits.ts';
 import type { RowAddress } from '../../store/port.ts';
 import type { Micros } from '../../values/value.ts';
 import { hashOf } from '../digest.ts';
-import type { PushItem } from '../protocol.ts';
+import type { DeviceId, PushItem } from '../protocol.ts';
 import type { ReplicaState, WriteRecord } from './api.ts';
 import { announcementOf, digestOfRun, isHubOnly, runLocally, type LocalRun } from './local-run.ts';
 import { outboxAddress, outboxRow, stateRow, type OutboxRecord } from './rows.ts';
@@ -32,6 +32,7 @@ export interface OutboxAddress {
 }
 
 export interface SubmitOutcome {
+  readonly device: DeviceId;
   /** Undefined: it failed, and is not kept. */
   readonly record: WriteRecord | undefined;
   /** Undefined: only the hub can run it. */
@@ -51,7 +52,7 @@ export function attemptSubmit(
   const reader = host.view.shown(writer, state, seen);
   const run = runOrLeave(host, plan, input, { reader, seen });
   if (run && !run.attempted.outcome.ok)
-    return { value: { record: undefined, run }, ts: run.ts, keep: false };
+    return { value: { record: undefined, device: state.device, run }, ts: run.ts, keep: false };
   const seq = state.lastSeq + 1;
   const record = recordOf(plan, { seq, era: state.era, now, run, replaces }, host);
   const row = outboxRow(state.era, record);
@@ -61,7 +62,7 @@ export function attemptSubmit(
   writer.put('sync', stateRow({ ...state, lastSeq: seq, lastNow: now, outboxSize }));
   const before = (address: RowAddress) => reader.unlikelyRow(address);
   return {
-    value: { record, run },
+    value: { record, device: state.device, run },
     ts: run?.ts ?? Math.max(input.head, plan.started) + 1,
     keep: true,
     announced: announcementOf(run ? [run.effects] : [], before),

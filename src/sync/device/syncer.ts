@@ -223,7 +223,10 @@ export class Syncer {
   private async push(): Promise<boolean> {
     const { replica, transport, events } = this.options;
     for (let i = 0; i < PUSHES_PER_PULL; i++) {
-      const items = await replica.outgoing({ count: SYNC_LIMITS.pushItems, bytes: SYNC_LIMITS.pushChars });
+      const items = await replica.outgoing({
+        count: SYNC_LIMITS.pushItems,
+        bytes: SYNC_LIMITS.pushChars,
+      });
       if (items.length === 0) return true;
       const { device, epoch = '', settledSeq } = await this.requireState();
       const pushed = answerOf(await transport.push({ device, epoch, items, settled: settledSeq }));

@@ -1,0 +1,52 @@
+/**
+ * The hub's token between two visits: encrypted by a key that the browser keeps and never gives out, in a database of its own.
+ * Scripts of the page cannot read the token through Burrow, nor find it among what is stored.
+ */
+import { Dexie } from 'dexie';
+
+interface Kept {
+  readonly name: 'token';
+  readonly key: CryptoKey;
+  readonly iv: Uint8Array<ArrayBuffer>;
+  readonly bytes: ArrayBuffer;
+}
+
+const ALGORITHM = 'AES-GCM';
+
+export const vaultName = (database: string): string => `${database}:token`;
+
+export async function keepToken(database: string, token: string): Promise<void> {
+  const key = await crypto.subtle.generateKey({ name: ALGORITHM, length: 256 }, false, [
+    'encrypt',
+    'decrypt',
+  ]);
+  const iv = crypto.getRandomValues(new Uint8Array(12));
+  const text = new TextEncoder().encode(token);
+  const bytes = await crypto.subtle.encrypt({ name: ALGORITHM, iv }, key, text);
+  const kept: Kept = { name: 'token', key, iv, bytes };
+  await inVault(database, (vault) => vault.table('kept').put(kept));
+}
+
+export async function keptToken(database: string): Promise<string | undefined> {
+  const kept = await inVault(
+    database,
+    (vault) => vault.table('kept').get('token') as PromiseLike<Kept | undefined>,
+  );
+  if (!kept) return undefined;
+  const { key, iv, bytes } = kept;
+  return new TextDecoder().decode(await crypto.subtle.decrypt({ name: ALGORITHM, iv }, key, bytes));
+}
+
+export async function forgetToken(database: string): Promise<void> {
+  await Dexie.delete(vaultName(database));
+}
+
+async function inVault<T>(database: string, body: (vault: Dexie) => PromiseLike<T>): Promise<T> {
+  const vault = new Dexie(vaultName(database));
+  vault.version(1).stores({ kept: 'name' });
+  try {
+    return await body(vault);
+  } finally {
+    vault.close();
+  }
+}
