@@ -6,14 +6,20 @@ import { LIMITS } from '../limits.ts';
 const READ_OP_BYTES = 4096;
 const WRITE_OP_BYTES = 1024;
 
+interface SetWork {
+  scannedEntries: number;
+  openedSets: number;
+}
+
+const opsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / READ_OP_BYTES));
+
 export class Meters {
-  readOps = 0;
   readBytes = 0;
-  /** Index entries and documents that sets went through. */
-  scannedEntries = 0;
-  /** Sets opened, with those they are made of. */
-  openedSets = 0;
+  /** Index entries and documents that sets went through, and sets opened, with those they are made of. */
+  work: SetWork = { scannedEntries: 0, openedSets: 0 };
   writeBytes = 0;
+  private wholeOps = 0;
+  private readonly shown: { bytes: number }[] = [];
   private readonly read = new Set<string>();
   private readonly written = new Map<Key, number>();
 
@@ -22,7 +28,24 @@ export class Meters {
     if (this.read.has(what)) return;
     this.read.add(what);
     this.readBytes += bytes;
-    this.readOps += Math.max(1, Math.ceil(bytes / READ_OP_BYTES)) + partitions - 1;
+    this.wholeOps += opsOf(bytes) + partitions - 1;
+  }
+
+  /**
+   * A set of which the caller is shown a part: only that counts, for how much was read would tell of the rest.
+   * @returns what to tell of the bytes of each member shown
+   */
+  openShown(): (bytes: number) => void {
+    const set = { bytes: 0 };
+    this.shown.push(set);
+    return (bytes) => {
+      set.bytes += bytes;
+      this.readBytes += bytes;
+    };
+  }
+
+  get readOps(): number {
+    return this.shown.reduce((sum, { bytes }) => sum + opsOf(bytes), this.wholeOps);
   }
 
   /** Bytes read that count as no operation: by writes, schema, identity. */
@@ -51,12 +74,21 @@ function refuseDocuments(): never {
   );
 }
 
-/** For predicates of roles: what they read is the work of nobody who asks, and how much it was would tell of what is not shown. */
+/** Bounds the work, and counts no reads: how much they were would tell of what is not shown. */
 export class MetersAside extends Meters {
+  /** @param work of a query that this is part of; its own when left out: a predicate's is the work of nobody who asks */
+  constructor(work?: SetWork) {
+    super();
+    if (work) this.work = work;
+  }
+
   /** The next predicate. */
   begin(): void {
-    this.scannedEntries = 0;
-    this.openedSets = 0;
+    this.work = { scannedEntries: 0, openedSets: 0 };
+  }
+
+  override openShown(): (bytes: number) => void {
+    return () => undefined;
   }
 
   override noteRead(): void {

@@ -9,8 +9,10 @@ import type { EngineContext } from './context.ts';
 import type { IndexField } from './definitions.ts';
 import { asArray, cutAfter, cutOf, refuseUnresolved } from './cursors.ts';
 import { failDenied } from './documents.ts';
+import { MetersAside } from './meters.ts';
 import { eventCutOf, isBeforeEventCut } from './event-cursors.ts';
 import { eventCursorOf, eventOf, historyOf, sourcesOfChange } from './set-history.ts';
+import type { HistoryRequest } from './set-history.ts';
 import { accessTo, type Access } from './sets/access.ts';
 import type { Change } from './sets/changes.ts';
 import { openerOf, type Reading } from './sets/open-set.ts';
@@ -61,17 +63,18 @@ function tuplesPage(
     }),
     size + 1,
   );
+  noteShown(context, access, found);
   const tuples = found.slice(0, size);
   if (isBackward) tuples.reverse();
   const first = tuples[0];
   const next = found[size];
   return {
     kind: 'page',
-    before: isBackward ? next && first && cursorOf(first) : given,
-    after: isBackward ? given : next && cursorOf(next),
+    before: isBackward ? next && first && cursorOf(first, next) : given,
+    after: isBackward ? given : next && cursorOf(next, tuples.at(-1)),
     data: tuples.map(options.sources ? sourcedElementOf : elementOf),
     get cursors() {
-      return tuples.map(cursorOf);
+      return tuples.map((tuple, i) => cursorOf(tuple, tuples[i - 1]));
     },
   };
 }
@@ -93,10 +96,9 @@ function eventsPage(
 ): Page {
   const cut = cursor && eventCutOf(cursor.value, positionOf(reading.place, ...cursor.steps));
   const access = requireAccess(context, target, reading);
-  const changes = historyOf(context, access.target, reading, {
+  const changes = openHistory(context, access, reading, {
     past: pastOf(context, time),
     sources,
-    filtered: access.filtered,
   });
   if (size <= 0) return emptyPage(cursor?.side, cut?.echo, size);
   const at = cut ? changes.findIndex((change) => !isBeforeEventCut(change, cut)) : 0;
@@ -104,6 +106,11 @@ function eventsPage(
   const isBackward = cursor?.side === 'before';
   const start = isBackward ? Math.max(0, place - size) : place;
   const page = changes.slice(start, isBackward ? place : place + size);
+  noteShown(
+    context,
+    access,
+    page.map(({ tuple }) => tuple),
+  );
   const [first] = page;
   const next = changes[place + size];
   return {
@@ -157,8 +164,12 @@ export function* elements(
   const past = pastOf(context, time);
   const access = requireAccess(context, target, reading);
   if (shapeOf(context, target).history) {
-    const request = { past, sources: false, filtered: access.filtered };
-    for (const change of historyOf(context, access.target, reading, request)) yield eventOf(change);
+    const changes = openHistory(context, access, reading, { past, sources: false });
+    const note = shownMeter(context, access);
+    for (const change of changes) {
+      note?.(change.tuple);
+      yield eventOf(change);
+    }
     return;
   }
   const cursor = openTuples(context, access, reading, {
@@ -170,8 +181,12 @@ export function* elements(
     rows: false,
     sources: false,
   });
+  const note = shownMeter(context, access);
   for (let batch = cursor.pull(); batch.length > 0; batch = cursor.pull()) {
-    for (const tuple of batch) yield elementOf(tuple);
+    for (const tuple of batch) {
+      note?.(tuple);
+      yield elementOf(tuple);
+    }
   }
 }
 
@@ -190,11 +205,14 @@ export function firstRef(
   const past = pastOf(context, time);
   const access = requireAccess(context, target, reading);
   if (shapeOf(context, target).history) {
-    const request = { past, sources: false, filtered: access.filtered };
-    return historyOf(context, access.target, reading, request)[0]?.tuple.ref;
+    const [first] = openHistory(context, access, reading, { past, sources: false });
+    noteShown(context, access, first ? [first.tuple] : []);
+    return first?.tuple.ref;
   }
   const request = { past, backward: false, lower: [], upper: [], rows: true, sources: false };
-  return openTuples(context, access, reading, { ...request, first: 1 }).pull()[0]?.ref;
+  const found = takeTuples(openTuples(context, access, reading, { ...request, first: 1 }), 1);
+  noteShown(context, access, found);
+  return found[0]?.ref;
 }
 
 /**
@@ -226,7 +244,9 @@ export function setContains(
     lower: from ? [from] : [],
     upper: to ? [to] : [],
   });
-  return cursor.pull().length > 0;
+  const found = takeTuples(cursor, 1);
+  noteShown(context, access, found);
+  return found.length > 0;
 }
 
 function requireAccess(context: EngineContext, target: SetTarget, reading: Reading): Access {
@@ -238,7 +258,37 @@ const openTuples = (
   { target, filtered }: Access,
   reading: Reading,
   request: Omit<SetRequest, 'filtered'>,
-): SetCursor => openerOf(context, reading)(target, { ...request, filtered });
+): SetCursor =>
+  openerOf(filtered ? uncounted(context) : context, reading)(target, { ...request, filtered });
+
+const openHistory = (
+  context: EngineContext,
+  { target, filtered }: Access,
+  reading: Reading,
+  request: Omit<HistoryRequest, 'filtered'>,
+): readonly Change[] =>
+  historyOf(filtered ? uncounted(context) : context, target, reading, { ...request, filtered });
+
+/** How much is read of a set that is filtered would tell how much of it is not shown. */
+const uncounted = (context: EngineContext): EngineContext => ({
+  ...context,
+  meters: new MetersAside(context.meters.work),
+});
+
+/** Instead, what is shown counts as read. Undefined: all that is read is shown, and counted. */
+function shownMeter(
+  { meters }: EngineContext,
+  { filtered }: Access,
+): ((tuple: Tuple) => void) | undefined {
+  if (!filtered) return undefined;
+  const note = meters.openShown();
+  return ({ group, tie }) => note(group.length + tie.length);
+}
+
+function noteShown(context: EngineContext, access: Access, tuples: readonly Tuple[]): void {
+  const note = shownMeter(context, access);
+  if (note) for (const tuple of tuples) note(tuple);
+}
 
 /** Undefined: the present. */
 const pastOf = ({ snapshot }: EngineContext, time: ReadTime): Micros | undefined =>

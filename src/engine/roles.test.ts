@@ -14,6 +14,7 @@ import {
   type CollectionName,
   type ReadPolicy,
   type Role,
+  workOf,
   type Worlds,
 } from './testing/role-worlds.ts';
 
@@ -126,11 +127,19 @@ async function checkSet(worlds: Worlds, role: Role, asked: SetQuestion): Promise
   const same = { ...question, set: shown };
   if (asked.how === 'paginate') {
     expect(await pagesOf(whole, question, 'role')).toEqual(await pagesOf(other, same, 'admin'));
+    const query = { paginate: wireOf(set), ...question.options };
+    if (other === seen) await checkWork(worlds, atStep(query, question.step));
     return;
   }
   expect(await answerOf(whole, wireOfQuestion(question), 'role')).toEqual(
     await answerOf(other, wireOfQuestion(same), 'admin'),
   );
+  if (other === seen) await checkWork(worlds, wireOfQuestion(question));
+}
+
+/** How much work it was, where the hidden is and where it never was. */
+async function checkWork({ whole, seen }: Worlds, query: Query): Promise<void> {
+  expect(await workOf(whole, query)).toEqual(await workOf(seen, query));
 }
 
 function faultOf({ body }: Answer): unknown {

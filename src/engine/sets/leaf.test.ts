@@ -60,7 +60,7 @@ test('Leaf reads in batches that grow, and stops at a short one', () => {
   const { readAll, limits, meters } = leafOver(64 + 512 + 100);
   expect(readAll()).toBe(676);
   expect(limits).toEqual([64, 512, 4096]);
-  expect(meters.scannedEntries).toBe(676);
+  expect(meters.work.scannedEntries).toBe(676);
 });
 
 test('Leaf counts the partitions of an index once, for its first batch', () => {

@@ -103,8 +103,8 @@ export class Leaf<T = Tuple> implements SetCursor<T> {
 
   private count(entries: readonly Entry[], limit: number): void {
     const { meters, partitions } = this.source;
-    meters.scannedEntries += entries.length;
-    if (meters.scannedEntries > LIMITS.scanMax) {
+    meters.work.scannedEntries += entries.length;
+    if (meters.work.scannedEntries > LIMITS.scanMax) {
       throw new Refusal(
         'limit_exceeded',
         `The query reads more than ${LIMITS.scanMax} entries of sets.`,

@@ -88,8 +88,8 @@ export function openerOf(context: EngineContext, reading: Reading): OpenSet {
 
 /** Sets may share members: one can be much larger than its text. */
 function requireWidth({ meters }: EngineContext): void {
-  meters.openedSets += 1;
-  if (meters.openedSets <= LIMITS.setsMax) return;
+  meters.work.openedSets += 1;
+  if (meters.work.openedSets <= LIMITS.setsMax) return;
   throw new Refusal('bad request', `The query opens more than ${LIMITS.setsMax} sets.`);
 }
 

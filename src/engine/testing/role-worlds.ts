@@ -3,6 +3,7 @@
  * not read never was. What the role is answered in the first is what an admin is answered in the second.
  */
 import * as fc from 'fast-check';
+import type { QueryAnswer } from '../api.ts';
 import { EngineWorld, coll, create, doc, obj, ROOT, type Query } from './engine-world.ts';
 
 export type CollectionName = 'c' | 'd';
@@ -155,9 +156,11 @@ export async function worldsOf(steps: readonly Step[], role: Role): Promise<Worl
   };
   const whole = await worldWith(steps, () => true);
   const seen = await worldWith(steps, ({ of, id }) => shows(of, id, role.read[of]));
-  await askAt(whole, START + 50 * SECOND, {
-    create_role: obj({ name: 'r', privileges: privilegesOf(role) }),
-  });
+  for (const world of [whole, seen]) {
+    await askAt(world, START + 50 * SECOND, {
+      create_role: obj({ name: 'r', privileges: privilegesOf(role) }),
+    });
+  }
   return { whole, seen, shows };
 }
 
@@ -214,14 +217,26 @@ export interface Answer {
   readonly body: string;
 }
 
+/** What else is answered, and must tell no more. */
+export type Work = Pick<QueryAnswer['metrics'], 'computeOps' | 'readOps' | 'readBytes'>;
+
 /** All questions are asked at the same time, after all steps. */
 export async function answerOf(
   w: EngineWorld,
   query: Query,
   as: 'admin' | 'role',
 ): Promise<Answer> {
+  const { status, body } = await asked(w, query, as);
+  return { status, body };
+}
+
+export async function workOf(w: EngineWorld, query: Query): Promise<Work> {
+  const { computeOps, readOps, readBytes } = (await asked(w, query, 'role')).metrics;
+  return { computeOps, readOps, readBytes };
+}
+
+function asked(w: EngineWorld, query: Query, as: 'admin' | 'role'): Promise<QueryAnswer> {
   w.now = START + 3600 * SECOND;
   const secret = as === 'admin' ? ROOT : `${ROOT}:@role/r`;
-  const { status, body } = await w.answer(query, { secret });
-  return { status, body };
+  return w.answer(query, { secret });
 }
