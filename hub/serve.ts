@@ -1,5 +1,6 @@
 /** `burrow hub`: opens the store, listens, and ends in order when it is told to. */
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { Refusal } from '../src/errors.ts';
 import { SettingsFault } from './cli/read-settings.ts';
 import { withFailpoints } from './failpoints.ts';
@@ -32,6 +33,7 @@ export async function serve(settings: HubSettings, host: ServeHost): Promise<Run
   const tls = readTls(settings);
   const { postgres, data } = settings;
   const at = postgres === undefined ? { data } : { postgres };
+  if (postgres === undefined) requirePglite();
   const opened = await openHubStore({ at, say });
   const ground = { ...opened, store: withFailpoints(opened.store, process.env['HUB_FAILPOINT']) };
   const report = (reason: unknown): void => reportTo(logger, reason);
@@ -62,6 +64,17 @@ export async function serve(settings: HubSettings, host: ServeHost): Promise<Run
     await server?.close();
     await (hub ? hub.close() : ground.close());
     throw reason;
+  }
+}
+
+/** Its 25 MB are no dependency of the package: most who install it build pages. */
+function requirePglite(): void {
+  try {
+    createRequire(import.meta.url).resolve('@electric-sql/pglite');
+  } catch {
+    throw new SettingsFault(
+      'A hub with a folder of its own needs PGlite: npm install @electric-sql/pglite, or give it a PostgreSQL with --postgres.',
+    );
   }
 }
 

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { bundleHub } from './bundle-hub.mjs';
 import { bundle, entries } from './bundle.mjs';
 import { root, runMain } from './setup.mjs';
 
@@ -51,4 +52,9 @@ await runMain(async () => {
     `the page, minified by its app: gzip ${(gzipSync(page).length / 1024).toFixed(1)} KiB`,
   );
   buildDeclarations();
+  await bundleHub(join(dist, 'hub'), { packages: 'inside' });
+  const hub = readFileSync(join(dist, 'hub/main.mjs'));
+  console.log(
+    `dist/hub/main.mjs  ${(hub.length / 1024).toFixed(1)} KiB, gzip ${(gzipSync(hub).length / 1024).toFixed(1)} KiB`,
+  );
 });

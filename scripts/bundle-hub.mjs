@@ -23,17 +23,25 @@ const BARE = /^(?![./]|[A-Za-z]:)/;
  */
 export async function bundleHub(folder, { packages, failpoints = false }) {
   mkdirSync(folder, { recursive: true });
-  const outside = packages === 'outside' ? BARE : /^@electric-sql\/pglite/;
-  await write(join(root, 'hub/main.ts'), join(folder, 'main.mjs'), outside, failpoints);
-  for (const thread of threads()) {
-    const target = join(folder, basename(thread));
-    if (packages === 'outside') place(target, readFileSync(thread, 'utf8'));
-    else await write(thread, target, outside, failpoints);
+  const isInside = packages === 'inside';
+  const outside = isInside ? /^@electric-sql\/pglite/ : BARE;
+  /** @type {Set<string>} */
+  const inside = new Set();
+  const files = [join(root, 'hub/main.ts'), ...(isInside ? threads() : [])];
+  for (const file of files) {
+    const name = basename(file).replace(/\.ts$/, '.mjs');
+    const { code, modules } = await bundled(file, outside, { failpoints, minify: isInside });
+    place(join(folder, name), name === 'main.mjs' ? `#!/usr/bin/env node\n${code}` : code);
+    for (const each of modules) inside.add(each);
   }
+  if (isInside) place(join(folder, 'THIRD-PARTY.txt'), licencesOf(inside));
+  else
+    for (const thread of threads())
+      place(join(folder, basename(thread)), readFileSync(thread, 'utf8'));
 }
 
-/** @param {string} input @param {string} file @param {RegExp} outside @param {boolean} failpoints */
-async function write(input, file, outside, failpoints) {
+/** @param {string} input @param {RegExp} outside @param {{ failpoints: boolean; minify: boolean }} options */
+async function bundled(input, outside, { failpoints, minify }) {
   const build = await rolldown({
     input,
     platform: 'node',
@@ -48,13 +56,35 @@ async function write(input, file, outside, failpoints) {
     const { output } = await build.generate({
       format: 'es',
       codeSplitting: false,
-      minify: false,
-      comments: { legal: true },
+      minify,
+      comments: { legal: true, annotation: !minify, jsdoc: !minify },
     });
-    place(file, output[0].code);
+    return { code: output[0].code, modules: output[0].moduleIds };
   } finally {
     await build.close();
   }
+}
+
+/** What the licences of the packages inside ask for: their text goes along. @param {ReadonlySet<string>} modules */
+function licencesOf(modules) {
+  const folders = new Set([...modules].map(packageOf).filter((each) => each !== undefined));
+  const texts = [...folders].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(
+      readFileSync(join(folder, 'package.json'), 'utf8'),
+    );
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+    const text = file === undefined ? '' : `\n\n${readFileSync(join(folder, file), 'utf8').trim()}`;
+    return `${name} ${version} (${license})${text}`;
+  });
+  return `${texts.join('\n\n----------------------------------------\n\n')}\n`;
+}
+
+/** Folder of the package that a module belongs to. @param {string} id */
+function packageOf(id) {
+  const found = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+(?=[\\/])/.exec(
+    id.replace(/^\0/, ''),
+  );
+  return found?.[0];
 }
 
 /** At once, for a hub started from here before may be about to start a thread. @param {string} file @param {string} code */

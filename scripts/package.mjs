@@ -1,4 +1,5 @@
 // `npm run package`: what the exports map promises is in dist, and a server can import it.
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -40,5 +41,11 @@ if (wrongs.length === 0) {
     );
   }
 }
+const hub = spawnSync(process.execPath, [join(root, 'dist/hub/main.mjs'), '--version'], {
+  encoding: 'utf8',
+});
+if (hub.status !== 0) wrongs.push(`dist/hub/main.mjs does not run: ${hub.stderr}`);
+if (!text('dist/hub/THIRD-PARTY.txt').includes('fastify'))
+  wrongs.push('dist/hub/THIRD-PARTY.txt does not name the packages inside the hub');
 for (const wrong of wrongs) console.error(wrong);
 process.exitCode = wrongs.length === 0 ? 0 : 1;
