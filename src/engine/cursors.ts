@@ -1,7 +1,7 @@
 /** Cursors and range bounds of sets: arrays of values that name a place between tuples. Spec: sets 5.3. */
 import { fault, QueryFailure, type Step } from '../errors.ts';
 import { compareValues } from '../values/compare.ts';
-import { isArray, Ref, UnresolvedRef, type Value } from '../values/value.ts';
+import { Bytes, isArray, Ref, UnresolvedRef, type Value } from '../values/value.ts';
 import type { Cut } from './sets/tuple.ts';
 
 /** The cursor as a page shows it again: always an array. */
@@ -35,6 +35,12 @@ function placeOf(
   given: readonly Value[],
   arities: readonly number[],
 ): { readonly cut: Cut; readonly names: boolean } | undefined {
+  const ref = given.at(-2);
+  const twin = given.at(-1);
+  if (ref instanceof Ref && twin instanceof Bytes && arities.includes(given.length - 2)) {
+    const cut = { values: given.slice(0, -2), ref, twin: keyOfBytes(twin), side: 'low' } as const;
+    return { cut, names: true };
+  }
   const most = arities.length > 0 ? Math.max(...arities) : given.length;
   const values = given.slice(0, most + 1);
   const last = values.at(-1);
@@ -51,5 +57,7 @@ function placeOf(
   const side = compareValues(last, ANY_REF) < 0 ? 'low' : 'high';
   return { cut: { values: rest, ref: undefined, side }, names: false };
 }
+
+const keyOfBytes = ({ bytes }: Bytes): string => String.fromCharCode(...bytes);
 
 const ANY_REF = new Ref(0, 0, 0n);

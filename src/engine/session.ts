@@ -55,6 +55,7 @@ const nameIn = (nameOrRef: string | Ref): string =>
 
 export class EngineSession implements WriteSession {
   readonly snapshot: Micros;
+  readonly pendingTs: Micros;
   readonly apiVersion: ApiVersion;
   readonly names: ContextNames;
   private readonly context: EngineContext;
@@ -66,6 +67,7 @@ export class EngineSession implements WriteSession {
     this.memory = memory;
     this.budget = budget;
     this.snapshot = context.now ?? context.snapshot;
+    this.pendingTs = context.commitTs;
     this.apiVersion = context.apiVersion;
     this.names = new ContextNames(context);
     context.openAside = (parts) => applierAside(context, parts, budget);

@@ -17,6 +17,7 @@ export interface PureContext {
   readonly session: Pick<
     ReadSession,
     | 'snapshot'
+    | 'pendingTs'
     | 'apiVersion'
     | 'names'
     | 'self'

@@ -41,7 +41,7 @@ export function frameAbove(frame: Frame, up: number): Frame {
   return found;
 }
 
-type NamesSession = Pick<ReadSession, 'names' | 'apiVersion' | 'snapshot'>;
+type NamesSession = Pick<ReadSession, 'names' | 'apiVersion' | 'pendingTs'>;
 
 export class LambdaValue implements Lambda {
   readonly kind = 'lambda';
@@ -114,7 +114,7 @@ function frozen(
 function expressionText(value: Value, session: NamesSession): string {
   if (isArray(value)) return `[${value.map((item) => expressionText(item, session)).join(',')}]`;
   const members = membersOf(value);
-  if (!members) return renderValue(value, { ...session, pendingTs: session.snapshot });
+  if (!members) return renderValue(value, session);
   const texts: string[] = [];
   let isTagged = false;
   for (const [key, member] of members) {

@@ -60,6 +60,8 @@ export interface PageOptions {
 export interface ReadSession {
   /** `Now()`: constant within the query. */
   readonly snapshot: Micros;
+  /** Commit time of what the query writes: how a pending time is written in a text. */
+  readonly pendingTs: Micros;
   readonly apiVersion: ApiVersion;
   readonly names: Names;
   /** What `{"@ref":{"id":"self","collection":…}}` means: the identity, token or credentials in use, if in `collection`. */

@@ -127,7 +127,7 @@ export class MatchEntries {
     if (!cut.ref) return cut.side === 'low' ? prefix : after(prefix);
     // Longer than the one named: all that start with it stand after it.
     if (given.length < values.length) return prefix;
-    const exact = (prefix + refBytes(cut.ref)) as Key;
+    const exact = (prefix + refBytes(cut.ref) + (cut.twin ?? '')) as Key;
     return cut.side === 'low' ? exact : after(exact);
   }
 

@@ -1,7 +1,9 @@
 /** Members of sets as they are ordered, compared and shown; and places between them. Spec: sets 3, 4. */
 import { refBytes } from '../../codec/key.ts';
 import { encodeReversed, encodeValue } from '../../codec/ordered.ts';
+import { Bytes } from '../../values/value.ts';
 import type { Ref, Value } from '../../values/value.ts';
+import { isSameRef } from '../refs.ts';
 
 export interface Tuple {
   /** Covered values; undefined: the ref itself is the covered value. */
@@ -23,9 +25,21 @@ export function elementOf({ values, ref }: Pick<Tuple, 'values' | 'ref'>): Value
   return values.length === 1 ? (values[0] ?? null) : values;
 }
 
-/** The cursor of a tuple: covered values, then the ref. */
-export const cursorOf = ({ values, ref, reversed }: Tuple): readonly Value[] =>
-  values ? [...values, ref] : reversed ? [ref, ref] : [ref];
+/**
+ * The cursor of a tuple: covered values, then the ref. Where that names its neighbour on the other side of the cursor too (1 and 1.0
+ * of one document are two tuples), what sets them apart follows.
+ */
+export function cursorOf(tuple: Tuple, neighbour?: Tuple): readonly Value[] {
+  const { values, ref, reversed } = tuple;
+  if (!values) return reversed ? [ref, ref] : [ref];
+  const isTwin = neighbour?.group === tuple.group && isSameRef(neighbour.ref, ref);
+  if (!isTwin) return [...values, ref];
+  const tie = reversed ? encodeReversed(tuple.tie) : tuple.tie;
+  return [...values, ref, new Bytes(bytesOfKey(tie.slice(refBytes(ref).length)))];
+}
+
+const bytesOfKey = (text: string): Uint8Array =>
+  Uint8Array.from(text, (byte) => byte.charCodeAt(0));
 
 /**
  * A place between the tuples of a set, in the order of the set. Without `ref`: beside all tuples that start with `values`;
@@ -34,6 +48,8 @@ export const cursorOf = ({ values, ref, reversed }: Tuple): readonly Value[] =>
 export interface Cut {
   readonly values: readonly Value[];
   readonly ref: Ref | undefined;
+  /** Of several tuples with these values and this ref, the one whose `tie` goes on like this. */
+  readonly twin?: string;
   /** `low`: before what it names, `high`: after it. */
   readonly side: 'low' | 'high';
 }
@@ -48,13 +64,16 @@ export interface OrderedCut {
 }
 
 /** @param reversed direction of each value of the set; ascending past its end */
-export function orderCut({ values, ref, side }: Cut, reversed: readonly boolean[]): OrderedCut {
+export function orderCut(
+  { values, ref, twin = '', side }: Cut,
+  reversed: readonly boolean[],
+): OrderedCut {
   let group = '';
   values.forEach((value, i) => {
     const component = encodeValue(value);
     group += reversed[i] ? encodeReversed(component) : component;
   });
-  return { group, tie: ref && refBytes(ref), side };
+  return { group, tie: ref && refBytes(ref) + twin, side };
 }
 
 /** Whether the tuple stands before the cut. Shorter tuples stand before longer ones that start with them. */

@@ -124,14 +124,13 @@ function timeText(specifier: Specifier, value: Value, where: ArgumentPlace): str
   return timeField(specifier.field, value) ?? wrongType('Time', value, where);
 }
 
-/** What this query writes has no time yet: it shows as the query's own. */
 function json(value: Value, apiVersion: ApiVersion, context: PureContext): string {
   const { session } = context;
   chargeValues(context, [value]);
   return renderValue(value, {
     names: session.names.inVersion(apiVersion),
     apiVersion,
-    pendingTs: session.snapshot,
+    pendingTs: session.pendingTs,
   });
 }
 

@@ -65,6 +65,12 @@ test('range reports refs to nothing in both bounds', () => {
   expect(shown({ range: keys, from: [], to: 5 })).toContain('"to":[5]');
 });
 
+test('a range of a history is refused where it is made', () => {
+  const listing = pureSession('4', { shapeOf: () => ({ reversed: [false], history: true }) });
+  const range = { range: { events: keys }, from: 1, to: 2 };
+  expect(shown([range], listing)).toEqual(['invalid argument at [0]']);
+});
+
 test('events of events are none', () => {
   expect(shown([{ events: { events: keys } }])).toEqual(['invalid argument at [0]']);
 });

@@ -43,9 +43,12 @@ const singleton = define('pure', { singleton: param(ref, 'Ref') }, (args) => ({
 const events = define('pure', { events: param(refOrSet, 'RefOrSet') }, (args, context) => {
   const of = args.events;
   return isKind(of, 'set') && of.op === 'events'
-    ? fail('invalid argument', positionOf(context.place), 'Set does not support events history.')
+    ? failNoHistory(context)
     : { kind: 'set', op: 'events', of };
 });
+
+const failNoHistory = (context: PureContext): never =>
+  fail('invalid argument', positionOf(context.place), 'Set does not support events history.');
 
 const documents = define('pure', { documents: param(collectionRef, 'Collection Ref') }, (args) => ({
   kind: 'set',
@@ -179,6 +182,7 @@ const range = define(
     const from = bound(args.from, 'from', context, faults);
     const to = bound(args.to, 'to', context, faults);
     if (faults.length > 0) throw new QueryFailure(faults);
+    if (context.session.shapeOf(args.range).history) failNoHistory(context);
     return { kind: 'set', op: 'range', set: args.range, from, to };
   },
 );

@@ -61,6 +61,7 @@ export function pureSession(
       return steps;
     },
     snapshot: SNAPSHOT,
+    pendingTs: SNAPSHOT + 1,
     apiVersion,
     names: namesIn(apiVersion),
     self: () => undefined,
