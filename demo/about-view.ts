@@ -36,7 +36,7 @@ const TEXT = [
     title: 'Who may do what',
     paragraphs: [
       'Visitors act with a client key: they can read what is public, which is the cities and their indexes, and log in. Whoever is logged in acts with the token of that login: the collection of cities lets tokens of users write. The list of your logins is read with your token, too.',
-      'Making an account and reading history take a server key. An app with a server would keep that key there. This one has no server, so all its keys are in this browser: they keep accounts apart within the app, but not from somebody who opens the developer tools on this device. For the same reason, the editor named in the history is what the app wrote, not a proof. Finer rights, role by role, are not part of this demo.',
+      'Making an account and reading history take a server key. An app with a server would keep that key there. This one has no server, so all its keys are in this browser: they keep accounts apart within the app, but not from somebody who opens the developer tools on this device. For the same reason, the editor named in the history is what the app wrote, not a proof. Finer rights, role by role and note by note, are on the page “Roles”.',
     ],
   },
 ] as const;

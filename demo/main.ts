@@ -9,6 +9,8 @@ import { fqlView } from './fql/fql-view.ts';
 import { CityImport } from './import/city-import.ts';
 import { importBanner } from './import/import-view.ts';
 import { logView } from './log/log-view.ts';
+import { ensurePeople, peopleOf } from './roles/people.ts';
+import { rolesView } from './roles/roles-view.ts';
 import { ensureKeys, ensureSchema } from './schema.ts';
 import type { App } from './shell/app.ts';
 import { fill, h } from './shell/dom.ts';
@@ -24,6 +26,7 @@ const views = {
   cities: countriesView,
   country: countryView,
   city: cityView,
+  roles: rolesView,
   query: fqlView,
   log: logView,
   account: accountView,
@@ -58,7 +61,9 @@ async function makeApp(db: Database, frame: Frame): Promise<App> {
   const root = db.client();
   watchIndexBuilds(db, frame.notices, (message) => say(message));
   await ensureSchema(root);
+  await ensurePeople(root);
   const secrets = await ensureKeys(root);
+  const people = peopleOf(db, secrets.server);
   const server = db.client({ secret: secrets.server });
   const visitor = db.client({ secret: secrets.client });
   const accounts = new Accounts(db, visitor);
@@ -66,7 +71,7 @@ async function makeApp(db: Database, frame: Frame): Promise<App> {
   accounts.addEventListener('change', showAccount);
   await accounts.dropEnded();
   showAccount();
-  return { db, root, server, visitor, accounts, cities: new CityImport(server), say };
+  return { db, root, server, visitor, people, accounts, cities: new CityImport(server), say };
 }
 
 await start();

@@ -1,5 +1,7 @@
 /** What a query came to: its failure, and what it cost. */
 import { QueryError, type QueryMetrics } from '../../src/index.ts';
+import { denialOf } from '../roles/denial.ts';
+import { plain } from '../roles/role-column.ts';
 import { h, type Child } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatBytes, formatNumber } from '../shell/format.ts';
@@ -9,8 +11,16 @@ import { SyntaxProblem } from './tokens.ts';
 /** What went wrong, and the way to the part of the text that is meant. */
 export function failure(
   error: unknown,
-  built: Built | undefined,
-  area: HTMLTextAreaElement,
+  {
+    built,
+    area,
+    rights,
+  }: {
+    readonly built: Built | undefined;
+    readonly area: HTMLTextAreaElement;
+    /** Of who asked, in words. */
+    readonly rights: string;
+  },
 ): Child[] {
   if (error instanceof SyntaxProblem) {
     return [
@@ -22,6 +32,10 @@ export function failure(
     return [h('p', { class: 'problem', 'data-testid': 'query-problem' }, explain(error))];
   }
   const position = error.position.join(' → ');
+  const denial =
+    error.code === 'permission denied' && built
+      ? denialOf(plain(built.expression), error.position, rights)
+      : undefined;
   return [
     h(
       'p',
@@ -29,6 +43,7 @@ export function failure(
       h('strong', {}, error.code),
       ` ${error.description}`,
     ),
+    denial && h('p', { 'data-testid': 'denial' }, `${denial.sentence} Action: ${denial.action}.`),
     h('p', { class: 'hint' }, `Status ${error.status}${position && `, at ${position}`}`),
     built && position !== '' && placeButton(area, built.locate(error.position)),
     error.errors.some(({ failures }) => failures) &&

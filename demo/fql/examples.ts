@@ -51,5 +51,19 @@ export const EXAMPLES: readonly Example[] = [
   values: [{ field: ["data", "name"] }, { field: ["ref"] }]
 })`,
   },
+  {
+    label: 'Notes that one may read (as Ada, Ed or Rita)',
+    text: `Map(
+  Paginate(Documents(Collection("notes"))),
+  ref => Select(["data", "text"], Get(ref))
+)`,
+  },
+  {
+    label: 'Change a note of Ada (as Ed or Rita: refused)',
+    text: `Update(
+  Ref(Collection("notes"), "4"),
+  { data: { published: false } }
+)`,
+  },
   { label: 'Who am I? (as an account)', text: 'CurrentIdentity()' },
 ];

@@ -34,10 +34,10 @@ export function fqlView(app: App): View {
     let built: Built | undefined;
     try {
       built = draftForm === 'wire' ? buildWire(draft) : build(draft);
-      const { value, metrics } = await actor.client().queryWithMetrics(built.expression);
+      const { value, metrics } = await actor.chosen().client().queryWithMetrics(built.expression);
       fill(output, h('pre', { 'data-testid': 'result' }, printValue(value)), metricsList(metrics));
     } catch (error) {
-      fill(output, ...failure(error, built, area));
+      fill(output, ...failure(error, { built, area, rights: actor.chosen().rights }));
     } finally {
       runButton.disabled = false;
     }
@@ -88,20 +88,40 @@ const onShortcut = (run: () => Promise<void>) => (event: KeyboardEvent) => {
   void run();
 };
 
+interface Actor {
+  readonly label: string;
+  /** By which it may do what it may, in words. */
+  readonly rights: string;
+  readonly client: () => Client;
+}
+
 function actorSelect(app: App): {
   readonly node: HTMLSelectElement;
-  readonly client: () => Client;
+  readonly chosen: () => Actor;
 } {
-  const clients = new Map<string, { readonly label: string; readonly client: () => Client }>([
-    ['root', { label: 'root', client: () => app.root }],
-    ['server', { label: 'server key', client: () => app.server }],
-    ['client', { label: 'client key', client: () => app.visitor }],
+  const root: Actor = { label: 'root', rights: 'the root secret', client: () => app.root };
+  const clients = new Map<string, Actor>([
+    ['root', root],
+    ['server', { label: 'server key', rights: 'a server key', client: () => app.server }],
+    ['client', { label: 'client key', rights: 'a client key', client: () => app.visitor }],
+    ...app.people.map(
+      ({ id, name, role, roleName, client }) =>
+        [
+          `person ${id}`,
+          {
+            label: `${name}, ${role}`,
+            rights: `the role “${roleName}”`,
+            client: () => client,
+          },
+        ] as const,
+    ),
     ...app.accounts.all.map(
       (account, at) =>
         [
           `account ${at}`,
           {
             label: `${account.email}, ${account.loginName}`,
+            rights: 'this account',
             client: () => app.accounts.clientOf(account),
           },
         ] as const,
@@ -109,7 +129,7 @@ function actorSelect(app: App): {
   ]);
   const options = [...clients].map(([value, { label }]) => h('option', { value }, label));
   const node = h('select', { 'data-testid': 'actor' }, ...options);
-  return { node, client: () => clients.get(node.value)?.client() ?? app.root };
+  return { node, chosen: () => clients.get(node.value) ?? root };
 }
 
 function formSelect(): HTMLSelectElement {

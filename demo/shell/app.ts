@@ -1,5 +1,6 @@
 import type { Client, Database } from '../../src/index.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { Person } from '../roles/people.ts';
 import type { CityImport } from '../import/city-import.ts';
 
 /** What every view works with. */
@@ -11,6 +12,8 @@ export interface App {
   readonly server: Client;
   /** Acts with a client key, as anybody may who opens this page: reads what is public, logs in. */
   readonly visitor: Client;
+  /** Who have roles. */
+  readonly people: readonly Person[];
   readonly accounts: Accounts;
   readonly cities: CityImport;
   /** Tells the user, also by voice, what has happened. */

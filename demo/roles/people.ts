@@ -1,0 +1,122 @@
+/** Three people who look at the same notes, and the roles that say what each may do with them. */
+import { q, type Arg, type Client, type Database, type Expr } from '../../src/index.ts';
+
+export interface Person {
+  readonly id: string;
+  readonly name: string;
+  /** In a word. */
+  readonly role: 'admin' | 'editor' | 'reader';
+  readonly roleName: string;
+  /** What the role grants, for whoever reads the page. */
+  readonly may: string;
+  /** Acts as this person: the server key takes on their document, and with it their roles. */
+  readonly client: Client;
+}
+
+const PEOPLE = [
+  { id: '1', name: 'Ada', role: 'admin', may: 'Reads, changes and deletes every note.' },
+  {
+    id: '2',
+    name: 'Ed',
+    role: 'editor',
+    may: 'Reads what is published, and his own notes. Changes and deletes only his own.',
+  },
+  { id: '3', name: 'Rita', role: 'reader', may: 'Reads what is published.' },
+] as const;
+
+const roleName = (role: Person['role']): string => `notes_${role}`;
+const people = q.Collection('people');
+const notes = q.Collection('notes');
+const person = (id: string): Expr => q.Ref(people, id);
+const ADA = person('1');
+const ED = person('2');
+
+const NOTES: readonly {
+  readonly text: string;
+  readonly owner: Expr;
+  readonly published: boolean;
+}[] = [
+  { text: 'A heron stands at the mill pond.', owner: ED, published: true },
+  { text: 'Two kingfishers, perhaps three. To be checked.', owner: ED, published: false },
+  { text: 'Where the owls nest. Not for everybody.', owner: ADA, published: false },
+  { text: 'The swifts are back, ten days early.', owner: ADA, published: true },
+];
+
+const isPublished = (note: Arg): Expr => q.Select(['data', 'published'], note, false);
+const isOwn = (note: Arg): Expr =>
+  q.Equals(q.Select(['data', 'owner'], note, null), q.CurrentIdentity());
+const ofDocument = (predicate: (note: Expr) => Expr): Expr =>
+  q.Query(q.Lambda('ref', predicate(q.Get(q.Var('ref')))));
+
+const ACTIONS: Readonly<Record<Person['role'], Readonly<Record<string, Arg>>>> = {
+  admin: { read: true, write: true, create: true, delete: true },
+  editor: {
+    read: ofDocument((note) => q.Or(isPublished(note), isOwn(note))),
+    create: q.Query(q.Lambda('note', isOwn(q.Var('note')))),
+    // His before, and his after: a note cannot be given away.
+    write: q.Query(q.Lambda(['old', 'new'], q.And(isOwn(q.Var('old')), isOwn(q.Var('new'))))),
+    delete: ofDocument(isOwn),
+  },
+  reader: { read: ofDocument(isPublished) },
+};
+
+const roleParams = (role: Person['role']): Record<string, Arg> => ({
+  name: roleName(role),
+  privileges: [
+    { resource: notes, actions: ACTIONS[role] },
+    { resource: people, actions: { read: true } },
+  ],
+  membership: [
+    {
+      resource: people,
+      predicate: q.Query(
+        q.Lambda('ref', q.Equals(q.Select(['data', 'role'], q.Get(q.Var('ref'))), role)),
+      ),
+    },
+  ],
+});
+
+/** Makes what is missing; the notes only once. */
+export async function ensurePeople(root: Client): Promise<void> {
+  for (const name of ['people', 'notes']) {
+    await root.query(q.If(q.Exists(q.Collection(name)), null, q.CreateCollection({ name })));
+  }
+  const isNew = q.Not(q.Exists(ADA));
+  await root.query(
+    q.If(
+      isNew,
+      q.Do(
+        null,
+        ...PEOPLE.map(({ id, name, role }) => q.Create(person(id), { data: { name, role } })),
+        ...NOTES.map((data, at) => q.Create(q.Ref(notes, String(at + 1)), { data })),
+        null,
+      ),
+      null,
+    ),
+  );
+  for (const { role } of PEOPLE) {
+    await root.query(q.If(q.Exists(q.Role(roleName(role))), null, q.CreateRole(roleParams(role))));
+  }
+}
+
+/** @param serverSecret of the app's server key, which may act as any document */
+export const peopleOf = (db: Database, serverSecret: string): readonly Person[] =>
+  PEOPLE.map((each) => ({
+    ...each,
+    roleName: roleName(each.role),
+    client: db.client({ secret: `${serverSecret}:@doc/people/${each.id}` }),
+  }));
+
+/** The notes as they were at first. */
+export async function startAgain(server: Client): Promise<void> {
+  await server.query(
+    q.Do(
+      q.Foreach(
+        q.Select('data', q.Paginate(q.Documents(notes), { size: 1000 })),
+        q.Lambda('ref', q.Delete(q.Var('ref'))),
+      ),
+      ...NOTES.map((data, at) => q.Create(q.Ref(notes, String(at + 1)), { data })),
+      null,
+    ),
+  );
+}

@@ -1,0 +1,140 @@
+/** One person's screen: the notes as they see them, with all that can be tried. */
+import { q, QueryError, type Document, type Expr, type Ref } from '../../src/index.ts';
+import { fill, h } from '../shell/dom.ts';
+import { explain } from '../shell/explain.ts';
+import { denialOf } from './denial.ts';
+import type { Person } from './people.ts';
+
+interface Note {
+  readonly text: string;
+  readonly published: boolean;
+  readonly owner: Ref;
+}
+
+/** A new note of whoever asks. */
+const writeNote = (): Expr =>
+  q.Create(q.Collection('notes'), {
+    data: { text: 'A note just written.', published: false, owner: q.CurrentIdentity() },
+  });
+
+const readNotes = q.Map(
+  q.Paginate(q.Documents(q.Collection('notes')), { size: 100 }),
+  q.Lambda('ref', q.Get(q.Var('ref'))),
+);
+
+export interface RoleColumn {
+  readonly node: HTMLElement;
+  readonly stop: () => void;
+}
+
+export function roleColumn(person: Person, names: ReadonlyMap<string, string>): RoleColumn {
+  const { name, role, roleName, may, client } = person;
+  const list = h('ul', { class: 'rows', 'data-testid': `notes-${role}` });
+  const seen = h('p', { class: 'hint', 'data-testid': `seen-${role}` });
+  const outcome = h('div', {
+    class: 'outcome',
+    role: 'status',
+    'data-testid': `outcome-${role}`,
+  });
+  const attempt = async (what: string, expression: Expr): Promise<void> => {
+    try {
+      await client.query(expression);
+      fill(outcome, h('p', { class: 'done' }, `${what}: done.`));
+    } catch (error) {
+      fill(outcome, ...refusal(what, error, expression, roleName));
+    }
+    // On a phone it may be below the fold.
+    outcome.scrollIntoView({ block: 'nearest' });
+  };
+  const stop = client.subscribe(readNotes, {
+    next: (page) => {
+      const notes = (page as { readonly data: readonly Document<Note>[] }).data;
+      fill(seen, notes.length === 1 ? 'Sees 1 note.' : `Sees ${notes.length} notes.`);
+      fill(list, ...notes.map((note) => noteRow(note, { names, attempt, name })));
+    },
+    error: (error) => fill(outcome, h('p', { class: 'problem' }, explain(error))),
+  });
+  const heading = `role-${role}`;
+  const node = h(
+    'section',
+    { class: 'role card', 'aria-labelledby': heading },
+    h(
+      'header',
+      {},
+      h('h2', { id: heading }, name, h('span', { class: 'tag' }, role)),
+      h('p', { class: 'hint' }, may),
+    ),
+    seen,
+    list,
+    h(
+      'div',
+      { class: 'buttons' },
+      button('Write a note', `Write a note as ${name}`, () => attempt('Write a note', writeNote())),
+      // The same for everybody, whatever they see: note 3 is Ada's draft.
+      button('Open note 3', `Open note 3 as ${name}`, () =>
+        attempt('Open note 3', q.Get(q.Ref(q.Collection('notes'), '3'))),
+      ),
+    ),
+    outcome,
+  );
+  return { node, stop };
+}
+
+function noteRow(
+  { ref, data }: Document<Note>,
+  {
+    names,
+    attempt,
+    name,
+  }: {
+    readonly names: ReadonlyMap<string, string>;
+    readonly attempt: (what: string, expression: Expr) => Promise<void>;
+    readonly name: string;
+  },
+): HTMLElement {
+  const { text, published, owner } = data;
+  const change = published ? 'Hide' : 'Publish';
+  const label = (what: string): string => `${what} “${text}” as ${name}`;
+  return h(
+    'li',
+    { 'data-note': ref.id },
+    h(
+      'span',
+      { class: 'grow' },
+      text,
+      h('small', {}, `${names.get(owner.id) ?? 'Somebody'}, ${published ? 'published' : 'draft'}`),
+    ),
+    h(
+      'span',
+      { class: 'buttons' },
+      button(change, label(change), () =>
+        attempt(change, q.Update(ref, { data: { published: !published } })),
+      ),
+      button('Delete', label('Delete'), () => attempt('Delete', q.Delete(ref))),
+    ),
+  );
+}
+
+function button(text: string, label: string, run: () => Promise<void>): HTMLElement {
+  const node = h('button', { type: 'button', class: 'quiet small', 'aria-label': label }, text);
+  node.addEventListener('click', () => void run());
+  return node;
+}
+
+function refusal(
+  what: string,
+  error: unknown,
+  expression: Expr,
+  roleName: string,
+): readonly HTMLElement[] {
+  const isDenial = error instanceof QueryError && error.code === 'permission denied';
+  const denial = isDenial && denialOf(plain(expression), error.position, `the role “${roleName}”`);
+  if (!denial) return [h('p', { class: 'problem' }, `${what}: ${explain(error)}`)];
+  return [
+    h('p', { class: 'problem' }, `${what}: refused. ${denial.sentence}`),
+    h('p', { class: 'hint' }, `permission denied, action ${denial.action}`),
+  ];
+}
+
+/** As it goes over the wire. */
+export const plain = (expression: Expr): unknown => JSON.parse(JSON.stringify(expression));

@@ -1,0 +1,80 @@
+/** The same screen as three people see it. */
+import { q, type Document } from '../../src/index.ts';
+import { printValue } from '../fql/print-value.ts';
+import type { App, View } from '../shell/app.ts';
+import { fill, h } from '../shell/dom.ts';
+import { explain } from '../shell/explain.ts';
+import { startAgain, type Person } from './people.ts';
+import { roleColumn } from './role-column.ts';
+
+export function rolesView(app: App): View {
+  const names = new Map(app.people.map(({ id, name }) => [id, name]));
+  const columns = app.people.map((person) => roleColumn(person, names));
+  const again = h(
+    'button',
+    {
+      type: 'button',
+      class: 'quiet',
+      'data-testid': 'start-again',
+      on: {
+        click: () => {
+          startAgain(app.server).then(
+            () => app.say('The notes are as they were.'),
+            (error: unknown) => app.say(explain(error), 'bad'),
+          );
+        },
+      },
+    },
+    'Start again',
+  );
+  const node = h(
+    'div',
+    { class: 'view' },
+    h('h1', {}, 'Who may do what'),
+    h(
+      'p',
+      { class: 'lead' },
+      'The same notes, for three people at once. Everybody has every button; the database decides, by roles whose predicates look at the note and at who asks. What changes for one shows for the others.',
+    ),
+    h('div', { class: 'roles' }, ...columns.map((column) => column.node)),
+    h(
+      'div',
+      { class: 'buttons' },
+      again,
+      h('a', { href: '#/query' }, 'Ask anything as one of them'),
+    ),
+    h('h2', {}, 'The roles, as the database keeps them'),
+    ...app.people.map((person) => roleText(app, person)),
+  );
+  return {
+    title: 'Roles',
+    node,
+    stop: () => {
+      for (const column of columns) column.stop();
+    },
+  };
+}
+
+function roleText(app: App, { roleName }: Person): HTMLElement {
+  const text = h('pre', {});
+  const node = h(
+    'details',
+    { class: 'role-text', 'data-testid': `text-${roleName}` },
+    h('summary', {}, roleName),
+    text,
+  );
+  const read = async (): Promise<void> => {
+    const { name, privileges, membership } = await app.root.query<
+      Document & {
+        readonly name: string;
+        readonly privileges: unknown;
+        readonly membership: unknown;
+      }
+    >(q.Get(q.Role(roleName)));
+    fill(text, printValue({ name, privileges, membership }));
+  };
+  node.addEventListener('toggle', () => {
+    if (node.open) read().catch((error: unknown) => fill(text, explain(error)));
+  });
+  return node;
+}
