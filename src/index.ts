@@ -34,18 +34,20 @@ export type { LogList, LogRequest, LogRequestRecord, Logs, LogState } from './cl
 export type { Login } from './client/login.ts';
 export type { DatabaseOptions } from './client/open.ts';
 export type { PageHelper } from './client/page-helper.ts';
+export type { Arg, Evaluated } from './client/types/arguments.ts';
+export type { Builders, DirectCalls } from './client/types/builders.ts';
 export type {
-  Arg,
-  Builders,
+  CollectionRef,
   Data,
-  DirectCalls,
   Document,
-  Evaluated,
+  DocumentRef,
+  Event,
   Page,
   PaginateOptions,
   SchemaDocument,
+  Sourced,
   Token,
-} from './client/query-types.ts';
+} from './client/types/documents.ts';
 export type { StoredDatabase } from './client/stored-names.ts';
 export type { ResultOf } from './client/values.ts';
 export type { LossReport, Persistence, QueryMetrics } from './host/api.ts';

@@ -1,7 +1,7 @@
 import { BUILDER_ROWS, type BuilderRow } from './builder-table.ts';
 import { BurrowError } from './errors.ts';
 import { parameterNames } from './parameter-names.ts';
-import type { Builders } from './query-types.ts';
+import type { Builders } from './types/builders.ts';
 import { Bytes, Expr } from './values.ts';
 
 type Build = (...args: readonly unknown[]) => Expr;

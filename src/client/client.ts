@@ -5,7 +5,9 @@ import { decodeWire } from './decode.ts';
 import { encodeQuery } from './encode.ts';
 import { queryError, type BurrowError, type QueryError, type WireError } from './errors.ts';
 import { pagesOf, type PageHelper } from './page-helper.ts';
-import type { Arg, DirectCalls, Evaluated, PaginateOptions } from './query-types.ts';
+import type { Arg, Evaluated } from './types/arguments.ts';
+import type { DirectCalls } from './types/builders.ts';
+import type { PaginateOptions } from './types/documents.ts';
 import type { Expr, SetRef } from './values.ts';
 
 export interface QueryOptions {

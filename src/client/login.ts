@@ -2,7 +2,7 @@ import type { UnlockCall } from '../host/api.ts';
 import { wrap } from './builders.ts';
 import { encodeQuery } from './encode.ts';
 import { BurrowError } from './errors.ts';
-import type { Arg } from './query-types.ts';
+import type { Arg } from './types/arguments.ts';
 
 /** A login that unlocks a database: the secret of a token, or of a key that is admin or server; or a user and their password. */
 export type Login =

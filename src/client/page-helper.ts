@@ -1,5 +1,7 @@
 import { q } from './builders.ts';
-import type { Arg, Page, PaginateOptions } from './query-types.ts';
+import type { Arg, Evaluated, Lambda } from './types/arguments.ts';
+import type { Each } from './types/collections.ts';
+import type { Page, PaginateOptions } from './types/documents.ts';
 import type { Expr } from './values.ts';
 
 type RunPage = (page: Expr<Page>) => Promise<Page>;
@@ -9,7 +11,6 @@ interface Place {
   readonly before?: unknown;
   readonly after?: unknown;
 }
-type Lambda = Expr | ((...variables: Expr<never>[]) => unknown);
 
 /**
  * Goes through the pages of a set. Remembers where it is: `nextPage()` and `previousPage()` move, while `each` and
@@ -41,13 +42,15 @@ export class PageHelper<T = unknown> implements AsyncIterable<T[]> {
   }
 
   /** Pages whose elements went through `lambda`, in the database. */
-  map<U = unknown>(lambda: Lambda): PageHelper<U> {
-    return this.with<U>((page) => q.Map(page, lambda as Expr));
+  map<B>(lambda: Each<T, B>): PageHelper<Evaluated<B>>;
+  map<U = unknown>(lambda: Lambda): PageHelper<U>;
+  map(lambda: unknown): PageHelper {
+    return this.with((page) => q.Map(page, lambda as Expr));
   }
 
   /** Pages of only those elements for which `lambda` is true, in the database. */
-  filter(lambda: Lambda): PageHelper<T> {
-    return this.with<T>((page) => q.Filter(page, lambda));
+  filter(lambda: Each<T, unknown> | Expr): PageHelper<T> {
+    return this.with<T>((page) => q.Filter(page, lambda as Expr));
   }
 
   /** The elements of the next page. After the last page: that page again. */

@@ -7,7 +7,7 @@ import {
   type Page,
   type Ref,
   type Token,
-} from '../index.ts';
+} from '../../index.ts';
 
 interface Note {
   title: string;

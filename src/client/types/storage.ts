@@ -1,0 +1,162 @@
+/** Reading, writing, sets, refs and who is asking. */
+import type { Expr, Ref, SetRef } from '../values.ts';
+import type { Arg, Evaluated, Lambda } from './arguments.ts';
+import type {
+  Changes,
+  CollectionRef,
+  Data,
+  DataOf,
+  Document,
+  DocumentRef,
+  Page,
+  PaginateOptions,
+  Params,
+  SchemaDocument,
+  Shown,
+  Token,
+} from './documents.ts';
+import type { At, Step } from './paths.ts';
+
+type Nullary<R> = () => Expr<R>;
+type Unary<R> = (value: Arg) => Expr<R>;
+type Binary<R> = (first: Arg, second: Arg) => Expr<R>;
+type NativeRef = (scope?: Arg) => Expr<Ref>;
+type NamedRef = (name: Arg, scope?: Arg) => Expr<Ref>;
+
+/** `T` when it is said, else what the argument leads to. */
+export type DocumentAt<T, A> = Document<[T] extends [never] ? DataOf<A> : T>;
+
+export interface Reading {
+  Get: <T = never, A extends Arg = Arg>(ref: A, ts?: Arg) => Expr<DocumentAt<T, A>>;
+  KeyFromSecret: Unary<Data>;
+  Paginate: {
+    <T, const O extends PaginateOptions = PaginateOptions>(
+      set: Expr<SetRef<T>>,
+      options?: O,
+    ): Expr<Page<Shown<T, O>>>;
+    <T = unknown>(set: Arg, options?: PaginateOptions): Expr<Page<T>>;
+  };
+  Exists: (ref: Arg, ts?: Arg) => Expr<boolean>;
+  Select: {
+    <O, const P extends Step | readonly Step[], D = never>(
+      path: P,
+      from: Expr<O>,
+      otherwise?: D,
+    ): Expr<At<O, P> | Evaluated<D>>;
+    <T = unknown>(path: Arg, from: Arg, otherwise?: Arg): Expr<T>;
+  };
+  /** @deprecated */
+  SelectAll: <T = unknown>(path: Arg, from: Arg) => Expr<T[]>;
+  /** @deprecated in favour of `ContainsPath` */
+  Contains: Binary<boolean>;
+  ContainsPath: Binary<boolean>;
+  ContainsField: Binary<boolean>;
+  ContainsValue: Binary<boolean>;
+}
+
+export interface Writing {
+  Create: <T = never, A extends Arg = Arg>(
+    collection: A,
+    params?: Params<DataOf<A>>,
+  ) => Expr<DocumentAt<T, A>>;
+  Update: <T = never, A extends Arg = Arg>(
+    ref: A,
+    params: Changes<DataOf<A>>,
+  ) => Expr<DocumentAt<T, A>>;
+  Replace: <T = never, A extends Arg = Arg>(
+    ref: A,
+    params: Params<DataOf<A>>,
+  ) => Expr<DocumentAt<T, A>>;
+  Delete: <T = never, A extends Arg = Arg>(ref: A) => Expr<DocumentAt<T, A>>;
+  Insert: <T = unknown>(ref: Arg, ts: Arg, action: Arg, params: Arg) => Expr<T>;
+  Remove: (ref: Arg, ts: Arg, action: Arg) => Expr<null>;
+  /** @deprecated in favour of `CreateCollection` */
+  CreateClass: Unary<Data>;
+  CreateCollection: Unary<SchemaDocument>;
+  CreateDatabase: Unary<SchemaDocument>;
+  CreateIndex: Unary<SchemaDocument & { active: boolean }>;
+  CreateKey: Unary<{ ref: Ref; ts: number; secret: string; hashed_secret: string; role?: unknown }>;
+  CreateFunction: Unary<SchemaDocument>;
+  CreateRole: Unary<SchemaDocument>;
+  CreateAccessProvider: Unary<SchemaDocument>;
+  MoveDatabase: Binary<unknown>;
+}
+
+interface Algebra {
+  <T>(...sets: [Expr<SetRef<T>>, ...Expr<SetRef<T>>[]]): Expr<SetRef<T>>;
+  <T>(...arrays: [readonly T[], ...(readonly T[])[]]): Expr<Evaluated<T>[]>;
+  (...collections: [Arg, ...Arg[]]): Expr<SetRef>;
+}
+
+export interface Sets {
+  Singleton: Unary<SetRef<Ref>>;
+  Events: Unary<SetRef>;
+  Match: <T = unknown>(index: Arg, ...terms: Arg[]) => Expr<SetRef<T>>;
+  Union: Algebra;
+  Intersection: Algebra;
+  Difference: Algebra;
+  Join: {
+    <S, T>(source: Expr<SetRef<S>>, target: (element: Expr<S>) => Expr<SetRef<T>>): Expr<SetRef<T>>;
+    <T = unknown>(
+      source: Arg,
+      target: Expr | ((...variables: Expr<never>[]) => Expr<SetRef<T>>),
+    ): Expr<SetRef<T>>;
+  };
+  Range: <A extends Arg>(set: A, from: Arg, to: Arg) => Expr<Evaluated<A>>;
+  Documents: {
+    <T>(collection: Expr<CollectionRef<T>>): Expr<SetRef<Member<T>>>;
+    (collection: Arg): Expr<SetRef<Ref>>;
+  };
+  Merge: {
+    <A extends object, B extends object>(object: Expr<A>, other: Expr<B>): Expr<Merged<A, B>>;
+    <T = Data>(object: Arg, others: Arg, resolver?: Lambda): Expr<T>;
+  };
+}
+
+type Member<T> = unknown extends T ? Ref : DocumentRef<T>;
+type Merged<A, B> = {
+  [K in keyof A | keyof B]: K extends keyof B ? B[K] : K extends keyof A ? A[K] : never;
+};
+
+export interface Identities {
+  Login: (user: Arg, params: Arg) => Expr<Token>;
+  Logout: Unary<boolean>;
+  Identify: Binary<boolean>;
+  /** @deprecated in favour of `CurrentIdentity` */
+  Identity: Nullary<Ref>;
+  CurrentIdentity: Nullary<Ref>;
+  /** @deprecated in favour of `HasCurrentIdentity` */
+  HasIdentity: Nullary<boolean>;
+  HasCurrentIdentity: Nullary<boolean>;
+  CurrentToken: Nullary<Ref>;
+  HasCurrentToken: Nullary<boolean>;
+}
+
+export interface Refs {
+  /** @deprecated in favour of `NewId` */
+  NextId: Nullary<string>;
+  NewId: Nullary<string>;
+  Database: NamedRef;
+  Index: NamedRef;
+  /** @deprecated in favour of `Collection` */
+  Class: NamedRef;
+  /** Say what its documents hold, and refs, sets and documents made of it know: `q.Collection<Note>('notes')`. */
+  Collection: {
+    (name: Arg, scope?: Arg): Expr<Ref>;
+    <T>(name: Arg, scope?: Arg): Expr<CollectionRef<T>>;
+  };
+  Function: NamedRef;
+  Role: NamedRef;
+  AccessProvider: (name: Arg) => Expr<Ref>;
+  AccessProviders: NativeRef;
+  /** @deprecated in favour of `Collections` */
+  Classes: NativeRef;
+  Collections: NativeRef;
+  Databases: NativeRef;
+  Indexes: NativeRef;
+  Functions: NativeRef;
+  Roles: NativeRef;
+  Keys: NativeRef;
+  Tokens: NativeRef;
+  Credentials: NativeRef;
+}
