@@ -1,0 +1,158 @@
+/** Documents with all their versions, and sets by looking at every one of them. */
+import { compare, compareRefs, Dbl, DocRef, isList, isMembers, render, SetOf } from './values.ts';
+import type { Members, Tuple, Value } from './values.ts';
+
+export interface Version {
+  readonly ts: number;
+  /** `deleted`: there is none from here on. */
+  readonly data: Members | undefined | 'deleted';
+}
+
+export interface IndexFields {
+  readonly name: string;
+  readonly collection: string;
+  readonly terms: readonly string[];
+  /** A member of `data`, or `ref`. */
+  readonly values: readonly { readonly field: string; readonly reverse: boolean }[];
+  readonly unique: boolean;
+}
+
+export class Database {
+  readonly indexes: readonly IndexFields[];
+  private documents: ReadonlyMap<string, readonly Version[]> = new Map();
+
+  constructor(indexes: readonly IndexFields[]) {
+    this.indexes = indexes;
+  }
+
+  /** Everything as it is; given to `restore` it is so again. */
+  state(): ReadonlyMap<string, readonly Version[]> {
+    return this.documents;
+  }
+
+  restore(state: ReadonlyMap<string, readonly Version[]>): void {
+    this.documents = state;
+  }
+
+  /** The newest that is not later. Deleted ones are none. */
+  versionAt(
+    ref: DocRef,
+    time: number,
+  ): (Version & { readonly data: Members | undefined }) | undefined {
+    const found = (this.documents.get(nameOf(ref)) ?? []).filter(({ ts }) => ts <= time).at(-1);
+    return found && found.data !== 'deleted' ? { ts: found.ts, data: found.data } : undefined;
+  }
+
+  /** At most one version a commit; what a commit makes and deletes leaves no trace. */
+  write(ref: DocRef, ts: number, data: Version['data']): void {
+    const before = (this.documents.get(nameOf(ref)) ?? []).filter((each) => each.ts < ts);
+    const last = before.at(-1);
+    const isTraceless = data === 'deleted' && (!last || last.data === 'deleted');
+    const versions = isTraceless ? before : [...before, { ts, data }];
+    this.documents = new Map([...this.documents, [nameOf(ref), versions]]);
+  }
+
+  private refsAt(collection: string, time: number): DocRef[] {
+    return [...this.documents.keys()]
+      .map(refOf)
+      .filter((ref) => ref.collection === collection && this.versionAt(ref, time))
+      .sort(compareRefs);
+  }
+
+  documentsOf(collection: string): SetOf {
+    return new SetOf([false], false, (time) =>
+      this.refsAt(collection, time).map((ref) => ({ values: undefined, ref })),
+    );
+  }
+
+  match(index: IndexFields, terms: readonly Value[]): SetOf {
+    const flags = [...index.values.map(({ reverse }) => reverse), false];
+    return new SetOf(flags, false, (time) => {
+      if (terms.length !== index.terms.length) return [];
+      const found = this.refsAt(index.collection, time).flatMap((ref) =>
+        this.entries(index, ref, time).filter((entry) => compare(entry.terms, terms) === 0),
+      );
+      return found.map(({ tuple }) => tuple).sort((a, b) => compareTuples(a, b, flags));
+    });
+  }
+
+  /** Whether another document has an entry that this one has. */
+  isTaken(ref: DocRef, index: IndexFields, time: number): boolean {
+    const own = this.entries(index, ref, time);
+    return this.refsAt(index.collection, time).some(
+      (other) =>
+        compareRefs(other, ref) !== 0 &&
+        this.entries(index, other, time).some((entry) =>
+          own.some(
+            (mine) =>
+              compare(mine.terms, entry.terms) === 0 &&
+              compare(mine.tuple.values ?? [], entry.tuple.values ?? []) === 0,
+          ),
+        ),
+    );
+  }
+
+  private entries(index: IndexFields, ref: DocRef, time: number) {
+    const data = this.versionAt(ref, time)?.data ?? new Map<string, Value>();
+    const listOf = (field: string): Value[] => {
+      if (field === 'ref') return [ref];
+      const found = elements(data.get(field));
+      return found.length === 0 ? [null] : unique(found);
+    };
+    const isNothing = (list: readonly Value[]) =>
+      list.length > 0 && list.every((each) => each === null);
+    const allTerms = product(index.terms.map(listOf)).filter((terms) => !isNothing(terms));
+    const allValues = product(index.values.map(({ field }) => listOf(field))).filter(
+      (values) => !isNothing(values),
+    );
+    return allTerms.flatMap((terms) =>
+      allValues.map((values) => ({
+        terms,
+        tuple: { values: index.values.length === 0 ? undefined : values, ref },
+      })),
+    );
+  }
+}
+
+const nameOf = ({ collection, id }: DocRef): string => `${collection}/${id}`;
+function refOf(name: string): DocRef {
+  const [collection = '', id = ''] = name.split('/');
+  return new DocRef(collection, BigInt(id));
+}
+
+/** Scalars of a field: arrays at any depth are walked through, an object is a null. */
+function elements(value: Value | undefined): Value[] {
+  if (value === undefined) return [];
+  if (isList(value)) return value.flatMap(elements);
+  return [isMembers(value) ? null : value];
+}
+
+const unique = (list: readonly Value[]): Value[] => [
+  ...new Map(list.map((each) => [`${each instanceof Dbl}${render(each)}`, each])).values(),
+];
+
+const product = (lists: readonly (readonly Value[])[]): Value[][] =>
+  lists.reduce<Value[][]>(
+    (all, list) => all.flatMap((some) => list.map((each) => [...some, each])),
+    [[]],
+  );
+
+/** Values of a tuple; of one without, the ref. */
+export const covered = ({ values, ref }: Tuple): readonly Value[] => values ?? [ref];
+
+export function compareCovered(
+  a: readonly Value[],
+  b: readonly Value[],
+  flags: readonly boolean[],
+): number {
+  for (let i = 0; i < Math.min(a.length, b.length); i += 1) {
+    const difference = compare(a[i] ?? null, b[i] ?? null);
+    if (difference !== 0) return flags[i] ? -difference : difference;
+  }
+  return a.length - b.length;
+}
+
+/** Ties by ref, and of one document's by type: an Integer is before a Double. */
+export function compareTuples(a: Tuple, b: Tuple, flags: readonly boolean[]): number {
+  return compareCovered(covered(a), covered(b), flags) || compareRefs(a.ref, b.ref);
+}

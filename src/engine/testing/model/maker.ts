@@ -1,0 +1,227 @@
+/** Random queries that the reference model knows, mostly without type errors. */
+import type { Dice } from '../dice.ts';
+import { form, PartObject, Raw, type Part } from '../query-text.ts';
+import type { IndexFields } from './database.ts';
+
+/** No 1.0 beside 1: entries of one document that differ in that alone have an order of their own. */
+const SCALARS: readonly Part[] = [
+  [null, true, false, 0, 1, 2, -1, 30],
+  [new Raw('9007199254740993'), new Raw('9007199254740991'), new Raw('-9007199254740993')],
+  [new Raw('9223372036854775807'), new Raw('-9223372036854775808')],
+  [new Raw('-0.0'), new Raw('0.5'), new Raw('-0.5'), new Raw('1e300')],
+  ['', 'a', 'b', 'ab', 'a\0', '\0', '\ud800', '～', '😀', '__proto__', 'constructor', 'é'],
+].flat();
+const FIELDS = ['a', 'b', '__proto__', 'constructor'];
+const IDS = ['1', '2', '3', '4', '5', '9223372036854775807'];
+const DEPTH_MAX = 4;
+
+type Kind = 'plain' | 'boolean' | 'integer' | 'ref' | 'set' | 'document' | 'list';
+const KINDS: readonly Kind[] = ['plain', 'boolean', 'integer', 'ref', 'document', 'list'];
+
+const call = (...members: readonly (readonly [string, Part])[]): PartObject =>
+  new PartObject(members);
+
+export class ModelQueries {
+  private readonly dice: Dice;
+  private readonly indexes: readonly IndexFields[];
+  /** Times of commits until now. */
+  readonly times: number[] = [];
+  private names: (readonly [string, Kind])[] = [];
+
+  constructor(dice: Dice, indexes: readonly IndexFields[]) {
+    this.dice = dice;
+    this.indexes = indexes;
+  }
+
+  query(): Part {
+    this.names = [];
+    const { dice } = this;
+    if (dice.chance(0.35)) return this.write(0);
+    if (dice.chance(0.35)) return this.page(0);
+    return this.make(dice.pick(KINDS), 0);
+  }
+
+  scalar(): Part {
+    return this.dice.pick(SCALARS);
+  }
+
+  private make(kind: Kind, depth: number): Part {
+    const { dice } = this;
+    if (dice.chance(0.03)) return this.make(dice.pick(KINDS), depth + 1);
+    const known = this.names.filter(([, each]) => each === kind);
+    if (known.length > 0 && dice.chance(0.35)) return form({ var: dice.pick(known)[0] });
+    if (depth < DEPTH_MAX && dice.chance(0.25)) return this.around(kind, depth + 1);
+    return this.leafOrForm(kind, depth + 1);
+  }
+
+  private leafOrForm(kind: Kind, depth: number): Part {
+    const isDeep = depth >= DEPTH_MAX;
+    switch (kind) {
+      case 'plain':
+        return this.plain(depth);
+      case 'boolean':
+        return isDeep ? this.dice.chance(0.5) : this.truth(depth);
+      case 'integer':
+        return isDeep ? this.dice.below(4) : this.number(depth);
+      case 'ref':
+        return form({
+          ref: form({ collection: this.dice.chance(0.8) ? 'c' : 'd' }),
+          id: this.dice.pick(IDS),
+        });
+      case 'set':
+        return this.set(depth);
+      case 'document':
+        return isDeep || this.dice.chance(0.6)
+          ? form({ get: this.make('ref', depth) })
+          : this.write(depth);
+      default:
+        return this.list(depth);
+    }
+  }
+
+  /** What may hold any kind. */
+  private around(kind: Kind, depth: number): Part {
+    const { dice } = this;
+    const inner = (): Part => this.make(kind, depth);
+    switch (dice.below(5)) {
+      case 0: {
+        const outer = this.names;
+        const bindings: Part[] = [];
+        for (const name of dice.some(2, () => dice.pick(['v', 'w', '__proto__']))) {
+          const bound = dice.pick<Kind>([...KINDS, 'set']);
+          bindings.push(call([name, this.make(bound, depth)]));
+          this.names = [...this.names.filter(([each]) => each !== name), [name, bound]];
+        }
+        const body = inner();
+        this.names = outer;
+        return form({ let: bindings, in: body });
+      }
+      case 1:
+        return call(['if', this.make('boolean', depth)], ['then', inner()], ['else', inner()]);
+      case 2:
+        return form({ do: [this.dice.chance(0.5) ? this.write(depth) : this.scalar(), inner()] });
+      case 3:
+        return form({ at: this.time(), expr: inner() });
+      default:
+        return form({ select: [dice.below(2)], from: [inner(), this.scalar()], default: inner() });
+    }
+  }
+
+  private time(): Part {
+    const { times, dice } = this;
+    return times.length === 0 || dice.chance(0.2)
+      ? new Raw('9000000000000000')
+      : new Raw(String(dice.pick(times) + dice.below(3) - 1));
+  }
+
+  private plain(depth: number): Part {
+    const { dice } = this;
+    const choice = depth >= DEPTH_MAX ? 0 : dice.below(6);
+    if (choice <= 2) return this.scalar();
+    if (choice === 3) return dice.some(3, () => this.make('plain', depth));
+    if (choice === 4) return form({ object: this.members(depth) });
+    return form({
+      select: ['data', dice.pick(FIELDS)],
+      from: this.make('document', depth),
+      default: this.scalar(),
+    });
+  }
+
+  private members(depth: number): Part {
+    const { dice } = this;
+    const members = new Map(
+      dice.some(3, () => [dice.pick(FIELDS), this.make('plain', depth)] as const),
+    );
+    return new PartObject([...members]);
+  }
+
+  private truth(depth: number): Part {
+    const { dice } = this;
+    const plain = (): Part => this.make('plain', depth);
+    const truth = (): Part => this.make('boolean', depth);
+    switch (dice.below(5)) {
+      case 0:
+        return form({ equals: [plain(), plain()] });
+      case 1:
+        return form({ lt: [plain(), plain()] });
+      case 2:
+        return form({ exists: this.make(dice.chance(0.6) ? 'ref' : 'set', depth) });
+      case 3:
+        return form({ [dice.pick(['and', 'or'])]: [truth(), truth()] });
+      default:
+        return form({ not: truth() });
+    }
+  }
+
+  private number(depth: number): Part {
+    const { dice } = this;
+    switch (dice.below(3)) {
+      case 0:
+        return form({ add: [this.make('integer', depth), this.make('integer', depth)] });
+      case 1:
+        return form({ count: this.make(dice.chance(0.6) ? 'set' : 'list', depth) });
+      default:
+        return dice.below(4);
+    }
+  }
+
+  private set(depth: number): Part {
+    const { dice } = this;
+    if (depth < DEPTH_MAX && dice.chance(0.4)) {
+      const two = [this.make('set', depth), this.make('set', depth)];
+      return dice.pick<() => Part>([
+        () => form({ [dice.pick(['union', 'intersection', 'difference'])]: two }),
+        () => form({ distinct: two[0] ?? null }),
+        () => form({ reverse: two[0] ?? null }),
+      ])();
+    }
+    if (dice.chance(0.25)) return form({ documents: form({ collection: 'c' }) });
+    const index = dice.pick(this.indexes);
+    const terms = index.terms.map(() => this.scalar());
+    const one = terms.length === 1 && dice.chance(0.5) ? (terms[0] ?? null) : terms;
+    return form({ match: form({ index: index.name }), ...(terms.length > 0 && { terms: one }) });
+  }
+
+  private page(depth: number): Part {
+    const { dice } = this;
+    const members: [string, Part][] = [['paginate', this.make('set', depth + 1)]];
+    if (dice.chance(0.5)) members.push([dice.pick(['after', 'before']), this.cursor()]);
+    if (dice.chance(0.7)) members.push(['size', dice.pick([0, 1, 2, 3, 64, -1])]);
+    return new PartObject(members);
+  }
+
+  private cursor(): Part {
+    const { dice } = this;
+    const ref = (): Part => this.leafOrForm('ref', DEPTH_MAX);
+    if (dice.chance(0.2)) return dice.chance(0.5) ? this.scalar() : ref();
+    const values = dice.some(2, () => this.scalar());
+    return dice.chance(0.6) ? [...values, ref()] : values;
+  }
+
+  private list(depth: number): Part {
+    const { dice } = this;
+    const kind = dice.pick(KINDS);
+    const items = (): Part =>
+      depth >= DEPTH_MAX || dice.chance(0.6)
+        ? dice.some(3, () => this.make(kind, depth + 1))
+        : form({ select: ['data'], from: this.page(depth) });
+    const choice = dice.below(4);
+    if (choice > 1) return items();
+    const outer = this.names;
+    const isPage = kind !== 'ref';
+    this.names = isPage ? outer : [...outer.filter(([name]) => name !== 'x'), ['x', kind]];
+    const expr = this.make(choice === 0 ? dice.pick(KINDS) : 'boolean', depth + 1);
+    this.names = outer;
+    const lambda = form({ lambda: 'x', expr });
+    return form({ [choice === 0 ? 'map' : 'filter']: lambda, collection: items() });
+  }
+
+  private write(depth: number): Part {
+    const { dice } = this;
+    const verb = dice.pick(['create', 'create', 'update', 'replace', 'delete']);
+    const target = this.make('ref', depth + 1);
+    if (verb === 'delete') return form({ delete: target });
+    const data = form({ object: this.members(depth + 1) });
+    return form({ [verb]: target, params: form({ object: form({ data }) }) });
+  }
+}

@@ -1,0 +1,125 @@
+/** Algebra and pages of the model's sets. */
+import { compareCovered, covered } from './database.ts';
+import { compare, compareRefs, DocRef, Page, SetOf, type Tuple, type Value } from './values.ts';
+
+/** Neighbours agree on the directions that both have. */
+export function areCompatible(sets: readonly SetOf[]): boolean {
+  return sets.every((set, i) => {
+    const next = sets[i + 1];
+    return (
+      !next || set.flags.every((flag, at) => at >= next.flags.length || next.flags[at] === flag)
+    );
+  });
+}
+
+const runsOf = (tuples: readonly Tuple[], flags: readonly boolean[]): Tuple[][] => {
+  const runs: Tuple[][] = [];
+  for (const tuple of tuples) {
+    const run = runs.at(-1);
+    if (run?.[0] && compareCovered(covered(run[0]), covered(tuple), flags) === 0) run.push(tuple);
+    else runs.push([tuple]);
+  }
+  return runs;
+};
+
+/** Runs of equal values of all members; `chosen` says which of them stays, by their lengths. */
+export function combined(
+  sets: readonly SetOf[],
+  chosen: (lengths: readonly number[]) => number | undefined,
+): SetOf {
+  const longest = sets.reduce((best, each) =>
+    each.flags.length > best.flags.length ? each : best,
+  );
+  const { flags } = longest;
+  return new SetOf(flags, sets[0]?.isTurned ?? false, (time) => {
+    const members = sets.map((set) => runsOf(set.tuplesAt(time), flags));
+    const all = members.flat().map((run) => covered(run[0] as Tuple));
+    all.sort((a, b) => compareCovered(a, b, flags));
+    const values = all.filter(
+      (each, i) => i === 0 || compareCovered(all[i - 1] ?? [], each, flags) !== 0,
+    );
+    return values.flatMap((value) => {
+      const runs = members.map(
+        (each) =>
+          each.find((run) => compareCovered(covered(run[0] as Tuple), value, flags) === 0) ?? [],
+      );
+      const at = chosen(runs.map(({ length }) => length));
+      return at === undefined ? [] : (runs[at] ?? []);
+    });
+  });
+}
+
+const indexOfBest = (lengths: readonly number[], best: number): number => lengths.indexOf(best);
+
+export const CHOICES: Readonly<Record<string, (lengths: readonly number[]) => number | undefined>> =
+  {
+    union: (lengths) => indexOfBest(lengths, Math.max(...lengths)),
+    intersection: (lengths) =>
+      lengths.includes(0) ? undefined : indexOfBest(lengths, Math.min(...lengths)),
+    difference: ([first = 0, ...others]) =>
+      first > 0 && others.every((length) => length === 0) ? 0 : undefined,
+  };
+
+export const distinct = (set: SetOf): SetOf =>
+  new SetOf(set.flags, set.isTurned, (time) =>
+    runsOf(set.tuplesAt(time), set.flags).map((run) => run[0] as Tuple),
+  );
+
+/** The ref of a set without values becomes a value that is turned round. */
+export const turned = (set: SetOf): SetOf => {
+  const values = set.flags.length === 1 ? set.flags : set.flags.slice(0, -1);
+  return new SetOf([...values.map((flag) => !flag), false], !set.isTurned, (time) =>
+    set.tuplesAt(time).toReversed(),
+  );
+};
+
+export const elementOf = ({ values, ref }: Tuple): Value =>
+  values === undefined ? ref : values.length === 1 ? (values[0] ?? null) : values;
+
+const cursorOf = (set: SetOf, { values, ref }: Tuple): Value =>
+  values ? [...values, ref] : set.isTurned ? [ref, ref] : [ref];
+
+/** Whether the tuple stands before the place that a cursor names. */
+function isBefore(tuple: Tuple, set: SetOf, given: readonly Value[]): boolean {
+  const isPlain = set.flags.length === 1;
+  const arity = isPlain ? 1 : set.flags.length - 1;
+  const cursor = given.slice(0, isPlain ? 1 : arity + 1);
+  const values = covered(tuple);
+  if (cursor.length <= arity) {
+    return compareCovered(values.slice(0, cursor.length), cursor, set.flags) < 0;
+  }
+  const difference = compareCovered(values, cursor.slice(0, arity), set.flags);
+  if (difference !== 0) return difference < 0;
+  const last = cursor[arity] ?? null;
+  if (!(last instanceof DocRef)) return compare(last, new DocRef('c', 0n)) > 0;
+  const order = compareRefs(tuple.ref, last);
+  return set.isTurned ? order > 0 : order < 0;
+}
+
+export interface Cursor {
+  readonly side: 'before' | 'after';
+  readonly given: readonly Value[];
+}
+
+export function pageOf(set: SetOf, time: number, size: number, cursor: Cursor | undefined): Page {
+  const { side, given } = cursor ?? { side: 'after', given: undefined };
+  if (size === 0) return new Page(given, given, []);
+  const echo = (name: 'before' | 'after') => (side === name ? undefined : given);
+  if (size < 0 || (side === 'before' && given?.length === 0)) {
+    return new Page(echo('before'), echo('after'), []);
+  }
+  const tuples = set.tuplesAt(time);
+  if (side === 'after') {
+    const rest =
+      given === undefined || given.length === 0
+        ? tuples
+        : tuples.filter((each) => !isBefore(each, set, given));
+    const next = rest[size];
+    return new Page(given, next && cursorOf(set, next), rest.slice(0, size).map(elementOf));
+  }
+  const before = tuples.filter((each) => isBefore(each, set, given ?? []));
+  const page = before.slice(Math.max(0, before.length - size));
+  const first = page[0];
+  const hasMore = before.length > size;
+  return new Page(hasMore && first ? cursorOf(set, first) : undefined, given, page.map(elementOf));
+}
