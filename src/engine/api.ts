@@ -67,6 +67,8 @@ export interface QueryRequest {
   readonly placeName?: string;
   readonly lastSeenTxn?: Micros;
   readonly timeoutMs?: number;
+  /** How often another commit may come between before the answer is `contended transaction`. */
+  readonly retriesMax?: number;
   /** Where it came from over a network: wrong passwords are counted apart. */
   readonly address?: string;
 }

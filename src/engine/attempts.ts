@@ -69,8 +69,13 @@ export function valueOf(outcome: Outcome): unknown {
   throw outcome.state === 'failed' ? outcome.reason : new Suspended(outcome.needs);
 }
 
+export interface WriteLimits {
+  /** How often another commit may come between; undefined: as often as it does. */
+  readonly retriesMax?: number | undefined;
+}
+
 /** A query that waits to be written. */
-export interface Job {
+export interface Job extends WriteLimits {
   readonly attempt: Attempt<unknown>;
   readonly answers: HostAnswers;
   readonly settle: (outcome: Outcome, committed: Micros | undefined, retries: number) => void;

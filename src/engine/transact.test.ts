@@ -225,6 +225,23 @@ test('write() presumes what is unlikely, and finds out when it is there all the 
   }
 });
 
+test('write() that may not be retried gives way to a commit that came between, and to nothing else', async () => {
+  const store = createMemoryStore();
+  const [tab, other] = [transactorOn(store, () => true), transactorOn(store)];
+  await tab.write(adding(1, 1));
+  await other.write(adding(1, 10));
+  const [hasty, patient] = await Promise.allSettled([
+    tab.write(adding(1, 100), { retriesMax: 0 }),
+    tab.write(adding(1, 1000), { retriesMax: 1 }),
+  ]);
+  expect(hasty).toMatchObject({ reason: { code: 'contended transaction' } });
+  expect(patient).toMatchObject({ value: { value: 1011 } });
+  await other.write(creating(300));
+  await tab.read(reading(1));
+  // Found to be there, though nobody came between.
+  expect((await tab.write(creating(300), { retriesMax: 0 })).value).toBe('taken');
+});
+
 test('a listener that throws does not make a commit happen again', async () => {
   const transactor = transactorOn(createMemoryStore());
   const thrown: unknown[] = [];

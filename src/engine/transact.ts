@@ -12,7 +12,7 @@ import type { Durability, ReadTx, Row, RowAddress, Store, WriteTx } from '../sto
 import type { Micros } from '../values/value.ts';
 import type { CommitNotice, EngineOptions, ReadSet } from './api.ts';
 import { evaluateGroup, hostNeeds, storeNeeds, tryAttempt, valueOf } from './attempts.ts';
-import type { Attempt, Group, Job, Outcome } from './attempts.ts';
+import type { Attempt, Group, Job, Outcome, WriteLimits } from './attempts.ts';
 import { HostAnswers } from './host-answers.ts';
 import { HostWork } from './host-work.ts';
 import { changeRows } from './change-log.ts';
@@ -84,10 +84,11 @@ export class Transactor {
   }
 
   /** Settles when the commit is durable, or at once when nothing was written. */
-  write<T>(attempt: Attempt<T>): Promise<Transacted<T>> {
+  write<T>(attempt: Attempt<T>, { retriesMax }: WriteLimits = {}): Promise<Transacted<T>> {
     return new Promise((resolve, reject) => {
       this.enqueue({
         attempt,
+        retriesMax,
         answers: new HostAnswers(this.work),
         settle: (outcome, committed, retries) => {
           try {
@@ -224,7 +225,12 @@ export class Transactor {
     if (bold) this.finish(bold, 0);
     // With the transaction's lock held, and presuming nothing, it cannot be overtaken again.
     else {
-      const careful = await this.transact((tx) => this.evaluateIn(tx, jobs, undefined));
+      // What was presumed in vain, with nobody coming between, is no retry that anybody asked not to make.
+      const isOvertaken = this.cache.head !== known;
+      const patient = jobs.filter((job) => !isOvertaken || job.retriesMax !== 0);
+      for (const job of jobs) if (!patient.includes(job)) job.fail(contended());
+      if (patient.length === 0) return;
+      const careful = await this.transact((tx) => this.evaluateIn(tx, patient, undefined));
       assert(careful, () => 'a write that presumes nothing is not made in vain');
       this.finish(careful, 1);
     }
@@ -332,6 +338,9 @@ export class Transactor {
     }
   }
 }
+
+const contended = (): Refusal =>
+  new Refusal('contended transaction', 'Another transaction came first, and no retry is allowed.');
 
 /** Another commit came first, or what was presumed absent is there. */
 class InVain extends Error {}

@@ -48,6 +48,7 @@ export async function runQuery(call: Call, asking: Asking): Promise<QueryAnswer>
       ...(asking.placeName !== undefined && { placeName: asking.placeName }),
       ...(asked.lastSeenTxn !== undefined && { lastSeenTxn: asked.lastSeenTxn }),
       ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(asked.retriesMax !== undefined && { retriesMax: asked.retriesMax }),
       ...(call.request.address !== undefined && { address: call.request.address }),
     })
     .catch((reason: unknown) => refusedAnswer(reason, host));

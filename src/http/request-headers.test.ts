@@ -29,7 +29,7 @@ test.each([
   [{ 'x-last-seen-txn': '1714567890123456' }, { lastSeenTxn: 1714567890123456 }],
   [{ 'x-query-timeout': '1' }, { timeoutMs: 1 }],
   [{ 'x-query-timeout': '600000' }, { timeoutMs: 600_000 }],
-  [{ 'x-max-retries-on-contention': '7' }, {}],
+  [{ 'x-max-retries-on-contention': '7' }, { retriesMax: 7 }],
   [
     { 'x-fauna-tags': 'a=1,b_2=x' },
     {

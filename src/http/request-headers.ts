@@ -8,6 +8,7 @@ export interface Asked {
   readonly apiVersion: ApiVersion;
   readonly lastSeenTxn: Micros | undefined;
   readonly timeoutMs: number | undefined;
+  readonly retriesMax: number | undefined;
   /** Echoed as they came. */
   readonly tagsText: string | undefined;
   readonly tags: ReadonlyMap<string, string>;
@@ -40,13 +41,13 @@ export function readHeaders({ headers }: Pick<HttpRequest, 'headers'>): Asked {
   const apiVersion = readVersion(headers[VERSION]);
   const lastSeenTxn = readInteger(LAST_SEEN, headers[LAST_SEEN], 0, Number.MAX_SAFE_INTEGER);
   const timeoutMs = readInteger(TIMEOUT, headers[TIMEOUT], 1, LIMITS.queryTimeoutMaxMs);
-  // Writes queue here instead of contending: the bound is checked and has nothing to bound.
-  readInteger(RETRIES, headers[RETRIES], 0, RETRIES_MAX);
+  const retriesMax = readInteger(RETRIES, headers[RETRIES], 0, RETRIES_MAX);
   const tagsText = headers[TAGS];
   return {
     apiVersion,
     lastSeenTxn,
     timeoutMs,
+    retriesMax,
     tagsText,
     tags: readTags(tagsText),
     isFormatted:
