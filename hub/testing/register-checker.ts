@@ -1,0 +1,63 @@
+/** Judges one register: is there an order of its operations that respects the clock and explains every answer? (Wing and Gong.) */
+
+export type RegisterCall =
+  | { readonly kind: 'write'; readonly value: number }
+  | { readonly kind: 'read'; readonly value: number }
+  /** `isSet`: whether the client was told that it was as expected. */
+  | {
+      readonly kind: 'compare and set';
+      readonly from: number;
+      readonly to: number;
+      readonly isSet: boolean;
+    };
+
+export interface RegisterOperation {
+  readonly call: RegisterCall;
+  readonly invoked: number;
+  /** Infinity: not known whether it was done. */
+  readonly completed: number;
+}
+
+/** Sets of operations as bits. */
+type Done = bigint;
+
+export function isLinearizable(operations: readonly RegisterOperation[], initial: number): boolean {
+  const certain = operations.reduce<Done>(
+    (bits, { completed }, i) => (completed === Infinity ? bits : bits | (1n << BigInt(i))),
+    0n,
+  );
+  const tried = new Set<string>();
+  const open: { readonly done: Done; readonly value: number }[] = [{ done: 0n, value: initial }];
+  for (let state = open.pop(); state; state = open.pop()) {
+    const { done, value } = state;
+    if ((done & certain) === certain) return true;
+    const name = `${done.toString(36)} ${value}`;
+    if (tried.has(name)) continue;
+    tried.add(name);
+    const waiting = operations.flatMap((each, i) =>
+      (done >> BigInt(i)) & 1n ? [] : [{ ...each, bit: 1n << BigInt(i) }],
+    );
+    const firstEnd = Math.min(...waiting.map(({ completed }) => completed));
+    for (const { call, invoked, completed, bit } of waiting) {
+      // Whoever began after another had ended comes after it.
+      if (invoked > firstEnd) continue;
+      const next = valueAfter(call, value, completed === Infinity);
+      if (next !== undefined) open.push({ done: done | bit, value: next });
+    }
+  }
+  return false;
+}
+
+/** Undefined: this call cannot have been answered so. */
+function valueAfter(call: RegisterCall, value: number, isUnknown: boolean): number | undefined {
+  switch (call.kind) {
+    case 'write':
+      return call.value;
+    case 'read':
+      return isUnknown || call.value === value ? value : undefined;
+    case 'compare and set':
+      if (isUnknown) return call.from === value ? call.to : value;
+      if ((call.from === value) !== call.isSet) return undefined;
+      return call.isSet ? call.to : value;
+  }
+}
