@@ -1,6 +1,14 @@
 /** What the host answers beside queries. */
-import { REFUSALS } from '../src/errors.ts';
-import type { HttpCall, HttpReply, LogFile, LossReport, WorkerMessage } from '../src/host/api.ts';
+import { Refusal, REFUSALS } from '../src/errors.ts';
+import type {
+  HttpCall,
+  HttpReply,
+  LogFile,
+  LossReport,
+  QueryCall,
+  QueryReply,
+  WorkerMessage,
+} from '../src/host/api.ts';
 import { handleRequest } from '../src/http/handle.ts';
 import { errorText } from '../src/http/message.ts';
 import type { Loss } from './birth-stamp.ts';
@@ -19,6 +27,19 @@ export interface Opened {
 }
 
 const VERIFY_STEP = 1000;
+
+/** Past the copy: also what only the hub has. */
+export async function askHub(
+  { sync }: OpenDatabase,
+  { secret, query, timeoutMs }: QueryCall,
+): Promise<QueryReply> {
+  if (secret !== sync.secret) {
+    throw new Refusal('bad request', 'Only the client of a sync asks its hub: use `sync.client`.');
+  }
+  const answer = await sync.ask({ query, ...(timeoutMs !== undefined && { timeoutMs }) });
+  const { status, body, txnTime, metrics } = answer;
+  return { status, body, txnTime, metrics };
+}
 
 /** In the shape that callers of the path expect. */
 export function lockedAnswer({ path }: HttpCall): HttpReply {

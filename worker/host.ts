@@ -15,6 +15,7 @@ import {
 import { Refusal } from '../src/errors.ts';
 import {
   answerHttp,
+  askHub,
   lockedAnswer,
   lockedLiveAnswer,
   readLogFile,
@@ -56,7 +57,10 @@ export function createHost(options: HostOptions): HostApi<MessagePort> {
   const host = new Host(options);
   const api: HostApi<MessagePort> = {
     open: (...call) => host.open(...call),
-    query: (call) => host.answer(({ runner }) => runner.run(call)),
+    query: (call) =>
+      host.answer(({ runner, database }) =>
+        call.at === 'hub' ? askHub(database, call) : runner.run(call),
+      ),
     http: (call) => host.answerHttp(call),
     logFile: (id, version) => host.answer(({ database }) => readLogFile(database, id, version)),
     verify: () => host.answer(verify),
@@ -65,6 +69,22 @@ export function createHost(options: HostOptions): HostApi<MessagePort> {
         await stored.acknowledgeLoss();
         return undefined;
       }),
+    sync: (call) => host.answer(({ database }) => database.sync.start(call)),
+    submit: (call) => host.answer(({ database }) => database.sync.submit(call)),
+    syncWait: (call) =>
+      host.answer(async ({ database }) => {
+        await database.sync.wait(call);
+        return undefined;
+      }),
+    writes: (states) => host.answer(({ database }) => database.sync.writes(states)),
+    resolveWrite: (id, choice) =>
+      host.answer(({ database }) => database.sync.resolveWrite(id, choice)),
+    stopSync: () =>
+      host.answer(async ({ database }) => {
+        await database.sync.stop();
+        return undefined;
+      }),
+    unsent: () => host.answer(({ database }) => database.sync.unsent()),
     lock: () => host.lock(),
     unlock: (call) => host.unlock(call),
     close: () => host.close(),
@@ -221,6 +241,7 @@ class Host {
     const { opened } = state;
     this.state = { kind: 'closed', refusal };
     await opened.streams.close();
+    opened.database.sync.failWaits(refusal());
     await Promise.all(this.underWay);
     await before?.(opened);
     await opened.database.close();

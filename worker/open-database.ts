@@ -2,6 +2,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { CommitNotice, Engine } from '../src/engine/api.ts';
 import { createEngine } from '../src/engine/engine.ts';
+import { createReplica } from '../src/sync/device/replica.ts';
+import { ReplicaView } from '../src/sync/device/view.ts';
 import type { OpenOptions, WorkerMessage } from '../src/host/api.ts';
 import type { HttpHost } from '../src/http/message.ts';
 import { LogExports } from '../src/logs/exports.ts';
@@ -20,6 +22,9 @@ import { openGzip } from './log-files.ts';
 import { startHashingWorker, PasswordPool } from './passwords.ts';
 import { pause } from './pause.ts';
 import { report } from './replies.ts';
+import { SyncSession } from './sync/session.ts';
+import { syncedEngine } from './sync/synced-engine.ts';
+import { OfflineLogin } from './sync/verifier.ts';
 import { Tabs } from './tabs.ts';
 
 const REGION_GROUP = 'local';
@@ -48,6 +53,7 @@ export interface OpenDatabase {
   readonly live: LiveQueries;
   readonly log: QueryLog | undefined;
   readonly exports: LogExports;
+  readonly sync: SyncSession;
   readonly tabs: Tabs;
   readonly clock: () => number;
   readonly rootSecret: string;
@@ -63,12 +69,14 @@ export async function openDatabase(
 ): Promise<OpenDatabase> {
   const clock = createClock();
   const feed = new CommitFeed();
+  let session: SyncSession | undefined = undefined;
   const tabs = new Tabs(options.name, (message) => {
     if (message.type === 'commit') feed.publish(message.notice, 'other');
     else if (message.type === 'opening') lease?.giveUp();
     else if (message.type === 'left') lease?.noteLeft();
     else if (message.type === 'destroyed') onDestroyed();
-    else onLock(message.type);
+    else if (message.type === 'locked' || message.type === 'unlocked') onLock(message.type);
+    else session?.hear(message);
   });
   const lease = makeLease(options.name, tabs);
   // Before anything is written: nobody believes itself alone from here on.
@@ -93,7 +101,8 @@ export async function openDatabase(
   // A page that names its own secret must not be able to log in by it.
   const known = isLocked ? undefined : options.rootSecret;
   const rootSecret = known ?? `burrow-root-${base64Url(random(30))}`;
-  const engine = createEngine({
+  const view = new ReplicaView();
+  const stored = createEngine({
     store: isLocked ? lockedStore(store) : guardedStore(store, () => onLock('locked')),
     clock,
     random,
@@ -105,13 +114,35 @@ export async function openDatabase(
     rootSecret,
     regionGroup: REGION_GROUP,
     pause,
+    view,
     ...(lease && { lease }),
   });
+  const replica = createReplica({ engine: stored, view, clock, random, sha256 });
   let isClosing = false;
   /** Background work that is cut off by closing has not failed. */
   const reportWork = (reason: unknown): void => {
     if (!isClosing) report(reason);
   };
+  const { passwords } = pool;
+  const sync = new SyncSession({
+    name: options.name,
+    replica,
+    engine: stored,
+    offlineLogin: new OfflineLogin({
+      store,
+      transactions: stored.transactions,
+      clock,
+      hash: (password, cost) => passwords.hash(password, cost),
+      verify: (password, hash) => passwords.verify(password, hash),
+    }),
+    tabs,
+    clock,
+    random,
+    tell,
+    report: reportWork,
+  });
+  session = sync;
+  const engine = syncedEngine(stored, sync, replica);
   const { log, exports } = makeLogs(store, options, { clock, report: reportWork });
   const live = new LiveQueries({
     engine,
@@ -144,6 +175,7 @@ export async function openDatabase(
     live.noteCommit(notice, isComplete);
     builder.noteCommit(notice);
     housekeeper.noteCommit(notice);
+    sync.noteCommit(notice);
   });
   if (!isLocked) {
     builder.start();
@@ -165,6 +197,7 @@ export async function openDatabase(
     live,
     log,
     exports,
+    sync,
     tabs,
     clock,
     rootSecret,
@@ -172,6 +205,7 @@ export async function openDatabase(
     async close() {
       isClosing = true;
       housekeeper.close();
+      await sync.stop();
       live.close();
       await exports.close();
       await log?.flush();

@@ -1,5 +1,6 @@
 /** What the tabs of one origin tell each other about one database. Only hints: correctness rests on the store. */
 import type { CommitNotice } from '../src/engine/api.ts';
+import type { SyncTabMessage } from './sync/session.ts';
 
 export type TabMessage =
   | { readonly type: 'commit'; readonly notice: CommitNotice }
@@ -10,7 +11,8 @@ export type TabMessage =
   | { readonly type: 'locked' }
   | { readonly type: 'unlocked' }
   /** The database was deleted. */
-  | { readonly type: 'destroyed' };
+  | { readonly type: 'destroyed' }
+  | SyncTabMessage;
 
 export class Tabs {
   private readonly channel: BroadcastChannel | undefined;

@@ -23,7 +23,7 @@ const FOLDER = 'burrow-outbox';
 /** One file per tab: only one can hold a file open. */
 export class OutboxFile {
   private readonly access: SyncAccess;
-  private readonly kept = new Set<string>();
+  private isEmpty = true;
 
   private constructor(access: SyncAccess) {
     this.access = access;
@@ -44,16 +44,15 @@ export class OutboxFile {
     const lines = writes.map((write) => `${JSON.stringify(write)}\n`).join('');
     this.access.write(new TextEncoder().encode(lines), { at: this.access.getSize() });
     this.access.flush();
-    for (const { device, item } of writes) this.kept.add(`${device}/${item.hash}`);
+    this.isEmpty = false;
   }
 
-  /** Those have verdicts. The file is cut when nothing else is in it. */
-  settle(writes: readonly KeptWrite[]): void {
-    if (this.kept.size === 0) return;
-    for (const { device, item } of writes) this.kept.delete(`${device}/${item.hash}`);
-    if (this.kept.size > 0) return;
+  /** The hub has seen them all. */
+  clear(): void {
+    if (this.isEmpty) return;
     this.access.truncate(0);
     this.access.flush();
+    this.isEmpty = true;
   }
 
   close(): void {
@@ -99,9 +98,7 @@ async function folderOf(
 }
 
 const entriesOf = (folder: FileSystemDirectoryHandle): AsyncIterable<[string, FileSystemHandle]> =>
-  (
-    folder as unknown as { entries(): AsyncIterable<[string, FileSystemHandle]> }
-  ).entries();
+  (folder as unknown as { entries(): AsyncIterable<[string, FileSystemHandle]> }).entries();
 
 function writeIn(line: string): KeptWrite | undefined {
   if (line === '') return undefined;

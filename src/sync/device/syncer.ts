@@ -43,6 +43,8 @@ export interface SyncerEvents {
   onState(state: SyncState, reason: SyncRefusal | undefined): void;
   onVerdict(record: WriteRecord): void;
   onProgress(progress: SyncProgress): void;
+  /** What is shown of these sets, by id, is what the hub had at this time of `wallClock`, ms, or later. `isWhole`: of all sets. */
+  onRound(since: number, loaded: readonly string[], isWhole: boolean): void;
   /** Another tab has taken over. */
   onSuperseded(): void;
   /** What should not have happened: for a log. */
@@ -53,6 +55,8 @@ export interface SyncerOptions {
   readonly replica: Replica;
   readonly transport: Transport;
   readonly clock: () => Micros;
+  /** ms; the same in all tabs of the copy. */
+  readonly wallClock: () => number;
   /** 0 to below 1. */
   readonly chance: () => number;
   /** Resolves after so many ms, or when the signal says so. */
@@ -78,13 +82,6 @@ class Refused extends Error {
   }
 }
 
-interface Waiter {
-  readonly set: string | undefined;
-  readonly resolve: () => void;
-  /** A round that begins now shows what the hub has now. */
-  round: number;
-}
-
 export class Syncer {
   private readonly options: SyncerOptions;
   private readonly signal = new Signal();
@@ -93,11 +90,9 @@ export class Syncer {
   private isGreeted = false;
   private isStopped = false;
   private mustCheck = false;
-  private rounds = 0;
   private bytes = 0;
   private stopListening: (() => void) | undefined = undefined;
   private running: Promise<void> | undefined = undefined;
-  private readonly waiters = new Set<Waiter>();
   private current: SyncState = 'connecting';
 
   constructor(options: SyncerOptions) {
@@ -123,14 +118,6 @@ export class Syncer {
     this.deafen();
     this.signal.raise();
     await this.running;
-  }
-
-  /** Resolves when the set, or every set, shows what the hub has at this moment. */
-  whenSynced(set?: string): Promise<void> {
-    return new Promise((resolve) => {
-      this.waiters.add({ set, resolve, round: this.rounds + 1 });
-      this.kick();
-    });
   }
 
   private async run(): Promise<void> {
@@ -207,7 +194,8 @@ export class Syncer {
 
   /** True when nothing is left to do. */
   private async round(): Promise<boolean> {
-    const round = ++this.rounds;
+    const { events } = this.options;
+    const since = this.options.wallClock();
     const isPushed = await this.push();
     const { state, isWhole } = await this.pull([]);
     await this.tellProgress(state);
@@ -215,7 +203,8 @@ export class Syncer {
       await this.checkSets(state);
       this.mustCheck = false;
     }
-    if (isWhole) this.resolveWaiters(state, round);
+    const loaded = state.sets.filter(isLoaded).map(({ id }) => id);
+    if (!state.staged) events.onRound(since, loaded, isWhole);
     return isPushed && isWhole;
   }
 
@@ -379,16 +368,6 @@ export class Syncer {
       pending,
       oldestPendingMs: oldest ? Math.max(0, (clock() - oldest.at) / 1000) : 0,
     });
-  }
-
-  private resolveWaiters({ sets }: ReplicaState, round: number): void {
-    for (const waiter of this.waiters) {
-      if (waiter.round > round) continue;
-      const set = sets.find(({ id }) => id === waiter.set);
-      if (waiter.set !== undefined && set && !isLoaded(set)) continue;
-      this.waiters.delete(waiter);
-      waiter.resolve();
-    }
   }
 
   private async requireState(): Promise<ReplicaState> {

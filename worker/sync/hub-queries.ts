@@ -1,0 +1,71 @@
+/** Queries that the hub answers itself. */
+import type { Metrics, QueryAnswer, QueryRequest } from '../../src/engine/api.ts';
+import { Refusal } from '../../src/errors.ts';
+import { NO_METRICS } from '../../src/http/answer-headers.ts';
+import type { SyncCall } from '../../src/host/api.ts';
+
+const LOGIN_MS = 8000;
+const QUERY_MS = 60_000;
+
+/** Undefined when the hub cannot be reached. */
+export async function loginAtHub(
+  url: string,
+  { user, password, key }: NonNullable<SyncCall['login']>,
+): Promise<
+  { readonly status: number; readonly body: string; readonly secret: string } | undefined
+> {
+  const params = JSON.stringify({ object: { password } });
+  const answer = await post(url, key, `{"login":${user},"params":${params}}`, LOGIN_MS).catch(
+    () => undefined,
+  );
+  if (!answer || answer.status >= 500) return undefined;
+  const body = await answer.text();
+  if (!answer.ok) return { status: answer.status, body, secret: '' };
+  const { resource } = JSON.parse(body) as { readonly resource: { readonly secret: string } };
+  return { status: 200, body: '', secret: resource.secret };
+}
+
+/** @throws Refusal `connection_needed` */
+export async function askHub(
+  url: string,
+  token: string | undefined,
+  { query, timeoutMs }: Pick<QueryRequest, 'query' | 'timeoutMs'>,
+): Promise<QueryAnswer> {
+  const answer = await post(url, token ?? '', query, timeoutMs ?? QUERY_MS).catch(
+    (reason: unknown) => {
+      throw new Refusal('connection_needed', UNREACHED, { cause: reason });
+    },
+  );
+  return {
+    status: answer.status,
+    body: await answer.text(),
+    txnTime: Number(answer.headers.get('x-txn-time') ?? 0),
+    metrics: metricsIn(answer.headers),
+    database: [],
+    readSet: { rows: [], ranges: [] },
+  };
+}
+
+const UNREACHED =
+  'The hub could not be reached, or its answer was lost: whether it ran the query is not known.';
+
+const post = (url: string, secret: string, body: string, deadlineMs: number): Promise<Response> =>
+  fetch(`${url}/`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' },
+    body,
+    signal: AbortSignal.timeout(deadlineMs),
+    cache: 'no-store',
+    credentials: 'omit',
+  });
+
+function metricsIn(headers: Headers): Metrics {
+  const number = (name: string) => Number(headers.get(name) ?? 0);
+  return {
+    ...NO_METRICS,
+    computeOps: number('x-compute-ops'),
+    readOps: number('x-byte-read-ops'),
+    writeOps: number('x-byte-write-ops'),
+    queryTime: number('x-query-time'),
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * One tab keeps the copy in step, for all. It holds a Web Lock and says every few seconds that it is alive; a tab that hears nothing for
+ * long takes the lock away. What a frozen one does when it thaws is stopped by the fence in the store.
+ */
+
+export interface LeadershipOptions {
+  readonly name: string;
+  readonly locks: LockManager | undefined;
+  readonly lead: () => void;
+  readonly follow: () => void;
+  /** Tells the other tabs that this one is alive. */
+  readonly beat: () => void;
+}
+
+const BEAT_MS = 4000;
+const SILENCE_MS = 15_000;
+
+export class Leadership {
+  private readonly options: LeadershipOptions;
+  private readonly beats: ReturnType<typeof setInterval>;
+  private release: (() => void) | undefined = undefined;
+  private lastHeard = performance.now();
+  private lastBeat = performance.now();
+  private isClosed = false;
+  private isLeading = false;
+
+  constructor(options: LeadershipOptions) {
+    this.options = options;
+    this.beats = setInterval(() => this.tick(), BEAT_MS);
+    this.request({});
+  }
+
+  get leads(): boolean {
+    return this.isLeading;
+  }
+
+  /** The leader was heard. */
+  noteBeat(): void {
+    this.lastHeard = performance.now();
+  }
+
+  /** Another tab has taken over. */
+  giveUp(): void {
+    this.release?.();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    clearInterval(this.beats);
+    this.release?.();
+  }
+
+  private tick(): void {
+    const now = performance.now();
+    // Whoever has slept has heard nobody.
+    if (now - this.lastBeat > 2 * BEAT_MS) this.lastHeard = now;
+    this.lastBeat = now;
+    if (this.isLeading) this.options.beat();
+    else if (now - this.lastHeard > SILENCE_MS) {
+      this.lastHeard = now;
+      this.request({ steal: true });
+    }
+  }
+
+  private request(how: { readonly steal?: boolean }): void {
+    const { locks, name } = this.options;
+    if (!locks) {
+      void this.lead();
+      return;
+    }
+    void locks
+      .request(`burrow:sync:${name}`, how, () => this.lead())
+      // Taken away by a tab that did not hear from this one.
+      .catch(() => this.stop())
+      .then(() => {
+        if (!this.isClosed) this.request({});
+      });
+  }
+
+  /** Resolves when the lock is to be given up. */
+  private lead(): Promise<void> {
+    if (this.isClosed) return Promise.resolve();
+    this.isLeading = true;
+    this.options.beat();
+    this.options.lead();
+    return new Promise((resolve) => {
+      this.release = () => {
+        this.stop();
+        resolve();
+      };
+    });
+  }
+
+  private stop(): void {
+    this.release = undefined;
+    if (!this.isLeading) return;
+    this.isLeading = false;
+    this.lastHeard = performance.now();
+    this.options.follow();
+  }
+}

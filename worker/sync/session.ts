@@ -1,0 +1,414 @@
+/** Sync in one tab: the copy, the login, and, while this tab leads, the syncer. */
+import type { CommitNotice, Engine, QueryAnswer, QueryRequest } from '../../src/engine/api.ts';
+import { Refusal } from '../../src/errors.ts';
+import { errorOf } from '../../src/http/answer-query.ts';
+import type {
+  QueryCall,
+  QueryReply,
+  SubmitReply,
+  SyncCall,
+  SyncMessage,
+  SyncReply,
+  SyncStateName,
+  SyncWait,
+  WriteChoice,
+  WriteData,
+  WriteState,
+} from '../../src/host/api.ts';
+import type { Replica, ReplicaState, SubmitRequest } from '../../src/sync/device/api.ts';
+import type { Signal } from '../../src/sync/device/signal.ts';
+import { Syncer } from '../../src/sync/device/syncer.ts';
+import type { Transport } from '../../src/sync/device/transport.ts';
+import { SYNC_PROTOCOL } from '../../src/sync/protocol.ts';
+import type { Tabs } from '../tabs.ts';
+import { progressData, writeData } from './session-data.ts';
+import { createHttpTransport } from './http-transport.ts';
+import { askHub, loginAtHub } from './hub-queries.ts';
+import { Leadership } from './leadership.ts';
+import { forgetKept, OutboxFile, readKept } from './outbox-file.ts';
+import { forgetToken, keepToken, keptToken } from './token-vault.ts';
+import type { OfflineLogin } from './verifier.ts';
+import { Waits } from './waits.ts';
+
+export interface SyncSessionOptions {
+  readonly name: string;
+  readonly replica: Replica;
+  readonly engine: Pick<Engine, 'query' | 'authenticate'>;
+  readonly offlineLogin: OfflineLogin;
+  readonly tabs: Tabs;
+  readonly clock: () => number;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly tell: (message: SyncMessage) => void;
+  readonly report: (reason: unknown) => void;
+}
+
+/** What the tabs of one copy tell each other. */
+export type SyncTabMessage =
+  | { readonly type: 'sync-beat' }
+  | { readonly type: 'sync-kick' }
+  /** As `SyncerEvents.onRound`. */
+  | {
+      readonly type: 'sync-round';
+      readonly since: number;
+      readonly loaded: readonly string[];
+      readonly isWhole: boolean;
+    }
+  | { readonly type: 'sync-told'; readonly message: SyncMessage };
+
+const EXCHANGE_MS = 60_000;
+const API_VERSION = '4';
+
+export class SyncSession {
+  /** What a client of the synced identity shows. */
+  readonly secret: string;
+  private readonly options: SyncSessionOptions;
+  private readonly waits: Waits;
+  private url = '';
+  private token: string | undefined = undefined;
+  private leadership: Leadership | undefined = undefined;
+  private syncer: Syncer | undefined = undefined;
+  private file: Promise<OutboxFile | undefined> | undefined = undefined;
+  private state: SyncStateName = 'connecting';
+
+  constructor(options: SyncSessionOptions) {
+    this.options = options;
+    const bytes = options.random(24);
+    this.secret = `burrow-sync-${Array.from(bytes, (each) => each.toString(36)).join('')}`;
+    this.waits = new Waits({
+      replica: options.replica,
+      tell: (write) => options.tell({ type: 'sync-verdict', write }),
+      kick: () => this.kick(),
+      report: options.report,
+    });
+  }
+
+  // --- what the page asks -------------------------------------------------------------------------
+
+  async start(call: SyncCall): Promise<SyncReply> {
+    const { replica } = this.options;
+    const url = call.url.replace(/\/+$/, '');
+    const known = await replica.state();
+    if (known && known.hub !== url) throw otherHub(known.hub);
+    this.url = url;
+    const failed = await this.logIn(call, known);
+    if (failed) return { secret: '', state: 'needs-login', failed };
+    const state = known ?? (await this.adopt());
+    await this.takeUp(state);
+    await replica.setSets(call.sets.map((query) => ({ id: query, query })));
+    this.leadership ??= this.makeLeadership();
+    this.syncer?.kick();
+    if (state.schema === undefined) await this.waits.forSchema();
+    return { secret: this.secret, state: this.state, failed: undefined };
+  }
+
+  async submit(call: Omit<QueryCall, 'secret'>, replaces?: string): Promise<SubmitReply> {
+    const request: SubmitRequest = {
+      query: call.query,
+      apiVersion: API_VERSION,
+      ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
+      ...(replaces !== undefined && { replaces }),
+    };
+    const done = await this.options.replica.submit(request);
+    if ('failed' in done) return { id: undefined, answer: replyOf(done.failed) };
+    const { id, device, item, answer } = done;
+    (await this.file)?.keep([{ device, item }]);
+    this.waits.expect(id);
+    this.kick();
+    return { id, answer: answer && replyOf(answer) };
+  }
+
+  async wait({ for: what, set }: SyncWait): Promise<void> {
+    await (what === 'settled' ? this.waits.forSettled() : this.waits.forSynced(set));
+  }
+
+  async writes(states: readonly WriteState[] | undefined): Promise<readonly WriteData[]> {
+    return (await this.options.replica.writes(states)).map(writeData);
+  }
+
+  async resolveWrite(id: string, choice: WriteChoice): Promise<SubmitReply | undefined> {
+    const { replica } = this.options;
+    if ('discard' in choice) {
+      await replica.discard(id);
+      return undefined;
+    }
+    const [record] = await replica.find([id]);
+    if (!record)
+      throw new Refusal('not found', `There is no write ${id}: it was resolved already.`);
+    if (record.state !== 'refused')
+      throw new Refusal(
+        'bad request',
+        `The write ${id} was not refused: there is nothing to resolve.`,
+      );
+    const query = 'edit' in choice ? choice.edit : record.item.query;
+    return this.submit(
+      { query, timeoutMs: undefined, tags: undefined, traceparent: undefined },
+      id,
+    );
+  }
+
+  /** Whoever waits hears why it was in vain. */
+  failWaits(reason: Refusal): void {
+    this.waits.fail(reason);
+  }
+
+  /** Stops the exchange; what is stored stays, and can be read and written. */
+  async stop(): Promise<void> {
+    const { leadership } = this;
+    this.failWaits(new Refusal('connection_needed', 'Sync was stopped.'));
+    this.leadership = undefined;
+    leadership?.close();
+    await this.syncer?.stop();
+    this.syncer = undefined;
+    (await this.file)?.close();
+    this.file = undefined;
+  }
+
+  async unsent(): Promise<number> {
+    const state = await this.options.replica.state();
+    return state ? state.lastSeq - state.settledSeq : 0;
+  }
+
+  // --- queries of the synced identity -------------------------------------------------------------
+
+  async query(request: QueryRequest): Promise<QueryAnswer> {
+    const answer = await this.answer(request);
+    const isBeyond = answer.status >= 400 && errorOf(answer).code === 'connection_needed';
+    return isBeyond && this.isInContact() ? this.ask(request) : answer;
+  }
+
+  private async answer(request: QueryRequest): Promise<QueryAnswer> {
+    const { replica } = this.options;
+    if (request.allows === 'read') return replica.read(request);
+    const answer = await replica.query(request);
+    if (answer.metrics.writeOps > 0) this.kick();
+    return answer;
+  }
+
+  /** Has the hub answer it. @throws Refusal `connection_needed` */
+  ask(request: Pick<QueryRequest, 'query' | 'timeoutMs'>): Promise<QueryAnswer> {
+    return askHub(this.url, this.token, request);
+  }
+
+  private isInContact(): boolean {
+    return this.state === 'live' || this.state === 'catching-up';
+  }
+
+  // --- what happens -------------------------------------------------------------------------------
+
+  noteCommit(notice: CommitNotice): void {
+    if (!notice.rows.some(({ space }) => space === 'sync') && notice.previous !== notice.ts) return;
+    void this.waits.look();
+    // Another tab may have made a write.
+    this.syncer?.kick();
+  }
+
+  hear(message: SyncTabMessage): void {
+    switch (message.type) {
+      case 'sync-beat':
+        this.leadership?.noteBeat();
+        return;
+      case 'sync-kick':
+        this.syncer?.kick();
+        return;
+      case 'sync-round':
+        this.leadership?.noteBeat();
+        this.waits.noteRound(message.since, message.loaded, message.isWhole);
+        return;
+      case 'sync-told':
+        this.take(message.message);
+    }
+  }
+
+  /** The network is back, or the page can be seen again. */
+  kick(): void {
+    if (this.syncer) this.syncer.kick();
+    else this.options.tabs.tell({ type: 'sync-kick' });
+  }
+
+  // --- login --------------------------------------------------------------------------------------
+
+  /** What the login was answered, when it failed. */
+  private async logIn(
+    { secret, login }: SyncCall,
+    known: ReplicaState | undefined,
+  ): Promise<SyncReply['failed']> {
+    const { name, offlineLogin } = this.options;
+    if (secret !== undefined) return this.useToken(secret);
+    if (!login) {
+      if (!known) throw new Refusal('bad request', NOBODY);
+      this.token = await keptToken(name);
+      return undefined;
+    }
+    const user = `${this.url} ${login.user}`;
+    const answer = await loginAtHub(this.url, login);
+    if (answer && answer.status >= 300) return answer;
+    if (answer) {
+      await this.useToken(answer.secret);
+      await offlineLogin.remember(user, login.password);
+      return undefined;
+    }
+    if (!known) throw new Refusal('connection_needed', FIRST_TIME);
+    if (!(await offlineLogin.check(user, login.password))) return WRONG;
+    this.token = await keptToken(name);
+    return undefined;
+  }
+
+  private async useToken(token: string): Promise<undefined> {
+    this.token = token;
+    await keepToken(this.options.name, token);
+    return undefined;
+  }
+
+  /** The first contact of an empty database. */
+  private async adopt(): Promise<ReplicaState> {
+    const { name, replica, random } = this.options;
+    const kept = await readKept(name);
+    const fresh = Array.from(random(16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    const device = kept.at(-1)?.device ?? fresh;
+    const lastSeq = kept.at(-1)?.item.seq ?? 0;
+    const exchange = await this.transport()
+      .hello({ protocol: SYNC_PROTOCOL, device, epoch: undefined, lastSeq })
+      .catch((reason: unknown) => {
+        throw new Refusal('connection_needed', FIRST_TIME, { cause: reason });
+      });
+    if (!exchange.ok) throw new Refusal('unauthorized', exchange.refusal.description);
+    const { actor, epoch } = exchange.value;
+    return replica.adopt(this.url, actor, epoch, device);
+  }
+
+  /** What a copy that was lost had not sent comes back. */
+  private async takeUp(state: ReplicaState): Promise<void> {
+    if (this.file) return;
+    const { name, replica } = this.options;
+    const kept = (await readKept(name)).filter(({ device }) => device === state.device);
+    await replica.restore(
+      state.device,
+      kept.map(({ item }) => item),
+    );
+    // What they hold is in the store; files of tabs that are open stay.
+    await forgetKept(name);
+    const tab = Array.from(this.options.random(8), (byte) => byte.toString(16)).join('');
+    this.file = OutboxFile.open(name, tab).catch((reason: unknown) => {
+      this.options.report(reason);
+      return undefined;
+    });
+  }
+
+  // --- leading ------------------------------------------------------------------------------------
+
+  private makeLeadership(): Leadership {
+    const { name, tabs } = this.options;
+    return new Leadership({
+      name,
+      locks: (navigator as { readonly locks?: LockManager }).locks,
+      lead: () => this.lead(),
+      follow: () => {
+        void this.syncer?.stop();
+        this.syncer = undefined;
+      },
+      beat: () => tabs.tell({ type: 'sync-beat' }),
+    });
+  }
+
+  private lead(): void {
+    const { replica, clock, random, report, tabs, offlineLogin, name } = this.options;
+    const transport = this.transport();
+    this.syncer = new Syncer({
+      replica,
+      transport: {
+        ...transport,
+        hello: async (message) => {
+          const answer = await transport.hello(message);
+          if (answer.ok) await offlineLogin.notePassword(answer.value.passwordSetAt);
+          return answer;
+        },
+      },
+      clock,
+      wallClock: () => Date.now(),
+      chance: () => ((random(1)[0] ?? 0) + 0.5) / 256,
+      wait,
+      events: {
+        onState: (state, reason) => {
+          // Withdrawn: what this device could log in with goes too.
+          if (state === 'locked') void Promise.all([offlineLogin.forget(), forgetToken(name)]);
+          this.spread({ type: 'sync-state', state, reason: reason?.description });
+        },
+        onVerdict: (record) => this.spread({ type: 'sync-verdict', write: writeData(record) }),
+        onProgress: (progress) =>
+          this.spread({ type: 'sync-progress', progress: progressData(progress) }),
+        onRound: (since, loaded, isWhole) => {
+          this.waits.noteRound(since, loaded, isWhole);
+          tabs.tell({ type: 'sync-round', since, loaded, isWhole });
+        },
+        onSuperseded: () => this.leadership?.giveUp(),
+        onFault: (reason) => {
+          if (!(reason instanceof TypeError || reason instanceof DOMException)) report(reason);
+        },
+      },
+    });
+    this.syncer.start();
+  }
+
+  private transport(): Transport {
+    return createHttpTransport({
+      url: this.url,
+      token: () => this.token,
+      fetch: (...call) => fetch(...call),
+      deadlineMs: EXCHANGE_MS,
+    });
+  }
+
+  /** To this tab and the others. */
+  private spread(message: SyncMessage): void {
+    this.options.tabs.tell({ type: 'sync-told', message });
+    this.take(message);
+  }
+
+  private take(message: SyncMessage): void {
+    if (message.type === 'sync-state') this.state = message.state;
+    if (message.type === 'sync-verdict') this.noteVerdict(message.write);
+    else this.options.tell(message);
+  }
+
+  private noteVerdict(write: WriteData): void {
+    this.waits.noteVerdict(write);
+    void this.cutFile();
+  }
+
+  private async cutFile(): Promise<void> {
+    const file = await this.file;
+    if (!file) return;
+    const state = await this.options.replica.state();
+    if (state && state.settledSeq >= state.lastSeq) file.clear();
+  }
+}
+
+const replyOf = ({ status, body, txnTime, metrics }: QueryAnswer): QueryReply => ({
+  status,
+  body,
+  txnTime,
+  metrics,
+});
+
+const wait = (ms: number, signal: Signal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.onRaised(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+
+const otherHub = (hub: string): Refusal =>
+  new Refusal(
+    'forbidden',
+    `This database is a copy of the one at ${hub}. Open a database of another name for another hub.`,
+  );
+
+const NOBODY =
+  'Nobody has logged in on this device yet: pass `secret`, or `login: { user, password, key }`.';
+const FIRST_TIME = 'The hub cannot be reached. The first sync on a device needs a connection.';
+const WRONG = {
+  status: 400,
+  body: '{"errors":[{"position":[],"code":"authentication failed","description":"The document was not found or provided password was incorrect."}]}',
+};

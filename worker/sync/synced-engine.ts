@@ -1,0 +1,33 @@
+/** An engine that serves the synced identity too, by a secret of its own. */
+import type { Credential, Engine } from '../../src/engine/api.ts';
+import { ROOT_DATABASE } from '../../src/engine/databases.ts';
+import type { Replica } from '../../src/sync/device/api.ts';
+import { Ref } from '../../src/values/value.ts';
+import type { SyncSession } from './session.ts';
+
+export function syncedEngine(engine: Engine, session: SyncSession, replica: Replica): Engine {
+  return {
+    ...engine,
+    query: (request) =>
+      request.secret === session.secret ? session.query(request) : engine.query(request),
+    authenticate: (secret) =>
+      secret === session.secret ? identityOf(replica) : engine.authenticate(secret),
+    // What is stored is the hub's: the hub removes what has lapsed, and says so.
+    collectGarbage: async (onProgress) => {
+      if (!(await replica.state())) await engine.collectGarbage(onProgress);
+    },
+  };
+}
+
+async function identityOf(replica: Replica): Promise<Credential | undefined> {
+  const state = await replica.state();
+  const actor = state?.actor;
+  if (!actor || state.isLocked) return undefined;
+  const { identity, role } = actor;
+  return {
+    label: { kind: 'token', id: '0' },
+    role,
+    identity: identity && new Ref(ROOT_DATABASE, identity[0], BigInt(identity[1])),
+    database: [],
+  };
+}

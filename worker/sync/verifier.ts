@@ -1,0 +1,107 @@
+/**
+ * Lets the person who logged in at the hub log in on this device without it, for a while: a hash of the password, made here with a salt of
+ * its own. It opens what is stored here and nothing at the hub.
+ */
+import { syncKey } from '../../src/codec/key.ts';
+import type { Transactions } from '../../src/engine/api.ts';
+import { PasswordGate } from '../../src/engine/password-gate.ts';
+import { Refusal } from '../../src/errors.ts';
+import type { RowAddress, Store } from '../../src/store/port.ts';
+import type { Micros } from '../../src/values/value.ts';
+
+const VERIFIER: RowAddress = { space: 'sync', key: syncKey('verifier') };
+/** Whoever has the disk may guess: slower than a login at the hub. */
+const COST = 12;
+const DAY: Micros = 86_400 * 1_000_000;
+const LIFE_DAYS = 30;
+
+interface Verifier {
+  /** Of hub and user, so that another one's password opens nothing. */
+  readonly user: string;
+  readonly hash: string;
+  readonly expiresAt: Micros;
+  /** When the password was set at the hub; undefined until the hub has said so. */
+  readonly passwordSetAt: Micros | undefined;
+}
+
+export interface VerifierOptions {
+  readonly store: Store;
+  readonly transactions: Transactions;
+  readonly clock: () => Micros;
+  readonly hash: (password: string, cost: number) => Promise<string>;
+  readonly verify: (password: string, hash: string | undefined) => Promise<boolean>;
+}
+
+export class OfflineLogin {
+  private readonly options: VerifierOptions;
+  private readonly gate: PasswordGate;
+
+  constructor(options: VerifierOptions) {
+    this.options = options;
+    this.gate = new PasswordGate(options);
+  }
+
+  /** After a login at the hub. */
+  async remember(user: string, password: string): Promise<void> {
+    const { clock, hash } = this.options;
+    const made: Verifier = {
+      user,
+      hash: await hash(password, COST),
+      expiresAt: clock() + LIFE_DAYS * DAY,
+      passwordSetAt: undefined,
+    };
+    await this.put(made);
+  }
+
+  /** @throws Refusal `connection_needed` when this device cannot tell; `too many requests` */
+  async check(user: string, password: string): Promise<boolean> {
+    const { clock, verify } = this.options;
+    const known = await this.read();
+    if (known?.user !== user || known.expiresAt < clock()) throw unknownHere();
+    const attempt = { target: user, account: user, address: undefined };
+    const verdict = await this.gate.pass(attempt, () => verify(password, known.hash));
+    if (typeof verdict === 'boolean') return verdict;
+    const until = new Date(verdict.until / 1000).toISOString();
+    throw new Refusal('too many requests', `Too many wrong passwords. Try again after ${until}.`);
+  }
+
+  /** The hub says when the password was set: a later one than was checked here ends this. */
+  async notePassword(setAt: Micros | undefined): Promise<void> {
+    const known = await this.read();
+    if (!known || setAt === undefined || known.passwordSetAt === setAt) return;
+    if (known.passwordSetAt === undefined) await this.put({ ...known, passwordSetAt: setAt });
+    else await this.forget();
+  }
+
+  async forget(): Promise<void> {
+    await this.options.transactions.write(({ writer, head }) => {
+      writer.delete('sync', VERIFIER.key);
+      return { value: undefined, ts: Math.max(head, this.options.clock()) + 1, keep: true };
+    });
+  }
+
+  private async read(): Promise<Verifier | undefined> {
+    const { value } = await this.options.transactions.read(({ writer }) => {
+      const row = writer.row(VERIFIER);
+      return {
+        value: row && (JSON.parse(String(row.value)) as Verifier),
+        ts: 0,
+        keep: false,
+      };
+    });
+    return value;
+  }
+
+  private async put(verifier: Verifier): Promise<void> {
+    await this.options.transactions.write(({ writer, head }) => {
+      writer.put('sync', { key: VERIFIER.key, entries: [], value: JSON.stringify(verifier) });
+      return { value: undefined, ts: Math.max(head, this.options.clock()) + 1, keep: true };
+    });
+  }
+}
+
+const unknownHere = (): Refusal =>
+  new Refusal(
+    'connection_needed',
+    'The hub cannot be reached, and this person has not logged in on this device in the last 30 days: log in once with a connection.',
+  );

@@ -1,0 +1,121 @@
+/** Whoever waits for something of sync in this tab. What they wait for is looked up in the store: hints of other tabs may be lost. */
+import type { WriteData } from '../../src/host/api.ts';
+import type { Replica } from '../../src/sync/device/api.ts';
+import { writeData } from './session-data.ts';
+
+export interface WaitsOptions {
+  readonly replica: Replica;
+  /** A write has its verdict. Told once for each. */
+  readonly tell: (write: WriteData) => void;
+  readonly kick: () => void;
+  readonly report: (reason: unknown) => void;
+}
+
+interface Wait {
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+interface SyncedWait extends Wait {
+  readonly set: string | undefined;
+  /** Common clock of the tabs, ms. */
+  readonly from: number;
+}
+
+export class Waits {
+  private readonly options: WaitsOptions;
+  private readonly expected = new Set<string>();
+  private readonly told = new Set<string>();
+  private readonly schema = new Set<Wait>();
+  private readonly settled = new Set<Wait>();
+  private readonly synced = new Set<SyncedWait>();
+  private isLooking = false;
+  private mustLook = false;
+
+  constructor(options: WaitsOptions) {
+    this.options = options;
+  }
+
+  expect(id: string): void {
+    this.expected.add(id);
+  }
+
+  forSchema(): Promise<void> {
+    return this.until(this.schema);
+  }
+
+  forSettled(): Promise<void> {
+    return this.until(this.settled);
+  }
+
+  forSynced(set: string | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.synced.add({ set, from: Date.now(), resolve, reject });
+      this.options.kick();
+    });
+  }
+
+  noteRound(since: number, loaded: readonly string[], isWhole: boolean): void {
+    for (const wait of this.synced) {
+      if (wait.from > since) continue;
+      if (wait.set === undefined ? !isWhole : !loaded.includes(wait.set)) continue;
+      this.synced.delete(wait);
+      wait.resolve();
+    }
+  }
+
+  noteVerdict(write: WriteData): void {
+    this.expected.delete(write.id);
+    if (this.told.has(write.id)) return;
+    this.told.add(write.id);
+    this.options.tell(write);
+  }
+
+  /** What is waited for does not come any more. */
+  fail(reason: unknown): void {
+    for (const waiting of [this.schema, this.settled, this.synced]) {
+      for (const { reject } of waiting) reject(reason);
+      waiting.clear();
+    }
+  }
+
+  /** The copy has changed. */
+  async look(): Promise<void> {
+    this.mustLook = true;
+    if (this.isLooking) return;
+    this.isLooking = true;
+    try {
+      while (this.mustLook) {
+        this.mustLook = false;
+        await this.lookOnce();
+      }
+    } catch (reason) {
+      this.options.report(reason);
+    } finally {
+      this.isLooking = false;
+    }
+  }
+
+  private async lookOnce(): Promise<void> {
+    const { replica } = this.options;
+    if (this.schema.size + this.settled.size + this.expected.size === 0) return;
+    const state = await replica.state();
+    if (!state) return;
+    if (state.schema !== undefined) release(this.schema);
+    if (state.settledSeq >= state.lastSeq) release(this.settled);
+    for (const record of await replica.find([...this.expected]))
+      if (record.verdict) this.noteVerdict(writeData(record));
+  }
+
+  private until(waiting: Set<Wait>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      waiting.add({ resolve, reject });
+      void this.look();
+    });
+  }
+}
+
+function release(waiting: Set<Wait>): void {
+  for (const { resolve } of waiting) resolve();
+  waiting.clear();
+}
