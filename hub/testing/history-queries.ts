@@ -1,0 +1,159 @@
+/** Test kit: the transactions of the history test, as queries. */
+import type { Step } from './history-checker.ts';
+
+type Query = unknown;
+
+const object = (fields: Record<string, Query>): Query => ({ object: fields });
+const refTo = (collection: string, id: number): Query => ({
+  ref: { collection },
+  id: String(id),
+});
+const dataOf = (field: string, ref: Query): Query => ({
+  select: ['data', field],
+  from: { get: ref },
+});
+const withData = (data: Record<string, Query>): Query => object({ data: object(data) });
+
+export const LISTS = 'lists';
+const ACCOUNTS = 'accounts';
+const REGISTERS = 'registers';
+const NAMES = 'names';
+
+export const ACCOUNT_COUNT = 8;
+export const ACCOUNT_START = 100;
+
+/** One after the other: each uses what the one before has made. */
+export const setUp: readonly Query[] = [
+  ...[LISTS, ACCOUNTS, REGISTERS, NAMES].map((name) => ({ create_collection: object({ name }) })),
+  {
+    create_index: object({
+      name: 'by_name',
+      source: { collection: NAMES },
+      terms: [object({ field: ['data', 'name'] })],
+      unique: true,
+    }),
+  },
+  Array.from({ length: ACCOUNT_COUNT }, (_, i) => ({
+    create: refTo(ACCOUNTS, i + 1),
+    params: withData({ balance: ACCOUNT_START }),
+  })),
+];
+
+/** What is planned of a step: what a read finds is not known yet. */
+export type PlannedStep =
+  | { readonly kind: 'append'; readonly key: number; readonly value: number }
+  | { readonly kind: 'read'; readonly key: number };
+
+export const listTransaction = (steps: readonly PlannedStep[]): Query =>
+  steps.map((step) => {
+    const ref = refTo(LISTS, step.key);
+    if (step.kind === 'read') return { if: { exists: ref }, then: dataOf('values', ref), else: [] };
+    return {
+      if: { exists: ref },
+      then: {
+        do: [
+          {
+            update: ref,
+            params: withData({
+              values: { append: [step.value], collection: dataOf('values', ref) },
+            }),
+          },
+          true,
+        ],
+      },
+      else: { do: [{ create: ref, params: withData({ values: [step.value] }) }, true] },
+    };
+  });
+
+/** @param answers of the query above */
+export const stepsSeen = (
+  planned: readonly PlannedStep[],
+  answers: readonly unknown[] | undefined,
+): readonly Step[] =>
+  planned.flatMap((step, i): Step[] => {
+    const key = String(step.key);
+    if (step.kind === 'append') return [{ kind: 'append', key, value: step.value }];
+    return answers ? [{ kind: 'read', key, values: answers[i] as number[] }] : [];
+  });
+
+const balanceOf = (id: number): Query => dataOf('balance', refTo(ACCOUNTS, id));
+const setBalance = (id: number, balance: Query): Query => ({
+  update: refTo(ACCOUNTS, id),
+  params: withData({ balance }),
+});
+
+/** Moves it when there is enough. */
+export const transfer = (from: number, to: number, amount: number): Query => ({
+  let: [{ from: balanceOf(from) }, { to: balanceOf(to) }],
+  in: {
+    if: { gte: [{ var: 'from' }, amount] },
+    then: {
+      do: [
+        setBalance(from, { subtract: [{ var: 'from' }, amount] }),
+        setBalance(to, { add: [{ var: 'to' }, amount] }),
+        true,
+      ],
+    },
+    else: false,
+  },
+});
+
+/** All balances, through a page of the collection. */
+export const balances: Query = {
+  select: ['data'],
+  from: {
+    map: {
+      lambda: 'account',
+      expr: { select: ['data', 'balance'], from: { get: { var: 'account' } } },
+    },
+    collection: { paginate: { documents: { collection: ACCOUNTS } }, size: 3 * ACCOUNT_COUNT },
+  },
+};
+
+const registerValue = (id: number): Query => ({
+  if: { exists: refTo(REGISTERS, id) },
+  then: dataOf('value', refTo(REGISTERS, id)),
+  else: 0,
+});
+
+export const readRegister = registerValue;
+
+export const writeRegister = (id: number, value: number): Query => ({
+  do: [
+    {
+      if: { exists: refTo(REGISTERS, id) },
+      then: { update: refTo(REGISTERS, id), params: withData({ value }) },
+      else: { create: refTo(REGISTERS, id), params: withData({ value }) },
+    },
+    true,
+  ],
+});
+
+export const compareAndSet = (id: number, from: number, to: number): Query => ({
+  if: { equals: [registerValue(id), from] },
+  then: writeRegister(id, to),
+  else: false,
+});
+
+export const takeName = (name: string, by: number): Query => ({
+  create: { collection: NAMES },
+  params: withData({ name, by }),
+});
+
+/** Who has each name: pairs of name and taker, through the collection. */
+export const namesTaken: Query = {
+  select: ['data'],
+  from: {
+    map: {
+      lambda: 'taken',
+      expr: {
+        let: [{ data: { select: ['data'], from: { get: { var: 'taken' } } } }],
+        in: [
+          { select: ['name'], from: { var: 'data' } },
+          { select: ['by'], from: { var: 'data' } },
+        ],
+      },
+    },
+    collection: { paginate: { documents: { collection: NAMES } }, size: 100_000 },
+  },
+};
