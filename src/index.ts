@@ -34,6 +34,18 @@ export type { LogList, LogRequest, LogRequestRecord, Logs, LogState } from './cl
 export type { Login } from './client/login.ts';
 export type { DatabaseOptions } from './client/open.ts';
 export type { PageHelper } from './client/page-helper.ts';
+export type {
+  Submitted,
+  Sync,
+  SyncClient,
+  SyncEvents,
+  SyncOptions,
+  SyncProgress,
+  SyncState,
+  Verdict,
+  Write,
+  WriteResolution,
+} from './client/sync.ts';
 export type { Arg, Evaluated } from './client/types/arguments.ts';
 export type { Builders, DirectCalls } from './client/types/builders.ts';
 export type {

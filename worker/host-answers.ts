@@ -19,6 +19,7 @@ import type { QueryRunner } from './query-runner.ts';
 import type { StoredDatabase } from './stored-database.ts';
 
 export interface Opened {
+  readonly name: string;
   readonly stored: StoredDatabase;
   readonly database: OpenDatabase;
   readonly runner: QueryRunner;

@@ -26,6 +26,7 @@ import {
 import { locked, readLock, writeLock } from './lock.ts';
 import { holdForLife } from './locks.ts';
 import { openDatabase, type FoundStore } from './open-database.ts';
+import { forgetOutside } from './sync/forget-outside.ts';
 import { OutgoingStreams } from './outgoing-streams.ts';
 import { probePersistence } from './persistence.ts';
 import { QueryRunner } from './query-runner.ts';
@@ -124,7 +125,14 @@ class Host {
       });
       const { stored } = await opening;
       const streams = new OutgoingStreams({ tell, refusalOf });
-      const opened = { stored, database, runner: new QueryRunner(database), streams, port };
+      const opened = {
+        name: options.name,
+        stored,
+        database,
+        runner: new QueryRunner(database),
+        streams,
+        port,
+      };
       this.state = { kind: database.isLocked ? 'locked' : 'open', opened };
       port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) => hear(opened, data));
       port.start();
@@ -201,6 +209,7 @@ class Host {
         database.tabs.tell({ type: 'destroyed' });
       });
       await opened?.stored.destroy();
+      if (opened) await forgetOutside(opened.name);
       return undefined;
     });
   }
@@ -212,6 +221,7 @@ class Host {
       tabs.tell({ type: 'destroyed' });
       try {
         await this.options.destroyStore(name);
+        await forgetOutside(name);
       } finally {
         tabs.close();
       }

@@ -17,6 +17,8 @@ export interface QueryOptions {
   readonly tags?: Readonly<Record<string, string>>;
   /** W3C trace context, kept with the query in the log. */
   readonly traceparent?: string;
+  /** Of the client of a sync: has the hub answer, not the copy. */
+  readonly at?: 'hub';
 }
 
 export interface WithMetrics<T> {

@@ -7,7 +7,9 @@ import type {
   QueryReply,
   WorkerMessage,
 } from '../host/api.ts';
-import { makeClient, valueOf, type Client, type QueryOptions } from './client.ts';
+import { makeClient, valueOf, type Client, type ClientHost, type QueryOptions } from './client.ts';
+import { refusalError } from './connection.ts';
+import type { QueryError } from './errors.ts';
 import { fetchFrom, type BurrowFetch } from './fetch.ts';
 import { lockedError, type Link } from './link.ts';
 import { unlockCall, type Login } from './login.ts';
@@ -15,6 +17,7 @@ import { Logs } from './logs.ts';
 import { answerOffers } from './service-offers.ts';
 import { Streams } from './streams.ts';
 import { Subscriptions } from './subscriptions.ts';
+import { Sync, type SyncOptions } from './sync.ts';
 
 /** Of a build of an index, or of `verify()`. */
 export type Progress = Omit<ProgressMessage, 'type'>;
@@ -30,6 +33,18 @@ export interface DatabaseEvents {
   /** Nothing can be asked of this object any more; `detail` says why. */
   closed: CustomEvent<string>;
 }
+
+export interface SignOutOptions {
+  readonly forget?: boolean;
+  readonly discardUnsent?: boolean;
+}
+
+const unsentError = (count: number): QueryError =>
+  refusalError({
+    code: 'unsent_writes',
+    status: 409,
+    description: `${count} writes have not reached the hub yet: connect first, or say { discardUnsent: true }.`,
+  });
 
 const CLOSE_MS = 10_000;
 
@@ -86,10 +101,15 @@ export class Database extends EventTarget {
   /**
    * Ends the session on this device, in all tabs: everything is refused with the code `locked`, also after a reload, until somebody
    * unlocks the database. Tokens stay valid, and their secrets unlock it: log out first with those that are kept anywhere.
-   * @param options `forget`: closes the database instead and deletes all that is kept of it on this device
+   * @param options `forget`: closes the database instead and deletes all that is kept of it on this device. `discardUnsent`: even
+   * writes that no hub has seen yet
+   * @throws QueryError `unsent_writes`
    */
-  async signOut({ forget = false }: { readonly forget?: boolean } = {}): Promise<void> {
-    await (forget ? this.destroy() : this.link.lock());
+  async signOut({ forget = false, discardUnsent = false }: SignOutOptions = {}): Promise<void> {
+    if (!forget) return this.link.lock();
+    const unsent = discardUnsent ? 0 : await this.link.call((host) => host.unsent());
+    if (unsent > 0) throw unsentError(unsent);
+    await this.destroy();
   }
 
   /**
@@ -120,13 +140,16 @@ export class Database extends EventTarget {
 
   /** Acts with the secret of a key or of a token; with the root secret when none is given. */
   client({ secret }: { readonly secret?: string } = {}): Client {
-    return makeClient(
-      {
-        query: (...call) => this.query(...call),
-        subscribe: (...call) => this.subscriptions.add(...call),
-      },
-      () => secret ?? this.link.rootSecret,
-    );
+    return makeClient(this.clientHost(), () => secret ?? this.link.rootSecret);
+  }
+
+  /**
+   * Keeps this database in step with a hub, from now on. It is a copy then: `sync.client` acts on it as the identity, and every write waits
+   * in it until the hub has judged it. Resolves when it can be used: at once when this device has synced before.
+   * @throws QueryError when the login fails, the first sync has no connection, or the database holds something else
+   */
+  async sync(options: SyncOptions): Promise<Sync> {
+    return new Sync(this.link, this.clientHost(), options).start();
   }
 
   /** Looks at everything that is stored and says what is wrong: nothing, when the list is empty. */
@@ -162,11 +185,18 @@ export class Database extends EventTarget {
     super.addEventListener(type, listener as EventListener | null, options);
   }
 
+  private clientHost(): ClientHost {
+    return {
+      query: (...call) => this.query(...call),
+      subscribe: (...call) => this.subscriptions.add(...call),
+    };
+  }
+
   private async query(secret: string, query: string, options: QueryOptions): Promise<QueryReply> {
-    const { timeoutMs, traceparent, tags } = options;
+    const { timeoutMs, traceparent, tags, at } = options;
     const text = tags && Object.entries(tags).map((pair) => pair.join('='));
     const reply = await this.link.call((host) =>
-      host.query({ secret, query, timeoutMs, traceparent, tags: text?.join(',') }),
+      host.query({ secret, query, timeoutMs, traceparent, tags: text?.join(','), at }),
     );
     if (reply.metrics.writeOps > 0) this.askToPersist();
     return reply;
@@ -209,6 +239,9 @@ export class Database extends EventTarget {
       case 'part':
       case 'broken':
       case 'pong':
+      case 'sync-state':
+      case 'sync-verdict':
+      case 'sync-progress':
       case 'locked':
       case 'unlocked':
     }

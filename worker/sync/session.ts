@@ -74,6 +74,7 @@ export class SyncSession {
     this.options = options;
     const bytes = options.random(24);
     this.secret = `burrow-sync-${Array.from(bytes, (each) => each.toString(36)).join('')}`;
+    addEventListener('online', () => this.kick());
     this.waits = new Waits({
       replica: options.replica,
       tell: (write) => options.tell({ type: 'sync-verdict', write }),

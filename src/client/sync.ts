@@ -1,0 +1,290 @@
+import type {
+  SubmitReply,
+  SyncProgressData,
+  SyncStateName,
+  WorkerMessage,
+  WriteData,
+  WriteState,
+} from '../host/api.ts';
+import { wrap } from './builders.ts';
+import { makeClient, valueOf, type Client, type ClientHost } from './client.ts';
+import { decodeWire } from './decode.ts';
+import { encodeQuery } from './encode.ts';
+import { BurrowError, queryError, type QueryError, type WireError } from './errors.ts';
+import type { Link } from './link.ts';
+import type { Arg, Evaluated } from './types/arguments.ts';
+import type { Expr } from './values.ts';
+
+export interface SyncOptions {
+  /** Of the hub: `https://hub.example`. */
+  readonly url: string;
+  /** A token of the hub. */
+  readonly secret?: string;
+  /** Or a login there; it works without the hub later, for 30 days, on this device. */
+  readonly login?: {
+    /** A ref, or `q.Match(q.Index('users_by_email'), email)`. */
+    readonly user: Arg;
+    readonly password: string;
+    /** Secret of a client key of the hub. */
+    readonly key: string;
+  };
+  /** What to keep here, the most urgent first: `q.Documents(…)`, `q.Match(index, …)`, refs, and unions of these. */
+  readonly sets: readonly Arg[];
+}
+
+/**
+ * - `connecting`: on the way to the hub.
+ * - `catching-up`: there is more to come.
+ * - `live`: what is shown is what the hub has.
+ * - `offline`: the hub cannot be reached; tried again by itself.
+ * - `needs-login`: the token has expired; writes wait.
+ * - `locked`: the hub has withdrawn the token; nothing is shown.
+ */
+export type SyncState = SyncStateName;
+
+/** What became of a write. */
+export interface Verdict<T = unknown> {
+  readonly id: string;
+  /** `amended`: made, but with another result or other effects than were shown here. */
+  readonly state: 'confirmed' | 'amended' | 'refused';
+  /** The hub's time, µs. */
+  readonly ts: number;
+  /** What it answered at the hub. */
+  readonly value?: T;
+  /** Why it was refused. */
+  readonly error?: QueryError;
+}
+
+export interface Submitted<T> {
+  readonly id: string;
+  /** As it was answered here; undefined when only the hub can run it. */
+  readonly value: T | undefined;
+  /** Resolves when the hub has judged it, also after days. Never rejects: a refusal is a verdict. */
+  readonly settled: Promise<Verdict<T>>;
+}
+
+/** A write of this device. */
+export interface Write {
+  readonly id: string;
+  readonly state: WriteState;
+  /** When it was made here. */
+  readonly at: Date;
+  /** Wire JSON. */
+  readonly query: string;
+  readonly verdict: Verdict | undefined;
+  /** Over what has come from the hub it fails: it will probably be refused. */
+  readonly predicted: 'refused' | undefined;
+  /** The id of the refused write in whose place it was made. */
+  readonly replaces: string | undefined;
+}
+
+export interface SyncProgress {
+  readonly sets: readonly {
+    /** Wire JSON. */
+    readonly set: string;
+    /** Documents that have come, and how many there are, where that is known. */
+    readonly rows: number;
+    readonly of: number | undefined;
+    /** Why the hub does not give it. */
+    readonly error: { readonly code: string; readonly description: string } | undefined;
+  }[];
+  readonly bytes: number;
+  /** Writes without a verdict. */
+  readonly pending: number;
+  /** How long the oldest of them has waited, ms. */
+  readonly oldestPending: number;
+}
+
+export interface SyncEvents {
+  state: CustomEvent<{ readonly state: SyncState; readonly reason: string | undefined }>;
+  verdict: CustomEvent<Write>;
+  progress: CustomEvent<SyncProgress>;
+}
+
+export interface SyncClient extends Client {
+  /** A write: `value` is what it did here, `settled` what becomes of it at the hub. `query()` of a write is the same without `settled`. */
+  submit<T>(expression: Expr<T>): Promise<Submitted<T>>;
+  submit<A extends Arg>(expression: A): Promise<Submitted<Evaluated<A>>>;
+}
+
+export type WriteResolution =
+  | { readonly discard: true }
+  | { readonly retry: true }
+  | { readonly edit: Arg };
+
+/** A database that is kept in step with a hub. */
+export class Sync extends EventTarget {
+  /** Acts as the identity, on the copy. */
+  readonly client: SyncClient;
+  /** What became of writes, until the app has done with them. */
+  readonly writes = {
+    list: (filter: { readonly states?: readonly WriteState[] } = {}) =>
+      this.listWrites(filter.states),
+    /** What to do about a refused write: forget it, try it again, or put another in its place. */
+    resolve: (id: string, resolution: WriteResolution) => this.resolveWrite(id, resolution),
+  };
+  private readonly link: Link;
+  private readonly options: SyncOptions;
+  private readonly settling = new Map<string, (verdict: Verdict) => void>();
+  private secret = '';
+  private current: SyncState = 'connecting';
+  private stopListening: (() => void) | undefined = undefined;
+
+  /** @internal */
+  constructor(link: Link, host: ClientHost, options: SyncOptions) {
+    super();
+    this.link = link;
+    this.options = options;
+    const client = makeClient(host, () => this.secret);
+    this.client = Object.assign(client, {
+      submit: (expression: Arg) => this.submit(expression),
+    }) as SyncClient;
+  }
+
+  get state(): SyncState {
+    return this.current;
+  }
+
+  /** @internal @throws QueryError when the login fails, or the first sync has no connection */
+  async start(): Promise<this> {
+    const { secret, login } = this.options;
+    this.stopListening = this.link.listen({
+      onMessage: (message) => this.hear(message),
+      // The worker that knew the secret is gone; the token is kept.
+      onRenewed: () => {
+        this.connect(undefined, undefined).catch((error: unknown) => this.enter('offline', error));
+      },
+    });
+    try {
+      await this.connect(secret, login);
+    } catch (error) {
+      this.stopListening();
+      throw error;
+    }
+    return this;
+  }
+
+  /** Resolves when what the hub has at this moment, of one of the sets or of all, is here and shown. */
+  async whenSynced(set?: Arg): Promise<void> {
+    const text = set === undefined ? undefined : encodeQuery(wrap(set));
+    await this.link.call((host) => host.syncWait({ for: 'synced', set: text }));
+  }
+
+  /** Resolves when every write has its verdict. */
+  async whenSettled(): Promise<void> {
+    await this.link.call((host) => host.syncWait({ for: 'settled', set: undefined }));
+  }
+
+  /** Ends the exchange with the hub. The copy stays, and writes wait in it. */
+  async stop(): Promise<void> {
+    this.stopListening?.();
+    await this.link.call((host) => host.stopSync());
+  }
+
+  override addEventListener<K extends keyof SyncEvents>(
+    type: K,
+    listener: (event: SyncEvents[K]) => void,
+    options?: AddEventListenerOptions | boolean,
+  ): void;
+  override addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: AddEventListenerOptions | boolean,
+  ): void;
+  override addEventListener(
+    type: string,
+    listener: ((event: never) => void) | EventListenerObject | null,
+    options?: AddEventListenerOptions | boolean,
+  ): void {
+    super.addEventListener(type, listener as EventListener | null, options);
+  }
+
+  private async connect(secret: SyncOptions['secret'], login: SyncOptions['login']): Promise<void> {
+    const { url, sets } = this.options;
+    const { failed, ...reply } = await this.link.call((host) =>
+      host.sync({
+        url,
+        secret,
+        login: login && { ...login, user: encodeQuery(wrap(login.user)) },
+        sets: sets.map((set) => encodeQuery(wrap(set))),
+      }),
+    );
+    if (failed) await valueOf(failed);
+    this.secret = reply.secret;
+    this.enter(reply.state, undefined);
+  }
+
+  private async submit(expression: Arg): Promise<Submitted<never>> {
+    const query = encodeQuery(wrap(expression));
+    const reply = await this.link.call((host) =>
+      host.submit({ query, timeoutMs: undefined, tags: undefined, traceparent: undefined }),
+    );
+    return (await this.submitted(reply)) as Submitted<never>;
+  }
+
+  /** @throws QueryError when it failed here */
+  private async submitted({ id, answer }: SubmitReply): Promise<Submitted<unknown>> {
+    const value = answer && (await valueOf(answer));
+    if (id === undefined) throw new BurrowError('A write that was not kept has no answer.');
+    const settled = new Promise<Verdict>((resolve) => this.settling.set(id, resolve));
+    return { id, value, settled };
+  }
+
+  private async listWrites(states: readonly WriteState[] | undefined): Promise<readonly Write[]> {
+    const found = await this.link.call((host) => host.writes(states));
+    return Promise.all(found.map(writeOf));
+  }
+
+  private async resolveWrite(
+    id: string,
+    resolution: WriteResolution,
+  ): Promise<Submitted<unknown> | undefined> {
+    const choice = 'edit' in resolution ? { edit: encodeQuery(wrap(resolution.edit)) } : resolution;
+    const reply = await this.link.call((host) => host.resolveWrite(id, choice));
+    return reply && this.submitted(reply);
+  }
+
+  private hear(message: WorkerMessage): void {
+    if (message.type === 'sync-state') this.enter(message.state, message.reason);
+    else if (message.type === 'sync-progress')
+      this.dispatchEvent(new CustomEvent('progress', { detail: progressOf(message.progress) }));
+    else if (message.type === 'sync-verdict') void this.noteVerdict(message.write);
+  }
+
+  private async noteVerdict(data: WriteData): Promise<void> {
+    const write = await writeOf(data);
+    const { id, verdict } = write;
+    if (verdict) this.settling.get(id)?.(verdict);
+    this.settling.delete(id);
+    this.dispatchEvent(new CustomEvent('verdict', { detail: write }));
+  }
+
+  private enter(state: SyncState, reason: unknown): void {
+    if (state === this.current && reason === undefined) return;
+    this.current = state;
+    const said = reason instanceof Error ? reason.message : reason;
+    this.dispatchEvent(new CustomEvent('state', { detail: { state, reason: said } }));
+  }
+}
+
+const progressOf = (data: SyncProgressData): SyncProgress => data;
+
+async function writeOf(data: WriteData): Promise<Write> {
+  const { id, state, at, query, predicted, replaces } = data;
+  const verdict = await verdictOf(data);
+  return { id, state, at: new Date(at / 1000), query, verdict, predicted, replaces };
+}
+
+async function verdictOf({ id, state, verdict }: WriteData): Promise<Verdict | undefined> {
+  if (!verdict || (state !== 'confirmed' && state !== 'amended' && state !== 'refused'))
+    return undefined;
+  const { ts, body } = verdict;
+  if (body === undefined) return { id, state, ts };
+  const decoded = (await decodeWire(body)) as {
+    readonly resource?: unknown;
+    readonly errors?: readonly WireError[];
+  };
+  return decoded.errors
+    ? { id, state, ts, error: queryError(400, decoded.errors) }
+    : { id, state, ts, value: decoded.resource };
+}
