@@ -233,6 +233,24 @@ test('the query panel answers, and leads to what is wrong', async () => {
   await page.close();
 });
 
+test('the query panel explains the call at the caret, and puts its example in', async () => {
+  const page = await open('#/query');
+  const query = page.getByTestId('query');
+  await query.fill('Map([1, 2], Concat(');
+  const help = page.getByTestId('help');
+  await expect(help).toContainText('Concat(strings, separator?)');
+  await expect(help).toContainText('→ "2026-03-01"');
+  await page.getByRole('button', { name: 'Put this example in' }).click();
+  await page.getByTestId('run').click();
+  await expect(page.getByTestId('result')).toHaveText('"2026-03-01"');
+  await page.getByText('All forms of the language').click();
+  await page.getByRole('button', { name: 'quote', exact: true }).click();
+  await page.getByRole('button', { name: 'Put this example in' }).click();
+  await page.getByTestId('run').click();
+  await expect(page.getByTestId('result')).toContainText('Date("2026-03-01")');
+  await page.close();
+});
+
 test('the query log is downloaded as gzip, and earlier files are listed', async () => {
   const page = await open('#/log');
   await page.getByTestId('export').click();

@@ -6,6 +6,7 @@ import { failure, metricsList } from './answer.ts';
 import { build, type Built } from './build.ts';
 import { completionFor } from './completion.ts';
 import { EXAMPLES } from './examples.ts';
+import { helpFor } from './help.ts';
 import { printValue } from './print-value.ts';
 import { SyntaxProblem } from './tokens.ts';
 
@@ -67,6 +68,11 @@ export function fqlView(app: App): View {
       ),
     ),
     output,
+    helpFor(area, (example, kind) => {
+      area.value = example;
+      form.value = kind;
+      area.focus();
+    }),
   );
   return {
     title: 'Query',
