@@ -1,7 +1,7 @@
 /** Who asks: from the text of a secret to the caller it stands for. Spec: auth 1, 2.3. */
 import { decodeDocumentKey } from '../codec/key.ts';
-import { unpackVersion } from '../codec/row.ts';
 import { unreachable } from '../errors.ts';
+import type { Row } from '../store/port.ts';
 import { Ref, integer, isArray, isKind } from '../values/value.ts';
 import type { DatabaseId, Lambda, ObjectValue, Value } from '../values/value.ts';
 import { accessCaller } from './access-caller.ts';
@@ -9,7 +9,7 @@ import { looksLikeAccessToken } from './access-token.ts';
 import type { Credential, CredentialLabel, EngineOptions } from './api.ts';
 import type { EngineContext, StoreContext } from './context.ts';
 import { ROOT_DATABASE, databaseByName, databaseMeant, databasePath } from './databases.ts';
-import { fieldsOf, isExpired, liveVersion } from './documents.ts';
+import { fieldsOf, isExpired, liveVersion, versionIn } from './documents.ts';
 import type { HostAnswers } from './host-answers.ts';
 import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
 import { parseScope, type Scope } from './scopes.ts';
@@ -102,13 +102,29 @@ export interface SecretDocument {
 
 type SecretContext = StoreContext & Pick<AuthenticationContext, 'lambdas' | 'sha256'>;
 
-/** The live key or token whose secret this is. */
+/** Few databases have a key or token of one id: those that were given it by hand. */
+const SAME_ID_AT_ONCE = 16;
+
+/** The live key or token whose secret this is; of several with its id, the one whose hash fits. */
 export function secretDocument(context: SecretContext, secret: Secret): SecretDocument | undefined {
   const index = secret.kind === 'key' ? NATIVE_INDEX.keys : NATIVE_INDEX.tokens;
-  const [entry] = context.reader.range(nativeRange(index, ROOT_DATABASE, integer(secret.id), 1));
-  const row = entry?.row;
-  if (!row) return undefined;
-  const version = unpackVersion(String(row.value));
+  for (let limit = SAME_ID_AT_ONCE; ; limit *= 4) {
+    const range = nativeRange(index, ROOT_DATABASE, integer(secret.id), limit);
+    const found = context.reader.range(range);
+    for (const { row } of found) {
+      const document = row && documentOfSecret(context, row, secret);
+      if (document) return document;
+    }
+    if (found.length < limit) return undefined;
+  }
+}
+
+function documentOfSecret(
+  context: SecretContext,
+  row: Row,
+  secret: Secret,
+): SecretDocument | undefined {
+  const version = versionIn(row);
   if (isExpired(version, context.snapshot)) return undefined;
   const { database, collection, id } = decodeDocumentKey(row.key);
   const ref = new Ref(database, collection, id);

@@ -50,7 +50,7 @@ export function liveVersion(
 const versions = new RowMemory<Row, StoredVersion>();
 
 /** Pages, predicates of roles and queries look at the same rows. */
-const versionIn = (row: Row): StoredVersion =>
+export const versionIn = (row: Row): StoredVersion =>
   versions.get(row, row.value.length, () => unpackVersion(String(row.value)));
 
 /** The row of the newest version at that time, live or not. */
