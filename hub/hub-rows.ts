@@ -1,5 +1,6 @@
 /** Rows of the hub itself, in `meta`: its epoch, the hash of its root secret, the key that signs URLs, the mark of a load under way. */
 import { randomBytes } from 'node:crypto';
+import { Refusal } from '../src/errors.ts';
 import { metaKey } from '../src/codec/key.ts';
 import type { ReadTx, Row, RowAddress, Store, WriteTx } from '../src/store/port.ts';
 
@@ -13,6 +14,8 @@ export const HUB_ROWS = {
   urlKey: at('url key'),
   /** There while a load or move into this store is not finished. */
   loading: at('loading'),
+  /** Where the data went: no hub serves them from here any more. */
+  moved: at('moved'),
 } as const;
 
 /** `meta` is what queries look at: a few rows more there cost nothing, being read at start only. */
@@ -26,17 +29,20 @@ export interface HubRows {
 
 export const newEpoch = (): string => randomBytes(16).toString('hex');
 
-/** Reads them, and makes what is not there. @throws Error when a load into this store was cut off */
+/** Reads them, and makes what is not there. @throws Refusal when a load into this store was cut off, or it was moved */
 export async function prepareHubRows(
   store: Store,
   rootHash: (known: string | undefined) => string | undefined,
 ): Promise<HubRows> {
   return store.write(async (tx) => {
-    const { epoch, rootHash: root, urlKey, loading } = await readRows(tx);
+    const { epoch, rootHash: root, urlKey, loading, moved } = await readRows(tx);
     if (loading !== undefined)
-      throw new Error(
+      throw new Refusal(
+        'storage_unavailable',
         'A load or move into this store was begun and not finished: its data are not whole. Run it again.',
       );
+    if (moved !== undefined)
+      throw new Refusal('storage_unavailable', `These data were moved to ${moved}.`);
     const rows = {
       epoch: epoch ?? newEpoch(),
       rootHash: rootHash(root),
@@ -57,9 +63,16 @@ export async function prepareHubRows(
 async function readRows(
   tx: ReadTx,
 ): Promise<Readonly<Record<keyof typeof HUB_ROWS, string | undefined>>> {
-  const { epoch, rootHash, urlKey, loading } = HUB_ROWS;
-  const found = (await tx.fetch([epoch, rootHash, urlKey, loading], [])).rows.map(textOf);
-  return { epoch: found[0], rootHash: found[1], urlKey: found[2], loading: found[3] };
+  const { epoch, rootHash, urlKey, loading, moved } = HUB_ROWS;
+  const addresses = [epoch, rootHash, urlKey, loading, moved];
+  const found = (await tx.fetch(addresses, [])).rows.map(textOf);
+  return {
+    epoch: found[0],
+    rootHash: found[1],
+    urlKey: found[2],
+    loading: found[3],
+    moved: found[4],
+  };
 }
 
 const textOf = (row: Row | undefined): string | undefined =>

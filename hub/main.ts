@@ -3,10 +3,18 @@ import { CommanderError } from 'commander';
 import { Refusal } from '../src/errors.ts';
 import { createProgram } from './cli/program.ts';
 import { SettingsFault } from './cli/read-settings.ts';
+import { OperationFault } from './operations/fill-store.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** After this the process ends, whatever still holds it. */
 const LAST_MS = 10_000;
+
+/** Something that whoever started it can mend: its sentence is enough. */
+const isForOperator = (reason: unknown): reason is Error =>
+  reason instanceof SettingsFault ||
+  reason instanceof Refusal ||
+  reason instanceof OperationFault ||
+  (reason instanceof Error && 'code' in reason && reason.code === 'ENOENT');
 
 const say = (sentence: string): void => void process.stdout.write(`${sentence}\n`);
 
@@ -35,7 +43,7 @@ process.on('unhandledRejection', (reason) => console.error(reason));
 try {
   await createProgram({ say, environment: process.env, onStop }).parseAsync();
 } catch (reason) {
-  if (reason instanceof SettingsFault || reason instanceof Refusal) {
+  if (isForOperator(reason)) {
     console.error(`burrow: ${reason.message}`);
     process.exitCode = 1;
   } else if (!(reason instanceof CommanderError)) {

@@ -1,0 +1,114 @@
+/** Backup: all rows of one snapshot as gzipped lines, with a first line that says what they are and a last one that proves they are all. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import type { Store } from '../../src/store/port.ts';
+import { newEpoch } from '../hub-rows.ts';
+import { OperationFault, StoreFiller } from './fill-store.ts';
+import { lineOf, readAllRows, rowIn, Tally, tallyOf } from './stored-rows.ts';
+
+export const DUMP_VERSION = 1;
+
+type Progress = (rows: number) => void;
+
+/** The file is there when it is whole. */
+export async function dumpStore(
+  store: Store,
+  file: string,
+  now: () => Date,
+  onProgress: Progress,
+): Promise<number> {
+  const gzip = createGzip();
+  const partial = `${file}.partial`;
+  const ended = finished(gzip.pipe(createWriteStream(partial)));
+  // Whoever waits for a write hears of it there; this one is waited for at the end.
+  ended.catch((reason: unknown) => gzip.destroy(reason as Error));
+  const header = { format: 'burrow-dump', version: DUMP_VERSION, made: now().toISOString() };
+  await writeLine(gzip, JSON.stringify(header));
+  const tally = new Tally();
+  await readAllRows(store, async (rows) => {
+    const lines = rows.map(lineOf);
+    for (const line of lines) tally.add(line);
+    if (lines.length > 0) await writeLine(gzip, lines.join('\n'));
+    onProgress(tally.rows);
+  });
+  const total = tally.end();
+  await writeLine(gzip, JSON.stringify({ end: total }));
+  gzip.end();
+  await ended;
+  await rename(partial, file);
+  return total.rows;
+}
+
+function writeLine(stream: Writable, line: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (reason: Error): void => reject(reason);
+    stream.once('error', failed);
+    const done = (): void => {
+      stream.off('error', failed);
+      resolve();
+    };
+    if (stream.write(`${line}\n`)) done();
+    else stream.once('drain', done);
+  });
+}
+
+/** Into an empty store; under a new epoch, so that who knows the data from before does not take these for a later state of them. */
+export async function loadStore(store: Store, file: string, onProgress: Progress): Promise<number> {
+  const filler = new StoreFiller(store);
+  const tally = new Tally();
+  let end: { readonly rows: number; readonly sha256: string } | undefined;
+  let isFirst = true;
+  for await (const line of linesIn(createReadStream(file))) {
+    if (isFirst) {
+      requireHeader(line);
+      await filler.begin();
+      isFirst = false;
+    } else if (line.startsWith('[')) {
+      tally.add(line);
+      await filler.add(rowIn(line));
+      onProgress(tally.rows);
+    } else end = (JSON.parse(line) as { readonly end: typeof end }).end;
+  }
+  const found = tally.end();
+  if (!end || end.rows !== found.rows || end.sha256 !== found.sha256)
+    throw new OperationFault(
+      `${file} is not whole: ${found.rows} rows were read, not all that were dumped.`,
+    );
+  await filler.flush();
+  const stored = await tallyOf(store);
+  if (stored.sha256 !== end.sha256)
+    throw new OperationFault('What was stored is not what was read: the store has lost rows.');
+  await filler.end(newEpoch());
+  return found.rows;
+}
+
+function requireHeader(line: string): void {
+  let header: unknown;
+  try {
+    header = JSON.parse(line);
+  } catch {
+    header = undefined;
+  }
+  const { format, version } = (header ?? {}) as { format?: unknown; version?: unknown };
+  if (format !== 'burrow-dump') throw new OperationFault('The file is no dump of a hub.');
+  if (version !== DUMP_VERSION)
+    throw new OperationFault(
+      `The dump has version ${String(version)}; this build reads ${DUMP_VERSION}.`,
+    );
+}
+
+async function* linesIn(file: Readable): AsyncGenerator<string> {
+  const gunzip = createGunzip();
+  file.on('error', (reason) => gunzip.destroy(reason));
+  let failure: unknown;
+  gunzip.on('error', (reason) => (failure = reason));
+  for await (const line of createInterface({ input: file.pipe(gunzip), crlfDelay: Infinity })) {
+    if (line !== '') yield line;
+  }
+  if (failure !== undefined)
+    throw new OperationFault(`The file cannot be read to its end: ${String(failure)}`);
+}

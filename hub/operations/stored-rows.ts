@@ -1,0 +1,122 @@
+/** All rows of a store, in order, as lines of text: what dumps, loads and moves are made of. */
+import { createHash, type Hash } from 'node:crypto';
+import type { Key } from '../../src/codec/key.ts';
+import { SPACES, type ReadTx, type Row, type Space, type Store } from '../../src/store/port.ts';
+import { HUB_ROWS } from '../hub-rows.ts';
+
+export interface StoredRow {
+  readonly space: Space;
+  readonly row: Row;
+}
+
+/** Keys are copied as they are: what they mean is not looked at here. */
+const asKey = (bytes: string): Key => bytes as Key;
+
+const PAGE_ROWS = 256;
+/** No key begins with it. */
+const END = asKey('\u00ff'.repeat(64));
+
+/** These belong to one store, not to its data. */
+const OWN = new Set<string>(
+  [HUB_ROWS.epoch, HUB_ROWS.loading, HUB_ROWS.moved].map(({ space, key }) => `${space} ${key}`),
+);
+
+/**
+ * Hands over all rows of one snapshot, some at a time, and waits for `take`. The snapshot is held meanwhile.
+ * @throws Error when the connection was lost on the way: what was taken is no whole then
+ */
+export async function readAllRows(
+  store: Store,
+  take: (rows: readonly StoredRow[]) => Promise<void>,
+): Promise<void> {
+  let isBegun = false;
+  await store.read(
+    async (tx) => {
+      if (isBegun) throw new Error('The connection to the data was lost: begin again.');
+      isBegun = true;
+      for (const space of SPACES) await readSpace(tx, space, take);
+    },
+    { spaces: SPACES },
+  );
+}
+
+async function readSpace(
+  tx: ReadTx,
+  space: Space,
+  take: (rows: readonly StoredRow[]) => Promise<void>,
+): Promise<void> {
+  let lower: Key = asKey('');
+  for (;;) {
+    const range = {
+      space,
+      by: 'key',
+      lower,
+      upper: END,
+      reverse: false,
+      limit: PAGE_ROWS,
+      rows: true,
+    } as const;
+    const [entries = []] = (await tx.fetch([], [range])).ranges;
+    const rows = entries.flatMap(({ row }) => (row ? [{ space, row }] : []));
+    await take(rows.filter((each) => !OWN.has(`${each.space} ${each.row.key}`)));
+    const last = entries.at(-1);
+    if (!last || entries.length < PAGE_ROWS) return;
+    lower = asKey(`${last.key}\u0000`);
+  }
+}
+
+const base64 = (key: string): string => Buffer.from(key, 'latin1').toString('base64');
+const keyIn = (text: string): Key => asKey(Buffer.from(text, 'base64').toString('latin1'));
+
+/** One line; the same row gives the same line, whatever store it was in. */
+export function lineOf({ space, row: { key, entries, value } }: StoredRow): string {
+  const shown = typeof value === 'string' ? value : { b: Buffer.from(value).toString('base64') };
+  return JSON.stringify([space, base64(key), entries.map(base64).sort(), shown]);
+}
+
+/** @throws Error */
+export function rowIn(line: string): StoredRow {
+  const [space, key, entries, value] = JSON.parse(line) as [
+    string,
+    string,
+    readonly string[],
+    string | { readonly b: string },
+  ];
+  const known = SPACES.find((each) => each === space);
+  if (!known) throw new Error(`There is no space '${space}': the dump is of a newer build.`);
+  return {
+    space: known,
+    row: {
+      key: keyIn(key),
+      entries: entries.map(keyIn),
+      value: typeof value === 'string' ? value : new Uint8Array(Buffer.from(value.b, 'base64')),
+    },
+  };
+}
+
+/** Count and digest of lines in their order. */
+export class Tally {
+  private readonly hash: Hash = createHash('sha256');
+  rows = 0;
+
+  add(line: string): void {
+    this.rows += 1;
+    this.hash.update(line).update('\n');
+  }
+
+  end(): { readonly rows: number; readonly sha256: string } {
+    return { rows: this.rows, sha256: this.hash.digest('hex') };
+  }
+}
+
+export async function tallyOf(
+  store: Store,
+  onRows: (count: number) => void = () => undefined,
+): Promise<{ readonly rows: number; readonly sha256: string }> {
+  const tally = new Tally();
+  await readAllRows(store, async (rows) => {
+    for (const row of rows) tally.add(lineOf(row));
+    onRows(tally.rows);
+  });
+  return tally.end();
+}
