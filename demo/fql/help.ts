@@ -48,6 +48,8 @@ export function helpFor(
       if (form) show(form);
     };
     for (const event of ['input', 'click', 'keyup'] as const) area.addEventListener(event, follow);
+    // Something may have been typed meanwhile.
+    follow();
     fill(list, ...familyLists(forms, choose));
   });
   return node;
