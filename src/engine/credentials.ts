@@ -7,6 +7,7 @@ import type { EngineContext } from './context.ts';
 import { fieldsOf, liveVersion, type LiveVersion } from './documents.ts';
 import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
 import { nextRef } from './fresh-ref.ts';
+import { isPasswordHash } from './passwords.ts';
 import { setPassword, type PasswordChange } from './validate-identity.ts';
 import { writeVersion } from './write-version.ts';
 
@@ -33,7 +34,8 @@ export function passwordHashOf(
   credentials: LiveVersion,
 ): string | undefined {
   const hash = fieldsOf(context, credentials.ref, credentials.version).get('hashed_password');
-  return typeof hash === 'string' ? hash : undefined;
+  // One that would take for ever to compare with is none, however it came here.
+  return typeof hash === 'string' && isPasswordHash(hash) ? hash : undefined;
 }
 
 /** Gives a document its password, or another one. Rights of the caller play no part. */

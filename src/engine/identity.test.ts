@@ -124,6 +124,40 @@ test('passwords look the same however they are composed, and are bounded', async
   expect(await w.ask(identify(''))).toBe(true);
 });
 
+test('a password has 72 bytes at most, as it is composed', async () => {
+  const w = await world();
+  const failures = [{ field: ['credentials', 'password'], code: 'invalid password' }];
+  const composed = '\u00e9'.repeat(36);
+  const apart = 'e\u0301'.repeat(36);
+  await w.ask(setPassword({ password: apart }));
+  expect(await w.ask(identify(composed))).toBe(true);
+  expect(await w.fault(setPassword({ password: `${apart}x` }))).toMatchObject({ failures });
+  expect(await w.ask(identify(`${composed}x`))).toBe(false);
+  expect(await w.fault(setPassword({ password: '\u{1f511}'.repeat(19) }))).toMatchObject({
+    failures,
+  });
+  const instance = doc('users', 2);
+  const direct = { create: { credentials: null }, params: obj({ instance, password: 'a\0b' }) };
+  expect((await w.fault(direct)).failures).toMatchObject([
+    { field: ['password'], code: 'invalid password' },
+  ]);
+});
+
+test('hashes made elsewhere are taken with a cost from 4 to 14', async () => {
+  const w = await world();
+  const server = await key(w, 'server');
+  const hashOf = (letter: string, cost: string) => `$2${letter}$${cost}$${'a'.repeat(53)}`;
+  for (const hash of [hashOf('a', '04'), hashOf('b', '10'), hashOf('y', '14'), hashOf('', '05')]) {
+    await w.ask(setPassword({ hashed_password: hash }), server);
+  }
+  const failures = [{ field: ['credentials', 'hashed_password'], code: 'invalid password' }];
+  for (const hash of [hashOf('a', '15'), hashOf('a', '31'), hashOf('a', '03'), hashOf('x', '10')]) {
+    expect(await w.fault(setPassword({ hashed_password: hash }), server)).toMatchObject({
+      failures,
+    });
+  }
+});
+
 test('server keys may bring a hash along, others may not', async () => {
   const w = await world();
   const hashed = fakeHash('imported', 10);
