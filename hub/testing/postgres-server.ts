@@ -80,10 +80,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
 }
 
-const isWindows = process.platform === 'win32';
-
-/** Folder of `postgres`, `initdb` and `pg_ctl`: named by BURROW_POSTGRES_BIN, on the path, or where packages put it. */
-export async function findPrograms(): Promise<string> {
+/** `npm test` has looked for it, and names it; a single test run by hand looks where packages put it. */
+async function findPrograms(): Promise<string> {
   const versions = await readdir('/usr/lib/postgresql').catch(() => []);
   const places = [
     process.env['BURROW_POSTGRES_BIN'] ?? '',
@@ -91,15 +89,11 @@ export async function findPrograms(): Promise<string> {
       .toSorted((a, b) => Number(b) - Number(a))
       .map((version) => `/usr/lib/postgresql/${version}/bin`),
     ...(process.env['PATH'] ?? '').split(delimiter),
-    '/opt/homebrew/bin',
-    '/usr/local/bin',
   ];
-  const found = places.find(
-    (place) => place !== '' && existsSync(join(place, isWindows ? 'initdb.exe' : 'initdb')),
-  );
+  const found = places.find((place) => place !== '' && existsSync(join(place, 'initdb')));
   if (found !== undefined) return found;
   throw new Error(
-    'No PostgreSQL server was found: install one (apt-get install postgresql), or set BURROW_POSTGRES_BIN to the folder of initdb; npm test does so by itself.',
+    'No PostgreSQL server was found: run npm test, which installs one, or set BURROW_POSTGRES_BIN to the folder of its initdb.',
   );
 }
 
