@@ -114,7 +114,7 @@ export class ModelQueries {
       : new Raw(String(dice.pick(times) + dice.below(3) - 1));
   }
 
-  private plain(depth: number): Part {
+  plain(depth: number): Part {
     const { dice } = this;
     const choice = depth >= DEPTH_MAX ? 0 : dice.below(6);
     if (choice <= 2) return this.scalar();
@@ -165,7 +165,7 @@ export class ModelQueries {
     }
   }
 
-  private set(depth: number): Part {
+  set(depth: number): Part {
     const { dice } = this;
     if (depth < DEPTH_MAX && dice.chance(0.4)) {
       const two = [this.make('set', depth), this.make('set', depth)];
@@ -216,7 +216,7 @@ export class ModelQueries {
     return form({ [choice === 0 ? 'map' : 'filter']: lambda, collection: items() });
   }
 
-  private write(depth: number): Part {
+  write(depth: number): Part {
     const { dice } = this;
     const verb = dice.pick(['create', 'create', 'update', 'replace', 'delete']);
     const target = this.make('ref', depth + 1);
