@@ -48,9 +48,11 @@ export function readPush(message: unknown): Push {
   const members = membersOf(message, 'A push');
   const items = listAt(members, 'items', SYNC_LIMITS.pushItems).map(readItem);
   const chars = items.reduce((sum, { query }) => sum + query.length, 0);
-  if (chars > SYNC_LIMITS.pushChars) bad(`A push holds ${SYNC_LIMITS.pushChars} characters of queries at most`);
+  if (chars > SYNC_LIMITS.pushChars)
+    bad(`A push holds ${SYNC_LIMITS.pushChars} characters of queries at most`);
   items.forEach(({ seq }, i) => {
-    if (i > 0 && seq !== (items[i - 1]?.seq ?? 0) + 1) bad('Items of a push are numbered one after the other');
+    if (i > 0 && seq !== (items[i - 1]?.seq ?? 0) + 1)
+      bad('Items of a push are numbered one after the other');
   });
   return { ...contactOf(members), items, settled: countAt(members, 'settled') };
 }
@@ -156,7 +158,8 @@ const contactOf = (members: Members): Pick<Pull, 'device' | 'epoch'> => ({
 });
 
 function membersOf(value: unknown, what: string): Members {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad(`${what} is an object`);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return bad(`${what} is an object`);
   return value as Members;
 }
 
@@ -186,13 +189,20 @@ function countAt(members: Members, name: string): number {
 
 function microsAt(members: Members, name: string): number {
   const value = members[name];
-  return Number.isSafeInteger(value) ? (value as number) : bad(`\`${name}\` is a time in microseconds`);
+  return Number.isSafeInteger(value)
+    ? (value as number)
+    : bad(`\`${name}\` is a time in microseconds`);
 }
 
 function readName(name: unknown): DocumentName {
-  if (!Array.isArray(name) || name.length !== 2) return bad('A document is named by collection and id');
+  if (!Array.isArray(name) || name.length !== 2)
+    return bad('A document is named by collection and id');
   const [collection, id] = name as readonly unknown[];
-  if (!Number.isInteger(collection) || (collection as number) < 0 || (collection as number) > UINT32_MAX)
+  if (
+    !Number.isInteger(collection) ||
+    (collection as number) < 0 ||
+    (collection as number) > UINT32_MAX
+  )
     return bad('A collection is a number');
   return [collection as number, readId(id)];
 }

@@ -1,0 +1,121 @@
+/** Rows of the space `sync` at a hub: its devices, the verdicts on their writes, and what their rights rest on. */
+import { after, metaKey, syncKey } from '../../codec/key.ts';
+import type { Range, Row, RowAddress } from '../../store/port.ts';
+import type { Reader } from '../../store/reader.ts';
+import type { DatabaseId, Micros } from '../../values/value.ts';
+import { SyncRefused } from '../messages.ts';
+import type { DeviceId, Epoch, Verdict } from '../protocol.ts';
+
+/** Made when the store is first opened, and again by whoever restores it. */
+export const EPOCH: RowAddress = { space: 'meta', key: metaKey('epoch') };
+
+/** @throws Suspended, SyncRefused when the device has met another history */
+export function requireEpoch(reader: Reader, given: Epoch): Epoch {
+  const epoch = epochIn(reader);
+  if (epoch === given) return epoch;
+  throw new SyncRefused('epoch_changed', 'The hub was restored from a copy: say hello.');
+}
+
+/** @throws Suspended */
+export function epochIn(reader: Reader): Epoch {
+  const row = reader.row(EPOCH);
+  if (typeof row?.value !== 'string') throw new Error('The store of a hub has no epoch.');
+  return row.value;
+}
+
+/** What a hub knows of a device, for ever. */
+export interface DeviceRecord {
+  /** Whose it is: see `ownerOf`. */
+  readonly owner: string;
+  readonly lastSeq: number;
+  /** The latest `Now()` that was accepted. */
+  readonly lastNow: Micros;
+  /** Verdicts up to here are forgotten. */
+  readonly forgotten: number;
+  /** When it last said hello. */
+  readonly seen: Micros;
+}
+
+const deviceAddress = (database: DatabaseId, device: DeviceId): RowAddress => ({
+  space: 'sync',
+  key: syncKey('device', database, device),
+});
+
+/** @throws Suspended; SyncRefused `device_taken` */
+export function deviceIn(
+  reader: Reader,
+  database: DatabaseId,
+  device: DeviceId,
+  owner: string,
+): DeviceRecord | undefined {
+  const record = recordIn<DeviceRecord>(reader, deviceAddress(database, device));
+  if (record && record.owner !== owner)
+    throw new SyncRefused('device_taken', 'This device belongs to somebody else.');
+  return record;
+}
+
+/** @throws Suspended; SyncRefused `device_taken`, `epoch_changed` */
+export function requireDeviceIn(
+  reader: Reader,
+  database: DatabaseId,
+  device: DeviceId,
+  owner: string,
+): DeviceRecord {
+  const record = deviceIn(reader, database, device, owner);
+  if (record) return record;
+  throw new SyncRefused('epoch_changed', 'This hub does not know the device: say hello.');
+}
+
+export const deviceRow = (database: DatabaseId, device: DeviceId, record: DeviceRecord): Row => ({
+  key: deviceAddress(database, device).key,
+  entries: [],
+  value: JSON.stringify(record),
+});
+
+const verdictAddress = (database: DatabaseId, device: DeviceId, seq: number): RowAddress => ({
+  space: 'sync',
+  key: syncKey('verdict', database, device, seq),
+});
+
+export const verdictKey = (...where: Parameters<typeof verdictAddress>): Row['key'] =>
+  verdictAddress(...where).key;
+
+/** @throws Suspended */
+export const verdictIn = (
+  reader: Reader,
+  ...where: Parameters<typeof verdictAddress>
+): Verdict | undefined => recordIn<Verdict>(reader, verdictAddress(...where));
+
+export const verdictRow = (database: DatabaseId, device: DeviceId, verdict: Verdict): Row => ({
+  key: verdictKey(database, device, verdict.seq),
+  entries: [],
+  value: JSON.stringify(verdict),
+});
+
+/** Those above `settled`, oldest first. @throws Suspended */
+export function verdictsAbove(
+  reader: Reader,
+  database: DatabaseId,
+  device: DeviceId,
+  { settled, limit }: { readonly settled: number; readonly limit: number },
+): readonly Verdict[] {
+  const all = syncKey('verdict', database, device);
+  const range: Range = {
+    space: 'sync',
+    by: 'key',
+    lower: syncKey('verdict', database, device, settled + 1),
+    upper: after(all),
+    reverse: false,
+    limit,
+    rows: true,
+  };
+  return reader.range(range).flatMap(({ row }) => (row ? [readRecord<Verdict>(row)] : []));
+}
+
+/** Of a list in `sync`: only this room writes them. @throws Suspended */
+export function recordIn<T>(reader: Reader, address: RowAddress): T | undefined {
+  const row = reader.row(address);
+  return row && readRecord<T>(row);
+}
+
+const readRecord = <T>(row: Row): T => JSON.parse(String(row.value)) as T;

@@ -1,0 +1,284 @@
+/**
+ * Writes of a device, run here for good: each is a transaction of its own under the rights of now, in the order of the device, once. The
+ * verdict and the number of the device are in the commit of the effects, so that either all of it happened or nothing.
+ */
+import { decodeDocumentKey } from '../../codec/key.ts';
+import { unpackVersion } from '../../codec/row.ts';
+import type { QueryRequest, Transactions } from '../../engine/api.ts';
+import type { Attempted, QueryPlan } from '../../engine/attempt.ts';
+import type { AttemptInput, AttemptResult } from '../../engine/attempts.ts';
+import type { Caller } from '../../engine/authenticate.ts';
+import { errorBody, refusalBody } from '../../engine/answer.ts';
+import { fault, Refusal, type RefusalCode } from '../../errors.ts';
+import { LIMITS, SYNC_LIMITS } from '../../limits.ts';
+import type { ApiVersion } from '../../query/session.ts';
+import { Overlay } from '../../store/overlay.ts';
+import { isTrackedSpace, type WriteSet } from '../../store/port.ts';
+import { Suspended, type Writer } from '../../store/reader.ts';
+import type { DatabaseId, Micros } from '../../values/value.ts';
+import { digestOf } from '../digest.ts';
+import { SyncRefused } from '../messages.ts';
+import type { DeviceId, PushItem, Verdict } from '../protocol.ts';
+import { ownerOf, type Exchange } from './asker.ts';
+import {
+  deviceRow,
+  requireDeviceIn,
+  requireEpoch,
+  verdictIn,
+  verdictKey,
+  verdictRow,
+  type DeviceRecord,
+} from './device-rows.ts';
+import type { Troubles } from './troubles.ts';
+
+export interface PushHost {
+  readonly transactions: Transactions;
+  readonly clock: () => Micros;
+  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  readonly troubles: Troubles;
+  readonly queryTimeoutMs: number | undefined;
+}
+
+/** One write of a push, and whose it is. */
+export interface Offer {
+  readonly item: PushItem;
+  readonly device: DeviceId;
+  readonly epoch: string;
+  readonly database: DatabaseId;
+  readonly owner: string;
+  /** Verdicts up to here are kept by the device. */
+  readonly settled: number;
+  readonly exchange: Exchange;
+}
+
+/**
+ * Runs in a commit with the writes before and after it, over what those before it left.
+ * @throws SyncRefused `client_forked`, `gap`, and as `requireDeviceIn`; Refusal when it could not be judged
+ */
+export function attemptWrite(
+  offer: Offer,
+  host: PushHost,
+): (input: AttemptInput) => AttemptResult<Verdict> {
+  let plan: QueryPlan | undefined;
+  return (input) => {
+    const { writer } = input;
+    requireEpoch(writer, offer.epoch);
+    const record = requireDeviceIn(writer, offer.database, offer.device, offer.owner);
+    const known = knownVerdict(writer, offer, record);
+    if (known) return { value: known, ts: input.head, keep: false };
+    const now = clampedNow(offer, record);
+    // Made when its turn has come: waiting for the writes before it is not its time.
+    plan ??= planOf(offer, now, host);
+    const timed = plan.now === now ? plan : { ...plan, now };
+    const judged = judge(offer, timed, input, host);
+    writeJudged(writer, offer, record, now, judged);
+    return { value: judged.verdict, ts: judged.verdict.ts, keep: true };
+  };
+}
+
+function knownVerdict(
+  writer: Writer,
+  { item, database, device }: Offer,
+  { lastSeq, forgotten }: DeviceRecord,
+): Verdict | undefined {
+  const { seq, hash } = item;
+  if (seq > lastSeq + 1)
+    throw new SyncRefused(
+      'gap',
+      `The hub has met writes up to ${lastSeq}: send ${lastSeq + 1} first.`,
+    );
+  if (seq === lastSeq + 1) return undefined;
+  const verdict = seq > forgotten ? verdictIn(writer, database, device, seq) : undefined;
+  if (verdict?.hash === hash) return verdict;
+  throw new SyncRefused('client_forked', `Write ${seq} was another one when the hub met it.`);
+}
+
+/** Between what the device said before, and a little after it came here. */
+function clampedNow({ item, exchange }: Offer, { lastNow }: DeviceRecord): Micros {
+  const latest = exchange.started + SYNC_LIMITS.nowAheadMicros;
+  return Math.min(Math.max(item.now, lastNow), Math.max(latest, lastNow));
+}
+
+function planOf({ item, exchange }: Offer, now: Micros, host: PushHost): QueryPlan {
+  const request: QueryRequest = {
+    secret: exchange.secret,
+    query: item.query,
+    // Looked at when it came in.
+    apiVersion: item.apiVersion as ApiVersion,
+    allows: 'write',
+    ...(host.queryTimeoutMs !== undefined && { timeoutMs: host.queryTimeoutMs }),
+  };
+  const plan = host.transactions.plan(request, { now, ids: item.ids.map(BigInt) });
+  return { ...plan, inputs: withoutSecrets(plan.inputs) };
+}
+
+/** Passwords, logins, keys and tokens: each would be another one than the device has seen, or stand in its outbox. */
+class MakesSecret extends Error {}
+
+function withoutSecrets(inputs: QueryPlan['inputs']): QueryPlan['inputs'] {
+  const refuse = (): never => {
+    throw new MakesSecret();
+  };
+  return {
+    begin: (answers) => ({
+      ...inputs.begin(answers),
+      hash: refuse,
+      verify: refuse,
+      randomBytes: refuse,
+    }),
+    get madeIds() {
+      return inputs.madeIds;
+    },
+  };
+}
+
+interface Judged {
+  readonly verdict: Verdict;
+  readonly effects: WriteSet;
+}
+
+const NO_EFFECTS: WriteSet = { puts: [], deletes: [] };
+
+function judge(offer: Offer, plan: QueryPlan, input: AttemptInput, host: PushHost): Judged {
+  const own = new Overlay(input.writer);
+  const judgedAt = Math.max(plan.started, input.head) + 1;
+  try {
+    const run = host.transactions.run(plan, { ...input, writer: own });
+    requireOwner(offer, run.value.caller);
+    const effects = own.writes();
+    if (hasTakenId(offer, effects)) return refused(offer, judgedAt, errorBody([ID_TAKEN]));
+    if (run.value.outcome.ok) return accepted(offer, plan, run, effects, host);
+    const ran = { ...run, committed: undefined, readSet: NO_READS, retries: 0 };
+    return refused(offer, judgedAt, host.transactions.answer(plan, ran).body);
+  } catch (thrown) {
+    return refused(offer, judgedAt, bodyOfRefusal(offer, thrown, host));
+  }
+}
+
+/** An id the device made up is one of a document that was there: a document is made, never written over. */
+const hasTakenId = ({ item }: Offer, { puts }: WriteSet): boolean =>
+  item.ids.length > 0 &&
+  puts.some(
+    ({ space, row }) =>
+      space === 'documents' &&
+      unpackVersion(String(row.value)).action === 'update' &&
+      item.ids.includes(String(decodeDocumentKey(row.key).id)),
+  );
+
+const ID_TAKEN = fault('instance already exists', [], 'An id made up by the device is taken.');
+
+const NO_READS = { rows: [], ranges: [] };
+
+/** The credential may have become somebody else's since the push began. */
+function requireOwner({ owner, database }: Offer, caller: Caller): void {
+  if (caller.database === database && ownerOf(caller) === owner) return;
+  throw new SyncRefused('device_taken', 'This device belongs to somebody else.');
+}
+
+function accepted(
+  { item }: Offer,
+  plan: QueryPlan,
+  run: AttemptResult<Attempted>,
+  effects: WriteSet,
+  host: PushHost,
+): Judged {
+  const { value, ts } = run;
+  const text = value.outcome.ok ? value.outcome.text : '';
+  const isAsShown =
+    item.digest === undefined
+      ? plan.now === item.now
+      : item.digest === digestOf(effects, text, host.sha256);
+  const { body } = host.transactions.answer(plan, {
+    value,
+    committed: ts,
+    readSet: NO_READS,
+    retries: 0,
+  });
+  const state = isAsShown ? 'confirmed' : 'amended';
+  return { verdict: verdictOf(item, state, ts, body), effects };
+}
+
+const refused = ({ item }: Offer, ts: Micros, body: string): Judged => ({
+  verdict: verdictOf(item, 'refused', ts, body),
+  effects: NO_EFFECTS,
+});
+
+const verdictOf = (
+  { seq, hash }: PushItem,
+  state: Verdict['state'],
+  ts: Micros,
+  body: string,
+): Verdict => ({
+  seq,
+  hash,
+  state,
+  ts,
+  body: body.length <= LIMITS.verdictBytes ? body : undefined,
+});
+
+/** Refusals that are about the query itself: it would be refused each time. */
+const OF_THE_QUERY: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
+  'bad request',
+  'forbidden',
+  'not found',
+  'method not allowed',
+  'request too large',
+  'limit_exceeded',
+  'history_not_local',
+  'connection_needed',
+]);
+
+/** @throws what is not about the query */
+function bodyOfRefusal(offer: Offer, thrown: unknown, { troubles }: PushHost): string {
+  if (thrown instanceof MakesSecret) return refusalBody('connection_needed', NEEDS_CONNECTION);
+  if (thrown instanceof Suspended || thrown instanceof SyncRefused) throw thrown;
+  if (!(thrown instanceof Refusal)) {
+    if (troubles.isHopeless(offer)) return refusalBody('internal server error', HOPELESS);
+    throw new WriteTrouble(thrown);
+  }
+  if (OF_THE_QUERY.has(thrown.code)) return refusalBody(thrown.code, thrown.message);
+  if (thrown.code !== 'time out') throw thrown;
+  if (troubles.isHopeless(offer)) return refusalBody(thrown.code, thrown.message);
+  throw new WriteTrouble(thrown);
+}
+
+/** It may be the write itself, or the hour: tried again some times before it is refused, so that it does not stand in the way for ever. */
+export class WriteTrouble extends Error {
+  constructor(cause: unknown) {
+    super('A write could not be run to its end.', { cause });
+  }
+}
+
+const NEEDS_CONNECTION =
+  'Passwords, logins, keys and tokens are the business of the hub: such a query is asked of it directly, not sent later.';
+const HOPELESS = 'The hub failed on this write each time it was tried.';
+
+function writeJudged(
+  writer: Writer,
+  { database, device, settled }: Offer,
+  record: DeviceRecord,
+  now: Micros,
+  { verdict, effects }: Judged,
+): void {
+  for (const { space, row } of effects.puts) if (isTrackedSpace(space)) writer.put(space, row);
+  for (const { space, key } of effects.deletes)
+    if (isTrackedSpace(space)) writer.delete(space, key);
+  writer.put('sync', verdictRow(database, device, verdict));
+  const lastSeq = verdict.seq;
+  const keepsFrom = Math.min(settled, lastSeq - SYNC_LIMITS.verdictsKept);
+  // As many as have piled up, one after the other: no look at what is there is needed.
+  const forgotten = Math.min(keepsFrom, record.forgotten + FORGOTTEN_AT_ONCE);
+  for (let seq = record.forgotten + 1; seq <= forgotten; seq++)
+    writer.delete('sync', verdictKey(database, device, seq));
+  writer.put(
+    'sync',
+    deviceRow(database, device, {
+      ...record,
+      lastSeq,
+      lastNow: now,
+      forgotten: Math.max(record.forgotten, forgotten),
+    }),
+  );
+}
+
+const FORGOTTEN_AT_ONCE = 4;

@@ -1,0 +1,124 @@
+/**
+ * What the rights of a device rest on beside the documents themselves. When any of it changes, documents may come or go that did not
+ * change: the device is told to compare fingerprints, until it has found that nothing differs.
+ */
+import { after, hexOfKey, keyOfHex, syncKey, type Key } from '../../codec/key.ts';
+import type { LoggedChange } from '../../engine/change-log.ts';
+import { SYNC_LIMITS } from '../../limits.ts';
+import type { Row, RowAddress } from '../../store/port.ts';
+import type { Reader } from '../../store/reader.ts';
+import type { DatabaseId, Micros } from '../../values/value.ts';
+import type { DeviceId } from '../protocol.ts';
+import { recordIn } from './device-rows.ts';
+import type { WatchedRange, WatchedReader } from './watched-reader.ts';
+
+/** As it is stored; keys as hexadecimal digits. */
+export interface Scope {
+  readonly rows: readonly string[];
+  readonly ranges: readonly (readonly [by: WatchedRange['by'], lower: string, upper: string])[];
+  /** Builtin role, and ids of the roles in force. */
+  readonly roles: readonly string[];
+  /** First time at which something of it lapses. */
+  readonly lapses: Micros | undefined;
+  /** When rights that go by the clock were last found to be due. */
+  readonly timed: Micros;
+  /** Ids of sets that are to be compared. */
+  readonly due: readonly string[];
+}
+
+export const NO_SCOPE: Scope = {
+  rows: [],
+  ranges: [],
+  roles: [],
+  lapses: undefined,
+  timed: 0,
+  due: [],
+};
+
+const scopeAddress = (database: DatabaseId, device: DeviceId): RowAddress => ({
+  space: 'sync',
+  key: syncKey('scope', database, device),
+});
+
+/** @throws Suspended */
+export const scopeIn = (
+  reader: Reader,
+  database: DatabaseId,
+  device: DeviceId,
+): Scope | undefined => recordIn<Scope>(reader, scopeAddress(database, device));
+
+export const scopeRow = (database: DatabaseId, device: DeviceId, scope: Scope): Row => ({
+  key: scopeAddress(database, device).key,
+  entries: [],
+  value: JSON.stringify(scope),
+});
+
+/** Ready to be compared with changes. */
+export class ScopeFacts {
+  private readonly rows: ReadonlySet<string>;
+  private readonly ranges: readonly WatchedRange[];
+
+  constructor({ rows, ranges }: Pick<Scope, 'rows' | 'ranges'>) {
+    this.rows = new Set(rows.map(keyOfHex));
+    this.ranges = ranges.map(([by, lower, upper]) => ({
+      by,
+      lower: keyOfHex(lower),
+      upper: keyOfHex(upper),
+    }));
+  }
+
+  isMetBy({ key, entries }: LoggedChange): boolean {
+    return (
+      this.rows.has(key) ||
+      this.ranges.some(({ by, lower, upper }) =>
+        by === 'key'
+          ? key >= lower && key < upper
+          : entries.some((entry) => entry >= lower && entry < upper),
+      )
+    );
+  }
+}
+
+/** With what was looked at now. Past a limit whole collections and indexes stand for what is in them. */
+export function widened(
+  scope: Scope,
+  watched: WatchedReader,
+  present: Micros,
+): Pick<Scope, 'rows' | 'ranges' | 'lapses'> {
+  const facts = new ScopeFacts(scope);
+  const rows = [...scope.rows];
+  const ranges = [...scope.ranges];
+  const known = new Set(ranges.map((range) => range.join(' ')));
+  for (const { by, lower, upper } of watched.ranges.values()) {
+    const range = [by, hexOfKey(lower), hexOfKey(upper)] as const;
+    if (!known.has(range.join(' '))) ranges.push(range);
+  }
+  for (const key of watched.rows)
+    if (!facts.isMetBy({ key, entries: [] })) rows.push(hexOfKey(key));
+  const before = scope.lapses !== undefined && scope.lapses > present ? scope.lapses : Infinity;
+  const lapses = Math.min(before, watched.lapses);
+  return {
+    ...(rows.length + ranges.length > SYNC_LIMITS.scopeFacts
+      ? coarse(rows, ranges)
+      : { rows, ranges }),
+    lapses: Number.isFinite(lapses) ? lapses : undefined,
+  };
+}
+
+/** Hexadecimal digits of database and collection, or index. */
+const PREFIX_DIGITS = 16;
+
+function coarse(rows: Scope['rows'], ranges: Scope['ranges']): Pick<Scope, 'rows' | 'ranges'> {
+  const prefixes = new Set(rows.map((row) => `key ${row.slice(0, PREFIX_DIGITS)}`));
+  for (const [by, lower] of ranges) prefixes.add(`${by} ${lower.slice(0, PREFIX_DIGITS)}`);
+  return {
+    rows: [],
+    ranges: [...prefixes].map((each) => {
+      const [by, prefix = ''] = each.split(' ') as [WatchedRange['by'], string?];
+      return [by, prefix, hexOfKey(after(keyOfHex(prefix) as Key))] as const;
+    }),
+  };
+}
+
+export const isSameScope = (a: Scope | undefined, b: Scope): boolean =>
+  a !== undefined && JSON.stringify(a) === JSON.stringify(b);

@@ -1,0 +1,297 @@
+/** The hub's side of a sync: what each exchange asks, answered over an engine whose store is the truth. Any transport carries it. */
+import type { CommitNotice, Engine } from '../../engine/api.ts';
+import { Refusal } from '../../errors.ts';
+import type { Micros } from '../../values/value.ts';
+import { hashOf } from '../digest.ts';
+import {
+  readCheck,
+  readHello,
+  readPull,
+  readPush,
+  requireDevice,
+  SyncRefused,
+} from '../messages.ts';
+import { SYNC_PROTOCOL } from '../protocol.ts';
+import type {
+  Checked,
+  DeviceId,
+  Poke,
+  Pulled,
+  Push,
+  Pushed,
+  SyncRefusal,
+  Verdict,
+  Welcome,
+} from '../protocol.ts';
+import {
+  actorOf,
+  askerOf,
+  expiryOf,
+  ownerOf,
+  passwordTimeOf,
+  type AskerHost,
+  type Exchange,
+} from './asker.ts';
+import { attemptCheck } from './check.ts';
+import { deviceIn, deviceRow, epochIn, requireDeviceIn, requireEpoch } from './device-rows.ts';
+import { Pokes } from './pokes.ts';
+import { attemptPull } from './pull.ts';
+import { attemptWrite, WriteTrouble, type Offer, type PushHost } from './push.ts';
+import { isSameScope, NO_SCOPE, scopeIn, scopeRow, type Scope } from './scope.ts';
+import { Troubles } from './troubles.ts';
+
+export interface SyncHubOptions extends AskerHost {
+  /** Of a store that has an epoch (`prepareEpoch`), and made with `logsChanges`. */
+  readonly engine: Pick<Engine, 'transactions' | 'onCommit'>;
+  /** Commits of this process and of others on the same store; those of `engine` when left out. */
+  readonly onCommit?: (listener: (notice: CommitNotice) => void) => () => void;
+  readonly queryTimeoutMs?: number;
+}
+
+/** Messages are taken as they came: JSON, of any shape. Rejects when the store fails, or the hub itself. */
+export interface SyncHub {
+  hello(secret: string, message: unknown): Promise<Welcome | SyncRefusal>;
+  push(secret: string, message: unknown): Promise<Pushed | SyncRefusal>;
+  pull(secret: string, message: unknown): Promise<Pulled | SyncRefusal>;
+  check(secret: string, message: unknown): Promise<Checked | SyncRefusal>;
+  subscribe(
+    secret: string,
+    device: unknown,
+    onPoke: (poke: Poke) => void,
+  ): Promise<Subscription | SyncRefusal>;
+  close(): void;
+}
+
+export interface Subscription {
+  /** Undefined: the credential still opens it. */
+  refusal(): Promise<SyncRefusal | undefined>;
+  close(): void;
+}
+
+export const isSyncRefusal = (answer: object): answer is SyncRefusal => 'code' in answer;
+
+export const createSyncHub = (options: SyncHubOptions): SyncHub => new Hub(options);
+
+/** A device that says hello every minute is not written down each time. */
+const SEEN_STEP: Micros = 86_400 * 1_000_000;
+
+class Hub implements SyncHub {
+  private readonly options: SyncHubOptions;
+  private readonly pokes = new Pokes();
+  private readonly pushHost: PushHost;
+  private readonly stop: () => void;
+
+  constructor(options: SyncHubOptions) {
+    this.options = options;
+    const { engine, clock, sha256, queryTimeoutMs } = options;
+    const { transactions } = engine;
+    this.pushHost = { transactions, clock, sha256, queryTimeoutMs, troubles: new Troubles() };
+    const listen = options.onCommit ?? ((listener) => engine.onCommit(listener));
+    this.stop = listen((notice) => this.pokes.noteCommit(notice));
+  }
+
+  close(): void {
+    this.stop();
+  }
+
+  hello(secret: string, message: unknown): Promise<Welcome | SyncRefusal> {
+    return answered(async () => {
+      const hello = readHello(message);
+      if (hello.protocol !== SYNC_PROTOCOL)
+        throw new SyncRefused('upgrade_needed', `This hub speaks protocol ${SYNC_PROTOCOL}.`);
+      const exchange = this.begin(secret);
+      const { transactions } = this.options.engine;
+      const { value } = await transactions.write((input) => {
+        const { writer, head } = input;
+        const asker = askerOf(exchange, input, writer, this.options);
+        const { database } = asker.caller;
+        const owner = ownerOf(asker.caller);
+        const epoch = epochIn(writer);
+        const known = deviceIn(writer, database, hello.device, owner);
+        const lastSeq = known?.lastSeq ?? 0;
+        if (hello.lastSeq < lastSeq)
+          throw new SyncRefused(
+            'client_regressed',
+            `The device knows of ${hello.lastSeq} writes of its own, the hub has met ${lastSeq}.`,
+          );
+        const hubTime = exchange.started;
+        const expiresAt = expiryOf(asker);
+        const protocol = SYNC_PROTOCOL;
+        const actor = actorOf(asker);
+        const passwordSetAt = passwordTimeOf(asker);
+        const welcome: Welcome = {
+          protocol,
+          epoch,
+          hubTime,
+          lastSeq,
+          actor,
+          expiresAt,
+          passwordSetAt,
+        };
+        const isNew = !known || hubTime - known.seen > SEEN_STEP;
+        const record = { owner, lastSeq: 0, lastNow: 0, forgotten: 0, ...known, seen: hubTime };
+        if (isNew) writer.put('sync', deviceRow(database, hello.device, record));
+        return { value: welcome, ts: Math.max(hubTime, head) + 1, keep: isNew };
+      });
+      return value;
+    });
+  }
+
+  push(secret: string, message: unknown): Promise<Pushed | SyncRefusal> {
+    return answered(async () => {
+      const push = readPush(message);
+      for (const item of push.items)
+        if (hashOf(item, this.options.sha256) !== item.hash)
+          throw new SyncRefused('bad_message', `The hash of write ${item.seq} is another one.`);
+      const exchange = this.begin(secret);
+      const { transactions } = this.options.engine;
+      const { value } = await transactions.read((input) => {
+        const { writer, head } = input;
+        requireEpoch(writer, push.epoch);
+        const { caller } = askerOf(exchange, input, writer, this.options);
+        const owner = ownerOf(caller);
+        const record = requireDeviceIn(writer, caller.database, push.device, owner);
+        return { value: { database: caller.database, owner, record }, ts: head, keep: false };
+      });
+      const { record, ...whose } = value;
+      const verdicts = await this.judgeAll(push, { ...whose, exchange });
+      return { lastSeq: Math.max(record.lastSeq, verdicts.at(-1)?.seq ?? 0), verdicts };
+    });
+  }
+
+  /** All wait for the same commits; what cannot be judged keeps back those behind it. */
+  private async judgeAll(
+    push: Push,
+    whose: Pick<Offer, 'database' | 'owner' | 'exchange'>,
+  ): Promise<readonly Verdict[]> {
+    const { device, epoch, settled } = push;
+    const { transactions } = this.options.engine;
+    const ended = await Promise.allSettled(
+      push.items.map(async (item) => {
+        const offer: Offer = { item, device, epoch, settled, ...whose };
+        try {
+          return (await transactions.write(attemptWrite(offer, this.pushHost))).value;
+        } catch (reason) {
+          if (reason instanceof WriteTrouble) this.pushHost.troubles.note(offer);
+          throw reason;
+        }
+      }),
+    );
+    const verdicts: Verdict[] = [];
+    for (const each of ended) {
+      if (each.status === 'fulfilled') verdicts.push(each.value);
+      else if (verdicts.length > 0) break;
+      else await this.explain(each.reason, whose.exchange);
+    }
+    return verdicts;
+  }
+
+  /** Nothing was judged: why? A write that may succeed another time is no refusal. */
+  private async explain(reason: unknown, exchange: Exchange): Promise<void> {
+    if (reason instanceof WriteTrouble) return;
+    if (reason instanceof Refusal && reason.code === 'unauthorized') {
+      await this.options.engine.transactions.read((input) => {
+        askerOf(exchange, input, input.writer, this.options);
+        return { value: undefined, ts: input.head, keep: false };
+      });
+    }
+    throw reason;
+  }
+
+  pull(secret: string, message: unknown): Promise<Pulled | SyncRefusal> {
+    return answered(async () => {
+      const pull = readPull(message);
+      const exchange = this.begin(secret);
+      const { value } = await this.options.engine.transactions.read((input) =>
+        attemptPull(pull, exchange, input, this.options),
+      );
+      await this.keepScope(pull.device, value);
+      this.pokes.notePull(pull.device, value);
+      return value.pulled;
+    });
+  }
+
+  check(secret: string, message: unknown): Promise<Checked | SyncRefusal> {
+    return answered(async () => {
+      const check = readCheck(message);
+      const exchange = this.begin(secret);
+      const { value } = await this.options.engine.transactions.read((input) =>
+        attemptCheck(check, exchange, input, this.options),
+      );
+      await this.keepScope(check.device, value);
+      return value.checked;
+    });
+  }
+
+  /** Before the answer: a device that has met it must be told when what it rests on changes. */
+  private async keepScope(
+    device: DeviceId,
+    { database, before, scope }: { database: number; before: Scope | undefined; scope: Scope },
+  ): Promise<void> {
+    if (isSameScope(before, scope)) return;
+    const { engine, clock } = this.options;
+    const now = clock();
+    await engine.transactions.write(({ writer, head }) => {
+      const present = scopeIn(writer, database, device);
+      const next =
+        isSameScope(present, before ?? NO_SCOPE) || !present ? scope : joined(present, scope);
+      if (isSameScope(present, next)) return { value: undefined, ts: head, keep: false };
+      writer.put('sync', scopeRow(database, device, next));
+      return { value: undefined, ts: Math.max(now, head) + 1, keep: true };
+    });
+  }
+
+  subscribe(
+    secret: string,
+    device: unknown,
+    onPoke: (poke: Poke) => void,
+  ): Promise<Subscription | SyncRefusal> {
+    return answered(async () => {
+      const id = requireDevice(device);
+      const find = async () => {
+        const exchange = this.begin(secret);
+        const { value } = await this.options.engine.transactions.read((input) => {
+          const { caller } = askerOf(exchange, input, input.writer, this.options);
+          requireDeviceIn(input.writer, caller.database, id, ownerOf(caller));
+          return { value: caller.database, ts: input.head, keep: false };
+        });
+        return value;
+      };
+      const close = this.pokes.listen({ database: await find(), device: id, onPoke });
+      const refusal = async (): Promise<SyncRefusal | undefined> => {
+        const found = await answered(async () => ({ database: await find() }));
+        return isSyncRefusal(found) ? found : undefined;
+      };
+      return { refusal, close };
+    });
+  }
+
+  private begin(secret: string): Exchange {
+    return { secret, started: this.options.clock() };
+  }
+}
+
+/** Another exchange of the device has changed it meanwhile. */
+function joined(present: Scope, scope: Scope): Scope {
+  const rows = [...new Set([...present.rows, ...scope.rows])];
+  const ranges = new Map(
+    [...present.ranges, ...scope.ranges].map((range) => [range.join(' '), range]),
+  );
+  const lapses = Math.min(present.lapses ?? Infinity, scope.lapses ?? Infinity);
+  return {
+    ...scope,
+    rows,
+    ranges: [...ranges.values()],
+    lapses: Number.isFinite(lapses) ? lapses : undefined,
+    due: [...new Set([...present.due, ...scope.due])],
+  };
+}
+
+async function answered<T extends object>(body: () => Promise<T>): Promise<T | SyncRefusal> {
+  try {
+    return await body();
+  } catch (reason) {
+    if (reason instanceof SyncRefused) return reason.refusal;
+    throw reason;
+  }
+}
