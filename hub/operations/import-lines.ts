@@ -219,14 +219,14 @@ function idOf(ref: Json | undefined): string {
 function expressionOf(json: Json): string {
   if (Array.isArray(json)) return `[${json.map(expressionOf).join(',')}]`;
   if (!(json instanceof Map)) return stringifyJson(json);
-  const [name = '', ...more] = json.keys();
-  if (more.length === 0 && name === '@obj') return objectOf(json.get(name) ?? null);
-  if (more.length === 0 && name.startsWith('@')) return stringifyJson(json);
-  return objectOf(json);
+  const [tag = '', ...more] = json.keys();
+  const inner = json.get(tag);
+  // An object with a name that looks like a tag.
+  if (more.length === 0 && tag === '@obj' && inner instanceof Map)
+    return `{"object":{"@obj":${membersOf(inner)}}}`;
+  if (more.length === 0 && tag.startsWith('@')) return stringifyJson(json);
+  return `{"object":${membersOf(json)}}`;
 }
 
-function objectOf(json: Json): string {
-  if (!(json instanceof Map)) throw new Untakeable('@obj holds an object.');
-  const members = [...json].map(([name, value]) => `${quote(name)}:${expressionOf(value)}`);
-  return `{"object":{${members.join(',')}}}`;
-}
+const membersOf = (json: ReadonlyMap<string, Json>): string =>
+  `{${[...json].map(([name, value]) => `${quote(name)}:${expressionOf(value)}`).join(',')}}`;
