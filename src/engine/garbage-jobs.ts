@@ -1,10 +1,11 @@
 /** Removes garbage in the background: many small commits, each whole in itself, so that it may end anywhere and be begun anew. */
 import type { Key } from '../codec/key.ts';
+import { Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Micros } from '../values/value.ts';
 import type { EngineOptions, GarbageProgress } from './api.ts';
-import type { Attempt } from './attempts.ts';
-import { SWEEPS, type Sweep, type SweepStep } from './garbage.ts';
+import type { Attempt, AttemptInput } from './attempts.ts';
+import { NOTHING, SWEEPS, type Sweep, type SweepStep } from './garbage.ts';
 import { schemasOf } from './stored-lambdas.ts';
 import type { Transactor } from './transact.ts';
 
@@ -13,13 +14,13 @@ const LEAST_ROWS = 4;
 
 export class GarbageCollector {
   private readonly transactor: Transactor;
-  private readonly pause: EngineOptions['pause'];
+  private readonly host: Pick<EngineOptions, 'pause' | 'view'>;
   /** The last commit when nothing was left: nothing can have lapsed without another. */
   private cleanAt: Micros | undefined = undefined;
 
-  constructor(transactor: Transactor, { pause }: Pick<EngineOptions, 'pause'>) {
+  constructor(transactor: Transactor, host: Pick<EngineOptions, 'pause' | 'view'>) {
     this.transactor = transactor;
-    this.pause = pause;
+    this.host = host;
   }
 
   /** Resolves when nothing is left that had lapsed at the last commit. */
@@ -35,7 +36,7 @@ export class GarbageCollector {
         size = sizeAfter(step, size);
         removed += step.removed;
         if (step.removed > 0) onProgress({ removed, isComplete: false });
-        await this.pause();
+        await this.host.pause();
       }
     }
     this.cleanAt = removed === 0 ? start : undefined;
@@ -45,11 +46,24 @@ export class GarbageCollector {
   /** Looks before it writes: a step that finds nothing holds up no writer. */
   private async step(sweep: Sweep, from: Key, size: number): Promise<SweepStep> {
     const attempt: Attempt<SweepStep> = ({ writer, head }) => {
-      const step = sweep({ writer, schema: schemasOf(writer), now: head }, from, size);
+      // What stands in a copy is the hub's to remove: it may hold less of the schema than of what that describes.
+      const step = this.isCopy(writer)
+        ? NOTHING
+        : sweep({ writer, schema: schemasOf(writer), now: head }, from, size);
       return { value: step, ts: head + 1, keep: true };
     };
     const { value: found } = await this.transactor.read(attempt);
     return found.removed === 0 ? found : (await this.transactor.write(attempt)).value;
+  }
+
+  private isCopy(writer: AttemptInput['writer']): boolean {
+    const { view } = this.host;
+    try {
+      return view !== undefined && view.over(writer, []) !== writer;
+    } catch (reason) {
+      if (reason instanceof Refusal && reason.code === 'locked') return true;
+      throw reason;
+    }
   }
 
   private async head(): Promise<Micros> {

@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Key } from '../codec/key.ts';
+import { Refusal } from '../errors.ts';
 import { FaultStore } from '../store/fault-store.ts';
+import { Overlay } from '../store/overlay.ts';
 import type { EntrySpace } from '../store/port.ts';
 import { NATIVE } from '../values/value.ts';
 import { EngineWorld, coll, create, doc, obj } from './testing/engine-world.ts';
@@ -350,6 +352,23 @@ test('collectGarbage() of two tabs at once, with writes between, loses nothing',
   expect(await one.events(ref)).toEqual(events);
   expect(await rows(one, 'history')).toBe(30);
   expect(await one.engine.verify()).toEqual([]);
+});
+
+test('collectGarbage() leaves a copy to its hub, and a locked one alone', async () => {
+  const w = new EngineWorld();
+  await notes(w, 0);
+  await w.ask(put(0));
+  await w.ask(update(1));
+  await later(w, 30 * MINUTE);
+  const copy = new EngineWorld(w.store, { view: { over: (writer) => new Overlay(writer) } });
+  const over = (): never => {
+    throw new Refusal('locked', 'The database is locked.');
+  };
+  const locked = new EngineWorld(w.store, { view: { over } });
+  for (const each of [copy, locked]) expect(await collect(each)).toBe(0);
+  expect(await rows(w, 'history')).toBe(1);
+  const own = new EngineWorld(w.store, { view: { over: (writer) => writer } });
+  expect(await collect(own)).toBe(1);
 });
 
 // --- against a model ----------------------------------------------------------------------------

@@ -46,7 +46,7 @@ export interface SweepStep {
 /** @param from where to begin; `''`: at the start @param size rows to look at, two at least */
 export type Sweep = (ground: Ground, from: Key, size: number) => SweepStep;
 
-const NOTHING: SweepStep = { next: undefined, removed: 0, bytes: 0 };
+export const NOTHING: SweepStep = { next: undefined, removed: 0, bytes: 0 };
 
 /** Above every key: keys begin with the number of a database, whose first byte is small. */
 const END = '\u00ff' as Key;
