@@ -1,24 +1,6 @@
 import { expect } from '@playwright/test';
 import { test } from './support/app-test.ts';
 
-/** As much of the original driver as is used here; its own types say less. */
-interface Driver {
-  readonly Client: new (options: object) => DriverClient;
-  readonly query: Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
-}
-interface DriverClient {
-  query(expression: unknown): Promise<Record<string, unknown>>;
-  queryWithMetrics(expression: unknown): Promise<{
-    readonly value: unknown;
-    readonly metrics: Readonly<Record<string, number>>;
-  }>;
-  paginate(set: unknown, options?: object): { each(use: (page: unknown[]) => void): Promise<void> };
-}
-
-declare global {
-  var loadDriver: () => Promise<{ readonly default: Driver }>;
-}
-
 test('the original driver, bundled into an app as it is, logs in, pages, counts and maps errors over db.fetch', async ({
   profile,
 }) => {
