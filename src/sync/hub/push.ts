@@ -2,8 +2,7 @@
  * Writes of a device, run here for good: each is a transaction of its own under the rights of now, in the order of the device, once. The
  * verdict and the number of the device are in the commit of the effects, so that either all of it happened or nothing.
  */
-import { decodeDocumentKey } from '../../codec/key.ts';
-import { unpackVersion } from '../../codec/row.ts';
+import { decodeDocumentKey, documentKey } from '../../codec/key.ts';
 import type { QueryRequest, Transactions } from '../../engine/api.ts';
 import type { Attempted, QueryPlan } from '../../engine/attempt.ts';
 import type { AttemptInput, AttemptResult } from '../../engine/attempts.ts';
@@ -14,7 +13,7 @@ import { LIMITS, SYNC_LIMITS } from '../../limits.ts';
 import type { ApiVersion } from '../../query/session.ts';
 import { Overlay } from '../../store/overlay.ts';
 import { isTrackedSpace, type WriteSet } from '../../store/port.ts';
-import { Suspended, type Writer } from '../../store/reader.ts';
+import { Suspended, type Reader, type Writer } from '../../store/reader.ts';
 import type { DatabaseId, Micros } from '../../values/value.ts';
 import { digestOf } from '../digest.ts';
 import { SyncRefused } from '../messages.ts';
@@ -146,7 +145,8 @@ function judge(offer: Offer, plan: QueryPlan, input: AttemptInput, host: PushHos
     const run = host.transactions.run(plan, { ...input, writer: own });
     requireOwner(offer, run.value.caller);
     const effects = own.writes();
-    if (hasTakenId(offer, effects)) return refused(offer, judgedAt, errorBody([ID_TAKEN]));
+    if (hasTakenId(offer, plan.inputs.madeIds, effects, input.writer))
+      return refused(offer, judgedAt, errorBody([ID_TAKEN]));
     if (run.value.outcome.ok) return accepted(offer, plan, run, effects, host);
     const ran = { ...run, committed: undefined, readSet: NO_READS, retries: 0 };
     return refused(offer, judgedAt, host.transactions.answer(plan, ran).body);
@@ -155,15 +155,28 @@ function judge(offer: Offer, plan: QueryPlan, input: AttemptInput, host: PushHos
   }
 }
 
-/** An id the device made up is one of a document that was there: a document is made, never written over. */
-const hasTakenId = ({ item }: Offer, { puts }: WriteSet): boolean =>
-  item.ids.length > 0 &&
-  puts.some(
-    ({ space, row }) =>
-      space === 'documents' &&
-      unpackVersion(String(row.value)).action === 'update' &&
-      item.ids.includes(String(decodeDocumentKey(row.key).id)),
-  );
+/**
+ * The device made up an id that a document here has: the engine took the next one, but what the device does later would be done to that
+ * document.
+ */
+function hasTakenId(
+  { item, database }: Offer,
+  made: readonly bigint[],
+  { puts }: WriteSet,
+  reader: Reader,
+): boolean {
+  const given = item.ids.map(BigInt);
+  const others = new Set(made.slice(given.length));
+  return puts.some(({ space, row }) => {
+    if (space !== 'documents' || others.size === 0) return false;
+    const { collection, id } = decodeDocumentKey(row.key);
+    if (!others.has(id)) return false;
+    return given.some((taken) => {
+      const key = documentKey(database, collection, taken);
+      return reader.unlikelyRow({ space: 'documents', key }) !== undefined;
+    });
+  });
+}
 
 const ID_TAKEN = fault('instance already exists', [], 'An id made up by the device is taken.');
 
