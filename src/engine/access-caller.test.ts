@@ -26,7 +26,7 @@ async function signer(alg: string, kid: string): Promise<Signer> {
 /** An identity provider, and a database whose child trusts it. */
 class ProviderWorld {
   readonly w: EngineWorld;
-  published: readonly JWK[] = [];
+  published: readonly object[] = [];
   fetches = 0;
   isOnline = true;
   audience = '';
@@ -46,7 +46,7 @@ class ProviderWorld {
     return { secret: `${ROOT}:inner:admin` };
   }
 
-  async fill(roles: Query): Promise<void> {
+  async setUp(roles: Query): Promise<void> {
     const { w, admin } = this;
     await w.ask({ create_database: obj({ name: 'inner' }) });
     await w.ask({ create_collection: obj({ name: 'notes' }) }, admin);
@@ -90,7 +90,7 @@ class ProviderWorld {
 async function worldWith(key: Signer, roles: Query = { role: 'reader' }): Promise<ProviderWorld> {
   const world = new ProviderWorld();
   world.published = [key.jwk];
-  await world.fill(roles);
+  await world.setUp(roles);
   return world;
 }
 
@@ -221,7 +221,7 @@ test('keys are fetched once, kept over a reload, and good offline while they are
   const memory = new SharedMemory();
   const first = new ProviderWorld(memory);
   first.published = [key.jwk];
-  await first.fill({ role: 'reader' });
+  await first.setUp({ role: 'reader' });
   const life = { exp: Math.floor(first.w.now / 1e6) + 40 * 86_400 };
   const token = await first.token(key, life);
   const before = await Promise.all([first.status(token), first.status(token)]);
@@ -272,7 +272,7 @@ test('an address that answers nonsense costs no keys that are at hand', async ()
   const world = new ProviderWorld(memory);
   const host = createAccessTokens(undefined, () => Promise.resolve(new Response(body)));
   const w = new EngineWorld(createMemoryStore(memory), { accessTokens: host });
-  await world.fill({ role: 'reader' });
+  await world.setUp({ role: 'reader' });
   w.now = world.w.now;
   const token = { secret: await world.token(key, { exp: world.w.now / 1e6 + 90_000 }) };
   expect(await w.page(all, token)).toHaveLength(3);
@@ -292,7 +292,7 @@ test('an address that answers nonsense costs no keys that are at hand', async ()
 test('a token without a key id, and keys without one, fit by trying', async () => {
   const [a, b] = [await signer('ES256', 'a'), await signer('ES256', 'b')];
   const world = await worldWith(a);
-  world.published = [a, b].map(({ jwk: { kid: _, ...jwk } }) => jwk);
+  world.published = [a, b].map(({ jwk }) => ({ ...jwk, kid: undefined }));
   expect(await world.status(await world.token(b, {}, { kid: undefined }))).toBe(200);
   const stranger = await signer('ES256', 'c');
   expect(await world.status(await world.token(stranger, {}, { kid: undefined }))).toBe(401);

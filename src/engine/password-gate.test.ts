@@ -59,11 +59,13 @@ test('after five wrong passwords in a minute nothing is compared until the first
 test('fifty in an hour bar for the rest of it, and right ones count for nothing', async () => {
   const w = await world();
   const start = w.now;
-  for (let i = 0; i < 10; i += 1) {
+  for (let i = 0; i < 9; i += 1) {
     expect(await codes(w, login(user, 'wrong'), 5)).toEqual(five);
     w.now += MINUTE;
-    if (i < 9) expect(await codes(w, login(user, 'p1'), 6)).not.toContain(LIMITED.code);
+    expect(await codes(w, login(user, 'p1'), 6)).not.toContain(LIMITED.code);
   }
+  expect(await codes(w, login(user, 'wrong'), 5)).toEqual(five);
+  w.now += MINUTE;
   expect(await w.fault(login(user, 'p1'))).toMatchObject(LIMITED);
   w.now = start + 59 * MINUTE;
   expect(await w.fault(login(user, 'p1'))).toMatchObject(LIMITED);
