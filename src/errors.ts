@@ -141,3 +141,7 @@ export function statusOf(faults: readonly Fault[]): number {
   for (const each of faults) if (best && RANK(each.code) < RANK(best.code)) best = each;
   return best ? (best.status ?? FAULTS[best.code].status) : 500;
 }
+
+/** JavaScript's stack ends where no promise of ours says; hosts name its end differently. */
+export const isStackExhausted = (thrown: unknown): boolean =>
+  thrown instanceof RangeError || (thrown instanceof Error && thrown.name === 'InternalError');

@@ -1,5 +1,5 @@
 /** Values as the wire JSON of an API version. The hot path of every read: text by concatenation. Spec: values 1 to 7. */
-import { Refusal, unreachable } from '../errors.ts';
+import { isStackExhausted, Refusal, unreachable } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { collectionOf, nativeRef, setMembers } from '../values/object-view.ts';
 import { formatDate, formatTime } from '../values/time.ts';
@@ -38,8 +38,15 @@ export interface RenderContext {
  * @throws Refusal `bad request` for what nests deeper than `LIMITS.renderDepth`, `limit_exceeded` for what is longer than
  * `LIMITS.answerChars`
  */
-export const renderValue = (value: Value, context: RenderContext): string =>
-  render(value, context, 0) ?? 'null';
+export function renderValue(value: Value, context: RenderContext): string {
+  try {
+    return render(value, context, 0) ?? 'null';
+  } catch (thrown) {
+    // Functions that hold functions begin anew at every level.
+    if (isStackExhausted(thrown)) return refuseDepth();
+    throw thrown;
+  }
+}
 
 /** Undefined: the value renders as nothing, its place in an object or array closes. */
 function render(value: Value, context: RenderContext, depth: number): string | undefined {
@@ -62,6 +69,10 @@ function render(value: Value, context: RenderContext, depth: number): string | u
 
 function deeper(depth: number): number {
   if (depth < LIMITS.renderDepth) return depth + 1;
+  return refuseDepth();
+}
+
+function refuseDepth(): never {
   throw new Refusal('bad request', `The result nests deeper than ${LIMITS.renderDepth} levels.`);
 }
 

@@ -2,7 +2,7 @@
  * Evaluates the checked tree, synchronously; whatever is not at hand suspends the run.
  * Spec: functions 3.5 and 4.
  */
-import { fail } from '../errors.ts';
+import { fail, isStackExhausted } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { Suspended } from '../store/reader.ts';
 import { isArray } from '../values/value.ts';
@@ -14,7 +14,6 @@ import { Frame, frameAbove, lambdaNodeOf, LambdaValue, type Slot } from './lambd
 import { EFFECT_RANK, positionOf } from './node.ts';
 import type { Argument, Effect, LambdaNode, Node, NodeOf, Pattern, Where } from './node.ts';
 import type { ApiVersion, ReadTime, WriteSession } from './session.ts';
-import { isStackExhausted } from './stack.ts';
 
 /** What limits one evaluation. */
 export interface EvaluateOptions {

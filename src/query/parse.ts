@@ -3,7 +3,7 @@
  * Constant parts are folded into one node. Spec: functions 1.1, 3.5 and 4.1; values 7.
  */
 import { JsonError, parseJson, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
-import { fail, QueryFailure, type Fault, type Step } from '../errors.ts';
+import { fail, type Fault, isStackExhausted, QueryFailure, type Step } from '../errors.ts';
 import { Double, isArray, isObject } from '../values/value.ts';
 import type { Lambda, Value } from '../values/value.ts';
 import { argumentAt } from './casts.ts';
@@ -18,7 +18,6 @@ import { collect, Dynamic, effectOfAll, isLambda, toNode } from './parsed.ts';
 import type { FormParser, Parsed } from './parsed.ts';
 import { Scopes } from './scopes.ts';
 import { API_VERSIONS, type ApiVersion } from './session.ts';
-import { isStackExhausted } from './stack.ts';
 import { lookup, type FoundForm } from './table.ts';
 
 /**
