@@ -86,7 +86,7 @@ export const SETTINGS = {
   hashCost: row(
     '--hash-cost <number>',
     'cost of new password hashes (bcrypt)',
-    integer(LIMITS.hashCostMin, LIMITS.hashCostMax),
+    integer(LIMITS.hashCostNewMin, LIMITS.hashCostMax),
     String(DEFAULT_SETTINGS.hashCost),
   ),
   queryLog: row('--query-log <on|off>', 'whether queries are recorded, for exports', onOff, 'on'),
