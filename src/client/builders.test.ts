@@ -145,13 +145,31 @@ const specialArguments: Readonly<Record<string, fc.Arbitrary<readonly Recipe[]>>
   ),
   Paginate: fc.tuple(
     recipe,
-    fc.dictionary(fc.constantFrom('size', 'after', 'before', 'ts', 'cursor'), recipe).map(
-      (each): Recipe =>
-        (kit) =>
-          Object.fromEntries(Object.entries(each).map(([name, make]) => [name, make(kit)])),
-    ),
+    fc
+      .dictionary(
+        fc.constantFrom('size', 'after', 'before', 'ts', 'cursor', 'events', 'sources'),
+        recipe,
+      )
+      .map(
+        (each): Recipe =>
+          (kit) =>
+            Object.fromEntries(Object.entries(each).map(([name, make]) => [name, make(kit)])),
+      ),
   ),
 };
+
+/** A call of any builder, with such calls among its arguments. */
+const { program } = fc.letrec<{ program: Recipe; argument: Recipe }>((tie) => ({
+  argument: fc.oneof({ depthSize: 'small' }, recipe, tie('program')),
+  program: fc.constantFrom(...names.filter((name) => !(name in specialArguments))).chain((name) => {
+    const { min = 1, max = 2 } = BUILDER_ROWS.find((each) => each.name === name) ?? {};
+    return fc.array(tie('argument'), { minLength: min, maxLength: Math.min(max, min + 2) }).map(
+      (args): Recipe =>
+        (kit) =>
+          kit.q[name]?.(...args.map((make) => make(kit))),
+    );
+  }),
+}));
 
 /** Wire text, or that the call was refused. */
 function wire(kit: Kit, name: string, recipes: readonly Recipe[]): string {
@@ -180,6 +198,19 @@ test.each(names)('q.%s() makes the wire JSON of the original driver', (name) => 
       expect(wire(ours, name, recipes)).toBe(wire(theirs, name, recipes));
     }),
     { numRuns: 60 },
+  );
+});
+
+test('q makes the wire JSON of the original driver for whole programs', () => {
+  const textOf = (kit: Kit, make: Recipe): string => {
+    const expression = make(kit);
+    return kit === ours ? encodeQuery(expression) : JSON.stringify(expression);
+  };
+  fc.assert(
+    fc.property(program, (make) => {
+      expect(textOf(ours, make)).toBe(textOf(theirs, make));
+    }),
+    { numRuns: 1000 },
   );
 });
 
