@@ -53,10 +53,10 @@ const watchMessages = (page: Page) =>
     navigator.serviceWorker.addEventListener('message', ({ data, ports }) => {
       note('service worker messages', data);
       for (const port of ports) {
-        const { postMessage } = port;
+        const post = port.postMessage.bind(port) as (message: unknown) => void;
         port.postMessage = (message: unknown) => {
           note('service worker messages', message);
-          postMessage.call(port, message);
+          post(message);
         };
       }
     });
@@ -169,7 +169,9 @@ const storage = (page: Page) =>
         cached.push(`${name} ${request.url} ${await (await cache.match(request))?.text()}`);
       }
     }
-    const web = JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]);
+    const web =
+      [localStorage, sessionStorage].map((each) => JSON.stringify(Object.entries(each))).join() +
+      document.cookie;
     return { files, cached, web };
   });
 

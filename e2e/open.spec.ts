@@ -161,7 +161,7 @@ test('rows of a newer format are neither written nor opened', async ({ profile }
   await openNotes(old, 'newer');
   await rememberClosed(old);
   const other = await profile.openTab();
-  expect(await raiseFormat(other, 'newer')).toBe(5);
+  expect(await raiseFormat(other, 'newer')).toBe(6);
   expect(await queryFailure(old)).toMatch(/newer version of the app/);
   await expect.poll(() => closedEvents(old)).toEqual([expect.stringMatching(/newer version/)]);
   expect(await openingFailure(other, 'newer')).toMatchObject({

@@ -214,7 +214,10 @@ test('unlock() by password gives a token; a wrong one leaves everything locked',
         };
         try {
           const { secret } = await db.unlock({ user: users[user], password });
-          return await db.client({ secret }).query(q.Exists(q.CurrentIdentity()));
+          return (
+            secret !== undefined &&
+            (await db.client({ secret }).query(q.Exists(q.CurrentIdentity())))
+          );
         } catch (error) {
           return (error as { code?: string }).code;
         }

@@ -7,6 +7,7 @@ import type {
   LossReport,
   QueryCall,
   QueryReply,
+  PageMessage,
   WorkerMessage,
 } from '../src/host/api.ts';
 import { handleRequest } from '../src/http/handle.ts';
@@ -16,6 +17,7 @@ import { locked } from './lock.ts';
 import type { OpenDatabase } from './open-database.ts';
 import type { OutgoingStreams } from './outgoing-streams.ts';
 import type { QueryRunner } from './query-runner.ts';
+import { report } from './replies.ts';
 import type { StoredDatabase } from './stored-database.ts';
 
 export interface Opened {
@@ -108,7 +110,31 @@ export async function verify({ database, port }: Opened): Promise<readonly strin
   return problems;
 }
 
-export function lockedLiveAnswer(id: number): WorkerMessage {
+function lockedLiveAnswer(id: number): WorkerMessage {
   const { code, message } = locked();
   return { type: 'answer', id, status: REFUSALS[code], body: errorText(code, message) };
+}
+
+/** What the page says through the port. */
+export function hear({ database, streams, port }: Opened, message: PageMessage): void {
+  switch (message.type) {
+    case 'subscribe':
+      if (database.isLocked) {
+        port.postMessage(lockedLiveAnswer(message.id));
+        return;
+      }
+      database.live.add(message.id, message.secret, message.query);
+      return;
+    case 'unsubscribe':
+      database.live.remove(message.id);
+      return;
+    case 'pull':
+      void streams.pull(message.stream);
+      return;
+    case 'cancel':
+      streams.cancel(message.stream).catch(report);
+      return;
+    case 'ping':
+      port.postMessage({ type: 'pong' } satisfies WorkerMessage);
+  }
 }

@@ -17,7 +17,7 @@ import {
   answerHttp,
   askHub,
   lockedAnswer,
-  lockedLiveAnswer,
+  hear,
   readLogFile,
   reportOf,
   verify,
@@ -85,7 +85,7 @@ export function createHost(options: HostOptions): HostApi<MessagePort> {
         await database.sync.stop();
         return undefined;
       }),
-    unsent: () => host.answer(({ database }) => database.sync.unsent()),
+    unsent: () => host.unsent(),
     lock: () => host.lock(),
     unlock: (call) => host.unlock(call),
     close: () => host.close(),
@@ -179,12 +179,21 @@ class Host {
     });
   }
 
+  /** Also of a locked database: whoever wants to be rid of it must know what would be lost. */
+  unsent(): Promise<Reply<number>> {
+    return replyOf(async () => {
+      const { state } = this;
+      if (state.kind !== 'open' && state.kind !== 'locked') throw refusalIn(state);
+      return state.opened.database.sync.unsent();
+    });
+  }
+
   unlock(call: UnlockCall): Promise<Reply<UnlockReply>> {
     return replyOf(async () => {
       const { state } = this;
       if (state.kind !== 'locked' && state.kind !== 'open') throw refusalIn(state);
       const { stored, database } = state.opened;
-      const reply = await tryLogin(database.engine, database.rootSecret, call);
+      const reply = await tryLogin(database, call);
       // Unless it was turned in another tab meanwhile.
       if (reply.status >= 300 || this.state.kind !== 'locked') return reply;
       await writeLock(stored.store, 'open');
@@ -292,27 +301,4 @@ function refusalIn(state: State): Refusal {
   if (state.kind === 'closed') return state.refusal();
   if (state.kind === 'locked') return locked();
   return new Refusal('storage_unavailable', 'It is not open yet.');
-}
-
-function hear({ database, streams, port }: Opened, message: PageMessage): void {
-  switch (message.type) {
-    case 'subscribe':
-      if (database.isLocked) {
-        port.postMessage(lockedLiveAnswer(message.id));
-        return;
-      }
-      database.live.add(message.id, message.secret, message.query);
-      return;
-    case 'unsubscribe':
-      database.live.remove(message.id);
-      return;
-    case 'pull':
-      void streams.pull(message.stream);
-      return;
-    case 'cancel':
-      streams.cancel(message.stream).catch(report);
-      return;
-    case 'ping':
-      port.postMessage({ type: 'pong' } satisfies WorkerMessage);
-  }
 }

@@ -24,8 +24,10 @@ import { pause } from './pause.ts';
 import { report } from './replies.ts';
 import { SyncSession } from './sync/session.ts';
 import { syncedEngine } from './sync/synced-engine.ts';
+import { isLoginOfCopy } from './sync/unlock-copy.ts';
 import { OfflineLogin } from './sync/verifier.ts';
 import { Tabs } from './tabs.ts';
+import type { LoginHost } from './unlock.ts';
 
 const REGION_GROUP = 'local';
 const BUILD = 'burrow-0.1.0';
@@ -58,6 +60,7 @@ export interface OpenDatabase {
   readonly clock: () => number;
   readonly rootSecret: string;
   readonly isLocked: boolean;
+  readonly isLoginOfCopy: LoginHost['isLoginOfCopy'];
   /** Lets go of everything. Nothing may be under way. */
   close(): Promise<void>;
 }
@@ -124,17 +127,18 @@ export async function openDatabase(
     if (!isClosing) report(reason);
   };
   const { passwords } = pool;
+  const offlineLogin = new OfflineLogin({
+    store,
+    transactions: stored.transactions,
+    clock,
+    hash: (password, cost) => passwords.hash(password, cost),
+    verify: (password, hash) => passwords.verify(password, hash),
+  });
   const sync = new SyncSession({
     name: options.name,
     replica,
     engine: stored,
-    offlineLogin: new OfflineLogin({
-      store,
-      transactions: stored.transactions,
-      clock,
-      hash: (password, cost) => passwords.hash(password, cost),
-      verify: (password, hash) => passwords.verify(password, hash),
-    }),
+    offlineLogin,
     tabs,
     clock,
     random,
@@ -202,6 +206,7 @@ export async function openDatabase(
     clock,
     rootSecret,
     isLocked,
+    isLoginOfCopy: (call) => isLoginOfCopy({ name: options.name, replica, offlineLogin }, call),
     async close() {
       isClosing = true;
       housekeeper.close();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EngineWorld, ROOT, coll, create, doc, obj } from '../src/engine/testing/engine-world.ts';
 import type { UnlockCall } from '../src/host/api.ts';
-import { tryLogin } from './unlock.ts';
+import { tryLogin, type LoginHost } from './unlock.ts';
 
 const PASSWORD = 'correct horse';
 
@@ -28,8 +28,14 @@ async function withAlice(): Promise<EngineWorld> {
 const secretOf = async (world: EngineWorld, params: Record<string, unknown>): Promise<string> =>
   (await world.document({ create_key: obj(params) })).secret;
 
+const hostOf = (world: EngineWorld, isOwner?: boolean): LoginHost => ({
+  engine: world.engine,
+  rootSecret: ROOT,
+  isLoginOfCopy: () => Promise.resolve(isOwner),
+});
+
 async function attempt(world: EngineWorld, call: UnlockCall) {
-  const { status, body } = await tryLogin(world.engine, ROOT, call);
+  const { status, body } = await tryLogin(hostOf(world), call);
   const { resource, errors } = JSON.parse(body) as {
     resource?: { secret: string };
     errors?: { code: string; description: string }[];
@@ -121,4 +127,18 @@ test('tryLogin() evaluates nothing that could carry data out, or change any', as
     expect(tried.body).not.toContain('alice');
   }
   expect(await world.ask({ exists: doc('users', 1) })).toBe(true);
+});
+
+test('tryLogin() opens a copy to the person whose it is, and to keys of this device', async () => {
+  const world = await withAlice();
+  const byPassword = { user: JSON.stringify(doc('users', 1)), password: PASSWORD };
+  const bodyOf = async (call: UnlockCall, isOwner: boolean) =>
+    (await tryLogin(hostOf(world, isOwner), call)).body;
+  expect(await bodyOf({ secret: 'the hub’s' }, true)).toBe('{"resource":{"secret":"the hub’s"}}');
+  expect(await bodyOf(byPassword, true)).toBe('{"resource":{}}');
+  // What stands in the copy is no login: passwords are the hub's.
+  expect(await bodyOf(byPassword, false)).toContain('authentication failed');
+  expect(await bodyOf({ secret: 'another' }, false)).toContain('unauthorized');
+  const secret = await secretOf(world, { role: 'admin' });
+  expect(await bodyOf({ secret }, false)).toContain(secret);
 });

@@ -4,14 +4,26 @@ import type { Refusal } from '../src/errors.ts';
 import { errorText } from '../src/http/message.ts';
 import type { UnlockCall, UnlockReply } from '../src/host/api.ts';
 
+export interface LoginHost {
+  readonly engine: Pick<Engine, 'authenticate' | 'query'>;
+  readonly rootSecret: string;
+  /** Whether it is the login of the person whose copy of a hub's database this is; undefined: it is no copy. */
+  readonly isLoginOfCopy: (call: UnlockCall) => Promise<boolean | undefined>;
+}
+
 /** Answers as a query does: the secret that unlocks, or the errors. */
 export async function tryLogin(
-  engine: Pick<Engine, 'authenticate' | 'query'>,
-  rootSecret: string,
+  { engine, rootSecret, isLoginOfCopy }: LoginHost,
   call: UnlockCall,
 ): Promise<UnlockReply> {
+  if (!('secret' in call) && !isPlainUser(call.user)) {
+    return refused(400, 'bad request', NOT_PLAIN);
+  }
+  const isOwner = await isLoginOfCopy(call);
+  if (isOwner) return accepted('secret' in call ? call.secret : undefined);
   if ('secret' in call) return trySecret(engine, call.secret);
-  if (!isPlainUser(call.user)) return refused(400, 'bad request', NOT_PLAIN);
+  // Passwords are the hub's.
+  if (isOwner === false) return refused(400, 'authentication failed', WRONG);
   const params = JSON.stringify({ object: { password: call.password } });
   const { status, body } = await engine.query({
     secret: rootSecret,
@@ -24,6 +36,7 @@ export async function tryLogin(
   return accepted(resource.secret);
 }
 
+const WRONG = 'The password does not match, or this is not the person whose copy this is.';
 const NOT_PLAIN =
   'The user who unlocks a database is named by a ref, or by match() of an index with texts and numbers as terms.';
 
@@ -73,11 +86,15 @@ function isPlain(json: unknown): boolean {
   return Object.entries(json).every(([form, value]) => PLAIN_FORMS.has(form) && isPlain(value));
 }
 
-const accepted = (secret: string): UnlockReply => ({
+const accepted = (secret: string | undefined): UnlockReply => ({
   status: 200,
-  body: JSON.stringify({ resource: { secret } }),
+  body: JSON.stringify({ resource: secret === undefined ? {} : { secret } }),
 });
 
-function refused(status: number, code: Refusal['code'], description: string): UnlockReply {
+function refused(
+  status: number,
+  code: Refusal['code'] | 'authentication failed',
+  description: string,
+): UnlockReply {
   return { status, body: errorText(code, description) };
 }

@@ -114,12 +114,12 @@ export class Database extends EventTarget {
 
   /**
    * Opens the lock, in all tabs.
-   * @returns the secret given, or of the new token of who logged in by password
+   * @returns the secret given, or of the new token of who logged in by password; none in a copy of a hub's, where `sync()` goes on
    * @throws QueryError `unauthorized`, `authentication failed`
    */
-  async unlock(login: Login): Promise<{ readonly secret: string }> {
+  async unlock(login: Login): Promise<{ readonly secret?: string }> {
     return (await valueOf(await this.link.unlock(unlockCall(login)))) as {
-      readonly secret: string;
+      readonly secret?: string;
     };
   }
 

@@ -80,7 +80,7 @@ export type UnlockCall =
   | { readonly secret: string }
   | { readonly user: string; readonly password: string };
 
-/** As of a query: `{"resource":{"secret":…}}` or `{"errors":[…]}`. */
+/** As of a query: `{"resource":{"secret":…}}`, without a secret for the password of a copy's owner, or `{"errors":[…]}`. */
 export type UnlockReply = Pick<QueryReply, 'status' | 'body'>;
 
 export interface QueryCall {

@@ -83,6 +83,13 @@ export class FakeWorker extends EventTarget {
       lock: done,
       unlock: () => missing,
       forget: done,
+      sync: () => missing,
+      submit: () => missing,
+      syncWait: done,
+      writes: () => Promise.resolve({ ok: true, value: [] }),
+      resolveWrite: done,
+      stopSync: done,
+      unsent: () => Promise.resolve({ ok: true, value: 0 }),
       ...answers,
       open: (options, port) => {
         this.opened.push(options);
