@@ -20,7 +20,7 @@ export const pastQuery = (ref: string): string =>
 
 /** Takes in what was told as it happened. */
 export function addToPast(past: KnownPast, ts: Micros, event: JsonObject): void {
-  const action = String(event.get('action'));
+  const action = actionOf(event);
   const document = event.get('document');
   const data = document instanceof Map && action !== 'delete' ? document.get('data') : null;
   past.set(ts, { action, data: data ?? null });
@@ -35,7 +35,7 @@ export function readPast(body: string): KnownPast {
   let data: Json = null;
   for (const event of Array.isArray(events) ? events : []) {
     if (!(event instanceof Map)) continue;
-    const action = String(event.get('action'));
+    const action = actionOf(event);
     const change = event.get('data') ?? null;
     if (action === 'update') data = patched(data, change);
     else data = change;
@@ -62,6 +62,11 @@ export function surgeryBetween(
   );
   const taken = [...before].flatMap(([ts, { action }]) => (now.has(ts) ? [] : [{ ts, action }]));
   return { put, taken };
+}
+
+function actionOf(event: JsonObject): string {
+  const action = event.get('action');
+  return typeof action === 'string' ? action : '';
 }
 
 const isSameData = (known: Past | undefined, data: Json): boolean =>
