@@ -24,7 +24,7 @@ import type {
   Verdict,
   Welcome,
 } from '../../protocol.ts';
-import { Fingerprint } from '../../fingerprint.ts';
+import { bucketOf, Fingerprint } from '../../fingerprint.ts';
 import { prepareEpoch } from '../epoch.ts';
 import { createSyncHub, isSyncRefusal, type SyncHub } from '../sync-hub.ts';
 
@@ -268,15 +268,16 @@ function differencesOf(
   differing: Checked['differing'],
   held: readonly (readonly [string, string])[],
 ): readonly DocumentName[] {
-  const there = new Map(
+  const there = new Map<string, number>(
     differing.flatMap(({ documents }) =>
       documents.map(([collection, id, ts]) => [`${collection}/${id}`, ts] as const),
     ),
   );
   const buckets = new Set(differing.map(({ bucket }) => bucket));
-  const here = new Map(held.map(([name, stored]) => [name, tsOf(stored)]));
+  const here = new Map<string, number>(held.map(([name, stored]) => [name, tsOf(stored)]));
   const names = new Set<string>();
   for (const [name, ts] of there) if (here.get(name) !== ts) names.add(name);
-  for (const name of here.keys()) if (!there.has(name) && buckets.size > 0) names.add(name);
+  for (const name of here.keys())
+    if (!there.has(name) && buckets.has(bucketOf(...nameOf(name)))) names.add(name);
   return [...names].map(nameOf);
 }
