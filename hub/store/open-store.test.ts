@@ -1,11 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { COUNTER, counterOf, increment, row, STRICT } from '../../src/store/testing/store-rows.ts';
+import { Refusal } from '../../src/errors.ts';
+import { EngineWorld, ROOT } from '../../src/engine/testing/engine-world.ts';
+import {
+  COUNTER,
+  counterOf,
+  everything,
+  increment,
+  put,
+  row,
+  STRICT,
+} from '../../src/store/testing/store-rows.ts';
 import { openServer, sharedPostgres } from '../testing/hub-stores.ts';
 import { takeFolder } from './folder-lock.ts';
 import { Health } from './health.ts';
@@ -22,6 +33,10 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'burrow-store-'));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const textOf = (file: string): string => readFileSync(new URL(file, import.meta.url), 'utf8');
+const statements = textOf('./statements.ts');
+const migrations = textOf('./migrations.ts');
 
 const silent = (): void => undefined;
 
@@ -83,9 +98,10 @@ describe('takeFolder()', () => {
     );
     const taken = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     expect(taken).toHaveLength(1);
-    for (const each of settled)
-      if (each.status === 'rejected')
-        expect(each.reason).toMatchObject({ code: 'storage_blocked' });
+    const refused = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    expect(
+      refused.every((each) => each instanceof Refusal && each.code === 'storage_blocked'),
+    ).toBe(true);
     await taken[0]?.release();
   });
 
@@ -146,6 +162,19 @@ describe('PGlite', () => {
     await Promise.all([under, increment(store), increment(store)]);
     expect(threads).toHaveLength(2);
     expect(await counterOf(store)).toBe(4);
+    await database.close();
+  });
+
+  test('takes values however deep they nest, for it parses none; the engine refuses such a query (F35)', async () => {
+    const database = openPglite('memory:');
+    const store = await openTables(database, 'main');
+    const deep = '['.repeat(8000) + ']'.repeat(8000);
+    await put(store, 'documents', [{ ...row('deep', ['e']), value: deep }]);
+    expect((await everything(store)).documents[0]?.value).toBe(deep);
+    const { engine } = new EngineWorld(store);
+    const request = { secret: ROOT, query: deep, apiVersion: '4', allows: 'write' } as const;
+    expect(await engine.query(request)).toMatchObject({ status: 400 });
+    expect(statements + migrations).not.toMatch(/json/iu);
     await database.close();
   });
 

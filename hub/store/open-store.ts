@@ -7,7 +7,6 @@ import { Health, type StoreHealth } from './health.ts';
 import { OtherCommits } from './other-commits.ts';
 import { isMemory, openPglite } from './pglite-database.ts';
 import { PgDatabase } from './pg-database.ts';
-import type { SqlDatabase } from './sql-client.ts';
 import { newWriter, openTables } from './sql-tables.ts';
 
 export interface HubStoreOptions {

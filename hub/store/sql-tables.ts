@@ -10,27 +10,36 @@ import { makeSequencers } from './statements.ts';
 /** A name that no other store has had. */
 export const newWriter = (): string => randomBytes(12).toString('hex');
 
+const TRIES_MAX = 3;
+
 /** @throws Refusal `storage_unavailable`; the database stays open, and the caller's to close */
 export async function openTables(
   database: SqlDatabase,
   tenant: string,
   options: Partial<Pick<SqlStoreOptions, 'writer' | 'watched' | 'random'>> = {},
 ): Promise<SqlStore> {
-  try {
-    const connection = await database.connect();
+  for (let tries = 1; ; tries += 1) {
+    let isConnected = false;
     try {
-      await migrate(connection);
-      await connection.run([makeSequencers(tenant)]);
-    } finally {
-      connection.release();
+      const connection = await database.connect();
+      isConnected = true;
+      try {
+        await migrate(connection);
+        await connection.run([makeSequencers(tenant)]);
+        break;
+      } finally {
+        connection.release();
+      }
+    } catch (reason) {
+      if (!(reason instanceof SqlFailure)) throw reason;
+      // Where nobody answers, the address is wrong; a connection that was lost is made again.
+      if (isConnected && reason.mayTryAgain && tries < TRIES_MAX) continue;
+      throw new Refusal(
+        'storage_unavailable',
+        `The database could not be opened: ${reason.message}.`,
+        { cause: reason },
+      );
     }
-  } catch (reason) {
-    if (!(reason instanceof SqlFailure)) throw reason;
-    throw new Refusal(
-      'storage_unavailable',
-      `The database could not be opened: ${reason.message}.`,
-      { cause: reason },
-    );
   }
   return new SqlStore({
     database,

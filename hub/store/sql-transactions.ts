@@ -56,7 +56,7 @@ abstract class Transaction implements ReadTx {
 }
 
 /** What was fetched first has changed before the second fetch: the body is run again, in a snapshot. */
-export class Moved {}
+export class Moved extends Error {}
 
 export interface ReadTransactionOptions {
   readonly tenant: string;

@@ -8,6 +8,11 @@ const refTo = (collection: string, id: number): Query => ({
   ref: { collection },
   id: String(id),
 });
+const text = (query: Query): string => JSON.stringify(query);
+/** By way of its text: an object literal with a `then` looks like a promise. */
+const branch = (condition: Query, yes: Query, no: Query): Query =>
+  JSON.parse(`{"if":${text(condition)},"then":${text(yes)},"else":${text(no)}}`);
+
 const dataOf = (field: string, ref: Query): Query => ({
   select: ['data', field],
   from: { get: ref },
@@ -47,22 +52,14 @@ export type PlannedStep =
 export const listTransaction = (steps: readonly PlannedStep[]): Query =>
   steps.map((step) => {
     const ref = refTo(LISTS, step.key);
-    if (step.kind === 'read') return { if: { exists: ref }, then: dataOf('values', ref), else: [] };
-    return {
-      if: { exists: ref },
-      then: {
-        do: [
-          {
-            update: ref,
-            params: withData({
-              values: { append: [step.value], collection: dataOf('values', ref) },
-            }),
-          },
-          true,
-        ],
-      },
-      else: { do: [{ create: ref, params: withData({ values: [step.value] }) }, true] },
-    };
+    const isThere = { exists: ref };
+    if (step.kind === 'read') return branch(isThere, dataOf('values', ref), []);
+    const values = { append: [step.value], collection: dataOf('values', ref) };
+    return branch(
+      isThere,
+      { do: [{ update: ref, params: withData({ values }) }, true] },
+      { do: [{ create: ref, params: withData({ values: [step.value] }) }, true] },
+    );
   });
 
 /** @param answers of the query above */
@@ -85,17 +82,17 @@ const setBalance = (id: number, balance: Query): Query => ({
 /** Moves it when there is enough. */
 export const transfer = (from: number, to: number, amount: number): Query => ({
   let: [{ from: balanceOf(from) }, { to: balanceOf(to) }],
-  in: {
-    if: { gte: [{ var: 'from' }, amount] },
-    then: {
+  in: branch(
+    { gte: [{ var: 'from' }, amount] },
+    {
       do: [
         setBalance(from, { subtract: [{ var: 'from' }, amount] }),
         setBalance(to, { add: [{ var: 'to' }, amount] }),
         true,
       ],
     },
-    else: false,
-  },
+    false,
+  ),
 });
 
 /** All balances, through a page of the collection. */
@@ -110,30 +107,19 @@ export const balances: Query = {
   },
 };
 
-const registerValue = (id: number): Query => ({
-  if: { exists: refTo(REGISTERS, id) },
-  then: dataOf('value', refTo(REGISTERS, id)),
-  else: 0,
-});
+export const readRegister = (id: number): Query => {
+  const ref = refTo(REGISTERS, id);
+  return branch({ exists: ref }, dataOf('value', ref), 0);
+};
 
-export const readRegister = registerValue;
+export const writeRegister = (id: number, value: number): Query => {
+  const ref = refTo(REGISTERS, id);
+  const params = withData({ value });
+  return { do: [branch({ exists: ref }, { update: ref, params }, { create: ref, params }), true] };
+};
 
-export const writeRegister = (id: number, value: number): Query => ({
-  do: [
-    {
-      if: { exists: refTo(REGISTERS, id) },
-      then: { update: refTo(REGISTERS, id), params: withData({ value }) },
-      else: { create: refTo(REGISTERS, id), params: withData({ value }) },
-    },
-    true,
-  ],
-});
-
-export const compareAndSet = (id: number, from: number, to: number): Query => ({
-  if: { equals: [registerValue(id), from] },
-  then: writeRegister(id, to),
-  else: false,
-});
+export const compareAndSet = (id: number, from: number, to: number): Query =>
+  branch({ equals: [readRegister(id), from] }, writeRegister(id, to), false);
 
 export const takeName = (name: string, by: number): Query => ({
   create: { collection: NAMES },

@@ -24,7 +24,8 @@ export function sharedDatabases(): {
   return {
     pglite: async () => (pglite ??= openPglite('memory:')),
     postgres: async () => {
-      const { url } = await server();
+      // Another server that speaks the wire: docs/hub-sql.md.
+      const url = process.env['BURROW_POSTGRES_URL'] ?? (await server()).url;
       return (postgres ??= openServer(url));
     },
   };

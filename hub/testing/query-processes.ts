@@ -64,14 +64,18 @@ export class QueryProcess {
   }
 
   private async begin(): Promise<ChildProcess> {
-    const child = this.start();
-    child.once('exit', () => {
-      for (const id of [...this.waiting.keys()]) this.settle(id, undefined);
-      if (!this.isOver) this.child = this.begin();
-    });
-    await once(child, 'message');
-    child.on('message', (answered: Answered) => this.settle(answered.id, answered));
-    return child;
+    for (;;) {
+      const child = this.start();
+      const gone = once(child, 'exit').then(() => 'gone' as const);
+      // It may be cut off while it opens its store.
+      if ((await Promise.race([gone, once(child, 'message')])) === 'gone') continue;
+      child.on('message', (answered: Answered) => this.settle(answered.id, answered));
+      child.once('exit', () => {
+        for (const id of this.waiting.keys()) this.settle(id, undefined);
+        if (!this.isOver) this.child = this.begin();
+      });
+      return child;
+    }
   }
 
   private settle(id: number, answered: Answered | undefined): void {

@@ -50,14 +50,8 @@ export function isLinearizable(operations: readonly RegisterOperation[], initial
 
 /** Undefined: this call cannot have been answered so. */
 function valueAfter(call: RegisterCall, value: number, isUnknown: boolean): number | undefined {
-  switch (call.kind) {
-    case 'write':
-      return call.value;
-    case 'read':
-      return isUnknown || call.value === value ? value : undefined;
-    case 'compare and set':
-      if (isUnknown) return call.from === value ? call.to : value;
-      if ((call.from === value) !== call.isSet) return undefined;
-      return call.isSet ? call.to : value;
-  }
+  if (call.kind === 'write') return call.value;
+  if (call.kind === 'read') return isUnknown || call.value === value ? value : undefined;
+  const isSet = call.from === value;
+  return isUnknown || isSet === call.isSet ? (isSet ? call.to : value) : undefined;
 }
