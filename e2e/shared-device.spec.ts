@@ -336,9 +336,16 @@ test('a forgetting that was cut off is finished by the next open', async ({ prof
   const one = await profile.openTab();
   await open(one);
   await fillIn(one);
-  // The mark is there, the deletion is not.
+  // The mark is there, the deletion is not; nor that of what sync keeps beside it.
   await one.evaluate(async (name) => {
     await db.close();
+    await new Promise<void>((resolve) => {
+      const vault = indexedDB.open(`${name}:token`);
+      vault.addEventListener('success', () => {
+        vault.result.close();
+        resolve();
+      });
+    });
     await new Promise<void>((resolve, reject) => {
       const opening = indexedDB.open(name);
       opening.addEventListener('success', () => {
@@ -369,6 +376,7 @@ test('a forgetting that was cut off is finished by the next open', async ({ prof
   await open(one);
   expect(await one.evaluate(() => [db.isLocked, db.loss])).toEqual([false, undefined]);
   await expect(readNote(one)).rejects.toThrow('invalid ref');
+  expect((await scan(one)).databases).toEqual([NAME]);
 });
 
 test('a tab that heard nothing meets the lock in the store', async ({ profile }) => {

@@ -217,8 +217,7 @@ class Host {
         await writeLock(stored.store, 'forgotten').catch(report);
         database.tabs.tell({ type: 'destroyed' });
       });
-      await opened?.stored.destroy();
-      if (opened) await forgetOutside(opened.name);
+      if (opened) await destroyAll(opened.name, () => opened.stored.destroy());
       return undefined;
     });
   }
@@ -229,8 +228,7 @@ class Host {
       const tabs = new Tabs(name, () => undefined);
       tabs.tell({ type: 'destroyed' });
       try {
-        await this.options.destroyStore(name);
-        await forgetOutside(name);
+        await destroyAll(name, () => this.options.destroyStore(name));
       } finally {
         tabs.close();
       }
@@ -245,7 +243,7 @@ class Host {
     const stored = await this.options.openStore(name, onClosed);
     const state = await readLock(stored.store);
     if (state !== 'forgotten') return { stored, store: stored.store, isLocked: state === 'locked' };
-    await stored.destroy();
+    await destroyAll(name, () => stored.destroy());
     const fresh = await this.options.openStore(name, onClosed);
     return { stored: fresh, store: fresh.store, isLocked: false };
   }
@@ -291,6 +289,16 @@ class Host {
     const isNews = this.state.kind === (state === 'locked' ? 'open' : 'locked');
     if (isNews) this.lose(state === 'locked' ? locked : unlocked, () => tell({ type: state }));
   }
+}
+
+/** What lies beside it first, while the mark still tells whoever opens it to go on; and again, for tabs that had not heard. */
+async function destroyAll(name: string, destroyStore: () => Promise<void>): Promise<void> {
+  try {
+    await forgetOutside(name);
+  } finally {
+    await destroyStore();
+  }
+  await forgetOutside(name);
 }
 
 const closed = (): Refusal => new Refusal('storage_unavailable', 'The database was closed.');
