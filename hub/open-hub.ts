@@ -7,9 +7,10 @@ import type { HttpHost } from '../src/http/message.ts';
 import { LogExports } from '../src/logs/exports.ts';
 import { QueryLog } from '../src/logs/query-log.ts';
 import type { Store } from '../src/store/port.ts';
+import { createAccessTokens } from './access-tokens.ts';
+import { Background } from './background.ts';
 import { createClock } from './clock.ts';
 import { prepareHubRows } from './hub-rows.ts';
-import { IndexBuilder } from './index-builder.ts';
 import { openGzip } from './open-gzip.ts';
 import { PasswordPool } from './passwords/password-pool.ts';
 import type { HubSettings } from './settings.ts';
@@ -22,7 +23,7 @@ export type HubGround = Pick<HubStore, 'store' | 'lease' | 'onOtherCommit' | 'cl
 
 export type OpenHubSettings = Pick<
   HubSettings,
-  'rootSecret' | 'regionGroup' | 'hashCost' | 'queryLog' | 'limits'
+  'rootSecret' | 'regionGroup' | 'hashCost' | 'publicUrl' | 'queryLog' | 'limits'
 >;
 
 export interface OpenedHub {
@@ -74,6 +75,8 @@ export async function openHub(
     rootSecret: { hash: rows.rootHash ?? '' },
     regionGroup,
     pause,
+    // Devices are brought up to date from it.
+    logsChanges: true,
     ...(lease && { lease }),
   });
   const state = { isClosing: false };
@@ -83,9 +86,8 @@ export async function openHub(
   };
   const logs = openLogs(store, settings, { clock, random, pause, report: reportWork }, rows.urlKey);
   const commits = openCommits(engine, ground);
-  const builder = new IndexBuilder({ engine, report: reportWork });
-  commits.listen((notice) => builder.noteCommit(notice));
-  builder.start();
+  const background = new Background({ engine, report: reportWork });
+  commits.listen((notice) => background.noteCommit(notice));
   const flushing = setInterval(() => void logs.log?.flush(), FLUSH_MS).unref();
   void logs.exports.work();
   return {
@@ -110,7 +112,7 @@ export async function openHub(
       state.isClosing = true;
       clearInterval(flushing);
       commits.close();
-      builder.close();
+      background.close();
       await logs.exports.close();
       await logs.log?.flush();
       await pool.close();

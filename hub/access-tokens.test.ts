@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { createAccessTokens, isPrivate } from './access-tokens.ts';
+
+test.each([
+  '127.0.0.1',
+  '10.1.2.3',
+  '192.168.0.1',
+  '172.20.0.1',
+  '169.254.169.254',
+  '100.64.0.1',
+  '0.0.0.0',
+  '::1',
+  '::',
+  'fe80::1',
+  'fd00::1',
+  '::ffff:127.0.0.1',
+  '::ffff:10.0.0.1',
+])('%s is not public', (address) => {
+  expect(isPrivate(address)).toBe(true);
+});
+
+test.each(['1.1.1.1', '2606:4700::1111', '172.32.0.1'])('%s is public', (address) => {
+  expect(isPrivate(address)).toBe(false);
+});
+
+test('keys are not fetched from within the own network, by address or by name', async () => {
+  const { fetchKeys } = createAccessTokens(undefined);
+  for (const uri of [
+    'https://127.0.0.1/keys',
+    'https://[::1]/keys',
+    'https://169.254.169.254/',
+    'https://localhost/keys',
+  ])
+    await expect(fetchKeys(uri), uri).rejects.toThrow('public addresses');
+});
