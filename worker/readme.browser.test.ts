@@ -36,5 +36,13 @@ test('what the README shows works when pasted', async () => {
     },
   );
   expect(isOut).toBe(401);
-  await db.destroy();
+  const shared = blocks.find((block) => block.includes('signOut')) ?? '';
+  await run(`${shared}\nreturn hers.close().catch(() => undefined)`, {
+    ...burrow,
+    ...user,
+    db,
+    console,
+  });
+  expect(await burrow.listDatabases('field-notes')).toEqual([]);
+  expect(told.at(-1)?.[0]).toMatch(/^[\w-]{43}$/);
 });
