@@ -81,7 +81,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     area: 'Passwords',
-    here: 'Hashed with bcrypt at cost 10. Over 72 bytes, or with a NUL, they are refused when set, and simply wrong when tried. Tries that fail too often are slowed down.',
+    here: 'Hashed with bcrypt at cost 10. Over 72 bytes, or with a NUL, they are refused when set, and simply wrong when tried. After 5 failures in a minute, or 50 in an hour, tries for that target are refused for a while (429 `too many requests`).',
     original: 'Bytes after the 72nd were ignored.',
     why: 'Two passwords that differ only after byte 72 would both be right.',
   },
