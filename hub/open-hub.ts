@@ -71,6 +71,7 @@ export async function openHub(
     sha256,
     passwords: pool.passwords,
     hashCost,
+    accessTokens: createAccessTokens(),
     durability: 'strict',
     rootSecret: { hash: rows.rootHash ?? '' },
     regionGroup,
