@@ -107,7 +107,7 @@ export interface PulledSet {
    */
   readonly loaded: readonly (string | undefined)[] | 'nothing';
   /** As the hub last told them: what stands for other parts by now is loaded anew. Left out: they are taken to be the same. */
-  readonly parts?: readonly SetPart[];
+  readonly parts?: readonly SetPart[] | undefined;
 }
 
 /** `POST /sync/pull`: what changed since `cursor` in the sets, and the next page of those not all here; at one time. */

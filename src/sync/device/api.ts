@@ -51,6 +51,11 @@ export interface ReplicaSet {
   readonly error: { readonly code: string; readonly description: string } | undefined;
 }
 
+/** All of it is here, or nothing of it is to be. A place that is `undefined` is `null` once it has been JSON. */
+export const isLoaded = ({ loaded, error }: Pick<ReplicaSet, 'loaded' | 'error'>): boolean =>
+  (error ?? undefined) !== undefined ||
+  (loaded !== 'nothing' && loaded.every((place) => (place ?? undefined) === undefined));
+
 /** The one row that says what this replica is of, and how far it has come. */
 export interface ReplicaState {
   readonly hub: string;

@@ -18,6 +18,7 @@ import type {
 } from '../protocol.ts';
 import {
   Fenced,
+  isLoaded,
   type Applied,
   type ReplicaSet,
   type ReplicaState,
@@ -149,8 +150,8 @@ function setsAfter({ sets }: ReplicaState, pulled: Pulled): readonly ReplicaSet[
     const answer = answers.get(set.id);
     if (!answer) return set;
     const { parts, loaded, of, error } = answer;
-    const isAll = loaded.every((place) => place === undefined);
-    const wasAll = set.loaded !== 'nothing' && set.loaded.every((place) => place === undefined);
+    const isAll = isLoaded({ loaded, error });
+    const wasAll = isLoaded(set);
     const brought = wasAll ? 0 : pulled.puts.length;
     const rows = isAll ? (of ?? set.rows + brought) : set.rows + brought;
     return { ...set, parts, loaded, of: of ?? set.of, rows, error };

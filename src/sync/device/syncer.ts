@@ -13,6 +13,7 @@ import {
 } from '../protocol.ts';
 import {
   Fenced,
+  isLoaded,
   type Replica,
   type ReplicaSet,
   type ReplicaState,
@@ -126,14 +127,28 @@ export class Syncer {
       try {
         await this.goOn();
       } catch (reason) {
-        if (reason instanceof Fenced) {
-          this.isStopped = true;
-          this.options.events.onSuperseded();
-        } else if (reason instanceof Refused) await this.meet(reason);
-        else await this.loseContact(reason);
+        await this.recover(reason);
       }
     }
     this.deafen();
+  }
+
+  /** What is done about it may fail too. */
+  private async recover(reason: unknown): Promise<void> {
+    try {
+      if (reason instanceof Fenced) {
+        this.isStopped = true;
+        this.options.events.onSuperseded();
+      } else if (reason instanceof Refused) await this.meet(reason);
+      else await this.loseContact(reason);
+    } catch (next) {
+      if (next instanceof Fenced) {
+        await this.recover(next);
+        return;
+      }
+      this.options.events.onFault(next);
+      await this.options.wait(this.backoff.next(), this.signal);
+    }
   }
 
   private async goOn(): Promise<void> {
@@ -163,7 +178,7 @@ export class Syncer {
       }),
     );
     const { epoch, lastSeq } = welcome;
-    if (lastSeq > state.lastSeq) return this.rename();
+    if (lastSeq > state.lastSeq) return this.startAnew();
     const isOther = state.epoch !== undefined && epoch !== state.epoch;
     if ((isOther || lastSeq < state.settledSeq) && !(await this.reenter(epoch, lastSeq)))
       return this.rename();
@@ -174,6 +189,22 @@ export class Syncer {
     this.enter('catching-up');
     this.listen(state.device);
     return true;
+  }
+
+  /**
+   * This copy is not the only one under its id, or has forgotten what it did. What the hub has judged under that id is judged; the rest
+   * goes on under a new one.
+   */
+  private async startAnew(): Promise<false> {
+    try {
+      while (!(await this.push())) {
+        if (this.isStopped) return false;
+        await this.options.wait(this.backoff.next(), this.signal);
+      }
+    } catch (reason) {
+      if (!(reason instanceof Refused) || reason.refusal.code !== 'client_forked') throw reason;
+    }
+    return this.rename();
   }
 
   private async rename(): Promise<false> {
@@ -237,7 +268,7 @@ export class Syncer {
         epoch: before.epoch ?? '',
         cursor: before.staged?.cursor ?? before.cursor,
         schema: before.schema,
-        sets: before.sets.map(({ id, query, loaded }) => ({ id, query, loaded })),
+        sets: before.sets.map(({ id, query, loaded, parts }) => ({ id, query, loaded, parts })),
         refetch,
         settled: before.settledSeq,
         maxBytes: SYNC_LIMITS.pullBytes,
@@ -282,8 +313,10 @@ export class Syncer {
     this.isGreeted = false;
     this.deafen();
     switch (refusal.code satisfies SyncRefusalCode) {
-      case 'client_forked':
       case 'client_regressed':
+        await this.startAnew();
+        return;
+      case 'client_forked':
       case 'device_taken':
         await this.rename();
         return;
@@ -382,9 +415,6 @@ function answerOf<T>(exchange: Exchange<T>): T {
   if (exchange.ok) return exchange.value;
   throw new Refused(exchange.refusal, exchange.retryAfterMs);
 }
-
-const isLoaded = ({ loaded, error }: ReplicaSet): boolean =>
-  error !== undefined || (loaded !== 'nothing' && loaded.every((place) => place === undefined));
 
 type Dated = readonly [collection: number, id: string, ts: Micros];
 
