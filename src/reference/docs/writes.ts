@@ -101,7 +101,15 @@ export const writes: Family = {
         'A new provider of identities, whose signed tokens are taken as secrets.',
         'Select("name", CreateAccessProvider({ name: "guild", issuer: "https://guild.example", jwks_uri: "https://guild.example/keys" }))',
       ),
-      errors: [INVALID, TAKEN, ['feature not available', 'at the root database'], DENIED],
+      errors: [
+        INVALID,
+        TAKEN,
+        [
+          'feature not available',
+          'at the root database, unless the app names it by its option `audience`',
+        ],
+        DENIED,
+      ],
     },
     move_database: {
       summary: 'Puts a database with all it holds under another.',
