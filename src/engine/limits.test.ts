@@ -191,3 +191,51 @@ test('sets that are opened for one', async () => {
   await outcome(engine, { create_collection: obj({ name: 'c' }) });
   await expectEdge(LIMITS.setsMax, union, 'bad request', engine);
 });
+
+test('values that nest: all that walks them gives a result or a coded error', async () => {
+  const engine = createTestEngine();
+  await outcome(engine, { create_collection: obj({ name: 'c' }) });
+  const field = obj({ field: ['data', 'a'], mva: false });
+  const source = { collection: 'c' };
+  await outcome(engine, { create_index: obj({ name: 'by', source, terms: [field] }) });
+  await outcome(engine, { create_index: obj({ name: 'all', source, values: [field] }) });
+  const [a, b] = [v('a'), v('b')];
+  const walks: readonly Query[] = [
+    a,
+    { equals: [a, b] },
+    { lt: [a, b] },
+    { max: [a, b] },
+    { distinct: [a, b] },
+    { union: [[a], [b]] },
+    { contains_value: a, in: [b] },
+    { select_all: [], from: a },
+    { format: '%^', values: [a] },
+    { do: [{ create: source, params: obj({ data: obj({ a }) }) }, 0] },
+    { exists: { match: { index: 'by' }, terms: [a] } },
+    { paginate: { match: { index: 'all' } }, after: [a] },
+    { paginate: { range: { match: { index: 'all' } }, from: [a], to: [b] } },
+    { call: 'none', arguments: a },
+    { query: { lambda: '_', expr: a } },
+    { merge: obj({}), with: obj({ a }) },
+  ];
+  const item = { arrays: [v('x')], objects: obj({ k: v('x') }) };
+  for (const depth of [LIMITS.jsonDepth - 2, LIMITS.renderDepth - 2, 3000, 50_000]) {
+    for (const wrapped of Object.values(item)) {
+      const nested = {
+        reduce: { lambda: ['x', '_'], expr: wrapped },
+        initial: 0,
+        collection: v('times'),
+      };
+      for (const walk of walks) {
+        const bindings = [
+          { times: range(depth) },
+          { a: nested },
+          { b: depth > 3000 ? [a] : nested },
+        ];
+        const found = await outcome(engine, { let: bindings, in: walk });
+        expect(found).not.toEqual({ refused: 'internal server error' });
+      }
+    }
+  }
+  expect(await outcome(engine, { add: [1, 1] })).toEqual({ resource: 2 });
+});

@@ -4,8 +4,8 @@
  */
 import { Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { arrayWeight, objectWeight, textWeight, weightOf } from '../values/weight.ts';
-import { isArray, isKinded, isObject, type Value } from '../values/value.ts';
+import { arrayWeight, objectWeight, textWeight, weightOf, type Weights } from '../values/weight.ts';
+import { isArray, isKind, isObject, type Value } from '../values/value.ts';
 
 /** Of everything else. */
 const OTHER = 64;
@@ -14,6 +14,7 @@ export class Memory {
   private taken = 0;
   /** Below this nothing is given back: function values hold on to all that was in reach of them. */
   private floor = 0;
+  private known: Weights = new WeakMap();
 
   /** Bytes taken until now. */
   get mark(): number {
@@ -37,16 +38,21 @@ export class Memory {
    * @throws Refusal `limit_exceeded`, also when the value is too large to be walked
    */
   takeValue(value: string | Extract<Value, object>): number {
-    const bytes = ownWeight(value);
+    const bytes = this.ownWeight(value);
     this.take(bytes);
-    if (typeof value !== 'string' && weightOf(value) > LIMITS.queryBytes) refuseBytes();
+    if (typeof value !== 'string' && this.weightOf(value) > LIMITS.queryBytes) refuseBytes();
     return bytes;
   }
 
   /** Of all that was made since `mark` only `kept` is still in use. */
   keepOnly(kept: Value, mark: number): void {
     if (this.taken === mark) return;
-    this.taken = Math.max(this.floor, Math.min(this.taken, mark + weightOf(kept)));
+    this.taken = Math.max(this.floor, Math.min(this.taken, mark + this.weightOf(kept)));
+  }
+
+  /** Bytes of a value if nothing in it were shared. */
+  weightOf(value: Value): number {
+    return weightOf(value, this.known);
   }
 
   /** A function value was made. */
@@ -58,14 +64,17 @@ export class Memory {
   clear(): void {
     this.taken = 0;
     this.floor = 0;
+    this.known = new WeakMap();
   }
-}
 
-function ownWeight(value: string | Extract<Value, object>): number {
-  if (typeof value === 'string') return textWeight(isWide(value) ? value.length * 2 : value.length);
-  if (isArray(value)) return arrayWeight(value.length);
-  if (isObject(value)) return objectWeight(value.size);
-  return isKinded(value) && value.kind === 'page' ? weightOf(value) : OTHER;
+  private ownWeight(value: string | Extract<Value, object>): number {
+    if (typeof value === 'string') {
+      return textWeight(isWide(value) ? value.length * 2 : value.length);
+    }
+    if (isArray(value)) return arrayWeight(value.length);
+    if (isObject(value)) return objectWeight(value.size);
+    return isKind(value, 'page') ? this.weightOf(value) : OTHER;
+  }
 }
 
 /** Texts with characters beyond Latin-1 take two bytes for each; short ones are not looked at. */

@@ -34,14 +34,15 @@ export const objectWeight = (size: number): number => CONTAINER + size * MEMBER;
 /** Containers so small that hold no other are weighed again each time. */
 const LEAF_MAX = 16;
 
-const known = new WeakMap<object, number>();
+/** What was weighed already. Of one query: the collector of garbage looks at all of it again and again. */
+export type Weights = WeakMap<object, number>;
 
-export function weightOf(value: Value): number {
+export function weightOf(value: Value, known: Weights): number {
   switch (typeof value) {
     case 'string':
       return textWeight(value.length);
     case 'object':
-      return value === null ? 0 : weightOfHeld(value);
+      return value === null ? 0 : weightOfHeld(value, known);
     case 'bigint':
       return SMALL;
     default:
@@ -51,43 +52,42 @@ export function weightOf(value: Value): number {
 
 type Held = Extract<Value, object>;
 
-function weightOfHeld(value: Held): number {
-  if (isArray(value)) return value.length === 0 ? CONTAINER : weightOfArray(value);
-  if (isObject(value)) return value.size === 0 ? CONTAINER : weightOfObject(value);
-  return weightOfKinded(value);
+function weightOfHeld(value: Held, known: Weights): number {
+  if (isArray(value)) return value.length === 0 ? CONTAINER : weightOfArray(value, known);
+  if (isObject(value)) return value.size === 0 ? CONTAINER : weightOfObject(value, known);
+  return weightOfKinded(value, known);
 }
 
-/** Kept, unless that is more work than weighing. */
-function kept(value: object, weight: number, isLeaf: boolean): number {
-  if (!isLeaf) known.set(value, weight);
+function kept(value: object, weight: number, known: Weights): number {
+  known.set(value, weight);
   return weight;
 }
 
-function weightOfArray(items: readonly Value[]): number {
+function weightOfArray(items: readonly Value[], known: Weights): number {
   const found = known.get(items);
   if (found !== undefined) return found;
   let isLeaf = items.length <= LEAF_MAX;
   let weight = arrayWeight(items.length);
   for (const item of items) {
     if (typeof item === 'object' && item !== null) isLeaf = false;
-    weight += weightOf(item);
+    weight += weightOf(item, known);
   }
-  return kept(items, weight, isLeaf);
+  return isLeaf ? weight : kept(items, weight, known);
 }
 
-function weightOfObject(object: ObjectValue): number {
+function weightOfObject(object: ObjectValue, known: Weights): number {
   const found = known.get(object);
   if (found !== undefined) return found;
   let isLeaf = object.size <= LEAF_MAX;
   let weight = objectWeight(object.size);
   for (const [key, member] of object) {
     if (typeof member === 'object' && member !== null) isLeaf = false;
-    weight += key.length + weightOf(member);
+    weight += key.length + weightOf(member, known);
   }
-  return kept(object, weight, isLeaf);
+  return isLeaf ? weight : kept(object, weight, known);
 }
 
-function weightOfKinded(value: Kinded): number {
+function weightOfKinded(value: Kinded, known: Weights): number {
   switch (value.kind) {
     case 'double':
     case 'time':
@@ -103,66 +103,69 @@ function weightOfKinded(value: Kinded): number {
       return textWeight(value.name.length + value.wire.length);
     // What it holds keeps its own weight.
     case 'document':
-      return SMALL + weightOfDocument(value);
+      return SMALL + weightOfDocument(value, known);
     default:
-      return known.get(value) ?? kept(value, weightOfParts(value), false);
+      return known.get(value) ?? kept(value, weightOfParts(value, known), known);
   }
 }
 
 type Composed = Extract<Kinded, { kind: 'set' | 'lambda' | 'page' | 'event' | 'sourced' }>;
 
-function weightOfParts(value: Composed): number {
+function weightOfParts(value: Composed, known: Weights): number {
   switch (value.kind) {
     case 'set':
-      return SMALL + weightOfSet(value);
+      return SMALL + weightOfSet(value, known);
     case 'lambda':
-      return SMALL + weightOfLambda(value);
+      return SMALL + weightOfLambda(value, known);
     case 'page': {
       const { before = null, after = null, data } = value;
-      return weightOf(before) + weightOf(after) + weightOf(data) + data.length * PAGE_ELEMENT;
+      return (
+        weightOf(before, known) +
+        weightOf(after, known) +
+        weightOf(data, known) +
+        data.length * PAGE_ELEMENT
+      );
     }
     case 'event':
-      return SMALL * 2 + weightOf(value.data ?? null);
+      return SMALL * 2 + weightOf(value.data ?? null, known);
     case 'sourced':
-      return SMALL + weightOf(value.value) + weightOf(value.sources);
+      return SMALL + weightOf(value.value, known) + weightOf(value.sources, known);
     default:
       return unreachable(value);
   }
 }
 
 /** One that has not been parsed is not parsed for this. */
-function weightOfDocument(document: Document): number {
+function weightOfDocument(document: Document, known: Weights): number {
   const { text } = document;
-  return text === undefined ? weightOf(document.fields) : text.length;
+  return text === undefined ? weightOf(document.fields, known) : text.length;
 }
 
 /** What it captures is written out in it. */
-function weightOfLambda({ captures }: Lambda): number {
-  return weightOf(captures);
-}
+const weightOfLambda = ({ captures }: Lambda, known: Weights): number => weightOf(captures, known);
 
-function weightOfSet(set: SetValue): number {
+function weightOfSet(set: SetValue, known: Weights): number {
   switch (set.op) {
     case 'match':
-      return weightOf(set.terms);
+      return weightOf(set.terms, known);
     case 'documents':
     case 'singleton':
       return SMALL;
     case 'events':
-      return weightOf(set.of);
+      return weightOf(set.of, known);
     case 'union':
     case 'intersection':
     case 'difference':
-      return weightOf(set.sets);
+      return weightOf(set.sets, known);
     case 'distinct':
     case 'reverse':
-      return weightOf(set.set);
+      return weightOf(set.set, known);
     case 'filter':
-      return weightOf(set.set) + weightOf(set.lambda);
+      return weightOf(set.set, known) + weightOf(set.lambda, known);
     case 'join':
-      return weightOf(set.set) + weightOf(set.with);
+      return weightOf(set.set, known) + weightOf(set.with, known);
     case 'range':
-      return weightOf(set.set) + weightOf(set.from) + weightOf(set.to);
+      return weightOf(set.set, known) + weightOf(set.from, known) + weightOf(set.to, known);
     default:
       return unreachable(set);
   }

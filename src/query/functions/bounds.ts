@@ -2,7 +2,7 @@
 import { fail, fault, type Fault } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Value } from '../../values/value.ts';
-import { textWeight, weightOf } from '../../values/weight.ts';
+import { textWeight } from '../../values/weight.ts';
 import type { PureContext } from '../define.ts';
 import { positionOf } from '../node.ts';
 
@@ -30,5 +30,5 @@ export function chargeText(context: PureContext, chars: number): void {
 
 /** The same for functions that go through the whole of values. */
 export function chargeValues(context: PureContext, values: readonly Value[]): void {
-  for (const value of values) chargeText(context, weightOf(value));
+  for (const value of values) chargeText(context, context.session.memory.weightOf(value));
 }
