@@ -71,7 +71,7 @@ export async function openHub(
     sha256,
     passwords: pool.passwords,
     hashCost,
-    accessTokens: createAccessTokens(),
+    accessTokens: createAccessTokens(settings.publicUrl),
     durability: 'strict',
     rootSecret: { hash: rows.rootHash ?? '' },
     regionGroup,
