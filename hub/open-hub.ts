@@ -1,7 +1,7 @@
 /** An engine over a store, with what a server needs around it: logs, exports, hashing, index builds. */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { createEngine } from '../src/engine/engine.ts';
-import type { CommitNotice, Engine } from '../src/engine/api.ts';
+import type { CommitNotice, Engine, EngineOptions } from '../src/engine/api.ts';
 import { hashOfRootSecret } from '../src/engine/secrets.ts';
 import type { HttpHost } from '../src/http/message.ts';
 import { LogExports } from '../src/logs/exports.ts';
@@ -33,6 +33,8 @@ export interface OpenedHub {
   readonly http: HttpHost;
   /** 32 hex digits: another after each restore. */
   readonly epoch: string;
+  /** What the engine knows callers by: for who judges them beside it. */
+  readonly authentication: Pick<EngineOptions, 'random' | 'sha256' | 'rootSecret' | 'accessTokens'>;
   /** Commits of this process and of others on the same data, as far as they are told. */
   readonly onCommit: (listener: (notice: CommitNotice) => void) => () => void;
   /** Only when it was made just now: it is kept as a hash and cannot be shown again. */
@@ -64,16 +66,19 @@ export async function openHub(
     threads: limits.passwordThreads,
     waitingMax: limits.passwordsWaiting,
   });
-  const engine = createEngine({
-    store,
-    clock,
+  const authentication = {
     random,
     sha256,
+    rootSecret: { hash: rows.rootHash ?? '' },
+    accessTokens: createAccessTokens(settings.publicUrl),
+  };
+  const engine = createEngine({
+    ...authentication,
+    store,
+    clock,
     passwords: pool.passwords,
     hashCost,
-    accessTokens: createAccessTokens(settings.publicUrl),
     durability: 'strict',
-    rootSecret: { hash: rows.rootHash ?? '' },
     regionGroup,
     pause,
     // Devices are brought up to date from it.
@@ -95,6 +100,7 @@ export async function openHub(
     store,
     engine,
     epoch: rows.epoch,
+    authentication,
     onCommit: commits.listen,
     newRootSecret: root.made(),
     passwordsWaiting: () => pool.waitingCount,
