@@ -125,6 +125,33 @@ test('a predicate that takes too many steps, or calls itself for ever, is a no',
 
 const LONG = Array.from({ length: 50_000 }, () => 0);
 
+test('a predicate that passes a limit of values, texts or passwords is a no', async () => {
+  const w = await world();
+  const isPassword = { identify: doc('users', 1), password: 'p' };
+  const limited: Record<string, Query> = {
+    'too large a text': {
+      equals: [{ repeat: { repeat: 'x'.repeat(1024), number: 1024 }, number: 1024 }, ''],
+    },
+    'too deep a call': { call: { function: 'deep' }, arguments: v('r') },
+    'too much work for a pattern': { containsstrregex: 'a'.repeat(30_000), pattern: '(a*)*b' },
+  };
+  await w.ask({
+    create_function: obj({
+      name: 'deep',
+      body: on('r', { call: { function: 'deep' }, arguments: v('r') }),
+    }),
+  });
+  for (const [what, expr] of Object.entries(limited)) {
+    const key = await keyWith(w, privilege(notes, { read: on('r', { do: [expr, true] }) }));
+    expect([what, await w.fault({ get: doc('notes', 1) }, key)]).toMatchObject([what, DENIED]);
+    expect([what, await w.page(all, key)]).toEqual([what, []]);
+  }
+  const byPassword = await keyWith(w, privilege(notes, { read: on('r', isPassword) }));
+  expect(await w.page(all, byPassword)).toHaveLength(3);
+  for (let i = 0; i < 5; i += 1) await w.ask({ ...isPassword, password: `${i}` });
+  expect(await w.page(all, byPassword)).toEqual([]);
+});
+
 test('a query that runs out of time in its predicates has no answer, rather than half of one', async () => {
   const w = await world();
   const made = Array.from({ length: 300 }, (_, i) => create(doc('notes', 100 + i), { n: i }));
