@@ -24,12 +24,12 @@ test.each(['1.1.1.1', '2606:4700::1111', '172.32.0.1'])('%s is public', (address
 });
 
 test('keys are not fetched from within the own network, by address or by name', async () => {
-  const { fetchKeys } = createAccessTokens(undefined);
+  const tokens = createAccessTokens(undefined);
   for (const uri of [
     'https://127.0.0.1/keys',
     'https://[::1]/keys',
     'https://169.254.169.254/',
     'https://localhost/keys',
   ])
-    await expect(fetchKeys(uri), uri).rejects.toThrow('public addresses');
+    await expect(tokens.fetchKeys(uri), uri).rejects.toThrow('public addresses');
 });

@@ -90,7 +90,7 @@ test.each([
   const environment = { HUB_FAILPOINT: `${place}:kill:2` };
   const first = await open({ args: ['--data', data], environment });
   await first.query(notes);
-  await expect(first.query(create('1'))).rejects.toThrow();
+  await expect(first.query(create('1'))).rejects.toThrow('fetch failed');
   expect((await first.exited).signal).toBe('SIGKILL');
   const again = await open({ args: ['--data', data] });
   expect((await again.query(exists('1'))).body.resource).toBe(isThere);

@@ -79,7 +79,7 @@ function addKey(program: Command, { say }: ProgramHost): void {
         rootSecret: String(flags['rootSecret']),
         database: String(flags['database']),
         role: String(flags['role']),
-        name: flags['name'] === undefined ? undefined : String(flags['name']),
+        name: typeof flags['name'] === 'string' ? flags['name'] : undefined,
         make: flags['makeDatabase'] === true,
       });
       say(secret);

@@ -39,7 +39,7 @@ export function readSettings(
   for (const [name, row] of ROWS) {
     values[name] = valueOf(name, row, { flags, environment, file, path });
   }
-  return settingsOf(values as SettingValues);
+  return settingsOf(values);
 }
 
 interface Sources {

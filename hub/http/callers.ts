@@ -4,7 +4,7 @@ import type { CorsPolicy } from '../../src/http/cors.ts';
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 export const isLoopback = (host: string): boolean =>
-  host === '::1' || host === 'localhost' || /^127\./.test(host);
+  host === '::1' || host === 'localhost' || host.startsWith('127.');
 
 /** Name without port, in lower case. */
 function hostName(authority: string): string {

@@ -143,7 +143,7 @@ test('an event stream tells of a commit, and ends when the hub is stopped', asyn
   let text = '';
   const reading = (async () => {
     const decoder = new TextDecoder();
-    for await (const part of stream.body ?? []) text += decoder.decode(part as Uint8Array);
+    for await (const part of stream.body ?? []) text += decoder.decode(part);
   })();
   await expect.poll(() => text).toContain('"type":"start"');
   await query({

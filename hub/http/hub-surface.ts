@@ -315,7 +315,7 @@ export class HubSurface {
 
   private answer(exchange: Exchange, answer: HttpResponse): void {
     const { raw, response, request } = exchange;
-    const body = request.method === 'HEAD' ? '' : String(answer.body);
+    const body = request.method === 'HEAD' || typeof answer.body !== 'string' ? '' : answer.body;
     const retry = needsRetryAfter(answer) ? { 'retry-after': '1' } : {};
     const close = this.draining.signal.aborted ? { connection: 'close' } : {};
     sendText(response, { ...answer, body }, { ...retry, ...close });

@@ -1,5 +1,5 @@
 /** `burrow key create`: a key of a database, made by a hub that runs. */
-import { askHub } from './ask-hub.ts';
+import { askHub, askHubText } from './ask-hub.ts';
 import { OperationFault } from './fill-store.ts';
 
 export interface KeyWish {
@@ -18,13 +18,10 @@ export async function createKey(wish: KeyWish): Promise<string> {
   const names = wish.database.split('/').filter((name) => name !== '');
   for (const [depth, name] of names.entries()) {
     const secret = secretFor(wish.rootSecret, names.slice(0, depth));
-    const isThere = { exists: { database: name } };
-    const make = {
-      if: isThere,
-      then: true,
-      else: { do: [{ create_database: { object: { name } } }, true] },
-    };
-    const found = await askHub(wish.url, secret, wish.make ? make : isThere);
+    const isThere = `{"exists":{"database":${JSON.stringify(name)}}}`;
+    const made = `{"do":[{"create_database":{"object":{"name":${JSON.stringify(name)}}}},true]}`;
+    const query = wish.make ? `{"if":${isThere},"then":true,"else":${made}}` : isThere;
+    const found = await askHubText(wish.url, secret, query);
     if (found !== true)
       throw new OperationFault(
         `There is no database '${names.slice(0, depth + 1).join('/')}': make it with --make-database.`,

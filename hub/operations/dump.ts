@@ -103,12 +103,18 @@ function requireHeader(line: string): void {
 
 async function* linesIn(file: Readable): AsyncGenerator<string> {
   const gunzip = createGunzip();
+  const failures: Error[] = [];
+  const note = (reason: Error): void => void failures.push(reason);
   file.on('error', (reason) => gunzip.destroy(reason));
-  let failure: unknown;
-  gunzip.on('error', (reason) => (failure = reason));
-  for await (const line of createInterface({ input: file.pipe(gunzip), crlfDelay: Infinity })) {
-    if (line !== '') yield line;
+  gunzip.on('error', note);
+  try {
+    for await (const line of createInterface({ input: file.pipe(gunzip), crlfDelay: Infinity })) {
+      if (line !== '') yield line;
+    }
+  } catch (reason) {
+    // Of the reading, or of what is done with a line.
+    if (!(reason instanceof Error) || !failures.includes(reason)) throw reason;
   }
-  if (failure !== undefined)
-    throw new OperationFault(`The file cannot be read to its end: ${String(failure)}`);
+  const [failure] = failures;
+  if (failure) throw new OperationFault(`The file cannot be read to its end: ${failure.message}`);
 }

@@ -30,11 +30,6 @@ async function open(store: Store = createMemoryStore()): Promise<TestHub> {
   return hub;
 }
 
-async function close(hub: TestHub): Promise<void> {
-  hubs.splice(hubs.indexOf(hub), 1);
-  await hub.close();
-}
-
 /** Notes with an index, one of them changed and one removed. */
 async function fill({ query }: TestHub, count = 40): Promise<void> {
   await query({ create_collection: { object: { name: 'notes' } } });
@@ -96,7 +91,9 @@ test('a dump that is cut off or changed is refused, and no hub opens what was lo
   for (const [name, bytes] of Object.entries(spoiled)) {
     const target = createMemoryStore();
     await writeFile(file, bytes);
-    await expect(loadStore(target, file, ignore), name).rejects.toThrow();
+    await expect(loadStore(target, file, ignore), name).rejects.toThrow(
+      /not whole|to its end|no dump|version 99/,
+    );
     if (name === 'foreign' || name === 'newer') continue;
     await expect(openTestHub({ ground: { ...memoryGround(), store: target } })).rejects.toThrow(
       'not finished',

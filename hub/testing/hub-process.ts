@@ -16,7 +16,7 @@ export interface HubProcess {
   readonly said: () => string;
   /** Resolves when the process has ended. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  query(query: unknown): Promise<{ readonly status: number; readonly body: HubBody }>;
+  readonly query: (query: unknown) => Promise<{ readonly status: number; readonly body: HubBody }>;
 }
 
 export interface HubBody {

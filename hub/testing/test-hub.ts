@@ -13,8 +13,12 @@ export interface TestHub {
   readonly hub: OpenedHub;
   /** What was logged, at the finest level. */
   readonly logged: () => string;
-  query(query: unknown, secret?: string, headers?: Record<string, string>): Promise<TestAnswer>;
-  close(): Promise<void>;
+  readonly query: (
+    query: unknown,
+    secret?: string,
+    headers?: Record<string, string>,
+  ) => Promise<TestAnswer>;
+  readonly close: () => Promise<void>;
 }
 
 export interface TestAnswer {
