@@ -1,5 +1,5 @@
 /** Who speaks for a device, and what they may: judged anew in every transaction, at the time of the hub. */
-import { documentKey, historyKey, type Key } from '../../codec/key.ts';
+import { documentKey, historyKey } from '../../codec/key.ts';
 import { unpackVersion } from '../../codec/row.ts';
 import type { EngineOptions } from '../../engine/api.ts';
 import type { AttemptInput } from '../../engine/attempts.ts';
@@ -208,7 +208,7 @@ function endOf(
     space: 'history',
     by: 'key',
     lower: documentKey(database, NATIVE.tokens, id),
-    upper: historyKey(database, NATIVE.tokens, id, Number.MAX_SAFE_INTEGER) as Key,
+    upper: historyKey(database, NATIVE.tokens, id, Number.MAX_SAFE_INTEGER),
     reverse: true,
     limit: 2,
     rows: true,

@@ -103,7 +103,7 @@ const horizonAddress = (database: DatabaseId): RowAddress => ({
 
 /** The log holds all changes after this. @throws Suspended */
 export const horizonIn = (reader: Reader, database: DatabaseId): Micros =>
-  recordIn<Micros>(reader, horizonAddress(database)) ?? 0;
+  (recordIn(reader, horizonAddress(database)) as Micros | undefined) ?? 0;
 
 export const horizonRow = (database: DatabaseId, ts: Micros): Row => ({
   key: horizonAddress(database).key,

@@ -48,7 +48,7 @@ export function deviceIn(
   device: DeviceId,
   owner: string,
 ): DeviceRecord | undefined {
-  const record = recordIn<DeviceRecord>(reader, deviceAddress(database, device));
+  const record = recordIn(reader, deviceAddress(database, device)) as DeviceRecord | undefined;
   if (record && record.owner !== owner)
     throw new SyncRefused('device_taken', 'This device belongs to somebody else.');
   return record;
@@ -84,7 +84,7 @@ export const verdictKey = (...where: Parameters<typeof verdictAddress>): Row['ke
 export const verdictIn = (
   reader: Reader,
   ...where: Parameters<typeof verdictAddress>
-): Verdict | undefined => recordIn<Verdict>(reader, verdictAddress(...where));
+): Verdict | undefined => recordIn(reader, verdictAddress(...where)) as Verdict | undefined;
 
 export const verdictRow = (database: DatabaseId, device: DeviceId, verdict: Verdict): Row => ({
   key: verdictKey(database, device, verdict.seq),
@@ -109,13 +109,13 @@ export function verdictsAbove(
     limit,
     rows: true,
   };
-  return reader.range(range).flatMap(({ row }) => (row ? [readRecord<Verdict>(row)] : []));
+  return reader.range(range).flatMap(({ row }) => (row ? [readRecord(row) as Verdict] : []));
 }
 
-/** Of a list in `sync`: only this room writes them. @throws Suspended */
-export function recordIn<T>(reader: Reader, address: RowAddress): T | undefined {
+/** Of a list in `sync`: only this room writes them, so what is read there is what was put there. @throws Suspended */
+export function recordIn(reader: Reader, address: RowAddress): unknown {
   const row = reader.row(address);
-  return row && readRecord<T>(row);
+  return row && readRecord(row);
 }
 
-const readRecord = <T>(row: Row): T => JSON.parse(String(row.value)) as T;
+const readRecord = (row: Row): unknown => JSON.parse(String(row.value));

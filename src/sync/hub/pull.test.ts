@@ -14,12 +14,17 @@ async function open(): Promise<HubWorld> {
   return world;
 }
 
-const put = (world: HubWorld, id: number, data: Record<string, unknown> = { n: id }) =>
-  world.ask({
-    if: { exists: doc('things', id) },
-    then: { replace: doc('things', id), params: obj({ data: obj(data) }) },
-    else: create(doc('things', id), data),
-  });
+async function put(
+  world: HubWorld,
+  id: number,
+  data: Record<string, unknown> = { n: id },
+): Promise<void> {
+  const isThere = await world.ask({ exists: doc('things', id) });
+  const params = obj({ data: obj(data) });
+  await world.ask(
+    isThere === true ? { replace: doc('things', id), params } : create(doc('things', id), data),
+  );
+}
 
 const remove = (world: HubWorld, id: number) => world.ask({ delete: doc('things', id) });
 

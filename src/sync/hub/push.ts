@@ -41,6 +41,8 @@ export interface PushHost {
 /** One write of a push, and whose it is. */
 export interface Offer {
   readonly item: PushItem;
+  /** Hash of the write before it in the same push: they stand on each other. */
+  readonly previous: string | undefined;
   readonly device: DeviceId;
   readonly epoch: string;
   readonly database: DatabaseId;
@@ -77,7 +79,7 @@ export function attemptWrite(
 
 function knownVerdict(
   writer: Writer,
-  { item, database, device }: Offer,
+  { item, previous, database, device }: Offer,
   { lastSeq, forgotten }: DeviceRecord,
 ): Verdict | undefined {
   const { seq, hash } = item;
@@ -86,8 +88,13 @@ function knownVerdict(
       'gap',
       `The hub has met writes up to ${lastSeq}: send ${lastSeq + 1} first.`,
     );
-  if (seq === lastSeq + 1) return undefined;
-  const verdict = seq > forgotten ? verdictIn(writer, database, device, seq) : undefined;
+  const verdictOf = (at: number): Verdict | undefined =>
+    at > forgotten ? verdictIn(writer, database, device, at) : undefined;
+  if (seq === lastSeq + 1) {
+    if (previous === undefined || verdictOf(seq - 1)?.hash === previous) return undefined;
+    throw new SyncRefused('client_forked', `The write before ${seq} was another one.`);
+  }
+  const verdict = verdictOf(seq);
   if (verdict?.hash === hash) return verdict;
   throw new SyncRefused('client_forked', `Write ${seq} was another one when the hub met it.`);
 }

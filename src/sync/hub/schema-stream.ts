@@ -13,7 +13,7 @@ import { collectionOfDocument, isSameRef } from '../../engine/refs.ts';
 import { bodyOf } from '../../engine/stored-values.ts';
 import { eachElement } from '../../query/gather.ts';
 import type { Reader } from '../../store/reader.ts';
-import { NATIVE, Ref, type CollectionId } from '../../values/value.ts';
+import { NATIVE, type CollectionId, type Ref } from '../../values/value.ts';
 import type { Pulled, PulledDocument } from '../protocol.ts';
 import { rolesInForce, type Asker } from './asker.ts';
 import type { AskedSet } from './asked-sets.ts';

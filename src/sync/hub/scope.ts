@@ -2,7 +2,7 @@
  * What the rights of a device rest on beside the documents themselves. When any of it changes, documents may come or go that did not
  * change: the device is told to compare fingerprints, until it has found that nothing differs.
  */
-import { after, hexOfKey, keyOfHex, syncKey, type Key } from '../../codec/key.ts';
+import { after, hexOfKey, keyOfHex, syncKey } from '../../codec/key.ts';
 import type { LoggedChange } from '../../engine/change-log.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import type { Row, RowAddress } from '../../store/port.ts';
@@ -45,7 +45,7 @@ export const scopeIn = (
   reader: Reader,
   database: DatabaseId,
   device: DeviceId,
-): Scope | undefined => recordIn<Scope>(reader, scopeAddress(database, device));
+): Scope | undefined => recordIn(reader, scopeAddress(database, device)) as Scope | undefined;
 
 export const scopeRow = (database: DatabaseId, device: DeviceId, scope: Scope): Row => ({
   key: scopeAddress(database, device).key,
@@ -115,7 +115,7 @@ function coarse(rows: Scope['rows'], ranges: Scope['ranges']): Pick<Scope, 'rows
     rows: [],
     ranges: [...prefixes].map((each) => {
       const [by, prefix = ''] = each.split(' ') as [WatchedRange['by'], string?];
-      return [by, prefix, hexOfKey(after(keyOfHex(prefix) as Key))] as const;
+      return [by, prefix, hexOfKey(after(keyOfHex(prefix)))] as const;
     }),
   };
 }

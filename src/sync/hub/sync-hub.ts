@@ -167,8 +167,9 @@ class Hub implements SyncHub {
     const { device, epoch, settled } = push;
     const { transactions } = this.options.engine;
     const ended = await Promise.allSettled(
-      push.items.map(async (item) => {
-        const offer: Offer = { item, device, epoch, settled, ...whose };
+      push.items.map(async (item, i) => {
+        const previous = push.items[i - 1]?.hash;
+        const offer: Offer = { item, previous, device, epoch, settled, ...whose };
         try {
           return (await transactions.write(attemptWrite(offer, this.pushHost))).value;
         } catch (reason) {

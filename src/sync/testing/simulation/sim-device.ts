@@ -61,7 +61,7 @@ export class SimDevice {
   state: SyncState = 'connecting';
   readonly tabs: Tab[] = [];
   private readonly options: SimDeviceOptions;
-  private isBooting = false;
+  private booting: Tab | undefined = undefined;
 
   constructor(options: SimDeviceOptions, secret: string) {
     this.options = options;
@@ -113,14 +113,14 @@ export class SimDevice {
 
   /** Makes a tab lead; others may believe that they do too. */
   async lead(tab: Tab): Promise<void> {
-    if (tab.syncer || this.isBooting) return;
+    if (tab.syncer || this.booting?.process.isAlive) return;
     const { clockwork, chance } = this.options;
-    this.isBooting = true;
+    this.booting = tab;
     const isReady = await this.boot(tab).catch((reason: unknown) => {
       if (!(reason instanceof Lost)) this.options.onFault(reason);
       return false;
     });
-    this.isBooting = false;
+    this.booting = undefined;
     if (!isReady || !tab.process.isAlive) return;
     tab.syncer = new Syncer({
       replica: tab.replica,

@@ -18,6 +18,8 @@ export interface Outcome {
   /** How often each fault fired, and each thing was done. */
   readonly counts: ReadonlyMap<string, number>;
   readonly problems: readonly string[];
+  /** What happened, in order. */
+  readonly story: readonly string[];
 }
 
 /** A write that was acknowledged to the app. */
@@ -32,6 +34,7 @@ const coll = (name: string) => ({ collection: name });
 class Simulation {
   readonly problems: string[] = [];
   readonly counts = new Map<string, number>();
+  readonly story: string[] = [];
   private readonly chance: Chance;
   private readonly clockwork: Clockwork;
   private readonly hub: SimHub;
@@ -80,7 +83,7 @@ class Simulation {
       if (this.problems.length > 0) return;
     }
     await this.heal();
-    await this.checkEnd();
+    if (this.problems.length === 0) await this.checkEnd();
   }
 
   private addDevice(user: number, secret: string): SimDevice {
@@ -126,6 +129,7 @@ class Simulation {
       if (id === undefined) return;
       this.count('write accepted');
       this.accepted.push({ mark, device, id });
+      this.story.push(`  ${id} ${mark} of user ${device.user}`);
     } catch (reason) {
       if (!/in step with no hub/.test(said(reason))) this.problems.push(`submit: ${said(reason)}`);
     }
@@ -222,6 +226,7 @@ class Simulation {
       at -= weight;
       if (at >= 0) continue;
       this.count(name);
+      this.story.push(`  of user ${device.user}`);
       await act();
       return;
     }
@@ -418,9 +423,11 @@ class Simulation {
     const mark = /"mark":"(m\d+)"/.exec(record.item.query)?.[1];
     if (mark !== undefined) this.verdicts.set(mark, record.state);
     this.count(`verdict ${record.state}`);
+    this.story.push(`  ${record.id} ${mark ?? ''} ${record.verdict?.body?.slice(0, 200) ?? ''}`);
   }
 
   private count(what: string): void {
+    this.story.push(`${this.clockwork.now.toFixed(0)} ms: ${what}`);
     this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
   }
 }
