@@ -126,7 +126,9 @@ export function castElements<T>(
 ): readonly T[] {
   try {
     // The common case makes no places: faults of this pass are made again below, at their index.
-    return elements.map((element) => cast(element, where));
+    const results: T[] = [];
+    for (const element of elements) results.push(cast(element, where));
+    return results;
   } catch (failure) {
     if (!(failure instanceof QueryFailure)) throw failure;
   }

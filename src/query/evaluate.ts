@@ -11,6 +11,7 @@ import { boolean, readTime, seenAt } from './casts.ts';
 import type { Applicable, Contexts, WriteContext } from './define.ts';
 import { eachElement, Gathering, WAITING, waitFor } from './gather.ts';
 import { Frame, frameAbove, lambdaNodeOf, LambdaValue, type Slot } from './lambda-value.ts';
+import type { Memory } from './memory.ts';
 import { EFFECT_RANK, positionOf } from './node.ts';
 import type { Argument, Effect, LambdaNode, Node, NodeOf, Pattern, Where } from './node.ts';
 import type { ApiVersion, ReadTime, WriteSession } from './session.ts';
@@ -62,6 +63,7 @@ const ROOT = new Frame([], undefined, 0);
 /** What stays the same while a query runs, but for `at` and lambdas of other versions. */
 class Run {
   readonly session: WriteSession;
+  readonly memory: Memory;
   readonly apiVersion: ApiVersion;
   readonly options: EvaluateOptions;
   readonly time: ReadTime;
@@ -69,6 +71,7 @@ class Run {
 
   constructor(session: WriteSession, apiVersion: ApiVersion, options: EvaluateOptions) {
     this.session = session;
+    this.memory = session.memory;
     this.apiVersion = apiVersion;
     this.options = options;
     this.time = options.time ?? 'present';
@@ -131,8 +134,13 @@ function evaluateArray(node: NodeOf<'array'>, frame: Frame, run: Run): Value {
   const { items } = node;
   const values: Value[] = [];
   try {
-    for (const item of items) values.push(EVALUATORS[item.kind](item as never, frame, run));
-    run.session.memory.takeValue(values);
+    let isFlat = true;
+    for (const item of items) {
+      const value = EVALUATORS[item.kind](item as never, frame, run);
+      if (typeof value === 'object') isFlat = false;
+      values.push(value);
+    }
+    run.memory.takeItems(values, isFlat);
     return values;
   } catch (thrown) {
     return gatherRest(thrown, items.slice(values.length + 1), frame, run);
@@ -146,7 +154,7 @@ function evaluateObject(node: NodeOf<'object'>, frame: Frame, run: Run): Value {
     for (const [key, member] of members) {
       values.set(key, EVALUATORS[member.kind](member as never, frame, run));
     }
-    run.session.memory.takeValue(values);
+    run.memory.takeValue(values);
     return values;
   } catch (thrown) {
     const rest = members.slice(values.size + 1).map(([, member]) => member);
@@ -260,22 +268,22 @@ function evaluateCall(node: NodeOf<'call'>, frame: Frame, run: Run): Value {
   const values = evaluateArguments(node.arguments, frame, run);
   const value = row.call(values as never, new CallContext(node.place, frame, run) as never);
   if (typeof value === 'string' || (typeof value === 'object' && value !== null)) {
-    takeResult(value, run.session);
+    takeResult(value, run);
   }
   return value;
 }
 
 /** Making something large takes as long as going through it; functions of texts charge that themselves. */
-function takeResult(value: string | Extract<Value, object>, session: WriteSession): void {
-  const bytes = session.memory.takeValue(value);
+function takeResult(value: string | Extract<Value, object>, { memory, session }: Run): void {
+  const bytes = memory.takeValue(value);
   if (typeof value !== 'string' && bytes >= BYTES_PER_STEP)
     session.charge(Math.floor(bytes / BYTES_PER_STEP));
 }
 
 const BYTES_PER_STEP = 2048;
 
-function closedOver(lambda: LambdaNode, scope: Frame, { session }: Run): Lambda {
-  if (lambda.free.length > 0) session.memory.pin();
+function closedOver(lambda: LambdaNode, scope: Frame, { memory, session }: Run): Lambda {
+  if (lambda.free.length > 0) memory.pin();
   return new LambdaValue(lambda, { scope, session });
 }
 
@@ -378,7 +386,7 @@ class CallContext implements WriteContext {
       const pair = [result as Value, element];
       return applyNode(node, this.frame, this.frame.depth + 1, pair, this.run, node.place);
     };
-    const { memory } = this.run.session;
+    const { memory } = this.run;
     const { mark } = memory;
     eachElement(elements, (element) => {
       this.run.session.charge(2);
@@ -420,10 +428,10 @@ function applyNode(
   run.session.charge(1);
   const frame = new Frame(bind(lambda.pattern, argument, place), scope, depth);
   const { body } = lambda;
-  const { memory } = run.session;
+  const { memory } = run;
   const { mark } = memory;
   const value = EVALUATORS[body.kind](body as never, frame, run.inVersion(lambda.apiVersion));
-  memory.keepOnly(value, mark);
+  if (memory.mark !== mark) memory.keepOnly(value, mark);
   return value;
 }
 

@@ -7,6 +7,8 @@ import { LIMITS } from '../limits.ts';
 import { arrayWeight, objectWeight, textWeight, weightOf, type Weights } from '../values/weight.ts';
 import { isArray, isKind, isObject, type Value } from '../values/value.ts';
 
+const FEW = 16;
+
 /** Of everything else. */
 const OTHER = 64;
 
@@ -42,6 +44,12 @@ export class Memory {
     this.take(bytes);
     if (typeof value !== 'string' && this.weightOf(value) > LIMITS.queryBytes) refuseBytes();
     return bytes;
+  }
+
+  /** `takeValue` of an array. `isFlat`: it holds no other: few such need no weighing. */
+  takeItems(items: readonly Value[], isFlat: boolean): void {
+    if (isFlat && items.length <= FEW) this.take(arrayWeight(items.length));
+    else this.takeValue(items);
   }
 
   /** Of all that was made since `mark` only `kept` is still in use. */
