@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LIMITS } from '../limits.ts';
-import { BOMBS, type Explosion } from './testing/bombs.ts';
+import { BOMBS } from './testing/bomb-queries.ts';
+import type { Explosion } from './testing/bombs.ts';
 
 const MIB = 1024 * 1024;
 /** Of Node, the engine and what is not collected yet. */

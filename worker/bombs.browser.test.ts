@@ -1,0 +1,55 @@
+/** T11, T12 in the browser: queries that grow end in a coded error, and the worker that met them answers on. */
+import { expect, test } from 'vitest';
+import { BOMBS } from '../src/engine/testing/bomb-queries.ts';
+import { openDatabase, q, type Database } from '../src/index.ts';
+
+/** Those that take seconds are left to Node. */
+const SLOW = new Set(['a set of sets, read', 'replaced by more, with a pattern']);
+
+const CODES = /^(limit_exceeded|bad request|invalid argument|stack overflow)$/;
+
+/** Status, and code of the error. */
+async function refusalOf(db: Database, body: string): Promise<readonly [number, string]> {
+  const headers = {
+    authorization: `Bearer ${db.rootSecret}`,
+    'x-faunadb-api-version': '4',
+    'x-query-timeout': '60000',
+  };
+  const answer = await db.fetch('/', { method: 'POST', body, headers });
+  const { errors = [] } = (await answer.json()) as { errors?: readonly { code: string }[] };
+  return [answer.status, errors[0]?.code ?? 'none'];
+}
+
+test('a worker answers after queries that grow', async () => {
+  const workers: Worker[] = [];
+  const db = await openDatabase('bombs', {
+    durability: 'relaxed',
+    worker: () => {
+      const worker = new Worker(new URL('main.ts', import.meta.url), { type: 'module' });
+      workers.push(worker);
+      return worker;
+    },
+  });
+  const client = db.client();
+  await client.query(q.CreateCollection({ name: 'c' }));
+  await client.query(q.Create(q.Collection('c'), { data: {} }));
+  for (const [name, query] of Object.entries(BOMBS)) {
+    if (SLOW.has(name)) continue;
+    const [status, code] = await refusalOf(db, JSON.stringify(query));
+    expect([status, code], name).toEqual([400, expect.stringMatching(CODES)]);
+    expect(await client.query(q.Add(1, 1)), name).toBe(2);
+  }
+  expect(await client.query(q.Count(q.Documents(q.Collection('c'))))).toBe(1);
+  expect(workers).toHaveLength(1);
+  await db.destroy();
+});
+
+test('a worker answers after texts that nest a million levels', async () => {
+  const db = await openDatabase('deep', { durability: 'relaxed' });
+  for (const open of ['[', '{"object":', '{"not":']) {
+    const body = open.repeat(1_000_000).slice(0, 8_000_000);
+    expect(await refusalOf(db, body)).toEqual([400, 'invalid expression']);
+  }
+  expect(await db.client().query(q.Add(1, 1))).toBe(2);
+  await db.destroy();
+});
