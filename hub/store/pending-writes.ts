@@ -65,7 +65,7 @@ export class PendingWrites {
     const look = addIf(looked.length, () => sql.entriesAt(tenant, looked));
     const inserted = addIf(fresh.length, () => sql.insertRows(tenant, fresh));
     const upserted = addIf(others.length, () => sql.upsertRows(tenant, others));
-    const deleted = addIf(deletes.length, () => sql.deleteRows(tenant, deletes));
+    const deleted = deletes.map((address) => batch.add(sql.deleteRow(tenant, address)));
     const entered = addIf(places.length, () => sql.insertEntries(tenant, places));
     await runUnlessTaken(batch, connection);
     onOpened(opening.map((_, i) => batch.result(i)));
@@ -76,8 +76,9 @@ export class PendingWrites {
     const gone = had.filter((place) => !wanted.has(nameOf(place)));
     if (inserted !== undefined) batch.expect(inserted, fresh.length);
     if (upserted !== undefined) batch.expect(upserted, others.length);
-    if (deleted !== undefined)
-      batch.expect(deleted, there.filter(({ n }) => n >= replaced.length).length);
+    const isThere = new Set(there.map(({ n }) => n));
+    for (const [i, number] of deleted.entries())
+      batch.expect(number, isThere.has(replaced.length + i) ? 1 : 0);
     if (entered !== undefined) batch.expect(entered, places.length - (had.length - gone.length));
     if (gone.length > 0) await remove(connection, tenant, gone);
   }
@@ -103,9 +104,9 @@ async function remove(
   gone: readonly sql.EntryPlace[],
 ): Promise<void> {
   const batch = new Batch();
-  const removed = batch.add(sql.deleteEntries(tenant, gone));
+  const numbers = gone.map((place) => batch.add(sql.deleteEntry(tenant, place)));
   await batch.run(connection);
-  batch.expect(removed, gone.length);
+  for (const number of numbers) batch.expect(number, 1);
 }
 
 /** The rows that are there: their place among those asked for, and their entries. */

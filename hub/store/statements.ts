@@ -58,26 +58,29 @@ const lockText = `SELECT lane FROM burrow_sequencers
 export const lock = (tenant: string, lanes: readonly Lane[]): Statement =>
   named('burrow_lock', lockText)([tenant, smallints(lanes)]);
 
-const rowsText = `SELECT wanted.n, r.kind, r.body, r.bytes, r.entries
+/**
+ * LATERAL says what comes first: each wanted key, then the one row under it. A plan made while the tables were empty, when any
+ * order of joining looked as good, is still right when they are large.
+ */
+const wantedRows = (columns: string): string => `SELECT wanted.n, ${columns}
  FROM unnest($2::smallint[], $3::bytea[], $4::integer[]) AS wanted(space, key, n)
- JOIN burrow_rows r ON r.tenant = $1 AND r.space = wanted.space AND r.key = wanted.key`;
-export const rowsAt = (tenant: string, addresses: readonly RowAddress[]): Statement =>
-  named('burrow_rows_at', rowsText)([tenant, ...placesOf(addresses)]);
+ CROSS JOIN LATERAL (SELECT ${columns} FROM burrow_rows r
+ WHERE r.tenant = $1 AND r.space = wanted.space AND r.key = wanted.key LIMIT 1) AS r`;
 
-const entriesText = `SELECT wanted.n, r.entries
- FROM unnest($2::smallint[], $3::bytea[], $4::integer[]) AS wanted(space, key, n)
- JOIN burrow_rows r ON r.tenant = $1 AND r.space = wanted.space AND r.key = wanted.key`;
+const ROW_COLUMNS = 'r.kind, r.body, r.bytes, r.entries';
+
+export const rowsAt = (tenant: string, addresses: readonly RowAddress[]): Statement =>
+  named('burrow_rows_at', wantedRows(ROW_COLUMNS))([tenant, ...placesOf(addresses)]);
+
 /** Which rows are there, and under which entries. */
 export const entriesAt = (tenant: string, addresses: readonly RowAddress[]): Statement =>
-  named('burrow_entries_at', entriesText)([tenant, ...placesOf(addresses)]);
+  named('burrow_entries_at', wantedRows('r.entries'))([tenant, ...placesOf(addresses)]);
 
 const placesOf = (addresses: readonly RowAddress[]): SqlValue[] => [
   smallints(addresses.map(({ space }) => spaceNumber(space))),
   byteArrays(addresses.map(({ key }) => keyBytes(key))),
   integers(addresses.map((_, n) => n)),
 ];
-
-const ROW_COLUMNS = 'r.kind, r.body, r.bytes, r.entries';
 
 /** Columns: key; then of the row, when asked for. */
 export function rangeOfKeys(tenant: string, range: Range): Statement {
@@ -105,7 +108,8 @@ ${rows ? ENTRY_ROWS : ''} WHERE e.tenant = $1 AND e.space = $2 AND e.entry >= $3
   )([tenant, spaceNumber(space), keyBytes(lower), keyBytes(upper), String(limit)]);
 }
 
-const ENTRY_ROWS = ` JOIN burrow_rows r ON r.tenant = e.tenant AND r.space = e.space AND r.key = e.key
+const ENTRY_ROWS = ` CROSS JOIN LATERAL (SELECT ${ROW_COLUMNS} FROM burrow_rows r
+ WHERE r.tenant = $1 AND r.space = $2 AND r.key = e.key LIMIT 1) AS r
 `;
 
 export const isLongEntry = (entry: Key): boolean => entry.length > INDEXED_ENTRY_BYTES;
@@ -163,10 +167,10 @@ function rowValues(tenant: string, puts: readonly PlacedRow[]): SqlValue[] {
   ];
 }
 
-const deleteText = `DELETE FROM burrow_rows WHERE tenant = $1
- AND (space, key) IN (SELECT * FROM unnest($2::smallint[], $3::bytea[]))`;
-export const deleteRows = (tenant: string, addresses: readonly RowAddress[]): Statement =>
-  named('burrow_delete_rows', deleteText)([tenant, ...placesOf(addresses).slice(0, 2)]);
+const deleteText = `DELETE FROM burrow_rows WHERE tenant = $1 AND space = $2 AND key = $3`;
+/** One by one, all in one round trip: no plan can go wrong. */
+export const deleteRow = (tenant: string, { space, key }: RowAddress): Statement =>
+  named('burrow_delete_row', deleteText)([tenant, spaceNumber(space), keyBytes(key)]);
 
 const insertEntriesText = `INSERT INTO burrow_entries (tenant, space, entry, tail_hash, key, tail)
  SELECT $1::text, a.space, a.entry, a.tail_hash, a.key, a.tail
@@ -179,21 +183,21 @@ export const insertEntries = (tenant: string, places: readonly EntryPlace[]): St
     insertEntriesText,
   )([
     tenant,
-    ...entryColumns(places),
+    smallints(places.map(({ space }) => spaceNumber(space))),
+    byteArrays(places.map(({ entry }) => headAndTail(entry)[0])),
+    byteArrays(places.map(({ entry }) => tailHash(headAndTail(entry)[1]))),
+    byteArrays(places.map(({ key }) => keyBytes(key))),
     byteArrays(places.map(({ entry }) => headAndTail(entry)[1])),
   ]);
 
-const deleteEntriesText = `DELETE FROM burrow_entries WHERE tenant = $1 AND (space, entry, tail_hash, key)
- IN (SELECT * FROM unnest($2::smallint[], $3::bytea[], $4::bytea[], $5::bytea[]))`;
-export const deleteEntries = (tenant: string, places: readonly EntryPlace[]): Statement =>
-  named('burrow_delete_entries', deleteEntriesText)([tenant, ...entryColumns(places)]);
-
-const entryColumns = (places: readonly EntryPlace[]): SqlValue[] => [
-  smallints(places.map(({ space }) => spaceNumber(space))),
-  byteArrays(places.map(({ entry }) => headAndTail(entry)[0])),
-  byteArrays(places.map(({ entry }) => tailHash(headAndTail(entry)[1]))),
-  byteArrays(places.map(({ key }) => keyBytes(key))),
-];
+const deleteEntryText = `DELETE FROM burrow_entries
+ WHERE tenant = $1 AND space = $2 AND entry = $3 AND tail_hash = $4 AND key = $5`;
+/** One by one, too. */
+export const deleteEntry = (tenant: string, { space, entry, key }: EntryPlace): Statement => {
+  const [head, tail] = headAndTail(entry);
+  const values = [tenant, spaceNumber(space), head, tailHash(tail), keyBytes(key)];
+  return named('burrow_delete_entry', deleteEntryText)(values);
+};
 
 const tailHash = (tail: Buffer): Buffer =>
   tail.length === 0 ? tail : createHash('sha256').update(tail).digest();
