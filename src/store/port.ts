@@ -103,7 +103,10 @@ export interface WriteOptions extends ReadOptions {
 }
 
 export interface Store {
-  /** `body` awaits nothing but `tx`; it may be run again, with a new `tx`, when the connection to the data was lost. */
+  /**
+   * `body` awaits nothing but `tx`; it may be run again, with a new `tx`, when the connection to the data was lost, or when what
+   * it had fetched changed before it fetched more.
+   */
   read<T>(body: (tx: ReadTx) => Promise<T>, options?: ReadOptions): Promise<T>;
   /**
    * Serializable against every other `write` on the same data, in other tabs and processes too. Commits when `body` resolves
