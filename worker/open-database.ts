@@ -120,7 +120,14 @@ export async function openDatabase(
     view,
     ...(lease && { lease }),
   });
-  const replica = createReplica({ engine: stored, view, clock, random, sha256 });
+  const replica = createReplica({
+    engine: stored,
+    view,
+    clock,
+    random,
+    sha256,
+    onSubmitted: (write) => sync.noteWrite(write),
+  });
   let isClosing = false;
   /** Background work that is cut off by closing has not failed. */
   const reportWork = (reason: unknown): void => {
@@ -142,6 +149,7 @@ export async function openDatabase(
     tabs,
     clock,
     random,
+    secret: isLocked ? undefined : options.syncSecret,
     tell,
     report: reportWork,
   });

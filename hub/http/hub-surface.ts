@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Refusal, REFUSALS } from '../../src/errors.ts';
 import { NO_METRICS, metricHeaders, txnHeader } from '../../src/http/answer-headers.ts';
-import { isForeign } from '../../src/http/cors.ts';
+import { answerPreflight, isForeign } from '../../src/http/cors.ts';
 import { dressAnswer, handleRequest } from '../../src/http/handle.ts';
 import { answerText, errorText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
 import type { Logger } from '../logger.ts';
@@ -160,6 +160,8 @@ export class HubSurface {
 
   private answerTo(request: HubRequest, route: HubRoute | undefined): Promise<HttpResponse> {
     if (!route) return handleRequest(request, this.http);
+    const preflight = answerPreflight(request);
+    if (preflight) return Promise.resolve(dressAnswer(preflight, request, this.http));
     return route.handle(request).then(
       (answer) => dressAnswer(answer, request, this.http),
       (reason: unknown) => {

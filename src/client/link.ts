@@ -47,6 +47,8 @@ export class Link {
   private current: Promise<Connection> | undefined = undefined;
   private closed: Error | undefined = undefined;
   private secret = '';
+  /** Of clients of the synced identity: stays good when a worker is replaced. */
+  syncSecret: string | undefined = undefined;
   private lastLoss: LossReport | undefined = undefined;
   private lastPersistence: Persistence = 'none';
   private opened = 0;
@@ -188,6 +190,7 @@ export class Link {
     this.turns++;
     this.current = undefined;
     this.secret = '';
+    this.syncSecret = undefined;
     void current?.then(
       (connection) => connection.end(reason),
       () => undefined,
@@ -216,6 +219,7 @@ export class Link {
         audience,
         log,
         rootSecret: this.secret || undefined,
+        syncSecret: this.syncSecret,
         aliveLock: `burrow:alive:${Math.random()}:${performance.now()}`,
       },
       {

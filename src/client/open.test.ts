@@ -40,6 +40,7 @@ test('openDatabase() hands its options to the worker', async () => {
       hashCost: 11,
       log: { enabled: false, retentionDays: 30 },
       rootSecret: undefined,
+      syncSecret: undefined,
     },
   ]);
   expect([db.name, db.rootSecret, db.loss]).toEqual(['notes', 'root', undefined]);

@@ -210,7 +210,7 @@ export class Sync extends EventTarget {
       }),
     );
     if (failed) await valueOf(failed);
-    this.secret = reply.secret;
+    this.secret = this.link.syncSecret = reply.secret;
     this.enter(reply.state, undefined);
   }
 

@@ -44,6 +44,8 @@ export interface OpenOptions {
   readonly log: LogOptions;
   /** Of the same database, opened before by this page: secrets handed out then stay good. */
   readonly rootSecret: string | undefined;
+  /** What clients of the synced identity showed to the worker before this one. */
+  readonly syncSecret: string | undefined;
   /** Name of a Web Lock that the worker takes before it answers: whoever gets it next knows that the worker is gone. */
   readonly aliveLock: string;
 }

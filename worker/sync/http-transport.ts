@@ -13,12 +13,8 @@ export interface HttpTransportOptions {
   readonly deadlineMs: number;
 }
 
-/** The hub is there, but did not do it, and has not said why in words of ours. */
-const UNSAID: Readonly<Record<number, SyncRefusalCode>> = {
-  401: 'locked',
-  403: 'locked',
-  404: 'upgrade_needed',
-};
+/** Who answers, but knows nothing of sync: an older hub. Whatever else is not in words of ours may have been said by anybody on the way. */
+const NO_SUCH_PLACE = 404;
 
 export function createHttpTransport(options: HttpTransportOptions): Transport {
   const post = async <T>(path: string, message: unknown): Promise<Exchange<T>> => {
@@ -29,7 +25,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify(message),
       signal: AbortSignal.timeout(options.deadlineMs),
-      cache: 'no-store',
+      // With `cache: 'no-store'` each exchange would ask anew whether it may be made.
       credentials: 'omit',
     });
     if (answer.ok) return { ok: true, value: (await answer.json()) as T };
@@ -64,10 +60,9 @@ async function refusedBy(answer: Response): Promise<Exchange<never>> {
   const retry = Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {};
   const refusal = await answer.json().then(refusalIn, () => undefined);
   if (refusal) return { ok: false, refusal, ...retry };
-  const code = UNSAID[answer.status];
-  if (code === undefined) throw new Error(`The hub answered with status ${answer.status}.`);
   const description = `The hub answered with status ${answer.status}.`;
-  return { ok: false, refusal: { code, description }, ...retry };
+  if (answer.status !== NO_SUCH_PLACE) throw new Error(description);
+  return { ok: false, refusal: { code: 'upgrade_needed', description }, ...retry };
 }
 
 function refusalIn(json: unknown): SyncRefusal | undefined {
@@ -86,7 +81,6 @@ async function listen(
   const answer = await fetch(`${url}/sync/events?device=${device}`, {
     headers: { authorization: `Bearer ${token() ?? ''}`, accept: 'text/event-stream' },
     signal,
-    cache: 'no-store',
     credentials: 'omit',
   });
   if (!answer.ok || !answer.body) return;

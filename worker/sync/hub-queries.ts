@@ -55,7 +55,6 @@ const post = (url: string, secret: string, body: string, deadlineMs: number): Pr
     headers: { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' },
     body,
     signal: AbortSignal.timeout(deadlineMs),
-    cache: 'no-store',
     credentials: 'omit',
   });
 

@@ -25,7 +25,7 @@ import { progressData, writeData } from './session-data.ts';
 import { createHttpTransport } from './http-transport.ts';
 import { askHub, loginAtHub } from './hub-queries.ts';
 import { Leadership } from './leadership.ts';
-import { forgetKept, OutboxFile, readKept } from './outbox-file.ts';
+import { forgetKept, OutboxFile, readKept, type KeptWrite } from './outbox-file.ts';
 import { forgetToken, keepToken, keptToken } from './token-vault.ts';
 import type { OfflineLogin } from './verifier.ts';
 import { Waits } from './waits.ts';
@@ -38,6 +38,8 @@ export interface SyncSessionOptions {
   readonly tabs: Tabs;
   readonly clock: () => number;
   readonly random: (bytes: number) => Uint8Array;
+  /** What clients of the identity show; another one is made when it is left out. */
+  readonly secret: string | undefined;
   readonly tell: (message: SyncMessage) => void;
   readonly report: (reason: unknown) => void;
 }
@@ -72,8 +74,8 @@ export class SyncSession {
 
   constructor(options: SyncSessionOptions) {
     this.options = options;
-    const bytes = options.random(24);
-    this.secret = `burrow-sync-${Array.from(bytes, (each) => each.toString(36)).join('')}`;
+    const made = Array.from(options.random(24), (each) => each.toString(36).padStart(2, '0'));
+    this.secret = options.secret ?? `burrow-sync-${made.join('')}`;
     addEventListener('online', () => this.kick());
     this.waits = new Waits({
       replica: options.replica,
@@ -111,10 +113,8 @@ export class SyncSession {
     };
     const done = await this.options.replica.submit(request);
     if ('failed' in done) return { id: undefined, answer: replyOf(done.failed) };
-    const { id, device, item, answer } = done;
-    (await this.file)?.keep([{ device, item }]);
+    const { id, answer } = done;
     this.waits.expect(id);
-    this.kick();
     return { id, answer: answer && replyOf(answer) };
   }
 
@@ -177,12 +177,9 @@ export class SyncSession {
     return isBeyond && this.isInContact() ? this.ask(request) : answer;
   }
 
-  private async answer(request: QueryRequest): Promise<QueryAnswer> {
+  private answer(request: QueryRequest): Promise<QueryAnswer> {
     const { replica } = this.options;
-    if (request.allows === 'read') return replica.read(request);
-    const answer = await replica.query(request);
-    if (answer.metrics.writeOps > 0) this.kick();
-    return answer;
+    return request.allows === 'read' ? replica.read(request) : replica.query(request);
   }
 
   /** Has the hub answer it. @throws Refusal `connection_needed` */
@@ -196,11 +193,15 @@ export class SyncSession {
 
   // --- what happens -------------------------------------------------------------------------------
 
+  /** A write of this tab is stored. */
+  async noteWrite(write: KeptWrite): Promise<void> {
+    (await this.file)?.keep([write]);
+    this.kick();
+  }
+
   noteCommit(notice: CommitNotice): void {
-    if (!notice.rows.some(({ space }) => space === 'sync') && notice.previous !== notice.ts) return;
-    void this.waits.look();
-    // Another tab may have made a write.
-    this.syncer?.kick();
+    if (notice.rows.some(({ space }) => space === 'sync') || notice.previous === notice.ts)
+      void this.waits.look();
   }
 
   hear(message: SyncTabMessage): void {

@@ -55,6 +55,8 @@ export interface ReplicaOptions {
   readonly clock: () => Micros;
   readonly random: (bytes: number) => Uint8Array;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  /** A write has been kept; whoever made it is told when this is done. */
+  readonly onSubmitted?: (write: Pick<Submitted, 'device' | 'item'>) => Promise<void>;
 }
 
 export const createReplica = (options: ReplicaOptions): Replica => new StoredReplica(options);
@@ -151,6 +153,7 @@ class StoredReplica implements Replica {
       const { record, device, run: local } = run.value;
       const answer = local && transactions.answer(plan, { ...run, value: local.attempted });
       if (!record) return { failed: required(answer) };
+      await this.options.onSubmitted?.({ device, item: record.item });
       return { id: record.id, device, item: record.item, answer };
     } catch (reason) {
       return { failed: transactions.refused(plan, reason) };

@@ -1,0 +1,186 @@
+/** Between browsers and a hub: passes HTTP on, and fails as it is told. */
+import {
+  createServer,
+  request as send,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+/** What happens to one request. */
+export type Fault =
+  | 'none'
+  /** The connection is closed before the hub has heard anything. */
+  | 'drop'
+  /** The hub hears so many bytes of the body, then the connection is closed on both sides. */
+  | { readonly cutRequestAt: number }
+  /** The hub does it; the caller gets so many bytes of the body of the answer, then the connection is closed. */
+  | { readonly cutAnswerAt: number }
+  /** The hub does it; the caller's side is closed in order, without an answer. */
+  | 'half-close'
+  /** Reaches the hub twice, at once; the answer to the second is given. */
+  | 'twice'
+  | { readonly delayMs: number }
+  /** The hub does it; the caller gets the answer to the last request of the same path instead. */
+  | 'stale';
+
+export interface Passed {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly atMs: number;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+export class FaultyProxy {
+  /** Requests that came, preflights left out. */
+  readonly passed: Passed[] = [];
+  /** Asked for each request but preflights. */
+  judge: (passed: Passed) => Fault = () => 'none';
+  private readonly target: URL;
+  private readonly server: Server;
+  private readonly sockets = new Set<Socket>();
+  private readonly answers = new Map<string, Answer>();
+  private isUp = true;
+
+  private constructor(target: string) {
+    this.target = new URL(target);
+    this.server = createServer((request, response) => void this.serve(request, response));
+    this.server.on('connection', (socket) => {
+      if (!this.isUp) {
+        socket.destroy();
+        return;
+      }
+      this.sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => this.sockets.delete(socket));
+    });
+  }
+
+  static async start(target: string): Promise<FaultyProxy> {
+    const proxy = new FaultyProxy(target);
+    await new Promise<void>((resolve) => proxy.server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Down: whatever is open is cut, whatever comes is refused. */
+  set(how: 'up' | 'down'): void {
+    this.isUp = how === 'up';
+    if (!this.isUp) for (const socket of this.sockets) socket.destroy();
+  }
+
+  of(path: string): readonly Passed[] {
+    return this.passed.filter((each) => each.path.startsWith(path));
+  }
+
+  /** Sends again what came before. */
+  async replay({ method, path, headers, body }: Passed): Promise<Answer> {
+    return this.ask({ method, path, headers, body });
+  }
+
+  async close(): Promise<void> {
+    this.set('down');
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await bodyOf(request).catch(() => undefined);
+    if (!body) return;
+    const { method = 'GET', url: path = '/', headers } = request;
+    const passed: Passed = { method, path, headers, body, atMs: performance.now() };
+    const isPreflight = method === 'OPTIONS';
+    if (!isPreflight) this.passed.push(passed);
+    const fault = isPreflight ? 'none' : this.judge(passed);
+    try {
+      if (path.startsWith('/sync/events') && fault === 'none') this.pipe(passed, response);
+      else await this.meet(fault, passed, response);
+    } catch {
+      response.destroy();
+    }
+  }
+
+  private async meet(fault: Fault, passed: Passed, response: ServerResponse): Promise<void> {
+    if (fault === 'drop') {
+      response.destroy();
+      return;
+    }
+    if (typeof fault === 'object' && 'cutRequestAt' in fault) {
+      await this.askInPart(passed, fault.cutRequestAt);
+      response.destroy();
+      return;
+    }
+    if (typeof fault === 'object' && 'delayMs' in fault)
+      await new Promise((resolve) => setTimeout(resolve, fault.delayMs));
+    if (fault === 'twice') await this.ask(passed);
+    const before = this.answers.get(passed.path);
+    const answer = await this.ask(passed);
+    this.answers.set(passed.path, answer);
+    if (fault === 'half-close') {
+      response.socket?.end();
+      return;
+    }
+    const { status, headers, body } = fault === 'stale' ? (before ?? answer) : answer;
+    response.writeHead(status, { ...headers, 'content-length': body.length });
+    if (typeof fault === 'object' && 'cutAnswerAt' in fault) {
+      response.write(body.subarray(0, fault.cutAnswerAt), () => response.destroy());
+      return;
+    }
+    response.end(body);
+  }
+
+  private ask(passed: Omit<Passed, 'atMs'>): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const asked = send(this.options(passed), (answer) => {
+        bodyOf(answer).then((body) => {
+          const { 'transfer-encoding': _, ...headers } = answer.headers;
+          resolve({ status: answer.statusCode ?? 500, headers, body });
+        }, reject);
+      });
+      asked.on('error', reject).end(passed.body);
+    });
+  }
+
+  private askInPart(passed: Passed, bytes: number): Promise<void> {
+    return new Promise((resolve) => {
+      const asked = send(this.options(passed));
+      asked.on('error', () => resolve()).on('close', () => resolve());
+      asked.flushHeaders();
+      asked.write(passed.body.subarray(0, bytes), () => asked.destroy());
+      if (bytes === 0) asked.destroy();
+    });
+  }
+
+  /** A stream goes on as long as both sides hold it. */
+  private pipe(passed: Passed, response: ServerResponse): void {
+    const asked = send(this.options(passed), (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      response.flushHeaders();
+      answer.pipe(response);
+      answer.on('error', () => response.destroy());
+    });
+    asked.on('error', () => response.destroy()).end();
+    response.on('close', () => asked.destroy());
+  }
+
+  private options({ method, path, headers }: Omit<Passed, 'atMs'>) {
+    const { hostname, port } = this.target;
+    return { hostname, port, method, path, headers, agent: false } as const;
+  }
+}
+
+async function bodyOf(stream: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of stream) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+}
