@@ -43,6 +43,7 @@ export interface HubStore {
 const TENANT = /^[a-z0-9_-]{1,63}$/u;
 const CONNECTIONS_MAX_DEFAULT = 16;
 const CONNECT_DEADLINE_MS = 10_000;
+const ANSWER_DEADLINE_MS = 60_000;
 
 /** @throws Refusal `storage_unavailable`, `storage_blocked`, `bad request` */
 export async function openHubStore(options: HubStoreOptions): Promise<HubStore> {
@@ -106,6 +107,9 @@ async function openPostgres(
       connectionTimeoutMillis: CONNECT_DEADLINE_MS,
       application_name: 'burrow',
       keepAlive: true,
+      keepAliveInitialDelayMillis: CONNECT_DEADLINE_MS,
+      // A server that is silent for so long is gone, whatever its socket says: the connection is given up as lost.
+      query_timeout: ANSWER_DEADLINE_MS,
     },
   });
   const writer = newWriter();
