@@ -450,3 +450,81 @@ test('a set that stands for other parts by now is loaded anew', async () => {
   await device.pull();
   expect(ids(device)).toEqual([1]);
 });
+
+test('a check whose repair was lost on the way is asked for again', async () => {
+  const world = await open();
+  await world.ask(role([reads(coll('things'))]));
+  await put(world, 1);
+  const user = (await world.device(await world.user(1))).watch(THINGS);
+  await user.pull();
+  const none = [reads(coll('things'), lambda(false))];
+  await world.ask({ update: { role: 'reader' }, params: obj({ privileges: none }) });
+  await user.pullOnce();
+  const [set] = user.sets;
+  const buckets = Array.from({ length: 256 }, () => 'f'.repeat(16));
+  const { id: device, epoch } = user;
+  const message = { device, epoch, set: { id: set?.id, query: set?.query }, buckets };
+  accepted(await world.sync.check(user.secret, message));
+  expect((await user.pullOnce()).check).toBe(true);
+  await user.check();
+  await user.check();
+  expect((await user.pullOnce()).check).toBe(false);
+});
+
+test('a key that gets another role is asked for a check', async () => {
+  const world = await open();
+  const even = lambda({
+    equals: [{ modulo: [{ to_integer: { select: 'id', from: { var: 'ref' } } }, 2] }, 0],
+  });
+  const named = (name: string, read: unknown) => ({
+    create_role: obj({ name, privileges: reads(coll('things'), read) }),
+  });
+  await world.ask(named('all', true));
+  await world.ask(named('some', even));
+  const key = await world.document({ create_key: obj({ role: { role: 'all' } }) });
+  for (let id = 1; id <= 4; id++) await put(world, id);
+  const device = (await world.device(key.secret)).watch(THINGS);
+  await device.pull();
+  expect(ids(device)).toEqual([1, 2, 3, 4]);
+  await world.ask({ update: key.ref, params: obj({ role: { role: 'some' } }) });
+  expect((await device.pullOnce()).check).toBe(true);
+  await device.check();
+  expect(ids(device)).toEqual([2, 4]);
+});
+
+test('S14 a past that was rewritten asks for a check where it cannot be told what was seen', async () => {
+  const world = await open();
+  const own = { equals: [{ select: ['data', 'n'], from: { get: { var: 'ref' } }, default: 0 }, 1] };
+  await world.ask(role([reads(coll('things'), lambda(own))]));
+  await put(world, 1, { n: 2 });
+  await put(world, 1, { n: 1 });
+  const user = (await world.device(await world.user(1))).watch(THINGS);
+  await user.pull();
+  expect(ids(user)).toEqual([1]);
+  const { ts } = await world.document({ get: doc('things', 1) });
+  await world.ask({ remove: doc('things', 1), ts, action: 'update' });
+  expect((await user.pullOnce()).check).toBe(true);
+  await user.check();
+  expect(ids(user)).toEqual([]);
+});
+
+test('what rights rest on is bounded: whole collections stand for many documents', async () => {
+  const world = await open();
+  await world.ask({ create_collection: obj({ name: 'teams' }) });
+  const of = { select: ['data', 'team'], from: { get: { var: 'ref' } } };
+  const open_ = { select: ['data', 'open'], from: { get: of }, default: false };
+  await world.ask(role([reads(coll('things'), lambda(open_))]));
+  const many = 220;
+  const ids_ = Array.from({ length: many }, (_, i) => i + 1);
+  for (const id of ids_) {
+    await world.ask(create(doc('teams', id), { open: id % 2 === 0 }));
+    await put(world, id, { team: doc('teams', id) });
+  }
+  const user = (await world.device(await world.user(1))).watch(THINGS);
+  await user.pull();
+  expect(ids(user)).toHaveLength(many / 2);
+  await world.ask({ update: doc('teams', 219), params: obj({ data: obj({ open: true }) }) });
+  expect((await user.pullOnce()).check).toBe(true);
+  await user.check();
+  expect(ids(user)).toHaveLength(many / 2 + 1);
+});
