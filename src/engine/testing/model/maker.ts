@@ -36,7 +36,11 @@ export class ModelQueries {
   query(): Part {
     this.names = [];
     const { dice } = this;
-    if (dice.chance(0.35)) return this.write(0);
+    if (dice.chance(0.3)) return this.write(0);
+    if (dice.chance(0.25)) {
+      const read = dice.chance(0.5) ? this.page(0) : form({ get: this.make('ref', 3) });
+      return form({ at: this.time(), expr: read });
+    }
     if (dice.chance(0.35)) return this.page(0);
     return this.make(dice.pick(KINDS), 0);
   }
