@@ -1,5 +1,5 @@
 /** A hub that runs as a process of its own, with people and notes in it, behind a proxy that fails when it is told to. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -22,25 +22,40 @@ export const call = (name: string, ...args: unknown[]): unknown => {
 export const notes = (): unknown => call('Collection', 'notes');
 export const note = (id: string): unknown => call('Ref', notes(), id);
 
+export interface HubProcess {
+  readonly url: string;
+  end(): Promise<void>;
+}
+
+/** A database of its own on a hub that others use too, and a way to it that can be cut. */
 export interface SyncHub {
   /** Of the proxy: what browsers are told. */
   readonly url: string;
   readonly proxy: FaultyProxy;
   /** Secret of a client key. */
   readonly key: string;
-  /** As the root, past the proxy. */
+  /** With all rights, past the proxy. */
   readonly admin: DriverClient;
   /** A new token of a person. */
   token(email: string, more?: object): Promise<string>;
-  ended(): Promise<void>;
+  close(): Promise<void>;
 }
 
-export async function startSyncHub(...args: string[]): Promise<SyncHub> {
-  const hub = await startHub(args);
-  const proxy = await FaultyProxy.start(hub.url);
-  const { hostname, port } = new URL(hub.url);
-  const admin = new Client({ secret: ROOT_SECRET, domain: hostname, port, scheme: 'http' });
+let made = 0;
+
+export async function openSyncHub(process: HubProcess): Promise<SyncHub> {
+  const { hostname, port } = new URL(process.url);
+  const clientOf = (secret: string): DriverClient =>
+    new Client({ secret, domain: hostname, port, scheme: 'http' });
+  const root = clientOf(ROOT_SECRET);
+  const name = `test-${++made}`;
+  await root.query(call('CreateDatabase', { name }));
+  const own = await root.query(
+    call('CreateKey', { role: 'admin', database: call('Database', name) }),
+  );
+  const admin = clientOf(String(own['secret']));
   const key = await furnish(admin);
+  const proxy = await FaultyProxy.start(process.url);
   const user = (email: string): unknown => call('Match', call('Index', 'users_by_email'), email);
   return {
     url: proxy.url,
@@ -48,27 +63,18 @@ export async function startSyncHub(...args: string[]): Promise<SyncHub> {
     key,
     admin,
     async token(email, more = {}) {
-      const { secret } = await admin.query(
-        call('Create', call('Tokens'), {
-          instance: call('Select', 'ref', call('Get', user(email))),
-          ...more,
-        }),
-      );
+      const instance = call('Select', 'ref', call('Get', user(email)));
+      const { secret } = await admin.query(call('Create', call('Tokens'), { instance, ...more }));
       return String(secret);
     },
-    async ended() {
-      await admin.close({ force: true });
+    async close() {
+      await Promise.all([admin.close({ force: true }), root.close({ force: true })]);
       await proxy.close();
-      const exit = once(hub.child, 'exit');
-      hub.child.kill('SIGKILL');
-      await exit;
     },
   };
 }
 
-async function startHub(
-  args: readonly string[],
-): Promise<{ readonly url: string; readonly child: ChildProcess }> {
+export async function startHub(): Promise<HubProcess> {
   const program = [join(root, 'scripts/hub.mjs'), 'hub', '--port', '0', '--data', 'memory:'];
   const free = [
     '--cors',
@@ -81,7 +87,7 @@ async function startHub(
     '1000',
   ];
   const env = { ...process.env, BURROW_ROOT_SECRET: ROOT_SECRET };
-  const child = spawn(process.execPath, [...program, ...free, ...args], {
+  const child = spawn(process.execPath, [...program, ...free], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -94,7 +100,14 @@ async function startHub(
     });
     child.once('exit', () => reject(new Error(`The hub ended: ${said}`)));
   });
-  return { url, child };
+  return {
+    url,
+    async end() {
+      const exit = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exit;
+    },
+  };
 }
 
 /** Notes that anybody may write, but none whose text is `forbidden`; what only Alice may read. @returns secret of a client key */

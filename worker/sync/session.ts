@@ -394,8 +394,11 @@ const replyOf = ({ status, body, txnTime, metrics }: QueryAnswer): QueryReply =>
 
 const wait = (ms: number, signal: Signal): Promise<void> =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.onRaised(() => {
+    const timer = setTimeout(() => {
+      forget();
+      resolve();
+    }, ms);
+    const forget = signal.onRaised(() => {
       clearTimeout(timer);
       resolve();
     });

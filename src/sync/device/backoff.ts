@@ -14,6 +14,11 @@ export class Backoff {
     return longest / 2 + (this.chance() * longest) / 2;
   }
 
+  /** Somebody asked for a try before its time: when that fails too, it is no sign that the hub is gone for long. */
+  ease(): void {
+    this.failures = Math.max(0, this.failures - 1);
+  }
+
   reset(): void {
     this.failures = 0;
   }

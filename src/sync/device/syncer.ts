@@ -69,6 +69,7 @@ export interface SyncerOptions {
 
 const POLL_MS = { listening: 60_000, deaf: 10_000 };
 const SLOW_RETRY_MS = 300_000;
+const LEAST_RETRY_MS = 500;
 const PUSHES_PER_PULL = 4;
 const REFETCH_MAX = 500;
 
@@ -86,6 +87,7 @@ class Refused extends Error {
 export class Syncer {
   private readonly options: SyncerOptions;
   private readonly signal = new Signal();
+  private readonly stopping = new Signal();
   private readonly backoff: Backoff;
   private fence = 0;
   private isGreeted = false;
@@ -117,6 +119,7 @@ export class Syncer {
   async stop(): Promise<void> {
     this.isStopped = true;
     this.deafen();
+    this.stopping.raise();
     this.signal.raise();
     await this.running;
   }
@@ -355,7 +358,11 @@ export class Syncer {
     const state = await this.requireState();
     await this.tellProgress(state);
     this.signal.lower();
-    await this.options.wait(this.backoff.next(), this.signal);
+    const ms = this.backoff.next();
+    // However often something moves: a hub that is not there is not asked all the time.
+    await this.options.wait(Math.min(ms, LEAST_RETRY_MS), this.stopping);
+    await this.options.wait(Math.max(0, ms - LEAST_RETRY_MS), this.signal);
+    if (this.signal.isRaised) this.backoff.ease();
   }
 
   private async waitForKick(): Promise<void> {
@@ -391,15 +398,15 @@ export class Syncer {
     this.options.events.onState(state, reason);
   }
 
-  private async tellProgress({ sets, lastSeq, settledSeq }: ReplicaState): Promise<void> {
+  private async tellProgress({ sets, lastSeq, settledSeq, skew }: ReplicaState): Promise<void> {
     const { replica, clock, events } = this.options;
     const pending = lastSeq - settledSeq;
-    const [oldest] = pending > 0 ? await replica.writes(['local', 'pushed', 'parked']) : [];
+    const [oldest] = pending > 0 ? await replica.outgoing({ count: 1, bytes: 1 }) : [];
     events.onProgress({
       sets: sets.map(({ id, rows, of, error }) => ({ id, rows, of, error })),
       bytes: this.bytes,
       pending,
-      oldestPendingMs: oldest ? Math.max(0, (clock() - oldest.at) / 1000) : 0,
+      oldestPendingMs: oldest ? Math.max(0, (clock() + skew - oldest.now) / 1000) : 0,
     });
   }
 
