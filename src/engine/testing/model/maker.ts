@@ -45,8 +45,9 @@ export class ModelQueries {
     return this.make(dice.pick(KINDS), 0);
   }
 
+  /** Often of very few, so that documents have values in common. */
   scalar(): Part {
-    return this.dice.pick(SCALARS);
+    return this.dice.chance(0.5) ? this.dice.below(2) : this.dice.pick(SCALARS);
   }
 
   private make(kind: Kind, depth: number): Part {
