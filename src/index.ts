@@ -45,6 +45,7 @@ export type {
   Verdict,
   Write,
   WriteResolution,
+  WriteState,
 } from './client/sync.ts';
 export type { Arg, Evaluated } from './client/types/arguments.ts';
 export type { Builders, DirectCalls } from './client/types/builders.ts';

@@ -15,6 +15,9 @@ import type { Link } from './link.ts';
 import type { Arg, Evaluated } from './types/arguments.ts';
 import type { Expr } from './values.ts';
 
+/** `local`: made here; `pushed`: on its way; `parked`: waits for a login. Else: the verdict. */
+export type { WriteState } from '../host/api.ts';
+
 export interface SyncOptions {
   /** Of the hub: `https://hub.example`. */
   readonly url: string;

@@ -13,6 +13,7 @@ const passwords = { hash: async (text: string) => `hash of ${text}`, verify: asy
 const transactorOn = (store: Store, isHeld?: () => boolean): Transactor =>
   new Transactor({
     store,
+    clock: () => 0,
     passwords,
     random: (bytes) => new Uint8Array(randomBytes(bytes)),
     durability: 'relaxed',

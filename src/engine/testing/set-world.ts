@@ -154,6 +154,7 @@ const unused = (): never => {
   throw new Error('sets need no inputs');
 };
 const NO_INPUTS = {
+  rootAudience: undefined,
   newId: unused,
   randomBytes: unused,
   sha256: unused,
