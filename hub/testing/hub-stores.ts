@@ -5,10 +5,13 @@ import { openPglite } from '../store/pglite-database.ts';
 import { openHubStore, type HubStore } from '../store/open-store.ts';
 import { startPostgres, type PostgresServer } from './postgres-server.ts';
 
+/** On a machine that has much else to do. */
+const STOP_MS = 60_000;
+
 /** A server for the tests of a file, stopped after them. */
 export function sharedPostgres(): () => Promise<PostgresServer> {
   let server: Promise<PostgresServer> | undefined;
-  afterAll(async () => (await server)?.stop());
+  afterAll(async () => (await server)?.stop(), STOP_MS);
   return () => (server ??= startPostgres());
 }
 
@@ -20,7 +23,11 @@ export function sharedDatabases(): {
   const server = sharedPostgres();
   let pglite: PgDatabase | undefined;
   let postgres: PgDatabase | undefined;
-  afterAll(() => Promise.all([pglite?.close(), postgres?.close()]));
+  // A test that failed may have kept a connection, on which this would wait: the server is stopped all the same.
+  afterAll(() => {
+    void pglite?.close();
+    void postgres?.close();
+  });
   return {
     pglite: async () => (pglite ??= openPglite('memory:')),
     postgres: async () => {
