@@ -75,9 +75,12 @@ export const SYNC_LIMITS = {
   idsPerItem: 10_000,
   /** What a pull may ask for at most, about. */
   pullBytes: 4 * 1024 * 1024,
-  /** Commits looked at in one pull, and rows that its pages go through. */
+  /** Commits looked at in one pull, documents that they changed, and rows that its pages go through. */
   pullCommits: 20_000,
+  pullChanges: 1_000,
   pullRows: 20_000,
+  /** So long pages and checks may take at one go: others wait meanwhile. */
+  sliceMicros: 50_000,
   pullVerdicts: 1_000,
   /** Versions of one document looked at to know whether the caller has seen it. */
   pullVersions: 16,

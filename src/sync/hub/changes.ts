@@ -61,7 +61,8 @@ export function changesSince(reader: Reader, asked: ChangesAsked): ChangesFound 
       const own = new Map<Key, Row | undefined>();
       for (const { key } of changes) if (!rows.has(key)) own.set(key, current.get(key));
       const more = sizeOf(own);
-      if (rows.size > 0 && bytes + more > asked.bytes) return { rows, until, bytes };
+      const isFull = bytes + more > asked.bytes || rows.size + own.size > SYNC_LIMITS.pullChanges;
+      if (rows.size > 0 && own.size > 0 && isFull) return { rows, until, bytes };
       for (const [key, row] of own) rows.set(key, row);
       bytes += more;
       until = tsOf(found[i]?.key ?? lower);

@@ -15,24 +15,42 @@ import { askerOf, ownerOf, type AskerHost, type Exchange } from './asker.ts';
 import { requireDeviceIn, requireEpoch } from './device-rows.ts';
 import { Rights } from './rights.ts';
 import { NO_SCOPE, scopeIn, widened, type Scope } from './scope.ts';
+import { lateIn } from './slice.ts';
 import { WatchedReader } from './watched-reader.ts';
-
-export interface CheckOutcome {
-  readonly checked: Checked;
-  readonly database: DatabaseId;
-  readonly before: Scope | undefined;
-  readonly scope: Scope;
-}
 
 type Held = readonly [...DocumentName, Micros];
 
-/** @throws Suspended, SyncRefused */
+/** Where the next slice begins. */
+export interface CheckPlace {
+  readonly part: number;
+  readonly from: Key | undefined;
+}
+
+export const CHECK_START: CheckPlace = { part: 0, from: undefined };
+
+export interface CheckSlice {
+  /** Documents that should be on the device; some may come twice. */
+  readonly held: readonly Held[];
+  /** Undefined: that was all. */
+  readonly next: CheckPlace | undefined;
+  readonly database: DatabaseId;
+  readonly before: Scope | undefined;
+  /** With what rights were found to rest on. */
+  readonly scope: Scope;
+}
+
+/**
+ * Slices are of different times: what changes between them is fetched in vain, and nothing worse.
+ * @throws Suspended, SyncRefused
+ */
 export function attemptCheck(
   message: Check,
+  place: CheckPlace,
   exchange: Exchange,
   input: AttemptInput,
   host: AskerHost,
-): AttemptResult<CheckOutcome> {
+): AttemptResult<CheckSlice> {
+  const isLate = lateIn(host.clock);
   const { writer: reader } = input;
   requireEpoch(reader, message.epoch);
   const snapshot = Math.max(exchange.started, input.head);
@@ -44,57 +62,56 @@ export function attemptCheck(
   const { context, session } = asker;
   const mayReadOf = (collection: number) => rights.mayReadOf(collection);
   const { parts } = resolveSet({ context, session, mayReadOf }, message.set.query);
-  const held = documentsOf(
-    reader,
-    rights,
-    parts.map(({ range }) => range),
-  );
-  const differing = differingIn(held, message.buckets);
+  const ranges = parts.map(({ range }) => range);
+  const slice = sliceOf(reader, rights, ranges, place, isLate);
   const before = scopeIn(reader, database, message.device);
   const known = before ?? NO_SCOPE;
-  const due = differing.length > 0 ? known.due : known.due.filter((id) => id !== message.set.id);
-  const scope = { ...known, ...widened(known, watched, snapshot), due };
-  return {
-    value: { checked: { differing }, database, before, scope },
-    ts: input.head,
-    keep: false,
-  };
+  const scope = { ...known, ...widened(known, watched, snapshot) };
+  return { value: { ...slice, database, before, scope }, ts: input.head, keep: false };
 }
 
-const ROWS_FIRST = 512;
-const ROWS_MAX = 32_768;
+const ROWS_AT_ONCE = 512;
 
-/** All of the parts that may be read, each once. */
-function documentsOf(
+function sliceOf(
   reader: Reader,
   rights: Rights,
   ranges: readonly PartRange[],
-): readonly Held[] {
-  const found = new Map<Key, Held>();
-  for (const range of ranges) {
-    let { lower } = range;
-    for (let limit = ROWS_FIRST; ; limit = Math.min(limit * 8, ROWS_MAX)) {
-      const bounds = { ...range, lower, limit };
-      const page = reader.range({ ...bounds, space: 'documents', reverse: false, rows: true });
-      const may = eachElement(page, ({ key }) => found.has(key) || rights.mayRead(key));
-      page.forEach(({ key, row }, i) => {
-        if (!row || may[i] !== true || found.has(key)) return;
-        const { collection, id } = decodeDocumentKey(key);
-        found.set(key, [collection, String(id), unpackVersion(String(row.value)).ts]);
-      });
-      const last = page.at(-1);
-      if (!last || page.length < limit) break;
-      lower = keyBehind(last.entry);
-    }
+  { part, from }: CheckPlace,
+  isLate: () => boolean,
+): Pick<CheckSlice, 'held' | 'next'> {
+  const held: Held[] = [];
+  let at = part;
+  let lower = from;
+  for (;;) {
+    const range = ranges[at];
+    if (!range) return { held, next: undefined };
+    const bounds = { ...range, lower: lower ?? range.lower, limit: ROWS_AT_ONCE };
+    const page = reader.range({ ...bounds, space: 'documents', reverse: false, rows: true });
+    const may = eachElement(page, ({ key }) => rights.mayRead(key));
+    page.forEach(({ key, row }, i) => {
+      if (row && may[i] === true) held.push(heldOf(key, String(row.value)));
+    });
+    const last = page.at(-1);
+    const isEnd = !last || page.length < ROWS_AT_ONCE;
+    lower = isEnd ? undefined : keyBehind(last.entry);
+    if (isEnd) at += 1;
+    if (isLate()) return { held, next: { part: at, from: lower } };
   }
-  return [...found.values()];
+}
+
+function heldOf(key: Key, stored: string): Held {
+  const { collection, id } = decodeDocumentKey(key);
+  return [collection, String(id), unpackVersion(stored).ts];
 }
 
 /** Whole buckets, as many as fit: a device that lacks more asks again. */
-function differingIn(held: readonly Held[], buckets: readonly string[]): Checked['differing'] {
+export function differingIn(
+  held: readonly Held[],
+  buckets: readonly string[],
+): Checked['differing'] {
   const fingerprint = new Fingerprint();
   const byBucket = new Map<number, Held[]>();
-  for (const each of held) {
+  for (const each of withoutTwins(held)) {
     const [collection, id, ts] = each;
     fingerprint.add(collection, id, ts);
     const bucket = bucketOf(collection, id);
@@ -113,3 +130,13 @@ function differingIn(held: readonly Held[], buckets: readonly string[]): Checked
   }
   return differing;
 }
+
+/** In several parts, or found again in a later slice: as it was last. */
+const withoutTwins = (held: readonly Held[]): Iterable<Held> =>
+  new Map(held.map((each) => [`${each[0]}/${each[1]}`, each])).values();
+
+/** Nothing of the set is to be compared any more. */
+export const settled = (scope: Scope, set: string): Scope => ({
+  ...scope,
+  due: scope.due.filter((id) => id !== set),
+});

@@ -528,3 +528,32 @@ test('what rights rest on is bounded: whole collections stand for many documents
   await user.check();
   expect(ids(user)).toHaveLength(many / 2 + 1);
 });
+
+test('V2 pages and checks give way to others, and come to their end', async () => {
+  const world = await open();
+  await world.ask(role([reads(coll('things'), lambda(true))]));
+  const all = Array.from({ length: 700 }, (_, i) => i + 1);
+  await world.ask({ do: all.map((id) => create(doc('things', id), { n: id })) });
+  const user = (await world.device(await world.user(1))).watch(THINGS);
+  world.haste = 1000;
+  expect(await user.pull()).toBeGreaterThan(3);
+  expect(ids(user)).toEqual(all);
+  expect(await user.check()).toBe(0);
+  user.documents.delete(`${THINGS_NUMBER}/5`);
+  expect(await user.check()).toBe(1);
+});
+
+test('F18 many changes come in parts, also when they are small', async () => {
+  const world = await open();
+  const device = (await world.device()).watch(THINGS);
+  await device.pull();
+  for (let from = 1; from <= 1600; from += 400) {
+    const some = Array.from({ length: 400 }, (_, i) => from + i);
+    await world.ask({ do: some.map((id) => create(doc('things', id), { n: id })) });
+  }
+  const first = await device.pullOnce();
+  expect(first).toMatchObject({ more: true });
+  expect(first.puts).toHaveLength(800);
+  await device.pull();
+  expect(ids(device)).toHaveLength(1600);
+});

@@ -22,6 +22,7 @@ import { NO_SCOPE, ScopeFacts, scopeIn, widened, type Scope } from './scope.ts';
 import { seenSince } from './seen-before.ts';
 import { countOf, nextPages } from './set-pages.ts';
 import { goByTheClock } from './timed-rights.ts';
+import { lateIn } from './slice.ts';
 import { WatchedReader } from './watched-reader.ts';
 
 export interface PullOutcome {
@@ -57,7 +58,7 @@ export function attemptPull(
   const ground = groundOf(message, exchange, input, host);
   const { reader, asker, database, device } = ground;
   const caughtUp = changesFor(ground);
-  const { puts, leaves, sets, isUnsure } = documentsFor(ground, caughtUp);
+  const { puts, leaves, sets, isUnsure } = documentsFor(ground, caughtUp, lateIn(host.clock));
   const schema = schemaFor(reader, asker, sets, host.sha256);
   const scope = scopeAfter(ground, caughtUp, isUnsure);
   const verdicts = verdictsAbove(reader, database, message.device, {
@@ -145,7 +146,11 @@ interface Documents {
 /** At least so much of an answer is left to pages: changes that never end must not keep them back. */
 const PAGE_SHARE = 0.25;
 
-function documentsFor(ground: Ground, { rows, since, until, bytes }: CaughtUp): Documents {
+function documentsFor(
+  ground: Ground,
+  { rows, since, until, bytes }: CaughtUp,
+  isLate: () => boolean,
+): Documents {
   const { message, input, reader, asker, rights, sets } = ground;
   const parts = sets.flatMap((set) => set.parts);
   const asked = new Map([...rows, ...refetched(ground)]);
@@ -165,7 +170,7 @@ function documentsFor(ground: Ground, { rows, since, until, bytes }: CaughtUp): 
   const { seen, isUnsure } = seenSince(reader, asker, rights, questioned, since ?? input.head);
   const isCaughtUp = until === input.head;
   const room = Math.max(message.maxBytes - bytes, message.maxBytes * PAGE_SHARE);
-  const budget = { bytes: room, rows: SYNC_LIMITS.pullRows };
+  const budget = { bytes: room, rows: SYNC_LIMITS.pullRows, isLate };
   const after = isCaughtUp ? nextPages(reader, rights, sets, budget, found) : sets;
   const gone = [...hidden.keys()].filter(
     (key) => !found.has(key) && (seen.has(key) || named.has(key)),

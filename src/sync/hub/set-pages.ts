@@ -11,7 +11,11 @@ import type { Rights } from './rights.ts';
 export interface PageBudget {
   bytes: number;
   rows: number;
+  /** Whether others have waited long enough. */
+  readonly isLate: () => boolean;
 }
+
+const isSpent = ({ bytes, rows }: PageBudget): boolean => bytes <= 0 || rows <= 0;
 
 const FIRST_ROWS = 64;
 const ROWS_MAX = 4096;
@@ -29,7 +33,7 @@ export function nextPages(
 ): readonly AskedSet[] {
   return sets.map((set) => {
     const parts = set.parts.map((part) => {
-      if (part.end === part.range.upper || budget.bytes <= 0 || budget.rows <= 0) return part;
+      if (part.end === part.range.upper || isSpent(budget) || budget.isLate()) return part;
       return { ...part, end: nextOfPart(reader, rights, part, budget, found) };
     });
     return { ...set, parts };
@@ -56,9 +60,14 @@ function nextOfPart(
       limit,
       rows: true,
     });
-    const may = eachElement(page, ({ key }) => found.has(key) || rights.mayRead(key));
+    // What it has come to when it is late is sent; of the first rows all, or it would never come further.
+    const may = eachElement(page, ({ key }, i) =>
+      rows + i >= FIRST_ROWS && budget.isLate()
+        ? 'not asked'
+        : found.has(key) || rights.mayRead(key),
+    );
     for (const [i, entry] of page.entries()) {
-      if (budget.bytes <= 0 || budget.rows <= 0) return lower;
+      if (isSpent(budget) || may[i] === 'not asked') return lower;
       budget.rows -= 1;
       rows += 1;
       lower = keyBehind(entry.entry);
@@ -68,7 +77,7 @@ function nextOfPart(
       budget.bytes -= sizeOf(entry);
     }
     if (page.length < limit) return range.upper;
-    if (budget.bytes <= 0 || budget.rows <= 0) return lower;
+    if (isSpent(budget) || budget.isLate()) return lower;
   }
 }
 

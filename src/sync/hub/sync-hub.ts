@@ -32,7 +32,7 @@ import {
   type AskerHost,
   type Exchange,
 } from './asker.ts';
-import { attemptCheck } from './check.ts';
+import { attemptCheck, CHECK_START, differingIn, settled, type CheckSlice } from './check.ts';
 import { deviceIn, deviceRow, epochIn, requireDeviceIn, requireEpoch } from './device-rows.ts';
 import { Pokes } from './pokes.ts';
 import { attemptPull } from './pull.ts';
@@ -215,12 +215,25 @@ class Hub implements SyncHub {
   check(secret: string, message: unknown): Promise<Checked | SyncRefusal> {
     return answered(async () => {
       const check = readCheck(message);
-      const exchange = this.begin(secret);
-      const { value } = await this.options.engine.transactions.read((input) =>
-        attemptCheck(check, exchange, input, this.options),
-      );
-      await this.keepScope(check.device, value);
-      return value.checked;
+      const held: CheckSlice['held'][number][] = [];
+      for (let place = CHECK_START; ;) {
+        const exchange = this.begin(secret);
+        const at = place;
+        const { value } = await this.options.engine.transactions.read((input) =>
+          attemptCheck(check, at, exchange, input, this.options),
+        );
+        for (const each of value.held) held.push(each);
+        if (value.next) {
+          await this.keepScope(check.device, value);
+          place = value.next;
+          continue;
+        }
+        const differing = differingIn(held, check.buckets);
+        const isSame = differing.length === 0;
+        const scope = isSame ? settled(value.scope, check.set.id) : value.scope;
+        await this.keepScope(check.device, { ...value, scope });
+        return { differing };
+      }
     });
   }
 
