@@ -23,7 +23,7 @@ export default defineConfig({
   projects: [{ name: 'chromium', use: { browserName: 'chromium' } }],
   ...(hasDemo && {
     webServer: {
-      command: `node scripts/start.mjs --port ${port} --strictPort`,
+      command: `node scripts/start.mjs --port ${port} --strictPort --hub-port 0 --hub-data memory:`,
       url: baseURL,
       timeout: 120_000,
       reuseExistingServer: false,

@@ -17,8 +17,9 @@ import { fill, h } from './shell/dom.ts';
 import { explain } from './shell/explain.ts';
 import { makeFrame, type Frame } from './shell/frame.ts';
 import { openingFailed, watchDatabase, watchIndexBuilds } from './shell/notices.ts';
-import { startRouter } from './shell/router.ts';
+import { readRoute, startRouter } from './shell/router.ts';
 import { registerService } from './shell/service.ts';
+import { syncView } from './sync/sync-view.ts';
 
 const DATABASE = 'burrow-cities';
 
@@ -27,6 +28,7 @@ const views = {
   country: countryView,
   city: cityView,
   roles: rolesView,
+  sync: syncView,
   query: fqlView,
   log: logView,
   account: accountView,
@@ -50,10 +52,16 @@ async function start(): Promise<void> {
     opening.remove();
     frame.notices.prepend(importBanner(app));
     startRouter(app, views, (view, route) => frame.show(view, route));
-    void app.cities.run();
+    bringInCities(app);
   } catch (error) {
     opening.replaceWith(openingFailed(error));
   }
+}
+
+/** Whoever came for the page "Sync" is not kept busy with cities before they look at something else. */
+function bringInCities(app: App): void {
+  if (readRoute(location.hash).name !== 'sync') void app.cities.run();
+  else addEventListener('hashchange', () => bringInCities(app), { once: true });
 }
 
 async function makeApp(db: Database, frame: Frame): Promise<App> {

@@ -1,4 +1,5 @@
-// `npm start`: the demo, built as users get it and served until Ctrl-C. `--dev` serves the sources with live reload.
+// `npm start`: the demo, built as users get it, and a hub for its page "Sync", served until Ctrl-C. `--dev` serves the sources with
+// live reload; `--app-only` leaves the hub out.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,6 +11,9 @@ const { values: options } = parseArgs({
     host: { type: 'string', default: '127.0.0.1' },
     strictPort: { type: 'boolean', default: false },
     dev: { type: 'boolean', default: false },
+    'hub-port': { type: 'string', default: '8444' },
+    'hub-data': { type: 'string', default: join(root, 'burrow-data', 'demo') },
+    'app-only': { type: 'boolean', default: false },
   },
 });
 
@@ -19,26 +23,67 @@ await runMain(async () => {
   if (!existsSync(join(root, 'demo/index.html'))) {
     throw new SetupError('There is no demo/index.html in this checkout: nothing to start.');
   }
+  const starting = options['app-only'] ? Promise.resolve(undefined) : startHub();
+  const app = await startApp(starting);
+  const hub = await starting;
+  say(`The demo runs at ${app.address} (Ctrl-C stops it).`);
+  if (hub) say(`Its hub runs at ${hub.url}, with its data in ${options['hub-data']}.`);
+  stopOnSignal(async () => {
+    await Promise.all([app.close(), hub?.stop()]);
+  });
+});
+
+/** The rest of the demo needs no hub: a hub that does not start is told, and no more. */
+async function startHub() {
+  say('Starting a hub for the page "Sync".');
+  try {
+    const { startDemoHub } = await import('./demo-hub.mjs');
+    return await startDemoHub({ data: options['hub-data'], port: Number(options['hub-port']) });
+  } catch (error) {
+    const why = error instanceof SetupError ? error.message : String(error);
+    say(`The hub did not start, so the page "Sync" has nobody to talk to; the rest works. ${why}`);
+    return undefined;
+  }
+}
+
+/** @param {Promise<import('./demo-hub.mjs').DemoHub | undefined>} starting */
+async function startApp(starting) {
+  const { build, createServer, preview } = await import('vite');
+  const { hubGate } = await import('../demo/build/hub-gate.mjs');
+  const configFile = join(root, 'vite.config.ts');
   const listen = {
     host: options.host,
     port: Number(options.port),
     strictPort: options.strictPort,
   };
-  const { build, createServer, preview } = await import('vite');
-  const configFile = join(root, 'vite.config.ts');
-
   /** @type {import('vite').PreviewServer | import('vite').ViteDevServer} */
   let server;
-  if (options.dev) {
-    server = await createServer({ configFile, server: listen });
-    await server.listen();
-  } else {
+  if (!options.dev) {
     say('Building the demo.');
     await build({ configFile, logLevel: 'warn' });
-    server = await preview({ configFile, preview: listen });
   }
-  say(
-    `The demo runs at ${server.resolvedUrls?.local[0] ?? server.resolvedUrls?.network[0]} (Ctrl-C stops it).`,
-  );
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(0));
-});
+  const plugins = [hubGate(await starting)];
+  if (options.dev) {
+    server = await createServer({ configFile, plugins, server: listen });
+    await server.listen();
+  } else {
+    server = await preview({ configFile, plugins, preview: listen });
+  }
+  const urls = server.resolvedUrls;
+  return { address: urls?.local[0] ?? urls?.network[0], close: () => server.close() };
+}
+
+/** @param {() => Promise<void>} stop */
+function stopOnSignal(stop) {
+  let isStopping = false;
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.on(signal, () => {
+      // Told twice: at once.
+      if (isStopping) process.exit(1);
+      isStopping = true;
+      stop().then(
+        () => process.exit(0),
+        () => process.exit(1),
+      );
+    });
+}

@@ -16,6 +16,7 @@ export interface Frame {
 const WAYS = [
   { href: '#/', label: 'Cities', icon: ICONS.cities, names: ['cities', 'country', 'city'] },
   { href: '#/roles', label: 'Roles', icon: ICONS.roles, names: ['roles'] },
+  { href: '#/sync', label: 'Sync', icon: ICONS.sync, names: ['sync'] },
   { href: '#/query', label: 'Query', icon: ICONS.query, names: ['query'] },
   { href: '#/log', label: 'Log', icon: ICONS.log, names: ['log'] },
   { href: '#/account', label: 'Account', icon: ICONS.account, names: ['account'] },

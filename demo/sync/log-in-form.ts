@@ -1,0 +1,78 @@
+import { field, fill, h } from '../shell/dom.ts';
+import { explain } from '../shell/explain.ts';
+import type { HubNotes, Person } from './hub-place.ts';
+import { logIn, type NoteCopy } from './note-copy.ts';
+
+/** Who are you? The passwords are filled in: these people are made up. */
+export function logInForm(
+  { people, key }: HubNotes,
+  chosen: string,
+  onDone: (copy: NoteCopy) => void,
+): HTMLElement {
+  const [first] = people;
+  let person = people.find(({ id }) => id === chosen) ?? first;
+  const password = h('input', {
+    type: 'password',
+    name: 'password',
+    required: true,
+    autocomplete: 'off',
+    'data-testid': 'sync-password',
+  });
+  const choose = (next: Person): void => {
+    person = next;
+    password.value = next.password;
+  };
+  const choices = people.map((each) => personChoice(each, each === person, () => choose(each)));
+  if (person) choose(person);
+  const problem = h('p', { class: 'problem', role: 'alert', 'data-testid': 'sync-problem' });
+  const button = h('button', { type: 'submit', 'data-testid': 'sync-log-in' }, 'Log in');
+  const submit = async (): Promise<void> => {
+    if (!person) return;
+    fill(problem);
+    button.disabled = true;
+    try {
+      onDone(await logIn(person, { password: password.value, key }));
+    } catch (error) {
+      fill(problem, explain(error));
+    } finally {
+      button.disabled = false;
+    }
+  };
+  return h(
+    'form',
+    {
+      class: 'card sign-in',
+      'aria-label': 'Log in',
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          void submit();
+        },
+      },
+    },
+    h(
+      'fieldset',
+      { class: 'people' },
+      h('legend', { class: 'field-label' }, 'Who are you in this window?'),
+      ...choices,
+    ),
+    field(
+      'Password',
+      password,
+      'Filled in for you. The first time it is checked at the hub; after that, here too, so logging in works without network.',
+    ),
+    problem,
+    h('div', { class: 'buttons' }, button),
+  );
+}
+
+function personChoice({ id, name }: Person, isChosen: boolean, choose: () => void): HTMLElement {
+  const radio = h('input', {
+    type: 'radio',
+    name: 'person',
+    value: id,
+    checked: isChosen,
+    on: { change: choose },
+  });
+  return h('label', { class: 'person' }, radio, h('span', {}, name));
+}

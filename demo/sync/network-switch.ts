@@ -1,0 +1,52 @@
+import { fill, h } from '../shell/dom.ts';
+import { isNetworkOn, turnNetwork } from './hub-place.ts';
+import type { NoteCopy } from './note-copy.ts';
+
+const LOOK_MS = 5000;
+
+/** Cuts this copy's own way to the hub; other windows keep theirs. */
+export function networkSwitch({ person, sync }: NoteCopy, signal: AbortSignal): HTMLElement {
+  const button = h('button', {
+    type: 'button',
+    class: 'toggle',
+    role: 'switch',
+    'aria-checked': 'true',
+    'aria-describedby': 'network-hint',
+    'data-testid': 'network',
+  });
+  const hint = h('p', { class: 'hint', id: 'network-hint' });
+  const show = (isOn: boolean): void => {
+    button.setAttribute('aria-checked', String(isOn));
+    fill(button, h('span', { class: 'knob' }), `Network of this window: ${isOn ? 'on' : 'off'}`);
+    fill(
+      hint,
+      isOn
+        ? 'Turn it off: the server of this page then drops every request between this copy and the hub. “Offline” in the developer tools does the same.'
+        : 'Nothing gets through to the hub. Everything below goes on working.',
+    );
+  };
+  /** Another window of the same person may have turned it. */
+  const look = async (): Promise<void> => {
+    try {
+      show(await isNetworkOn(person));
+      button.disabled = false;
+    } catch {
+      button.disabled = true;
+      fill(hint, 'The server of this page cannot be reached: there is no network at all.');
+    }
+  };
+  const turn = async (): Promise<void> => {
+    const isOn = button.getAttribute('aria-checked') === 'false';
+    await turnNetwork(person, isOn).catch(() => undefined);
+    await look();
+    // It would try again by itself, in a few seconds.
+    if (isOn) sync.whenSynced().catch(() => undefined);
+  };
+  button.addEventListener('click', () => void turn());
+  sync.addEventListener('state', () => void look(), { signal });
+  const timer = setInterval(() => void look(), LOOK_MS);
+  signal.addEventListener('abort', () => clearInterval(timer));
+  show(true);
+  void look();
+  return h('div', { class: 'network' }, button, hint);
+}

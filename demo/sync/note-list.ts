@@ -1,0 +1,198 @@
+/** The notes as this copy shows them: its own writes included, at once. */
+import { type Document, type Expr } from '../../src/index.ts';
+import { fill, h } from '../shell/dom.ts';
+import { explain } from '../shell/explain.ts';
+import { formatNumber } from '../shell/format.ts';
+import type { NoteCopy } from './note-copy.ts';
+import {
+  allNotes,
+  countNote,
+  createNote,
+  deleteNote,
+  renameNote,
+  shareNote,
+  type Note,
+} from './note-queries.ts';
+
+export interface NoteList {
+  readonly node: HTMLElement;
+  /** As this window last saw it, also when it is gone. */
+  readonly titleOf: (id: string) => string;
+}
+
+interface NoteListOptions {
+  readonly names: ReadonlyMap<string, string>;
+  readonly signal: AbortSignal;
+  readonly onWrite: () => void;
+}
+
+type Write = (expression: Expr) => Promise<boolean>;
+
+export function noteList({ person, sync }: NoteCopy, options: NoteListOptions): NoteList {
+  const { names, signal, onWrite } = options;
+  const titles = new Map<string, string>();
+  const list = h('ul', { class: 'rows', 'data-testid': 'sync-notes' });
+  const problem = h('p', { class: 'problem', role: 'alert', 'data-testid': 'note-problem' });
+  /** A title that is being edited stays as it is typed. */
+  let editing: string | undefined;
+  let latest: readonly Document<Note>[] = [];
+  const write: Write = async (expression) => {
+    fill(problem);
+    try {
+      await sync.client.submit(expression);
+      return true;
+    } catch (error) {
+      fill(problem, `Not taken here: ${explain(error)}`);
+      return false;
+    } finally {
+      onWrite();
+    }
+  };
+  const show = (): void => {
+    fill(
+      list,
+      ...latest.map((note) =>
+        noteRow(note, {
+          isOwn: note.data.owner.id === person.id,
+          owner: names.get(note.data.owner.id) ?? 'Somebody',
+          isEdited: editing === note.ref.id,
+          write,
+          edit: (id) => {
+            editing = id;
+            show();
+          },
+        }),
+      ),
+    );
+  };
+  const stop = sync.client.subscribe(allNotes, {
+    next: ({ data }) => {
+      for (const { ref, data: note } of data) titles.set(ref.id, note.title);
+      latest = data.toSorted((a, b) => (a.data.title < b.data.title ? -1 : 1));
+      if (!list.querySelector('form')) show();
+    },
+    error: (error) => fill(problem, explain(error)),
+  });
+  signal.addEventListener('abort', stop);
+  const node = h(
+    'section',
+    { class: 'card', 'aria-label': 'Notes' },
+    h('h2', {}, 'Notes'),
+    newNoteForm(write),
+    problem,
+    list,
+  );
+  return { node, titleOf: (id) => titles.get(id) ?? 'a note that is gone' };
+}
+
+function newNoteForm(write: Write): HTMLElement {
+  const title = h('input', {
+    name: 'title',
+    required: true,
+    maxlength: 100,
+    placeholder: 'What did you see?',
+    'aria-label': 'Title of a new note',
+    autocomplete: 'off',
+    'data-testid': 'new-title',
+  });
+  const shared = h('input', {
+    type: 'checkbox',
+    name: 'shared',
+    checked: true,
+    'data-testid': 'new-shared',
+  });
+  const submit = async (): Promise<void> => {
+    if (await write(createNote(title.value.trim(), shared.checked))) title.value = '';
+  };
+  return h(
+    'form',
+    {
+      class: 'new-note',
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          void submit();
+        },
+      },
+    },
+    title,
+    h('label', { class: 'check' }, shared, h('span', {}, 'Shared')),
+    h('button', { type: 'submit', 'data-testid': 'add-note' }, 'Add'),
+  );
+}
+
+interface RowOptions {
+  readonly isOwn: boolean;
+  readonly owner: string;
+  readonly isEdited: boolean;
+  readonly write: Write;
+  readonly edit: (id: string | undefined) => void;
+}
+
+function noteRow(note: Document<Note>, options: RowOptions): HTMLElement {
+  const { isOwn, owner, isEdited, write, edit } = options;
+  const { ref, data } = note;
+  const { title, shared, count } = data;
+  const act = (text: string, run: () => void): HTMLElement =>
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'quiet small',
+        'aria-label': `${text} “${title}”`,
+        on: { click: run },
+      },
+      text,
+    );
+  const owned = `${isOwn ? 'Yours' : `Of ${owner}`}, ${shared ? 'shared' : 'private'}`;
+  return h(
+    'li',
+    { 'data-note': ref.id, 'data-count': count },
+    isEdited
+      ? titleForm(title, write, ref.id, () => edit(undefined))
+      : h('span', { class: 'grow' }, title, h('small', {}, owned)),
+    h(
+      'span',
+      { class: 'buttons' },
+      h(
+        'span',
+        { class: 'seen-count', title: 'How often it was seen' },
+        `${formatNumber(count)} ×`,
+      ),
+      act('+1', () => void write(countNote(ref.id))),
+      !isEdited && act('Edit', () => edit(ref.id)),
+      isOwn && act(shared ? 'Hide' : 'Share', () => void write(shareNote(ref.id, !shared))),
+      isOwn && act('Delete', () => void write(deleteNote(ref.id))),
+    ),
+  );
+}
+
+function titleForm(title: string, write: Write, id: string, onDone: () => void): HTMLElement {
+  const input = h('input', {
+    value: title,
+    required: true,
+    maxlength: 100,
+    'aria-label': `New title for “${title}”`,
+    'data-testid': 'edit-title',
+  });
+  const save = async (): Promise<void> => {
+    if (input.value.trim() === title || (await write(renameNote(id, input.value.trim())))) onDone();
+  };
+  const form = h(
+    'form',
+    {
+      class: 'title-form grow',
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          void save();
+        },
+      },
+    },
+    input,
+    h('button', { type: 'submit', class: 'small' }, 'Save'),
+    h('button', { type: 'button', class: 'quiet small', on: { click: onDone } }, 'Cancel'),
+  );
+  setTimeout(() => input.focus());
+  return form;
+}

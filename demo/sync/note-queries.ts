@@ -1,0 +1,38 @@
+/** The writes of this page. Each is a query: it runs on the copy at once, and again at the hub. */
+import { q, type Document, type Expr, type Page, type Ref } from '../../src/index.ts';
+
+export interface Note {
+  readonly title: string;
+  readonly shared: boolean;
+  readonly count: number;
+  readonly owner: Ref;
+}
+
+export const NOTES = q.Documents(q.Collection('notes'));
+export const PEOPLE = q.Documents(q.Collection('people'));
+
+const note = (id: string): Expr => q.Ref(q.Collection('notes'), id);
+
+export const allNotes = q.Map<Page<Document<Note>>>(
+  q.Paginate(NOTES, { size: 200 }),
+  q.Lambda('ref', q.Get(q.Var('ref'))),
+);
+
+export const createNote = (title: string, shared: boolean): Expr =>
+  q.Create(q.Collection('notes'), {
+    data: { title, shared, count: 0, owner: q.CurrentIdentity() },
+  });
+
+export const renameNote = (id: string, title: string): Expr =>
+  q.Update(note(id), { data: { title } });
+
+export const shareNote = (id: string, shared: boolean): Expr =>
+  q.Update(note(id), { data: { shared } });
+
+/** One more than whatever is there when it runs: two people who both count are both counted. */
+export const countNote = (id: string): Expr =>
+  q.Update(note(id), {
+    data: { count: q.Add(q.Select(['data', 'count'], q.Get(note(id))), 1) },
+  });
+
+export const deleteNote = (id: string): Expr => q.Delete(note(id));

@@ -1,0 +1,167 @@
+/** One person's window: their notes, the way to the hub, and what became of each of their writes. */
+import type { Sync } from '../../src/index.ts';
+import type { App } from '../shell/app.ts';
+import { fill, h } from '../shell/dom.ts';
+import { explain } from '../shell/explain.ts';
+import { formatBytes, formatNumber } from '../shell/format.ts';
+import type { HubNotes, Person } from './hub-place.ts';
+import { networkSwitch } from './network-switch.ts';
+import { forgetCopy, logOut, type NoteCopy } from './note-copy.ts';
+import { createNote } from './note-queries.ts';
+import { noteList } from './note-list.ts';
+import { writeList } from './write-list.ts';
+
+export interface Workspace {
+  readonly node: HTMLElement;
+  readonly stop: () => void;
+}
+
+export function workspace(app: App, copy: NoteCopy, hub: HubNotes, onOut: () => void): Workspace {
+  const { person, sync, db } = copy;
+  const ending = new AbortController();
+  const { signal } = ending;
+  const names = new Map(hub.people.map(({ id, name }) => [id, name]));
+  const other = hub.people.find(({ id }) => id !== person.id);
+  const writes = writeList(copy, signal);
+  const notes = noteList(copy, { names, signal, onWrite: () => writes.refresh() });
+  writes.follow((id) => notes.titleOf(id));
+  const leave = (how: () => Promise<void>): void => {
+    how().then(onOut, (error: unknown) => app.say(explain(error), 'bad'));
+  };
+  db.addEventListener('locked', onOut, { signal });
+  const node = h(
+    'div',
+    { class: 'workspace' },
+    h(
+      'header',
+      { class: 'card sync-top' },
+      h(
+        'div',
+        { class: 'sync-who' },
+        h('h2', { 'data-testid': 'sync-person' }, `${person.name}’s copy`),
+        badge(sync, signal),
+      ),
+      networkSwitch(copy, signal),
+      progressLine(sync, signal),
+      h(
+        'div',
+        { class: 'buttons' },
+        other && windowLink(other),
+        quiet('Log out', 'sync-log-out', () => leave(() => logOut(copy))),
+        quiet('Forget this copy', 'sync-forget', () => leave(() => forget(copy))),
+      ),
+    ),
+    h(
+      'div',
+      { class: 'sync-columns' },
+      notes.node,
+      h(
+        'div',
+        { class: 'sync-side' },
+        writes.node,
+        other && provoke(copy, other, () => writes.refresh()),
+      ),
+    ),
+  );
+  return { node, stop: () => ending.abort() };
+}
+
+/** Asked once more when something would be lost. */
+async function forget(copy: NoteCopy): Promise<void> {
+  const waiting = await copy.sync.writes.list({ states: ['local', 'pushed', 'parked'] });
+  const question = `${formatNumber(waiting.length)} of your writes have not reached the hub. Forget them too?`;
+  if (waiting.length > 0 && !confirm(question)) return;
+  await forgetCopy(copy, waiting.length > 0);
+}
+
+const windowLink = ({ id, name }: Person): HTMLElement =>
+  h(
+    'a',
+    { href: `#/sync/${id}`, target: `burrow-sync-${id}`, 'data-testid': 'other-window' },
+    `Open ${name}’s window beside this one`,
+  );
+
+const quiet = (text: string, testId: string, run: () => void): HTMLElement =>
+  h(
+    'button',
+    { type: 'button', class: 'quiet small', 'data-testid': testId, on: { click: run } },
+    text,
+  );
+
+const STATES: Readonly<Record<Sync['state'], readonly [word: string, meaning: string]>> = {
+  connecting: ['Connecting', 'On the way to the hub.'],
+  'catching-up': ['Catching up', 'Fetching what is new.'],
+  live: ['In step', 'What you see is what the hub has.'],
+  offline: [
+    'Offline',
+    'The hub cannot be reached. Write on: everything is kept here, and sent later.',
+  ],
+  'needs-login': ['Log in again', 'Your login has ended. Your writes are kept until you log in.'],
+  locked: ['Locked', 'The hub has withdrawn this login. Nothing is shown.'],
+};
+
+/** The state of the way to the hub, in a word and in a sentence. */
+function badge(sync: Sync, signal: AbortSignal): HTMLElement {
+  const node = h('p', { class: 'sync-badge', role: 'status', 'data-testid': 'sync-badge' });
+  const update = (): void => {
+    const [word, meaning] = STATES[sync.state];
+    node.dataset['state'] = sync.state;
+    fill(node, h('strong', {}, word), ` ${meaning}`);
+  };
+  sync.addEventListener('state', update, { signal });
+  update();
+  return node;
+}
+
+/** How much has come, and how much waits to go. */
+function progressLine(sync: Sync, signal: AbortSignal): HTMLElement {
+  const bar = h('progress', { 'aria-label': 'Documents of the copy', hidden: true });
+  const line = h('p', { class: 'hint', 'data-testid': 'sync-progress' });
+  sync.addEventListener(
+    'progress',
+    ({ detail: { sets, bytes, pending, oldestPending } }) => {
+      const rows = sets.reduce((sum, set) => sum + set.rows, 0);
+      const of = sets.reduce((sum, set) => sum + (set.of ?? set.rows), 0);
+      bar.hidden = rows >= of;
+      bar.max = Math.max(of, 1);
+      bar.value = rows;
+      const came = `${formatBytes(bytes)} have come from the hub since this window opened.`;
+      const seconds = formatNumber(Math.round(oldestPending / 1000));
+      const waits = pending === 1 ? '1 write waits' : `${formatNumber(pending)} writes wait`;
+      fill(line, pending === 0 ? came : `${waits}, the oldest for ${seconds} s. ${came}`);
+    },
+    { signal },
+  );
+  return h('div', { class: 'sync-progress' }, bar, line);
+}
+
+/** A write that is right for all this window knows, and wrong for what the hub knows. */
+function provoke(copy: NoteCopy, { name, secretTitle }: Person, onWrite: () => void): HTMLElement {
+  const outcome = h('p', { class: 'problem', role: 'alert' });
+  const run = (): void => {
+    fill(outcome);
+    copy.sync.client
+      .submit(createNote(secretTitle, false))
+      .then(onWrite, (error: unknown) => fill(outcome, explain(error)));
+  };
+  return h(
+    'section',
+    { class: 'card' },
+    h('h2', {}, 'See a write refused'),
+    h(
+      'p',
+      { class: 'hint' },
+      `No two notes may have the same title. ${name} has a private note “${secretTitle}”. You cannot see it, and neither can this window: so it takes a note with that title. The hub knows better, and refuses it.`,
+    ),
+    h(
+      'div',
+      { class: 'buttons' },
+      h(
+        'button',
+        { type: 'button', class: 'quiet', 'data-testid': 'provoke', on: { click: run } },
+        `Write a note “${secretTitle}”`,
+      ),
+    ),
+    outcome,
+  );
+}

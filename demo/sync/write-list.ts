@@ -1,0 +1,189 @@
+/** What became of each write, and what can be done about one that was refused. */
+import type { Expr, Write } from '../../src/index.ts';
+import { fill, h } from '../shell/dom.ts';
+import { explain, isTaken } from '../shell/explain.ts';
+import { formatTime } from '../shell/format.ts';
+import type { NoteCopy } from './note-copy.ts';
+import { createNote, renameNote } from './note-queries.ts';
+import { readWrite, sayWrite, type NoteWrite } from './read-write.ts';
+
+const SHOWN = 12;
+
+const STATES: Readonly<Record<Write['state'], readonly [word: string, meaning: string]>> = {
+  local: ['Waiting', 'Done here. The hub has not seen it yet.'],
+  pushed: ['On its way', 'Sent. The hub has not answered yet.'],
+  parked: ['Waiting for login', 'Kept until you log in again.'],
+  confirmed: ['Confirmed', 'The hub has done the same.'],
+  amended: ['Amended', 'The hub has done it, with another outcome than you saw.'],
+  refused: ['Refused', ''],
+};
+
+export interface WriteList {
+  readonly node: HTMLElement;
+  readonly refresh: () => void;
+  /** Titles come from the notes. */
+  readonly follow: (titleOf: (id: string) => string) => void;
+}
+
+export function writeList(copy: NoteCopy, signal: AbortSignal): WriteList {
+  const { sync } = copy;
+  const list = h('ol', { class: 'rows writes', 'data-testid': 'writes' });
+  const problem = h('p', { class: 'problem', role: 'alert', 'data-testid': 'resolve-problem' });
+  let titleOf = (id: string): string => `note ${id}`;
+  const resolve = (id: string, choice: Parameters<typeof sync.writes.resolve>[1]): void => {
+    fill(problem);
+    sync.writes
+      .resolve(id, choice)
+      .catch((error: unknown) => fill(problem, `Not taken here: ${explain(error)}`))
+      .finally(() => refresh(true));
+  };
+  let turn = 0;
+  const refresh = (isForced = false): void => {
+    const mine = (turn += 1);
+    sync.writes.list().then(
+      (writes) => {
+        // Somebody is typing in it.
+        if (mine !== turn || (!isForced && list.querySelector('form'))) return;
+        const newest = writes.toSorted((a, b) => order(b) - order(a)).slice(0, SHOWN);
+        fill(list, ...newest.map((write) => writeRow(write, titleOf, resolve)));
+      },
+      (error: unknown) => fill(problem, explain(error)),
+    );
+  };
+  for (const event of ['verdict', 'state', 'progress'] as const)
+    sync.addEventListener(event, () => refresh(), { signal });
+  refresh();
+  const node = h(
+    'section',
+    { class: 'card', 'aria-label': 'Your writes' },
+    h('h2', {}, 'Your writes'),
+    h(
+      'p',
+      { class: 'hint' },
+      'Each is done here at once. The hub does it again, and its word counts.',
+    ),
+    problem,
+    list,
+  );
+  return {
+    node,
+    refresh,
+    follow: (known) => {
+      titleOf = known;
+      refresh();
+    },
+  };
+}
+
+/** Refused ones first: they wait for somebody. Then the latest. */
+const order = ({ state, at }: Write): number =>
+  at.getTime() + (state === 'refused' ? Number.MAX_SAFE_INTEGER / 2 : 0);
+
+type Resolve = (
+  id: string,
+  choice: { readonly discard: true } | { readonly retry: true } | { readonly edit: Expr },
+) => void;
+
+function writeRow(write: Write, titleOf: (id: string) => string, resolve: Resolve): HTMLElement {
+  const { id, state, at, predicted } = write;
+  const about = readWrite(write.query);
+  const said = sayWrite(about, titleOf);
+  const [word, meaning] = STATES[state];
+  const why = state === 'refused' ? refusal(write) : predicted ? FORESEEN : meaning;
+  return h(
+    'li',
+    { 'data-state': state, 'data-write': id },
+    h('span', { class: 'grow' }, said, h('small', {}, `${formatTime(at.toISOString())}. ${why}`)),
+    h('span', { class: `tag write-${state}` }, word),
+    state === 'refused' && choices(write, about, said, resolve),
+  );
+}
+
+const FORESEEN =
+  'After what has come from the hub it does not work here any more: it will probably be refused.';
+
+function refusal({ verdict }: Write): string {
+  const error = verdict?.error;
+  if (isTaken(error))
+    return 'There is a note with this title already. You may not see it, but the hub does.';
+  if (error?.code === 'permission denied')
+    return 'You may not do this, by what the hub knows now. Perhaps the note is not shared any more.';
+  if (error?.code === 'instance not found' || error?.code === 'document not found')
+    return 'Somebody deleted this note before your write reached the hub.';
+  return error ? explain(error) : 'The hub did not say why.';
+}
+
+function choices(
+  { id }: Write,
+  about: NoteWrite | undefined,
+  said: string,
+  resolve: Resolve,
+): HTMLElement {
+  const place = h('div', { class: 'choices' });
+  const act = (text: string, run: () => void): HTMLElement =>
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'quiet small',
+        'aria-label': `${text}: ${said}`,
+        on: { click: run },
+      },
+      text,
+    );
+  const withTitle = retitled(about);
+  const showButtons = (): void =>
+    fill(
+      place,
+      withTitle &&
+        act('Change it', () => fill(place, titleForm(withTitle, id, resolve, showButtons))),
+      act('Try again', () => resolve(id, { retry: true })),
+      act('Discard', () => resolve(id, { discard: true })),
+    );
+  showButtons();
+  return place;
+}
+
+interface Retitled {
+  readonly title: string;
+  readonly make: (title: string) => Expr;
+}
+
+function retitled(about: NoteWrite | undefined): Retitled | undefined {
+  if (about?.kind === 'create')
+    return { title: about.title, make: (title) => createNote(title, about.shared) };
+  if (about?.kind === 'rename')
+    return { title: about.title, make: (title) => renameNote(about.id, title) };
+  return undefined;
+}
+
+function titleForm(
+  { title, make }: Retitled,
+  id: string,
+  resolve: Resolve,
+  onCancel: () => void,
+): HTMLElement {
+  const input = h('input', {
+    value: title,
+    required: true,
+    maxlength: 100,
+    'aria-label': `Another title in place of “${title}”`,
+    'data-testid': 'resolve-title',
+  });
+  setTimeout(() => input.focus());
+  return h(
+    'form',
+    {
+      class: 'title-form',
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          resolve(id, { edit: make(input.value.trim()) });
+        },
+      },
+    },
+    input,
+    h('button', { type: 'submit', class: 'small' }, 'Send'),
+    h('button', { type: 'button', class: 'quiet small', on: { click: onCancel } }, 'Cancel'),
+  );
+}

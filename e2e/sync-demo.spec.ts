@@ -1,0 +1,191 @@
+/** The page "Sync" of the demo: two people in two browsers, with the network off and on. */
+import {
+  expect as expectSoon,
+  test,
+  type Browser,
+  type BrowserContext,
+  type Page,
+} from '@playwright/test';
+
+const expect = expectSoon.configure({ timeout: 20_000 });
+
+test.describe.configure({ mode: 'serial', timeout: 120_000 });
+
+interface Window {
+  readonly context: BrowserContext;
+  readonly page: Page;
+}
+
+async function openWindow(browser: Browser, width = 900): Promise<Window> {
+  const context = await browser.newContext({ viewport: { width, height: 900 } });
+  const page = await context.newPage();
+  await page.goto('./#/sync');
+  return { context, page };
+}
+
+async function logIn(page: Page, name: string): Promise<void> {
+  await page.getByRole('radio', { name }).check();
+  await page.getByTestId('sync-log-in').click();
+  await expect(page.getByTestId('sync-person')).toHaveText(`${name}’s copy`);
+  await expect(badge(page)).toContainText('In step');
+}
+
+const badge = (page: Page) => page.getByTestId('sync-badge');
+const note = (page: Page, title: string) =>
+  page.getByTestId('sync-notes').getByRole('listitem').filter({ hasText: title });
+const writes = (page: Page) => page.getByTestId('writes').getByRole('listitem');
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+const titles = (page: Page) =>
+  page
+    .getByTestId('sync-notes')
+    .getByRole('listitem')
+    .locator('.grow')
+    .evaluateAll((nodes) => nodes.map((node) => node.firstChild?.textContent));
+
+async function turnNetwork(page: Page, isOn: boolean): Promise<void> {
+  const control = page.getByTestId('network');
+  await control.click();
+  await expect(control).toHaveAttribute('aria-checked', String(isOn));
+  await expect(badge(page)).toContainText(isOn ? 'In step' : 'Offline');
+}
+
+async function addNote(page: Page, title: string): Promise<void> {
+  await page.getByTestId('new-title').fill(title);
+  await page.getByTestId('add-note').click();
+  await expect(note(page, title)).toBeVisible();
+}
+
+test('two people write with the network off; when it is back both agree, and who was refused is told', async ({
+  browser,
+}) => {
+  const ada = await openWindow(browser);
+  const ben = await openWindow(browser);
+  await logIn(ada.page, 'Ada');
+  await logIn(ben.page, 'Ben');
+  // Each sees what is shared, and what is their own.
+  await expect(note(ada.page, 'Where the owls nest')).toBeVisible();
+  await expect(note(ada.page, 'Swifts over the station')).toBeVisible();
+  await expect(note(ada.page, 'A present for Ada')).toHaveCount(0);
+  await expect(note(ben.page, 'Where the owls nest')).toHaveCount(0);
+
+  // With network: at once.
+  await addNote(ada.page, 'A kingfisher');
+  await expect(note(ben.page, 'A kingfisher')).toBeVisible();
+  await expect(writes(ada.page).first()).toContainText('Confirmed');
+
+  await turnNetwork(ada.page, false);
+  await turnNetwork(ben.page, false);
+  await addNote(ada.page, 'A wren');
+  await addNote(ben.page, 'A siskin');
+  await press(ada.page, '+1 “Herons at the mill pond”');
+  await press(ben.page, '+1 “Herons at the mill pond”');
+  await expect(note(ada.page, 'Herons')).toHaveAttribute('data-count', '1');
+  await expect(note(ben.page, 'Herons')).toHaveAttribute('data-count', '1');
+  await ben.page.getByTestId('provoke').click();
+  await expect(note(ben.page, 'Where the owls nest')).toBeVisible();
+  await expect(writes(ben.page)).toHaveCount(3);
+  await expect(writes(ben.page).first()).toContainText('Waiting');
+  await expect(note(ada.page, 'A siskin')).toHaveCount(0);
+  // Nothing of it is lost with the page.
+  await ben.page.reload();
+  await expect(note(ben.page, 'A siskin')).toBeVisible();
+  await expect(writes(ben.page)).toHaveCount(3);
+  await expect(badge(ben.page)).toContainText('Offline');
+
+  await turnNetwork(ada.page, true);
+  await expect(writes(ada.page).first()).toContainText('Confirmed');
+  await turnNetwork(ben.page, true);
+  await expect(note(ada.page, 'A siskin')).toBeVisible();
+  await expect(note(ben.page, 'A wren')).toBeVisible();
+  await expect(note(ada.page, 'Herons')).toHaveAttribute('data-count', '2');
+  await expect(note(ben.page, 'Herons')).toHaveAttribute('data-count', '2');
+
+  const refused = writes(ben.page).filter({ hasText: 'Refused' });
+  await expect(refused).toHaveCount(1);
+  await expect(refused).toContainText('New note “Where the owls nest”');
+  await expect(refused).toContainText('There is a note with this title already.');
+  await expect(note(ben.page, 'Where the owls nest')).toHaveCount(0);
+  await expect(writes(ben.page).filter({ hasText: 'Amended' })).toHaveText(/Herons/);
+
+  // Again: refused again. With another title: taken.
+  await press(ben.page, 'Try again: New note “Where the owls nest”');
+  await expect(refused).toHaveCount(1);
+  await press(ben.page, 'Change it: New note “Where the owls nest”');
+  await ben.page.getByTestId('resolve-title').fill('Where the owls hunt');
+  await ben.page.getByTestId('resolve-title').press('Enter');
+  await expect(refused).toHaveCount(0);
+  await expect(note(ben.page, 'Where the owls hunt')).toBeVisible();
+  await expect(writes(ben.page).first()).toContainText('Confirmed');
+  await ben.page.getByTestId('provoke').click();
+  await expect(refused).toHaveCount(1);
+  await press(ben.page, 'Discard: New note “Where the owls nest”');
+  await expect(refused).toHaveCount(0);
+
+  // What is not shared any more leaves the other's window.
+  await press(ada.page, 'Hide “A kingfisher”');
+  await expect(note(ben.page, 'A kingfisher')).toHaveCount(0);
+  const shared = ['A siskin', 'A wren', 'Herons at the mill pond', 'Swifts over the station'];
+  await expect
+    .poll(() => titles(ada.page))
+    .toEqual(['A kingfisher', ...shared, 'Where the owls nest']);
+  await expect
+    .poll(() => titles(ben.page))
+    .toEqual(['A present for Ada', ...shared, 'Where the owls hunt']);
+  await ada.context.close();
+  await ben.context.close();
+});
+
+test('logging out locks the copy; the password opens it, also without network', async ({
+  browser,
+}) => {
+  const { context, page } = await openWindow(browser);
+  await logIn(page, 'Ada');
+  await turnNetwork(page, false);
+  await page.getByTestId('sync-log-out').click();
+  await expect(page.getByTestId('sync-log-in')).toBeVisible();
+  await page.reload();
+  await expect(page.getByTestId('sync-log-in')).toBeVisible();
+  await page.getByTestId('sync-password').fill('not the password');
+  await page.getByTestId('sync-log-in').click();
+  await expect(page.getByTestId('sync-problem')).toContainText('do not match');
+  await page.getByTestId('sync-password').fill('heron at dawn');
+  await page.getByTestId('sync-log-in').click();
+  await expect(note(page, 'Where the owls nest')).toBeVisible();
+  await turnNetwork(page, true);
+  await page.getByTestId('sync-forget').click();
+  await expect(page.getByTestId('sync-log-in')).toBeVisible();
+  await context.close();
+});
+
+for (const width of [390, 1280]) {
+  test(`the page fits ${width} px, and its controls have names`, async ({ browser }) => {
+    const { context, page } = await openWindow(browser, width);
+    const shots = process.env['BURROW_E2E_SHOTS'];
+    const shoot = async (name: string): Promise<void> => {
+      if (shots !== undefined)
+        await page.screenshot({ path: `${shots}/sync-${name}-${width}.png`, fullPage: true });
+    };
+    await expect(page.getByTestId('sync-log-in')).toBeVisible();
+    await shoot('login');
+    await logIn(page, 'Ben');
+    await page.getByTestId('provoke').click();
+    await expect(writes(page).first()).toContainText('Refused');
+    await turnNetwork(page, false);
+    await press(page, '+1 “Swifts over the station”');
+    await expect(writes(page).filter({ hasText: 'Waiting' })).toHaveCount(1);
+    await shoot('work');
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow).toBe(0);
+    for (const each of await page.getByRole('main').getByRole('button').all()) {
+      expect(await each.evaluate((node) => (node.ariaLabel ?? node.textContent).trim())).not.toBe(
+        '',
+      );
+      const box = await each.boundingBox();
+      expect(box && box.x >= 0 && box.x + box.width <= width).toBe(true);
+    }
+    await turnNetwork(page, true);
+    await context.close();
+  });
+}

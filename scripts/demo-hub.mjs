@@ -1,0 +1,120 @@
+// The hub that `npm start` runs beside the demo: started, filled at its first start, stopped.
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fillHub } from '../demo/build/hub-notes.mjs';
+import { bundleHub, hubFolder } from './bundle-hub.mjs';
+import { root, SetupError } from './setup.mjs';
+
+/** @typedef {{ rootSecret: string; clientKey?: string }} Secrets */
+/** @typedef {import('../demo/build/hub-notes.mjs').HubNotes} HubNotes */
+/** @typedef {{ url: string; notes: HubNotes; stop: () => Promise<void> }} DemoHub */
+
+const START_MS = 60_000;
+const STOP_MS = 12_000;
+
+/** @param {{ data: string; port: number }} options `data`: a folder, or `memory:` @returns {Promise<DemoHub>} */
+export async function startDemoHub({ data, port }) {
+  await bundleHub(hubFolder, { packages: 'outside' });
+  const kept = keptSecrets(data);
+  const child = startProcess(kept.secrets.rootSecret, [
+    '--host=127.0.0.1',
+    `--port=${await freePort(port)}`,
+    `--data=${data === 'memory:' ? data : join(data, 'hub')}`,
+    '--query-log=off',
+    '--log-level=error',
+  ]);
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const stop = async () => {
+    if (child.connected) child.disconnect();
+    const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    await ended;
+    clearTimeout(late);
+  };
+  try {
+    const url = await listening(child);
+    const notes = await fillHub(url, kept.secrets);
+    kept.keep({ ...kept.secrets, clientKey: notes.key });
+    return { url, notes, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** @param {string} rootSecret @param {readonly string[]} settings */
+const startProcess = (rootSecret, settings) =>
+  spawn(process.execPath, [join(root, 'scripts/demo-hub-process.mjs'), 'hub', ...settings], {
+    cwd: root,
+    env: { ...process.env, BURROW_ROOT_SECRET: rootSecret },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    // Ctrl-C is for whoever started it: that one lets go of it in order.
+    detached: process.platform !== 'win32',
+  });
+
+/**
+ * The address it says it listens at. What else it says goes to the console.
+ * @param {import('node:child_process').ChildProcess} child @returns {Promise<string>}
+ */
+function listening(child) {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(
+      () => reject(new SetupError('The hub did not start in time.')),
+      START_MS,
+    );
+    const why = [''];
+    if (child.stdout)
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        const [, url] = /^burrow hub listening on (\S+)$/.exec(line) ?? [];
+        if (url === undefined) return;
+        clearTimeout(late);
+        resolve(url);
+      });
+    if (child.stderr)
+      createInterface({ input: child.stderr }).on('line', (line) => {
+        why[0] = line;
+        console.error(`[hub] ${line}`);
+      });
+    child.once('exit', (code) => {
+      clearTimeout(late);
+      reject(new SetupError(why[0] === '' ? `The hub ended with code ${code}.` : String(why[0])));
+    });
+  });
+}
+
+/** This one, or any other when somebody listens there. @param {number} port @returns {Promise<number>} */
+const freePort = (port) =>
+  new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(0));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(port)));
+  });
+
+/** Made at the first start. @param {string} data */
+function keptSecrets(data) {
+  const isKept = data !== 'memory:';
+  const file = join(data, 'secrets.json');
+  /** @returns {Secrets} */
+  const read = () => {
+    try {
+      return JSON.parse(readFileSync(file, 'utf8'));
+    } catch (error) {
+      const isNew = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+      if (isNew) return { rootSecret: `burrow-root-${randomBytes(30).toString('base64url')}` };
+      throw new SetupError(`${file} cannot be read: remove ${data} to start anew.`);
+    }
+  };
+  const secrets = isKept
+    ? read()
+    : { rootSecret: `burrow-root-${randomBytes(30).toString('base64url')}` };
+  const keep = (/** @type {Secrets} */ next) => {
+    if (!isKept) return;
+    mkdirSync(data, { recursive: true });
+    writeFileSync(file, `${JSON.stringify(next, undefined, 2)}\n`, { mode: 0o600 });
+  };
+  keep(secrets);
+  return { secrets, keep };
+}
