@@ -1,6 +1,6 @@
 // Bundles the page with the contenders that a run asks for.
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
@@ -8,7 +8,7 @@ import { browserAlias, workerFromSource } from '../../scripts/bundle.mjs';
 
 export const benchRoot = fileURLToPath(new URL('..', import.meta.url));
 const PAGE_OUT = join(benchRoot, 'out/page');
-const RIVALS = join(benchRoot, 'rivals');
+export const RIVALS = join(benchRoot, 'rivals');
 
 /** @param {string} name */
 const isRival = (name) => existsSync(join(RIVALS, `${name}.ts`));
@@ -22,7 +22,7 @@ export async function buildPage(contenders, { minify = true } = {}) {
     logLevel: 'warn',
     base: './',
     resolve: { alias: browserAlias },
-    plugins: [namedContenders(contenders), workerFromSource()],
+    plugins: [namedModules('virtual:contenders', filesOf(contenders)), workerFromSource()],
     worker: { format: 'es', plugins: () => [workerFromSource()] },
     build: {
       target: 'es2022',
@@ -38,18 +38,25 @@ export async function buildPage(contenders, { minify = true } = {}) {
   return PAGE_OUT;
 }
 
-/**
- * `virtual:contenders`: only these are bundled, so that the others' packages need not be there.
- * @param {readonly string[]} contenders
- * @returns {import('vite').Plugin}
- */
-function namedContenders(contenders) {
-  const members = contenders.map((name) => {
+/** @param {readonly string[]} contenders */
+function filesOf(contenders) {
+  const files = contenders.map((name) => {
     const file = join(isRival(name) ? RIVALS : join(benchRoot, 'contenders'), `${name}.ts`);
     if (!existsSync(file)) throw new Error(`There is no contender ${name}.`);
-    return `${JSON.stringify(name)}: () => import(${JSON.stringify(file)})`;
+    return [name, file];
   });
-  const id = 'virtual:contenders';
+  return Object.fromEntries(files);
+}
+
+/**
+ * A module of contenders by name: only these are bundled, so that the others' packages need not be there.
+ * @param {string} id @param {Readonly<Record<string, string>>} files
+ * @returns {import('vite').Plugin}
+ */
+export function namedModules(id, files) {
+  const members = Object.entries(files).map(
+    ([name, file]) => `${JSON.stringify(name)}: () => import(${JSON.stringify(file)})`,
+  );
   return {
     name: 'bench:contenders',
     resolveId: (source) => (source === id ? `\0${id}` : undefined),
@@ -58,8 +65,10 @@ function namedContenders(contenders) {
   };
 }
 
-function installRivals() {
-  if (existsSync(join(RIVALS, 'node_modules/.package-lock.json'))) return;
+export function installRivals() {
+  const changed = (/** @type {string} */ file) =>
+    statSync(join(RIVALS, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (changed('node_modules/.package-lock.json') >= changed('package-lock.json')) return;
   console.log('Installing the packages of the rivals into bench/rivals/node_modules (npm ci).');
   const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
     cwd: RIVALS,

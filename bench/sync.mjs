@@ -1,0 +1,10 @@
+// `npm run bench:sync`: two browsers and a server on loopback; Burrow beside PouchDB and RxDB. What is measured: docs/benchmarks.md.
+// --rounds 4  --writes 25  --only burrow,pouchdb  --quick  --no-queues  --out results
+import { ensureNode, ensurePackages, runMain } from '../scripts/setup.mjs';
+
+await runMain(async () => {
+  ensureNode();
+  ensurePackages();
+  const { runSyncBench } = await import('./sync/run.mjs');
+  await runSyncBench();
+});

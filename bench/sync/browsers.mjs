@@ -1,0 +1,85 @@
+// Two browsers with a profile each, and pages whose clock is compared with the one of this process.
+import { openBrowser } from '../host/browser.mjs';
+
+/** @typedef {import('./page/main.ts').SyncBench} SyncBench */
+/** @typedef {{ page: import('playwright').Page; clockAhead: number; close: () => Promise<void> }} Side */
+
+const CLOCK_LOOKS = 30;
+
+/** @param {import('playwright').BrowserContext} context @param {string} url @returns {Promise<Side>} */
+export async function openSide(context, url) {
+  const page = await context.newPage();
+  page.on('pageerror', (error) => console.error(`page: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error') console.error(`page: ${message.text()}`);
+  });
+  await page.goto(url);
+  await page.waitForFunction(() => 'bench' in window);
+  return { page, clockAhead: await clockAheadOf(page), close: () => page.close() };
+}
+
+/** By how much the clock of a page is ahead, ms: from the quickest of many looks. @param {import('playwright').Page} page */
+async function clockAheadOf(page) {
+  let best = { took: Infinity, ahead: 0 };
+  for (let look = 0; look < CLOCK_LOOKS; look++) {
+    const before = performance.timeOrigin + performance.now();
+    const there = await page.evaluate(() => performance.timeOrigin + performance.now());
+    const took = performance.timeOrigin + performance.now() - before;
+    if (took < best.took) best = { took, ahead: there - before - took / 2 };
+  }
+  return best.ahead;
+}
+
+/** @param {string} run */
+export async function openBrowsers(run) {
+  const a = await openBrowser(`sync-${run}-a`, { fresh: true });
+  const b = await openBrowser(`sync-${run}-b`, { fresh: true });
+  const close = async () => {
+    for (const each of [a, b]) {
+      await each.close();
+      each.forget();
+    }
+  };
+  return { a: a.context, b: b.context, close };
+}
+
+/**
+ * The worker of a page loses its network, or has it again; pushes can be swallowed, as by a hub that cannot judge.
+ * @param {import('playwright').Page} page @param {'open' | 'offline' | 'swallows pushes'} mode
+ */
+export async function setNetwork(page, mode) {
+  const workers = page.workers();
+  for (const worker of workers) await worker.evaluate(gate, mode);
+}
+
+/** Runs in the worker. @param {'open' | 'offline' | 'swallows pushes'} mode */
+function gate(mode) {
+  /** @typedef {{ mode: string; stop: AbortController; fetch: typeof fetch; pulledAt: number }} Gate */
+  const scope = /** @type {typeof globalThis & { gate?: Gate }} */ (globalThis);
+  const current = (scope.gate ??= install());
+  current.mode = mode;
+  if (mode === 'offline') {
+    current.stop.abort();
+    current.stop = new AbortController();
+  } else dispatchEvent(new Event('online'));
+
+  function install() {
+    /** @type {Gate} */
+    const made = { mode, stop: new AbortController(), fetch: scope.fetch, pulledAt: 0 };
+    scope.fetch = async (resource, init = {}) => {
+      const path = String(resource);
+      if (made.mode === 'offline') throw new TypeError('Failed to fetch');
+      if (made.mode === 'swallows pushes' && path.endsWith('/sync/push'))
+        return Response.json({ lastSeq: 0, verdicts: [] });
+      const signals = [made.stop.signal, ...(init.signal ? [init.signal] : [])];
+      const signal = AbortSignal.any(signals);
+      const answer = await made.fetch.call(scope, resource, { ...init, signal });
+      if (!path.endsWith('/sync/pull')) return answer;
+      // Noted when it is there as a whole, if it brings documents.
+      const text = await answer.text();
+      if (!text.includes('"puts":[]')) made.pulledAt = performance.timeOrigin + performance.now();
+      return new Response(text, answer);
+    };
+    return made;
+  }
+}

@@ -1,0 +1,113 @@
+// Writes that wait for their verdicts run again over what comes from the hub: beside the parts of that work, each alone.
+import { openSide, setNetwork } from './browsers.mjs';
+import { askRoot } from './servers.mjs';
+
+const TURNS = 2;
+
+/** @param {import('./latency.mjs').Slot} slot @param {{ pending: number, incoming: number }} sizes */
+export async function measureRebase(slot, { pending, incoming }) {
+  const { contender, round, pageUrl, browsers, server } = slot;
+  const { page, close } = await openSide(browsers.b, pageUrl);
+  const options = { url: server.url, secret: server.secret, name: `${contender} rebase` };
+  await page.evaluate(([name, given]) => window.bench.open(name, given), /** @type {const} */ ([
+    contender,
+    options,
+  ]));
+  const floor = await gapsOf(page, () => new Promise((resolve) => setTimeout(resolve, 1500)));
+  const results = { apply: [], run: [], rebase: [], floor, applyGap: [], rebaseGap: [] };
+  const watched = `rebase ${contender} ${round}`;
+  await page.evaluate((room) => window.bench.watch(room), watched);
+
+  /** From the answer of the pull in the worker to the live result, ms. @param {string} text */
+  const takeUp = async (text, /** @type {'open' | 'swallows pushes'} */ mode) => {
+    await askRoot(server.url, changeAll(incoming, text));
+    await askRoot(server.url, note(watched, text));
+    const gaps = await gapsOf(page, async () => {
+      await setNetwork(page, mode);
+      await page.evaluate((given) => window.bench.seenAt(given), text);
+    });
+    const shown = await page.evaluate((given) => window.bench.seenAt(given), text);
+    return { ms: shown - (await pulledAt(page)), gaps };
+  };
+
+  await askRoot(server.url, fill(incoming));
+  await page.evaluate(() => window.bench.whenSynced());
+  for (let turn = 0; turn < TURNS; turn++) {
+    await setNetwork(page, 'offline');
+    const alone = await takeUp(`${watched} ${turn} alone`, 'open');
+    results.apply.push(alone.ms);
+    results.applyGap.push(alone.gaps);
+    await page.evaluate(() => window.bench.whenSynced());
+
+    await setNetwork(page, 'offline');
+    const targets = Array.from({ length: pending }, (_, i) => String(1 + i * Math.floor(incoming / pending)));
+    results.run.push(
+      await page.evaluate((given) => window.bench.updateMany(given), targets),
+    );
+    const together = await takeUp(`${watched} ${turn} together`, 'swallows pushes');
+    results.rebase.push(together.ms);
+    results.rebaseGap.push(together.gaps);
+    await setNetwork(page, 'open');
+    await page.evaluate(() => window.bench.whenSettled());
+    await page.evaluate(() => window.bench.whenSynced());
+  }
+  await close();
+  return results;
+}
+
+/** @param {import('playwright').Page} page @param {() => Promise<unknown>} work */
+async function gapsOf(page, work) {
+  await page.evaluate(() => window.bench.watchGaps(true));
+  await work();
+  const gaps = await page.evaluate(() => window.bench.watchGaps(false));
+  return gaps ?? { tick: 0, frame: 0, ticks: 0 };
+}
+
+/** When the worker had the last answer to a pull that brought documents. @param {import('playwright').Page} page @returns {Promise<number>} */
+async function pulledAt(page) {
+  const all = await Promise.all(
+    page.workers().map((worker) =>
+      worker.evaluate(
+        () =>
+          /** @type {typeof globalThis & { gate?: { pulledAt: number } }} */ (globalThis).gate
+            ?.pulledAt ?? 0,
+      ),
+    ),
+  );
+  return Math.max(...all);
+}
+
+const object = (/** @type {object} */ members) => ({ object: members });
+const numbered = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => String(i + 1));
+const refTo = (/** @type {unknown} */ id) => ({ ref: { collection: 'notes' }, id });
+
+/** Documents 1 to `count`, made where they are not there yet. @param {number} count */
+const fill = (count) => ({
+  foreach: {
+    lambda: 'id',
+    expr: {
+      if: { exists: refTo({ var: 'id' }) },
+      then: null,
+      else: {
+        create: refTo({ var: 'id' }),
+        params: object({ data: object({ room: 'many', text: 'first', count: 0 }) }),
+      },
+    },
+  },
+  collection: numbered(count),
+});
+
+/** @param {number} count @param {string} text */
+const changeAll = (count, text) => ({
+  foreach: {
+    lambda: 'id',
+    expr: { update: refTo({ var: 'id' }), params: object({ data: object({ text }) }) },
+  },
+  collection: numbered(count),
+});
+
+/** @param {string} room @param {string} text */
+const note = (room, text) => ({
+  create: { collection: 'notes' },
+  params: object({ data: object({ room, text }) }),
+});

@@ -1,0 +1,88 @@
+// The rounds of one run.
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { describeMachine } from '../host/machine.mjs';
+import { serve } from '../host/server.mjs';
+import { openBrowsers } from './browsers.mjs';
+import { buildSyncPage } from './build.mjs';
+import { measureLatency } from './latency.mjs';
+import { measurePush } from './push.mjs';
+import { measureRebase } from './rebase.mjs';
+import { writeSyncResults } from './report.mjs';
+import { startServer } from './servers.mjs';
+
+const ALL = ['burrow', 'burrow-strict', 'pouchdb', 'rxdb'];
+
+export function readArguments() {
+  const { values } = parseArgs({
+    options: {
+      rounds: { type: 'string' },
+      writes: { type: 'string' },
+      only: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      queues: { type: 'boolean', default: true },
+      latency: { type: 'boolean', default: true },
+      out: { type: 'string', default: 'results' },
+    },
+    allowNegative: true,
+  });
+  const { quick } = values;
+  return {
+    contenders: values.only?.split(',') ?? ALL,
+    rounds: Number(values.rounds ?? (quick ? 1 : 4)),
+    warm: quick ? 3 : 10,
+    writes: Number(values.writes ?? (quick ? 10 : 25)),
+    queued: quick ? 200 : 1000,
+    pending: quick ? 50 : 200,
+    incoming: quick ? 200 : 1000,
+    queues: values.queues,
+    latency: values.latency,
+    out: values.out,
+  };
+}
+
+export async function runSyncBench() {
+  const wanted = readArguments();
+  const startedAt = new Date();
+  const machine = await describeMachine();
+  const web = await serve(await buildSyncPage(wanted.contenders));
+  const browsers = await openBrowsers(String(process.pid));
+  /** @type {Map<string, Awaited<ReturnType<typeof startServer>>>} */
+  const servers = new Map();
+  for (const contender of wanted.contenders) servers.set(contender, await startServer(contender));
+  /** @type {import('./report.mjs').Row[]} */
+  const rows = [];
+  const step = async (
+    /** @type {string} */ workload,
+    /** @type {string} */ contender,
+    /** @type {number} */ round,
+    /** @type {(slot: import('./latency.mjs').Slot) => Promise<any>} */ work,
+  ) => {
+    const server = servers.get(contender);
+    if (!server) return;
+    const [load = 0] = loadavg();
+    const slot = { contender, round, pageUrl: web.url, browsers, server };
+    const result = await work(slot);
+    rows.push({ workload, contender, round, load, result });
+    console.log(`${round} ${contender} ${workload}: ${JSON.stringify(result).slice(0, 1000)}`);
+  };
+  try {
+    for (let round = 1; round <= wanted.rounds; round++) {
+      const turn = round % 2 === 1 ? wanted.contenders : wanted.contenders.toReversed();
+      if (wanted.latency)
+        for (const contender of turn)
+          await step('latency', contender, round, (slot) => measureLatency(slot, wanted));
+      if (wanted.queues)
+        for (const contender of turn.filter((name) => name.startsWith('burrow'))) {
+          await step('push', contender, round, (slot) => measurePush(slot, wanted));
+          await step('rebase', contender, round, (slot) => measureRebase(slot, wanted));
+        }
+      // A run cut short still tells what it measured.
+      writeSyncResults({ startedAt, machine, wanted, rows });
+    }
+  } finally {
+    await browsers.close();
+    for (const server of servers.values()) await server.stop();
+    web.close();
+  }
+}
