@@ -1,55 +1,22 @@
 import { expect, test } from 'vitest';
 import { coll, create, doc, obj, ROOT } from '../../engine/testing/engine-world.ts';
-import { NATIVE } from '../../values/value.ts';
-import { pruneChanges } from './prune-changes.ts';
 import type { Pulled } from '../protocol.ts';
-import { accepted, HubWorld, wire, type Device } from './testing/hub-world.ts';
-
-const THINGS = { documents: coll('things') };
-
-async function open(): Promise<HubWorld> {
-  const world = await HubWorld.open();
-  await world.ask({ create_collection: obj({ name: 'users' }) });
-  await world.ask({ create_collection: obj({ name: 'things' }) });
-  return world;
-}
-
-async function put(
-  world: HubWorld,
-  id: number,
-  data: Record<string, unknown> = { n: id },
-): Promise<void> {
-  const isThere = await world.ask({ exists: doc('things', id) });
-  const params = obj({ data: obj(data) });
-  await world.ask(
-    isThere === true ? { replace: doc('things', id), params } : create(doc('things', id), data),
-  );
-}
-
-const remove = (world: HubWorld, id: number) => world.ask({ delete: doc('things', id) });
-
-/** Collection number of `things`. */
-const THINGS_NUMBER = 1025;
-
-const ids = (device: Device): readonly number[] =>
-  [...device.documents.keys()].map((name) => Number(name.split('/')[1])).sort((a, b) => a - b);
-
-const role = (resources: readonly unknown[]) =>
-  ({
-    create_role: obj({
-      name: 'reader',
-      privileges: resources,
-      membership: obj({ resource: coll('users') }),
-    }),
-  }) as const;
-
-const reads = (resource: unknown, read: unknown = true) =>
-  obj({ resource, actions: obj({ read }) });
-
-const lambda = (body: unknown) => ({ query: { lambda: 'ref', expr: body } });
+import { pruneChanges } from './prune-changes.ts';
+import { accepted, HubWorld, wire } from './testing/hub-world.ts';
+import {
+  ids,
+  lambda,
+  openThings,
+  put,
+  reads,
+  remove,
+  role,
+  THINGS,
+  THINGS_NUMBER,
+} from './testing/things.ts';
 
 test('a set is loaded in pages at one time, and changes come after', async () => {
-  const world = await open();
+  const world = await openThings();
   for (let id = 1; id <= 30; id++) await put(world, id);
   const device = (await world.device()).watch(THINGS);
   device.maxBytes = 150;
@@ -65,7 +32,7 @@ test('a set is loaded in pages at one time, and changes come after', async () =>
 });
 
 test('how many there are is told when loading begins, to those who may see all', async () => {
-  const world = await open();
+  const world = await openThings();
   await put(world, 1);
   await put(world, 2);
   const admin = (await world.device()).watch(THINGS);
@@ -78,7 +45,7 @@ test('how many there are is told when loading begins, to those who may see all',
 });
 
 test('a page goes on where the device says, also after a change behind it', async () => {
-  const world = await open();
+  const world = await openThings();
   for (let id = 1; id <= 20; id++) await put(world, id);
   const device = (await world.device()).watch(THINGS);
   device.maxBytes = 120;
@@ -98,7 +65,7 @@ test('a page goes on where the device says, also after a change behind it', asyn
 });
 
 test('the bytes of a load that is cut off each time are those of one', async () => {
-  const world = await open();
+  const world = await openThings();
   for (let id = 1; id <= 60; id++) await put(world, id, { text: 'x'.repeat(40) });
   let bytes = 0;
   const device = (await world.device()).watch(THINGS);
@@ -113,7 +80,7 @@ test('the bytes of a load that is cut off each time are those of one', async () 
 });
 
 test('F18 S8 changes that do not fit come in parts that end where a commit ends', async () => {
-  const world = await open();
+  const world = await openThings();
   const device = (await world.device()).watch(THINGS);
   await device.pull();
   for (let id = 1; id <= 40; id++) await put(world, id);
@@ -133,7 +100,7 @@ test('F18 S8 changes that do not fit come in parts that end where a commit ends'
 });
 
 test('S9 a pull that is asked for again gives the same, and a cursor that was held misses nothing', async () => {
-  const world = await open();
+  const world = await openThings();
   const device = (await world.device()).watch(THINGS);
   await device.pull();
   const message = wire(device.pullMessage());
@@ -147,7 +114,7 @@ test('S9 a pull that is asked for again gives the same, and a cursor that was he
 });
 
 test('S9 pulls beside writes miss nothing', async () => {
-  const world = await open();
+  const world = await openThings();
   const device = (await world.device()).watch(THINGS);
   await device.pull();
   const writing = Promise.all(Array.from({ length: 60 }, (_, i) => put(world, i + 1)));
@@ -158,7 +125,7 @@ test('S9 pulls beside writes miss nothing', async () => {
 });
 
 test('writes of the device and their verdicts come with the pull that shows them', async () => {
-  const world = await open();
+  const world = await openThings();
   const device = (await world.device()).watch(THINGS);
   await device.pull();
   await device.push(device.item({ query: create(doc('things', 1), { n: 1 }) }));
@@ -171,7 +138,7 @@ test('writes of the device and their verdicts come with the pull that shows them
 });
 
 test('parts of an index follow entries in and out', async () => {
-  const world = await open();
+  const world = await openThings();
   await world.ask({
     create_index: obj({
       name: 'by_kind',
@@ -195,7 +162,7 @@ test('parts of an index follow entries in and out', async () => {
 });
 
 test('unions, refs, and what is no such set', async () => {
-  const world = await open();
+  const world = await openThings();
   await put(world, 1);
   await put(world, 2);
   const device = (await world.device()).watch(
@@ -224,139 +191,8 @@ test('unions, refs, and what is no such set', async () => {
   expect(puts.map(([, id]) => id)).toEqual(['1', '2']);
 });
 
-test('P3 a set that may not be read is refused, and its schema stays away', async () => {
-  const world = await open();
-  await put(world, 1);
-  const user = (await world.device(await world.user(1))).watch(THINGS);
-  const { sets, puts, schema } = await user.pullOnce();
-  expect(sets[0]?.error?.code).toBe('permission denied');
-  expect(puts).toEqual([]);
-  expect(schema?.documents.some(([, , stored]) => stored.includes('things'))).toBe(false);
-});
-
-test('the schema comes as far as it is needed, and again only when it changed', async () => {
-  const world = await open();
-  await world.ask({ create_collection: obj({ name: 'hidden' }) });
-  const body = (expr: unknown) => ({ query: { lambda: 'x', expr } });
-  await world.ask({ create_function: obj({ name: 'open', body: body({ var: 'x' }) }) });
-  await world.ask({
-    create_function: obj({ name: 'strong', role: 'admin', body: body('how it is done') }),
-  });
-  await world.ask({ create_function: obj({ name: 'other', body: body(1) }) });
-  const calls = (name: string) =>
-    obj({ resource: { function: name }, actions: obj({ call: true }) });
-  await world.ask(role([reads(coll('things')), calls('open'), calls('strong')]));
-  const user = (await world.device(await world.user(1))).watch(THINGS);
-  const first = await user.pullOnce();
-  const names = first.schema?.documents.map(
-    ([collection, , stored]) => [collection, /"name":"(\w+)"/.exec(stored)?.[1]] as const,
-  );
-  expect(names).toEqual([
-    [NATIVE.collections, 'users'],
-    [NATIVE.collections, 'things'],
-    [NATIVE.functions, 'open'],
-    [NATIVE.functions, 'strong'],
-    [NATIVE.roles, 'reader'],
-  ]);
-  expect(JSON.stringify(first)).not.toContain('how it is done');
-  expect((await user.pullOnce()).schema).toBeUndefined();
-  await world.ask({ update: { function: 'open' }, params: obj({ data: obj({ a: 1 }) }) });
-  expect((await user.pullOnce()).schema?.documents).toHaveLength(5);
-});
-
-test('P1 keys, tokens, credentials and their hashes never go out', async () => {
-  const world = await open();
-  const secret = await world.user(1);
-  await world.ask({ create_key: obj({ role: 'server' }) });
-  const admin = (await world.device()).watch(THINGS, { documents: coll('users') });
-  const sent = JSON.stringify(await admin.pullOnce());
-  expect(sent).not.toContain('hashed');
-  expect(sent).not.toContain(secret);
-});
-
-test('S14 a document that changes out of the rights leaves, one that never was in them is not spoken of', async () => {
-  const world = await open();
-  const own = {
-    equals: [{ select: ['data', 'owner'], from: { get: { var: 'ref' } }, default: 0 }, 1],
-  };
-  await world.ask(role([reads(coll('things'), lambda(own))]));
-  await put(world, 1, { owner: 1 });
-  await put(world, 2, { owner: 2 });
-  const user = (await world.device(await world.user(1))).watch(THINGS);
-  await user.pull();
-  expect(ids(user)).toEqual([1]);
-  await put(world, 1, { owner: 2 });
-  await put(world, 2, { owner: 3 });
-  await put(world, 3, { owner: 2 });
-  await remove(world, 3);
-  await remove(world, 2);
-  const pulled = await user.pullOnce();
-  expect(pulled.leaves).toEqual([[THINGS_NUMBER, '1']]);
-  expect(pulled.check).toBe(false);
-  expect([...user.heardOf]).toEqual([`${THINGS_NUMBER}/1`]);
-  await put(world, 1, { owner: 1 });
-  await user.pull();
-  await remove(world, 1);
-  expect((await user.pullOnce()).leaves).toEqual([[THINGS_NUMBER, '1']]);
-});
-
-test('S14 T5 rights that rest on other documents: a check is asked for, and brings what differs', async () => {
-  const world = await open();
-  const team = (of: unknown) => ({ select: ['data', 'team'], from: { get: of }, default: 0 });
-  const same = { equals: [team({ var: 'ref' }), team({ identity: null })] };
-  await world.ask(role([reads(coll('things'), lambda(same))]));
-  for (let id = 1; id <= 10; id++) await put(world, id, { team: id % 2 });
-  const user = (await world.device(await world.user(1, { team: 1 }))).watch(THINGS);
-  await user.pull();
-  expect(ids(user)).toEqual([1, 3, 5, 7, 9]);
-  expect(user.mustCheck).toBe(false);
-  await put(world, 11, { team: 1 });
-  expect((await user.pullOnce()).check).toBe(false);
-  await world.ask({ update: doc('users', 1), params: obj({ data: obj({ team: 0 }) }) });
-  expect((await user.pullOnce()).check).toBe(true);
-  // Until nothing is found to differ: a device that dies in between is told again.
-  expect((await user.pullOnce()).check).toBe(true);
-  expect(await user.check()).toBe(11);
-  expect(ids(user)).toEqual([2, 4, 6, 8, 10]);
-  expect(await user.check()).toBe(0);
-  expect((await user.pullOnce()).check).toBe(false);
-});
-
-test('S14 a role that is taken away takes its documents with it', async () => {
-  const world = await open();
-  await world.ask(role([reads(coll('things')), reads(coll('users'))]));
-  await put(world, 1);
-  const user = (await world.device(await world.user(1))).watch({
-    union: [THINGS, { documents: coll('users') }],
-  });
-  await user.pull();
-  expect(ids(user)).toEqual([1, 1]);
-  await world.ask({
-    update: { role: 'reader' },
-    params: obj({ privileges: [reads(coll('things'), lambda(false)), reads(coll('users'))] }),
-  });
-  const pulled = await user.pullOnce();
-  expect(pulled.check).toBe(true);
-  expect(await user.check()).toBe(1);
-  expect([...user.documents.keys()]).toEqual(['1024/1']);
-});
-
-test('rights that go by the clock are checked now and then', async () => {
-  const world = await open();
-  const now = { gt: [{ to_micros: { now: null } }, 0] };
-  await world.ask(role([reads(coll('things'), lambda(now))]));
-  await put(world, 1);
-  const user = (await world.device(await world.user(1))).watch(THINGS);
-  await user.pull();
-  expect((await user.pullOnce()).check).toBe(false);
-  world.now += 600_000_000;
-  expect((await user.pullOnce()).check).toBe(true);
-  await user.check();
-  expect((await user.pullOnce()).check).toBe(false);
-});
-
 test('a cursor that is lost, of the future, or behind the horizon asks for a check', async () => {
-  const world = await open();
+  const world = await openThings();
   await put(world, 1);
   await put(world, 2);
   const device = (await world.device()).watch(THINGS);
@@ -385,7 +221,7 @@ test('a cursor that is lost, of the future, or behind the horizon asks for a che
 });
 
 test('the log of changes is pruned in steps, of every database', async () => {
-  const world = await open();
+  const world = await openThings();
   await world.ask({ create_database: obj({ name: 'child' }) });
   const child = `${ROOT}:child:admin`;
   await world.ask({ create_collection: obj({ name: 'things' }) }, { secret: child });
@@ -396,7 +232,7 @@ test('the log of changes is pruned in steps, of every database', async () => {
 });
 
 test('a device of a child database knows it by the number of its own', async () => {
-  const world = await open();
+  const world = await openThings();
   await world.ask({ create_database: obj({ name: 'child' }) });
   const child = `${ROOT}:child:admin`;
   const inChild = { secret: child };
@@ -430,7 +266,7 @@ test('a device of a child database knows it by the number of its own', async () 
 });
 
 test('a set that stands for other parts by now is loaded anew', async () => {
-  const world = await open();
+  const world = await openThings();
   const index = () => ({
     create_index: obj({
       name: 'all_things',
@@ -451,86 +287,8 @@ test('a set that stands for other parts by now is loaded anew', async () => {
   expect(ids(device)).toEqual([1]);
 });
 
-test('a check whose repair was lost on the way is asked for again', async () => {
-  const world = await open();
-  await world.ask(role([reads(coll('things'))]));
-  await put(world, 1);
-  const user = (await world.device(await world.user(1))).watch(THINGS);
-  await user.pull();
-  const none = [reads(coll('things'), lambda(false))];
-  await world.ask({ update: { role: 'reader' }, params: obj({ privileges: none }) });
-  await user.pullOnce();
-  const [set] = user.sets;
-  const buckets = Array.from({ length: 256 }, () => 'f'.repeat(16));
-  const { id: device, epoch } = user;
-  const message = { device, epoch, set: { id: set?.id, query: set?.query }, buckets };
-  accepted(await world.sync.check(user.secret, message));
-  expect((await user.pullOnce()).check).toBe(true);
-  await user.check();
-  await user.check();
-  expect((await user.pullOnce()).check).toBe(false);
-});
-
-test('a key that gets another role is asked for a check', async () => {
-  const world = await open();
-  const even = lambda({
-    equals: [{ modulo: [{ to_integer: { select: 'id', from: { var: 'ref' } } }, 2] }, 0],
-  });
-  const named = (name: string, read: unknown) => ({
-    create_role: obj({ name, privileges: reads(coll('things'), read) }),
-  });
-  await world.ask(named('all', true));
-  await world.ask(named('some', even));
-  const key = await world.document({ create_key: obj({ role: { role: 'all' } }) });
-  for (let id = 1; id <= 4; id++) await put(world, id);
-  const device = (await world.device(key.secret)).watch(THINGS);
-  await device.pull();
-  expect(ids(device)).toEqual([1, 2, 3, 4]);
-  await world.ask({ update: key.ref, params: obj({ role: { role: 'some' } }) });
-  expect((await device.pullOnce()).check).toBe(true);
-  await device.check();
-  expect(ids(device)).toEqual([2, 4]);
-});
-
-test('S14 a past that was rewritten asks for a check where it cannot be told what was seen', async () => {
-  const world = await open();
-  const own = { equals: [{ select: ['data', 'n'], from: { get: { var: 'ref' } }, default: 0 }, 1] };
-  await world.ask(role([reads(coll('things'), lambda(own))]));
-  await put(world, 1, { n: 2 });
-  await put(world, 1, { n: 1 });
-  const user = (await world.device(await world.user(1))).watch(THINGS);
-  await user.pull();
-  expect(ids(user)).toEqual([1]);
-  const { ts } = await world.document({ get: doc('things', 1) });
-  await world.ask({ remove: doc('things', 1), ts, action: 'update' });
-  expect((await user.pullOnce()).check).toBe(true);
-  await user.check();
-  expect(ids(user)).toEqual([]);
-});
-
-test('what rights rest on is bounded: whole collections stand for many documents', async () => {
-  const world = await open();
-  await world.ask({ create_collection: obj({ name: 'teams' }) });
-  const of = { select: ['data', 'team'], from: { get: { var: 'ref' } } };
-  const open_ = { select: ['data', 'open'], from: { get: of }, default: false };
-  await world.ask(role([reads(coll('things'), lambda(open_))]));
-  const many = 220;
-  const ids_ = Array.from({ length: many }, (_, i) => i + 1);
-  for (const id of ids_) {
-    await world.ask(create(doc('teams', id), { open: id % 2 === 0 }));
-    await put(world, id, { team: doc('teams', id) });
-  }
-  const user = (await world.device(await world.user(1))).watch(THINGS);
-  await user.pull();
-  expect(ids(user)).toHaveLength(many / 2);
-  await world.ask({ update: doc('teams', 219), params: obj({ data: obj({ open: true }) }) });
-  expect((await user.pullOnce()).check).toBe(true);
-  await user.check();
-  expect(ids(user)).toHaveLength(many / 2 + 1);
-});
-
 test('V2 pages and checks give way to others, and come to their end', async () => {
-  const world = await open();
+  const world = await openThings();
   await world.ask(role([reads(coll('things'), lambda(true))]));
   const all = Array.from({ length: 700 }, (_, i) => i + 1);
   await world.ask({ do: all.map((id) => create(doc('things', id), { n: id })) });
@@ -544,7 +302,7 @@ test('V2 pages and checks give way to others, and come to their end', async () =
 });
 
 test('F18 many changes come in parts, also when they are small', async () => {
-  const world = await open();
+  const world = await openThings();
   const device = (await world.device()).watch(THINGS);
   await device.pull();
   for (let from = 1; from <= 1600; from += 400) {
