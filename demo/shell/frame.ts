@@ -64,6 +64,8 @@ export function makeFrame(): Frame {
       fill(main, view.node);
       fill(said);
       document.title = `${view.title} · Burrow`;
+      // There, each window is somebody else.
+      who.hidden = name === 'sync';
       WAYS.forEach(({ names }, at) => {
         const isHere = (names as readonly string[]).includes(name);
         links[at]?.toggleAttribute('data-here', isHere);

@@ -13,6 +13,7 @@ import {
   shareNote,
   type Note,
 } from './note-queries.ts';
+import { refill } from './refill.ts';
 
 export interface NoteList {
   readonly node: HTMLElement;
@@ -49,9 +50,9 @@ export function noteList({ person, sync }: NoteCopy, options: NoteListOptions): 
     }
   };
   const show = (): void => {
-    fill(
+    refill(
       list,
-      ...latest.map((note) =>
+      latest.map((note) =>
         noteRow(note, {
           isOwn: note.data.owner.id === person.id,
           owner: names.get(note.data.owner.id) ?? 'Somebody',

@@ -3,7 +3,7 @@ import type { Sync } from '../../src/index.ts';
 import type { App } from '../shell/app.ts';
 import { fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
-import { formatBytes, formatNumber } from '../shell/format.ts';
+import { formatBytes, formatNumber, formatTime } from '../shell/format.ts';
 import type { HubNotes, Person } from './hub-place.ts';
 import { networkSwitch } from './network-switch.ts';
 import { forgetCopy, logOut, type NoteCopy } from './note-copy.ts';
@@ -23,7 +23,12 @@ export function workspace(app: App, copy: NoteCopy, hub: HubNotes, onOut: () => 
   const names = new Map(hub.people.map(({ id, name }) => [id, name]));
   const other = hub.people.find(({ id }) => id !== person.id);
   const writes = writeList(copy, signal);
-  const notes = noteList(copy, { names, signal, onWrite: () => writes.refresh() });
+  const progress = progressLine(sync, signal);
+  const onWrite = (): void => {
+    writes.refresh();
+    progress.refresh();
+  };
+  const notes = noteList(copy, { names, signal, onWrite });
   writes.follow((id) => notes.titleOf(id));
   const leave = (how: () => Promise<void>): void => {
     how().then(onOut, (error: unknown) => app.say(explain(error), 'bad'));
@@ -42,7 +47,7 @@ export function workspace(app: App, copy: NoteCopy, hub: HubNotes, onOut: () => 
         badge(sync, signal),
       ),
       networkSwitch(copy, signal),
-      progressLine(sync, signal),
+      progress.node,
       h(
         'div',
         { class: 'buttons' },
@@ -55,12 +60,7 @@ export function workspace(app: App, copy: NoteCopy, hub: HubNotes, onOut: () => 
       'div',
       { class: 'sync-columns' },
       notes.node,
-      h(
-        'div',
-        { class: 'sync-side' },
-        writes.node,
-        other && provoke(copy, other, () => writes.refresh()),
-      ),
+      h('div', { class: 'sync-side' }, writes.node, other && provoke(copy, other, onWrite)),
     ),
   );
   return { node, stop: () => ending.abort() };
@@ -113,26 +113,43 @@ function badge(sync: Sync, signal: AbortSignal): HTMLElement {
   return node;
 }
 
+interface ProgressLine {
+  readonly node: HTMLElement;
+  readonly refresh: () => void;
+}
+
 /** How much has come, and how much waits to go. */
-function progressLine(sync: Sync, signal: AbortSignal): HTMLElement {
+function progressLine(sync: Sync, signal: AbortSignal): ProgressLine {
   const bar = h('progress', { 'aria-label': 'Documents of the copy', hidden: true });
-  const line = h('p', { class: 'hint', 'data-testid': 'sync-progress' });
+  const waits = h('p', { class: 'hint', 'data-testid': 'sync-waits' });
+  const came = h('p', { class: 'hint' });
+  const countWaiting = async (): Promise<void> => {
+    const waiting = await sync.writes.list({ states: ['local', 'pushed', 'parked'] });
+    const oldest = Math.min(...waiting.map(({ at }) => at.getTime()));
+    const count =
+      waiting.length === 1 ? '1 write waits' : `${formatNumber(waiting.length)} writes wait`;
+    const since = formatTime(new Date(waiting.length > 0 ? oldest : 0).toISOString());
+    fill(waits, waiting.length > 0 && `${count} for the hub, since ${since}.`);
+  };
+  const refresh = (): void => {
+    countWaiting().catch((error: unknown) => fill(waits, explain(error)));
+  };
   sync.addEventListener(
     'progress',
-    ({ detail: { sets, bytes, pending, oldestPending } }) => {
+    ({ detail: { sets, bytes } }) => {
       const rows = sets.reduce((sum, set) => sum + set.rows, 0);
       const of = sets.reduce((sum, set) => sum + (set.of ?? set.rows), 0);
       bar.hidden = rows >= of;
       bar.max = Math.max(of, 1);
       bar.value = rows;
-      const came = `${formatBytes(bytes)} have come from the hub since this window opened.`;
-      const seconds = formatNumber(Math.round(oldestPending / 1000));
-      const waits = pending === 1 ? '1 write waits' : `${formatNumber(pending)} writes wait`;
-      fill(line, pending === 0 ? came : `${waits}, the oldest for ${seconds} s. ${came}`);
+      fill(came, `${formatBytes(bytes)} have come from the hub since this window opened.`);
+      refresh();
     },
     { signal },
   );
-  return h('div', { class: 'sync-progress' }, bar, line);
+  sync.addEventListener('verdict', refresh, { signal });
+  refresh();
+  return { node: h('div', { class: 'sync-progress' }, bar, waits, came), refresh };
 }
 
 /** A write that is right for all this window knows, and wrong for what the hub knows. */

@@ -5,6 +5,7 @@ import { explain, isTaken } from '../shell/explain.ts';
 import { formatTime } from '../shell/format.ts';
 import type { NoteCopy } from './note-copy.ts';
 import { createNote, renameNote } from './note-queries.ts';
+import { refill } from './refill.ts';
 import { readWrite, sayWrite, type NoteWrite } from './read-write.ts';
 
 const SHOWN = 12;
@@ -38,6 +39,7 @@ export function writeList(copy: NoteCopy, signal: AbortSignal): WriteList {
       .finally(() => refresh(true));
   };
   let turn = 0;
+  let shown = '';
   const refresh = (isForced = false): void => {
     const mine = (turn += 1);
     sync.writes.list().then(
@@ -45,7 +47,12 @@ export function writeList(copy: NoteCopy, signal: AbortSignal): WriteList {
         // Somebody is typing in it.
         if (mine !== turn || (!isForced && list.querySelector('form'))) return;
         const newest = writes.toSorted((a, b) => order(b) - order(a)).slice(0, SHOWN);
-        fill(list, ...newest.map((write) => writeRow(write, titleOf, resolve)));
+        const rows = newest.map((write) => writeRow(write, titleOf, resolve));
+        const text = rows.map((row) => row.outerHTML).join('');
+        // A form that was sent is not in the text.
+        if (text === shown && !list.querySelector('form')) return;
+        shown = text;
+        refill(list, rows);
       },
       (error: unknown) => fill(problem, explain(error)),
     );
