@@ -3,7 +3,8 @@ import { coll, create, doc, obj, ROOT } from '../../engine/testing/engine-world.
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
-import { HubWorld, wire, type Device } from './testing/hub-world.ts';
+import { createSyncHub } from './sync-hub.ts';
+import { accepted, HubWorld, sha256, wire, type Device } from './testing/hub-world.ts';
 
 const item = (n: number) => create(doc('things', n), { n });
 
@@ -331,4 +332,32 @@ test('messages of another shape are bad_message, and nothing happens', async () 
   for (const message of bad)
     expect(await world.sync.push(ROOT, message)).toMatchObject({ code: 'bad_message' });
   expect(await count(world)).toBe(0);
+});
+
+test('F29 a write the hub fails on is tried some times, then refused; those behind it wait for that', async () => {
+  const { world, device } = await open();
+  const { transactions } = world.engine;
+  const run: typeof transactions.run = (plan, input) => {
+    if (plan.request.query.includes('poison')) throw new Error('a mistake of ours');
+    return transactions.run(plan, input);
+  };
+  const sync = createSyncHub({
+    engine: { transactions: { ...transactions, run }, onCommit: () => () => undefined },
+    clock: () => world.now,
+    random: (bytes) => new Uint8Array(bytes),
+    sha256,
+    rootSecret: ROOT,
+  });
+  const writes = [
+    device.item({ query: item(1) }),
+    device.item({ query: create(doc('things', 2), { text: 'poison' }) }),
+    device.item({ query: item(3) }),
+  ];
+  const push = async (from: number) =>
+    accepted(await sync.push(ROOT, wire(device.pushMessage(writes.slice(from)))));
+  expect((await push(0)).lastSeq).toBe(1);
+  for (let tries = 2; tries < SYNC_LIMITS.writeTroubles; tries++)
+    expect(await push(1)).toEqual({ lastSeq: 1, verdicts: [] });
+  expect((await push(1)).verdicts).toMatchObject([{ state: 'refused' }, { state: 'confirmed' }]);
+  expect(await count(world)).toBe(2);
 });

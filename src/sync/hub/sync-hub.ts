@@ -1,6 +1,5 @@
 /** The hub's side of a sync: what each exchange asks, answered over an engine whose store is the truth. Any transport carries it. */
 import type { CommitNotice, Engine } from '../../engine/api.ts';
-import { Refusal } from '../../errors.ts';
 import type { Micros } from '../../values/value.ts';
 import { hashOf } from '../digest.ts';
 import {
@@ -12,17 +11,7 @@ import {
   SyncRefused,
 } from '../messages.ts';
 import { SYNC_PROTOCOL } from '../protocol.ts';
-import type {
-  Checked,
-  DeviceId,
-  Poke,
-  Pulled,
-  Push,
-  Pushed,
-  SyncRefusal,
-  Verdict,
-  Welcome,
-} from '../protocol.ts';
+import type { Checked, DeviceId, Poke, Pulled, Pushed, SyncRefusal, Welcome } from '../protocol.ts';
 import {
   actorOf,
   askerOf,
@@ -36,7 +25,8 @@ import { attemptCheck, CHECK_START, differingIn, settled, type CheckSlice } from
 import { deviceIn, deviceRow, epochIn, requireDeviceIn, requireEpoch } from './device-rows.ts';
 import { Pokes } from './pokes.ts';
 import { attemptPull } from './pull.ts';
-import { attemptWrite, WriteTrouble, type Offer, type PushHost } from './push.ts';
+import { judgeAll } from './judge-all.ts';
+import type { PushHost } from './push.ts';
 import { isSameScope, NO_SCOPE, scopeIn, scopeRow, type Scope } from './scope.ts';
 import { Troubles } from './troubles.ts';
 
@@ -78,14 +68,15 @@ const SEEN_STEP: Micros = 86_400 * 1_000_000;
 class Hub implements SyncHub {
   private readonly options: SyncHubOptions;
   private readonly pokes = new Pokes();
-  private readonly pushHost: PushHost;
+  private readonly pushHost: PushHost & AskerHost;
   private readonly stop: () => void;
 
   constructor(options: SyncHubOptions) {
     this.options = options;
     const { engine, clock, sha256, queryTimeoutMs } = options;
     const { transactions } = engine;
-    this.pushHost = { transactions, clock, sha256, queryTimeoutMs, troubles: new Troubles() };
+    const troubles = new Troubles();
+    this.pushHost = { ...options, transactions, clock, sha256, queryTimeoutMs, troubles };
     const listen = options.onCommit ?? ((listener) => engine.onCommit(listener));
     this.stop = listen((notice) => this.pokes.noteCommit(notice));
   }
@@ -154,49 +145,9 @@ class Hub implements SyncHub {
         return { value: { database: caller.database, owner, record }, ts: head, keep: false };
       });
       const { record, ...whose } = value;
-      const verdicts = await this.judgeAll(push, { ...whose, exchange });
+      const verdicts = await judgeAll(push, { ...whose, exchange }, this.pushHost);
       return { lastSeq: Math.max(record.lastSeq, verdicts.at(-1)?.seq ?? 0), verdicts };
     });
-  }
-
-  /** All wait for the same commits; what cannot be judged keeps back those behind it. */
-  private async judgeAll(
-    push: Push,
-    whose: Pick<Offer, 'database' | 'owner' | 'exchange'>,
-  ): Promise<readonly Verdict[]> {
-    const { device, epoch, settled } = push;
-    const { transactions } = this.options.engine;
-    const ended = await Promise.allSettled(
-      push.items.map(async (item, i) => {
-        const previous = push.items[i - 1]?.hash;
-        const offer: Offer = { item, previous, device, epoch, settled, ...whose };
-        try {
-          return (await transactions.write(attemptWrite(offer, this.pushHost))).value;
-        } catch (reason) {
-          if (reason instanceof WriteTrouble) this.pushHost.troubles.note(offer);
-          throw reason;
-        }
-      }),
-    );
-    const verdicts: Verdict[] = [];
-    for (const each of ended) {
-      if (each.status === 'fulfilled') verdicts.push(each.value);
-      else if (verdicts.length > 0) break;
-      else await this.explain(each.reason, whose.exchange);
-    }
-    return verdicts;
-  }
-
-  /** Nothing was judged: why? A write that may succeed another time is no refusal. */
-  private async explain(reason: unknown, exchange: Exchange): Promise<void> {
-    if (reason instanceof WriteTrouble) return;
-    if (reason instanceof Refusal && reason.code === 'unauthorized') {
-      await this.options.engine.transactions.read((input) => {
-        askerOf(exchange, input, input.writer, this.options);
-        return { value: undefined, ts: input.head, keep: false };
-      });
-    }
-    throw reason;
   }
 
   pull(secret: string, message: unknown): Promise<Pulled | SyncRefusal> {

@@ -28,7 +28,7 @@ import { bucketOf, Fingerprint } from '../../fingerprint.ts';
 import { prepareEpoch } from '../epoch.ts';
 import { createSyncHub, isSyncRefusal, type SyncHub } from '../sync-hub.ts';
 
-const sha256 = (bytes: Uint8Array): Uint8Array =>
+export const sha256 = (bytes: Uint8Array): Uint8Array =>
   new Uint8Array(createHash('sha256').update(bytes).digest());
 
 export class HubWorld extends EngineWorld {
