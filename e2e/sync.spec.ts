@@ -186,19 +186,20 @@ const findInPage = (page: Page, text: string): Promise<string[]> =>
     for (const { name = '' } of await indexedDB.databases()) {
       const database = await new Promise<IDBDatabase>((resolve, reject) => {
         const request = indexedDB.open(name);
-        request.onsuccess = () => resolve(request.result);
-        request.onerror = () => reject(new Error(`${name} cannot be opened.`));
+        request.addEventListener('success', () => resolve(request.result));
+        request.addEventListener('error', () => reject(new Error(`${name} cannot be opened.`)));
       });
       for (const store of database.objectStoreNames) {
         const rows = await new Promise<unknown>((resolve) => {
           const request = database.transaction(store).objectStore(store).getAll();
-          request.onsuccess = () => resolve(request.result);
+          request.addEventListener('success', () => resolve(request.result));
         });
         if (holds(rows)) found.push(`${name} ${store}`);
       }
       database.close();
     }
-    if (holds({ ...localStorage, ...sessionStorage })) found.push('web storage');
+    for (const storage of [localStorage, sessionStorage])
+      if (Object.values(storage as Record<string, string>).some(holds)) found.push('web storage');
     const walk = async (folder: FileSystemDirectoryHandle): Promise<void> => {
       const entries = folder as unknown as AsyncIterable<[string, FileSystemHandle]>;
       for await (const [name, handle] of entries) {

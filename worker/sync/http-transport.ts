@@ -11,6 +11,8 @@ export interface HttpTransportOptions {
   readonly fetch: typeof fetch;
   /** How long an answer may take, ms. */
   readonly deadlineMs: number;
+  /** Gives up all that is under way. */
+  readonly signal?: AbortSignal;
 }
 
 /** Who answers, but knows nothing of sync: an older hub. Whatever else is not in words of ours may have been said by anybody on the way. */
@@ -20,16 +22,25 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   const post = async <T>(path: string, message: unknown): Promise<Exchange<T>> => {
     const token = options.token();
     if (token === undefined) return NOBODY;
-    const answer = await options.fetch(`${options.url}/sync/${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(message),
-      signal: AbortSignal.timeout(options.deadlineMs),
-      // With `cache: 'no-store'` each exchange would ask anew whether it may be made.
-      credentials: 'omit',
-    });
-    if (answer.ok) return { ok: true, value: (await answer.json()) as T };
-    return refusedBy(answer);
+    const stop = new AbortController();
+    const end = (): void => stop.abort();
+    const late = setTimeout(end, options.deadlineMs);
+    options.signal?.addEventListener('abort', end);
+    try {
+      const answer = await options.fetch(`${options.url}/sync/${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(message),
+        signal: stop.signal,
+        // With `cache: 'no-store'` each exchange would ask anew whether it may be made.
+        credentials: 'omit',
+      });
+      if (answer.ok) return { ok: true, value: (await answer.json()) as T };
+      return await refusedBy(answer);
+    } finally {
+      clearTimeout(late);
+      options.signal?.removeEventListener('abort', end);
+    }
   };
   return {
     hello: (message) => post('hello', message),

@@ -12,12 +12,13 @@ export interface LeadershipOptions {
   readonly beat: () => void;
 }
 
-const BEAT_MS = 4000;
-const SILENCE_MS = 15_000;
+const BEAT_MS = 2000;
+const SILENCE_MS = 7000;
 
 export class Leadership {
   private readonly options: LeadershipOptions;
   private readonly beats: ReturnType<typeof setInterval>;
+  private waiting: AbortController | undefined = undefined;
   private release: (() => void) | undefined = undefined;
   private lastHeard = performance.now();
   private lastBeat = performance.now();
@@ -47,6 +48,7 @@ export class Leadership {
   close(): void {
     this.isClosed = true;
     clearInterval(this.beats);
+    this.waiting?.abort();
     this.release?.();
   }
 
@@ -62,18 +64,26 @@ export class Leadership {
     }
   }
 
+  /** At most one waits; whoever takes the lock away waits no more. */
   private request(how: { readonly steal?: boolean }): void {
     const { locks, name } = this.options;
     if (!locks) {
       void this.lead();
       return;
     }
+    this.waiting?.abort();
+    const waiting = new AbortController();
+    this.waiting = waiting;
+    // A lock that is taken away cannot be waited for with a signal.
+    const asked = how.steal ? how : { signal: waiting.signal };
     void locks
-      .request(`burrow:sync:${name}`, how, () => this.lead())
-      // Taken away by a tab that did not hear from this one.
-      .catch(() => this.stop())
+      .request(`burrow:sync:${name}`, asked, () => this.lead())
+      // Taken away by a tab that did not hear from this one; or not waited for any more.
+      .catch(() => {
+        if (this.waiting === waiting) this.stop();
+      })
       .then(() => {
-        if (!this.isClosed) this.request({});
+        if (!this.isClosed && this.waiting === waiting) this.request({});
       });
   }
 

@@ -42,9 +42,18 @@ export class OutboxFile {
   /** Written when it returns. */
   keep(writes: readonly KeptWrite[]): void {
     const lines = writes.map((write) => `${JSON.stringify(write)}\n`).join('');
-    this.access.write(new TextEncoder().encode(lines), { at: this.access.getSize() });
-    this.access.flush();
+    const bytes = new TextEncoder().encode(lines);
+    const end = this.access.getSize();
     this.isEmpty = false;
+    try {
+      const written = this.access.write(bytes, { at: end });
+      if (written < bytes.length) throw new Error('The file of unsent writes is full.');
+    } catch (reason) {
+      // Half a line would spoil the next one.
+      this.access.truncate(end);
+      throw reason;
+    }
+    this.access.flush();
   }
 
   /** The hub has seen them all. */
@@ -65,22 +74,33 @@ export async function readKept(database: string): Promise<readonly KeptWrite[]> 
   const writes = new Map<string, KeptWrite>();
   const folder = await folderOf(database, false);
   if (!folder) return [];
-  for await (const [, handle] of entriesOf(folder)) {
-    const text = await (await (handle as FileSystemFileHandle).getFile()).text();
-    for (const line of text.split('\n')) {
-      const write = writeIn(line);
-      if (write) writes.set(`${write.device}/${write.item.seq}`, write);
-    }
-  }
+  for await (const [, handle] of entriesOf(folder))
+    for (const write of await writesIn(handle as FileSystemFileHandle))
+      writes.set(`${write.device}/${write.item.seq}`, write);
   return [...writes.values()].sort((a, b) => a.item.seq - b.item.seq);
 }
 
-/** Files of tabs that are gone, once what they kept is elsewhere. Files that are open stay. */
-export async function forgetKept(database: string): Promise<void> {
+/**
+ * Files of tabs that are gone, once what they kept is elsewhere. Files that are open stay.
+ * @param device whose writes are elsewhere: files with those of another one stay too. Undefined: all
+ */
+export async function forgetKept(database: string, device?: DeviceId): Promise<void> {
   const folder = await folderOf(database, false);
   if (!folder) return;
-  for await (const [name] of entriesOf(folder))
-    await folder.removeEntry(name).catch(() => undefined);
+  for await (const [name, handle] of entriesOf(folder)) {
+    const writes = device === undefined ? [] : await writesIn(handle as FileSystemFileHandle);
+    if (writes.every((write) => write.device === device))
+      await folder.removeEntry(name).catch(() => undefined);
+  }
+}
+
+async function writesIn(handle: FileSystemFileHandle): Promise<readonly KeptWrite[]> {
+  // One that cannot be read belongs to a tab that is there.
+  const text = await handle.getFile().then(
+    (file) => file.text(),
+    () => '',
+  );
+  return text.split('\n').flatMap((line) => writeIn(line) ?? []);
 }
 
 async function folderOf(

@@ -19,14 +19,13 @@ import type { Replica, ReplicaState, SubmitRequest } from '../../src/sync/device
 import type { Signal } from '../../src/sync/device/signal.ts';
 import { Syncer } from '../../src/sync/device/syncer.ts';
 import type { Transport } from '../../src/sync/device/transport.ts';
-import { SYNC_PROTOCOL } from '../../src/sync/protocol.ts';
 import type { Tabs } from '../tabs.ts';
 import { progressData, writeData } from './session-data.ts';
 import { createHttpTransport } from './http-transport.ts';
-import { askHub, loginAtHub } from './hub-queries.ts';
+import { askHub } from './hub-queries.ts';
 import { Leadership } from './leadership.ts';
+import { CopyLogin } from './login.ts';
 import { forgetKept, OutboxFile, readKept, type KeptWrite } from './outbox-file.ts';
-import { forgetToken, keepToken, keptToken } from './token-vault.ts';
 import type { OfflineLogin } from './verifier.ts';
 import { Waits } from './waits.ts';
 
@@ -48,6 +47,10 @@ export interface SyncSessionOptions {
 export type SyncTabMessage =
   | { readonly type: 'sync-beat' }
   | { readonly type: 'sync-kick' }
+  /** Somebody has logged in: the token is in the vault. */
+  | { readonly type: 'sync-login' }
+  /** A tab wants to know how things stand. */
+  | { readonly type: 'sync-ask' }
   /** As `SyncerEvents.onRound`. */
   | {
       readonly type: 'sync-round';
@@ -57,25 +60,28 @@ export type SyncTabMessage =
     }
   | { readonly type: 'sync-told'; readonly message: SyncMessage };
 
-const EXCHANGE_MS = 60_000;
+const EXCHANGE_MS = 30_000;
 const API_VERSION = '4';
 
 export class SyncSession {
   /** What a client of the synced identity shows. */
   readonly secret: string;
+  readonly login: CopyLogin;
   private readonly options: SyncSessionOptions;
   private readonly waits: Waits;
   private url = '';
-  private token: string | undefined = undefined;
   private leadership: Leadership | undefined = undefined;
   private syncer: Syncer | undefined = undefined;
+  private exchanges = new AbortController();
   private file: Promise<OutboxFile | undefined> | undefined = undefined;
   private state: SyncStateName = 'connecting';
+  private reason: string | undefined = undefined;
 
   constructor(options: SyncSessionOptions) {
     this.options = options;
     const made = Array.from(options.random(24), (each) => each.toString(36).padStart(2, '0'));
     this.secret = options.secret ?? `burrow-sync-${made.join('')}`;
+    this.login = new CopyLogin(options);
     addEventListener('online', () => this.kick());
     this.waits = new Waits({
       replica: options.replica,
@@ -93,13 +99,17 @@ export class SyncSession {
     const known = await replica.state();
     if (known && known.hub !== url) throw otherHub(known.hub);
     this.url = url;
-    const failed = await this.logIn(call, known);
+    const failed = await this.login.logIn(url, call, known);
     if (failed) return { secret: '', state: 'needs-login', failed };
-    const state = known ?? (await this.adopt());
+    const state = known ?? (await this.login.adopt(url));
     await this.takeUp(state);
     await replica.setSets(call.sets.map((query) => ({ id: query, query })));
+    const { tabs } = this.options;
+    // The leader may be another one: it has the token of before.
+    if (call.secret !== undefined || call.login) tabs.tell({ type: 'sync-login' });
+    tabs.tell({ type: 'sync-ask' });
     this.leadership ??= this.makeLeadership();
-    this.syncer?.kick();
+    this.kick();
     if (state.schema === undefined) await this.waits.forSchema();
     return { secret: this.secret, state: this.state, failed: undefined };
   }
@@ -158,8 +168,7 @@ export class SyncSession {
     this.failWaits(new Refusal('connection_needed', 'Sync was stopped.'));
     this.leadership = undefined;
     leadership?.close();
-    await this.syncer?.stop();
-    this.syncer = undefined;
+    await this.unlead();
     (await this.file)?.close();
     this.file = undefined;
   }
@@ -184,7 +193,7 @@ export class SyncSession {
 
   /** Has the hub answer it. @throws Refusal `connection_needed` */
   ask(request: Pick<QueryRequest, 'query' | 'timeoutMs'>): Promise<QueryAnswer> {
-    return askHub(this.url, this.token, request);
+    return askHub(this.url, this.login.token, request);
   }
 
   private isInContact(): boolean {
@@ -195,7 +204,12 @@ export class SyncSession {
 
   /** A write of this tab is stored. */
   async noteWrite(write: KeptWrite): Promise<void> {
-    (await this.file)?.keep([write]);
+    try {
+      (await this.file)?.keep([write]);
+    } catch (reason) {
+      // It is stored: what is missing is the second copy.
+      this.options.report(reason);
+    }
     this.kick();
   }
 
@@ -212,6 +226,12 @@ export class SyncSession {
       case 'sync-kick':
         this.syncer?.kick();
         return;
+      case 'sync-login':
+        void this.login.reload().then(() => this.syncer?.kick(), this.options.report);
+        return;
+      case 'sync-ask':
+        if (this.syncer) this.tellOthers();
+        return;
       case 'sync-round':
         this.leadership?.noteBeat();
         this.waits.noteRound(message.since, message.loaded, message.isWhole);
@@ -227,56 +247,7 @@ export class SyncSession {
     else this.options.tabs.tell({ type: 'sync-kick' });
   }
 
-  // --- login --------------------------------------------------------------------------------------
-
-  /** What the login was answered, when it failed. */
-  private async logIn(
-    { secret, login }: SyncCall,
-    known: ReplicaState | undefined,
-  ): Promise<SyncReply['failed']> {
-    const { name, offlineLogin } = this.options;
-    if (secret !== undefined) return this.useToken(secret);
-    if (!login) {
-      if (!known) throw new Refusal('bad request', NOBODY);
-      this.token = await keptToken(name);
-      return undefined;
-    }
-    const user = `${this.url} ${login.user}`;
-    const answer = await loginAtHub(this.url, login);
-    if (answer && answer.status >= 300) return answer;
-    if (answer) {
-      await this.useToken(answer.secret);
-      await offlineLogin.remember(user, login.password);
-      return undefined;
-    }
-    if (!known) throw new Refusal('connection_needed', FIRST_TIME);
-    if (!(await offlineLogin.check(user, login.password))) return WRONG;
-    this.token = await keptToken(name);
-    return undefined;
-  }
-
-  private async useToken(token: string): Promise<undefined> {
-    this.token = token;
-    await keepToken(this.options.name, token);
-    return undefined;
-  }
-
-  /** The first contact of an empty database. */
-  private async adopt(): Promise<ReplicaState> {
-    const { name, replica, random } = this.options;
-    const kept = await readKept(name);
-    const fresh = Array.from(random(16), (byte) => byte.toString(16).padStart(2, '0')).join('');
-    const device = kept.at(-1)?.device ?? fresh;
-    const lastSeq = kept.at(-1)?.item.seq ?? 0;
-    const exchange = await this.transport()
-      .hello({ protocol: SYNC_PROTOCOL, device, epoch: undefined, lastSeq })
-      .catch((reason: unknown) => {
-        throw new Refusal('connection_needed', FIRST_TIME, { cause: reason });
-      });
-    if (!exchange.ok) throw new Refusal('unauthorized', exchange.refusal.description);
-    const { actor, epoch } = exchange.value;
-    return replica.adopt(this.url, actor, epoch, device);
-  }
+  // --- taking up ---------------------------------------------------------------------------------
 
   /** What a copy that was lost had not sent comes back. */
   private async takeUp(state: ReplicaState): Promise<void> {
@@ -288,7 +259,7 @@ export class SyncSession {
       kept.map(({ item }) => item),
     );
     // What they hold is in the store; files of tabs that are open stay.
-    await forgetKept(name);
+    await forgetKept(name, state.device);
     const tab = Array.from(this.options.random(8), (byte) => byte.toString(16)).join('');
     this.file = OutboxFile.open(name, tab).catch((reason: unknown) => {
       this.options.report(reason);
@@ -304,17 +275,15 @@ export class SyncSession {
       name,
       locks: (navigator as { readonly locks?: LockManager }).locks,
       lead: () => this.lead(),
-      follow: () => {
-        void this.syncer?.stop();
-        this.syncer = undefined;
-      },
+      follow: () => void this.unlead(),
       beat: () => tabs.tell({ type: 'sync-beat' }),
     });
   }
 
   private lead(): void {
-    const { replica, clock, random, report, tabs, offlineLogin, name } = this.options;
-    const transport = this.transport();
+    const { replica, clock, random, report, tabs, offlineLogin } = this.options;
+    this.exchanges = new AbortController();
+    const transport = this.transport(this.exchanges.signal);
     this.syncer = new Syncer({
       replica,
       transport: {
@@ -332,7 +301,7 @@ export class SyncSession {
       events: {
         onState: (state, reason) => {
           // Withdrawn: what this device could log in with goes too.
-          if (state === 'locked') void Promise.all([offlineLogin.forget(), forgetToken(name)]);
+          if (state === 'locked') this.login.forget().catch(report);
           this.spread({ type: 'sync-state', state, reason: reason?.description });
         },
         onVerdict: (record) => this.spread({ type: 'sync-verdict', write: writeData(record) }),
@@ -351,10 +320,20 @@ export class SyncSession {
     this.syncer.start();
   }
 
-  private transport(): Transport {
+  /** What is under way is given up: how it ended is found out by who leads next. */
+  private async unlead(): Promise<void> {
+    const { syncer } = this;
+    this.syncer = undefined;
+    const stopped = syncer?.stop();
+    this.exchanges.abort();
+    await stopped;
+  }
+
+  private transport(signal: AbortSignal): Transport {
     return createHttpTransport({
       url: this.url,
-      token: () => this.token,
+      signal,
+      token: () => this.login.token,
       fetch: (...call) => fetch(...call),
       deadlineMs: EXCHANGE_MS,
     });
@@ -366,8 +345,19 @@ export class SyncSession {
     this.take(message);
   }
 
+  private tellOthers(): void {
+    const { state, reason } = this;
+    this.options.tabs.tell({ type: 'sync-told', message: { type: 'sync-state', state, reason } });
+  }
+
   private take(message: SyncMessage): void {
-    if (message.type === 'sync-state') this.state = message.state;
+    if (message.type === 'sync-state') {
+      this.state = message.state;
+      this.reason = message.reason;
+      // Whoever waits for the first contact hears why there is none.
+      if (message.state !== 'live' && message.reason !== undefined)
+        this.waits.failSchema(new Refusal('connection_needed', message.reason));
+    }
     if (message.type === 'sync-verdict') this.noteVerdict(message.write);
     else this.options.tell(message);
   }
@@ -409,11 +399,3 @@ const otherHub = (hub: string): Refusal =>
     'forbidden',
     `This database is a copy of the one at ${hub}. Open a database of another name for another hub.`,
   );
-
-const NOBODY =
-  'Nobody has logged in on this device yet: pass `secret`, or `login: { user, password, key }`.';
-const FIRST_TIME = 'The hub cannot be reached. The first sync on a device needs a connection.';
-const WRONG = {
-  status: 400,
-  body: '{"errors":[{"position":[],"code":"authentication failed","description":"The document was not found or provided password was incorrect."}]}',
-};

@@ -20,7 +20,7 @@ interface Verifier {
   readonly user: string;
   readonly hash: string;
   readonly expiresAt: Micros;
-  /** When the password was set at the hub; undefined until the hub has said so. */
+  /** When the password was set at the hub. */
   readonly passwordSetAt: Micros | undefined;
 }
 
@@ -41,14 +41,14 @@ export class OfflineLogin {
     this.gate = new PasswordGate(options);
   }
 
-  /** After a login at the hub. */
-  async remember(user: string, password: string): Promise<void> {
+  /** After a login at the hub. @param passwordSetAt when that password was set, as the hub says */
+  async remember(user: string, password: string, passwordSetAt: Micros | undefined): Promise<void> {
     const { clock, hash } = this.options;
     const made: Verifier = {
       user,
       hash: await hash(password, COST),
       expiresAt: clock() + LIFE_DAYS * DAY,
-      passwordSetAt: undefined,
+      passwordSetAt,
     };
     await this.put(made);
   }
@@ -68,9 +68,7 @@ export class OfflineLogin {
   /** The hub says when the password was set: a later one than was checked here ends this. */
   async notePassword(setAt: Micros | undefined): Promise<void> {
     const known = await this.read();
-    if (!known || setAt === undefined || known.passwordSetAt === setAt) return;
-    if (known.passwordSetAt === undefined) await this.put({ ...known, passwordSetAt: setAt });
-    else await this.forget();
+    if (known && setAt !== undefined && known.passwordSetAt !== setAt) await this.forget();
   }
 
   async forget(): Promise<void> {

@@ -71,6 +71,11 @@ export class Waits {
     this.options.tell(write);
   }
 
+  failSchema(reason: unknown): void {
+    for (const { reject } of this.schema) reject(reason);
+    this.schema.clear();
+  }
+
   /** What is waited for does not come any more. */
   fail(reason: unknown): void {
     for (const waiting of [this.schema, this.settled, this.synced]) {

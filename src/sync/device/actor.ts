@@ -27,6 +27,11 @@ export class HubOnly {
   }
 }
 
+/** Whether both are one person, or one key's holder, in one database; what they may do can differ. */
+export const isSameIdentity = (one: Actor, other: Actor): boolean =>
+  JSON.stringify([one.database, one.identity ?? null]) ===
+  JSON.stringify([other.database, other.identity ?? null]);
+
 export const standInFor = (actor: Actor): StandIn => ({
   caller: () => callerOf(actor),
   permissions: (context) => new ReplicaPermissions(context, actor),

@@ -2,7 +2,7 @@
 import { collectionPrefix, after, type Key } from '../../codec/key.ts';
 import type { Engine, QueryAnswer, QueryRequest } from '../../engine/api.ts';
 import { mayWrite } from '../../engine/engine.ts';
-import type { Attempt, AttemptInput } from '../../engine/attempts.ts';
+import type { Announced, Attempt, AttemptInput } from '../../engine/attempts.ts';
 import { ROOT_DATABASE } from '../../engine/databases.ts';
 import { systemContext } from '../../engine/system-context.ts';
 import { Refusal } from '../../errors.ts';
@@ -30,10 +30,11 @@ import type {
   WriteRecord,
   WriteState,
 } from './api.ts';
+import { isSameIdentity } from './actor.ts';
 import { attemptApply, publicOf, requireFence, type ApplyHost } from './apply.ts';
 import { dropParts, Touched } from './confirmed.ts';
 import { documentsOfSet, fingerprintOfSet } from './held.ts';
-import { planFor } from './local-run.ts';
+import { announcementOf, NO_EFFECTS, planFor } from './local-run.ts';
 import {
   outboxAddress,
   outboxRange,
@@ -65,6 +66,7 @@ export const createReplica = (options: ReplicaOptions): Replica => new StoredRep
 interface Step<T> {
   readonly value: T;
   readonly next?: ReplicaState;
+  readonly announced?: Announced;
 }
 
 class StoredReplica implements Replica {
@@ -402,13 +404,20 @@ class StoredReplica implements Replica {
   async discard(id: string): Promise<void> {
     await this.write((input) => {
       const { era, seq } = addressOf(id);
+      const state = requireState(input);
       const row = input.writer.row(outboxAddress(era, seq));
       if (!row) throw noSuchWrite(id);
-      const { verdict } = readOutboxRow(row);
+      const { verdict, effects = NO_EFFECTS } = readOutboxRow(row);
       if (!verdict)
         throw new Refusal('bad request', `The write ${id} has no verdict yet: it is on its way.`);
       input.writer.delete('sync', outboxAddress(era, seq).key);
-      return { value: undefined };
+      if (era !== state.era || seq <= state.shownSeq) return { value: undefined };
+      // What it did is shown no more.
+      return {
+        value: undefined,
+        next: { ...state, generation: state.generation + 1 },
+        announced: announcementOf([effects], (address) => input.writer.unlikelyRow(address)),
+      };
     });
   }
 
@@ -458,10 +467,10 @@ class StoredReplica implements Replica {
 
   private async write<T>(body: (input: AttemptInput) => Step<T>): Promise<T> {
     const { value } = await this.options.engine.transactions.write((input) => {
-      const { value, next } = body(input);
+      const { value, next, announced } = body(input);
       if (next) input.writer.put('sync', stateRow(next));
       const ts = Math.max(input.head, this.options.clock()) + 1;
-      return { value, ts, keep: true };
+      return { value, ts, keep: true, ...(announced && { announced }) };
     });
     return value;
   }
@@ -500,11 +509,7 @@ const NEW_SET: Omit<ReplicaSet, 'id' | 'query'> = {
 };
 
 function requireSame(known: ReplicaState, hub: string, actor: Actor): ReplicaState {
-  const isSame =
-    known.hub === hub &&
-    JSON.stringify(known.actor?.database) === JSON.stringify(actor.database) &&
-    JSON.stringify(known.actor?.identity) === JSON.stringify(actor.identity);
-  if (isSame) return known;
+  if (known.hub === hub && known.actor && isSameIdentity(known.actor, actor)) return known;
   throw new Refusal(
     'forbidden',
     `This database is a copy made at ${known.hub} for another user or database: open one of another name for this one.`,

@@ -19,6 +19,7 @@ import {
   type ReplicaState,
   type WriteRecord,
 } from './api.ts';
+import { isSameIdentity } from './actor.ts';
 import { Backoff } from './backoff.ts';
 import { Signal } from './signal.ts';
 import type { Exchange, Transport } from './transport.ts';
@@ -70,6 +71,7 @@ export interface SyncerOptions {
 const POLL_MS = { listening: 60_000, deaf: 10_000 };
 const SLOW_RETRY_MS = 300_000;
 const LEAST_RETRY_MS = 500;
+const ANOTHER = 'The login is of another person than the one whose copy this is.';
 const PUSHES_PER_PULL = 4;
 const REFETCH_MAX = 500;
 
@@ -138,6 +140,8 @@ export class Syncer {
 
   /** What is done about it may fail too. */
   private async recover(reason: unknown): Promise<void> {
+    // What was given up in order to stop tells nothing.
+    if (this.isStopped) return;
     try {
       if (reason instanceof Fenced) {
         this.isStopped = true;
@@ -181,6 +185,8 @@ export class Syncer {
       }),
     );
     const { epoch, lastSeq } = welcome;
+    if (state.actor && !isSameIdentity(state.actor, welcome.actor))
+      throw new Refused({ code: 'needs_login', description: ANOTHER }, undefined);
     if (lastSeq > state.lastSeq) return this.startAnew();
     const isOther = state.epoch !== undefined && epoch !== state.epoch;
     if ((isOther || lastSeq < state.settledSeq) && !(await this.reenter(epoch, lastSeq)))
@@ -330,7 +336,7 @@ export class Syncer {
         return;
       case 'needs_login':
         await replica.park(this.fence, true);
-        this.enter('needs-login', refusal);
+        this.enter((await this.requireState()).isLocked ? 'locked' : 'needs-login', refusal);
         await this.waitForKick();
         return;
       case 'locked':

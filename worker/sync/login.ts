@@ -1,0 +1,162 @@
+/** Whose copy this is: logins at the hub and, without it, on this device; the token; the first contact. */
+import { Refusal } from '../../src/errors.ts';
+import type { SyncCall, SyncReply } from '../../src/host/api.ts';
+import { isSameText } from '../../src/engine/secrets.ts';
+import { isSameIdentity } from '../../src/sync/device/actor.ts';
+import type { Replica, ReplicaState } from '../../src/sync/device/api.ts';
+import { SYNC_PROTOCOL, type DeviceId, type Welcome } from '../../src/sync/protocol.ts';
+import { createHttpTransport } from './http-transport.ts';
+import { loginAtHub } from './hub-queries.ts';
+import { readKept } from './outbox-file.ts';
+import { forgetToken, keepToken, keptToken } from './token-vault.ts';
+import type { OfflineLogin } from './verifier.ts';
+
+export interface CopyLoginOptions {
+  readonly name: string;
+  readonly replica: Replica;
+  readonly offlineLogin: OfflineLogin;
+  readonly random: (bytes: number) => Uint8Array;
+}
+
+/** What the hub said to whoever shows a token. */
+interface Introduction {
+  readonly welcome: Welcome;
+  /** The id under which it was said. */
+  readonly device: DeviceId;
+}
+
+const HELLO_MS = 10_000;
+
+export class CopyLogin {
+  /** Of the hub; undefined: nobody is logged in there. */
+  token: string | undefined = undefined;
+  private readonly options: CopyLoginOptions;
+  private introduced: Introduction | undefined = undefined;
+
+  constructor(options: CopyLoginOptions) {
+    this.options = options;
+  }
+
+  /**
+   * @param known undefined before the first contact
+   * @returns what the login was answered, when it failed
+   * @throws Refusal `connection_needed`, `unauthorized`; `forbidden` for another person than the one whose copy it is
+   */
+  async logIn(
+    url: string,
+    { secret, login }: Pick<SyncCall, 'secret' | 'login'>,
+    known: ReplicaState | undefined,
+  ): Promise<SyncReply['failed']> {
+    if (login) return this.logInBy(url, login, known);
+    const kept = await keptToken(this.options.name);
+    const isKept = kept !== undefined && (secret === undefined || isSameText(secret, kept));
+    if (secret === undefined && !known) throw new Refusal('bad request', NOBODY);
+    if (secret === undefined || (known && isKept)) this.token = kept;
+    else await this.take(url, secret, known);
+    return undefined;
+  }
+
+  /** After another tab has logged in. */
+  async reload(): Promise<void> {
+    this.token = await keptToken(this.options.name);
+  }
+
+  /** The hub has withdrawn the token: nobody logs in here any more without it. */
+  async forget(): Promise<void> {
+    const { name, offlineLogin } = this.options;
+    this.token = undefined;
+    await Promise.all([offlineLogin.forget(), forgetToken(name)]);
+  }
+
+  /** Makes the empty database a copy. Somebody has logged in. */
+  async adopt(url: string): Promise<ReplicaState> {
+    const { welcome, device } =
+      this.introduced ?? (await this.introduce(url, this.token, undefined));
+    return this.options.replica.adopt(url, welcome.actor, welcome.epoch, device);
+  }
+
+  private async logInBy(
+    url: string,
+    login: NonNullable<SyncCall['login']>,
+    known: ReplicaState | undefined,
+  ): Promise<SyncReply['failed']> {
+    const { name, offlineLogin } = this.options;
+    const user = `${url} ${login.user}`;
+    const answer = await loginAtHub(url, login);
+    if (answer && answer.status >= 300) return answer;
+    if (answer) {
+      const { passwordSetAt } = await this.take(url, answer.secret, known);
+      await offlineLogin.remember(user, login.password, passwordSetAt);
+      return undefined;
+    }
+    if (!known) throw new Refusal('connection_needed', FIRST_TIME);
+    if (!(await offlineLogin.check(user, login.password))) return WRONG;
+    this.token = await keptToken(name);
+    return undefined;
+  }
+
+  private async take(
+    url: string,
+    secret: string,
+    known: ReplicaState | undefined,
+  ): Promise<Welcome> {
+    const introduced = await this.introduce(url, secret, known);
+    const { welcome } = introduced;
+    if (known?.actor && !isSameIdentity(known.actor, welcome.actor))
+      throw new Refusal('forbidden', ANOTHER);
+    await keepToken(this.options.name, secret);
+    this.token = secret;
+    this.introduced = introduced;
+    return welcome;
+  }
+
+  private async introduce(
+    url: string,
+    secret: string | undefined,
+    known: ReplicaState | undefined,
+  ): Promise<Introduction> {
+    const { random, name } = this.options;
+    const transport = createHttpTransport({
+      url,
+      token: () => secret,
+      fetch: (...call) => fetch(...call),
+      deadlineMs: HELLO_MS,
+    });
+    const hello = async (device: DeviceId, lastSeq: number) => {
+      const message = { protocol: SYNC_PROTOCOL, device, epoch: undefined, lastSeq };
+      const exchange = await transport.hello(message).catch((reason: unknown) => {
+        throw new Refusal('connection_needed', known ? NOT_MET : FIRST_TIME, { cause: reason });
+      });
+      return { device, exchange };
+    };
+    const fresh = Array.from(random(16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    const kept = known ? undefined : (await readKept(name)).at(-1);
+    const device = known?.device ?? kept?.device ?? fresh;
+    let said = await hello(device, known?.lastSeq ?? kept?.item.seq ?? 0);
+    // Somebody else's, or one that has forgotten: that is the business of the syncer, or of nobody. Who it is, is what is asked here.
+    if (!said.exchange.ok && OF_DEVICE.has(said.exchange.refusal.code))
+      said = await hello(fresh, 0);
+    const { exchange } = said;
+    if (exchange.ok) return { welcome: exchange.value, device: said.device };
+    const { code, description } = exchange.refusal;
+    const isToken = code === 'needs_login' || code === 'locked';
+    throw new Refusal(isToken ? 'unauthorized' : 'connection_needed', description);
+  }
+}
+
+const OF_DEVICE: ReadonlySet<string> = new Set([
+  'device_taken',
+  'client_regressed',
+  'client_forked',
+]);
+const NOBODY =
+  'Nobody has logged in on this device yet: pass `secret`, or `login: { user, password, key }`.';
+const FIRST_TIME = 'The hub cannot be reached. The first sync on a device needs a connection.';
+const NOT_MET =
+  'The hub cannot be reached, and nobody has shown this token on this device before: whose it is is not known here.';
+const ANOTHER =
+  'This database is the copy of another person. Open a database of another name, or with `identity`, for this one.';
+const WRONG = {
+  status: 400,
+  body: '{"errors":[{"position":[],"code":"authentication failed","description":"The document was not found or provided password was incorrect."}]}',
+};
