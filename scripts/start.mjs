@@ -40,7 +40,7 @@ async function startHub() {
     const { startDemoHub } = await import('./demo-hub.mjs');
     return await startDemoHub({ data: options['hub-data'], port: Number(options['hub-port']) });
   } catch (error) {
-    const why = error instanceof SetupError ? error.message : String(error);
+    const [why] = (error instanceof SetupError ? error.message : String(error)).split('\n');
     say(`The hub did not start, so the page "Sync" has nobody to talk to; the rest works. ${why}`);
     return undefined;
   }
