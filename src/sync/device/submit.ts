@@ -4,13 +4,14 @@ import type { QueryPlan } from '../../engine/attempt.ts';
 import type { AttemptInput, AttemptResult } from '../../engine/attempts.ts';
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import type { RowAddress } from '../../store/port.ts';
+import type { RowAddress, WriteSet } from '../../store/port.ts';
+import type { Writer } from '../../store/reader.ts';
 import type { Micros } from '../../values/value.ts';
 import { hashOf } from '../digest.ts';
 import type { DeviceId, PushItem } from '../protocol.ts';
 import type { ReplicaState, WriteRecord } from './api.ts';
 import { announcementOf, digestOfRun, isHubOnly, runLocally, type LocalRun } from './local-run.ts';
-import { outboxAddress, outboxRow, stateRow, type OutboxRecord } from './rows.ts';
+import { outboxAddress, outboxRow, readOutboxRow, stateRow, type OutboxRecord } from './rows.ts';
 import type { ReplicaView, Seen } from './view.ts';
 
 export interface SubmitHost {
@@ -57,16 +58,27 @@ export function attemptSubmit(
   const record = recordOf(plan, { seq, era: state.era, now, run, replaces }, host);
   const row = outboxRow(state.era, record);
   writer.put('sync', row);
-  if (replaces) writer.delete('sync', outboxAddress(replaces.era, replaces.seq).key);
-  const outboxSize = state.outboxSize + String(row.value).length;
-  writer.put('sync', stateRow({ ...state, lastSeq: seq, lastNow: now, outboxSize }));
   const before = (address: RowAddress) => reader.unlikelyRow(address);
+  const gone = replaces && removed(writer, replaces);
+  const outboxSize = state.outboxSize + String(row.value).length;
+  // Views are built anew without it.
+  const generation = state.generation + (gone ? 1 : 0);
+  writer.put('sync', stateRow({ ...state, lastSeq: seq, lastNow: now, outboxSize, generation }));
   return {
     value: { record, device: state.device, run },
     ts: run?.ts ?? Math.max(input.head, plan.started) + 1,
     keep: true,
-    announced: announcementOf(run ? [run.effects] : [], before),
+    announced: announcementOf([...(gone ? [gone] : []), ...(run ? [run.effects] : [])], before),
   };
+}
+
+/** What the write did that another one takes the place of; undefined when it is gone already. */
+function removed(writer: Writer, { era, seq }: OutboxAddress): WriteSet | undefined {
+  const address = outboxAddress(era, seq);
+  const row = writer.row(address);
+  if (!row) return undefined;
+  writer.delete('sync', address.key);
+  return readOutboxRow(row).effects;
 }
 
 function runOrLeave(

@@ -40,8 +40,9 @@ export class ReplicaView implements View {
     const layer = this.current(base, state) ?? this.rebuilt(base, state);
     for (let seq = layer.seq + 1; seq <= state.lastSeq; seq++) {
       const row = base.row(outboxAddress(state.era, seq));
-      if (!row) throw new Error(`Write ${seq} is missing in the outbox.`);
-      add(layer, row);
+      if (row) add(layer, row);
+      else if (seq > state.settledSeq) throw new Error(`Write ${seq} is missing in the outbox.`);
+      else pass(layer, seq);
     }
     return layer.overlay;
   }
@@ -75,6 +76,12 @@ function add(layer: Layer, row: Row): void {
   if (effects) layer.overlay.absorb(effects);
   layer.seq = item.seq;
   layer.value = row.value;
+}
+
+/** Refused, and discarded before the changes came that it is not in. */
+function pass(layer: Layer, seq: number): void {
+  layer.seq = seq;
+  layer.value = undefined;
 }
 
 const LOCKED =

@@ -41,23 +41,25 @@ interface Event {
   readonly at: number;
   readonly order: number;
   readonly run: () => void;
+  isStopped: boolean;
 }
 
 export class Clockwork {
   /** ms since the simulation began. */
   now = 0;
   private readonly chance: Chance;
-  private events: Event[] = [];
+  /** A binary heap: what is due next comes first. */
+  private readonly events: Event[] = [];
 
   constructor(chance: Chance) {
     this.chance = chance;
   }
 
   after(ms: number, run: () => void): () => void {
-    const event = { at: this.now + ms, order: this.chance.next(), run };
-    this.events.push(event);
+    const event = { at: this.now + ms, order: this.chance.next(), run, isStopped: false };
+    this.add(event);
     return () => {
-      this.events = this.events.filter((each) => each !== event);
+      event.isStopped = true;
     };
   }
 
@@ -77,20 +79,53 @@ export class Clockwork {
 
   /** Runs what is due next, and all that follows from it without waiting. False when nothing waits. */
   async step(): Promise<boolean> {
-    let next: Event | undefined;
-    for (const event of this.events) {
-      const isSooner =
-        !next || event.at < next.at || (event.at === next.at && event.order < next.order);
-      if (isSooner) next = event;
-    }
+    let next = this.take();
+    while (next?.isStopped) next = this.take();
     if (!next) return false;
-    this.events = this.events.filter((event) => event !== next);
     this.now = Math.max(this.now, next.at);
     next.run();
     await turn();
     return true;
   }
+
+  private add(event: Event): void {
+    const { events } = this;
+    let at = events.push(event) - 1;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const parent = events[above];
+      if (!parent || !isSooner(event, parent)) break;
+      events[at] = parent;
+      at = above;
+    }
+    events[at] = event;
+  }
+
+  private take(): Event | undefined {
+    const { events } = this;
+    const first = events[0];
+    const last = events.pop();
+    if (!last || !first || events.length === 0) return first;
+    let at = 0;
+    for (;;) {
+      let below = 2 * at + 1;
+      let child = events[below];
+      const other = events[below + 1];
+      if (child && other && isSooner(other, child)) {
+        child = other;
+        below += 1;
+      }
+      if (!child || !isSooner(child, last)) break;
+      events[at] = child;
+      at = below;
+    }
+    events[at] = last;
+    return first;
+  }
 }
+
+const isSooner = (a: Event, b: Event): boolean =>
+  a.at < b.at || (a.at === b.at && a.order < b.order);
 
 /** Every promise that can settle by itself has settled. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,15 +1,28 @@
-/** Processes that can be killed: at a kill, what a process has begun and not stored is gone, and nobody hears from it again. */
+/**
+ * Processes that can be killed, frozen, and failed by their store. At a kill, what a process has begun and not stored is gone, and
+ * nobody hears from it again. Where they can die has a name: every name must have been met over a campaign.
+ */
 import { createMemoryStore, type SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
 import type { Chance, Clockwork } from './clockwork.ts';
 
+/** What a store says that is not there for a while, as PostgreSQL does with 40001. */
+export class StoreTrouble extends Error {}
+
 export class Process {
   isAlive = true;
-  /** Where it dies, if it is to die: before its next write, or after it. */
-  doom: 'before write' | 'after write' | undefined = undefined;
+  /** The name of the place where it dies, if it is to die. */
+  doom: string | undefined = undefined;
+  /** The next write fails: before anything was stored, or after, when nobody knows. */
+  trouble: 'before' | 'after' | undefined = undefined;
+  private frozenUntil = 0;
+  private readonly clockwork: Clockwork;
   private readonly onDeath: (where: string) => void;
+  /** What it is doing, and how many times at once. */
+  private readonly doing = new Map<string, number>();
 
-  constructor(onDeath: (where: string) => void = () => undefined) {
+  constructor(clockwork: Clockwork, onDeath: (where: string) => void) {
+    this.clockwork = clockwork;
     this.onDeath = onDeath;
   }
 
@@ -19,38 +32,77 @@ export class Process {
     this.onDeath(where);
   }
 
-  /** Never settles once the process is dead. */
-  async living<T>(work: Promise<T>): Promise<T> {
-    const value = await work;
-    return this.isAlive ? value : NEVER;
+  freeze(ms: number): void {
+    this.frozenUntil = this.clockwork.now + ms;
+  }
+
+  /** Here it may die, and here it stands still while it is frozen. Never settles once it is dead. */
+  async pass(place?: string): Promise<void> {
+    while (this.isAlive && this.frozenUntil > this.clockwork.now)
+      await this.clockwork.sleep(this.frozenUntil - this.clockwork.now);
+    if (place !== undefined && this.doom === place) this.kill(place);
+    if (!this.isAlive) await NEVER;
+  }
+
+  async passCommit(moment: 'before commit' | 'committed'): Promise<void> {
+    for (const what of this.doing.keys()) await this.pass(`${what} ${moment}`);
+    await this.pass();
+  }
+
+  async during<T>(what: string, work: () => Promise<T>): Promise<T> {
+    this.doing.set(what, (this.doing.get(what) ?? 0) + 1);
+    try {
+      const value = await work();
+      await this.pass();
+      return value;
+    } finally {
+      const left = (this.doing.get(what) ?? 1) - 1;
+      if (left > 0) this.doing.set(what, left);
+      else this.doing.delete(what);
+    }
   }
 }
 
 const NEVER = new Promise<never>(() => undefined);
 
+export interface StoreOptions {
+  readonly process: Process;
+  readonly chance: Chance;
+  readonly clockwork: Clockwork;
+  readonly count: (what: string) => void;
+  readonly onWritten?: () => void;
+}
+
 /** The store of one process over memory that outlives it; each call takes a while. */
-export function processStore(
-  memory: SharedMemory,
-  process: Process,
-  { chance, clockwork }: { readonly chance: Chance; readonly clockwork: Clockwork },
-): Store {
+export function processStore(memory: SharedMemory, options: StoreOptions): Store {
+  const { process, chance, clockwork, count, onWritten } = options;
   const store = createMemoryStore(memory);
   const latency = async (): Promise<void> => {
-    if (chance.is(0.5)) await clockwork.sleep(chance.next() * 5);
-    if (!process.isAlive) await NEVER;
+    if (chance.is(0.3)) await clockwork.sleep(chance.next() * 5);
+    await process.pass();
+  };
+  const fail = (moment: 'before' | 'after'): void => {
+    if (process.trouble !== moment) return;
+    process.trouble = undefined;
+    count(`store fails ${moment} a commit`);
+    throw new StoreTrouble(`could not serialize access (${moment} the commit)`);
   };
   return {
     async read(body, options) {
       await latency();
-      return process.living(store.read(body, options));
+      const value = await store.read(body, options);
+      await process.pass();
+      return value;
     },
     async write(body, options) {
       await latency();
-      if (process.doom === 'before write') process.kill('before write');
-      if (!process.isAlive) return NEVER;
+      await process.passCommit('before commit');
+      fail('before');
       const value = await store.write(body, options);
-      if (process.doom === 'after write') process.kill('after write');
-      return process.living(Promise.resolve(value));
+      onWritten?.();
+      await process.passCommit('committed');
+      fail('after');
+      return value;
     },
     close: () => Promise.resolve(),
   };

@@ -1,173 +1,217 @@
-/** A device of a simulation: its memory, its second outbox, its tabs, and a network that may do anything. */
-import { createHash } from 'node:crypto';
+/** A device of a simulation: its memory, its second outbox, its tabs, and what may happen to them. */
 import type { Engine } from '../../../engine/api.ts';
 import { EngineWorld } from '../../../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
-import type { Replica, WriteRecord } from '../../device/api.ts';
+import type { Replica, ReplicaState, WriteRecord } from '../../device/api.ts';
 import { createReplica } from '../../device/replica.ts';
+import {
+  readOutboxRow,
+  outboxRange,
+  readState,
+  STATE,
+  type OutboxRecord,
+} from '../../device/rows.ts';
 import { Syncer, type SyncState } from '../../device/syncer.ts';
-import type { Exchange, Transport } from '../../device/transport.ts';
+import type { Transport } from '../../device/transport.ts';
 import { ReplicaView } from '../../device/view.ts';
-import { isSyncRefusal, type SyncHub } from '../../hub/sync-hub.ts';
-import { SYNC_PROTOCOL } from '../../protocol.ts';
-import type {
-  Checked,
-  DeviceId,
-  Pulled,
-  Pushed,
-  PushItem,
-  SyncRefusal,
-  Welcome,
-} from '../../protocol.ts';
-import type { Chance, Clockwork } from './clockwork.ts';
-import { Process, processStore } from './processes.ts';
-import { START_MICROS, userRef, type SimHub } from './sim-hub.ts';
+import { SYNC_PROTOCOL, type DeviceId, type PushItem } from '../../protocol.ts';
+import { instrumented, type Buggify } from './instrumented.ts';
+import { mutantDeviceStore, mutantReplica, mutantTransport, type Mutant } from './mutants.ts';
+import { Process, processStore, StoreTrouble } from './processes.ts';
+import { hexOf, sha256, START_MICROS } from './sim-hub.ts';
+import { Lost, transportOver, type Link, type NetworkOptions } from './sim-network.ts';
 
-const sha256 = (bytes: Uint8Array): Uint8Array =>
-  new Uint8Array(createHash('sha256').update(bytes).digest());
-
-export interface NetworkFaults {
-  loss: number;
-  duplication: number;
-  delayMs: number;
-}
-
-export interface SimDeviceOptions {
+export interface SimDeviceOptions extends NetworkOptions {
   readonly user: number;
-  readonly hub: SimHub;
-  readonly chance: Chance;
-  readonly clockwork: Clockwork;
-  readonly network: NetworkFaults;
-  readonly count: (what: string) => void;
+  readonly mutant: Mutant | undefined;
   readonly onVerdict: (record: WriteRecord) => void;
   readonly onFault: (reason: unknown) => void;
 }
 
-interface Tab {
+export interface Tab {
   readonly process: Process;
   readonly engine: Engine;
   readonly replica: Replica;
   syncer: Syncer | undefined;
 }
 
-export class SimDevice {
+export interface WantedSet {
+  readonly id: string;
+  readonly query: unknown;
+}
+
+export class SimDevice implements Link {
   memory = new SharedMemory();
   /** The file outside the database. */
   file: { readonly device: DeviceId; readonly item: PushItem }[] = [];
   secret: string;
-  isLinkUp = true;
+  isUp = true;
   clockOffsetMs = 0;
   state: SyncState = 'connecting';
+  wanted: readonly WantedSet[];
   readonly tabs: Tab[] = [];
+  readonly buggify: Buggify = { pullBytes: undefined, pushItems: undefined };
+  /** The hub has asked it to compare, or somebody has spoilt a row: it may hold other rows than the hub says. */
+  isSuspect = false;
+  /** When the latest round began that brought everything. */
+  roundAt = -1;
   private readonly options: SimDeviceOptions;
   private booting: Tab | undefined = undefined;
+  private viewer: { readonly memory: SharedMemory; readonly tab: Opened } | undefined = undefined;
+  private readonly records = new Map<
+    string,
+    { readonly value: string; readonly of: OutboxRecord }
+  >();
 
-  constructor(options: SimDeviceOptions, secret: string) {
+  constructor(options: SimDeviceOptions, secret: string, wanted: readonly WantedSet[]) {
     this.options = options;
     this.secret = secret;
+    this.wanted = wanted;
   }
 
   get user(): number {
     return this.options.user;
   }
 
-  get sets(): readonly unknown[] {
-    const me = userRef(this.user);
-    return [
-      { documents: { collection: 'accounts' } },
-      {
-        union: [
-          { match: { index: 'notes_by_owner' }, terms: me },
-          { match: { index: 'shared_notes' }, terms: true },
-        ],
-      },
-      { documents: { collection: 'marks' } },
-    ];
-  }
-
   /** Opens a tab; the first of them leads. */
-  openTab(): void {
-    const { clockwork, chance, count } = this.options;
-    const process = new Process((where) => {
-      count(`tab dies ${where}`);
+  openTab(): Tab {
+    const { clockwork, count, mutant } = this.options;
+    const process = new Process(clockwork, (where) => {
+      count(`tab dies: ${where}`);
       const at = this.tabs.findIndex((tab) => tab.process === process);
       const [tab] = at < 0 ? [] : this.tabs.splice(at, 1);
       void tab?.syncer?.stop();
     });
-    const { engine, replica } = this.open(
-      processStore(this.memory, process, { chance, clockwork }),
-    );
-    const tab: Tab = { process, engine, replica, syncer: undefined };
+    const { memory } = this;
+    const store = processStore(memory, { ...this.options, process });
+    const place = { ...this.options, memory, process };
+    const opened = this.open(mutantDeviceStore(mutant, store, place));
+    const whole = mutantReplica(mutant, opened.replica, { memory });
+    const tab: Tab = {
+      process,
+      engine: opened.engine,
+      replica: instrumented(whole, process, this),
+      syncer: undefined,
+    };
     this.tabs.push(tab);
     // A frozen tab that thaws has heard of nothing.
-    engine.onCommit((notice) => {
+    opened.engine.onCommit((notice) => {
       for (const other of this.tabs) if (other !== tab) other.engine.noteCommit(notice);
     });
+    return tab;
   }
 
   /** What is stored, without any process in between. */
-  direct(): { readonly engine: Engine; readonly replica: Replica } {
-    return this.open(createMemoryStore(this.memory));
+  direct(): Opened {
+    if (this.viewer?.memory !== this.memory)
+      this.viewer = { memory: this.memory, tab: this.open(createMemoryStore(this.memory)) };
+    return this.viewer.tab;
+  }
+
+  /** As it is stored at this moment. */
+  stored(): ReplicaState | undefined {
+    return readState(this.memory.version.sync.keys.get(STATE.key, STATE.key)?.row);
+  }
+
+  /** The outbox as it is stored at this moment. */
+  outbox(): readonly OutboxRecord[] {
+    const found = this.memory.version.sync.keys.within(outboxRange());
+    return found.flatMap(({ key, row }) => {
+      if (!row) return [];
+      const value = String(row.value);
+      const known = this.records.get(key);
+      if (known?.value === value) return known.of;
+      const of = readOutboxRow(row);
+      this.records.set(key, { value, of });
+      return of;
+    });
   }
 
   /** Makes a tab lead; others may believe that they do too. */
   async lead(tab: Tab): Promise<void> {
     if (tab.syncer || this.booting?.process.isAlive) return;
-    const { clockwork, chance } = this.options;
     this.booting = tab;
     const isReady = await this.boot(tab).catch((reason: unknown) => {
-      if (!(reason instanceof Lost)) this.options.onFault(reason);
+      this.blame(reason);
       return false;
     });
-    this.booting = undefined;
+    if (this.booting === tab) this.booting = undefined;
     if (!isReady || !tab.process.isAlive) return;
-    tab.syncer = new Syncer({
-      replica: tab.replica,
-      transport: this.transport(tab.process),
+    tab.syncer = this.syncerOf(tab);
+    tab.syncer.start();
+  }
+
+  kick(): void {
+    for (const { syncer } of this.tabs) syncer?.kick();
+  }
+
+  killTabs(): void {
+    while (this.tabs.length > 0) this.tabs[0]?.process.kill('with its browser');
+  }
+
+  /** Undefined: it was refused here, or the tab died. */
+  async submit(tab: Tab, query: unknown, replaces?: string): Promise<string | undefined> {
+    const text = JSON.stringify(query);
+    const request = { query: text, apiVersion: '4', ...(replaces && { replaces }) } as const;
+    const done = await tab.replica.submit(request);
+    if ('failed' in done) {
+      this.options.count('write failed here');
+      return undefined;
+    }
+    this.file.push({ device: done.device, item: done.item });
+    this.kick();
+    return done.id;
+  }
+
+  private syncerOf(tab: Tab): Syncer {
+    const { clockwork, chance, onVerdict, count, mutant } = this.options;
+    const { replica, process } = tab;
+    const whole = transportOver(this, process, this.options);
+    const transport: Transport = {
+      ...whole,
+      pull: (pull) => whole.pull({ ...pull, maxBytes: this.buggify.pullBytes ?? pull.maxBytes }),
+    };
+    return new Syncer({
+      replica,
+      transport: mutantTransport(mutant, transport, replica),
       clock: this.clock,
       wallClock: () => clockwork.now,
       chance: () => chance.next(),
-      wait: (ms, signal) => clockwork.wait(ms, signal),
+      wait: async (ms, signal) => {
+        await clockwork.wait(ms, signal);
+        await process.pass();
+      },
       events: {
         onState: (state) => {
           this.state = state;
         },
         onVerdict: (record) => {
-          this.options.onVerdict(record);
-          void this.cutFile();
+          onVerdict(record);
+          this.cutFile();
         },
         onProgress: () => undefined,
-        onRound: () => undefined,
+        onRound: (since, _, isWhole) => {
+          if (isWhole) this.roundAt = since;
+        },
         onSuperseded: () => {
-          this.options.count('syncer superseded');
+          count('syncer superseded');
           tab.syncer = undefined;
         },
-        onFault: (reason) => {
-          if (!(reason instanceof Lost)) this.options.onFault(reason);
-        },
+        onFault: (reason) => this.blame(reason),
       },
     });
-    tab.syncer.start();
   }
 
-  /** Undefined: it was refused here, or the tab died. */
-  async submit(tab: Tab, query: unknown): Promise<string | undefined> {
-    const text = JSON.stringify(query);
-    const done = await tab.replica.submit({ query: text, apiVersion: '4' });
-    if ('failed' in done) {
-      this.options.count(done.failed.body.includes('bad request') ? 'not ready' : 'failed here');
-      return undefined;
-    }
-    this.file.push({ device: done.device, item: done.item });
-    for (const each of this.tabs) each.syncer?.kick();
-    return done.id;
+  private blame(reason: unknown): void {
+    if (!(reason instanceof Lost) && !(reason instanceof StoreTrouble))
+      this.options.onFault(reason);
   }
 
-  private clock = (): number =>
+  readonly clock = (): number =>
     START_MICROS + Math.floor((this.options.clockwork.now + this.clockOffsetMs) * 1000);
 
-  private open(store: Store): { readonly engine: Engine; readonly replica: Replica } {
+  private open(store: Store): Opened {
     const { chance } = this.options;
     const view = new ReplicaView();
     const random = (count: number) => chance.bytes(count);
@@ -177,17 +221,14 @@ export class SimDevice {
   }
 
   /** As a page does before it starts a syncer. */
-  private async boot(tab: Tab): Promise<boolean> {
-    const { replica } = tab;
+  private async boot({ replica, process }: Tab): Promise<boolean> {
     if (!(await replica.state())) {
-      const fresh = Array.from(this.options.chance.bytes(16), (byte) =>
-        byte.toString(16).padStart(2, '0'),
-      ).join('');
+      const fresh = hexOf(this.options.chance.bytes(16));
       const last = this.file.at(-1);
       const device = last?.device ?? fresh;
       const lastSeq = last?.item.seq ?? 0;
       const hello = { protocol: SYNC_PROTOCOL, device, epoch: undefined, lastSeq };
-      const answer = await this.transport(tab.process).hello(hello);
+      const answer = await transportOver(this, process, this.options).hello(hello);
       if (!answer.ok) return false;
       await replica.adopt('hub', answer.value.actor, answer.value.epoch, device);
     }
@@ -198,83 +239,26 @@ export class SimDevice {
         state.device,
         kept.map(({ item }) => item),
       );
-    await replica.setSets(
-      this.sets.map((set, i) => ({ id: String(i), query: JSON.stringify(set) })),
-    );
+    await this.putSets(replica);
     return true;
   }
 
-  private async cutFile(): Promise<void> {
-    const state = await this.direct().replica.state();
+  async putSets(replica: Replica): Promise<void> {
+    await replica.setSets(
+      this.wanted.map(({ id, query }) => ({ id, query: JSON.stringify(query) })),
+    );
+  }
+
+  private cutFile(): void {
+    const state = this.stored();
     if (!state) return;
     this.file = this.file.filter(
       ({ device, item }) => device === state.device && item.seq > state.settledSeq,
     );
   }
-
-  private transport(process: Process): Transport {
-    const ask = <T extends object>(
-      run: (hub: SyncHub) => Promise<T | SyncRefusal>,
-    ): Promise<Exchange<T>> => process.living(this.exchange(run));
-    return {
-      hello: (message) => ask<Welcome>((hub) => hub.hello(this.secret, copy(message))),
-      push: (message) => ask<Pushed>((hub) => hub.push(this.secret, copy(message))),
-      pull: (message) => ask<Pulled>((hub) => hub.pull(this.secret, copy(message))),
-      check: (message) => ask<Checked>((hub) => hub.check(this.secret, copy(message))),
-      listen: (device, { onPoke, onEnd }) => {
-        let stop = (): void => undefined;
-        let isOver = false;
-        const { running } = this.options.hub;
-        void running?.sync
-          .subscribe(this.secret, device, (poke) => {
-            if (this.isLinkUp && process.isAlive && running.process.isAlive) onPoke(poke);
-          })
-          .then((subscription) => {
-            if (isSyncRefusal(subscription)) onEnd();
-            else if (isOver) subscription.close();
-            else stop = () => subscription.close();
-          });
-        return () => {
-          isOver = true;
-          stop();
-        };
-      },
-    };
-  }
-
-  /** There and back; each way may fail, and what fails after the hub did its work looks the same here. */
-  private async exchange<T extends object>(
-    run: (hub: SyncHub) => Promise<T | SyncRefusal>,
-  ): Promise<Exchange<T>> {
-    const { clockwork, chance, network, hub, count } = this.options;
-    await clockwork.sleep(chance.next() * network.delayMs);
-    const { running } = hub;
-    if (!this.isLinkUp || !running || chance.is(network.loss)) {
-      count('request lost');
-      await clockwork.sleep(1000);
-      throw new Lost('the request was lost');
-    }
-    if (chance.is(network.duplication)) {
-      count('request duplicated');
-      clockwork.after(chance.next() * 5000, () => {
-        const later = hub.running;
-        if (later) void run(later.sync).catch(() => undefined);
-      });
-    }
-    const answered = run(running.sync);
-    const timeout = clockwork.sleep(10_000).then(() => 'timeout' as const);
-    const answer = await Promise.race([answered, timeout]);
-    if (answer === 'timeout' || !this.isLinkUp || chance.is(network.loss)) {
-      count('answer lost');
-      throw new Lost('the answer was lost');
-    }
-    await clockwork.sleep(chance.next() * network.delayMs);
-    const value = copy(answer);
-    return isSyncRefusal(value) ? { ok: false, refusal: value } : { ok: true, value: value as T };
-  }
 }
 
-class Lost extends Error {}
-
-/** As JSON has it. */
-const copy = <T>(message: T): T => JSON.parse(JSON.stringify(message)) as T;
+interface Opened {
+  readonly engine: Engine;
+  readonly replica: Replica;
+}

@@ -1,0 +1,65 @@
+/** What must hold when everything works again and has had time. */
+import { isLoaded } from '../../device/api.ts';
+import { documentRows } from './rows-in.ts';
+import type { SimDevice } from './sim-device.ts';
+import { markOf, type World } from './world.ts';
+
+export async function checkEnd(world: World): Promise<void> {
+  checkWrites(world);
+  for (const device of world.devices) {
+    await checkView(world, device);
+    checkSecrets(world, device);
+  }
+}
+
+/** I1, I2, I5: each acknowledged write was made once, or refused and kept. */
+function checkWrites(world: World): void {
+  const { accepted, verdicts, lost, forgetful, resolved, problems, hub } = world;
+  const made = new Set(documentRows(hub.memory.version).map(({ data }) => data['mark']));
+  for (const { mark, device } of accepted) {
+    const record = device.outbox().find(({ item }) => markOf(item.query) === mark);
+    const fate = record?.state ?? verdicts.get(mark);
+    world.count(`write ${fate ?? 'forgotten'}`);
+    if (lost.has(mark)) continue;
+    if (fate === undefined) {
+      if (!forgetful.has(device) && !resolved.has(mark))
+        problems.push(`I5: write ${mark} is in no list`);
+    } else if (fate === 'local' || fate === 'pushed' || fate === 'parked')
+      problems.push(`I9: write ${mark} is still ${fate}`);
+    else if (made.has(mark) === (fate === 'refused'))
+      problems.push(`I1: write ${mark} was ${fate}, and made ${made.has(mark) ? 1 : 0} times`);
+  }
+}
+
+/** S4, I6: what a device shows is what its user sees at the hub. */
+async function checkView(world: World, device: SimDevice): Promise<void> {
+  const { replica } = device.direct();
+  const admin = world.hub.admin();
+  const { sets = [] } = device.stored() ?? {};
+  for (const { id, query } of device.wanted) {
+    const set = sets.find((each) => each.id === id);
+    if (!set || !isLoaded(set)) world.problems.push(`S4: the set ${id} is not loaded`);
+    const all = {
+      map: { lambda: 'r', expr: { get: { var: 'r' } } },
+      collection: { select: 'data', from: { paginate: query, size: 10_000 } },
+    };
+    const there = await admin.answer(all, { secret: device.secret });
+    const here = await replica.read({ query: JSON.stringify(all), apiVersion: '4' });
+    const isThere = there.status < 300;
+    if (isThere ? here.body === there.body : set?.error) continue;
+    world.problems.push(
+      `S4: device ${world.devices.indexOf(device)} of user ${device.user} sees of ${id} ${JSON.stringify(set?.error)}\n  here  ${here.body.slice(0, 900)}\n  there ${there.body.slice(0, 900)}`,
+    );
+  }
+}
+
+/** I7: nothing secret is stored. */
+function checkSecrets(world: World, device: SimDevice): void {
+  const { version } = device.memory;
+  for (const space of ['documents', 'history', 'sync', 'meta', 'log', 'files'] as const) {
+    const all = { lower: '', upper: '￿', limit: Number.MAX_SAFE_INTEGER, reverse: false };
+    for (const { row } of version[space].keys.within(all as never))
+      if (row) world.checkText(`${space} of a device`, String(row.value));
+  }
+  for (const kept of device.file) world.checkText('the file of a device', JSON.stringify(kept));
+}

@@ -1,0 +1,50 @@
+/** A replica whose process can die in the midst of each thing it does, and that does things in smaller steps than it would. */
+import type { Replica } from '../../device/api.ts';
+import type { Process } from './processes.ts';
+
+/** What is made small so that much happens. */
+export interface Buggify {
+  pullBytes: number | undefined;
+  pushItems: number | undefined;
+}
+
+interface Owner {
+  readonly buggify: Buggify;
+  isSuspect: boolean;
+}
+
+export function instrumented(replica: Replica, process: Process, device: Owner): Replica {
+  const own: Replica = Object.create(replica) as Replica;
+  own.submit = (request) => process.during('submit', () => replica.submit(request));
+  own.settle = (fence, verdicts) => process.during('settle', () => replica.settle(fence, verdicts));
+  own.rename = (fence) => process.during('rename', () => replica.rename(fence));
+  own.reenter = (fence, epoch, lastSeq) =>
+    process.during('reenter', () => replica.reenter(fence, epoch, lastSeq));
+  own.restore = (id, items) => process.during('restore', () => replica.restore(id, items));
+  own.outgoing = (limits) =>
+    replica.outgoing({ ...limits, count: device.buggify.pushItems ?? limits.count });
+  own.apply = async (fence, pulled) => {
+    if (pulled.check) device.isSuspect = true;
+    const applied = await process.during(pulled.more ? 'stage' : 'apply', () =>
+      replica.apply(fence, pulled),
+    );
+    if (!pulled.more) device.isSuspect = pulled.check;
+    return applied;
+  };
+  return own;
+}
+
+/** Every place where a tab or a hub may die. */
+export const TAB_PLACES: readonly string[] = [
+  ...['submit', 'settle', 'apply', 'stage', 'rename', 'reenter', 'restore'].flatMap((what) => [
+    `${what} before commit`,
+    `${what} committed`,
+  ]),
+  ...['hello', 'push', 'pull', 'check'].map((what) => `${what} answer received`),
+];
+
+export const HUB_PLACES: readonly string[] = ['hello', 'push', 'pull', 'check'].flatMap((what) => [
+  `hub ${what} received`,
+  ...(what === 'check' ? [] : [`hub ${what} before commit`, `hub ${what} committed`]),
+  `hub ${what} answered`,
+]);

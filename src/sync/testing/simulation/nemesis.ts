@@ -1,0 +1,254 @@
+/** What goes wrong: one fault at a time, by chance. Each kind has a name, and each name must have been met over a campaign. */
+import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
+import { isLoaded } from '../../device/api.ts';
+import { pruneChanges } from '../../hub/prune-changes.ts';
+import { HUB_PLACES, TAB_PLACES } from './instrumented.ts';
+import { documentRows } from './rows-in.ts';
+import type { SimDevice } from './sim-device.ts';
+import { coll, data, logIn, putFunctions, putRole, putTextIndex, userRef } from './sim-schema.ts';
+import { SET_CHOICES, transfer, wantedSets } from './workload.ts';
+import type { World } from './world.ts';
+
+type Fault = readonly [
+  weight: number,
+  name: string,
+  act: (world: World, device: SimDevice) => void | Promise<void>,
+];
+
+/** One that finds nothing to be done to is not counted. */
+class Nothing extends Error {}
+const nothing = (): never => {
+  throw new Nothing();
+};
+
+const FAULTS: readonly Fault[] = [
+  [6, 'link cut', (_, device) => void (device.isUp = false)],
+  [8, 'links healed', ({ devices }) => devices.forEach((each) => void (each.isUp = true))],
+  [2, 'tab killed', (_, device) => device.tabs[0]?.process.kill('anywhere') ?? nothing()],
+  [10, 'tab doomed', doomTab],
+  [3, 'tab frozen', freezeTab],
+  [5, 'hub doomed', doomHub],
+  [1, 'hub killed', ({ hub }) => hub.running?.process.kill('anywhere') ?? nothing()],
+  [2, 'hub busy', ({ hub, clockwork }) => void (hub.busyUntil = clockwork.now + 3000)],
+  [3, 'store of the hub fails', failHub],
+  [2, 'store of a tab fails', failTab],
+  [2, 'second tab', (_, device) => void device.openTab()],
+  [3, 'two leaders', splitLeadership],
+  [2, 'evicted', evict],
+  [2, 'rolled back', rollBack],
+  [1, 'cloned', clone],
+  [2, 'copy of the hub', ({ copies, hub }) => void copies.push(hub.copy())],
+  [1, 'hub restored', restoreHub],
+  [3, 'role changed', changeRole],
+  [1, 'token revoked', revoke],
+  [2, 'token that expires', expire],
+  [4, 'login', (world, device) => logInAgain(world, device)],
+  [
+    2,
+    'clock step',
+    ({ chance }, device) => void (device.clockOffsetMs += (chance.next() - 0.5) * 172_800_000),
+  ],
+  [
+    3,
+    'small pulls',
+    ({ chance }, device) => void (device.buggify.pullBytes = chance.pick([1, 100, 400])),
+  ],
+  [2, 'large pulls', (_, device) => void (device.buggify.pullBytes = undefined)],
+  [2, 'small pushes', (_, device) => void (device.buggify.pushItems = 1)],
+  [1, 'large pushes', (_, device) => void (device.buggify.pushItems = undefined)],
+  [2, 'other sets', wantOther],
+  [2, 'function changed', changeFunction],
+  [2, 'function gets or loses its role', changeAudit],
+  [2, 'index made or dropped', changeIndex],
+  [4, 'administrator writes', administer],
+  [1, 'log of changes cut', cutLog],
+  [2, 'row spoilt', spoil],
+];
+
+export const FAULT_NAMES: readonly string[] = FAULTS.map(([, name]) => name);
+
+export async function disturb(world: World): Promise<void> {
+  const { chance } = world;
+  const device = chance.pick(world.devices);
+  let at = chance.below(FAULTS.reduce((sum, [weight]) => sum + weight, 0));
+  for (const [weight, name, act] of FAULTS) {
+    at -= weight;
+    if (at >= 0) continue;
+    world.tell(`device ${world.devices.indexOf(device)} of user ${device.user}: ${name}?`);
+    try {
+      await act(world, device);
+      world.count(name);
+    } catch (reason) {
+      if (!(reason instanceof Nothing)) throw reason;
+    }
+    return;
+  }
+}
+
+// --- processes ------------------------------------------------------------------------------------
+
+function doomTab({ chance }: World, device: SimDevice): void {
+  const tab = device.tabs.find(({ syncer }) => syncer) ?? device.tabs[0] ?? nothing();
+  tab.process.doom = chance.pick(TAB_PLACES);
+}
+
+function doomHub({ chance, hub }: World): void {
+  const { process } = hub.running ?? nothing();
+  process.doom = chance.pick(HUB_PLACES);
+}
+
+/** Another tab leads meanwhile; this one thaws with a fence that is over. */
+function freezeTab({ chance }: World, device: SimDevice): void {
+  const tab = device.tabs.find(({ syncer }) => syncer) ?? nothing();
+  tab.process.freeze(2000 + chance.next() * 60_000);
+  void device.lead(device.openTab());
+}
+
+function failHub({ chance, hub }: World): void {
+  const { process } = hub.running ?? nothing();
+  process.trouble = chance.is(0.5) ? 'before' : 'after';
+}
+
+function failTab({ chance }: World, device: SimDevice): void {
+  const { process } = device.tabs[0] ?? nothing();
+  process.trouble = chance.is(0.5) ? 'before' : 'after';
+}
+
+function splitLeadership(_: World, device: SimDevice): void {
+  if (device.tabs.length < 2) device.openTab();
+  for (const tab of device.tabs) void device.lead(tab);
+}
+
+// --- what a device has stored ---------------------------------------------------------------------
+
+/** The browser has deleted the database; the file outside it is there. */
+function evict(world: World, device: SimDevice): void {
+  device.killTabs();
+  device.memory = new SharedMemory();
+  world.forgetful.add(device);
+  device.openTab();
+}
+
+/** An earlier state of its disk comes back, without the file. */
+function rollBack(world: World, device: SimDevice): void {
+  const before = world.snapshots.get(device);
+  world.snapshots.set(device, device.memory.version);
+  if (!before) return nothing();
+  device.killTabs();
+  device.memory = new SharedMemory();
+  device.memory.version = before;
+  device.file = [];
+  world.forgetful.add(device);
+  device.openTab();
+}
+
+function clone(world: World, device: SimDevice): void {
+  if (world.devices.length >= 6) return nothing();
+  const twin = world.addDevice(device.user, device.secret, device.wanted);
+  twin.memory.version = device.memory.version;
+  twin.isSuspect = device.isSuspect;
+  twin.openTab();
+}
+
+/** A document is not what the hub said it is, and the hub does not know. */
+async function spoil(world: World, device: SimDevice): Promise<void> {
+  const { chance, hub } = world;
+  const rows = documentRows(device.memory.version);
+  const state = device.stored();
+  if (rows.length === 0 || !state?.sets.every(isLoaded)) return nothing();
+  device.killTabs();
+  const { key } = chance.pick(rows);
+  const memory = new SharedMemory();
+  memory.version = device.memory.version;
+  device.memory = memory;
+  await createMemoryStore(memory).write(
+    async (tx) => tx.apply({ puts: [], deletes: [{ space: 'documents', key }] }),
+    { durability: 'relaxed' },
+  );
+  device.isSuspect = true;
+  device.openTab();
+  // Whatever makes the hub unsure makes it ask for a comparison.
+  await putRole(hub.admin(), hub.rules);
+}
+
+async function wantOther({ chance }: World, device: SimDevice): Promise<void> {
+  device.wanted = wantedSets(device.user, chance.below(SET_CHOICES));
+  const [tab] = device.tabs;
+  if (!tab || !device.stored()) return nothing();
+  void device.putSets(tab.replica).then(
+    () => device.kick(),
+    () => undefined,
+  );
+}
+
+// --- the hub --------------------------------------------------------------------------------------
+
+async function restoreHub(world: World): Promise<void> {
+  const copy = world.copies.at(-1) ?? nothing();
+  await world.hub.restore(copy);
+  // Whoever forgot what it was told cannot offer it again.
+  for (const { device, mark } of world.accepted)
+    if (world.forgetful.has(device)) world.lost.add(mark);
+}
+
+async function changeRole({ chance, hub }: World): Promise<void> {
+  if (chance.is(0.8)) hub.rules.seesShared = !hub.rules.seesShared;
+  else hub.rules.mayTransfer = !hub.rules.mayTransfer;
+  await putRole(hub.admin(), hub.rules);
+}
+
+async function changeFunction({ hub }: World): Promise<void> {
+  hub.rules.tally += 1;
+  await putFunctions(hub.admin(), hub.rules);
+}
+
+async function changeAudit({ hub }: World): Promise<void> {
+  hub.rules.isAuditOwn = !hub.rules.isAuditOwn;
+  await putFunctions(hub.admin(), hub.rules);
+}
+
+async function changeIndex({ hub }: World): Promise<void> {
+  hub.rules.hasTextIndex = !hub.rules.hasTextIndex;
+  await putTextIndex(hub.admin(), hub.rules);
+}
+
+/** Straight at the hub, with all rights. */
+async function administer(world: World): Promise<void> {
+  const { chance, hub, devices } = world;
+  const notes = { documents: coll('notes') };
+  const first = { select: ['data', 0], from: { paginate: notes, size: 1 } };
+  const owner = userRef(chance.pick(devices).user);
+  const changes = [
+    transfer(world),
+    { update: first, params: data({ owner }) },
+    { update: first, params: data({ shared: chance.is(0.5) }) },
+    { delete: first },
+    { create: coll('notes'), params: data({ owner, shared: chance.is(0.5), text: 'again' }) },
+  ];
+  const { status } = await hub.admin().answer(chance.pick(changes));
+  if (status >= 300) nothing();
+}
+
+async function cutLog({ hub, chance, clockwork }: World): Promise<void> {
+  const { transactions } = hub.admin().engine;
+  const before = hub.clock() - chance.next() * clockwork.now * 1000;
+  const count = await pruneChanges({ transactions, clock: hub.clock }, before);
+  if (count === 0) nothing();
+}
+
+// --- who may ask ----------------------------------------------------------------------------------
+
+async function revoke({ hub }: World, { secret }: SimDevice): Promise<void> {
+  // The hub may have been restored to before this token.
+  await hub.admin().answer({ logout: false }, { secret });
+}
+
+async function expire(world: World, device: SimDevice): Promise<void> {
+  await logInAgain(world, device, 5 + world.chance.below(30));
+}
+
+async function logInAgain(world: World, device: SimDevice, seconds?: number): Promise<void> {
+  device.secret = await logIn(world.hub.admin(), device.user, seconds);
+  world.secrets.add(device.secret);
+  device.kick();
+}

@@ -1,0 +1,59 @@
+/** What stands in a memory, read without any engine: the invariants trust nothing that they judge. */
+import { after, databasePrefix, decodeDocumentKey, syncKey, type Key } from '../../../codec/key.ts';
+import type { Row } from '../../../store/port.ts';
+import type { Version } from './sim-hub.ts';
+
+/** A document of a user collection, taken apart. */
+export interface RawDocument {
+  readonly key: Key;
+  readonly row: Row;
+  readonly collection: number;
+  readonly id: string;
+  readonly ts: string;
+  readonly body: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+const FIRST_USER_COLLECTION = 1024;
+const known = new WeakMap<Row, RawDocument>();
+
+export function documentRows(version: Version): readonly RawDocument[] {
+  const lower = databasePrefix(0);
+  return allIn(version.documents, lower, after(lower)).flatMap((row) => {
+    const raw = known.get(row) ?? rawOf(row);
+    known.set(row, raw);
+    return raw.collection >= FIRST_USER_COLLECTION ? raw : [];
+  });
+}
+
+/** Names of collections, roles and so on, by number. */
+export function schemaRows(version: Version, native: number): readonly RawDocument[] {
+  const lower = databasePrefix(0);
+  return allIn(version.documents, lower, after(lower)).flatMap((row) => {
+    const raw = known.get(row) ?? rawOf(row);
+    known.set(row, raw);
+    return raw.collection === native ? raw : [];
+  });
+}
+
+export function syncRows(version: Version, list: string): readonly Row[] {
+  const lower = syncKey(list);
+  return allIn(version.sync, lower, after(lower));
+}
+
+function allIn({ keys }: Version['sync'], lower: Key, upper: Key): readonly Row[] {
+  const limit = Number.MAX_SAFE_INTEGER;
+  return keys.within({ lower, upper, limit, reverse: false }).flatMap(({ row }) => row ?? []);
+}
+
+function rawOf(row: Row): RawDocument {
+  const text = String(row.value);
+  const end = text.indexOf('\n');
+  const body = text.slice(end + 1);
+  const { collection, id } = decodeDocumentKey(row.key);
+  const parsed = (body === '' ? {} : JSON.parse(body)) as { data?: Record<string, unknown> };
+  // Letter, plainness, time; what follows says since when entries hold, here.
+  const ts = text.slice(0, end).split('+')[0] ?? '';
+  const data = collection < FIRST_USER_COLLECTION ? parsed : (parsed.data ?? {});
+  return { key: row.key, row, collection, id: String(id), ts, body, data };
+}

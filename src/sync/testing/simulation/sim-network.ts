@@ -1,0 +1,146 @@
+/** The network between a device and the hub: it loses, doubles, delays and reorders, and the hub at its end may say that it is busy. */
+import type { Exchange, Transport } from '../../device/transport.ts';
+import { isSyncRefusal, type SyncHub } from '../../hub/sync-hub.ts';
+import type { Checked, Pulled, Pushed, SyncRefusal, Welcome } from '../../protocol.ts';
+import type { Chance, Clockwork } from './clockwork.ts';
+import { StoreTrouble, type Process } from './processes.ts';
+import type { SimHub } from './sim-hub.ts';
+
+export interface NetworkFaults {
+  loss: number;
+  duplication: number;
+  delayMs: number;
+  /** Of answers that come very late. */
+  lateness: number;
+}
+
+/** One end of it. */
+export interface Link {
+  isUp: boolean;
+  secret: string;
+}
+
+export interface NetworkOptions {
+  readonly hub: SimHub;
+  readonly chance: Chance;
+  readonly clockwork: Clockwork;
+  readonly network: NetworkFaults;
+  readonly count: (what: string) => void;
+  /** All that goes over it, as text. */
+  readonly onMessage: (text: string) => void;
+}
+
+/** No answer came. */
+export class Lost extends Error {}
+
+const TIMEOUT_MS = 10_000;
+
+export function transportOver(link: Link, process: Process, options: NetworkOptions): Transport {
+  const { hub } = options;
+  const ask = async <T extends object>(
+    what: keyof Pick<SyncHub, 'hello' | 'push' | 'pull' | 'check'>,
+    message: object,
+  ): Promise<Exchange<T>> => {
+    const sent = copied(message, options);
+    const { secret } = link;
+    const run = (sync: SyncHub) => sync[what](secret, sent) as Promise<T | SyncRefusal>;
+    const answer = await exchange(link, what, run, options);
+    await process.pass(`${what} answer received`);
+    return answer;
+  };
+  return {
+    hello: (message) => ask<Welcome>('hello', message),
+    push: (message) => ask<Pushed>('push', message),
+    pull: (message) => ask<Pulled>('pull', message),
+    check: (message) => ask<Checked>('check', message),
+    listen: (device, { onPoke, onEnd }) => {
+      let stop = (): void => undefined;
+      let isOver = false;
+      const { running } = hub;
+      void running?.sync
+        .subscribe(link.secret, device, (poke) => {
+          if (link.isUp && process.isAlive && running.process.isAlive) onPoke(poke);
+        })
+        .then((subscription) => {
+          if (isSyncRefusal(subscription)) onEnd();
+          else if (isOver) subscription.close();
+          else stop = () => subscription.close();
+        })
+        .catch(() => onEnd());
+      return () => {
+        isOver = true;
+        stop();
+      };
+    },
+  };
+}
+
+/** There and back; each way may fail, and what fails after the hub did its work looks the same here. */
+async function exchange<T extends object>(
+  link: Link,
+  what: string,
+  run: (hub: SyncHub) => Promise<T | SyncRefusal>,
+  options: NetworkOptions,
+): Promise<Exchange<T>> {
+  const { clockwork, chance, network, hub, count } = options;
+  await clockwork.sleep(chance.next() * network.delayMs);
+  if (!link.isUp || !hub.running || chance.is(network.loss)) {
+    count('request lost');
+    await clockwork.sleep(1000);
+    throw new Lost('the request was lost');
+  }
+  const isBusy = hub.busyUntil > clockwork.now && refuseBusy(options);
+  if (isBusy) return isBusy;
+  if (chance.is(network.duplication)) {
+    count('request duplicated');
+    clockwork.after(chance.next() * 5000, () => {
+      if (hub.running) void served(hub.running, what, run).catch(() => undefined);
+    });
+  }
+  const answered = served(hub.running, what, run).catch((reason: unknown) => {
+    if (!(reason instanceof StoreTrouble)) throw reason;
+    throw new Lost('the hub answered 500');
+  });
+  const timeout = clockwork.sleep(TIMEOUT_MS).then(() => 'timeout' as const);
+  const answer = await Promise.race([answered, timeout]);
+  if (answer === 'timeout' || !link.isUp || chance.is(network.loss)) {
+    count('answer lost');
+    throw new Lost('the answer was lost');
+  }
+  const isLate = chance.is(network.lateness);
+  if (isLate) count('answer late');
+  await clockwork.sleep(chance.next() * (isLate ? TIMEOUT_MS : network.delayMs));
+  const value = copied(answer, options);
+  return isSyncRefusal(value) ? { ok: false, refusal: value } : { ok: true, value };
+}
+
+async function served<T>(
+  { process, sync }: NonNullable<SimHub['running']>,
+  what: string,
+  run: (hub: SyncHub) => Promise<T>,
+): Promise<T> {
+  await process.pass(`hub ${what} received`);
+  const answer = await process.during(`hub ${what}`, () => run(sync));
+  await process.pass(`hub ${what} answered`);
+  return answer;
+}
+
+/** 503 is no word of the hub; 429 is. */
+function refuseBusy({ chance, count }: NetworkOptions): Exchange<never> {
+  if (chance.is(0.5)) {
+    count('answer 503');
+    throw new Lost('the hub answered 503');
+  }
+  count('answer 429');
+  const description = 'Too many requests.';
+  // Words of HTTP pass through where words of sync are expected.
+  const refusal = { code: 'too many requests', description } as unknown as SyncRefusal;
+  return { ok: false, refusal, retryAfterMs: 500 };
+}
+
+/** As JSON has it. */
+function copied<T extends object>(message: T, { onMessage }: NetworkOptions): T {
+  const text = JSON.stringify(message);
+  onMessage(text);
+  return JSON.parse(text) as T;
+}

@@ -1,0 +1,181 @@
+/** What apps do: transfers, notes, names that only one may have, functions, and what is done about refused writes. */
+import { ACCOUNTS, coll, data, userRef, when } from './sim-schema.ts';
+import type { SimDevice, Tab, WantedSet } from './sim-device.ts';
+import { markOf, said, type World } from './world.ts';
+
+export function work(world: World): void {
+  const { chance } = world;
+  const device = chance.pick(world.devices);
+  if (device.tabs.length === 0) device.openTab();
+  const tab = chance.pick(device.tabs);
+  if (!device.tabs.some(({ syncer }) => syncer)) void device.lead(tab);
+  if (chance.is(0.1)) void resolveRefused(world, device, tab);
+  // More than one at a time now and then, in whichever tabs there are.
+  const writes = chance.is(0.1) ? 4 : 1;
+  for (let i = 0; i < writes; i++) {
+    const mark = `m${++world.marks}`;
+    void submit(world, device, chance.pick(device.tabs), mark, makeQuery(world, device, mark));
+  }
+}
+
+async function submit(
+  world: World,
+  device: SimDevice,
+  tab: Tab,
+  mark: string,
+  query: unknown,
+  replaces?: string,
+): Promise<boolean> {
+  try {
+    const id = await device.submit(tab, query, replaces);
+    if (id === undefined) return false;
+    world.count('write accepted');
+    world.accepted.push({ mark, device, id });
+    world.tell(`${id} ${mark} of user ${device.user}: ${JSON.stringify(query).slice(0, 300)}`);
+    return true;
+  } catch (reason) {
+    const isExpected = /in step with no hub|is locked|resolved already|could not serialize/.test(
+      said(reason),
+    );
+    if (!isExpected) world.problems.push(`submit: ${said(reason)}`);
+    return false;
+  }
+}
+
+/** Tries it again under another mark, or has done with it. */
+async function resolveRefused(world: World, device: SimDevice, tab: Tab): Promise<void> {
+  const refused = device.outbox().find(({ state }) => state === 'refused');
+  const old = refused && markOf(refused.item.query);
+  if (!refused || old === undefined) return;
+  world.resolved.add(old);
+  if (world.chance.is(0.5)) {
+    world.count('write discarded');
+    await tab.replica.discard(refused.id).catch((reason: unknown) => {
+      if (!/no write/.test(said(reason))) world.problems.push(`discard: ${said(reason)}`);
+    });
+    return;
+  }
+  const mark = `m${++world.marks}`;
+  const isDone = await submit(world, device, tab, mark, marked(device, mark), refused.id);
+  if (isDone) world.count('write tried again');
+}
+
+const marked = (device: SimDevice, mark: string): unknown => ({
+  create: coll('marks'),
+  params: data({ mark, owner: userRef(device.user) }),
+});
+
+function makeQuery(world: World, device: SimDevice, mark: string): unknown {
+  const { chance } = world;
+  const owner = userRef(device.user);
+  const also = (...work: unknown[]) => ({ do: [...work, marked(device, mark)] });
+  switch (chance.below(14)) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+      return also(transfer(world));
+    case 4:
+    case 5: {
+      const text = `text ${mark}`;
+      return also({ create: coll('notes'), params: data({ owner, shared: chance.is(0.4), text }) });
+    }
+    case 6:
+    case 7:
+      return also(changeNote(world, device, mark));
+    case 8: {
+      // Passes here, where the trap is not, and fails at the hub.
+      const trap = { exists: { ref: coll('traps'), id: '1' } };
+      return when(trap, { abort: 'trapped' }, also());
+    }
+    case 9:
+      // Only one of all may have it.
+      return also({ create: coll('names'), params: data({ text: `name ${chance.below(8)}` }) });
+    case 10:
+      return also(sameNote(world, device));
+    case 11:
+      return { call: { function: 'tally' }, arguments: [mark, owner] };
+    case 12:
+      return { call: { function: 'audit' }, arguments: [mark, owner] };
+    default:
+      // Could do something, and does it or not by what is there.
+      return when({ exists: accountRef(0) }, also(), null);
+  }
+}
+
+const accountRef = (id: number) => ({ ref: coll('accounts'), id: String(id) });
+
+export function transfer({ chance }: World): unknown {
+  const from = chance.below(ACCOUNTS);
+  const to = (from + 1 + chance.below(ACCOUNTS - 1)) % ACCOUNTS;
+  const amount = 1 + chance.below(30);
+  const balance = (id: number) => ({ select: ['data', 'balance'], from: { get: accountRef(id) } });
+  const put = (id: number, value: unknown) => ({
+    update: accountRef(id),
+    params: data({ balance: value }),
+  });
+  return {
+    let: [{ have: balance(from) }],
+    in: when(
+      { gte: [{ var: 'have' }, amount] },
+      {
+        do: [
+          put(from, { subtract: [{ var: 'have' }, amount] }),
+          put(to, { add: [balance(to), amount] }),
+        ],
+      },
+      null,
+    ),
+  };
+}
+
+/** Changes or deletes the first of the user's notes, if this device sees one. */
+function changeNote({ chance }: World, device: SimDevice, mark: string): unknown {
+  const mine = { match: { index: 'notes_by_owner' }, terms: userRef(device.user) };
+  const first = { select: ['data', 0], from: { paginate: mine, size: 1 } };
+  const text = `text ${mark}`;
+  const change = chance.is(0.4)
+    ? { delete: { var: 'note' } }
+    : { update: { var: 'note' }, params: data({ text, shared: chance.is(0.5) }) };
+  return when({ is_nonempty: mine }, { let: [{ note: first }], in: change }, null);
+}
+
+/** A note under an id that is made, deleted and made again. */
+function sameNote({ chance }: World, device: SimDevice): unknown {
+  const ref = { ref: coll('notes'), id: String(100 + device.user * 4 + chance.below(2)) };
+  const params = data({ owner: userRef(device.user), shared: chance.is(0.5), text: 'again' });
+  return when({ exists: ref }, { delete: ref }, { create: ref, params });
+}
+
+const documents = (name: string) => ({ documents: coll(name) });
+
+/** What a device may want to have a copy of; one is chosen, and another at any time. */
+export function wantedSets(user: number, choice: number): readonly WantedSet[] {
+  const me = userRef(user);
+  const mine = { match: { index: 'notes_by_owner' }, terms: me };
+  const shared = { match: { index: 'shared_notes' }, terms: true };
+  const accounts = { id: 'accounts', query: documents('accounts') };
+  const marks = { id: 'marks', query: documents('marks') };
+  const names = { id: 'names', query: documents('names') };
+  const both = { id: 'notes', query: { union: [mine, shared] } };
+  switch (choice) {
+    case 0:
+      return [accounts, both, marks, names];
+    case 1:
+      return [marks, { id: 'notes', query: mine }, accounts];
+    case 2: {
+      const refs = [0, 1, 2, 3].map(accountRef);
+      return [
+        { id: 'notes', query: documents('notes') },
+        { id: 'four', query: { union: refs } },
+        marks,
+      ];
+    }
+    default: {
+      const again = { match: { index: 'notes_by_text' }, terms: 'again' };
+      return [accounts, both, marks, { id: 'again', query: again }];
+    }
+  }
+}
+
+export const SET_CHOICES = 4;

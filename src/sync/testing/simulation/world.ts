@@ -1,0 +1,113 @@
+/** All there is in one simulation, and what it remembers of itself. */
+import type { WriteRecord } from '../../device/api.ts';
+import { Chance, Clockwork } from './clockwork.ts';
+import type { Mutant } from './mutants.ts';
+import { SimDevice, type WantedSet } from './sim-device.ts';
+import { SimHub, type HubCopy, type Version } from './sim-hub.ts';
+import { PASSWORD } from './sim-schema.ts';
+import type { NetworkFaults } from './sim-network.ts';
+
+/** A write that was acknowledged to the app. */
+export interface Accepted {
+  readonly mark: string;
+  readonly device: SimDevice;
+  readonly id: string;
+}
+
+export class World {
+  readonly problems: string[] = [];
+  readonly counts = new Map<string, number>();
+  readonly story: string[] = [];
+  readonly chance: Chance;
+  readonly clockwork: Clockwork;
+  readonly hub: SimHub;
+  readonly network: NetworkFaults = { loss: 0, duplication: 0, delayMs: 30, lateness: 0 };
+  readonly devices: SimDevice[] = [];
+  readonly accepted: Accepted[] = [];
+  /** Verdicts that were told, by mark. */
+  readonly verdicts = new Map<string, string>();
+  /** Devices that lost what they knew: nobody can ask them what became of their writes. */
+  readonly forgetful = new Set<SimDevice>();
+  /** Marks that nobody can be asked to have: their device forgot them, or was told of them by a hub that has. */
+  readonly lost = new Set<string>();
+  /** Marks the app has done with: refused ones that were discarded or tried again. */
+  readonly resolved = new Set<string>();
+  /** Writes that a device kept outside its database when that was lost. */
+  readonly owed = new Map<SimDevice, Set<string>>();
+  readonly copies: HubCopy[] = [];
+  readonly snapshots = new Map<SimDevice, Version>();
+  /** Secrets that no message and no device may hold. */
+  readonly secrets = new Set<string>([PASSWORD]);
+  marks = 0;
+  private readonly mutant: Mutant | undefined;
+
+  constructor(seed: number, mutant: Mutant | undefined) {
+    this.mutant = mutant;
+    this.chance = new Chance(seed);
+    this.clockwork = new Clockwork(this.chance);
+    const { chance, clockwork } = this;
+    this.hub = new SimHub({
+      chance,
+      clockwork,
+      mutant,
+      count: (what) => this.count(what),
+      onDeath: (where) => {
+        this.count(`hub dies: ${where}`);
+        clockwork.after(chance.next() * 5000, () => {
+          if (!this.hub.running) void this.hub.start();
+        });
+      },
+    });
+  }
+
+  addDevice(user: number, secret: string, wanted: readonly WantedSet[]): SimDevice {
+    const device: SimDevice = new SimDevice(
+      {
+        user,
+        hub: this.hub,
+        chance: this.chance,
+        clockwork: this.clockwork,
+        network: this.network,
+        mutant: this.mutant,
+        count: (what) => this.count(what),
+        onVerdict: (record) => this.noteVerdict(record),
+        onFault: (reason) => this.problems.push(`fault: ${said(reason)}`),
+        onMessage: (text) => this.checkText('a message', text),
+      },
+      secret,
+      wanted,
+    );
+    this.secrets.add(secret);
+    this.devices.push(device);
+    return device;
+  }
+
+  /** I7: what is secret is in nothing that is sent or stored. */
+  checkText(where: string, text: string): void {
+    for (const secret of this.secrets)
+      if (text.includes(secret)) this.problems.push(`I7: ${where} has a secret: ${text}`);
+    if (text.includes('hashed_')) this.problems.push(`I7: ${where} has a hash: ${text}`);
+  }
+
+  count(what: string): void {
+    this.tell(what);
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  }
+
+  tell(what: string): void {
+    this.story.push(`${this.clockwork.now.toFixed(0)} ms: ${what}`);
+  }
+
+  private noteVerdict({ id, item, state, verdict }: WriteRecord): void {
+    const mark = markOf(item.query);
+    if (mark !== undefined) this.verdicts.set(mark, state);
+    this.count(`verdict ${state}`);
+    this.tell(`${id} ${mark ?? ''} ${verdict?.body?.slice(0, 200) ?? ''}`);
+  }
+}
+
+/** The mark that a write makes. */
+export const markOf = (query: string): string | undefined => /"(m\d+)"/.exec(query)?.[1];
+
+export const said = (reason: unknown): string =>
+  reason instanceof Error ? (reason.stack ?? reason.message) : String(reason);
