@@ -199,7 +199,7 @@ const findInPage = (page: Page, text: string): Promise<string[]> =>
       database.close();
     }
     for (const storage of [localStorage, sessionStorage])
-      if (Object.values(storage as Record<string, string>).some(holds)) found.push('web storage');
+      if (Object.values(storage).some(holds)) found.push('web storage');
     const walk = async (folder: FileSystemDirectoryHandle): Promise<void> => {
       const entries = folder as unknown as AsyncIterable<[string, FileSystemHandle]>;
       for await (const [name, handle] of entries) {

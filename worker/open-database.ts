@@ -214,7 +214,10 @@ export async function openDatabase(
     clock,
     rootSecret,
     isLocked,
-    isLoginOfCopy: (call) => isLoginOfCopy({ name: options.name, replica, offlineLogin }, call),
+    isLoginOfCopy: (call) => {
+      const { name } = options;
+      return isLoginOfCopy({ name, replica, offlineLogin, login: sync.login }, call);
+    },
     async close() {
       isClosing = true;
       housekeeper.close();

@@ -190,7 +190,6 @@ export class Link {
     this.turns++;
     this.current = undefined;
     this.secret = '';
-    this.syncSecret = undefined;
     void current?.then(
       (connection) => connection.end(reason),
       () => undefined,

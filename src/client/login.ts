@@ -7,13 +7,19 @@ import type { Arg } from './types/arguments.ts';
 /** A login that unlocks a database: the secret of a token, or of a key that is admin or server; or a user and their password. */
 export type Login =
   | { readonly secret: string }
-  /** `user`: a ref, or `q.Match(q.Index('users_by_email'), email)`. */
-  | { readonly user: Arg; readonly password: string };
+  | {
+      /** A ref, or `q.Match(q.Index('users_by_email'), email)`. */
+      readonly user: Arg;
+      readonly password: string;
+      /** In a copy of a hub's database, the secret of a client key of the hub: it is asked, if it can be reached. */
+      readonly key?: string;
+    };
 
 export function unlockCall(login: Login): UnlockCall {
   if ('secret' in login && typeof login.secret === 'string') return { secret: login.secret };
   if ('password' in login && typeof login.password === 'string') {
-    return { user: encodeQuery(wrap(login.user)), password: login.password };
+    const { user, password, key } = login;
+    return { user: encodeQuery(wrap(user)), password, ...(key !== undefined && { key }) };
   }
   throw new BurrowError('A database is unlocked with { secret } or with { user, password }.');
 }

@@ -41,7 +41,7 @@ export interface SyncOptions {
  * - `live`: what is shown is what the hub has.
  * - `offline`: the hub cannot be reached; tried again by itself.
  * - `needs-login`: the token has expired; writes wait.
- * - `locked`: the hub has withdrawn the token; nothing is shown.
+ * - `locked`: the hub has withdrawn the token, or the person has signed out; nothing is shown.
  */
 export type SyncState = SyncStateName;
 
@@ -153,8 +153,13 @@ export class Sync extends EventTarget {
     const { secret, login } = this.options;
     this.stopListening = this.link.listen({
       onMessage: (message) => this.hear(message),
-      // The worker that knew the secret is gone; the token is kept.
+      onLock: () => {
+        if (this.link.isLocked)
+          this.enter('locked', 'The person whose copy this is has signed out.');
+      },
+      // The worker that knew the token is gone; it is kept.
       onRenewed: () => {
+        if (this.link.isLocked) return;
         this.connect(undefined, undefined).catch((error: unknown) => this.enter('offline', error));
       },
     });

@@ -77,10 +77,10 @@ export interface OpenReply {
   readonly loss: LossReport | undefined;
 }
 
-/** A login: the secret of one, or who logs in, as wire JSON, and the password. */
+/** A login: the secret of one, or who logs in, as wire JSON, and the password; `key`: of a client key, to ask the hub by. */
 export type UnlockCall =
   | { readonly secret: string }
-  | { readonly user: string; readonly password: string };
+  | { readonly user: string; readonly password: string; readonly key?: string };
 
 /** As of a query: `{"resource":{"secret":…}}`, without a secret for the password of a copy's owner, or `{"errors":[…]}`. */
 export type UnlockReply = Pick<QueryReply, 'status' | 'body'>;

@@ -1,27 +1,42 @@
 /** Logins that unlock a copy of a hub's database. Who may log in there is known to the hub only: what is known here is who did. */
 import { isSameText } from '../../src/engine/secrets.ts';
+import { Refusal } from '../../src/errors.ts';
 import type { UnlockCall } from '../../src/host/api.ts';
 import type { Replica } from '../../src/sync/device/api.ts';
+import type { CopyLogin } from './login.ts';
 import { keptToken } from './token-vault.ts';
 import type { OfflineLogin } from './verifier.ts';
 
-export interface CopyLoginOptions {
+export interface UnlockCopyOptions {
   readonly name: string;
   readonly replica: Pick<Replica, 'state'>;
   readonly offlineLogin: Pick<OfflineLogin, 'check'>;
+  readonly login: Pick<CopyLogin, 'logIn'>;
 }
 
 /**
- * Whether it is the login of the person whose copy this is: the token that is kept, or their password. Undefined: this is no copy.
+ * Whether it is the login of the person whose copy this is: the token that is kept, their password as it was last checked, or, with a key
+ * to ask by, their password at the hub. Undefined: this is no copy.
  * @throws Refusal `connection_needed` when this device cannot tell; `too many requests`
  */
 export async function isLoginOfCopy(
-  { name, replica, offlineLogin }: CopyLoginOptions,
+  { name, replica, offlineLogin, login }: UnlockCopyOptions,
   call: UnlockCall,
 ): Promise<boolean | undefined> {
   const state = await replica.state();
   if (!state) return undefined;
-  if (!('secret' in call)) return offlineLogin.check(`${state.hub} ${call.user}`, call.password);
-  const token = await keptToken(name);
-  return token !== undefined && isSameText(call.secret, token);
+  if ('secret' in call) {
+    const token = await keptToken(name);
+    return token !== undefined && isSameText(call.secret, token);
+  }
+  const { user, password, key } = call;
+  if (key === undefined) return offlineLogin.check(`${state.hub} ${user}`, password);
+  try {
+    const asked = { secret: undefined, login: { user, password, key } };
+    return (await login.logIn(state.hub, asked, state)) === undefined;
+  } catch (reason) {
+    // Somebody else, who is let in at the hub.
+    if (reason instanceof Refusal && reason.code === 'forbidden') return false;
+    throw reason;
+  }
 }

@@ -1,0 +1,207 @@
+/** What becomes of a copy whose person is let in no more, comes back, or is another one. */
+import { expect, type Page } from '@playwright/test';
+import { loadApp } from './support/browser-profile.ts';
+import { call, notes, PASSWORD, type SyncHub } from './support/sync-hub.ts';
+import { openSynced, shownIn, stateOf, submitNote, writesIn } from './support/sync-page.ts';
+import { ALICE, BOB, loginOf, test } from './support/sync-test.ts';
+
+const user = (email: string): unknown =>
+  call('Select', 'ref', call('Get', call('Match', call('Index', 'users_by_email'), email)));
+
+const endTokens = (hub: SyncHub): Promise<unknown> =>
+  hub.admin.query(
+    call(
+      'Foreach',
+      call('Paginate', call('Documents', call('Tokens'))),
+      call('Lambda', 't', call('Delete', call('Var', 't'))),
+    ),
+  );
+
+/** What a query of all notes comes to, of the synced identity and of the local root. */
+const codesIn = (page: Page): Promise<unknown[]> =>
+  page.evaluate(async () => {
+    const { q } = burrow;
+    const all = q.Count(q.Documents(q.Collection('notes')));
+    const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+      work.catch((error: { code?: string }) => error.code);
+    return Promise.all([codeOf(sync.client.query(all)), codeOf(db.client().query(all))]);
+  });
+
+const loginAgain = (page: Page, hub: SyncHub, more: object = {}): Promise<string | undefined> =>
+  page.evaluate(
+    async ({ url, email, password, key }) => {
+      const { q } = burrow;
+      const user = q.Match(q.Index('users_by_email'), email);
+      const sets = [q.Documents(q.Collection('notes'))];
+      return db.sync({ url, login: { user, password, key }, sets }).then(
+        () => undefined,
+        (error: { code?: string }) => error.code,
+      );
+    },
+    { url: hub.url, ...loginOf(hub, ALICE), ...more },
+  );
+
+test('a token that was withdrawn locks the copy at the next contact; a login opens it, and what waited is sent', async ({
+  page,
+  hub,
+}) => {
+  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
+  await submitNote(page, 'a heron');
+  await page.evaluate(() => sync.whenSettled());
+  hub.proxy.set('down');
+  await submitNote(page, 'unsent');
+  await endTokens(hub);
+  expect(await codesIn(page)).toEqual([2, 2]);
+  hub.proxy.set('up');
+  await expect.poll(() => stateOf(page)).toBe('locked');
+  expect(await codesIn(page)).toEqual(['locked', 'locked']);
+  expect(await submitNote(page, 'more')).toBe('failed: locked');
+  await loadApp(page);
+  // Neither what was kept nor the password opens it without the hub.
+  hub.proxy.set('down');
+  expect(await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) })).toBe(
+    'connection_needed',
+  );
+  expect(await openSynced(page, { url: hub.url })).toBeUndefined();
+  expect(await codesIn(page)).toEqual(['locked', 'locked']);
+  hub.proxy.set('up');
+  expect(await loginAgain(page, hub)).toBeUndefined();
+  await page.evaluate(() => sync.whenSettled());
+  expect((await writesIn(page)).map(({ state }) => state)).toEqual(['confirmed', 'confirmed']);
+  expect(await codesIn(page)).toEqual([2, 2]);
+});
+
+test('a token that expires asks for a login: writes wait, reads go on, then all arrives', async ({
+  page,
+  hub,
+}) => {
+  const ttl = call('TimeAdd', call('Now'), 4, 'seconds');
+  const secret = await hub.token(ALICE, { ttl });
+  expect(await openSynced(page, { url: hub.url, secret })).toBeUndefined();
+  await submitNote(page, 'in time');
+  await page.evaluate(() => sync.whenSettled());
+  hub.proxy.set('down');
+  await submitNote(page, 'parked');
+  await page.waitForTimeout(4000);
+  hub.proxy.set('up');
+  await expect.poll(() => stateOf(page), { timeout: 10_000 }).toBe('needs-login');
+  expect((await writesIn(page)).map(({ state }) => state)).toEqual(['confirmed', 'parked']);
+  await submitNote(page, 'written on');
+  await expect.poll(() => shownIn(page)).toEqual(['in time', 'parked', 'written on']);
+  expect(await loginAgain(page, hub)).toBeUndefined();
+  await page.evaluate(() => sync.whenSettled());
+  expect((await writesIn(page)).map(({ state }) => state)).toEqual(Array(3).fill('confirmed'));
+  expect(await hub.admin.query(call('Count', call('Documents', notes())))).toBe(3);
+});
+
+test('a password that was changed at the hub logs nobody in without it, after the next contact', async ({
+  page,
+  hub,
+}) => {
+  // By a token, which outlives the password; the password is known here from a login before.
+  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
+  await page.evaluate(() => sync.whenSynced());
+  hub.proxy.set('down');
+  await expect.poll(() => stateOf(page)).toBe('offline');
+  await hub.admin.query(
+    call('Update', user(ALICE), { credentials: { password: 'another password' } }),
+  );
+  // No contact yet: the old one is good.
+  expect(await loginAgain(page, hub)).toBeUndefined();
+  hub.proxy.set('up');
+  await expect.poll(() => stateOf(page), { timeout: 10_000 }).not.toBe('offline');
+  await expect.poll(() => stateOf(page), { timeout: 10_000 }).not.toBe('connecting');
+  hub.proxy.set('down');
+  await expect.poll(() => loginAgain(page, hub), { timeout: 10_000 }).toBe('connection_needed');
+});
+
+test('a copy is of one person: a login of another is refused, and changes nothing', async ({
+  page,
+  hub,
+}) => {
+  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
+  hub.proxy.set('down');
+  await submitNote(page, 'of Alice');
+  hub.proxy.set('up');
+  const bob = await loginAgain(page, hub, { email: BOB });
+  expect(bob).toBe('forbidden');
+  const token = await hub.token(BOB);
+  const byToken = (secret: string) =>
+    page.evaluate(
+      ([url, secret]) => {
+        const { q } = burrow;
+        const sets = [q.Documents(q.Collection('notes'))];
+        return db.sync({ url, secret, sets }).then(
+          () => undefined,
+          (error: { code?: string }) => error.code,
+        );
+      },
+      [hub.url, secret] as const,
+    );
+  expect(await byToken(token)).toBe('forbidden');
+  expect(await byToken('fnnonsense')).toBe('unauthorized');
+  hub.proxy.set('down');
+  expect(await byToken(token)).toBe('connection_needed');
+  hub.proxy.set('up');
+  await page.evaluate(() => sync.whenSettled());
+  expect(await writesIn(page)).toMatchObject([{ state: 'confirmed' }]);
+  // Nothing was sent as anybody else.
+  const senders = new Set(hub.proxy.of('/sync/push').map(({ headers }) => headers.authorization));
+  expect(senders.size).toBe(1);
+});
+
+test('documents that a person may read no more leave the copy', async ({ page, hub }) => {
+  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
+  await submitNote(page, 'for now');
+  await page.evaluate(() => sync.whenSettled());
+  const people = call('Role', 'people');
+  await hub.admin.query(
+    call('Update', people, { privileges: [{ resource: notes(), actions: { create: true } }] }),
+  );
+  await expect.poll(() => shownIn(page), { timeout: 10_000 }).toEqual([]);
+  await page.evaluate(() => sync.whenSynced());
+  const rows = await page.evaluate(async () => {
+    const { q } = burrow;
+    return db.client().query(q.Count(q.Documents(q.Collection('notes'))));
+  });
+  expect(rows).toBe(0);
+});
+
+/** @returns the code of what went wrong */
+const unlock = (page: Page, login: { password: string; key?: string }) =>
+  page.evaluate(
+    ([email, login]) =>
+      db.unlock({ user: burrow.q.Match(burrow.q.Index('users_by_email'), email), ...login }).then(
+        () => undefined,
+        (error: { code?: string }) => error.code,
+      ),
+    [ALICE, login] as const,
+  );
+
+test('a copy that its person signed out of is unlocked by their login, here or at the hub, and goes on', async ({
+  page,
+  hub,
+}) => {
+  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
+  await submitNote(page, 'a heron');
+  await page.evaluate(() => sync.whenSettled());
+  hub.proxy.set('down');
+  await submitNote(page, 'unsent');
+  await page.evaluate(() => db.signOut());
+  expect(await codesIn(page)).toEqual(['locked', 'locked']);
+  expect(await stateOf(page)).toBe('locked');
+  expect(await unlock(page, { password: 'wrong horse' })).toBe('authentication failed');
+  expect(await unlock(page, { password: PASSWORD })).toBeUndefined();
+  await expect.poll(() => codesIn(page)).toEqual([2, 2]);
+  hub.proxy.set('up');
+  await page.evaluate(() => sync.whenSettled());
+  expect((await writesIn(page)).map(({ state }) => state)).toEqual(['confirmed', 'confirmed']);
+  // The password was changed meanwhile: the hub knows, this device does not.
+  await page.evaluate(() => db.signOut());
+  await hub.admin.query(call('Update', user(ALICE), { credentials: { password: 'a new one' } }));
+  expect(await unlock(page, { password: PASSWORD, key: hub.key })).toBe('authentication failed');
+  expect(await unlock(page, { password: 'a new one' })).toBe('authentication failed');
+  expect(await unlock(page, { password: 'a new one', key: hub.key })).toBeUndefined();
+  await expect.poll(() => codesIn(page)).toEqual([2, 2]);
+  await page.evaluate(() => sync.whenSynced());
+});
