@@ -30,6 +30,7 @@ import type {
   WriteRecord,
   WriteState,
 } from './api.ts';
+import { isSameIdentity } from './actor.ts';
 import { attemptApply, publicOf, requireFence, type ApplyHost } from './apply.ts';
 import { dropParts, Touched } from './confirmed.ts';
 import { documentsOfSet, fingerprintOfSet } from './held.ts';
@@ -508,11 +509,7 @@ const NEW_SET: Omit<ReplicaSet, 'id' | 'query'> = {
 };
 
 function requireSame(known: ReplicaState, hub: string, actor: Actor): ReplicaState {
-  const isSame =
-    known.hub === hub &&
-    JSON.stringify(known.actor?.database) === JSON.stringify(actor.database) &&
-    JSON.stringify(known.actor?.identity) === JSON.stringify(actor.identity);
-  if (isSame) return known;
+  if (known.hub === hub && known.actor && isSameIdentity(known.actor, actor)) return known;
   throw new Refusal(
     'forbidden',
     `This database is a copy made at ${known.hub} for another user or database: open one of another name for this one.`,
