@@ -222,3 +222,27 @@ test('what rights rest on is bounded: whole collections stand for many documents
   await user.check();
   expect(ids(user)).toHaveLength(many / 2 + 1);
 });
+
+test('S14 rights that rest on what lapses are looked at again when it has', async () => {
+  const world = await openThings();
+  await world.ask({ create_collection: obj({ name: 'passes' }) });
+  const pass = { exists: { ref: coll('passes'), id: '1' } };
+  await world.ask(role([reads(coll('things'), lambda(pass))]));
+  await world.ask(create(doc('passes', 1), {}, { ttl: { time: '2026-01-02T00:00:00Z' } }));
+  await put(world, 1);
+  const user = (await world.device(await world.user(1))).watch(THINGS);
+  await user.pull();
+  expect(ids(user)).toEqual([1]);
+  expect((await user.pullOnce()).check).toBe(false);
+  world.now += 2 * 86_400_000_000;
+  const again = await world.document({
+    login: doc('users', 1),
+    params: obj({ password: 'secret' }),
+  });
+  user.secret = again.secret;
+  expect((await user.pullOnce()).check).toBe(true);
+  await user.check();
+  expect(ids(user)).toEqual([]);
+  await user.check();
+  expect((await user.pullOnce()).check).toBe(false);
+});

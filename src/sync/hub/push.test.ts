@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { coll, create, doc, obj, ROOT } from '../../engine/testing/engine-world.ts';
-import { createMemoryStore } from '../../store/memory.ts';
+import { createMemoryStore, SharedMemory } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { createSyncHub } from './sync-hub.ts';
@@ -360,4 +360,73 @@ test('F29 a write the hub fails on is tried some times, then refused; those behi
     expect(await push(1)).toEqual({ lastSeq: 1, verdicts: [] });
   expect((await push(1)).verdicts).toMatchObject([{ state: 'refused' }, { state: 'confirmed' }]);
   expect(await count(world)).toBe(2);
+});
+
+test('T20 nothing behind a write that is another one is judged', async () => {
+  const { world, device } = await open();
+  await device.push(device.item({ query: item(1) }), device.item({ query: item(2) }));
+  device.seq = 1;
+  const forked = [device.item({ query: item(3) }), device.item({ query: item(4) })];
+  expect(await device.tryPush(...forked)).toMatchObject({ code: 'client_forked' });
+  expect(await count(world)).toBe(2);
+});
+
+test('S1 F33 the same writes sent to two processes on one store take effect once', async () => {
+  const memory = new SharedMemory();
+  const { world, device } = await open(createMemoryStore(memory));
+  const beside = await HubWorld.open(createMemoryStore(memory));
+  beside.now = world.now;
+  const writes = Array.from({ length: 60 }, (_, i) =>
+    device.item({ query: create(coll('things'), { n: i }) }),
+  );
+  const message = wire(device.pushMessage(writes));
+  const answers = await Promise.all([
+    world.sync.push(ROOT, message),
+    beside.sync.push(ROOT, message),
+    world.sync.push(ROOT, message),
+  ]);
+  const [first, ...others] = answers.map(accepted);
+  expect(first?.lastSeq).toBe(60);
+  for (const each of others) expect(each).toEqual(first);
+  expect(await count(world)).toBe(60);
+});
+
+test('a token that somebody else made speaks for the devices of its subject, until it ends', async () => {
+  const ISSUER = 'https://issuer.test/';
+  const jwt = (sub: string, exp: number) =>
+    [{ alg: 'RS256' }, { iss: ISSUER, aud: 'burrow', sub, exp }, 'signed']
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.');
+  const accessTokens = {
+    fetchKeys: () => Promise.resolve('{"keys":[]}'),
+    isSigned: () => Promise.resolve(true),
+    rootAudience: 'burrow',
+  };
+  const world = await HubWorld.open(createMemoryStore(), { accessTokens });
+  await world.ask({ create_collection: obj({ name: 'things' }) });
+  const actions = obj({ create: true, create_with_id: true });
+  const privileges = obj({ resource: coll('things'), actions });
+  await world.ask({ create_role: obj({ name: 'writer', privileges }) });
+  const provider = {
+    name: 'p',
+    issuer: ISSUER,
+    jwks_uri: `${ISSUER}keys`,
+    roles: { role: 'writer' },
+  };
+  await world.ask({ create_access_provider: obj(provider) });
+  const ends = Math.floor(world.now / 1_000_000) + 3600;
+  const device = await world.device(jwt('ann', ends));
+  expect(await device.hello()).toMatchObject({ expiresAt: ends * 1_000_000 });
+  const { verdicts } = await device.push(device.item({ query: item(1) }));
+  expect(verdicts[0]?.state).toBe('confirmed');
+  device.secret = jwt('bob', ends);
+  expect(await device.tryPush(device.item({ query: item(2) }))).toMatchObject({
+    code: 'device_taken',
+  });
+  device.secret = jwt('ann', ends + 60);
+  await device.hello();
+  world.now = (ends + 120) * 1_000_000;
+  expect(await device.tryPush(device.item({ query: item(2) }))).toMatchObject({
+    code: 'needs_login',
+  });
 });

@@ -46,6 +46,7 @@ export class HubWorld extends EngineWorld {
       random: (count) => sha256(new TextEncoder().encode(String(this.now))).slice(0, count),
       sha256,
       rootSecret: ROOT,
+      ...(options.accessTokens && { accessTokens: options.accessTokens }),
     });
   }
 

@@ -3,6 +3,8 @@ import * as fc from 'fast-check';
 import { after, collectionPrefix, decodeDocumentKey } from '../../../codec/key.ts';
 import { packVersion, unpackVersion } from '../../../codec/row.ts';
 import { coll, create, doc, obj } from '../../../engine/testing/engine-world.ts';
+import type { EngineOptions } from '../../../engine/api.ts';
+import type { Store } from '../../../store/port.ts';
 import { unreachable } from '../../../errors.ts';
 import { HubWorld, type Device } from './hub-world.ts';
 
@@ -132,8 +134,8 @@ export class RandomHub {
     this.role = role;
   }
 
-  static async open(): Promise<RandomHub> {
-    const world = await HubWorld.open();
+  static async open(store?: Store, options?: Partial<EngineOptions>): Promise<RandomHub> {
+    const world = await HubWorld.open(store, options);
     for (const name of ['users', 'teams', 'things'])
       await world.ask({ create_collection: obj({ name }) });
     await world.ask({
