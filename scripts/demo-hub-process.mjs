@@ -4,4 +4,6 @@ import { pathToFileURL } from 'node:url';
 import { hubFolder } from './bundle-hub.mjs';
 
 process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+// A hub that could not start ends by itself.
+process.channel?.unref();
 await import(pathToFileURL(join(hubFolder, 'main.mjs')).href);

@@ -78,9 +78,15 @@ function listening(child) {
         why[0] = line;
         console.error(`[hub] ${line}`);
       });
-    child.once('exit', (code) => {
+    child.once('close', (code) => {
       clearTimeout(late);
-      reject(new SetupError(why[0] === '' ? `The hub ended with code ${code}.` : String(why[0])));
+      reject(
+        new SetupError(
+          why[0] === ''
+            ? `The hub ended with code ${code}.`
+            : String(why[0]).replace(/^burrow: /, ''),
+        ),
+      );
     });
   });
 }
