@@ -6,7 +6,9 @@ import { hashOfRootSecret } from '../src/engine/secrets.ts';
 import type { HttpHost } from '../src/http/message.ts';
 import { LogExports } from '../src/logs/exports.ts';
 import { QueryLog } from '../src/logs/query-log.ts';
+import { SYNC_LIMITS } from '../src/limits.ts';
 import type { Store } from '../src/store/port.ts';
+import { pruneChanges } from '../src/sync/hub/prune-changes.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { Background } from './background.ts';
 import { createClock } from './clock.ts';
@@ -92,7 +94,17 @@ export async function openHub(
   };
   const logs = openLogs(store, settings, { clock, random, pause, report: reportWork }, rows.urlKey);
   const commits = openCommits(engine, ground);
-  const background = new Background({ engine, report: reportWork });
+  const background = new Background({
+    engine: {
+      buildIndexes: (onProgress) => engine.buildIndexes(onProgress),
+      async collectGarbage(onProgress) {
+        await engine.collectGarbage(onProgress);
+        const { transactions } = engine;
+        await pruneChanges({ transactions, clock }, clock() - SYNC_LIMITS.changesKeptMicros);
+      },
+    },
+    report: reportWork,
+  });
   commits.listen((notice) => background.noteCommit(notice));
   const flushing = setInterval(() => void logs.log?.flush(), FLUSH_MS).unref();
   void logs.exports.work();

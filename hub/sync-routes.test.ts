@@ -151,7 +151,7 @@ async function* events(url: string, secret = SECRET, stop = new AbortController(
   expect(answer.headers.get('content-type')).toBe('text/event-stream');
   const decoder = new TextDecoder();
   if (!answer.body) return;
-  for await (const part of answer.body) yield decoder.decode(part as Uint8Array);
+  for await (const part of answer.body) yield decoder.decode(part);
 }
 
 test('a commit that touches a set is poked, and the stream has a heartbeat', async () => {

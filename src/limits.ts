@@ -102,6 +102,8 @@ export const SYNC_LIMITS = {
   /** How often rights that go by the clock are looked at anew. */
   timedCheckMicros: 5 * 60 * 1_000_000,
   heartbeatMs: 15_000,
+  /** A device that comes back later compares fingerprints. */
+  changesKeptMicros: 30 * 86_400 * 1_000_000,
   pruneRows: 500,
 } as const;
 
