@@ -16,6 +16,7 @@ import {
   type WriteSet,
   type WriteTx,
 } from '../../src/store/port.ts';
+import { SharedReads } from './shared-reads.ts';
 import { SqlFailure, type SqlConnection, type SqlDatabase } from './sql-client.ts';
 import { refusalFor } from './sql-refusals.ts';
 import { Moved, ReadTransaction, WriteTransaction } from './sql-transactions.ts';
@@ -86,6 +87,7 @@ class HeadWatch implements WriteTx {
 
 export class SqlStore implements Store {
   private readonly options: SqlStoreOptions;
+  private readonly shared: SharedReads;
   private readonly turns = new TurnQueue<sql.Lane>();
   private commits = 0;
   private running = 0;
@@ -94,6 +96,7 @@ export class SqlStore implements Store {
 
   constructor(options: SqlStoreOptions) {
     this.options = options;
+    this.shared = new SharedReads(options.database, options.tenant);
   }
 
   async read<T>(
@@ -101,14 +104,18 @@ export class SqlStore implements Store {
     { spaces = SPACES }: ReadOptions = {},
   ): Promise<T> {
     const { database, tenant } = this.options;
-    let isSnapshot = database.isExclusive;
+    const { isExclusive } = database;
+    let isSnapshot = isExclusive;
     return this.whileOpen(() =>
-      this.trying(async (connection) => {
-        const tx = new ReadTransaction(connection, {
+      this.trying(async (connect) => {
+        const { shared } = this;
+        const tx = new ReadTransaction({
           tenant,
           spaces,
-          isExclusive: database.isExclusive,
+          isExclusive,
           isSnapshot,
+          shared,
+          connect,
         });
         try {
           return await body(tx);
@@ -128,8 +135,8 @@ export class SqlStore implements Store {
     return this.whileOpen(() =>
       this.turns.run(lanes, async () => {
         for (let tries = 1; ; tries += 1) {
-          const written = await this.trying((connection) =>
-            this.tryWrite(connection, body, spaces, lanes),
+          const written = await this.trying(async (connect) =>
+            this.tryWrite(await connect(), body, spaces, lanes),
           );
           if (written.end === 'unknown' && !(await this.hasArrived(lanes, written.n))) {
             if (tries >= TRIES_MAX) throw refusalFor(written.reason);
@@ -203,7 +210,8 @@ export class SqlStore implements Store {
     const { tenant, writer } = this.options;
     const [lane = sql.LANES.hot] = lanes;
     try {
-      return await this.trying(async (connection) => {
+      return await this.trying(async (connect) => {
+        const connection = await connect();
         // If it is still being done it holds the lock: this waits for its end.
         const [, , marked] = await connection.run([
           sql.begin([]),
@@ -222,15 +230,17 @@ export class SqlStore implements Store {
     }
   }
 
-  /** Runs it on a connection, and again when another transaction was in the way or the connection was lost. */
-  private async trying<T>(attempt: (connection: SqlConnection) => Promise<T>): Promise<T> {
+  /** Runs it with a connection of its own if it asks for one, and again when another transaction was in the way or the connection was lost. */
+  private async trying<T>(
+    attempt: (connect: () => Promise<SqlConnection>) => Promise<T>,
+  ): Promise<T> {
     const { database, random, wait } = this.options;
     for (let tries = 1; ; tries += 1) {
       let connection: SqlConnection | undefined;
       let pause = 0;
+      const connect = async (): Promise<SqlConnection> => (connection ??= await database.connect());
       try {
-        connection = await database.connect();
-        return await attempt(connection);
+        return await attempt(connect);
       } catch (reason) {
         if (!(reason instanceof Moved)) {
           if (!(reason instanceof SqlFailure)) throw reason;

@@ -3,22 +3,25 @@ import { assert, Refusal } from '../../src/errors.ts';
 import type { Range, ReadTx, RowAddress, Space, WriteSet, WriteTx } from '../../src/store/port.ts';
 import { planFetch, type Found } from './fetch-plan.ts';
 import { PendingWrites } from './pending-writes.ts';
+import { SHARED_ROWS_MAX, type SharedReads } from './shared-reads.ts';
 import type { SqlConnection, SqlResult, Statement } from './sql-client.ts';
 import * as sql from './statements.ts';
 
-type Send = (statements: readonly Statement[]) => Promise<readonly SqlResult[]>;
+/** @param only set when it is rows alone that are fetched */
+type Send = (
+  statements: readonly Statement[],
+  only?: readonly RowAddress[],
+) => Promise<readonly SqlResult[]>;
 
 /** Fetches one after the other; the first failure stays. */
 abstract class Transaction implements ReadTx {
   /** Why nothing more will come of it, whatever the body makes of that. */
   failure: unknown = undefined;
-  protected readonly connection: SqlConnection;
   protected readonly tenant: string;
   private readonly spaces: readonly Space[];
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(connection: SqlConnection, tenant: string, spaces: readonly Space[]) {
-    this.connection = connection;
+  constructor(tenant: string, spaces: readonly Space[]) {
     this.tenant = tenant;
     this.spaces = spaces;
   }
@@ -42,7 +45,8 @@ abstract class Transaction implements ReadTx {
   private async fetchNow(rows: readonly RowAddress[], ranges: readonly Range[]): Promise<Found> {
     try {
       const plan = planFetch(this.tenant, rows, ranges, false);
-      const found = plan.read(await this.send(plan.statements));
+      const only = ranges.length === 0 ? rows : undefined;
+      const found = plan.read(await this.send(plan.statements, only));
       if (found !== 'long entries') return found;
       const exact = planFetch(this.tenant, rows, ranges, true);
       const again = exact.read(await this.send(exact.statements));
@@ -65,6 +69,10 @@ export interface ReadTransactionOptions {
   readonly isExclusive: boolean;
   /** A transaction from the first fetch on. */
   readonly isSnapshot: boolean;
+  /** Whose statement the first fetch may be part of. */
+  readonly shared: SharedReads;
+  /** When it is first called, the connection that is then the transaction's until it ends. */
+  readonly connect: () => Promise<SqlConnection>;
 }
 
 /**
@@ -72,39 +80,49 @@ export interface ReadTransactionOptions {
  * whether what was seen still stands.
  */
 export class ReadTransaction extends Transaction {
-  private readonly isExclusive: boolean;
-  private readonly isSnapshot: boolean;
-  private isOpen = false;
+  private readonly options: ReadTransactionOptions;
+  /** Of a snapshot that is open. */
+  private open: SqlConnection | undefined = undefined;
   private seen: { statements: readonly Statement[]; results: readonly SqlResult[] } | undefined =
     undefined;
 
-  constructor(connection: SqlConnection, options: ReadTransactionOptions) {
-    super(connection, options.tenant, options.spaces);
-    this.isExclusive = options.isExclusive;
-    this.isSnapshot = options.isSnapshot;
+  constructor(options: ReadTransactionOptions) {
+    super(options.tenant, options.spaces);
+    this.options = options;
   }
 
   /** Sent, not waited for: whoever gets the connection next is answered after it. */
   end(): void {
-    if (this.isOpen) this.connection.run([sql.commit([])]).catch(() => undefined);
+    this.open?.run([sql.commit([])]).catch(() => undefined);
   }
 
-  protected readonly send: Send = async (statements) => {
-    const { connection, seen } = this;
+  protected readonly send: Send = async (statements, only) => {
+    const { seen } = this;
+    const { isExclusive, isSnapshot, connect } = this.options;
     if (statements.length === 0) return [];
-    if (this.isExclusive || this.isOpen) return connection.run(statements);
-    if (!seen && statements.length === 1 && !this.isSnapshot) {
-      const results = await connection.run(statements);
+    if (this.open) return this.open.run(statements);
+    if (isExclusive) return (await connect()).run(statements);
+    if (!seen && statements.length === 1 && !isSnapshot) {
+      const results = await this.first(statements, only);
       this.seen = { statements, results };
       return results;
     }
-    this.isOpen = true;
+    this.open = await connect();
     const before = seen?.statements ?? [];
-    const [, ...results] = await connection.run([sql.beginSnapshot([]), ...before, ...statements]);
+    const [, ...results] = await this.open.run([sql.beginSnapshot([]), ...before, ...statements]);
     const isSame = before.every((_, i) => isSameResult(results[i], seen?.results[i]));
     if (!isSame) throw new Moved();
     return results.slice(before.length);
   };
+
+  private async first(
+    statements: readonly Statement[],
+    only: readonly RowAddress[] | undefined,
+  ): Promise<readonly SqlResult[]> {
+    const { shared, connect } = this.options;
+    if (only && only.length <= SHARED_ROWS_MAX) return [await shared.rows(only)];
+    return (await connect()).run(statements);
+  }
 }
 
 const isSameResult = (a: SqlResult | undefined, b: SqlResult | undefined): boolean =>
@@ -115,6 +133,7 @@ const joined = (row: SqlResult['rows'][number]): string => JSON.stringify(row);
 
 /** Holds the sequencer of its lanes from its first statement to its end. */
 export class WriteTransaction extends Transaction implements WriteTx {
+  private readonly connection: SqlConnection;
   private readonly lanes: readonly sql.Lane[];
   private readonly pending = new PendingWrites();
   private isBegun = false;
@@ -126,7 +145,8 @@ export class WriteTransaction extends Transaction implements WriteTx {
     spaces: readonly Space[],
     lanes: readonly sql.Lane[],
   ) {
-    super(connection, tenant, spaces);
+    super(tenant, spaces);
+    this.connection = connection;
     this.lanes = lanes;
   }
 
