@@ -65,28 +65,24 @@ function listening(child) {
       () => reject(new SetupError('The hub did not start in time.')),
       START_MS,
     );
-    const why = [''];
+    let isReady = false;
+    let why = '';
     if (child.stdout)
       createInterface({ input: child.stdout }).on('line', (line) => {
         const [, url] = /^burrow hub listening on (\S+)$/.exec(line) ?? [];
         if (url === undefined) return;
+        isReady = true;
         clearTimeout(late);
         resolve(url);
       });
     if (child.stderr)
       createInterface({ input: child.stderr }).on('line', (line) => {
-        why[0] = line;
-        console.error(`[hub] ${line}`);
+        why = line.replace(/^burrow: /, '');
+        if (isReady) console.error(`[hub] ${line}`);
       });
     child.once('close', (code) => {
       clearTimeout(late);
-      reject(
-        new SetupError(
-          why[0] === ''
-            ? `The hub ended with code ${code}.`
-            : String(why[0]).replace(/^burrow: /, ''),
-        ),
-      );
+      reject(new SetupError(why === '' ? `The hub ended with code ${code}.` : why));
     });
   });
 }
