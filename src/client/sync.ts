@@ -232,9 +232,12 @@ export class Sync extends EventTarget {
 
   /** @throws QueryError when it failed here */
   private async submitted({ id, answer }: SubmitReply): Promise<Submitted<unknown>> {
+    // Before anything is awaited: a hub nearby is quick.
+    const settled = new Promise<Verdict>((resolve) => {
+      if (id !== undefined) this.settling.set(id, resolve);
+    });
     const value = answer && (await valueOf(answer));
     if (id === undefined) throw new BurrowError('A write that was not kept has no answer.');
-    const settled = new Promise<Verdict>((resolve) => this.settling.set(id, resolve));
     return { id, value, settled };
   }
 
