@@ -81,7 +81,8 @@ export const SYNC_LIMITS = {
   pullRows: 20_000,
   /** So long pages and checks may take at one go: others wait meanwhile. */
   sliceMicros: 50_000,
-  pullVerdicts: 1_000,
+  pullVerdicts: 200,
+  pullVerdictChars: 1024 * 1024,
   /** Versions of one document looked at to know whether the caller has seen it. */
   pullVersions: 16,
   /** Documents of a set counted at most, to tell how many there are. */

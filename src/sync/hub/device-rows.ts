@@ -1,5 +1,6 @@
 /** Rows of the space `sync` at a hub: its devices, the verdicts on their writes, and what their rights rest on. */
 import { after, metaKey, syncKey } from '../../codec/key.ts';
+import { SYNC_LIMITS } from '../../limits.ts';
 import type { Range, Row, RowAddress } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
 import type { DatabaseId, Micros } from '../../values/value.ts';
@@ -92,12 +93,15 @@ export const verdictRow = (database: DatabaseId, device: DeviceId, verdict: Verd
   value: JSON.stringify(verdict),
 });
 
-/** Those above `settled`, oldest first. @throws Suspended */
+/**
+ * Those above `settled`, oldest first, as many as fit; the others come when these are settled.
+ * @throws Suspended
+ */
 export function verdictsAbove(
   reader: Reader,
   database: DatabaseId,
   device: DeviceId,
-  { settled, limit }: { readonly settled: number; readonly limit: number },
+  settled: number,
 ): readonly Verdict[] {
   const all = syncKey('verdict', database, device);
   const range: Range = {
@@ -106,10 +110,17 @@ export function verdictsAbove(
     lower: syncKey('verdict', database, device, settled + 1),
     upper: after(all),
     reverse: false,
-    limit,
+    limit: SYNC_LIMITS.pullVerdicts,
     rows: true,
   };
-  return reader.range(range).flatMap(({ row }) => (row ? [readRecord(row) as Verdict] : []));
+  const verdicts: Verdict[] = [];
+  let chars = 0;
+  for (const { row } of reader.range(range)) {
+    chars += row?.value.length ?? 0;
+    if (verdicts.length > 0 && chars > SYNC_LIMITS.pullVerdictChars) break;
+    if (row) verdicts.push(readRecord(row) as Verdict);
+  }
+  return verdicts;
 }
 
 /** Of a list in `sync`: only this room writes them, so what is read there is what was put there. @throws Suspended */

@@ -84,6 +84,8 @@ test('what rights rest on, schema and the own token are reasons too', async () =
   await world.ask({ create_collection: obj({ name: 'new' }) });
   expect(await heard()).toBe(1);
   expect(await subscription.refusal()).toBeUndefined();
+  await world.ask({ login: doc('users', 1), params: obj({ password: 'secret' }) });
+  expect(await heard()).toBe(0);
   await world.ask({ logout: true }, { secret: device.secret });
   expect(await heard()).toBe(1);
   expect(await subscription.refusal()).toMatchObject({ code: 'locked' });

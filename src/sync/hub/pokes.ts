@@ -2,7 +2,7 @@
 import { databaseOf, decodeDocumentKey, type Key } from '../../codec/key.ts';
 import type { CommitNotice } from '../../engine/api.ts';
 import { isNative } from '../../engine/definitions.ts';
-import type { DatabaseId } from '../../values/value.ts';
+import { NATIVE, type CollectionId, type DatabaseId } from '../../values/value.ts';
 import type { PartRange } from '../parts.ts';
 import type { DeviceId, Poke } from '../protocol.ts';
 import type { AskedSet } from './asked-sets.ts';
@@ -17,6 +17,8 @@ interface Watch {
 interface Listener {
   readonly database: DatabaseId;
   readonly device: DeviceId;
+  /** Its credential, and the document that acts by it. */
+  readonly own: readonly Key[];
   readonly onPoke: (poke: Poke) => void;
 }
 
@@ -37,8 +39,7 @@ export class Pokes {
     for (const listener of this.listeners) {
       const changes = byDatabase.get(listener.database);
       const watch = this.watches.get(nameOf(listener));
-      // One that has not pulled here: anything may concern it.
-      if (changes && (!watch || isMet(watch, changes))) listener.onPoke({ head: notice.ts });
+      if (changes && isMet(listener, watch, changes)) listener.onPoke({ head: notice.ts });
     }
   }
 
@@ -85,14 +86,27 @@ function changesIn({ rows, entries }: CommitNotice): ReadonlyMap<DatabaseId, Cha
   return found;
 }
 
-const isMet = ({ ranges, facts }: Watch, { keys, entries }: Changes): boolean =>
-  keys.some(
-    (key) =>
-      // Schema, rights, and the caller's own token.
-      isNative(decodeDocumentKey(key).collection) ||
-      facts.isMetBy({ key, entries }) ||
-      ranges.some(({ by, lower, upper }) => by === 'key' && key >= lower && key < upper),
-  ) ||
-  entries.some((entry) =>
-    ranges.some(({ by, lower, upper }) => by === 'entry' && entry >= lower && entry < upper),
+/** What a device is sent of the schema, and what rights are made of. Logins of others are no reason. */
+const SCHEMA: ReadonlySet<CollectionId> = new Set([
+  NATIVE.collections,
+  NATIVE.indexes,
+  NATIVE.functions,
+  NATIVE.roles,
+  NATIVE.access_providers,
+]);
+
+function isMet({ own }: Listener, watch: Watch | undefined, { keys, entries }: Changes): boolean {
+  const isOfUsers = (key: Key): boolean => !isNative(decodeDocumentKey(key).collection);
+  if (keys.some((key) => own.includes(key) || SCHEMA.has(decodeDocumentKey(key).collection)))
+    return true;
+  // One that has not pulled here: any document may concern it.
+  if (!watch) return keys.some(isOfUsers);
+  const { ranges, facts } = watch;
+  return (
+    keys.some((key) => facts.isMetBy({ key, entries }) || isIn(ranges, 'key', key)) ||
+    entries.some((entry) => isIn(ranges, 'entry', entry))
   );
+}
+
+const isIn = (ranges: readonly PartRange[], kind: PartRange['by'], key: Key): boolean =>
+  ranges.some(({ by, lower, upper }) => by === kind && key >= lower && key < upper);

@@ -61,10 +61,8 @@ export function attemptPull(
   const { puts, leaves, sets, isUnsure } = documentsFor(ground, caughtUp, lateIn(host.clock));
   const schema = schemaFor(reader, asker, sets, host.sha256);
   const scope = scopeAfter(ground, caughtUp, isUnsure);
-  const verdicts = verdictsAbove(reader, database, message.device, {
-    settled: Math.max(message.settled, device.forgotten),
-    limit: SYNC_LIMITS.pullVerdicts,
-  });
+  const settled = Math.max(message.settled, device.forgotten);
+  const verdicts = verdictsAbove(reader, database, message.device, settled);
   const pulled: Pulled = {
     epoch: message.epoch,
     cursor: caughtUp.until,

@@ -430,3 +430,18 @@ test('a token that somebody else made speaks for the devices of its subject, unt
     code: 'needs_login',
   });
 });
+
+test('verdicts come with pulls in portions, as the device keeps them', async () => {
+  const { device } = await open();
+  const total = SYNC_LIMITS.pullVerdicts + 50;
+  const remove = { query: { delete: doc('things', 1) } };
+  for (let at = 0; at < total; at += 50)
+    await device.push(...Array.from({ length: 50 }, () => device.item(remove)));
+  const first = await device.pullOnce();
+  expect(first.lastSeq).toBe(total);
+  expect(first.verdicts.map(({ seq }) => seq)).toEqual(
+    Array.from({ length: SYNC_LIMITS.pullVerdicts }, (_, i) => i + 1),
+  );
+  device.settled = SYNC_LIMITS.pullVerdicts;
+  expect((await device.pullOnce()).verdicts).toHaveLength(50);
+});

@@ -1,6 +1,7 @@
 /** The hub's side of a sync: what each exchange asks, answered over an engine whose store is the truth. Any transport carries it. */
 import type { CommitNotice, Engine } from '../../engine/api.ts';
 import type { Micros } from '../../values/value.ts';
+import { keyOf } from '../../engine/documents.ts';
 import { hashOf } from '../digest.ts';
 import {
   readCheck,
@@ -217,14 +218,16 @@ class Hub implements SyncHub {
         const exchange = this.begin(secret);
         const { value } = await this.options.engine.transactions.read((input) => {
           const { caller } = askerOf(exchange, input, input.writer, this.options);
-          requireDeviceIn(input.writer, caller.database, id, ownerOf(caller));
-          return { value: caller.database, ts: input.head, keep: false };
+          const { database, document, identity } = caller;
+          requireDeviceIn(input.writer, database, id, ownerOf(caller));
+          const own = [document, identity].flatMap((ref) => (ref ? keyOf(ref) : []));
+          return { value: { database, own }, ts: input.head, keep: false };
         });
         return value;
       };
-      const close = this.pokes.listen({ database: await find(), device: id, onPoke });
+      const close = this.pokes.listen({ ...(await find()), device: id, onPoke });
       const refusal = async (): Promise<SyncRefusal | undefined> => {
-        const found = await answered(async () => ({ database: await find() }));
+        const found = await answered(find);
         return isSyncRefusal(found) ? found : undefined;
       };
       return { refusal, close };
