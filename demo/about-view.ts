@@ -28,7 +28,7 @@ const TEXT = [
   {
     title: 'What it is',
     paragraphs: [
-      'Burrow is a document database that runs in your browser: it speaks FQL, keeps every version of every document, knows users and their passwords, and needs no server. This app is written against its public interface, as any app would be.',
+      'Burrow is a document database that runs in your browser: it speaks FQL, keeps every version of every document, knows users and their passwords, and needs no server. On the page “Sync” it has one all the same, so that two people can share: everything there goes on without it, too. This app is written against its public interface, as any app would be.',
       'After the first visit it starts and works without a network, data included. Install it from the browser’s menu, if you like.',
     ],
   },
