@@ -1,5 +1,5 @@
 /** An engine over a store, with what a server needs around it: logs, exports, hashing, index builds. */
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHmac, hash, randomBytes } from 'node:crypto';
 import { createEngine } from '../src/engine/engine.ts';
 import type { CommitNotice, Engine, EngineOptions } from '../src/engine/api.ts';
 import { hashOfRootSecret } from '../src/engine/secrets.ts';
@@ -12,6 +12,7 @@ import { pruneChanges } from '../src/sync/hub/prune-changes.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { Background } from './background.ts';
 import { createClock } from './clock.ts';
+import { createDice } from './dice.ts';
 import { prepareHubRows } from './hub-rows.ts';
 import { openGzip } from './open-gzip.ts';
 import { PasswordPool } from './passwords/password-pool.ts';
@@ -49,7 +50,7 @@ export interface OpenedHub {
 const FLUSH_MS = 2000;
 
 export const sha256 = (bytes: Uint8Array): Uint8Array =>
-  new Uint8Array(createHash('sha256').update(bytes).digest());
+  new Uint8Array(hash('sha256', bytes, 'buffer'));
 
 export async function openHub(
   ground: HubGround,
@@ -60,7 +61,7 @@ export async function openHub(
   const root = chooseRootSecret(settings.rootSecret);
   const rows = await prepareHubRows(store, root.hashFor);
   const clock = createClock();
-  const random = (bytes: number): Uint8Array => new Uint8Array(randomBytes(bytes));
+  const random = createDice();
   const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const { regionGroup, hashCost, limits } = settings;
   const pool = new PasswordPool({

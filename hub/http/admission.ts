@@ -1,5 +1,5 @@
 /** Who may ask now: by address, by credential, by what the process can hold. Names of credentials are hashes: no secret stays in memory for it. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { secretOf } from '../../src/http/authorization.ts';
 import type { HubLimits } from '../settings.ts';
@@ -104,7 +104,7 @@ export function credentialOf(header: string | undefined, address: string): Crede
   const secret = secretOf(header)?.split(':')[0];
   if (secret === undefined) return { name: `address ${address}`, isToken: false };
   return {
-    name: createHash('sha256').update(secret).digest('base64'),
+    name: hash('sha256', secret, 'base64'),
     isToken: /^fn[EF]/.test(secret),
   };
 }

@@ -19,11 +19,41 @@ import { TokenBuckets } from './token-buckets.ts';
 /** What is still being sent is listened to for so long after its answer, lest the answer is lost with the connection. */
 const LINGER_MS = 1000;
 
+/** Its body comes later. Who has gone is known when somebody asks: few do. */
+class ArrivedRequest implements HubRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly address: string;
+  readonly base: string;
+  body: string | undefined = undefined;
+  private readonly response: AnyResponse;
+  private gone: AbortController | undefined = undefined;
+
+  constructor(response: AnyResponse, parts: Omit<HubRequest, 'body' | 'signal'>) {
+    this.response = response;
+    this.method = parts.method;
+    this.path = parts.path;
+    this.headers = parts.headers;
+    this.address = parts.address;
+    this.base = parts.base;
+  }
+
+  get signal(): AbortSignal {
+    if (this.gone) return this.gone.signal;
+    const gone = new AbortController();
+    this.gone = gone;
+    if (this.response.closed) gone.abort();
+    else this.response.once('close', () => gone.abort());
+    return gone.signal;
+  }
+}
+
 /** A request on its way. */
 interface Exchange {
   readonly raw: AnyRequest;
   readonly response: AnyResponse;
-  readonly request: HubRequest;
+  readonly request: ArrivedRequest;
   readonly credential: Credential;
   readonly arrivedMs: number;
   readonly route: string;
@@ -138,8 +168,8 @@ export class HubSurface {
       : await readBody(raw, this.settings.limits, this.memory).catch(refusalIn);
     if (read instanceof Refusal) return this.answer(exchange, this.refuse(request, read));
     try {
-      const whole = { ...request, body: read.text };
-      const answer = await this.answerTo(whole, route);
+      request.body = read.text;
+      const answer = await this.answerTo(request, route);
       if (typeof answer.body === 'string') return this.answer(exchange, answer);
       const isFile = answer.headers['content-length'] !== undefined;
       const endStream = isFile ? end : this.admission.beginStream(credential);
@@ -199,19 +229,15 @@ export class HubSurface {
     const arrivedMs = performance.now();
     const headers = headersOf(raw.headers);
     const address = this.addressOf(raw, headers);
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
     const authority = headers[':authority'] ?? headers['host'] ?? '';
     const scheme = this.settings.tls ? 'https' : 'http';
-    const request: HubRequest = {
+    const request = new ArrivedRequest(response, {
       method: raw.method ?? 'GET',
       path: pathOf(raw.url ?? '/'),
       headers,
-      body: undefined,
       address,
       base: this.settings.publicUrl ?? `${scheme}://${authority}`,
-      signal: gone.signal,
-    };
+    });
     const credential = credentialOf(headers['authorization'], address);
     return { raw, response, request, credential, arrivedMs, route };
   }

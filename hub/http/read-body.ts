@@ -58,7 +58,7 @@ export async function readBody(
     held = 0;
   };
   try {
-    const parts = await withDeadline(limits.requestMs, async () => {
+    const text = await within(limits.requestMs, () => {
       if (encoding === 'identity' || encoding === '') return readPlain(request, limits, take);
       if (encoding === 'gzip' || encoding === 'x-gzip') return readGzip(request, limits, take);
       throw new Refusal(
@@ -66,7 +66,7 @@ export async function readBody(
         `Bodies are taken as they are or as gzip, not as ${encoding.slice(0, 32)}.`,
       );
     });
-    return { text: parts.length === 0 ? undefined : Buffer.concat(parts).toString(), release };
+    return { text, release };
   } catch (reason) {
     isOver = true;
     release();
@@ -78,36 +78,69 @@ export async function readBody(
 const tooLarge = ({ requestBytes }: Limits): Refusal =>
   new Refusal('request too large', `The body is larger than ${requestBytes} bytes.`);
 
-/** What loses the race goes on until the connection ends, and may take nothing more. */
-async function withDeadline<T>(ms: number, work: () => Promise<T>): Promise<T> {
-  let late: NodeJS.Timeout | undefined;
-  const refusal = new Promise<never>((_resolve, reject) => {
+/** What is late goes on until the connection ends, and may take nothing more. */
+function within(ms: number, work: () => Promise<readonly Buffer[]>): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
     const text = `The body took more than ${ms} ms to come.`;
-    late = setTimeout(() => reject(new Refusal('request timeout', text)), ms);
+    const late = setTimeout(() => reject(new Refusal('request timeout', text)), ms);
+    const fail = (reason: unknown): void => {
+      clearTimeout(late);
+      reject(reason);
+    };
+    let reading: Promise<readonly Buffer[]>;
+    try {
+      reading = work();
+    } catch (reason) {
+      fail(reason);
+      return;
+    }
+    reading.then((parts) => {
+      clearTimeout(late);
+      const [first] = parts;
+      const whole = parts.length > 1 ? Buffer.concat(parts) : first;
+      resolve(whole?.toString());
+    }, fail);
   });
-  try {
-    return await Promise.race([work(), refusal]);
-  } finally {
-    clearTimeout(late);
-  }
 }
 
-async function readPlain(
+/** By events: most bodies are one part, for which an iterator costs more than all the rest. */
+function readPlain(
   request: AnyRequest,
   limits: Limits,
   take: (bytes: number) => void,
 ): Promise<readonly Buffer[]> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  // Without destroying it: there is still an answer to write.
-  for await (const part of request.iterator({ destroyOnReturn: false })) {
-    const chunk = part as Buffer;
-    bytes += chunk.length;
-    if (bytes > limits.requestBytes) throw tooLarge(limits);
-    take(chunk.length);
-    parts.push(chunk);
-  }
-  return parts;
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    const end = (): void => {
+      request.off('data', hear);
+      request.off('error', fail);
+      request.off('close', leave);
+    };
+    const fail = (reason: unknown): void => {
+      end();
+      reject(reason);
+    };
+    const leave = (): void => fail(new Error('The connection was closed.'));
+    const hear = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      try {
+        if (bytes > limits.requestBytes) throw tooLarge(limits);
+        take(chunk.length);
+        parts.push(chunk);
+      } catch (reason) {
+        fail(reason);
+      }
+    };
+    request.on('data', hear);
+    request.on('error', fail);
+    request.on('close', leave);
+    request.once('end', () => {
+      end();
+      resolve(parts);
+    });
+    if (request.destroyed) leave();
+  });
 }
 
 async function readGzip(
