@@ -12,7 +12,7 @@ const { values: options } = parseArgs({
     strictPort: { type: 'boolean', default: false },
     dev: { type: 'boolean', default: false },
     'hub-port': { type: 'string', default: '8444' },
-    'hub-data': { type: 'string', default: join(root, 'burrow-data', 'demo') },
+    'hub-data': { type: 'string', default: join(root, 'burrow-demo') },
     'app-only': { type: 'boolean', default: false },
   },
 });
