@@ -65,9 +65,6 @@ function placeAt({ range, end }: HeldPart): string | undefined {
   return end === range.lower ? NOTHING : hexOfKey(withoutDatabase(end.slice(0, -1) as Key));
 }
 
-export const isWhole = ({ parts }: AskedSet): boolean =>
-  parts.every(({ end, range }) => end === range.upper);
-
 export const hasNothing = ({ parts }: AskedSet): boolean =>
   parts.every(({ end, range }) => end === range.lower);
 
