@@ -236,13 +236,13 @@ export class Device {
       const found = pulled.sets.find(({ id }) => id === set.id);
       return found ? { ...set, loaded: found.loaded, parts: found.parts } : set;
     });
-    // Nothing of such a set belongs here; tests that have several of them do not look.
-    if (pulled.sets.some(({ error }) => error)) this.documents.clear();
     if (pulled.more) return;
     for (const [name, stored] of this.staged.puts)
       if (stored === undefined) this.documents.delete(name);
       else this.documents.set(name, stored);
     this.staged = undefined;
+    // Nothing of such a set belongs here; tests that have several of them do not look.
+    if (pulled.sets.some(({ error }) => error)) this.documents.clear();
   }
 }
 
