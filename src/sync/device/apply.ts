@@ -4,7 +4,7 @@
  */
 import type { Transactions } from '../../engine/api.ts';
 import type { QueryPlan } from '../../engine/attempt.ts';
-import type { AttemptInput, AttemptResult } from '../../engine/attempts.ts';
+import type { Announced, AttemptInput, AttemptResult } from '../../engine/attempts.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { Overlay } from '../../store/overlay.ts';
 import type { Writer } from '../../store/reader.ts';
@@ -59,6 +59,8 @@ export function attemptApply(
   host: ApplyHost,
 ): Result {
   const state = requireFence(input.writer, fence);
+  if (pulled.epoch === state.epoch && pulled.cursor < (state.cursor ?? 0))
+    throw new Error('An answer came that is older than what is here: somebody on the way kept it.');
   return pulled.more ? stage(state, pulled, input, host) : applyAll(state, pulled, input, host);
 }
 
@@ -259,8 +261,28 @@ function settledSeqOf(
   return Math.min(seq, Math.max(shownSeq, settledSeq));
 }
 
+/** Pending writes again after rows changed under them that no pull brought. */
+export function rebasePending(
+  state: ReplicaState,
+  touched: Touched,
+  input: AttemptInput,
+  host: ApplyHost,
+): { readonly state: ReplicaState; readonly announced: Announced } {
+  const { writer } = input;
+  const pending = outboxOf(writer, state).filter(({ item }) => item.seq > state.shownSeq);
+  const { effects, size } = runAgain(writer, pending, { state, touched, input, host });
+  return {
+    state: { ...state, outboxSize: size, generation: state.generation + 1 },
+    announced: announcementOf(effects, (address) => writer.unlikelyRow(address)),
+  };
+}
+
 /** Pending writes in order, over what is confirmed now; those that nothing touches stay as they are. */
-function runAgain(writer: Writer, pending: readonly OutboxRecord[], rebase: Rebase) {
+function runAgain(
+  writer: Writer,
+  pending: readonly OutboxRecord[],
+  rebase: Pick<Rebase, 'state' | 'touched' | 'input' | 'host'>,
+) {
   const { state, touched } = rebase;
   const view = new Overlay(writer);
   const effects = [];
@@ -300,7 +322,7 @@ function isTouched({ effects, reads }: OutboxRecord, { rows, entries }: Touched)
 function ranAgain(
   record: OutboxRecord,
   view: Overlay,
-  { state, input, host }: Rebase,
+  { state, input, host }: Pick<Rebase, 'state' | 'input' | 'host'>,
 ): OutboxRecord {
   const seen: Seen = { rows: [], ranges: [] };
   const reader = seeing(view, seen);

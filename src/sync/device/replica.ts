@@ -31,7 +31,7 @@ import type {
   WriteState,
 } from './api.ts';
 import { isSameIdentity } from './actor.ts';
-import { attemptApply, publicOf, requireFence, type ApplyHost } from './apply.ts';
+import { attemptApply, publicOf, rebasePending, requireFence, type ApplyHost } from './apply.ts';
 import { dropParts, Touched } from './confirmed.ts';
 import { documentsOfSet, fingerprintOfSet } from './held.ts';
 import { announcementOf, NO_EFFECTS, planFor } from './local-run.ts';
@@ -229,9 +229,18 @@ class StoredReplica implements Replica {
   }
 
   async apply(fence: number, pulled: Pulled): Promise<Applied> {
+    const host = this.applyHost();
+    const { value } = await host.transactions.write((input) =>
+      attemptApply(fence, pulled, input, host),
+    );
+    return value;
+  }
+
+  /** For all attempts of one change. */
+  private applyHost(): ApplyHost {
     const { transactions } = this.options.engine;
     const plans = new Map<string, ReturnType<typeof planFor>>();
-    const host: ApplyHost = {
+    return {
       transactions,
       sha256: this.options.sha256,
       contextOf: (input) => systemContext(input, ROOT_DATABASE, this.options),
@@ -246,8 +255,6 @@ class StoredReplica implements Replica {
         return plan;
       },
     };
-    const { value } = await transactions.write((input) => attemptApply(fence, pulled, input, host));
-    return value;
   }
 
   async takeFence(): Promise<number> {
@@ -260,12 +267,16 @@ class StoredReplica implements Replica {
 
   async greet(fence: number, { hubTime, epoch, actor }: Welcome, arrived: Micros) {
     return this.fenced(fence, (_, state) => {
-      const next = { ...state, skew: hubTime - arrived, actor, epoch: state.epoch ?? epoch };
+      // A clock that was ahead has made times that are to come: they are no floor for what is written now.
+      const lastNow = Math.min(state.lastNow, hubTime);
+      const skew = hubTime - arrived;
+      const next = { ...state, skew, lastNow, actor, epoch: state.epoch ?? epoch };
       return { value: next, next };
     });
   }
 
   async setSets(wanted: readonly { readonly id: string; readonly query: string }[]) {
+    const host = this.applyHost();
     return this.write((input) => {
       const state = requireState(input);
       const known = new Map(state.sets.map((set) => [set.id, set]));
@@ -279,8 +290,10 @@ class StoredReplica implements Replica {
         .flatMap(({ parts }) => parts ?? []);
       const touched = new Touched();
       dropParts(input.writer, dropped, kept, touched);
-      const next = { ...state, sets };
-      return { value: next, next };
+      const chosen = { ...state, sets };
+      if (touched.rows.size === 0) return { value: chosen, next: chosen };
+      const { state: next, announced } = rebasePending(chosen, touched, input, host);
+      return { value: next, next, announced };
     });
   }
 

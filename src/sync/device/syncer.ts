@@ -71,6 +71,7 @@ export interface SyncerOptions {
 const POLL_MS = { listening: 60_000, deaf: 10_000 };
 const SLOW_RETRY_MS = 300_000;
 const LEAST_RETRY_MS = 500;
+const CLOCK_STEP: Micros = 60 * 1_000_000;
 const ANOTHER = 'The login is of another person than the one whose copy this is.';
 const PUSHES_PER_PULL = 4;
 const REFETCH_MAX = 500;
@@ -96,6 +97,7 @@ export class Syncer {
   private isStopped = false;
   private mustCheck = false;
   private bytes = 0;
+  private skew: Micros | undefined = undefined;
   private stopListening: (() => void) | undefined = undefined;
   private running: Promise<void> | undefined = undefined;
   private current: SyncState = 'connecting';
@@ -163,7 +165,7 @@ export class Syncer {
     this.signal.lower();
     const isDone = await this.round();
     this.backoff.reset();
-    if (!isDone || this.isStopped) return;
+    if (!isDone || this.isStopped || !this.isGreeted) return;
     this.enter('live');
     const { listening, deaf } = this.options.pollMs ?? POLL_MS;
     await this.options.wait(this.stopListening ? listening : deaf, this.signal);
@@ -191,7 +193,8 @@ export class Syncer {
     const isOther = state.epoch !== undefined && epoch !== state.epoch;
     if ((isOther || lastSeq < state.settledSeq) && !(await this.reenter(epoch, lastSeq)))
       return this.rename();
-    await replica.greet(this.fence, welcome, clock());
+    const { skew } = await replica.greet(this.fence, welcome, clock());
+    this.skew = skew;
     if (state.isLocked) await replica.lock(false);
     await replica.park(this.fence, false);
     this.isGreeted = true;
@@ -226,8 +229,10 @@ export class Syncer {
     const { replica } = this.options;
     await replica.reenter(this.fence, epoch, lastSeq);
     this.mustCheck = true;
-    const [next] = await replica.outgoing({ count: 1, bytes: 1 });
-    return !next || next.seq === lastSeq + 1;
+    const items = await replica.outgoing({ count: Infinity, bytes: Infinity });
+    const state = await this.requireState();
+    // Also what was refused and discarded leaves a gap that the hub would not pass over.
+    return items.length === state.lastSeq - Math.min(lastSeq, state.lastSeq);
   }
 
   // --- rounds -------------------------------------------------------------------------------------
@@ -260,10 +265,17 @@ export class Syncer {
       const { device, epoch = '', settledSeq } = await this.requireState();
       const pushed = answerOf(await transport.push({ device, epoch, items, settled: settledSeq }));
       const settled = await replica.settle(this.fence, pushed.verdicts);
+      this.lookAtClock(pushed.verdicts.at(-1)?.ts);
       for (const record of settled) events.onVerdict(record);
       if (pushed.verdicts.length === 0) return false;
     }
     return false;
+  }
+
+  /** The clock here was set, or the verdict is an old one: hello measures anew. */
+  private lookAtClock(ts: Micros | undefined): void {
+    if (ts === undefined || this.skew === undefined) return;
+    if (Math.abs(ts - (this.options.clock() + this.skew)) > CLOCK_STEP) this.isGreeted = false;
   }
 
   private async pull(
