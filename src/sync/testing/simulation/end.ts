@@ -48,9 +48,18 @@ async function checkView(world: World, device: SimDevice): Promise<void> {
     const isThere = there.status < 300;
     if (isThere ? here.body === there.body : set?.error) continue;
     world.problems.push(
-      `S4: device ${world.devices.indexOf(device)} of user ${device.user} sees of ${id} ${JSON.stringify(set?.error)}\n  here  ${here.body.slice(0, 900)}\n  there ${there.body.slice(0, 900)}`,
+      `S4: device ${world.devices.indexOf(device)} of user ${device.user} sees of ${id} ${JSON.stringify(set?.error)} ${difference(here.body, there.body)}`,
     );
   }
+}
+
+const SHOWN = 300;
+
+export function difference(here: string, there: string): string {
+  let at = 0;
+  while (at < here.length && here[at] === there[at]) at += 1;
+  const around = (text: string) => text.slice(Math.max(0, at - SHOWN), at + SHOWN);
+  return `from ${at} on\n  here  ${around(here)}\n  there ${around(there)}`;
 }
 
 /** I7: nothing secret is stored. */

@@ -11,6 +11,7 @@ export interface Buggify {
 interface Owner {
   readonly buggify: Buggify;
   isSuspect: boolean;
+  isSpoilt: boolean;
 }
 
 export function instrumented(replica: Replica, process: Process, device: Owner): Replica {
@@ -28,7 +29,9 @@ export function instrumented(replica: Replica, process: Process, device: Owner):
     const applied = await process.during(pulled.more ? 'stage' : 'apply', () =>
       replica.apply(fence, pulled),
     );
-    if (!pulled.more) device.isSuspect = pulled.check;
+    if (pulled.more) return applied;
+    device.isSuspect = pulled.check;
+    device.isSpoilt &&= pulled.check;
     return applied;
   };
   return own;

@@ -147,6 +147,7 @@ function clone(world: World, device: SimDevice): void {
   const twin = world.addDevice(device.user, device.secret, device.wanted);
   twin.memory.version = device.memory.version;
   twin.isSuspect = device.isSuspect;
+  twin.isSpoilt = device.isSpoilt;
   twin.openTab();
 }
 
@@ -166,6 +167,7 @@ async function spoil(world: World, device: SimDevice): Promise<void> {
     { durability: 'relaxed' },
   );
   device.isSuspect = true;
+  device.isSpoilt = true;
   device.openTab();
   // Whatever makes the hub unsure makes it ask for a comparison.
   await putRole(hub.admin(), hub.rules);

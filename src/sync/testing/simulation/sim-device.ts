@@ -54,6 +54,7 @@ export class SimDevice implements Link {
   readonly buggify: Buggify = { pullBytes: undefined, pushItems: undefined };
   /** The hub has asked it to compare, or somebody has spoilt a row: it may hold other rows than the hub says. */
   isSuspect = false;
+  isSpoilt = false;
   /** When the latest round began that brought everything. */
   roundAt = -1;
   private readonly options: SimDeviceOptions;
@@ -204,8 +205,9 @@ export class SimDevice implements Link {
   }
 
   private blame(reason: unknown): void {
-    if (!(reason instanceof Lost) && !(reason instanceof StoreTrouble))
-      this.options.onFault(reason);
+    const isExpected =
+      reason instanceof Lost || reason instanceof StoreTrouble || /Too many/.test(String(reason));
+    if (!isExpected) this.options.onFault(reason);
   }
 
   readonly clock = (): number =>

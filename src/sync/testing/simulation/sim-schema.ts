@@ -10,15 +10,11 @@ export const coll = (name: string) => ({ collection: name });
 export const obj = (fields: Record<string, unknown>) => ({ object: fields });
 export const data = (fields: Record<string, unknown>) => obj({ data: obj(fields) });
 export const userRef = (user: number) => ({ ref: coll('users'), id: String(user + 1) });
-const THEN = 'then';
-
-/** A plain object with `then` would pass for a promise. */
-export const when = (condition: unknown, yes: unknown, no: unknown) =>
-  Object.fromEntries([
-    ['if', condition],
-    [THEN, yes],
-    ['else', no],
-  ]);
+/** As text first: a plain object with `then` would pass for a promise. */
+export const when = (condition: unknown, yes: unknown, no: unknown): unknown =>
+  JSON.parse(
+    `{"if":${JSON.stringify(condition)},"then":${JSON.stringify(yes)},"else":${JSON.stringify(no)}}`,
+  );
 const path = (...field: string[]) => obj({ field });
 
 /** What may change in the course of a simulation. */
