@@ -55,7 +55,11 @@ const TERMINATE = Buffer.from([0x58, 0, 0, 0, 4]);
 class ThreadStream extends Duplex {
   private readonly thread: Promise<Worker>;
   private worker: Worker | undefined = undefined;
-  private written: (() => void) | undefined = undefined;
+  /** Written, and not yet sent: all that is written in one turn goes in one message. */
+  private outgoing: Buffer[] = [];
+  private isAwaited = false;
+  /** When the last answer has come. */
+  private close: (() => void) | undefined = undefined;
 
   constructor(thread: Promise<Worker>) {
     super();
@@ -83,23 +87,31 @@ class ThreadStream extends Duplex {
   override _read(): void {}
 
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this._writev([{ chunk }], done);
+    if (this.outgoing.length === 0) queueMicrotask(() => this.send());
+    this.outgoing.push(chunk);
+    done();
   }
 
-  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
-    const whole = Buffer.concat(chunks.map(({ chunk }) => chunk));
-    if (whole.equals(TERMINATE)) {
-      done();
+  /** One message at a time: the next when the answer has come. */
+  private send(): void {
+    if (this.isAwaited) return;
+    const bytes = Uint8Array.from(Buffer.concat(this.outgoing));
+    this.outgoing = [];
+    if (bytes.length === 0 || TERMINATE.equals(bytes)) {
+      this.close?.();
       return;
     }
-    const bytes = Uint8Array.from(whole);
-    this.written = done;
+    this.isAwaited = true;
     this.worker?.postMessage({ type: 'data', bytes }, [bytes.buffer]);
   }
 
   override _final(done: () => void): void {
-    this.worker?.postMessage({ type: 'close' });
-    done();
+    this.close = () => {
+      this.close = undefined;
+      this.worker?.postMessage({ type: 'close' });
+      done();
+    };
+    this.send();
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
@@ -113,9 +125,8 @@ class ThreadStream extends Duplex {
     else if (message.type === 'closed') this.push(null);
     else {
       this.push(Buffer.from(message.bytes.buffer));
-      const { written } = this;
-      this.written = undefined;
-      written?.();
+      this.isAwaited = false;
+      this.send();
     }
   }
 }
