@@ -196,6 +196,15 @@ export interface Checked {
 /** `GET /sync/events`, server-sent events: something in the sets of a device may have changed. Only a hint; may be lost. */
 export interface Poke {
   readonly head: Micros;
+  /** What a pull would bring now, when it is little. */
+  readonly brought?: Brought;
+}
+
+/** For a device that stands where the hub thinks it does: another one, or one whose sets are others by now, asks. */
+export interface Brought {
+  /** Its cursor. */
+  readonly since: Micros;
+  readonly pulled: Pulled;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** A device's way to its hub: JSON over HTTP, hints as server-sent events. */
 import { createParser } from 'eventsource-parser';
 import type { Exchange, Transport } from '../../src/sync/device/transport.ts';
-import type { SyncRefusal, SyncRefusalCode } from '../../src/sync/protocol.ts';
+import type { Poke, SyncRefusal, SyncRefusalCode } from '../../src/sync/protocol.ts';
 
 export interface HttpTransportOptions {
   /** Of the hub, without a slash at the end. */
@@ -86,7 +86,7 @@ function refusalIn(json: unknown): SyncRefusal | undefined {
 async function listen(
   { url, token, fetch }: HttpTransportOptions,
   device: string,
-  onPoke: (poke: { readonly head: number }) => void,
+  onPoke: (poke: Poke) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const answer = await fetch(`${url}/sync/events?device=${device}`, {
@@ -97,7 +97,7 @@ async function listen(
   if (!answer.ok || !answer.body) return;
   const parser = createParser({
     onEvent: ({ event, data }) => {
-      if (event === undefined || event === 'poke') onPoke(JSON.parse(data) as { head: number });
+      if (event === undefined || event === 'poke') onPoke(JSON.parse(data) as Poke);
     },
   });
   const decoder = new TextDecoder();

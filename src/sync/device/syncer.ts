@@ -6,6 +6,7 @@ import { SYNC_LIMITS } from '../../limits.ts';
 import type { Micros } from '../../values/value.ts';
 import {
   SYNC_PROTOCOL,
+  type Brought,
   type DocumentName,
   type Pulled,
   type SyncRefusal,
@@ -96,6 +97,10 @@ export class Syncer {
   private isGreeted = false;
   private isStopped = false;
   private mustCheck = false;
+  /** Whoever kicked wants to know what the hub has now. */
+  private mustAsk = true;
+  /** What came along with the latest hint. */
+  private brought: Brought | undefined = undefined;
   private bytes = 0;
   private skew: Micros | undefined = undefined;
   private stopListening: (() => void) | undefined = undefined;
@@ -117,6 +122,7 @@ export class Syncer {
 
   /** Something moved: a write was made, the network is back, somebody logged in. */
   kick(): void {
+    this.mustAsk = true;
     this.signal.raise();
   }
 
@@ -241,6 +247,11 @@ export class Syncer {
   private async round(): Promise<boolean> {
     const { events } = this.options;
     const since = this.options.wallClock();
+    const taken = await this.takeBrought();
+    if (taken) {
+      await this.tellProgress(taken);
+      return true;
+    }
     const isPushed = await this.push();
     const { state, isWhole } = await this.pull([]);
     await this.tellProgress(state);
@@ -281,7 +292,7 @@ export class Syncer {
   private async pull(
     refetch: readonly DocumentName[],
   ): Promise<{ readonly state: ReplicaState; readonly isWhole: boolean }> {
-    const { replica, transport, events } = this.options;
+    const { transport } = this.options;
     const before = await this.requireState();
     const pulled: Pulled = answerOf(
       await transport.pull({
@@ -295,11 +306,35 @@ export class Syncer {
         maxBytes: SYNC_LIMITS.pullBytes,
       }),
     );
+    const state = await this.apply(pulled);
+    return { state, isWhole: !pulled.more && state.sets.every(isLoaded) };
+  }
+
+  private async apply(pulled: Pulled): Promise<ReplicaState> {
+    const { replica, events } = this.options;
     const { state, bytes, settled } = await replica.apply(this.fence, pulled);
     this.bytes += bytes;
     this.mustCheck ||= pulled.check;
     for (const record of settled) events.onVerdict(record);
-    return { state, isWhole: !pulled.more && state.sets.every(isLoaded) };
+    return state;
+  }
+
+  /** A hint that says all there is to know needs no round. Undefined: it did not, or is for another state than this one. */
+  private async takeBrought(): Promise<ReplicaState | undefined> {
+    const { brought, mustAsk } = this;
+    this.brought = undefined;
+    this.mustAsk = false;
+    if (!brought || mustAsk || this.mustCheck) return undefined;
+    const { since, pulled } = brought;
+    const { cursor, epoch, staged, sets } = await this.requireState();
+    const ids = new Set(pulled.sets.map(({ id }) => id));
+    const isMeant =
+      since === cursor &&
+      pulled.epoch === epoch &&
+      !staged &&
+      ids.size === sets.length &&
+      sets.every((set) => ids.has(set.id) && isLoaded(set));
+    return isMeant ? this.apply(pulled) : undefined;
   }
 
   // --- differences --------------------------------------------------------------------------------
@@ -394,7 +429,10 @@ export class Syncer {
   private listen(device: string): void {
     this.deafen();
     const stop = this.options.transport.listen(device, {
-      onPoke: () => this.kick(),
+      onPoke: ({ brought }) => {
+        this.brought = brought;
+        this.signal.raise();
+      },
       onEnd: () => {
         if (this.stopListening !== stop) return;
         this.stopListening = undefined;

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { coll, create, doc, obj } from '../../engine/testing/engine-world.ts';
 import type { Poke } from '../protocol.ts';
 import { accepted, HubWorld, type Device } from './testing/hub-world.ts';
@@ -29,7 +29,7 @@ async function listen(world: HubWorld, device: Device) {
     await Promise.resolve();
     return pokes.splice(0).length;
   };
-  return { subscription, heard };
+  return { subscription, heard, pokes };
 }
 
 test('a device is poked when a commit touches its sets, and not when it touches others', async () => {
@@ -110,4 +110,52 @@ test('only its owner listens for a device, by a name that is one', async () => {
   expect(await subscribe(other, device.id)).toMatchObject({ code: 'device_taken' });
   expect(await subscribe(device.secret, 'x')).toMatchObject({ code: 'bad_message' });
   expect(await subscribe('nobody', device.id)).toMatchObject({ code: 'needs_login' });
+});
+
+test('a device that has pulled since it listens is brought what it would pull, as far as it stands there', async () => {
+  const world = await open();
+  const device = (await world.device()).watch(THINGS);
+  const { pokes } = await listen(world, device);
+  await device.pull();
+  const stood = device.cursor;
+  await world.ask(create(doc('things', 1), { kind: 'a' }));
+  await vi.waitFor(() => expect(pokes).toHaveLength(1));
+  const [first] = pokes;
+  expect(first?.brought?.since).toBe(stood);
+  expect(first?.brought?.pulled.puts.map(([, id]) => id)).toEqual(['1']);
+  // What was brought counts as taken: the next goes on from there.
+  await world.ask(create(doc('things', 2), { kind: 'a' }));
+  await vi.waitFor(() => expect(pokes).toHaveLength(2));
+  expect(pokes[1]?.brought?.since).toBe(first?.brought?.pulled.cursor);
+  expect(pokes[1]?.brought?.pulled.puts.map(([, id]) => id)).toEqual(['2']);
+});
+
+test('what does not fit is not brought: the device is told to ask', async () => {
+  const world = await open();
+  const device = (await world.device()).watch(THINGS);
+  const { pokes } = await listen(world, device);
+  await device.pull();
+  const text = 'x'.repeat(40_000);
+  const both = [1, 2].map((id) => create(doc('things', id), { text }));
+  await world.ask({ do: both });
+  await vi.waitFor(() => expect(pokes).toHaveLength(1));
+  expect(pokes[0]?.brought).toBeUndefined();
+  await device.pull();
+  expect([...device.documents.keys()]).toHaveLength(2);
+});
+
+test('a device is not told of what it pushes itself, but of what others do meanwhile', async () => {
+  const world = await open();
+  const device = (await world.device()).watch(THINGS);
+  const { pokes } = await listen(world, device);
+  await device.pull();
+  await device.push(device.item({ query: create(doc('things', 1)) }));
+  await Promise.resolve();
+  expect(pokes).toEqual([]);
+  await world.ask(create(doc('things', 2)));
+  await device.pull();
+  expect([...device.documents.keys()]).toHaveLength(2);
+  expect(pokes).toEqual([]);
+  await world.ask(create(doc('things', 3)));
+  await vi.waitFor(() => expect(pokes).toHaveLength(1));
 });

@@ -4,7 +4,7 @@ import type { CommitNotice } from '../../engine/api.ts';
 import { isNative } from '../../engine/definitions.ts';
 import { NATIVE, type CollectionId, type DatabaseId } from '../../values/value.ts';
 import type { PartRange } from '../parts.ts';
-import type { DeviceId, Poke } from '../protocol.ts';
+import type { DeviceId, Poke, Pull, Pulled } from '../protocol.ts';
 import type { AskedSet } from './asked-sets.ts';
 import { ScopeFacts, type Scope } from './scope.ts';
 
@@ -22,6 +22,16 @@ interface Listener {
   readonly onPoke: (poke: Poke) => void;
 }
 
+/** What is known of a device that listens. */
+interface Standing {
+  readonly listeners: Set<Listener>;
+  /** It pushes, and pulls after that by itself. */
+  isPushing: boolean;
+  /** What it was not told of therefore. */
+  heldBack: Poke | undefined;
+  next: Pull | undefined;
+}
+
 interface Changes {
   readonly keys: Key[];
   readonly entries: Key[];
@@ -30,20 +40,33 @@ interface Changes {
 const REMEMBERED_MAX = 10_000;
 
 export class Pokes {
-  private readonly listeners = new Set<Listener>();
+  private readonly standings = new Map<string, Standing>();
   private readonly watches = new Map<string, Watch>();
 
   noteCommit(notice: CommitNotice): void {
-    if (this.listeners.size === 0) return;
+    if (this.standings.size === 0) return;
     const byDatabase = changesIn(notice);
-    for (const listener of this.listeners) {
-      const changes = byDatabase.get(listener.database);
-      const watch = this.watches.get(nameOf(listener));
-      if (changes && isMet(listener, watch, changes)) listener.onPoke({ head: notice.ts });
+    const poke: Poke = { head: notice.ts };
+    for (const [name, standing] of this.standings) {
+      const watch = this.watches.get(name);
+      const isAnyMet = [...standing.listeners].some((listener) => {
+        const changes = byDatabase.get(listener.database);
+        return changes && isMet(listener, watch, changes);
+      });
+      if (!isAnyMet) continue;
+      if (standing.isPushing) standing.heldBack = poke;
+      else tell(standing, poke);
     }
   }
 
-  notePull(device: DeviceId, pulled: PulledHere): void {
+  /** From now until it pulls it need not be told: it looks by itself. */
+  notePush(whose: Pick<Listener, 'database' | 'device'>): void {
+    const standing = this.standings.get(nameOf(whose));
+    if (standing) standing.isPushing = true;
+  }
+
+  /** @param next as it will ask after that, where that can be told */
+  notePull(device: DeviceId, pulled: PulledHere, next: Pull | undefined): void {
     const { database, sets, scope } = pulled;
     const name = nameOf({ database, device });
     const ranges = sets.flatMap(({ parts }) => parts.map(({ range }) => range));
@@ -53,16 +76,37 @@ export class Pokes {
       if (this.watches.size <= REMEMBERED_MAX) break;
       this.watches.delete(oldest);
     }
+    const standing = this.standings.get(name);
+    if (!standing) return;
+    const { heldBack } = standing;
+    Object.assign(standing, { isPushing: false, heldBack: undefined, next });
+    if (heldBack && heldBack.head > pulled.pulled.cursor) tell(standing, heldBack);
+  }
+
+  nextPull(whose: Pick<Listener, 'database' | 'device'>): Pull | undefined {
+    return this.standings.get(nameOf(whose))?.next;
   }
 
   /** Returns the way to stop. */
   listen(listener: Listener): () => void {
-    this.listeners.add(listener);
-    return () => void this.listeners.delete(listener);
+    const name = nameOf(listener);
+    const { listeners } = this.standings.get(name) ?? { listeners: new Set() };
+    listeners.add(listener);
+    this.standings.set(name, { listeners, isPushing: false, heldBack: undefined, next: undefined });
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.standings.get(name)?.listeners === listeners)
+        this.standings.delete(name);
+    };
   }
 }
 
+function tell({ listeners }: Standing, poke: Poke): void {
+  for (const { onPoke } of listeners) onPoke(poke);
+}
+
 interface PulledHere {
+  readonly pulled: Pick<Pulled, 'cursor'>;
   readonly database: DatabaseId;
   readonly sets: readonly AskedSet[];
   readonly scope: Scope;

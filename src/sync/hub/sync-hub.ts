@@ -22,6 +22,7 @@ import {
   type AskerHost,
   type Exchange,
 } from './asker.ts';
+import { Courier, nextPull } from './courier.ts';
 import { attemptCheck, CHECK_START, differingIn, settled, type CheckSlice } from './check.ts';
 import { deviceIn, deviceRow, epochIn, requireDeviceIn, requireEpoch } from './device-rows.ts';
 import { Pokes } from './pokes.ts';
@@ -146,6 +147,7 @@ class Hub implements SyncHub {
         return { value: { database: caller.database, owner, record }, ts: head, keep: false };
       });
       const { record, ...whose } = value;
+      this.pokes.notePush({ database: whose.database, device: push.device });
       const verdicts = await judgeAll(push, { ...whose, exchange }, this.pushHost);
       return { lastSeq: Math.max(record.lastSeq, verdicts.at(-1)?.seq ?? 0), verdicts };
     });
@@ -159,7 +161,7 @@ class Hub implements SyncHub {
         attemptPull(pull, exchange, input, this.options),
       );
       await this.keepScope(pull.device, value);
-      this.pokes.notePull(pull.device, value);
+      this.pokes.notePull(pull.device, value, nextPull(pull, value.pulled));
       return value.pulled;
     });
   }
@@ -225,7 +227,13 @@ class Hub implements SyncHub {
         });
         return value;
       };
-      const close = this.pokes.listen({ ...(await find()), device: id, onPoke });
+      const whose = { ...(await find()), device: id };
+      const courier = new Courier({
+        nextPull: () => this.pokes.nextPull(whose),
+        pull: (message) => this.pull(secret, message),
+        onPoke,
+      });
+      const close = this.pokes.listen({ ...whose, onPoke: (poke) => courier.note(poke) });
       const refusal = async (): Promise<SyncRefusal | undefined> => {
         const found = await answered(find);
         return isSyncRefusal(found) ? found : undefined;
