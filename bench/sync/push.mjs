@@ -27,10 +27,10 @@ async function sendDirectly({ url, secret }, queries) {
 export async function measurePush({ contender, round, pageUrl, browsers, server }, { queued }) {
   const { page, close } = await openSide(browsers.a, pageUrl);
   const options = { url: server.url, secret: server.secret, name: contender };
-  await page.evaluate(([name, given]) => window.bench.open(name, given), /** @type {const} */ ([
-    contender,
-    options,
-  ]));
+  await page.evaluate(
+    ([name, given]) => window.bench.open(name, given),
+    /** @type {const} */ ([contender, options]),
+  );
   const results = { pushed: [], direct: [], submitted: [], synced: [] };
   for (let turn = 0; turn < TURNS; turn++) {
     const notesOf = (/** @type {string} */ way) =>

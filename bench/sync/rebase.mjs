@@ -9,10 +9,10 @@ export async function measureRebase(slot, { pending, incoming }) {
   const { contender, round, pageUrl, browsers, server } = slot;
   const { page, close } = await openSide(browsers.b, pageUrl);
   const options = { url: server.url, secret: server.secret, name: `${contender} rebase` };
-  await page.evaluate(([name, given]) => window.bench.open(name, given), /** @type {const} */ ([
-    contender,
-    options,
-  ]));
+  await page.evaluate(
+    ([name, given]) => window.bench.open(name, given),
+    /** @type {const} */ ([contender, options]),
+  );
   const floor = await gapsOf(page, () => new Promise((resolve) => setTimeout(resolve, 1500)));
   const results = { apply: [], run: [], rebase: [], floor, applyGap: [], rebaseGap: [] };
   const watched = `rebase ${contender} ${round}`;
@@ -40,10 +40,10 @@ export async function measureRebase(slot, { pending, incoming }) {
     await page.evaluate(() => window.bench.whenSynced());
 
     await setNetwork(page, 'offline');
-    const targets = Array.from({ length: pending }, (_, i) => String(1 + i * Math.floor(incoming / pending)));
-    results.run.push(
-      await page.evaluate((given) => window.bench.updateMany(given), targets),
+    const targets = Array.from({ length: pending }, (_, i) =>
+      String(1 + i * Math.floor(incoming / pending)),
     );
+    results.run.push(await page.evaluate((given) => window.bench.updateMany(given), targets));
     const together = await takeUp(`${watched} ${turn} together`, 'swallows pushes');
     results.rebase.push(together.ms);
     results.rebaseGap.push(together.gaps);
@@ -66,19 +66,22 @@ async function gapsOf(page, work) {
 /** When the worker had the last answer to a pull that brought documents. @param {import('playwright').Page} page @returns {Promise<number>} */
 async function pulledAt(page) {
   const all = await Promise.all(
-    page.workers().map((worker) =>
-      worker.evaluate(
-        () =>
-          /** @type {typeof globalThis & { gate?: { pulledAt: number } }} */ (globalThis).gate
-            ?.pulledAt ?? 0,
+    page
+      .workers()
+      .map((worker) =>
+        worker.evaluate(
+          () =>
+            /** @type {typeof globalThis & { gate?: { pulledAt: number } }} */ (globalThis).gate
+              ?.pulledAt ?? 0,
+        ),
       ),
-    ),
   );
   return Math.max(...all);
 }
 
 const object = (/** @type {object} */ members) => ({ object: members });
-const numbered = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => String(i + 1));
+const numbered = (/** @type {number} */ count) =>
+  Array.from({ length: count }, (_, i) => String(i + 1));
 const refTo = (/** @type {unknown} */ id) => ({ ref: { collection: 'notes' }, id });
 
 /** Documents 1 to `count`, made where they are not there yet. @param {number} count */

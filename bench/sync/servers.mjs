@@ -27,7 +27,9 @@ async function startHub() {
   await bundleHub(programs, { packages: 'outside' });
   const { found: url, stop } = await startProcess(
     [
-      ...(process.env.BURROW_BENCH_PROFILE ? ['--cpu-prof', '--cpu-prof-dir', process.env.BURROW_BENCH_PROFILE] : []),
+      ...(process.env.BURROW_BENCH_PROFILE
+        ? ['--cpu-prof', '--cpu-prof-dir', process.env.BURROW_BENCH_PROFILE]
+        : []),
       join(programs, 'main.mjs'),
       'hub',
       ...['--port', '0', '--data', join(folder, 'hub'), '--cors', '*', '--log-level', 'silent'],

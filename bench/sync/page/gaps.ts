@@ -44,7 +44,9 @@ export function startGaps(): Gaps {
 }
 
 /** Starts a watch, or ends the one that runs. */
-export async function watchGaps(isOn: boolean): Promise<Awaited<ReturnType<Gaps['stop']>> | undefined> {
+export async function watchGaps(
+  isOn: boolean,
+): Promise<Awaited<ReturnType<Gaps['stop']>> | undefined> {
   const before = current;
   current = isOn ? startGaps() : undefined;
   return before?.stop();
