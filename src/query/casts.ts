@@ -30,7 +30,7 @@ import type { ReadTime } from './session.ts';
 
 // --- places and faults --------------------------------------------------------------------------
 
-const NO_STEPS: readonly Step[] = [];
+export const NO_STEPS: readonly Step[] = [];
 
 /** The place of the argument `key` of the form at `place`. */
 export const argumentAt = (place: ArgumentPlace['place'], key: string): ArgumentPlace => ({
@@ -126,9 +126,7 @@ export function castElements<T>(
 ): readonly T[] {
   try {
     // The common case makes no places: faults of this pass are made again below, at their index.
-    const results: T[] = [];
-    for (const element of elements) results.push(cast(element, where));
-    return results;
+    return castAll(cast, elements, where);
   } catch (failure) {
     if (!(failure instanceof QueryFailure)) throw failure;
   }
@@ -142,6 +140,14 @@ export function castElements<T>(
     }
   });
   throw new QueryFailure(faults);
+}
+
+/** Most casts give what they were given: then nothing is made. */
+function castAll<T>(cast: Cast<T>, elements: readonly Value[], where: ArgumentPlace): readonly T[] {
+  for (const element of elements) {
+    if (cast(element, where) !== element) return elements.map((each) => cast(each, where));
+  }
+  return elements as readonly unknown[] as readonly T[];
 }
 
 /** `X*`: one X, or an array of X. */

@@ -41,7 +41,7 @@ const CHILDREN: ChildrenByKind = {
   or: itemsOf,
   at: (node) => [node.time, node.body],
   call: (node) =>
-    node.arguments.map(({ given }) => ('lambda' in given ? given.lambda.body : given.node)),
+    node.arguments.flatMap(({ node: expression, lambda }) => lambda?.body ?? expression ?? []),
 };
 
 // The kind of a node picks the function for that kind.

@@ -5,7 +5,7 @@
 import { Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { arrayWeight, objectWeight, textWeight, weightOf, type Weights } from '../values/weight.ts';
-import { isArray, isKind, isObject, type Value } from '../values/value.ts';
+import { isArray, isKind, isObject, type ObjectValue, type Value } from '../values/value.ts';
 
 const FEW = 16;
 
@@ -39,17 +39,28 @@ export class Memory {
    * @returns bytes taken
    * @throws Refusal `limit_exceeded`, also when the value is too large to be walked
    */
-  takeValue(value: string | Extract<Value, object>): number {
+  takeValue(value: Extract<Value, object>): number {
     const bytes = this.ownWeight(value);
     this.take(bytes);
-    if (typeof value !== 'string' && this.weightOf(value) > LIMITS.queryBytes) refuseBytes();
+    if (this.weightOf(value) > LIMITS.queryBytes) refuseBytes();
     return bytes;
+  }
+
+  /** A text just made. @throws Refusal `limit_exceeded` */
+  takeText(text: string): void {
+    this.take(textWeight(isWide(text) ? text.length * 2 : text.length));
   }
 
   /** `takeValue` of an array. `isFlat`: it holds no other: few such need no weighing. */
   takeItems(items: readonly Value[], isFlat: boolean): void {
     if (isFlat && items.length <= FEW) this.take(arrayWeight(items.length));
     else this.takeValue(items);
+  }
+
+  /** `takeValue` of an object, likewise. */
+  takeMembers(object: ObjectValue, isFlat: boolean): void {
+    if (isFlat && object.size <= FEW) this.take(objectWeight(object.size));
+    else this.takeValue(object);
   }
 
   /** Of all that was made since `mark` only `kept` is still in use. */
@@ -75,10 +86,7 @@ export class Memory {
     this.known = new WeakMap();
   }
 
-  private ownWeight(value: string | Extract<Value, object>): number {
-    if (typeof value === 'string') {
-      return textWeight(isWide(value) ? value.length * 2 : value.length);
-    }
+  private ownWeight(value: Extract<Value, object>): number {
     if (isArray(value)) return arrayWeight(value.length);
     if (isObject(value)) return objectWeight(value.size);
     return isKind(value, 'page') ? this.weightOf(value) : OTHER;

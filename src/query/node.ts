@@ -59,12 +59,11 @@ interface Base {
   readonly effect: Effect;
 }
 
-/** An argument that is there. */
-export interface Argument {
-  readonly key: string;
+/** An argument that is there, and where its faults stand: an expression or, written in place, a lambda. */
+export interface Argument extends ArgumentPlace {
   readonly parameter: Parameter<unknown>;
-  readonly where: ArgumentPlace;
-  readonly given: { readonly node: Node } | { readonly lambda: LambdaNode };
+  readonly node: Node | undefined;
+  readonly lambda: LambdaNode | undefined;
 }
 
 export type Node =

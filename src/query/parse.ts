@@ -6,7 +6,7 @@ import { JsonError, parseJson, stringifyJson, type Json, type JsonObject } from 
 import { fail, type Fault, isStackExhausted, QueryFailure, type Step } from '../errors.ts';
 import { Double, isArray, isObject } from '../values/value.ts';
 import type { Lambda, Value } from '../values/value.ts';
-import { argumentAt } from './casts.ts';
+import { NO_STEPS } from './casts.ts';
 import type { Parameter } from './define.ts';
 import { LambdaValue } from './lambda-value.ts';
 import { Deferred, expected, invalid, type Literal } from './literal.ts';
@@ -163,21 +163,19 @@ class Parser implements FormParser {
     place: Where,
   ): Parsed {
     let effect = row.declared;
-    const given: Argument[] = [];
-    for (const [key, parameter] of parameters) {
+    const given = parameters.map(([key, parameter]): Argument => {
       const value = json.get(key) ?? null;
-      const where = argumentAt(place, key);
+      let node: Node | undefined;
+      let lambda: LambdaNode | undefined;
       if (TAKES_LAMBDA[parameter.form] && isLambda(value)) {
-        const lambda = this.lambda(value, at(place, key));
-        effect = strongest(effect, lambda.effect);
-        given.push({ key, parameter, where, given: { lambda } });
+        lambda = this.lambda(value, at(place, key));
       } else {
         if (parameter.form === 'lambda') expected('Lambda', value, at(place, key));
-        const node = toNode(this.part(value, place, key));
-        effect = strongest(effect, node.effect);
-        given.push({ key, parameter, where, given: { node } });
+        node = toNode(this.part(value, place, key));
       }
-    }
+      effect = strongest(effect, (lambda ?? node)?.effect ?? 'pure');
+      return { place, key, steps: NO_STEPS, parameter, node, lambda };
+    });
     return new Dynamic({ kind: 'call', row, arguments: given, place, effect });
   }
 

@@ -64,16 +64,15 @@ function kept(value: object, weight: number, known: Weights): number {
 }
 
 function weightOfArray(items: readonly Value[], known: Weights): number {
-  const found = known.get(items);
+  const isLeaf = items.length <= LEAF_MAX && !items.some(isHolder);
+  const found = isLeaf ? undefined : known.get(items);
   if (found !== undefined) return found;
-  let isLeaf = items.length <= LEAF_MAX;
   let weight = arrayWeight(items.length);
-  for (const item of items) {
-    if (typeof item === 'object' && item !== null) isLeaf = false;
-    weight += weightOf(item, known);
-  }
+  for (const item of items) weight += weightOf(item, known);
   return isLeaf ? weight : kept(items, weight, known);
 }
+
+const isHolder = (value: Value): boolean => typeof value === 'object' && value !== null;
 
 function weightOfObject(object: ObjectValue, known: Weights): number {
   const found = known.get(object);

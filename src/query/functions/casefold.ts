@@ -61,7 +61,7 @@ const casefoldRow = define(
       chargeText(context, value.length);
       const normalized = normalize(value);
       requireTextSize(context, normalized.length);
-      context.session.memory.takeValue(normalized);
+      context.session.memory.takeText(normalized);
       return normalized;
     });
     const [only] = results;

@@ -21,14 +21,21 @@ import { roundNumber, truncateNumber } from './rounding.ts';
 // --- folds ----------------------------------------------------------------------------------------
 
 /** Integer while all operands so far are Integers, Double from the first Double on. */
-const foldNumbers = (
+function foldNumbers(
   operands: readonly NumberValue[],
   ofIntegers: (a: IntegerValue, b: IntegerValue) => NumberValue,
   ofDoubles: (a: number, b: number) => number,
-): NumberValue =>
-  operands.reduce((a, b) =>
-    isInteger(a) && isInteger(b) ? ofIntegers(a, b) : double(ofDoubles(toDouble(a), toDouble(b))),
-  );
+): NumberValue {
+  let result = operands[0] ?? 0;
+  for (let i = 1; i < operands.length; i += 1) {
+    const next = operands[i] ?? 0;
+    result =
+      isInteger(result) && isInteger(next)
+        ? ofIntegers(result, next)
+        : double(ofDoubles(toDouble(result), toDouble(next)));
+  }
+  return result;
+}
 
 const operands = param(someOf(number), 'Number+');
 
