@@ -159,6 +159,45 @@ test('logging out locks the copy; the password opens it, also without network', 
   await context.close();
 });
 
+test('in one browser the link opens the other person’s window; with the browser offline both go on, over a reload', async ({
+  browser,
+}) => {
+  const { context, page: ada } = await openWindow(browser);
+  await logIn(ada, 'Ada');
+  await ada.evaluate(async () => {
+    await navigator.serviceWorker.ready;
+  });
+  const opening = context.waitForEvent('page');
+  await ada.getByTestId('other-window').click();
+  const ben = await opening;
+  await expect(ben.getByRole('radio', { name: 'Ben' })).toBeChecked();
+  await logIn(ben, 'Ben');
+  // The same person twice: two windows of one copy.
+  const again = await context.newPage();
+  await again.goto('./#/sync/1');
+  await expect(again.getByTestId('sync-person')).toHaveText('Ada’s copy');
+  await addNote(ada, 'A dipper');
+  await expect(note(ben, 'A dipper')).toBeVisible();
+  await expect(note(again, 'A dipper')).toBeVisible();
+
+  await context.setOffline(true);
+  await expect(badge(ben)).toContainText('Offline');
+  await expect(ben.getByTestId('network')).toBeDisabled();
+  await addNote(ben, 'A crane');
+  await press(ada, '+1 “A dipper”');
+  await expect(note(again, 'A dipper')).toHaveAttribute('data-count', '1');
+  await ben.reload();
+  await expect(note(ben, 'A crane')).toBeVisible();
+  await expect(writes(ben).first()).toContainText('Waiting');
+  await context.setOffline(false);
+  await expect(note(ada, 'A crane')).toBeVisible();
+  await expect(note(again, 'A crane')).toBeVisible();
+  await expect(note(ben, 'A dipper')).toHaveAttribute('data-count', '1');
+  await expect(badge(ben)).toContainText('In step');
+  await expect(badge(again)).toContainText('In step');
+  await context.close();
+});
+
 for (const width of [390, 1280]) {
   test(`the page fits ${width} px, and its controls have names`, async ({ browser }) => {
     const { context, page } = await openWindow(browser, width);

@@ -35,15 +35,19 @@ export function networkSwitch({ person, sync }: NoteCopy, signal: AbortSignal): 
       fill(hint, 'The server of this page cannot be reached: there is no network at all.');
     }
   };
+  /** It would find out by itself, a little later. */
+  const tryNow = (): void => {
+    sync.whenSynced().catch(() => undefined);
+  };
   const turn = async (): Promise<void> => {
     const isOn = button.getAttribute('aria-checked') === 'false';
     await turnNetwork(person, isOn).catch(() => undefined);
     await look();
-    // It would try again by itself, in a few seconds.
-    if (isOn) sync.whenSynced().catch(() => undefined);
+    tryNow();
   };
   button.addEventListener('click', () => void turn());
   sync.addEventListener('state', () => void look(), { signal });
+  for (const change of ['online', 'offline']) addEventListener(change, tryNow, { signal });
   const timer = setInterval(() => void look(), LOOK_MS);
   signal.addEventListener('abort', () => clearInterval(timer));
   show(true);

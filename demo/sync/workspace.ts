@@ -77,7 +77,7 @@ async function forget(copy: NoteCopy): Promise<void> {
 const windowLink = ({ id, name }: Person): HTMLElement =>
   h(
     'a',
-    { href: `#/sync/${id}`, target: `burrow-sync-${id}`, 'data-testid': 'other-window' },
+    { href: `#/sync/${id}`, target: '_blank', rel: 'noopener', 'data-testid': 'other-window' },
     `Open ${name}’s window beside this one`,
   );
 

@@ -82,7 +82,8 @@ export class SyncSession {
     const made = Array.from(options.random(24), (each) => each.toString(36).padStart(2, '0'));
     this.secret = options.secret ?? `burrow-sync-${made.join('')}`;
     this.login = new CopyLogin(options);
-    addEventListener('online', () => this.kick());
+    // Gone: the next exchange finds out, and says so.
+    for (const change of ['online', 'offline']) addEventListener(change, () => this.kick());
     this.waits = new Waits({
       replica: options.replica,
       tell: (write) => options.tell({ type: 'sync-verdict', write }),
