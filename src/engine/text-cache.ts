@@ -1,19 +1,24 @@
 /** What was made of a text lately: parsed queries. Bounded by the size of the texts. */
 const TEXT_MAX = 64 * 1024;
+/** What is made of a longer one is kept when it comes again: most long texts hold data, and come once. */
+const KEPT_AT_ONCE_MAX = 4 * 1024;
 const TOTAL_MAX = 4 * 1024 * 1024;
 
 export class TextCache<T> {
-  private young = new Map<string, T>();
-  private old = new Map<string, T>();
+  /** Undefined: seen once. */
+  private young = new Map<string, T | undefined>();
+  private old: ReadonlyMap<string, T | undefined> = new Map();
   private size = 0;
 
   get(text: string, make: () => T): T {
     if (text.length > TEXT_MAX) return make();
     const young = this.young.get(text);
     if (young !== undefined) return young;
+    const isNew = !this.young.has(text);
+    const isKept = text.length <= KEPT_AT_ONCE_MAX || !isNew || this.old.has(text);
     const value = this.old.get(text) ?? make();
-    this.young.set(text, value);
-    this.size += text.length;
+    this.young.set(text, isKept ? value : undefined);
+    if (isNew) this.size += text.length;
     if (this.size > TOTAL_MAX / 2) {
       this.old = this.young;
       this.young = new Map();

@@ -114,21 +114,19 @@ class Parser implements FormParser {
   }
 
   private array(json: readonly Json[], place: Where): Parsed {
-    const items: Parsed[] = [];
     let isConstant = true;
-    for (const item of json) {
-      const parsed = this.part(item, place, items.length);
+    const items = json.map((item, index) => {
+      const parsed = this.part(item, place, index);
       isConstant &&= !(parsed instanceof Dynamic);
-      items.push(parsed);
-    }
+      return parsed;
+    });
     if (isConstant) return items as readonly Value[];
     const nodes = items.map(toNode);
     return new Dynamic({ kind: 'array', items: nodes, place, effect: effectOfAll(nodes) });
   }
 
   private form(json: JsonObject, place: Where): Parsed {
-    const keys = [...json.keys()];
-    const found = lookup(keys, this.apiVersion);
+    const found = lookup(json, this.apiVersion);
     if (found) {
       return 'basic' in found
         ? BASIC_READERS[found.basic](this, json, place)
@@ -136,10 +134,10 @@ class Parser implements FormParser {
     }
     const tag = escapeTag(json);
     if (tag !== undefined) return this.literal(readEscape(tag, json, place, this.literals), place);
-    if (keys.length === 1 && keys[0] === '@obj') return this.escaped(json, place);
+    if (json.size === 1 && json.has('@obj')) return this.escaped(json, place);
     return invalid(
       place,
-      `No form/function found, or invalid argument keys: { ${keys.join(', ')} }.`,
+      `No form/function found, or invalid argument keys: { ${[...json.keys()].join(', ')} }.`,
     );
   }
 

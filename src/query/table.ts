@@ -106,9 +106,16 @@ function indexForms(rows: readonly FunctionRow[]): ReadonlyMap<string, FoundForm
 
 const FORMS = indexForms(FUNCTION_ROWS);
 
-/** The form with exactly these keys at this version. */
-export function lookup(keys: readonly string[], apiVersion: ApiVersion): FoundForm | undefined {
-  const [only] = keys;
-  const form = FORMS.get(keys.length === 1 && only !== undefined ? only : nameOf(keys));
+function onlyKey(json: ReadonlyMap<string, unknown>): string {
+  for (const key of json.keys()) return key;
+  return '';
+}
+
+/** The form with exactly the keys of `json` at this version. */
+export function lookup(
+  json: ReadonlyMap<string, unknown>,
+  apiVersion: ApiVersion,
+): FoundForm | undefined {
+  const form = FORMS.get(json.size === 1 ? onlyKey(json) : nameOf([...json.keys()]));
   return form && 'row' in form && !isAtLeast(apiVersion, form.row.since) ? undefined : form;
 }

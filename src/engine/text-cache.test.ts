@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { TextCache } from './text-cache.ts';
+
+/** How often a value is made when `text` is asked for so many times. */
+function makings(cache: TextCache<number>, text: string, times: number): number {
+  let made = 0;
+  for (let i = 0; i < times; i += 1) {
+    cache.get(text, () => {
+      made += 1;
+      return made;
+    });
+  }
+  return made;
+}
+
+test('get() makes what a short text stands for once, and of a long one until it came twice', () => {
+  const cache = new TextCache<number>();
+  expect(makings(cache, 'x'.repeat(4096), 5)).toBe(1);
+  expect(makings(cache, 'x'.repeat(4097), 5)).toBe(2);
+  expect(makings(cache, 'x'.repeat(64 * 1024 + 1), 5)).toBe(5);
+});
+
+test('get() forgets what was not asked for while 4 MiB of other texts were', () => {
+  const cache = new TextCache<number>();
+  const others = (from: number) => {
+    for (let i = from; i < from + 40; i += 1) makings(cache, `${i}`.padStart(60_000), 1);
+  };
+  makings(cache, 'often', 1);
+  others(0);
+  expect(makings(cache, 'often', 1)).toBe(0);
+  others(40);
+  expect(makings(cache, 'often', 1)).toBe(0);
+  others(80);
+  others(120);
+  expect(makings(cache, 'often', 1)).toBe(1);
+});
+
+test('get() still knows a long text that came once before many others', () => {
+  const cache = new TextCache<number>();
+  const long = 'y'.repeat(5000);
+  makings(cache, long, 1);
+  for (let i = 0; i < 40; i += 1) makings(cache, `${i}`.padStart(60_000), 1);
+  expect(makings(cache, long, 3)).toBe(1);
+});
