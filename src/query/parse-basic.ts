@@ -82,7 +82,7 @@ function oneBinding(json: Json, place: Where, faults: Fault[]): readonly Binding
   const bindings = [...object];
   return bindings.length === 1
     ? bindings.map(([name, expression]) => ({ name, json: expression, place: where }))
-    : refuse('Object with one key', object, where, faults);
+    : refuse('Object', object, where, faults);
 }
 
 /** What `@obj` holds, or the text itself. */

@@ -84,6 +84,11 @@ test('parseQuery() takes let as an array or an object, escaped or not', () => {
   expect(shown({ let: { a: 1, b: { var: 'a' } }, in: body })).toBe('1');
   expect(shown({ let: { '@obj': { a: 1, b: { var: 'a' } } }, in: body })).toBe('1');
   expect(faults({ let: 'a', in: 1 })).toEqual(['["let"] Array expected, String provided.']);
+  expect(faults({ let: [1, {}, { a: 1, b: 2 }], in: 1 })).toEqual([
+    '["let",0] Object expected, Integer provided.',
+    '["let",1] Object expected, Object provided.',
+    '["let",2] Object expected, Object provided.',
+  ]);
 });
 
 test('parseQuery() names @obj in positions', () => {
