@@ -1,5 +1,5 @@
 /** A browser of its own, whose profile lies on disk and survives it. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -66,6 +66,13 @@ export class BrowserProfile {
     const { context } = this;
     this.context = undefined;
     await context?.close();
+  }
+
+  /** Another browser that has all that this one has. Neither may run. */
+  async copy(): Promise<BrowserProfile> {
+    const copy = await BrowserProfile.create(this.options);
+    await cp(this.folder, copy.folder, { recursive: true });
+    return copy;
   }
 
   async remove(): Promise<void> {

@@ -23,6 +23,8 @@ export type Fault =
   /** Reaches the hub twice, at once; the answer to the second is given. */
   | 'twice'
   | { readonly delayMs: number }
+  /** Somebody on the way answers. */
+  | { readonly says: { readonly status: number; readonly type: string; readonly body: string } }
   /** The hub does it; the caller gets the answer to the last request of the same path instead. */
   | 'stale';
 
@@ -43,6 +45,8 @@ interface Answer {
 export class FaultyProxy {
   /** Requests that came, preflights left out. */
   readonly passed: Passed[] = [];
+  /** Connections that were refused. */
+  refused = 0;
   /** Asked for each request but preflights. */
   judge: (passed: Passed) => Fault = () => 'none';
   private readonly target: URL;
@@ -56,6 +60,7 @@ export class FaultyProxy {
     this.server = createServer((request, response) => void this.serve(request, response));
     this.server.on('connection', (socket) => {
       if (!this.isUp) {
+        this.refused += 1;
         socket.destroy();
         return;
       }
@@ -118,6 +123,13 @@ export class FaultyProxy {
     if (typeof fault === 'object' && 'cutRequestAt' in fault) {
       await this.askInPart(passed, fault.cutRequestAt);
       response.destroy();
+      return;
+    }
+    if (typeof fault === 'object' && 'says' in fault) {
+      const { status, type, body } = fault.says;
+      const origin = passed.headers.origin ?? '*';
+      response.writeHead(status, { 'content-type': type, 'access-control-allow-origin': origin });
+      response.end(body);
       return;
     }
     if (typeof fault === 'object' && 'delayMs' in fault)

@@ -131,8 +131,16 @@ export interface Replica {
   find(ids: readonly string[]): Promise<readonly WriteRecord[]>;
   /** What a push or pull brought; those known already change nothing. Returns the new ones. */
   settle(fence: number, verdicts: readonly Verdict[]): Promise<readonly WriteRecord[]>;
-  /** Takes over what a pull brought, and runs what is still pending again: one commit. @throws Fenced */
-  apply(fence: number, pulled: Pulled): Promise<Applied>;
+  /**
+   * Takes over what a pull brought, and runs what is still pending again: one commit.
+   * @param asked the sets it was asked for; when others are wanted by now, nothing is taken over
+   * @throws Fenced
+   */
+  apply(
+    fence: number,
+    pulled: Pulled,
+    asked?: readonly Pick<ReplicaSet, 'id' | 'query'>[],
+  ): Promise<Applied>;
   /** Takes the fence: whoever had it stops at its next step. */
   takeFence(): Promise<number>;
   /** Sets to keep a copy of from now on, by priority. What only others held goes at once. */

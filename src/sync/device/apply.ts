@@ -51,18 +51,31 @@ export interface ApplyHost {
 
 type Result = AttemptResult<Applied>;
 
-/** @throws Suspended, Fenced */
+/**
+ * Nothing happens when the answer is to a question about other sets than are wanted now.
+ * @throws Suspended, Fenced
+ */
 export function attemptApply(
-  fence: number,
+  { fence, asked }: { readonly fence: number; readonly asked: readonly AskedSet[] | undefined },
   pulled: Pulled,
   input: AttemptInput,
   host: ApplyHost,
 ): Result {
   const state = requireFence(input.writer, fence);
+  if (asked && !areSame(asked, state.sets)) {
+    const value = { state, documents: 0, bytes: 0, settled: [] };
+    return { value, ts: input.head, keep: false };
+  }
   if (pulled.epoch === state.epoch && pulled.cursor < (state.cursor ?? 0))
     throw new Error('An answer came that is older than what is here: somebody on the way kept it.');
   return pulled.more ? stage(state, pulled, input, host) : applyAll(state, pulled, input, host);
 }
+
+type AskedSet = Pick<ReplicaSet, 'id' | 'query'>;
+
+const areSame = (one: readonly AskedSet[], other: readonly AskedSet[]): boolean =>
+  one.length === other.length &&
+  one.every(({ id, query }, i) => other[i]?.id === id && other[i]?.query === query);
 
 /** @throws Fenced */
 export function requireFence(writer: Writer, fence: number): ReplicaState {
@@ -235,7 +248,7 @@ function afterOutbox(
   };
 }
 
-function noteEffects(writer: Writer, { effects }: OutboxRecord, touched: Touched): void {
+export function noteEffects(writer: Writer, { effects }: OutboxRecord, touched: Touched): void {
   if (!effects) return;
   for (const { space, row } of effects.puts) {
     if (space === 'documents')

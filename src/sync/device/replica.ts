@@ -8,6 +8,7 @@ import { systemContext } from '../../engine/system-context.ts';
 import { Refusal } from '../../errors.ts';
 import { eachElement } from '../../query/gather.ts';
 import type { Range } from '../../store/port.ts';
+import type { Writer } from '../../store/reader.ts';
 import { NATIVE, type Micros } from '../../values/value.ts';
 import { hashOf } from '../digest.ts';
 import type {
@@ -31,7 +32,14 @@ import type {
   WriteState,
 } from './api.ts';
 import { isSameIdentity } from './actor.ts';
-import { attemptApply, publicOf, rebasePending, requireFence, type ApplyHost } from './apply.ts';
+import {
+  attemptApply,
+  noteEffects,
+  publicOf,
+  rebasePending,
+  requireFence,
+  type ApplyHost,
+} from './apply.ts';
 import { dropParts, Touched } from './confirmed.ts';
 import { documentsOfSet, fingerprintOfSet } from './held.ts';
 import { announcementOf, NO_EFFECTS, planFor } from './local-run.ts';
@@ -233,10 +241,14 @@ class StoredReplica implements Replica {
     });
   }
 
-  async apply(fence: number, pulled: Pulled): Promise<Applied> {
+  async apply(
+    fence: number,
+    pulled: Pulled,
+    asked?: readonly Pick<ReplicaSet, 'id' | 'query'>[],
+  ): Promise<Applied> {
     const host = this.applyHost();
     const { value } = await host.transactions.write((input) =>
-      attemptApply(fence, pulled, input, host),
+      attemptApply({ fence, asked }, pulled, input, host),
     );
     return value;
   }
@@ -295,7 +307,9 @@ class StoredReplica implements Replica {
         .flatMap(({ parts }) => parts ?? []);
       const touched = new Touched();
       dropParts(input.writer, dropped, kept, touched);
-      const chosen = { ...state, sets };
+      // Parts of a pull that wait for the last one are of the sets before.
+      dropStaged(input.writer, state);
+      const chosen = { ...state, sets, staged: undefined };
       if (touched.rows.size === 0) return { value: chosen, next: chosen };
       const { state: next, announced } = rebasePending(chosen, touched, input, host);
       return { value: next, next, announced };
@@ -353,11 +367,11 @@ class StoredReplica implements Replica {
   }
 
   async rename(fence: number): Promise<ReplicaState> {
+    const host = this.applyHost();
     return this.fenced(fence, (input, state) => {
       const era = state.era + 1;
-      const pending = recordsIn(input, outboxRange(state.era, 1)).filter(
-        ({ verdict }) => verdict === undefined,
-      );
+      const all = recordsIn(input, outboxRange(state.era, 1));
+      const pending = all.filter(({ verdict }) => verdict === undefined);
       pending.forEach((record, i) => {
         input.writer.delete('sync', outboxAddress(state.era, record.item.seq).key);
         const content = { ...record.item, seq: i + 1 };
@@ -365,16 +379,21 @@ class StoredReplica implements Replica {
         const renamed = { ...record, id: `${era}.${item.seq}`, item, state: 'local' } as const;
         input.writer.put('sync', outboxRow(era, renamed));
       });
-      const next: ReplicaState = {
+      const named: ReplicaState = {
         ...state,
         device: this.newDevice(),
         era,
         lastSeq: pending.length,
         shownSeq: 0,
         settledSeq: 0,
-        generation: state.generation + 1,
       };
-      return { value: next, next };
+      // What was judged under the old id comes with the next pull; until then nothing may stand on it.
+      const touched = new Touched();
+      for (const record of all)
+        if (record.verdict && record.item.seq > state.shownSeq)
+          noteEffects(input.writer, record, touched);
+      const { state: next, announced } = rebasePending(named, touched, input, host);
+      return { value: next, next, announced };
     });
   }
 
@@ -392,8 +411,7 @@ class StoredReplica implements Replica {
         } as const;
         input.writer.put('sync', outboxRow(state.era, again));
       }
-      for (let part = 0; part < (state.staged?.parts ?? 0); part++)
-        input.writer.delete('sync', stagedKey(part));
+      dropStaged(input.writer, state);
       const next: ReplicaState = {
         ...state,
         epoch,
@@ -575,6 +593,10 @@ function requireActor({ actor }: ReplicaState): Actor {
 
 function recordsIn({ writer }: AttemptInput, range: Range): OutboxRecord[] {
   return writer.range(range).flatMap(({ row }) => (row ? [readOutboxRow(row)] : []));
+}
+
+function dropStaged(writer: Writer, { staged }: ReplicaState): void {
+  for (let part = 0; part < (staged?.parts ?? 0); part++) writer.delete('sync', stagedKey(part));
 }
 
 const noReplica = (): Refusal =>

@@ -306,13 +306,13 @@ export class Syncer {
         maxBytes: SYNC_LIMITS.pullBytes,
       }),
     );
-    const state = await this.apply(pulled);
+    const state = await this.apply(pulled, before.sets);
     return { state, isWhole: !pulled.more && state.sets.every(isLoaded) };
   }
 
-  private async apply(pulled: Pulled): Promise<ReplicaState> {
+  private async apply(pulled: Pulled, asked: readonly ReplicaSet[]): Promise<ReplicaState> {
     const { replica, events } = this.options;
-    const { state, bytes, settled } = await replica.apply(this.fence, pulled);
+    const { state, bytes, settled } = await replica.apply(this.fence, pulled, asked);
     this.bytes += bytes;
     this.mustCheck ||= pulled.check;
     for (const record of settled) events.onVerdict(record);
@@ -334,7 +334,7 @@ export class Syncer {
       !staged &&
       ids.size === sets.length &&
       sets.every((set) => ids.has(set.id) && isLoaded(set));
-    return isMeant ? this.apply(pulled) : undefined;
+    return isMeant ? this.apply(pulled, sets) : undefined;
   }
 
   // --- differences --------------------------------------------------------------------------------

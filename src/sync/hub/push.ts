@@ -99,10 +99,10 @@ function knownVerdict(
   throw new SyncRefused('client_forked', `Write ${seq} was another one when the hub met it.`);
 }
 
-/** Between what the device said before, and a little after it came here. */
+/** Never before what the device said before. One that is too far ahead is when it came here: so the next, once the clock is set, is right. */
 function clampedNow({ item, exchange }: Offer, { lastNow }: DeviceRecord): Micros {
-  const latest = exchange.started + SYNC_LIMITS.nowAheadMicros;
-  return Math.min(Math.max(item.now, lastNow), Math.max(latest, lastNow));
+  const isAhead = item.now > exchange.started + SYNC_LIMITS.nowAheadMicros;
+  return Math.max(isAhead ? exchange.started : item.now, lastNow);
 }
 
 function planOf({ item, exchange }: Offer, now: Micros, host: PushHost): QueryPlan {

@@ -1,0 +1,510 @@
+/** Sync over a network that fails, in browsers that die or lose what they had. Ids of faults are those of the fault table. */
+import { expect, type Page } from '@playwright/test';
+import { appUrl, loadApp } from './support/browser-profile.ts';
+import type { Fault, Passed } from './support/faulty-proxy.ts';
+import { call, note, notes, type SyncHub } from './support/sync-hub.ts';
+import { openSynced, shownIn, stateOf, submitNote, writesIn } from './support/sync-page.ts';
+import { ALICE, BOB, loginOf, test } from './support/sync-test.ts';
+
+/** Texts of all notes at the hub. */
+async function atHub(hub: SyncHub): Promise<string[]> {
+  const { data } = await hub.admin.query(
+    call(
+      'Map',
+      call('Paginate', call('Documents', notes()), { size: 1000 }),
+      call('Lambda', 'n', call('Select', ['data', 'text'], call('Get', call('Var', 'n')))),
+    ),
+  );
+  return (data as string[]).toSorted();
+}
+
+const settled = (page: Page): Promise<void> => page.evaluate(() => sync.whenSettled());
+
+/** Each fault happens to the next request of a path, one after the other. */
+function faultsTo(hub: SyncHub, path: string, faults: readonly Fault[]): () => number {
+  const rest = [...faults];
+  hub.proxy.judge = (passed: Passed) =>
+    passed.path.startsWith(path) ? (rest.shift() ?? 'none') : 'none';
+  return () => rest.length;
+}
+
+test('F16: a network that flaps loses nothing, makes nothing twice, and is not asked all the time', async ({
+  page,
+  hub,
+}) => {
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
+  await page.evaluate(() => sync.whenSynced());
+  const texts = Array.from({ length: 20 }, (_, n) => `note ${String(n).padStart(2, '0')}`);
+  for (const [i, text] of texts.entries()) {
+    hub.proxy.set(i % 2 === 0 ? 'down' : 'up');
+    await submitNote(page, text);
+    await page.waitForTimeout(100);
+  }
+  hub.proxy.set('up');
+  await settled(page);
+  expect(await atHub(hub)).toEqual(texts);
+  await expect.poll(() => shownIn(page)).toEqual(texts);
+  hub.proxy.set('down');
+  await expect.poll(() => stateOf(page)).toBe('offline');
+  const before = hub.proxy.refused;
+  const started = performance.now();
+  for (let i = 0; i < 20; i++) {
+    await submitNote(page, `afloat ${i}`);
+    await page.waitForTimeout(100);
+  }
+  const seconds = (performance.now() - started) / 1000;
+  // A browser may try twice for one request of ours: a preflight, or another connection.
+  expect((hub.proxy.refused - before) / seconds).toBeLessThan(2 * 2 + 1);
+});
+
+const CUTS = [0, 1, 60, 300] as const;
+
+test('F17: a push that is cut anywhere is done wholly or not at all, and once', async ({
+  page,
+  hub,
+}) => {
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
+  await page.evaluate(() => sync.whenSynced());
+  const faults: Fault[] = [
+    ...CUTS.map((cutRequestAt) => ({ cutRequestAt })),
+    ...CUTS.map((cutAnswerAt) => ({ cutAnswerAt })),
+    'drop',
+    'half-close',
+  ];
+  const texts: string[] = [];
+  for (const [i, fault] of faults.entries()) {
+    const left = faultsTo(hub, '/sync/push', [fault]);
+    const text = `note ${String(i).padStart(2, '0')}`;
+    texts.push(text);
+    await submitNote(page, text);
+    await settled(page);
+    expect(left()).toBe(0);
+    expect(await atHub(hub)).toEqual(texts);
+  }
+  expect((await writesIn(page)).map(({ state }) => state)).toEqual(texts.map(() => 'confirmed'));
+});
+
+test('F18: a pull that is cut anywhere changes nothing, and is done again', async ({
+  page,
+  hub,
+}) => {
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
+  await page.evaluate(() => sync.whenSynced());
+  const texts: string[] = [];
+  for (const [i, cutAnswerAt] of CUTS.entries()) {
+    const left = faultsTo(hub, '/sync/pull', [{ cutAnswerAt }]);
+    const two = [`note ${i}a`, `note ${i}b`];
+    texts.push(...two);
+    await hub.admin.query(
+      call('Do', ...two.map((text) => call('Create', notes(), { data: { text } }))),
+    );
+    await expect.poll(() => shownIn(page), { timeout: 10_000 }).toEqual(texts);
+    expect(left()).toBe(0);
+  }
+  // Never one of two that came with one transaction.
+  const answers = await page.evaluate(() => answers);
+  for (const answer of answers) expect(answer.length % 2).toBe(0);
+});
+
+test('F19: what is sent twice, late, or answered out of date is done once and spoils nothing', async ({
+  page,
+  hub,
+  other,
+}) => {
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
+  await openSynced(other, { url: hub.url, secret: await hub.token(BOB) });
+  await hub.admin.query(call('Create', note('1'), { data: { n: 0, text: 'counter' } }));
+  for (const each of [page, other]) await expect.poll(() => shownIn(each)).toEqual(['counter']);
+  const kinds: readonly Fault[] = ['twice', { delayMs: 150 }, 'none', 'stale', { delayMs: 30 }];
+  let n = 0;
+  hub.proxy.judge = ({ path }) =>
+    path.startsWith('/sync/events') ? 'none' : (kinds[n++ % kinds.length] ?? 'none');
+  const count = async (each: Page): Promise<void> => {
+    await each.evaluate(async () => {
+      const { q } = burrow;
+      const ref = q.Ref(q.Collection('notes'), '1');
+      await sync.client.submit(
+        q.Update(ref, { data: { n: q.Add(1, q.Select(['data', 'n'], q.Get(ref))) } }),
+      );
+    });
+  };
+  for (let i = 0; i < 10; i++) {
+    await count(page);
+    await count(other);
+  }
+  await Promise.all([settled(page), settled(other)]);
+  // All that was ever said, said again, the latest first.
+  for (const passed of [...hub.proxy.passed].toReversed())
+    if (!passed.path.startsWith('/sync/events')) await hub.proxy.replay(passed);
+  const counter = call('Select', ['data', 'n'], call('Get', note('1')));
+  expect(await hub.admin.query(counter)).toBe(20);
+  hub.proxy.judge = () => 'none';
+  for (const each of [page, other]) {
+    await each.evaluate(() => sync.whenSynced());
+    const seen = await each.evaluate(() => {
+      const { q } = burrow;
+      return sync.client.query(q.Select(['data', 'n'], q.Get(q.Ref(q.Collection('notes'), '1'))));
+    });
+    expect(seen).toBe(20);
+  }
+});
+
+test('a place on the way that answers for the hub locks nothing and loses nothing', async ({
+  page,
+  hub,
+}) => {
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
+  await submitNote(page, 'before');
+  await settled(page);
+  const html = (status: number): Fault => ({
+    says: { status, type: 'text/html', body: '<h1>Log in to the wireless network</h1>' },
+  });
+  const answers = [html(403), html(200), html(401)];
+  let n = 0;
+  hub.proxy.judge = () => answers[n++ % answers.length] ?? 'none';
+  for (const text of ['one', 'two', 'three']) await submitNote(page, text);
+  await expect.poll(() => n, { timeout: 15_000 }).toBeGreaterThanOrEqual(answers.length);
+  expect(await stateOf(page)).toBe('offline');
+  expect(await shownIn(page)).toEqual(['before', 'one', 'three', 'two']);
+  hub.proxy.judge = () => 'none';
+  await submitNote(page, 'four');
+  await settled(page);
+  expect(await atHub(hub)).toEqual(['before', 'four', 'one', 'three', 'two']);
+});
+
+test('F32: a hub of another protocol is told of, and writes wait until one of both is brought up to date', async ({
+  page,
+  hub,
+}) => {
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
+  await page.evaluate(() => sync.whenSynced());
+  const body = JSON.stringify({
+    code: 'upgrade_needed',
+    description: 'This hub speaks another protocol.',
+  });
+  hub.proxy.judge = () => ({ says: { status: 426, type: 'application/json', body } });
+  await page.evaluate(() => {
+    sync.addEventListener('state', ({ detail }) =>
+      Object.assign(globalThis, { reason: detail.reason }),
+    );
+  });
+  await submitNote(page, 'waits');
+  await expect.poll(() => stateOf(page)).toBe('offline');
+  expect(await page.evaluate(() => (globalThis as unknown as { reason?: string }).reason)).toMatch(
+    /another protocol/,
+  );
+  hub.proxy.judge = () => 'none';
+  await submitNote(page, 'goes on');
+  await settled(page);
+  expect(await atHub(hub)).toEqual(['goes on', 'waits']);
+});
+
+test('F5, F33: a leader that hangs is replaced by another tab; when it wakes it does no harm', async ({
+  page,
+  context,
+  hub,
+}) => {
+  const secret = await hub.token(ALICE);
+  await openSynced(page, { url: hub.url, secret });
+  await expect.poll(() => stateOf(page)).toBe('live');
+  const second = await context.newPage();
+  await loadApp(second);
+  await openSynced(second, { url: hub.url });
+  await expect.poll(() => stateOf(second)).toBe('live');
+  await submitNote(page, 'by the leader');
+  await settled(second);
+  const worker = page.workers().find((each) => each.url().includes('worker'));
+  const hanging = worker?.evaluate(() => {
+    const end = performance.now() + 12_000;
+    while (performance.now() < end);
+    return 'awake';
+  });
+  await submitNote(second, 'by the other');
+  const first = await Promise.race([hanging, settled(second).then(() => 'settled')]);
+  expect(first).toBe('settled');
+  expect(await atHub(hub)).toEqual(['by the leader', 'by the other']);
+  await hanging;
+  await submitNote(page, 'awake');
+  await settled(page);
+  await submitNote(second, 'both');
+  await settled(second);
+  const all = ['awake', 'both', 'by the leader', 'by the other'];
+  for (const each of [page, second]) await expect.poll(() => shownIn(each)).toEqual(all);
+  expect(await atHub(hub)).toEqual(all);
+});
+
+test('F6: when the tab that leads is closed, the other one goes on', async ({
+  page,
+  context,
+  hub,
+}) => {
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
+  const second = await context.newPage();
+  await loadApp(second);
+  await openSynced(second, { url: hub.url });
+  await submitNote(page, 'last words');
+  await page.close();
+  await submitNote(second, 'heir');
+  await settled(second);
+  expect(await atHub(hub)).toEqual(['heir', 'last words']);
+});
+
+test('F1: of a browser that is killed amid writes nothing acknowledged is missing, and nothing is there twice', async ({
+  profile,
+  hub,
+}) => {
+  const secret = await hub.token(ALICE);
+  const acknowledged: string[] = [];
+  let given: string | undefined = secret;
+  for (const round of [1, 2]) {
+    const page = await profile.openTab();
+    hub.proxy.set(round === 2 ? 'down' : 'up');
+    expect(await openSynced(page, { url: hub.url, secret: given })).toBeUndefined();
+    given = undefined;
+    await page.exposeFunction('note', (text: string) => acknowledged.push(text));
+    const started = acknowledged.length;
+    await page.evaluate((round) => {
+      const { q } = burrow;
+      const { note } = globalThis as unknown as { note: (text: string) => Promise<void> };
+      void (async () => {
+        for (let n = 0; ; n++) {
+          const text = `${round}.${String(n).padStart(4, '0')}`;
+          await sync.client.submit(q.Create(q.Collection('notes'), { data: { text } }));
+          await note(text);
+        }
+      })();
+    }, round);
+    await expect.poll(() => acknowledged.length - started).toBeGreaterThan(8);
+    await profile.kill();
+  }
+  hub.proxy.set('up');
+  const page = await profile.openTab();
+  await openSynced(page, { url: hub.url });
+  await settled(page);
+  const found = await atHub(hub);
+  expect(new Set(found).size).toBe(found.length);
+  expect(acknowledged.filter((text) => !found.includes(text))).toEqual([]);
+  // One in flight per kill at most.
+  expect(found.length - acknowledged.length).toBeLessThanOrEqual(2);
+  await expect.poll(() => shownIn(page)).toEqual(found);
+});
+
+/** As a browser that is short of space does it. */
+async function evict(page: Page, storageTypes: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const { origin } = new URL(appUrl());
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes });
+  await session.detach();
+}
+
+test('F9: when the browser drops IndexedDB, unsent writes come back from the second copy, once', async ({
+  page,
+  hub,
+}) => {
+  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
+  await submitNote(page, 'confirmed');
+  await settled(page);
+  const left = faultsTo(hub, '/sync/push', [{ cutAnswerAt: 10 }]);
+  await submitNote(page, 'known to the hub');
+  await expect.poll(left).toBe(0);
+  hub.proxy.set('down');
+  for (const text of ['unsent 1', 'unsent 2']) await submitNote(page, text);
+  await evict(page, 'indexeddb');
+  await loadApp(page);
+  hub.proxy.set('up');
+  expect(await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) })).toBeUndefined();
+  await settled(page);
+  const all = ['confirmed', 'known to the hub', 'unsent 1', 'unsent 2'];
+  expect(await atHub(hub)).toEqual(all);
+  await expect.poll(() => shownIn(page)).toEqual(all);
+  await submitNote(page, 'goes on');
+  await settled(page);
+  expect(await atHub(hub)).toEqual(['confirmed', 'goes on', ...all.slice(1)]);
+});
+
+test('F11: when the browser drops everything, the copy begins anew and is whole again', async ({
+  page,
+  hub,
+}) => {
+  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
+  for (const text of ['one', 'two']) await submitNote(page, text);
+  await settled(page);
+  hub.proxy.set('down');
+  await submitNote(page, 'lost');
+  await evict(page, 'all');
+  await loadApp(page);
+  hub.proxy.set('up');
+  expect(await openSynced(page, { url: hub.url })).toBe('bad request');
+  await page.evaluate(() => db.close());
+  expect(await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) })).toBeUndefined();
+  await expect.poll(() => shownIn(page)).toEqual(['one', 'two']);
+  await submitNote(page, 'three');
+  await settled(page);
+  expect(await atHub(hub)).toEqual(['one', 'three', 'two']);
+});
+
+test('F13: a profile that was copied goes on as another device: both agree, nothing is lost or there twice', async ({
+  profile,
+  hub,
+}) => {
+  const secret = await hub.token(ALICE);
+  let page = await profile.openTab();
+  await openSynced(page, { url: hub.url, secret });
+  await submitNote(page, 'common');
+  await settled(page);
+  hub.proxy.set('down');
+  await submitNote(page, 'before the copy');
+  await profile.close();
+  const copy = await profile.copy();
+  try {
+    // The original writes on and is in step; the copy writes, too, without a network.
+    page = await profile.openTab();
+    await openSynced(page, { url: hub.url });
+    await submitNote(page, 'original 1');
+    hub.proxy.set('up');
+    await settled(page);
+    hub.proxy.set('down');
+    const twin = await copy.openTab();
+    await openSynced(twin, { url: hub.url });
+    for (const text of ['copy 1', 'copy 2']) await submitNote(twin, text);
+    hub.proxy.set('up');
+    await settled(twin);
+    await submitNote(page, 'original 2');
+    await settled(page);
+    const all = ['before the copy', 'common', 'copy 1', 'copy 2', 'original 1', 'original 2'];
+    expect(await atHub(hub)).toEqual(all);
+    for (const each of [page, twin])
+      await expect.poll(() => shownIn(each), { timeout: 10_000 }).toEqual(all);
+  } finally {
+    await copy.remove();
+  }
+});
+
+test('F12: a profile that was put back to an earlier state has forgotten nothing that the hub knows', async ({
+  profile,
+  hub,
+}) => {
+  const secret = await hub.token(ALICE);
+  const page = await profile.openTab();
+  await openSynced(page, { url: hub.url, secret });
+  await submitNote(page, 'one');
+  await settled(page);
+  await profile.close();
+  const earlier = await profile.copy();
+  try {
+    const later = await profile.openTab();
+    await openSynced(later, { url: hub.url });
+    for (const text of ['two', 'three']) await submitNote(later, text);
+    await settled(later);
+    await profile.close();
+    const back = await earlier.openTab();
+    await openSynced(back, { url: hub.url });
+    await submitNote(back, 'four');
+    await settled(back);
+    const all = ['four', 'one', 'three', 'two'];
+    expect(await atHub(hub)).toEqual(all);
+    await expect.poll(() => shownIn(back)).toEqual(all);
+  } finally {
+    await earlier.remove();
+  }
+});
+
+for (const days of [-1, 1])
+  test(`F26: a clock that is ${days === 1 ? 'a day ahead' : 'a day behind'}, or is set amid all, changes no order`, async ({
+    page,
+    hub,
+    other,
+  }) => {
+    await openSynced(other, { url: hub.url, secret: await hub.token(BOB) });
+    await page.evaluate((days) => {
+      const url = (code: string): string =>
+        URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
+      const clock = url(`
+        const real = Date.now;
+        let ms = ${days} * 86_400_000;
+        Date.now = () => real() + ms;
+        new BroadcastChannel('clock').onmessage = ({ data }) => (ms = data);`);
+      const main = url(`import '${clock}'; import '${new URL(workerUrl, location.href)}';`);
+      const Native = globalThis.Worker;
+      globalThis.Worker = class extends Native {
+        constructor(given: string | URL, options?: WorkerOptions) {
+          super(String(given).includes('hash') ? given : main, options);
+        }
+      };
+    }, days);
+    const secret = await hub.token(ALICE);
+    expect(await openSynced(page, { url: hub.url, secret })).toBeUndefined();
+    const times = async (text: string, states = ['confirmed']): Promise<number> => {
+      const off = await page.evaluate(async (text) => {
+        const { q } = burrow;
+        const { settled } = await sync.client.submit(
+          q.Create(q.Collection('notes'), { data: { text, at: q.ToMillis(q.Now()) } }),
+        );
+        const verdict = await settled;
+        const { at } = (verdict.value as { data: { at: number } }).data;
+        return { state: verdict.state, at };
+      }, text);
+      expect(states).toContain(off.state);
+      return off.at - Date.now();
+    };
+    // `Now()` is the hub's as far as the device knows it.
+    expect(Math.abs(await times('1'))).toBeLessThan(60_000);
+    await page.evaluate(() => new BroadcastChannel('clock').postMessage(0));
+    // The first write after the step may have a time that the hub does not take: it says so, and the next ones are right.
+    const either = ['confirmed', 'amended'];
+    expect(Math.abs(await times('2', either))).toBeLessThan(3 * 60_000);
+    await submitNote(other, '3');
+    await page.evaluate(() => sync.whenSynced());
+    expect(Math.abs(await times('4'))).toBeLessThan(60_000);
+    await page.evaluate((ms) => new BroadcastChannel('clock').postMessage(ms), -days * 86_400_000);
+    expect(Math.abs(await times('5', either))).toBeLessThan(3 * 60_000);
+    await page.evaluate(() => sync.whenSynced());
+    expect(Math.abs(await times('6'))).toBeLessThan(60_000);
+    await settled(other);
+    for (const each of [page, other])
+      await expect.poll(() => shownIn(each)).toEqual(['1', '2', '3', '4', '5', '6']);
+  });
+
+test('F10: without space a write is refused whole, reads and what is unsent stay, and with space all goes on', async ({
+  profile,
+  hub,
+}) => {
+  const before = await profile.openTab();
+  await openSynced(before, { url: hub.url, secret: await hub.token(ALICE) });
+  await submitNote(before, 'early');
+  await settled(before);
+  await profile.close();
+  hub.proxy.set('down');
+  const page = await profile.openTab();
+  const session = await profile.debug(page);
+  const { origin } = new URL(appUrl());
+  await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 3_000_000 });
+  await openSynced(page, { url: hub.url });
+  let kept = 0;
+  let failure = '';
+  for (; failure === '' && kept < 60;) {
+    const outcome = await page.evaluate(async () => {
+      const { q } = burrow;
+      const bytes = crypto.getRandomValues(new Uint8Array(60_000));
+      const big = btoa(String.fromCharCode(...bytes));
+      return sync.client
+        .submit(q.Create(q.Collection('notes'), { data: { text: 'big', big } }))
+        .then(
+          () => '',
+          (error: { code?: string }) => error.code ?? 'no code',
+        );
+    });
+    if (outcome === '') kept += 1;
+    failure = outcome;
+  }
+  expect(failure).toBe('quota_exceeded');
+  expect(kept).toBeGreaterThan(0);
+  expect((await shownIn(page)).length).toBe(kept + 1);
+  await session.send('Storage.overrideQuotaForOrigin', { origin });
+  hub.proxy.set('up');
+  await settled(page);
+  expect((await atHub(hub)).length).toBe(kept + 1);
+  await submitNote(page, 'late');
+  await settled(page);
+  expect((await atHub(hub)).length).toBe(kept + 2);
+});
