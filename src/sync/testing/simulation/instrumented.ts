@@ -24,12 +24,12 @@ export function instrumented(replica: Replica, process: Process, device: Owner):
   own.restore = (id, items) => process.during('restore', () => replica.restore(id, items));
   own.outgoing = (limits) =>
     replica.outgoing({ ...limits, count: device.buggify.pushItems ?? limits.count });
-  own.apply = async (fence, pulled) => {
+  own.apply = async (fence, pulled, asked) => {
     if (pulled.check) device.isSuspect = true;
     const applied = await process.during(pulled.more ? 'stage' : 'apply', () =>
-      replica.apply(fence, pulled),
+      replica.apply(fence, pulled, asked),
     );
-    if (pulled.more) return applied;
+    if (pulled.more || applied.state.cursor !== pulled.cursor) return applied;
     device.isSuspect = pulled.check;
     device.isSpoilt &&= pulled.check;
     return applied;

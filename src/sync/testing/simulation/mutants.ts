@@ -199,13 +199,13 @@ export function mutantReplica(
   const own: Replica = Object.create(replica) as Replica;
   switch (mutant) {
     case 'the cursor is stored before the changes':
-      own.apply = async (fence, pulled) => {
-        if (!pulled.more) await replica.apply(fence, { ...pulled, puts: [], leaves: [] });
-        return replica.apply(fence, pulled);
+      own.apply = async (fence, pulled, asked) => {
+        if (!pulled.more) await replica.apply(fence, { ...pulled, puts: [], leaves: [] }, asked);
+        return replica.apply(fence, pulled, asked);
       };
       return own;
     case 'parts of a pull are shown':
-      own.apply = (fence, pulled) => replica.apply(fence, { ...pulled, more: false });
+      own.apply = (fence, pulled, asked) => replica.apply(fence, { ...pulled, more: false }, asked);
       return own;
     case 'refused writes are dropped':
       own.settle = async (fence, verdicts) => {
@@ -217,9 +217,9 @@ export function mutantReplica(
     case 'a stale leader is not fenced off':
       return fearless(replica);
     case 'pending writes are not run again':
-      own.apply = async (fence, pulled) => {
+      own.apply = async (fence, pulled, asked) => {
         const before = await effectsIn(replica, memory);
-        const applied = await replica.apply(fence, pulled);
+        const applied = await replica.apply(fence, pulled, asked);
         await putBack(applied.state, before, memory);
         return applied;
       };
@@ -239,7 +239,7 @@ function fearless(replica: Replica): Replica {
     const state = await replica.state();
     return state && mine > 0 ? { ...state, fence: mine } : state;
   };
-  own.apply = async (_, pulled) => replica.apply(await present(), pulled);
+  own.apply = async (_, pulled, asked) => replica.apply(await present(), pulled, asked);
   own.settle = async (_, verdicts) => replica.settle(await present(), verdicts);
   own.greet = async (_, welcome, arrived) => replica.greet(await present(), welcome, arrived);
   own.park = async (_, isParked) => replica.park(await present(), isParked);

@@ -59,7 +59,13 @@ export function transportOver(link: Link, process: Process, options: NetworkOpti
       const { running } = hub;
       void running?.sync
         .subscribe(link.secret, device, (poke) => {
-          if (link.isUp && process.isAlive && running.process.isAlive) onPoke(poke);
+          if (!link.isUp || !running.process.isAlive || options.chance.is(options.network.loss))
+            return;
+          const sent = copied(poke, options);
+          options.count('brought' in sent ? 'poke that brings' : 'poke');
+          options.clockwork.after(options.chance.next() * options.network.delayMs, () => {
+            if (!isOver && process.isAlive) onPoke(sent);
+          });
         })
         .then((subscription) => {
           if (isSyncRefusal(subscription)) onEnd();

@@ -124,7 +124,11 @@ async function isDrained({ devices }: World): Promise<boolean> {
   await turn();
   return devices.every((device) => {
     const state = device.stored();
-    return state && state.settledSeq >= state.lastSeq && device.state === 'live';
+    return (
+      state &&
+      Math.min(state.settledSeq, state.shownSeq) >= state.lastSeq &&
+      device.state === 'live'
+    );
   });
 }
 

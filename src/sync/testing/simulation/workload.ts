@@ -149,7 +149,7 @@ function sameNote({ chance }: World, device: SimDevice): unknown {
 
 const documents = (name: string) => ({ documents: coll(name) });
 
-/** What a device may want to have a copy of; one is chosen, and another at any time. */
+/** What a device may want to have a copy of, each set under a name of its own; one is chosen, and another at any time. */
 export function wantedSets(user: number, choice: number): readonly WantedSet[] {
   const me = userRef(user);
   const mine = { match: { index: 'notes_by_owner' }, terms: me };
@@ -162,11 +162,11 @@ export function wantedSets(user: number, choice: number): readonly WantedSet[] {
     case 0:
       return [accounts, both, marks, names];
     case 1:
-      return [marks, { id: 'notes', query: mine }, accounts];
+      return [marks, { id: 'own notes', query: mine }, accounts];
     case 2: {
       const refs = [0, 1, 2, 3].map(accountRef);
       return [
-        { id: 'notes', query: documents('notes') },
+        { id: 'all notes', query: documents('notes') },
         { id: 'four', query: { union: refs } },
         marks,
       ];
