@@ -98,6 +98,8 @@ test('F18: a pull that is cut anywhere changes nothing, and is done again', asyn
     await hub.admin.query(
       call('Do', ...two.map((text) => call('Create', notes(), { data: { text } }))),
     );
+    // It may have come along with a hint: this one asks.
+    void page.evaluate(() => sync.whenSynced());
     await expect.poll(() => shownIn(page), { timeout: 10_000 }).toEqual(texts);
     expect(left()).toBe(0);
   }

@@ -28,8 +28,8 @@ test('what one browser writes, the other one shows, and the writer hears the ver
     there: { text: 'a heron' },
   });
   await expect.poll(() => shownIn(other)).toEqual(['a heron']);
-  expect(await stateOf(page)).toBe('live');
   await page.evaluate(() => Promise.all([sync.whenSettled(), sync.whenSynced()]));
+  await expect.poll(() => stateOf(page)).toBe('live');
   // Nothing moves: nobody asks.
   const asked = hub.proxy.of('/sync/pull').length;
   await page.waitForTimeout(500);
