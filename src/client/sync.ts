@@ -131,6 +131,7 @@ export class Sync extends EventTarget {
   private readonly settling = new Map<string, (verdict: Verdict) => void>();
   private secret = '';
   private current: SyncState = 'connecting';
+  private hasHeard = false;
   private stopListening: (() => void) | undefined = undefined;
 
   /** @internal */
@@ -209,6 +210,7 @@ export class Sync extends EventTarget {
 
   private async connect(secret: SyncOptions['secret'], login: SyncOptions['login']): Promise<void> {
     const { url, sets } = this.options;
+    this.hasHeard = false;
     const { failed, ...reply } = await this.link.call((host) =>
       host.sync({
         url,
@@ -219,7 +221,8 @@ export class Sync extends EventTarget {
     );
     if (failed) await valueOf(failed);
     this.secret = this.link.syncSecret = reply.secret;
-    this.enter(reply.state, undefined);
+    // What was told meanwhile is newer: it may have come before the answer.
+    if (!this.hasHeard) this.enter(reply.state, undefined);
   }
 
   private async submit(expression: Arg): Promise<Submitted<never>> {
@@ -256,8 +259,10 @@ export class Sync extends EventTarget {
   }
 
   private hear(message: WorkerMessage): void {
-    if (message.type === 'sync-state') this.enter(message.state, message.reason);
-    else if (message.type === 'sync-progress')
+    if (message.type === 'sync-state') {
+      this.hasHeard = true;
+      this.enter(message.state, message.reason);
+    } else if (message.type === 'sync-progress')
       this.dispatchEvent(new CustomEvent('progress', { detail: progressOf(message.progress) }));
     else if (message.type === 'sync-verdict') void this.noteVerdict(message.write);
   }
