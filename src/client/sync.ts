@@ -115,6 +115,8 @@ export type WriteResolution =
   | { readonly retry: true }
   | { readonly edit: Arg };
 
+const EARLY_MAX = 1000;
+
 /** A database that is kept in step with a hub. */
 export class Sync extends EventTarget {
   /** Acts as the identity, on the copy. */
@@ -129,6 +131,8 @@ export class Sync extends EventTarget {
   private readonly link: Link;
   private readonly options: SyncOptions;
   private readonly settling = new Map<string, (verdict: Verdict) => void>();
+  /** Verdicts that came before the answer to their `submit()`: the two come by different ways, and a hub nearby is quick. */
+  private readonly early = new Map<string, Verdict>();
   private secret = '';
   private current: SyncState = 'connecting';
   private hasHeard = false;
@@ -235,9 +239,11 @@ export class Sync extends EventTarget {
 
   /** @throws QueryError when it failed here */
   private async submitted({ id, answer }: SubmitReply): Promise<Submitted<unknown>> {
-    // Before anything is awaited: a hub nearby is quick.
     const settled = new Promise<Verdict>((resolve) => {
-      if (id !== undefined) this.settling.set(id, resolve);
+      if (id === undefined) return;
+      const early = this.early.get(id);
+      if (early) resolve(early);
+      else this.settling.set(id, resolve);
     });
     const value = answer && (await valueOf(answer));
     if (id === undefined) throw new BurrowError('A write that was not kept has no answer.');
@@ -270,9 +276,19 @@ export class Sync extends EventTarget {
   private async noteVerdict(data: WriteData): Promise<void> {
     const write = await writeOf(data);
     const { id, verdict } = write;
-    if (verdict) this.settling.get(id)?.(verdict);
+    const waiting = this.settling.get(id);
     this.settling.delete(id);
+    if (verdict && waiting) waiting(verdict);
+    else if (verdict) this.keepEarly(id, verdict);
     this.dispatchEvent(new CustomEvent('verdict', { detail: write }));
+  }
+
+  private keepEarly(id: string, verdict: Verdict): void {
+    this.early.set(id, verdict);
+    for (const oldest of this.early.keys()) {
+      if (this.early.size <= EARLY_MAX) break;
+      this.early.delete(oldest);
+    }
   }
 
   private enter(state: SyncState, reason: unknown): void {
