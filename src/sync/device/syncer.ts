@@ -238,7 +238,7 @@ export class Syncer {
     const items = await replica.outgoing({ count: Infinity, bytes: Infinity });
     const state = await this.requireState();
     // Also what was refused and discarded leaves a gap that the hub would not pass over.
-    return items.length === state.lastSeq - Math.min(lastSeq, state.lastSeq);
+    return items.length === state.lastSeq - state.settledSeq;
   }
 
   // --- rounds -------------------------------------------------------------------------------------
