@@ -1,5 +1,13 @@
 /** The Postgres wire, spoken by `pg`: to a server over a socket, and to PGlite over the stream of its thread. */
-import { Client, DatabaseError, Pool, type PoolClient, type PoolConfig } from 'pg';
+import type { Duplex } from 'node:stream';
+import {
+  Client,
+  DatabaseError,
+  Pool,
+  type PoolClient,
+  type PoolConfig,
+  type QueryArrayResult,
+} from 'pg';
 import {
   SqlFailure,
   type SqlConnection,
@@ -141,18 +149,27 @@ export class PgDatabase implements SqlDatabase {
     statements: readonly Statement[],
   ): Promise<readonly SqlResult[]> {
     this.roundTrips += 1;
-    const settled = await Promise.allSettled(
-      statements.map(({ name, text, values }) =>
-        client.query<(string | null)[], unknown[]>({
-          ...(name === '' ? {} : { name }),
-          text,
-          values: [...values],
-          rowMode: 'array',
-          types: AS_TEXT,
-        }),
-      ),
-    );
-    return settled.map((each, at) => {
+    const { stream } = (client as unknown as { readonly connection: { readonly stream: Duplex } })
+      .connection;
+    // Each statement is written by itself: held back, all of them are one packet, and the server wakes up once.
+    stream.cork();
+    let answers: Promise<PromiseSettledResult<QueryArrayResult<(string | null)[]>>[]>;
+    try {
+      answers = Promise.allSettled(
+        statements.map(({ name, text, values }) =>
+          client.query<(string | null)[], unknown[]>({
+            ...(name === '' ? {} : { name }),
+            text,
+            values: [...values],
+            rowMode: 'array',
+            types: AS_TEXT,
+          }),
+        ),
+      );
+    } finally {
+      stream.uncork();
+    }
+    return (await answers).map((each, at) => {
       if (each.status === 'rejected') throw failureOf(each.reason, at);
       const { command, rowCount, rows } = each.value;
       return { command, count: rowCount ?? 0, rows };

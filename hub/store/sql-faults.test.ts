@@ -69,7 +69,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       const { documents, entries } = await everything(store);
       expect(documents.map(({ key }) => key)).toEqual(['a', `new${done}`]);
       expect(entries.map(({ entry }) => entry)).toEqual(['f', `g${done}`, 'n']);
-    });
+    }, 60_000);
 
     test('is refused after ten failures, and leaves nothing', async () => {
       const before = await everything(store);
