@@ -1,9 +1,35 @@
+/** Half of the campaign: seeds that are always the same, and those that once failed. The other half is `simulation-random.test.ts`. */
 import { expect, test } from 'vitest';
+import { countsAsText, notMet, OPERATIONS, runCampaign } from './testing/simulation/campaign.ts';
+import { keepFailure, keptSeeds } from './testing/simulation/seeds.ts';
 import { simulate } from './testing/simulation/simulate.ts';
 
-test('devices and hub agree over a whole network', async () => {
-  for (let seed = 1; seed <= 3; seed++) {
-    const { problems } = await simulate(seed, { operations: 60, hasFaults: false });
-    expect(problems, `seed ${seed}`).toEqual([]);
-  }
+const MINUTES = 60_000;
+const clock = (): number => performance.now();
+
+test('simulate() finds nothing where nothing goes wrong', async () => {
+  const { problems } = await simulate(1, { operations: OPERATIONS, hasFaults: false });
+  expect(problems).toEqual([]);
 });
+
+test(
+  'simulate() finds nothing in seeds that once failed',
+  async () => {
+    const { failures } = await runCampaign(keptSeeds(), clock);
+    expect(failures).toEqual([]);
+  },
+  10 * MINUTES,
+);
+
+test(
+  'simulate() finds nothing in the seeds that are always tried, and all that can go wrong went wrong',
+  async () => {
+    const seeds = Array.from({ length: 100 }, (_, i) => ({ seed: i + 1, operations: OPERATIONS }));
+    const { failures, counts, seedsPerSecond } = await runCampaign(seeds, clock);
+    console.log(`100 seeds, ${seedsPerSecond.toFixed(1)} each second\n${countsAsText(counts)}`);
+    for (const failure of failures) console.log(keepFailure(failure));
+    expect(failures.map(({ seed, problems }) => [seed, problems])).toEqual([]);
+    expect(notMet(counts)).toEqual([]);
+  },
+  20 * MINUTES,
+);

@@ -112,8 +112,9 @@ function deafToEpochs(sync: SyncHub, hub: SimHub): SyncHub {
   const now = (message: unknown): unknown => ({ ...(message as object), epoch: hub.epoch });
   own.hello = async (secret, message) => {
     const welcome = await sync.hello(secret, now(message));
-    const { epoch } = message as Hello;
-    return isSyncRefusal(welcome) || epoch === undefined ? welcome : { ...welcome, epoch };
+    const { epoch, lastSeq } = message as Hello;
+    const isKnown = epoch !== undefined && !isSyncRefusal(welcome);
+    return isKnown ? { ...welcome, epoch, lastSeq } : welcome;
   };
   own.push = (secret, message) => sync.push(secret, now(message));
   own.check = (secret, message) => sync.check(secret, now(message));

@@ -24,11 +24,11 @@ const nothing = (): never => {
 const FAULTS: readonly Fault[] = [
   [6, 'link cut', (_, device) => void (device.isUp = false)],
   [8, 'links healed', ({ devices }) => devices.forEach((each) => void (each.isUp = true))],
-  [2, 'tab killed', (_, device) => device.tabs[0]?.process.kill('anywhere') ?? nothing()],
+  [2, 'tab killed', (_, { tabs }) => (tabs[0] ?? nothing()).process.kill('anywhere')],
   [10, 'tab doomed', doomTab],
   [3, 'tab frozen', freezeTab],
   [5, 'hub doomed', doomHub],
-  [1, 'hub killed', ({ hub }) => hub.running?.process.kill('anywhere') ?? nothing()],
+  [1, 'hub killed', ({ hub }) => (hub.running ?? nothing()).process.kill('anywhere')],
   [2, 'hub busy', ({ hub, clockwork }) => void (hub.busyUntil = clockwork.now + 3000)],
   [3, 'store of the hub fails', failHub],
   [2, 'store of a tab fails', failTab],
@@ -37,8 +37,8 @@ const FAULTS: readonly Fault[] = [
   [2, 'evicted', evict],
   [2, 'rolled back', rollBack],
   [1, 'cloned', clone],
-  [2, 'copy of the hub', ({ copies, hub }) => void copies.push(hub.copy())],
-  [1, 'hub restored', restoreHub],
+  [3, 'copy of the hub', ({ copies, hub }) => void copies.push(hub.copy())],
+  [2, 'hub restored', restoreHub],
   [3, 'role changed', changeRole],
   [1, 'token revoked', revoke],
   [2, 'token that expires', expire],
@@ -70,6 +70,7 @@ export const FAULT_NAMES: readonly string[] = FAULTS.map(([, name]) => name);
 export async function disturb(world: World): Promise<void> {
   const { chance } = world;
   const device = chance.pick(world.devices);
+  if (chance.is(0.2)) world.snapshots.set(device, device.memory.version);
   let at = chance.below(FAULTS.reduce((sum, [weight]) => sum + weight, 0));
   for (const [weight, name, act] of FAULTS) {
     at -= weight;
@@ -87,9 +88,16 @@ export async function disturb(world: World): Promise<void> {
 
 // --- processes ------------------------------------------------------------------------------------
 
-function doomTab({ chance }: World, device: SimDevice): void {
+async function doomTab(world: World, device: SimDevice): Promise<void> {
   const tab = device.tabs.find(({ syncer }) => syncer) ?? device.tabs[0] ?? nothing();
-  tab.process.doom = chance.pick(TAB_PLACES);
+  const place = world.chance.pick(TAB_PLACES);
+  tab.process.doom = place;
+  // Some places are seldom passed: they are made to be.
+  const [what] = place.split(' ');
+  if (what === 'stage') device.buggify.pullBytes = 1;
+  else if (what === 'check' || what === 'restore') await changeRole(world);
+  else if (what === 'rename') clone(world, device);
+  else if (what === 'reenter') await restoreHub(world);
 }
 
 function doomHub({ chance, hub }: World): void {
@@ -131,9 +139,7 @@ function evict(world: World, device: SimDevice): void {
 
 /** An earlier state of its disk comes back, without the file. */
 function rollBack(world: World, device: SimDevice): void {
-  const before = world.snapshots.get(device);
-  world.snapshots.set(device, device.memory.version);
-  if (!before) return nothing();
+  const before = world.snapshots.get(device) ?? nothing();
   device.killTabs();
   device.memory = new SharedMemory();
   device.memory.version = before;

@@ -25,6 +25,7 @@ import { Lost, transportOver, type Link, type NetworkOptions } from './sim-netwo
 export interface SimDeviceOptions extends NetworkOptions {
   readonly user: number;
   readonly mutant: Mutant | undefined;
+  readonly tell: (what: string) => void;
   readonly onVerdict: (record: WriteRecord) => void;
   readonly onFault: (reason: unknown) => void;
 }
@@ -184,8 +185,9 @@ export class SimDevice implements Link {
         await process.pass();
       },
       events: {
-        onState: (state) => {
+        onState: (state, reason) => {
           this.state = state;
+          this.options.tell(`user ${this.user} is ${state} ${reason?.code ?? ''}`);
         },
         onVerdict: (record) => {
           onVerdict(record);

@@ -70,6 +70,7 @@ export class World {
         network: this.network,
         mutant: this.mutant,
         count: (what) => this.count(what),
+        tell: (what) => this.tell(what),
         onVerdict: (record) => this.noteVerdict(record),
         onFault: (reason) => this.problems.push(`fault: ${said(reason)}`),
         onMessage: (text) => this.checkText('a message', text),

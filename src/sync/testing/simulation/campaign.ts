@@ -1,0 +1,66 @@
+/** Many simulations, one after the other: what was found, and how often each thing was done. */
+import { FAULT_NAMES } from './nemesis.ts';
+import { HUB_PLACES, TAB_PLACES } from './instrumented.ts';
+import { simulate } from './simulate.ts';
+
+/** As it is kept in a file, to be tried again each time. */
+export interface KeptSeed {
+  readonly seed: number;
+  readonly operations: number;
+}
+
+export interface Failure extends KeptSeed {
+  readonly problems: readonly string[];
+  readonly story: readonly string[];
+}
+
+export interface Found {
+  readonly failures: readonly Failure[];
+  readonly counts: ReadonlyMap<string, number>;
+  readonly seedsPerSecond: number;
+}
+
+export const OPERATIONS = 60;
+
+/** @param clock ms */
+export async function runCampaign(seeds: readonly KeptSeed[], clock: () => number): Promise<Found> {
+  const started = clock();
+  const failures: Failure[] = [];
+  const counts = new Map<string, number>();
+  for (const kept of seeds) {
+    const { seed, operations } = kept;
+    const outcome = await simulate(seed, { operations, hasFaults: true });
+    for (const [what, count] of outcome.counts) counts.set(what, (counts.get(what) ?? 0) + count);
+    const { problems, story } = outcome;
+    if (problems.length > 0) failures.push({ seed, operations, problems, story });
+  }
+  return { failures, counts, seedsPerSecond: (seeds.length * 1000) / (clock() - started) };
+}
+
+/** I10: what a campaign must have met, or it proves nothing. */
+const EXPECTED: readonly string[] = [
+  ...FAULT_NAMES,
+  ...HUB_PLACES.map((place) => `hub dies: ${place}`),
+  ...TAB_PLACES.map((place) => `tab dies: ${place}`),
+  ...[
+    'request lost',
+    'answer lost',
+    'request duplicated',
+    'answer late',
+    'answer 429',
+    'answer 503',
+  ],
+  ...['poke', 'poke that brings', 'store fails before a commit', 'store fails after a commit'],
+  ...['syncer superseded', 'write discarded', 'write tried again', 'write failed here'],
+  ...['verdict confirmed', 'verdict amended', 'verdict refused'],
+  ...['copies compared', 'views replayed'],
+];
+
+export const notMet = (counts: ReadonlyMap<string, number>): readonly string[] =>
+  EXPECTED.filter((what) => !counts.has(what));
+
+export const countsAsText = (counts: ReadonlyMap<string, number>): string =>
+  [...counts]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([what, count]) => `${String(count).padStart(8)}  ${what}`)
+    .join('\n');
