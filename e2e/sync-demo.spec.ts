@@ -201,10 +201,15 @@ test('in one browser the link opens the other person’s window; with the browse
 for (const width of [390, 1280]) {
   test(`the page fits ${width} px, and its controls have names`, async ({ browser }) => {
     const { context, page } = await openWindow(browser, width);
+    // As somebody sees it who prefers the dark.
+    if (width === 1280) await page.emulateMedia({ colorScheme: 'dark' });
     const shots = process.env['BURROW_E2E_SHOTS'];
     const shoot = async (name: string): Promise<void> => {
       if (shots !== undefined)
-        await page.screenshot({ path: `${shots}/sync-${name}-${width}.png`, fullPage: true });
+        await page.screenshot({
+          path: `${shots}/sync-${name}-${width}.png`,
+          fullPage: name === 'login',
+        });
     };
     await expect(page.getByTestId('sync-log-in')).toBeVisible();
     await shoot('login');
@@ -214,6 +219,9 @@ for (const width of [390, 1280]) {
     await turnNetwork(page, false);
     await press(page, '+1 “Swifts over the station”');
     await expect(writes(page).filter({ hasText: 'Waiting' })).toHaveCount(1);
+    await expect(page.getByTestId('sync-waits')).toContainText('1 write waits');
+    await press(page, 'See why, and what to do');
+    await expect(writes(page).first()).toBeInViewport();
     await shoot('work');
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
@@ -233,6 +241,8 @@ for (const width of [390, 1280]) {
       );
     expect(wrong).toEqual([]);
     await turnNetwork(page, true);
+    await press(page, 'Discard: New note “Where the owls nest”');
+    await expect(page.getByTestId('sync-refused')).toBeEmpty();
     await context.close();
   });
 }

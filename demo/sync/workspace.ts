@@ -22,8 +22,8 @@ export function workspace(app: App, copy: NoteCopy, hub: HubNotes, onOut: () => 
   const { signal } = ending;
   const names = new Map(hub.people.map(({ id, name }) => [id, name]));
   const other = hub.people.find(({ id }) => id !== person.id);
-  const writes = writeList(copy, signal);
   const progress = progressLine(sync, signal);
+  const writes = writeList(copy, signal, progress.refresh);
   const onWrite = (): void => {
     writes.refresh();
     progress.refresh();
@@ -122,6 +122,7 @@ interface ProgressLine {
 function progressLine(sync: Sync, signal: AbortSignal): ProgressLine {
   const bar = h('progress', { 'aria-label': 'Documents of the copy', hidden: true });
   const waits = h('p', { class: 'hint', 'data-testid': 'sync-waits' });
+  const refused = h('p', { 'data-testid': 'sync-refused' });
   const came = h('p', { class: 'hint' });
   const countWaiting = async (): Promise<void> => {
     const waiting = await sync.writes.list({ states: ['local', 'pushed', 'parked'] });
@@ -130,6 +131,11 @@ function progressLine(sync: Sync, signal: AbortSignal): ProgressLine {
       waiting.length === 1 ? '1 write waits' : `${formatNumber(waiting.length)} writes wait`;
     const since = formatTime(new Date(waiting.length > 0 ? oldest : 0).toISOString());
     fill(waits, waiting.length > 0 && `${count} for the hub, since ${since}.`);
+    const { length } = await sync.writes.list({ states: ['refused'] });
+    const said =
+      length === 1 ? '1 write was refused.' : `${formatNumber(length)} writes were refused.`;
+    if (refused.textContent.startsWith(said)) return;
+    fill(refused, ...(length > 0 ? [said, ' ', lookButton()] : []));
   };
   const refresh = (): void => {
     countWaiting().catch((error: unknown) => fill(waits, explain(error)));
@@ -149,8 +155,25 @@ function progressLine(sync: Sync, signal: AbortSignal): ProgressLine {
   );
   sync.addEventListener('verdict', refresh, { signal });
   refresh();
-  return { node: h('div', { class: 'sync-progress' }, bar, waits, came), refresh };
+  return { node: h('div', { class: 'sync-progress' }, bar, waits, refused, came), refresh };
 }
+
+const lookButton = (): HTMLElement =>
+  h(
+    'button',
+    {
+      type: 'button',
+      class: 'plain inline',
+      on: {
+        click: () => {
+          const list = document.querySelector('#your-writes');
+          list?.scrollIntoView({ block: 'start' });
+          list?.querySelector('button')?.focus({ preventScroll: true });
+        },
+      },
+    },
+    'See why, and what to do',
+  );
 
 /** A write that is right for all this window knows, and wrong for what the hub knows. */
 function provoke(copy: NoteCopy, { name, secretTitle }: Person, onWrite: () => void): HTMLElement {

@@ -26,8 +26,12 @@ export interface WriteList {
   readonly follow: (titleOf: (id: string) => string) => void;
 }
 
-export function writeList(copy: NoteCopy, signal: AbortSignal): WriteList {
-  const { sync } = copy;
+/** @param onResolved something was done about a refused one */
+export function writeList(
+  { sync }: NoteCopy,
+  signal: AbortSignal,
+  onResolved: () => void,
+): WriteList {
   const list = h('ol', { class: 'rows writes', 'data-testid': 'writes' });
   const problem = h('p', { class: 'problem', role: 'alert', 'data-testid': 'resolve-problem' });
   let titleOf = (id: string): string => `note ${id}`;
@@ -36,7 +40,10 @@ export function writeList(copy: NoteCopy, signal: AbortSignal): WriteList {
     sync.writes
       .resolve(id, choice)
       .catch((error: unknown) => fill(problem, `Not taken here: ${explain(error)}`))
-      .finally(() => refresh(true));
+      .finally(() => {
+        refresh(true);
+        onResolved();
+      });
   };
   let turn = 0;
   let shown = '';
@@ -62,7 +69,7 @@ export function writeList(copy: NoteCopy, signal: AbortSignal): WriteList {
   refresh();
   const node = h(
     'section',
-    { class: 'card', 'aria-label': 'Your writes' },
+    { class: 'card', id: 'your-writes', 'aria-label': 'Your writes' },
     h('h2', {}, 'Your writes'),
     h(
       'p',
