@@ -43,16 +43,24 @@ export async function openBrowsers(run) {
   return { a: a.context, b: b.context, close };
 }
 
-/**
- * The worker of a page loses its network, or has it again; pushes can be swallowed, as by a hub that cannot judge.
- * @param {import('playwright').Page} page @param {'open' | 'offline' | 'swallows pushes'} mode
- */
-export async function setNetwork(page, mode) {
-  const workers = page.workers();
-  for (const worker of workers) await worker.evaluate(gate, mode);
+/** @typedef {'open' | 'offline' | 'swallows pushes'} Network */
+
+/** Before anything is opened: what a worker began earlier cannot be cut. @param {import('playwright').Page} page */
+export function gateWorkers(page) {
+  page.on('worker', (worker) => {
+    worker.evaluate(gate, 'open').catch((/** @type {unknown} */ reason) => console.error(reason));
+  });
 }
 
-/** Runs in the worker. @param {'open' | 'offline' | 'swallows pushes'} mode */
+/**
+ * The worker of a page loses its network, or has it again; pushes can be swallowed, as by a hub that cannot judge.
+ * @param {import('playwright').Page} page @param {Network} mode
+ */
+export async function setNetwork(page, mode) {
+  for (const worker of page.workers()) await worker.evaluate(gate, mode);
+}
+
+/** Runs in the worker. @param {Network} mode */
 function gate(mode) {
   /** @typedef {{ mode: string; stop: AbortController; fetch: typeof fetch; pulledAt: number }} Gate */
   const scope = /** @type {typeof globalThis & { gate?: Gate }} */ (globalThis);
@@ -67,7 +75,7 @@ function gate(mode) {
     /** @type {Gate} */
     const made = { mode, stop: new AbortController(), fetch: scope.fetch, pulledAt: 0 };
     scope.fetch = async (resource, init = {}) => {
-      const path = String(resource);
+      const path = typeof resource === 'string' ? resource : '';
       if (made.mode === 'offline') throw new TypeError('Failed to fetch');
       if (made.mode === 'swallows pushes' && path.endsWith('/sync/push'))
         return Response.json({ lastSeq: 0, verdicts: [] });

@@ -1,9 +1,9 @@
 // Writes made without a network, pushed when it is back, beside the same queries sent to the hub one after the other.
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { openSide, setNetwork } from './browsers.mjs';
+import { gateWorkers, openSide, setNetwork } from './browsers.mjs';
 
-const TURNS = 2;
+const TURNS = 1;
 
 /** One after the other, on one connection. @param {{ url: string; secret: string }} server @param {readonly string[]} queries */
 async function sendDirectly({ url, secret }, queries) {
@@ -26,6 +26,7 @@ async function sendDirectly({ url, secret }, queries) {
 /** @param {import('./latency.mjs').Slot} slot @param {{ queued: number }} sizes */
 export async function measurePush({ contender, round, pageUrl, browsers, server }, { queued }) {
   const { page, close } = await openSide(browsers.a, pageUrl);
+  gateWorkers(page);
   const options = { url: server.url, secret: server.secret, name: contender };
   await page.evaluate(
     ([name, given]) => window.bench.open(name, given),

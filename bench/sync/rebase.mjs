@@ -1,5 +1,5 @@
 // Writes that wait for their verdicts run again over what comes from the hub: beside the parts of that work, each alone.
-import { openSide, setNetwork } from './browsers.mjs';
+import { gateWorkers, openSide, setNetwork } from './browsers.mjs';
 import { askRoot } from './servers.mjs';
 
 const TURNS = 2;
@@ -8,6 +8,7 @@ const TURNS = 2;
 export async function measureRebase(slot, { pending, incoming }) {
   const { contender, round, pageUrl, browsers, server } = slot;
   const { page, close } = await openSide(browsers.b, pageUrl);
+  gateWorkers(page);
   const options = { url: server.url, secret: server.secret, name: `${contender} rebase` };
   await page.evaluate(
     ([name, given]) => window.bench.open(name, given),
@@ -19,7 +20,7 @@ export async function measureRebase(slot, { pending, incoming }) {
   await page.evaluate((room) => window.bench.watch(room), watched);
 
   /** From the answer of the pull in the worker to the live result, ms. @param {string} text */
-  const takeUp = async (text, /** @type {'open' | 'swallows pushes'} */ mode) => {
+  const takeUp = async (text, /** @type {import('./browsers.mjs').Network} */ mode) => {
     await askRoot(server.url, changeAll(incoming, text));
     await askRoot(server.url, note(watched, text));
     const gaps = await gapsOf(page, async () => {

@@ -21,20 +21,20 @@ export async function startServer(contender) {
   return { url: `http://127.0.0.1:${found}`, secret: '', stop };
 }
 
+/** @param {Readonly<Record<string, string>>} given */
+const flags = (given) => Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
+
 async function startHub() {
   const folder = mkdtempSync(join(tmpdir(), 'burrow-bench-hub-'));
   const programs = join(root, `node_modules/.cache/burrow/sync-bench-${process.pid}`);
   await bundleHub(programs, { packages: 'outside' });
   const { found: url, stop } = await startProcess(
     [
-      ...(process.env.BURROW_BENCH_PROFILE
-        ? ['--cpu-prof', '--cpu-prof-dir', process.env.BURROW_BENCH_PROFILE]
-        : []),
       join(programs, 'main.mjs'),
       'hub',
-      ...['--port', '0', '--data', join(folder, 'hub'), '--cors', '*', '--log-level', 'silent'],
+      ...flags({ port: '0', data: join(folder, 'hub'), cors: '*', 'log-level': 'silent' }),
       // Nobody is kept waiting on purpose.
-      ...['--rate', '0', '--rate-address', '0', '--sockets-per-address', '1000'],
+      ...flags({ rate: '0', 'rate-address': '0', 'sockets-per-address': '1000' }),
     ],
     folder,
     /burrow hub listening on (\S+)/,

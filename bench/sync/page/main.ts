@@ -26,8 +26,9 @@ const bench = {
   async open(name: string, options: SyncOptions) {
     const module = await contenders[name]?.();
     if (!module) throw new Error(`No contender is called ${name}.`);
-    opened = module.create();
-    await opened.open(options);
+    const made = module.create();
+    await made.open(options);
+    opened = made;
     return module.title;
   },
   /** Notes when each text of the room is first shown. */
