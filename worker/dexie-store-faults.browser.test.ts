@@ -275,8 +275,9 @@ function loseAnswer(transaction: IDBTransaction | undefined): void {
   transaction?.dispatchEvent(new Event('abort'));
 }
 
-function rawOpen(name: string, version: number): Promise<IDBDatabase> {
-  const request = indexedDB.open(name, version);
+/** As it is, whatever its version. */
+function rawOpen(name: string): Promise<IDBDatabase> {
+  const request = indexedDB.open(name);
   return new Promise((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result));
     request.addEventListener('error', () =>
@@ -287,7 +288,7 @@ function rawOpen(name: string, version: number): Promise<IDBDatabase> {
 
 /** A write transaction that does not end, as in a tab that was stopped. */
 async function holdStores(name: string): Promise<() => void> {
-  const idb = await rawOpen(name, 10);
+  const idb = await rawOpen(name);
   const store = idb
     .transaction(['meta', 'documents', 'history', 'log', 'files'], 'readwrite')
     .objectStore('meta');
