@@ -1,11 +1,11 @@
 /** Documents with all their versions, and sets by looking at every one of them. */
 import { compare, compareRefs, Dbl, DocRef, isList, isMembers, render, SetOf } from './values.ts';
-import type { Members, Tuple, Value } from './values.ts';
+import type { Fields, Tuple, Value } from './values.ts';
 
 export interface Version {
   readonly ts: number;
   /** `deleted`: there is none from here on. */
-  readonly data: Members | undefined | 'deleted';
+  readonly fields: Fields | 'deleted';
 }
 
 export interface IndexFields {
@@ -19,6 +19,8 @@ export interface IndexFields {
 
 export class Database {
   readonly indexes: readonly IndexFields[];
+  /** The time of the query: by it documents have ended, whatever time is looked at. */
+  snapshot = 0;
   private documents: ReadonlyMap<string, readonly Version[]> = new Map();
 
   constructor(indexes: readonly IndexFields[]) {
@@ -34,21 +36,20 @@ export class Database {
     this.documents = state;
   }
 
-  /** The newest that is not later. Deleted ones are none. */
-  versionAt(
-    ref: DocRef,
-    time: number,
-  ): (Version & { readonly data: Members | undefined }) | undefined {
+  /** The newest that is not later. Deleted ones are none, nor those that have ended. */
+  versionAt(ref: DocRef, time: number): (Version & { readonly fields: Fields }) | undefined {
     const found = (this.documents.get(nameOf(ref)) ?? []).filter(({ ts }) => ts <= time).at(-1);
-    return found && found.data !== 'deleted' ? { ts: found.ts, data: found.data } : undefined;
+    if (!found || found.fields === 'deleted') return undefined;
+    const { ts, fields } = found;
+    return fields.ttl && fields.ttl.micros <= this.snapshot ? undefined : { ts, fields };
   }
 
   /** At most one version a commit; what a commit makes and deletes leaves no trace. */
-  write(ref: DocRef, ts: number, data: Version['data']): void {
+  write(ref: DocRef, ts: number, fields: Version['fields']): void {
     const before = (this.documents.get(nameOf(ref)) ?? []).filter((each) => each.ts < ts);
     const last = before.at(-1);
-    const isTraceless = data === 'deleted' && (!last || last.data === 'deleted');
-    const versions = isTraceless ? before : [...before, { ts, data }];
+    const isTraceless = fields === 'deleted' && (!last || last.fields === 'deleted');
+    const versions = isTraceless ? before : [...before, { ts, fields }];
     this.documents = new Map([...this.documents, [nameOf(ref), versions]]);
   }
 
@@ -93,7 +94,7 @@ export class Database {
   }
 
   private entries(index: IndexFields, ref: DocRef, time: number) {
-    const data = this.versionAt(ref, time)?.data ?? new Map<string, Value>();
+    const data = this.versionAt(ref, time)?.fields.data ?? new Map<string, Value>();
     const listOf = (field: string): Value[] => {
       if (field === 'ref') return [ref];
       const found = elements(data.get(field));

@@ -17,6 +17,8 @@ import {
   SetOf,
   Silent,
   wellFormed,
+  Moment,
+  type Fields,
   type Members,
   type Value,
 } from './values.ts';
@@ -94,6 +96,7 @@ export class Model {
   run(query: Part, snapshot: number): Value {
     this.snapshot = snapshot;
     this.commitTs = snapshot + 1;
+    this.database.snapshot = snapshot;
     const before = this.database.state();
     try {
       return this.evaluate(query, { names: new Map(), time: this.commitTs, isPast: false }, []);
@@ -137,11 +140,12 @@ export class Model {
   get(target: DocRef | SetOf, scope: Scope): Doc | undefined {
     const found = target instanceof DocRef ? target : target.tuplesAt(scope.time)[0]?.ref;
     const version = found && this.database.versionAt(found, scope.time);
-    return found && version && new Doc(found, version.ts, version.data);
+    return found && version && new Doc(found, version.ts, version.fields);
   }
 
-  write(target: DocRef, data: Members | undefined, at: Position, clash: Position): Doc {
-    this.database.write(target, this.commitTs, data && data.size > 0 ? data : undefined);
+  write(target: DocRef, { data, ttl }: Fields, at: Position, clash: Position): Doc {
+    const fields = { data: data && data.size > 0 ? data : undefined, ttl };
+    this.database.write(target, this.commitTs, fields);
     for (const index of this.database.indexes) {
       if (!index.unique || index.collection !== target.collection) continue;
       if (this.database.isTaken(target, index, this.commitTs))
@@ -266,6 +270,12 @@ class Call {
     if (isMembers(data)) return data;
     throw new Silent('data that is no object');
   }
+
+  ttlOf(params: Members | undefined): Moment | undefined {
+    const ttl = params?.get('ttl') ?? undefined;
+    if (ttl === undefined || ttl instanceof Moment) return ttl;
+    throw new Silent('a ttl that is no time');
+  }
 }
 
 type Form = (call: Call) => Value;
@@ -283,9 +293,15 @@ function selected(from: Value, path: readonly Value[]): Value | undefined {
   let found: Value | undefined = from;
   for (const step of path) {
     if (found instanceof Doc) {
-      const { ref: own, ts, data }: Doc = found;
+      const { ref: own, ts, fields }: Doc = found;
       found =
-        step === 'ref' ? own : step === 'ts' ? BigInt(ts) : step === 'data' ? data : undefined;
+        step === 'ref'
+          ? own
+          : step === 'ts'
+            ? BigInt(ts)
+            : step === 'data'
+              ? fields.data
+              : undefined;
     } else if (found instanceof Page) found = step === 'data' ? found.data : undefined;
     else if (isList(found ?? null))
       found = typeof step === 'bigint' ? (found as readonly Value[])[Number(step)] : undefined;
@@ -405,6 +421,13 @@ const FORMS: Readonly<Record<string, Form>> = {
       list.map((each) => call.apply('map', each)),
     );
   },
+  reduce: (call) => {
+    const { initial, collection } = call.arguments({ initial: any, collection: listOrPage });
+    const list = collection instanceof Page ? collection.data : collection;
+    const result = list.reduce((sum, each) => call.apply('reduce', [sum, each]), initial);
+    return collection instanceof Page ? inPage(collection, [result]) : result;
+  },
+  '@ts': (call) => new Moment(Date.parse(textIn(call.raw('@ts'))) * 1000),
   filter: (call) => {
     const { collection } = call.arguments({ collection: any });
     if (collection instanceof SetOf) throw new Silent('sets that are filtered');
@@ -466,26 +489,28 @@ const FORMS: Readonly<Record<string, Form>> = {
     const { create, params } = call.arguments({ create: newRef, params: members });
     call.refusePast('create');
     const data = cleaned(call.dataOf(params)) as Members;
+    const ttl = call.ttlOf(params);
     if (call.model.get(create, call.scope))
       throw new Fault('instance already exists', call.place('create'));
-    return call.model.write(create, data, call.at, call.place('create'));
+    return call.model.write(create, { data, ttl }, call.at, call.place('create'));
   },
   update: (call) => {
     const { update, params } = call.arguments({ update: ref, params: members });
     call.refusePast();
     const before = call.model.get(update, call.scope) ?? missing(call.place('update'));
-    return call.model.write(
-      update,
-      patched(before.data ?? new Map(), call.dataOf(params)),
-      call.at,
-      call.at,
-    );
+    const { data, ttl } = before.fields;
+    const fields = {
+      data: patched(data ?? new Map(), call.dataOf(params)),
+      ttl: params?.has('ttl') ? call.ttlOf(params) : ttl,
+    };
+    return call.model.write(update, fields, call.at, call.at);
   },
   replace: (call) => {
     const { replace, params } = call.arguments({ replace: ref, params: members });
     call.refusePast();
     if (!call.model.get(replace, call.scope)) missing(call.place('replace'));
-    return call.model.write(replace, cleaned(call.dataOf(params)) as Members, call.at, call.at);
+    const fields = { data: cleaned(call.dataOf(params)) as Members, ttl: call.ttlOf(params) };
+    return call.model.write(replace, fields, call.at, call.at);
   },
   delete: (call) => {
     const { delete: target } = call.arguments({ delete: ref });

@@ -2,6 +2,7 @@
 import type { Dice } from '../dice.ts';
 import { form, PartObject, Raw, type Part } from '../query-text.ts';
 import type { IndexFields } from './database.ts';
+import { timeText } from './values.ts';
 
 /** No 1.0 beside 1: entries of one document that differ in that alone have an order of their own. */
 const SCALARS: readonly Part[] = [
@@ -26,6 +27,8 @@ export class ModelQueries {
   private readonly indexes: readonly IndexFields[];
   /** Times of commits until now. */
   readonly times: number[] = [];
+  /** When the query will be asked. */
+  now = 0;
   private names: (readonly [string, Kind])[] = [];
 
   constructor(dice: Dice, indexes: readonly IndexFields[]) {
@@ -36,13 +39,35 @@ export class ModelQueries {
   query(): Part {
     this.names = [];
     const { dice } = this;
-    if (dice.chance(0.3)) return this.write(0);
-    if (dice.chance(0.25)) {
-      const read = dice.chance(0.5) ? this.page(0) : form({ get: this.make('ref', 3) });
+    const choice = dice.next();
+    if (choice < 0.2) return this.write(1);
+    if (choice < 0.25) return this.rewrite();
+    if (choice < 0.4) {
+      const read = dice.chance(0.7) ? this.page(0) : form({ get: this.make('ref', 3) });
       return form({ at: this.time(), expr: read });
     }
-    if (dice.chance(0.35)) return this.page(0);
-    return this.make(dice.pick(KINDS), 0);
+    return choice < 0.75 ? this.page(0) : this.make(dice.pick(KINDS), 0);
+  }
+
+  /** What a database begins with: several documents with values in common. */
+  filling(): Part {
+    const { dice } = this;
+    const members = FIELDS.map((field) => [field, this.common()] as const);
+    const data = form({ object: new PartObject(members.filter(() => dice.chance(0.8))) });
+    const target = form({ ref: form({ collection: 'c' }), id: dice.pick(IDS) });
+    return form({ create: target, params: form({ object: form({ data }) }) });
+  }
+
+  private common(): Part {
+    const { dice } = this;
+    return dice.chance(0.2) ? [0, 1, dice.below(3)] : dice.below(2);
+  }
+
+  /** Two or three writes of one document, one after the other. */
+  private rewrite(): Part {
+    const target = this.leafOrForm('ref', DEPTH_MAX);
+    const verbs = [this.verb(), this.verb(), ...this.dice.some(1, () => this.verb())];
+    return form({ do: verbs.map((verb) => this.writeOf(verb, target, 3)) });
   }
 
   /** Often of very few, so that documents have values in common. */
@@ -132,7 +157,7 @@ export class ModelQueries {
     });
   }
 
-  private members(depth: number): Part {
+  private members(depth: number): PartObject {
     const { dice } = this;
     const members = new Map(
       dice.some(3, () => [dice.pick(FIELDS), this.make('plain', depth)] as const),
@@ -172,7 +197,7 @@ export class ModelQueries {
 
   set(depth: number): Part {
     const { dice } = this;
-    if (depth < DEPTH_MAX && dice.chance(0.4)) {
+    if (depth < DEPTH_MAX && dice.chance(0.45)) {
       const two = [this.make('set', depth), this.make('set', depth)];
       return dice.pick<() => Part>([
         () => form({ [dice.pick(['union', 'intersection', 'difference'])]: two }),
@@ -182,7 +207,7 @@ export class ModelQueries {
     }
     if (dice.chance(0.25)) return form({ documents: form({ collection: 'c' }) });
     const index = dice.pick(this.indexes);
-    const terms = index.terms.map(() => this.scalar());
+    const terms = index.terms.map(() => (dice.chance(0.8) ? dice.below(2) : this.scalar()));
     const one = terms.length === 1 && dice.chance(0.5) ? (terms[0] ?? null) : terms;
     return form({ match: form({ index: index.name }), ...(terms.length > 0 && { terms: one }) });
   }
@@ -199,7 +224,9 @@ export class ModelQueries {
     const { dice } = this;
     const ref = (): Part => this.leafOrForm('ref', DEPTH_MAX);
     if (dice.chance(0.2)) return dice.chance(0.5) ? this.scalar() : ref();
-    const values = dice.some(2, () => this.scalar());
+    const value = (): Part =>
+      dice.chance(0.15) ? ref() : dice.chance(0.8) ? dice.below(2) : this.scalar();
+    const values = dice.some(2, value);
     return dice.chance(0.6) ? [...values, ref()] : values;
   }
 
@@ -210,8 +237,9 @@ export class ModelQueries {
       depth >= DEPTH_MAX || dice.chance(0.6)
         ? dice.some(3, () => this.make(kind, depth + 1))
         : form({ select: ['data'], from: this.page(depth) });
-    const choice = dice.below(4);
-    if (choice > 1) return items();
+    const choice = dice.below(6);
+    if (choice === 2) return this.pairs(depth);
+    if (choice > 2) return items();
     const outer = this.names;
     const isPage = kind !== 'ref';
     this.names = isPage ? outer : [...outer.filter(([name]) => name !== 'x'), ['x', kind]];
@@ -221,12 +249,58 @@ export class ModelQueries {
     return form({ [choice === 0 ? 'map' : 'filter']: lambda, collection: items() });
   }
 
-  write(depth: number): Part {
+  /** Lists of about two, taken apart. */
+  private pairs(depth: number): Part {
     const { dice } = this;
-    const verb = dice.pick(['create', 'create', 'update', 'replace', 'delete']);
-    const target = this.make('ref', depth + 1);
+    const pair = (): Part => [
+      ...[this.make('integer', depth + 1), this.make('integer', depth + 1)],
+      ...(dice.chance(0.1) ? [0] : []),
+    ];
+    const outer = this.names;
+    const own: readonly (readonly [string, Kind])[] = [
+      ['x', 'integer'],
+      ['y', 'integer'],
+    ];
+    this.names = [...outer.filter(([name]) => name !== 'x' && name !== 'y'), ...own];
+    const isFold = dice.chance(0.4);
+    const sum = form({ add: [{ var: 'x' }, { var: 'y' }].map(form) });
+    const expr = isFold
+      ? dice.pick([sum, [form({ var: 'x' }), form({ var: 'y' })]])
+      : this.make('integer', depth + 1);
+    this.names = outer;
+    const lambda = form({ lambda: ['x', 'y'], expr });
+    return isFold
+      ? call(
+          ['reduce', lambda],
+          ['initial', dice.below(3)],
+          ['collection', dice.some(3, () => dice.below(5))],
+        )
+      : form({ map: lambda, collection: dice.some(3, pair) });
+  }
+
+  private verb(): string {
+    return this.dice.pick(['create', 'create', 'update', 'update', 'replace', 'delete']);
+  }
+
+  write(depth: number): Part {
+    return this.writeOf(this.verb(), this.make('ref', depth + 1), depth);
+  }
+
+  private writeOf(verb: string, target: Part, depth: number): Part {
+    const { dice } = this;
     if (verb === 'delete') return form({ delete: target });
-    const data = form({ object: this.members(depth + 1) });
-    return form({ [verb]: target, params: form({ object: form({ data }) }) });
+    const members = this.members(depth + 1).members.map(
+      ([key, each]) => [key, dice.chance(0.2) ? null : each] as const,
+    );
+    const data = form({ object: new PartObject(members) });
+    const params = dice.chance(0.1) ? form({ data, ttl: this.ttl() }) : form({ data });
+    return form({ [verb]: target, params: form({ object: params }) });
+  }
+
+  private ttl(): Part {
+    const { dice, now } = this;
+    return dice.chance(0.1)
+      ? null
+      : form({ '@ts': timeText(now + (1 + dice.below(6)) * 1_000_000) });
   }
 }

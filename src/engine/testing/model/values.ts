@@ -17,14 +17,28 @@ export class DocRef {
   }
 }
 
+/** A whole second. */
+export class Moment {
+  readonly micros: number;
+  constructor(micros: number) {
+    this.micros = micros;
+  }
+}
+
+export interface Fields {
+  readonly data: Members | undefined;
+  /** When it ends. */
+  readonly ttl: Moment | undefined;
+}
+
 export class Doc {
   readonly ref: DocRef;
   readonly ts: number;
-  readonly data: Members | undefined;
-  constructor(ref: DocRef, ts: number, data: Members | undefined) {
+  readonly fields: Fields;
+  constructor(ref: DocRef, ts: number, fields: Fields) {
     this.ref = ref;
     this.ts = ts;
-    this.data = data;
+    this.fields = fields;
   }
 }
 
@@ -69,6 +83,7 @@ export type Value =
   | string
   | bigint
   | Dbl
+  | Moment
   | DocRef
   | Doc
   | Page
@@ -148,6 +163,7 @@ function compareNumbers(a: bigint | Dbl, b: bigint | Dbl): number {
 
 /** Of operands of `equals`: there 1 is 1.0, but 0 is not -0.0. Inside of arrays and objects it is the other way round. */
 export function equal(a: Value, b: Value, isInside = false): boolean {
+  if ([a, b].some((each) => each instanceof Moment)) throw new Silent('equality of times');
   if ([a, b].some((each) => each instanceof Doc || each instanceof Page || each instanceof SetOf)) {
     throw new Silent('equality of documents, pages and sets');
   }
@@ -185,9 +201,11 @@ export function render(value: Value): string {
   if (value instanceof Dbl) return doubleText(value.value);
   if (isList(value)) return `[${value.map(render).join(',')}]`;
   if (value instanceof DocRef) return renderRef(value);
+  if (value instanceof Moment) return `{"@ts":"${timeText(value.micros)}"}`;
   if (value instanceof Doc) {
-    const data = value.data ? `,"data":${render(value.data)}` : '';
-    return `{"ref":${renderRef(value.ref)},"ts":${value.ts}${data}}`;
+    const { data, ttl } = value.fields;
+    const members = [data && `,"data":${render(data)}`, ttl && `,"ttl":${render(ttl)}`];
+    return `{"ref":${renderRef(value.ref)},"ts":${value.ts}${members.join('')}}`;
   }
   if (value instanceof Page) {
     const side = (name: string, cursor: Value | undefined) =>
@@ -199,6 +217,9 @@ export function render(value: Value): string {
   const object = `{${text.join(',')}}`;
   return [...value.keys()].some((key) => key.startsWith('@')) ? `{"@obj":${object}}` : object;
 }
+
+export const timeText = (micros: number): string =>
+  new Date(micros / 1000).toISOString().replace('.000', '');
 
 function doubleText(value: number): string {
   if (Object.is(value, -0)) return '-0.0';

@@ -1,0 +1,227 @@
+/**
+ * Shows that the reference model would see what it is there to see: each fault below is planted into the engine, one line of it
+ * replaced, and the model's random queries have to find it within their usual number.
+ *
+ *   node scripts/planted-faults.mjs [name…]      seeds as for the test: BURROW_MODEL_SEED, BURROW_MODEL_CASES
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
+const CASES = Number(process.env['BURROW_MODEL_CASES'] ?? 4000);
+const SEED = Number(process.env['BURROW_MODEL_SEED'] ?? Date.now() % 1_000_000_000);
+
+/** Name, file, the text that is there (once), and what stands in its place. */
+const FAULTS = [
+  [
+    'union keeps the fewest',
+    'engine/sets/algebra.ts',
+    'runs, (a, b) => a > b',
+    'runs, (a, b) => a < b',
+  ],
+  [
+    'intersection picks the last of equals',
+    'engine/sets/algebra.ts',
+    '(a, b) => a < b,',
+    '(a, b) => a <= b,',
+  ],
+  ['difference wants every other', 'engine/sets/algebra.ts', '!others.some(', '!others.every('],
+  [
+    'distinct keeps the last, backwards',
+    'engine/sets/algebra.ts',
+    'run.slice(-1)',
+    'run.slice(0, 1)',
+  ],
+  [
+    'after a ref means beyond it',
+    'engine/cursors.ts',
+    "ref: last, side: 'low'",
+    "ref: last, side: 'high'",
+  ],
+  [
+    'before always shows a cursor',
+    'engine/pages.ts',
+    'next && first && cursorOf(first, next)',
+    'first && cursorOf(first, next)',
+  ],
+  ['before gives the first of the set', 'engine/pages.ts', 'if (isBackward) tuples.reverse();', ''],
+  [
+    'after names the last shown',
+    'engine/pages.ts',
+    'const next = found[size];',
+    'const next = found[size - 1];',
+  ],
+  [
+    'size 0 shows one cursor',
+    'engine/pages.ts',
+    'const isBoth = size === 0;',
+    'const isBoth = false;',
+  ],
+  [
+    'at a time is before it: documents',
+    'engine/documents.ts',
+    'versionIn(current).ts <= time',
+    'versionIn(current).ts < time',
+  ],
+  [
+    'at a time is before it: history',
+    'engine/documents.ts',
+    'newestBefore(reader, ref, time + 1)',
+    'newestBefore(reader, ref, time)',
+  ],
+  [
+    'at a time is before it: entries',
+    'engine/sets/index-set.ts',
+    'addedAt(found) <= past',
+    'addedAt(found) < past',
+  ],
+  [
+    'at the end of an entry it holds',
+    'engine/sets/index-set.ts',
+    'added <= past && past < removed',
+    'added <= past && past <= removed',
+  ],
+  [
+    'at a time is before it: collections',
+    'engine/sets/collection-set.ts',
+    'version.ts > past',
+    'version.ts >= past',
+  ],
+  [
+    'cursors forget reversed values',
+    'engine/sets/index-set.ts',
+    'valuesPrefix(this.prefix, given, reverse)',
+    'valuesPrefix(this.prefix, given, [])',
+  ],
+  [
+    'cuts of derived sets forget them',
+    'engine/sets/tuple.ts',
+    'reversed[i] ? encodeReversed(component)',
+    'reversed[i] ? component',
+  ],
+  [
+    'ttl counts after its time',
+    'engine/documents.ts',
+    'ttl !== undefined && ttl <= snapshot',
+    'ttl !== undefined && ttl < snapshot',
+  ],
+  [
+    'ttl of entries counts after its time',
+    'engine/retained.ts',
+    'ttl !== undefined && ttl <= time',
+    'ttl !== undefined && ttl < time',
+  ],
+  [
+    'refs are ordered the other way',
+    'engine/sets/index-set.ts',
+    'return own < other ?',
+    'return own > other ?',
+  ],
+  [
+    'entries without any term',
+    'engine/index-entries.ts',
+    'isAllNull(lone) || isAllNull(loneValues)',
+    'isAllNull(loneValues)',
+  ],
+  [
+    'entries without any value',
+    'engine/index-entries.ts',
+    'isAllNull(lone) || isAllNull(loneValues)',
+    'isAllNull(lone)',
+  ],
+  [
+    'update keeps nulls',
+    'engine/stored-values.ts',
+    'if (value === null) patched.delete(name);',
+    'if (value === null) patched.set(name, null);',
+  ],
+  [
+    'create after delete leaves its marker',
+    'engine/write-version.ts',
+    "writer.takeBack('history', markerKey(context, ref));",
+    '',
+  ],
+  [
+    'create then delete leaves a trace',
+    'engine/write-version.ts',
+    'if (before) {\n      putSuperseded(context, writer, ref, before, []);',
+    'if (before ?? true) {\n      if (before) putSuperseded(context, writer, ref, before, []);',
+  ],
+  [
+    'let binds the outermost',
+    'query/scopes.ts',
+    'this.byName.get(name)?.at(-1)',
+    'this.byName.get(name)?.at(0)',
+  ],
+  [
+    'lambdas take longer arrays',
+    'query/evaluate.ts',
+    'argument.length === pattern.length',
+    'argument.length >= pattern.length',
+  ],
+  [
+    'elements are told one too late',
+    'query/casts.ts',
+    'elementAt(where, index));',
+    'elementAt(where, index + 1));',
+  ],
+  [
+    'operands of and and or, too',
+    'query/evaluate.ts',
+    'key: kind, steps: [index] }',
+    'key: kind, steps: [index + 1] }',
+  ],
+  [
+    'reduce folds from the right',
+    'query/evaluate.ts',
+    'const pair = [result as Value, element];',
+    'const pair = [element, result as Value];',
+  ],
+];
+
+/** Puts one text in the place of another. */
+const planting = (file, from, to) => ({
+  name: 'planted-fault',
+  load: async (id) => {
+    if (resolve(id) !== resolve(SOURCES, file)) return null;
+    const source = await readFile(id, 'utf8');
+    if (source.split(from).length !== 2) throw new Error(`${file} has not exactly one: ${from}`);
+    return { code: source.replace(from, () => to), moduleType: 'ts' };
+  },
+});
+
+async function playWith([name, file, from, to], folder) {
+  const bundle = await rolldown({
+    input: join(SOURCES, 'engine/testing/model/play.ts'),
+    platform: 'node',
+    plugins: [planting(file, from, to)],
+  });
+  const out = join(folder, `${name.replaceAll(/\W/g, '-')}.mjs`);
+  await bundle.write({ file: out, format: 'es' });
+  await bundle.close();
+  const { play } = await import(pathToFileURL(out).href);
+  return play(CASES, SEED);
+}
+
+const asked = process.argv.slice(2);
+const folder = await mkdtemp(join(tmpdir(), 'burrow-faults-'));
+const missed = [];
+for (const fault of FAULTS) {
+  const [name] = fault;
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  const started = performance.now();
+  const { difference, values, faults } = await playWith(fault, folder);
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  if (!difference) missed.push(name);
+  console.log(
+    `${difference ? `found after ${values + faults}` : 'MISSED'}: ${name} (${seconds} s)`,
+  );
+}
+await rm(folder, { recursive: true });
+if (missed.length > 0) {
+  console.error(`Not found within ${CASES} cases of seed ${SEED}: ${missed.join('; ')}.`);
+  process.exitCode = 1;
+}
