@@ -101,10 +101,10 @@ function queueAsks({ contender, push, rebase }) {
       detail: `${short(rebase.together)} against ${short(rebase.apply)} + ${short(rebase.run)} ms`,
     },
     {
-      name: `${contender}: longest gap on the main thread meanwhile ≤ ${GAP_MOST_MS} ms`,
+      name: `${contender}: longest gap on the main thread meanwhile, ms ≤ ${GAP_MOST_MS}, or than that of an idle page`,
       value: rebase.gap,
-      isMet: rebase.gap <= GAP_MOST_MS,
-      detail: `${short(rebase.floorGap)} ms while nothing happens`,
+      isMet: rebase.gap <= Math.max(GAP_MOST_MS, rebase.floorGap),
+      detail: `${short(rebase.floorGap)} ms on the page while nothing happens`,
     },
   ];
 }
