@@ -43,7 +43,7 @@ const work = (page: Page, tab: number): Promise<Seen> =>
         known.set(key, all);
       };
       let last = 0;
-      const one = async (): Promise<Promise<void>> => {
+      const one = async (): Promise<{ readonly judged: Promise<void> }> => {
         const steps = Array.from({ length: 1 + chance(4) }, () => {
           const key = String(1 + chance(lists));
           if (chance(2) === 0) return { kind: 'read', key } as const;
@@ -65,9 +65,9 @@ const work = (page: Page, tab: number): Promise<Seen> =>
         for (const step of steps) if (step.kind === 'append') mustSee(step.key, [step.value]);
         const own: [string, number] = [id, 0];
         verdicts.push(own);
-        return settled.then(({ state, value, ts }) => {
+        const judged = settled.then(({ state, value, ts }) => {
           own[1] = ts;
-          const found = (value ?? []) as unknown[];
+          const found = (value ?? []) as (readonly number[] | true)[];
           const outcome = state === 'refused' ? 'fail' : 'ok';
           operations.push({
             invoked,
@@ -76,11 +76,12 @@ const work = (page: Page, tab: number): Promise<Seen> =>
             outcome,
             steps: steps.map((step, i) =>
               step.kind === 'read'
-                ? { ...step, values: state === 'refused' ? [] : (found[i] as number[]) }
+                ? { ...step, values: state === 'refused' ? [] : (found[i] as readonly number[]) }
                 : step,
             ),
           });
         });
+        return { judged };
       };
       const look = async (): Promise<void> => {
         const key = String(1 + chance(lists));
@@ -93,10 +94,10 @@ const work = (page: Page, tab: number): Promise<Seen> =>
       const waiting: Promise<void>[] = [];
       const end = now() + seconds * 1000;
       while (now() < end) {
-        const settled = await one();
+        const { judged } = await one();
         await look();
-        if (chance(3) === 0) await settled;
-        else waiting.push(settled);
+        if (chance(3) === 0) await judged;
+        else waiting.push(judged);
         await new Promise((resolve) => setTimeout(resolve, chance(40)));
       }
       await Promise.all(waiting);

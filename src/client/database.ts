@@ -149,7 +149,7 @@ export class Database extends EventTarget {
    * @throws QueryError when the login fails, the first sync has no connection, or the database holds something else
    */
   async sync(options: SyncOptions): Promise<Sync> {
-    return new Sync(this.link, this.clientHost(), options).start();
+    return new Sync(this.link, this.clientHost(), options).start(options);
   }
 
   /** Looks at everything that is stored and says what is wrong: nothing, when the list is empty. */

@@ -53,26 +53,26 @@ function fakeWorker(state: SyncStateName) {
   };
 }
 
-test('Sync.start() does not go back to a state from before what was told', async () => {
+test('Sync.start({}) does not go back to a state from before what was told', async () => {
   const { sync, first, tell } = fakeWorker('catching-up');
   first({ type: 'sync-state', state: 'live', reason: undefined });
-  await sync.start();
+  await sync.start({});
   expect(sync.state).toBe('live');
   tell({ type: 'sync-state', state: 'offline', reason: undefined });
   expect(sync.state).toBe('offline');
   const quiet = fakeWorker('live');
-  await quiet.sync.start();
+  await quiet.sync.start({});
   expect(quiet.sync.state).toBe('live');
 });
 
 test('submit() hears of a verdict that comes before its answer, and of one that comes after', async () => {
   const { sync, first } = fakeWorker('live');
-  await sync.start();
+  await sync.start({});
   first({ type: 'sync-verdict', write: judged('0.1') });
   const early = await sync.client.submit(q.Add(1));
   expect((await early.settled).state).toBe('confirmed');
   const again = fakeWorker('live');
-  await again.sync.start();
+  await again.sync.start({});
   const late = await again.sync.client.submit(q.Add(1));
   again.tell({ type: 'sync-verdict', write: judged('0.1') });
   expect((await late.settled).ts).toBe(7);

@@ -129,7 +129,8 @@ export class Sync extends EventTarget {
     resolve: (id: string, resolution: WriteResolution) => this.resolveWrite(id, resolution),
   };
   private readonly link: Link;
-  private readonly options: SyncOptions;
+  /** Without the login: scripts of the page find no password here. */
+  private readonly options: Pick<SyncOptions, 'url' | 'sets'>;
   private readonly settling = new Map<string, (verdict: Verdict) => void>();
   /** Verdicts that came before the answer to their `submit()`: the two come by different ways, and a hub nearby is quick. */
   private readonly early = new Map<string, Verdict>();
@@ -139,10 +140,10 @@ export class Sync extends EventTarget {
   private stopListening: (() => void) | undefined = undefined;
 
   /** @internal */
-  constructor(link: Link, host: ClientHost, options: SyncOptions) {
+  constructor(link: Link, host: ClientHost, { url, sets }: Pick<SyncOptions, 'url' | 'sets'>) {
     super();
     this.link = link;
-    this.options = options;
+    this.options = { url, sets };
     const client = makeClient(host, () => this.secret);
     this.client = Object.assign(client, {
       submit: (expression: Arg) => this.submit(expression),
@@ -154,8 +155,7 @@ export class Sync extends EventTarget {
   }
 
   /** @internal @throws QueryError when the login fails, or the first sync has no connection */
-  async start(): Promise<this> {
-    const { secret, login } = this.options;
+  async start({ secret, login }: Pick<SyncOptions, 'secret' | 'login'>): Promise<this> {
     this.stopListening = this.link.listen({
       onMessage: (message) => this.hear(message),
       onLock: () => {
