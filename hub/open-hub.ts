@@ -22,7 +22,8 @@ import type { HubStore } from './store/open-store.ts';
 export const BUILD = 'burrow-0.1.0';
 
 /** What an engine stands on: `openHubStore()` gives it. */
-export type HubGround = Pick<HubStore, 'store' | 'lease' | 'onOtherCommit' | 'close'>;
+export type HubGround = Pick<HubStore, 'store' | 'lease' | 'onOtherCommit' | 'close'> &
+  Partial<Pick<HubStore, 'roundTrips'>>;
 
 export type OpenHubSettings = Pick<
   HubSettings,
@@ -43,6 +44,8 @@ export interface OpenedHub {
   /** Only when it was made just now: it is kept as a hash and cannot be shown again. */
   readonly newRootSecret: string | undefined;
   readonly passwordsWaiting: () => number;
+  /** To the database, until now. */
+  readonly roundTrips: () => number;
   /** Lets go of everything. Nothing may be under way. */
   close(): Promise<void>;
 }
@@ -117,6 +120,7 @@ export async function openHub(
     onCommit: commits.listen,
     newRootSecret: root.made(),
     passwordsWaiting: () => pool.waitingCount,
+    roundTrips: () => ground.roundTrips?.() ?? 0,
     http: {
       engine,
       clock,

@@ -86,23 +86,37 @@ async function create(id: string, value: string): Promise<string> {
   return id;
 }
 
-async function answer(path: string, body: string): Promise<unknown> {
+/** Rows are the text of documents: they are answered as they are. */
+const resourceOf = (rows: readonly Record<string, unknown>[]): string =>
+  `{"resource":[${rows.map(({ value }) => String(value)).join(',')}]}`;
+
+async function answer(path: string, body: string): Promise<string> {
   const { id, value } = JSON.parse(body) as { readonly id: string; readonly value: string };
-  if (path === '/create') return create(id, value);
+  if (path === '/create') return `{"resource":"${await create(id, value)}"}`;
   if (path === '/get')
-    return database.run('select value from floor_rows where key = $1', [Buffer.from(id)]);
-  return database.run(
-    'select r.value from floor_entries e join floor_rows r on r.key = e.key where e.entry >= $1 order by e.entry limit 64',
-    [Buffer.from(`a/${id}`)],
+    return resourceOf(
+      await database.run('select value from floor_rows where key = $1', [Buffer.from(id)]),
+    );
+  return resourceOf(
+    await database.run(
+      'select r.value from floor_entries e join floor_rows r on r.key = e.key where e.entry >= $1 order by e.entry limit 64',
+      [Buffer.from(`a/${id}`)],
+    ),
   );
 }
 
+const SECRET = process.env['BURROW_ROOT_SECRET'] ?? '';
+
 const server = createServer((request, response) => {
+  if (request.headers.authorization !== `Bearer ${SECRET}`) {
+    response.writeHead(401).end();
+    return;
+  }
   const parts: Buffer[] = [];
   request.on('data', (part: Buffer) => parts.push(part));
   request.on('end', () => {
     answer(request.url ?? '', Buffer.concat(parts).toString()).then(
-      (result) => response.end(JSON.stringify({ resource: result })),
+      (text) => response.writeHead(200, { 'content-type': 'application/json' }).end(text),
       (reason: unknown) => response.writeHead(500).end(String(reason)),
     );
   });

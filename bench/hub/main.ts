@@ -1,65 +1,15 @@
 /** The hub beside its floor, in turns, over PostgreSQL and over PGlite: `npm run bench:hub`. */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { startPostgres } from '../../hub/testing/postgres-server.ts';
+import { create, documentText, INDEXES, pageAfter } from './notes.ts';
+import { median, metric, post, start, startHub, stop, type Send, type Served } from './served.ts';
 
 const [folder = '', secondsText = '2'] = process.argv.slice(2);
 const ROUND_MS = Number(secondsText) * 1000;
 const ROUNDS = 3;
-const SECRET = 'burrow-root-of-a-bench-hub-which-is-known';
 const DOCUMENTS = 2000;
 
-interface Served {
-  readonly child: ChildProcess;
-  readonly port: number;
-}
-
-const children = new Set<ChildProcess>();
-process.on('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
-});
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
-
-function start(args: readonly string[], pattern: RegExp): Promise<Served> {
-  const env = { PATH: process.env['PATH'], BURROW_ROOT_SECRET: SECRET };
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  children.add(child);
-  let said = '';
-  return new Promise((resolve, reject) => {
-    child.once('exit', () => reject(new Error(`${args.join(' ')} ended: ${said}`)));
-    child.stdout.on('data', (part) => {
-      said += String(part);
-      const port = pattern.exec(said)?.[1];
-      if (port !== undefined) resolve({ child, port: Number(port) });
-    });
-  });
-}
-
-type Send = (agent: Agent, i: number) => Promise<void>;
-
-function post(agent: Agent, port: number, path: string, body: string): Promise<void> {
-  const headers = {
-    authorization: `Bearer ${SECRET}`,
-    'x-faunadb-api-version': '4',
-    'content-length': Buffer.byteLength(body),
-  };
-  return new Promise((resolve, reject) => {
-    const sent = request({ agent, port, path, method: 'POST', headers }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8');
-      answer.on('data', (part: string) => (text += part));
-      answer.on('end', () => {
-        if ((answer.statusCode ?? 0) < 300) resolve();
-        else reject(new Error(`${answer.statusCode} ${text}`));
-      });
-    });
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
-
-const VALUE = 'x'.repeat(100);
 let next = 1_000_000;
 const fresh = (): number => (next += 1);
 const someone = (): string => String(1 + Math.floor(Math.random() * DOCUMENTS));
@@ -67,8 +17,10 @@ const someone = (): string => String(1 + Math.floor(Math.random() * DOCUMENTS));
 const floorWork = (port: number): Record<string, Send> => {
   const send =
     (path: string, id: () => string): Send =>
-    (agent) =>
-      post(agent, port, path, JSON.stringify({ id: id(), value: VALUE }));
+    (agent) => {
+      const who = id();
+      return post(agent, port, path, JSON.stringify({ id: who, value: documentText(who) }));
+    };
   return {
     create: send('/create', () => String(fresh())),
     get: send('/get', someone),
@@ -76,15 +28,11 @@ const floorWork = (port: number): Record<string, Send> => {
   };
 };
 
-const create = (id: number): string =>
-  `{"create":{"ref":{"collection":"notes"},"id":"${id}"},"params":{"object":{"data":{"object":{"a":${id},"b":"${id}","text":"${VALUE}"}}}}}`;
-const PAGE = `{"map":{"lambda":["a","ref"],"expr":{"get":{"var":"ref"}}},"collection":{"paginate":{"match":{"index":"by_a"}},"size":64,"after":[N]}}`;
-
 const hubWork = (port: number): Record<string, Send> => ({
   create: (agent) => post(agent, port, '/', create(fresh())),
   get: (agent) =>
     post(agent, port, '/', `{"get":{"ref":{"collection":"notes"},"id":"${someone()}"}}`),
-  page: (agent) => post(agent, port, '/', PAGE.replace('N', someone())),
+  page: (agent) => post(agent, port, '/', pageAfter(someone())),
 });
 
 interface Figures {
@@ -113,9 +61,6 @@ async function measure(send: Send, connections: number): Promise<Figures> {
   };
 }
 
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-
 async function compare(name: string, floor: Send, hub: Send, connections: number): Promise<void> {
   const found: { floor: Figures; hub: Figures }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -131,27 +76,17 @@ async function compare(name: string, floor: Send, hub: Send, connections: number
   );
 }
 
-async function fill(
-  floor: Record<string, Send>,
-  floorPort: number,
-  hubPort: number,
-): Promise<void> {
+async function fill(floorPort: number, hubPort: number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
-  const index = (field: string): string =>
-    `{"create_index":{"object":{"name":"by_${field}","source":{"collection":"notes"},"values":[{"object":{"field":["data","${field}"]}},{"object":{"field":["ref"]}}]}}}`;
   await post(agent, hubPort, '/', '{"create_collection":{"object":{"name":"notes"}}}');
-  await post(agent, hubPort, '/', index('a'));
-  await post(agent, hubPort, '/', index('b'));
+  for (const index of INDEXES) await post(agent, hubPort, '/', index);
   for (let at = 1; at <= DOCUMENTS; at += 16) {
     await Promise.all(
       Array.from({ length: 16 }, async (_, i) => {
         await post(agent, hubPort, '/', create(at + i));
-        await post(
-          agent,
-          floorPort,
-          '/create',
-          JSON.stringify({ id: String(at + i), value: VALUE }),
-        );
+        const id = String(at + i);
+        const row = JSON.stringify({ id, value: documentText(id) });
+        await post(agent, floorPort, '/create', row);
       }),
     );
   }
@@ -160,31 +95,10 @@ async function fill(
 
 async function run(name: string, floorUrl: string, hubArgs: readonly string[]): Promise<void> {
   const floor = await start([join(folder, 'floor.mjs'), floorUrl], /listening (\d+)/);
-  const unlimited = [
-    '--rate',
-    '0',
-    '--rate-address',
-    '0',
-    '--sockets-per-address',
-    '1000',
-    '--concurrency',
-    '1000',
-  ];
-  const hub = await start(
-    [
-      join(folder, 'main.mjs'),
-      'hub',
-      '--port',
-      '0',
-      '--log-level',
-      'silent',
-      ...unlimited,
-      ...hubArgs,
-    ],
-    /listening on http:\/\/127\.0\.0\.1:(\d+)/,
-  );
+  const hub = await startHub(folder, hubArgs);
+  const idle = await metric(hub, 'process_resident_memory_bytes');
   const [below, ours] = [floorWork(floor.port), hubWork(hub.port)];
-  await fill(below, floor.port, hub.port);
+  await fill(floor.port, hub.port);
   const works = [
     ['create', 16],
     ['create', 64],
@@ -195,12 +109,28 @@ async function run(name: string, floorUrl: string, hubArgs: readonly string[]): 
     const [first, second] = [below[work], ours[work]];
     if (first && second) await compare(`${name}: ${work}`, first, second, connections);
   }
-  for (const { child } of [floor, hub]) {
-    child.removeAllListeners('exit');
-    child.kill('SIGKILL');
-  }
+  const trips = await tripsOfPages(hub);
+  notes.push(
+    `${name}: ${trips.toFixed(2)} round trips for a page of 64 documents that is read for the first time; ${(idle / 2 ** 20).toFixed(0)} MiB (RSS) idle.`,
+  );
+  for (const served of [floor, hub]) stop(served);
 }
 
+const PAGES = 50;
+
+/** Of pages nobody has read since a write to all of them was made: the hub forgets what it had. */
+async function tripsOfPages(hub: Served): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const many = Array.from({ length: 200 }, () => create(fresh())).join(',');
+  await post(agent, hub.port, '/', `{"do":[${many}]}`);
+  const before = await metric(hub, 'burrow_database_round_trips');
+  for (let i = 0; i < PAGES; i++) await post(agent, hub.port, '/', pageAfter(String(i * 30 + 2)));
+  const after = await metric(hub, 'burrow_database_round_trips');
+  agent.destroy();
+  return (after - before) / PAGES;
+}
+
+const notes: string[] = [];
 console.log('| work | connections | floor | hub | rate, hub to floor | p50, hub to floor |');
 console.log('|---|---|---|---|---|---|');
 const server = await startPostgres();
@@ -210,3 +140,4 @@ try {
   await server.stop();
 }
 await run('PGlite', 'memory:', ['--data', 'memory:']);
+for (const note of notes) console.log(note);

@@ -17,7 +17,7 @@ export type ServerSettings = Pick<
 };
 
 export interface HubServerOptions {
-  readonly hub: Pick<OpenedHub, 'http' | 'passwordsWaiting'>;
+  readonly hub: Pick<OpenedHub, 'http' | 'passwordsWaiting' | 'roundTrips'>;
   readonly settings: ServerSettings;
   readonly logger: Logger;
   /** Parts served beside the engine's surface. */

@@ -6,6 +6,7 @@ export interface Gauges {
   readonly requests: () => number;
   readonly streams: () => number;
   readonly passwordsWaiting: () => number;
+  readonly roundTrips: () => number;
   readonly bodyBytes: () => number;
   readonly logRecords: () => { readonly recorded: number; readonly lost: number };
 }
@@ -61,6 +62,11 @@ export class HubMetrics {
     show('burrow_requests_under_way', 'Requests being answered.', gauges.requests);
     show('burrow_streams', 'Open event streams.', gauges.streams);
     show('burrow_passwords_waiting', 'Passwords that wait to be hashed.', gauges.passwordsWaiting);
+    show(
+      'burrow_database_round_trips',
+      'Packets of statements sent to the database since start.',
+      gauges.roundTrips,
+    );
     show('burrow_body_bytes', 'Bytes of request bodies in memory.', gauges.bodyBytes);
     show(
       'burrow_log_records',

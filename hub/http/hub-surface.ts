@@ -83,6 +83,7 @@ export class HubSurface {
       requests: () => this.admission.counts.requests,
       streams: () => this.admission.counts.streams,
       passwordsWaiting: hub.passwordsWaiting,
+      roundTrips: hub.roundTrips,
       bodyBytes: () => this.memory.used,
       logRecords: () => hub.http.log?.counts ?? { recorded: 0, lost: 0 },
     });
