@@ -212,6 +212,7 @@ for (const width of [390, 1280]) {
         });
     };
     await expect(page.getByTestId('sync-log-in')).toBeVisible();
+    await page.getByText('What to try').click();
     await shoot('login');
     await logIn(page, 'Ben');
     await page.getByTestId('provoke').click();

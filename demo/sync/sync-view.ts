@@ -52,6 +52,12 @@ export function syncView(app: App, { id }: Route): View {
       { class: 'lead' },
       'Each person has a copy of the notes in their own window. Writing never waits for the network. A hub, a small server on this machine, puts the copies together whenever it can be reached.',
     ),
+    h(
+      'details',
+      { class: 'steps' },
+      h('summary', {}, 'What to try'),
+      h('ol', {}, ...STEPS.map((step) => h('li', {}, step))),
+    ),
     place,
   );
   return {
@@ -63,6 +69,14 @@ export function syncView(app: App, { id }: Route): View {
     },
   };
 }
+
+const STEPS = [
+  'Log in as Ada. Open Ben’s window, log in there, and put the two side by side. A note written in one shows in the other.',
+  'Turn the network off in both windows. Go on writing, and press +1 on the same note in both. Reload one: nothing is gone.',
+  'Turn the network on again. Both windows come to show the same, and both presses are counted: one of them was done with another outcome than it showed, so it says “Amended”.',
+  'Hide a note that you share: it leaves the other window.',
+  'Write a note that only the hub can refuse, at the bottom of the page. Then change it, try it again or discard it.',
+] as const;
 
 const noHub = (): HTMLElement =>
   h(
