@@ -42,7 +42,7 @@ import {
 } from './apply.ts';
 import { dropParts, Touched } from './confirmed.ts';
 import { documentsOfSet, fingerprintOfSet } from './held.ts';
-import { announcementOf, NO_EFFECTS, planFor } from './local-run.ts';
+import { planFor } from './local-run.ts';
 import {
   outboxAddress,
   outboxRange,
@@ -438,22 +438,22 @@ class StoredReplica implements Replica {
   }
 
   async discard(id: string): Promise<void> {
+    const host = this.applyHost();
     await this.write((input) => {
       const { era, seq } = addressOf(id);
       const state = requireState(input);
       const row = input.writer.row(outboxAddress(era, seq));
       if (!row) throw noSuchWrite(id);
-      const { verdict, effects = NO_EFFECTS } = readOutboxRow(row);
-      if (!verdict)
+      const record = readOutboxRow(row);
+      if (!record.verdict)
         throw new Refusal('bad request', `The write ${id} has no verdict yet: it is on its way.`);
       input.writer.delete('sync', outboxAddress(era, seq).key);
       if (era !== state.era || seq <= state.shownSeq) return { value: undefined };
-      // What it did is shown no more.
-      return {
-        value: undefined,
-        next: { ...state, generation: state.generation + 1 },
-        announced: announcementOf([effects], (address) => input.writer.unlikelyRow(address)),
-      };
+      // What it did is shown no more, and what stood on it is run again.
+      const touched = new Touched();
+      noteEffects(input.writer, record, touched);
+      const { state: next, announced } = rebasePending(state, touched, input, host);
+      return { value: undefined, next, announced };
     });
   }
 
