@@ -261,8 +261,7 @@ export class LogExports {
   private async complete(row: ExportRow, made: Partial<ExportRow>): Promise<void> {
     const expires = this.options.clock() + (this.options.urlLifeMs ?? LIMITS.blobUrlLifeMs) * 1000;
     const { sign, random } = this.options;
-    const signature =
-      sign?.(`${row.id}/${row.version}/${expires}`) ?? encodeBase64Url(random(24));
+    const signature = sign?.(`${row.id}/${row.version}/${expires}`) ?? encodeBase64Url(random(24));
     const url = { signature, expires };
     await advance(this.options.store, row, {
       ...made,
