@@ -208,7 +208,7 @@ export class SimDevice implements Link {
 
   private blame(reason: unknown): void {
     const isExpected =
-      reason instanceof Lost || reason instanceof StoreTrouble || /Too many/.test(String(reason));
+      reason instanceof Lost || reason instanceof StoreTrouble || isRefusal(reason);
     if (!isExpected) this.options.onFault(reason);
   }
 
@@ -261,6 +261,10 @@ export class SimDevice implements Link {
     );
   }
 }
+
+/** What a hub may say while something else is being put right: hello comes next. */
+const isRefusal = (reason: unknown): boolean =>
+  typeof reason === 'object' && reason !== null && 'refusal' in reason;
 
 interface Opened {
   readonly engine: Engine;

@@ -127,7 +127,7 @@ async function isDrained({ devices }: World): Promise<boolean> {
     return (
       state &&
       Math.min(state.settledSeq, state.shownSeq) >= state.lastSeq &&
-      device.state === 'live'
+      device.tabs.some(({ syncer }) => syncer?.state === 'live')
     );
   });
 }

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { test } from 'vitest';
+import {
+  discard,
+  judge,
+  KEYS,
+  Model,
+  pull,
+  Real,
+  reenter,
+  rename,
+  reopen,
+  settle,
+  submit,
+} from './testing/simulation/replica-commands.ts';
+
+const tab = fc.integer({ min: 0, max: 1 });
+const key = fc.constantFrom(...KEYS);
+const amount = fc.integer({ min: 1, max: 99 });
+
+const commands = fc.commands(
+  [
+    fc.tuple(tab, key, fc.constantFrom('put', 'add'), amount).map((each) => submit(...each)),
+    fc.tuple(tab, key, fc.constantFrom('put', 'add'), amount).map((each) => submit(...each)),
+    fc.boolean().map(judge),
+    fc.boolean().map(judge),
+    fc.constant(settle()),
+    fc.tuple(key, fc.option(amount, { nil: undefined }), fc.boolean()).map((each) => pull(...each)),
+    fc.constant(rename()),
+    fc.double({ min: 0, max: 1, noNaN: true }).map(reenter),
+    fc.constant(discard()),
+    tab.map(reopen),
+  ],
+  { maxCommands: 40, size: 'max' },
+);
+
+test('a replica shows what is confirmed with the pending writes over it, whatever is done to it', async () => {
+  await fc.assert(
+    fc.asyncProperty(commands, async (given) => {
+      const setup = async () => ({ model: new Model(), real: await Real.open() });
+      await fc.asyncModelRun(setup, given);
+    }),
+    { numRuns: 200 },
+  );
+});
