@@ -37,6 +37,9 @@ function requestOver(port: number): Host['request'] {
     });
 }
 
+/** Levels of pino from error on. */
+const isFailure = (line: string): boolean => /^\{"level":[56]0/.test(line);
+
 let pglite: SqlDatabase | undefined;
 afterAll(() => pglite?.close());
 const postgres = sharedPostgres();
@@ -61,6 +64,11 @@ for (const [name, openGround] of Object.entries(GROUNDS)) {
           const hub = await openTestHub({ ground: await openGround(), settings });
           try {
             await runExample(example, { admin: hub.secret, request: requestOver(hub.port) });
+          } catch (reason) {
+            const failed = hub.logged().split('\n').filter(isFailure);
+            // What the hub says of a failure of its own is in its log only.
+            if (failed.length === 0) throw reason;
+            throw new Error(`The hub failed:\n${failed.join('\n')}`, { cause: reason });
           } finally {
             await hub.close();
           }
