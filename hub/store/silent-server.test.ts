@@ -1,0 +1,133 @@
+/** A server that is there and says nothing, and one whose disk is full. */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { counterOf, increment, put, row } from '../../src/store/testing/store-rows.ts';
+import { freshTenant, sharedPostgres } from '../testing/hub-stores.ts';
+import { startPostgres, type PostgresServer } from '../testing/postgres-server.ts';
+import { PgDatabase } from './pg-database.ts';
+import { openTables } from './sql-tables.ts';
+
+const run = promisify(execFile);
+const postgres = sharedPostgres();
+
+const ANSWER_MS = 300;
+
+test('a back end that is frozen is given up, and another answers', async () => {
+  const { url } = await postgres();
+  const database = new PgDatabase({
+    isExclusive: false,
+    canListen: false,
+    pool: { connectionString: url, max: 4, query_timeout: ANSWER_MS },
+  });
+  const store = await openTables(database, freshTenant());
+  await increment(store);
+  const connection = await database.connect();
+  const [found] = await connection.run([{ name: '', text: 'SELECT pg_backend_pid()', values: [] }]);
+  // It goes back to the pool, and is the next to be taken.
+  connection.release();
+  const pid = Number(found?.rows[0]?.[0]);
+  process.kill(pid, 'SIGSTOP');
+  try {
+    const begun = performance.now();
+    expect(await counterOf(store)).toBe(1);
+    expect(performance.now() - begun).toBeGreaterThan(ANSWER_MS * 0.9);
+    await increment(store);
+    expect(await counterOf(store)).toBe(2);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  await store.close();
+  await database.close();
+}, 60_000);
+
+/** Undefined, with the reason: this machine lets nobody mount. */
+async function mountSmallDisk(megabytes: number): Promise<string | undefined> {
+  const folder = await mkdtemp(join(tmpdir(), 'burrow-disk-'));
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0777`, 'tmpfs', folder]);
+    return folder;
+  } catch (reason) {
+    await rm(folder, { recursive: true });
+    console.log(`No disk of its own could be mounted: ${String(reason)}`);
+    return undefined;
+  }
+}
+
+test('a disk that is full refuses writes and keeps what was acknowledged (F20)', async (context) => {
+  const disk = await mountSmallDisk(160);
+  if (disk === undefined) {
+    context.skip('Mounting is not allowed here.');
+    return;
+  }
+  const kept = process.env['TMPDIR'];
+  process.env['TMPDIR'] = disk;
+  let server: PostgresServer | undefined;
+  try {
+    server = await startPostgres();
+    const database = new PgDatabase({
+      isExclusive: false,
+      canListen: false,
+      pool: { connectionString: server.url, max: 4 },
+    });
+    const store = await openTables(database, freshTenant(), { random: () => 0 });
+    await increment(store);
+    const filler = join(disk, 'filler');
+    await fillDisk(disk, filler);
+    let acknowledged = 0;
+    let refusal: unknown;
+    for (let i = 0; i < 200 && refusal === undefined; i += 1) {
+      const large = { ...row(`d${i}`), value: randomBytes(400_000).toString('base64') };
+      try {
+        await put(store, 'documents', [large]);
+        acknowledged += 1;
+      } catch (reason) {
+        refusal = reason;
+      }
+    }
+    expect(refusal).toMatchObject({
+      code: expect.stringMatching(/^(quota_exceeded|storage_unavailable)$/u),
+    });
+    await rm(filler);
+    // Whose log could not be written has ended, and comes back by itself.
+    await expect.poll(() => counterOf(store).catch(() => 0), { timeout: 30_000 }).toBe(1);
+    const { ranges } = await store.read((tx) =>
+      tx.fetch(
+        [],
+        [
+          {
+            space: 'documents',
+            by: 'key',
+            lower: row('d').key,
+            upper: row('e').key,
+            reverse: false,
+            limit: 1000,
+            rows: false,
+          },
+        ],
+      ),
+    );
+    expect(ranges[0]).toHaveLength(acknowledged);
+    await increment(store);
+    expect(await counterOf(store)).toBe(2);
+    await database.close();
+  } finally {
+    await server?.stop();
+    if (kept === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = kept;
+    await run('umount', [disk]).catch(() => run('umount', ['-l', disk]));
+    await rm(disk, { recursive: true, force: true });
+  }
+}, 120_000);
+
+/** All but a little of what is left. */
+async function fillDisk(disk: string, filler: string): Promise<void> {
+  const { stdout } = await run('df', ['--output=avail', '-k', disk]);
+  const freeKib = Number(stdout.trim().split('\n').at(-1));
+  await writeFile(filler, Buffer.alloc(Math.max(0, freeKib - 4096) * 1024));
+  expect((await stat(filler)).size).toBeGreaterThan(0);
+}
