@@ -60,6 +60,8 @@ export type SyncTabMessage =
     }
   | { readonly type: 'sync-told'; readonly message: SyncMessage };
 
+/** Confirmed writes are kept for so long, µs: a hub that is restored from an older copy is offered them again. */
+const WRITES_KEPT = 7 * 86_400 * 1_000_000;
 const EXCHANGE_MS = 30_000;
 const API_VERSION = '4';
 
@@ -285,6 +287,7 @@ export class SyncSession {
     const { replica, clock, random, report, tabs, offlineLogin } = this.options;
     this.exchanges = new AbortController();
     const transport = this.transport(this.exchanges.signal);
+    replica.prune(clock() - WRITES_KEPT).catch(report);
     this.syncer = new Syncer({
       replica,
       transport: {
