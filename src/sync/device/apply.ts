@@ -217,7 +217,7 @@ function afterOutbox(
 ): { readonly numbers: Numbers; readonly announced: Result['announced'] } {
   const { state, pulled, records, settled, touched } = rebase;
   const { era } = state;
-  const shownSeq = Math.max(state.shownSeq, pulled.lastSeq);
+  const shownSeq = shownSeqAfter(state, records, pulled);
   const isChanged = new Set(settled);
   const effects = [];
   for (const record of records) {
@@ -246,6 +246,19 @@ function afterOutbox(
     numbers,
     announced: announcementOf(effects, (address) => writer.unlikelyRow(address)),
   };
+}
+
+/** Writes up to here are in what came. One without a verdict is not: the hub has met the write of another copy under its number. */
+function shownSeqAfter(
+  { shownSeq, ...state }: ReplicaState,
+  records: readonly OutboxRecord[],
+  pulled: Pulled,
+): number {
+  const lastSeq = Math.min(pulled.lastSeq, state.lastSeq);
+  const other = records.find(
+    ({ item, verdict }) => item.seq > shownSeq && item.seq <= lastSeq && !verdict,
+  );
+  return Math.max(shownSeq, other ? other.item.seq - 1 : lastSeq);
 }
 
 export function noteEffects(writer: Writer, { effects }: OutboxRecord, touched: Touched): void {
