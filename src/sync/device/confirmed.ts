@@ -179,9 +179,10 @@ export function dropParts(
   kept: readonly SetPart[],
   touched: Touched,
 ): void {
-  const found = eachElement(dropped, (part) =>
-    rowsIn(writer, partRange(part, ROOT_DATABASE)),
-  ).flat();
+  const still = new Set(kept.map((part) => JSON.stringify(part)));
+  // Nearly always all of them are kept: then nothing is looked at, however much they hold.
+  const gone = dropped.filter((part) => !still.has(JSON.stringify(part)));
+  const found = eachElement(gone, (part) => rowsIn(writer, partRange(part, ROOT_DATABASE))).flat();
   const isHeld = (row: Row) => kept.some((part) => isInPart(part, row, ROOT_DATABASE));
   for (const row of new Set(found)) {
     if (isHeld(row)) continue;
