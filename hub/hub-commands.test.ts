@@ -1,0 +1,142 @@
+/** The commands of `burrow` as processes, from a folder to PostgreSQL; and two hub processes over one PostgreSQL. */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { sharedPostgres } from './testing/hub-stores.ts';
+import {
+  makeFolder,
+  ROOT_SECRET,
+  removeTestHub,
+  runBurrow,
+  startHub,
+  type HubProcess,
+} from './testing/hub-process.ts';
+
+const postgres = sharedPostgres();
+const hubs: HubProcess[] = [];
+const folders: string[] = [];
+afterEach(async () => {
+  for (const hub of hubs.splice(0)) {
+    hub.child.kill('SIGKILL');
+    await hub.exited;
+  }
+});
+afterAll(async () => {
+  for (const each of folders) await rm(each, { recursive: true, force: true });
+  await removeTestHub();
+});
+
+async function folder(): Promise<string> {
+  const made = await makeFolder();
+  folders.push(made);
+  return made;
+}
+
+async function hubOn(...args: string[]): Promise<HubProcess> {
+  const hub = await startHub({ args });
+  hubs.push(hub);
+  return hub;
+}
+
+async function stop(hub: HubProcess): Promise<void> {
+  hub.child.kill('SIGTERM');
+  expect((await hub.exited).code).toBe(0);
+}
+
+async function burrow(...args: string[]): Promise<string> {
+  const { exited, said } = await runBurrow({ args });
+  expect((await exited).code, said()).toBe(0);
+  return said();
+}
+
+const notes = { collection: 'notes' };
+const create = (id: string, n: number) => ({
+  create: { ref: notes, id },
+  params: { object: { data: { object: { n } } } },
+});
+const count = { count: { documents: notes } };
+const LONG_MS = 180_000;
+
+test(
+  'a hub is dumped, loaded, moved to PostgreSQL and imported into, by its commands',
+  async () => {
+    const [data, restored, exported] = [await folder(), await folder(), await folder()];
+    const first = await hubOn('--data', data);
+    await first.query({ create_collection: { object: { name: 'notes' } } });
+    for (let i = 1; i <= 5; i++) expect((await first.query(create(String(i), i))).status).toBe(201);
+    await stop(first);
+
+    const file = join(await folder(), 'backup.gz');
+    expect(await burrow('dump', file, '--data', data)).toMatch(/\d+ rows of PGlite in .* are in/);
+    expect(await burrow('load', file, '--data', restored)).toMatch(/\d+ rows are in PGlite/);
+    const { url } = await postgres();
+    expect(await burrow('move', '--from', restored, '--to', url)).toMatch(
+      /SHA-256 of both: [0-9a-f]{64}/,
+    );
+    // Who has moved is served from the new place alone.
+    const moved = await runBurrow({ args: ['hub', '--data', restored, '--port', '0'] });
+    expect((await moved.exited).code).toBe(1);
+
+    const hub = await hubOn('--postgres', url);
+    expect((await hub.query(count)).body.resource).toBe(5);
+    await mkdir(exported, { recursive: true });
+    const lines = [6, 7].map((id) =>
+      JSON.stringify({
+        ref: { '@ref': { id: String(id), collection: { '@ref': { id: 'notes' } } } },
+        ts: 1_600_000_000_000_000 + id,
+        data: { n: id },
+      }),
+    );
+    await writeFile(join(exported, 'notes.jsonl'), `${lines.join('\n')}\n`);
+    const to = ['--url', hub.url, '--secret', ROOT_SECRET];
+    expect(await burrow('import', exported, ...to, '--dry-run')).toMatch(/2 taken/);
+    expect((await hub.query(count)).body.resource).toBe(5);
+    expect(await burrow('import', exported, ...to)).toMatch(/2 taken, 0 there already/);
+    expect((await hub.query(count)).body.resource).toBe(7);
+    const key = await burrow('key', 'create', '--role', 'server', '--url', hub.url);
+    expect(key.trim()).toMatch(/^[A-Za-z0-9_-]{40}$/);
+  },
+  LONG_MS,
+);
+
+test(
+  'a stream of one process tells within a second what another process commits',
+  async () => {
+    const { url } = await postgres();
+    const [here, there] = [await hubOn('--postgres', url), await hubOn('--postgres', url)];
+    await here.query({ create_collection: { object: { name: 'live' } } });
+    await here.query({ create: { ref: { collection: 'live' }, id: '1' }, params: { object: {} } });
+    const stream = await fetch(`${here.url}/stream`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ROOT_SECRET}`, 'x-faunadb-api-version': '4' },
+      body: '{"ref":{"collection":"live"},"id":"1"}',
+    });
+    let heard = '';
+    const reading = (async () => {
+      const decoder = new TextDecoder();
+      for await (const part of stream.body ?? []) heard += decoder.decode(part);
+    })().catch(() => undefined);
+    await expect.poll(() => heard).toContain('"type":"start"');
+    const times: number[] = [];
+    for (let n = 1; n <= 10; n++) {
+      const params = { object: { data: { object: { n: 1000 + n } } } };
+      const answer = await there.query({
+        update: { ref: { collection: 'live' }, id: '1' },
+        params,
+      });
+      expect(answer.status).toBe(200);
+      const begun = performance.now();
+      await expect.poll(() => heard, { timeout: 10_000, interval: 5 }).toContain(`${1000 + n}`);
+      times.push(performance.now() - begun);
+    }
+    times.sort((a, b) => a - b);
+    const middle = times[5] ?? Infinity;
+    console.log(
+      `[figures] another process's commit is heard after ${middle.toFixed(0)} ms (median), ${times[9]?.toFixed(0)} ms at most`,
+    );
+    expect(middle).toBeLessThan(1000);
+    for (const hub of hubs) hub.child.kill('SIGKILL');
+    await reading;
+  },
+  LONG_MS,
+);
