@@ -1,6 +1,16 @@
 /** Documents with all their versions, and sets by looking at every one of them. */
-import { compare, compareRefs, Dbl, DocRef, isList, isMembers, render, SetOf } from './values.ts';
-import type { Fields, Tuple, Value } from './values.ts';
+import {
+  compare,
+  compareRefs,
+  Dbl,
+  Doc,
+  DocRef,
+  isList,
+  isMembers,
+  Page,
+  render,
+} from './values.ts';
+import { SetOf, type Fields, type Tuple, type Value } from './values.ts';
 
 export interface Version {
   readonly ts: number;
@@ -125,7 +135,7 @@ function refOf(name: string): DocRef {
 function elements(value: Value | undefined): Value[] {
   if (value === undefined) return [];
   if (isList(value)) return value.flatMap(elements);
-  return [isMembers(value) ? null : value];
+  return [isMembers(value) || value instanceof Doc || value instanceof Page ? null : value];
 }
 
 const unique = (list: readonly Value[]): Value[] => [

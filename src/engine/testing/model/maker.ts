@@ -13,7 +13,7 @@ const SCALARS: readonly Part[] = [
   ['', 'a', 'b', 'ab', 'a\0', '\0', '\ud800', '～', '😀', '__proto__', 'constructor', 'é'],
 ].flat();
 const FIELDS = ['a', 'b', '__proto__', 'constructor'];
-const IDS = ['1', '2', '3', '4', '5', '9223372036854775807'];
+const IDS = ['1', '2', '3', '4', '9223372036854775807'];
 const DEPTH_MAX = 4;
 
 type Kind = 'plain' | 'boolean' | 'integer' | 'ref' | 'set' | 'document' | 'list';
@@ -43,10 +43,12 @@ export class ModelQueries {
     if (choice < 0.2) return this.write(1);
     if (choice < 0.25) return this.rewrite();
     if (choice < 0.4) {
-      const read = dice.chance(0.7) ? this.page(0) : form({ get: this.make('ref', 3) });
+      const read = dice.chance(0.6) ? this.page(0) : this.got();
       return form({ at: this.time(), expr: read });
     }
-    return choice < 0.75 ? this.page(0) : this.make(dice.pick(KINDS), 0);
+    if (choice < 0.45) return this.got();
+    if (choice < 0.65) return this.compared();
+    return choice < 0.85 ? this.page(0) : this.make(dice.pick(KINDS), 0);
   }
 
   /** What a database begins with: several documents with values in common. */
@@ -56,6 +58,27 @@ export class ModelQueries {
     const data = form({ object: new PartObject(members.filter(() => dice.chance(0.8))) });
     const target = form({ ref: form({ collection: 'c' }), id: dice.pick(IDS) });
     return form({ create: target, params: form({ object: form({ data }) }) });
+  }
+
+  /** Sets that have values in common, but of different documents: which of them are left shows in refs and cursors. */
+  private compared(): Part {
+    const { dice } = this;
+    const terms = dice.chance(0.5) ? [0, 1] : [1, 0];
+    const some = [...terms, ...dice.some(1, () => dice.below(2))].map((term) =>
+      form({ match: form({ index: 'i0' }), terms: term }),
+    );
+    const op = dice.pick(['union', 'intersection', 'difference']);
+    const made = form({ [op]: dice.chance(0.8) ? some : [some[0] ?? null] });
+    const set = dice.chance(0.5) ? form({ [dice.pick(['reverse', 'distinct'])]: made }) : made;
+    if (dice.chance(0.3)) return form({ get: set });
+    const exact = [dice.below(2), this.leafOrForm('ref', DEPTH_MAX)];
+    const cursor = { [dice.pick(['after', 'before'])]: dice.chance(0.7) ? exact : [dice.below(3)] };
+    return form({ paginate: set, ...(dice.chance(0.6) && cursor), size: 1 + dice.below(3) });
+  }
+
+  /** By ref, or the first of a set. */
+  private got(): Part {
+    return form({ get: this.dice.chance(0.6) ? this.leafOrForm('ref', 3) : this.set(1) });
   }
 
   private common(): Part {
@@ -95,7 +118,7 @@ export class ModelQueries {
         return isDeep ? this.dice.below(4) : this.number(depth);
       case 'ref':
         return form({
-          ref: form({ collection: this.dice.chance(0.8) ? 'c' : 'd' }),
+          ref: form({ collection: this.dice.chance(0.9) ? 'c' : 'd' }),
           id: this.dice.pick(IDS),
         });
       case 'set':
@@ -198,15 +221,22 @@ export class ModelQueries {
   set(depth: number): Part {
     const { dice } = this;
     if (depth < DEPTH_MAX && dice.chance(0.45)) {
-      const two = [this.make('set', depth), this.make('set', depth)];
+      const alike = dice.chance(0.6) ? dice.pick(this.indexes) : undefined;
+      const some = [0, 1, ...dice.some(1, () => 2)].map(() =>
+        alike ? this.matchOf(alike) : this.make('set', depth),
+      );
       return dice.pick<() => Part>([
-        () => form({ [dice.pick(['union', 'intersection', 'difference'])]: two }),
-        () => form({ distinct: two[0] ?? null }),
-        () => form({ reverse: two[0] ?? null }),
+        () => form({ [dice.pick(['union', 'intersection', 'difference'])]: some }),
+        () => form({ distinct: some[0] ?? null }),
+        () => form({ reverse: some[0] ?? null }),
       ])();
     }
     if (dice.chance(0.25)) return form({ documents: form({ collection: 'c' }) });
-    const index = dice.pick(this.indexes);
+    return this.matchOf(dice.pick(this.indexes));
+  }
+
+  private matchOf(index: IndexFields): Part {
+    const { dice } = this;
     const terms = index.terms.map(() => (dice.chance(0.8) ? dice.below(2) : this.scalar()));
     const one = terms.length === 1 && dice.chance(0.5) ? (terms[0] ?? null) : terms;
     return form({ match: form({ index: index.name }), ...(terms.length > 0 && { terms: one }) });
@@ -216,7 +246,7 @@ export class ModelQueries {
     const { dice } = this;
     const members: [string, Part][] = [['paginate', this.make('set', depth + 1)]];
     if (dice.chance(0.5)) members.push([dice.pick(['after', 'before']), this.cursor()]);
-    if (dice.chance(0.7)) members.push(['size', dice.pick([0, 1, 2, 3, 64, -1])]);
+    if (dice.chance(0.7)) members.push(['size', dice.pick([0, 1, 1, 2, 2, 3, 64, -1])]);
     return new PartObject(members);
   }
 
@@ -226,6 +256,7 @@ export class ModelQueries {
     if (dice.chance(0.2)) return dice.chance(0.5) ? this.scalar() : ref();
     const value = (): Part =>
       dice.chance(0.15) ? ref() : dice.chance(0.8) ? dice.below(2) : this.scalar();
+    if (dice.chance(0.1)) return [ref(), ref()];
     const values = dice.some(2, value);
     return dice.chance(0.6) ? [...values, ref()] : values;
   }
@@ -293,7 +324,7 @@ export class ModelQueries {
       ([key, each]) => [key, dice.chance(0.2) ? null : each] as const,
     );
     const data = form({ object: new PartObject(members) });
-    const params = dice.chance(0.1) ? form({ data, ttl: this.ttl() }) : form({ data });
+    const params = dice.chance(0.2) ? form({ data, ttl: this.ttl() }) : form({ data });
     return form({ [verb]: target, params: form({ object: params }) });
   }
 

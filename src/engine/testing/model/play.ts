@@ -16,13 +16,21 @@ const FILLING = 8;
 const FIELDS = ['a', 'b', '__proto__', 'ref'];
 
 function randomIndexes(dice: Dice): readonly IndexFields[] {
-  return Array.from({ length: 3 }, (_, n) => ({
-    name: `i${n}`,
-    collection: 'c',
+  const value = (field: string) => ({ field, reverse: dice.chance(0.4) });
+  const common = { collection: 'c', unique: false };
+  const any = {
+    ...common,
+    name: 'i2',
     terms: dice.some(2, () => dice.pick(FIELDS)),
-    values: dice.some(2, () => ({ field: dice.pick(FIELDS), reverse: dice.chance(0.4) })),
-    unique: dice.chance(0.15),
-  }));
+    values: dice.some(2, () => value(dice.pick(FIELDS))),
+    unique: dice.chance(0.3),
+  };
+  // Sets with values in common, and one in the order of several values.
+  return [
+    { ...common, name: 'i0', terms: ['a'], values: [value('b')] },
+    { ...common, name: 'i1', terms: ['b'], values: [value('__proto__'), value('a')] },
+    any,
+  ];
 }
 
 const fieldOf = (name: string): unknown => (name === 'ref' ? ['ref'] : ['data', name]);
