@@ -229,10 +229,14 @@ export class SimDevice implements Link {
     if (!(await replica.state())) {
       const fresh = hexOf(this.options.chance.bytes(16));
       const last = this.file.at(-1);
-      const device = last?.device ?? fresh;
-      const lastSeq = last?.item.seq ?? 0;
-      const hello = { protocol: SYNC_PROTOCOL, device, epoch: undefined, lastSeq };
-      const answer = await transportOver(this, process, this.options).hello(hello);
+      const transport = transportOver(this, process, this.options);
+      const ask = (device: DeviceId, lastSeq: number) =>
+        transport.hello({ protocol: SYNC_PROTOCOL, device, epoch: undefined, lastSeq });
+      let device = last?.device ?? fresh;
+      let answer = await ask(device, last?.item.seq ?? 0);
+      // The hub knows of more than was kept.
+      if (!answer.ok && answer.refusal.code === 'client_regressed')
+        answer = await ask((device = fresh), 0);
       if (!answer.ok) return false;
       await replica.adopt('hub', answer.value.actor, answer.value.epoch, device);
     }
