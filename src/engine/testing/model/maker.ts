@@ -284,7 +284,8 @@ export class ModelQueries {
   private pairs(depth: number): Part {
     const { dice } = this;
     const pair = (): Part => [
-      ...[this.make('integer', depth + 1), this.make('integer', depth + 1)],
+      this.make('integer', depth + 1),
+      this.make('integer', depth + 1),
       ...(dice.chance(0.1) ? [0] : []),
     ];
     const outer = this.names;
