@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
@@ -90,6 +90,33 @@ describe('takeFolder()', () => {
     expect(said).toEqual([expect.stringContaining('could not be read')]);
     await taken.release();
   });
+
+  test('takes over the lock of another machine that is silent for 12 s, and none that lives', async () => {
+    const [silentOne, livingOne] = [join(folder, 'silent'), join(folder, 'living')];
+    const theirs = JSON.stringify({ pid: process.pid, host: 'another-container', since: 'then' });
+    for (const path of [silentOne, livingOne]) {
+      await (await takeFolder(path, silent)).release();
+      await writeFile(lockOf(path), theirs);
+    }
+    const beat = setInterval(() => {
+      const now = new Date();
+      void utimes(lockOf(livingOne), now, now);
+    }, 1000);
+    const said: string[] = [];
+    const [taken, refused] = await Promise.allSettled([
+      takeFolder(silentOne, (sentence) => said.push(sentence)),
+      takeFolder(livingOne, silent),
+    ]);
+    clearInterval(beat);
+    expect(said).toEqual([
+      expect.stringContaining('looking 12 s whether it lives'),
+      expect.stringContaining('on another-container, which has ended: taken over'),
+    ]);
+    expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'storage_blocked' } });
+    expect(await readFile(lockOf(livingOne), 'utf8')).toBe(theirs);
+    if (taken.status === 'fulfilled') await taken.value.release();
+    expect(taken.status).toBe('fulfilled');
+  }, 60_000);
 
   test('lets one of many have it', async () => {
     const path = join(folder, 'many');
