@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { HEAD } from '../../src/engine/head.ts';
+import { SharedReads } from './shared-reads.ts';
+import type { SqlConnection, SqlDatabase, SqlResult } from './sql-client.ts';
+
+/** Answers when it is told to, with what was current when the statement came. */
+function heldDatabase() {
+  let current = 0;
+  const held: (() => void)[] = [];
+  const connection: SqlConnection = {
+    run: () => {
+      const rows = [['0', '0', String(current), null, '\\x']];
+      const result: SqlResult = { command: 'SELECT', count: 1, rows };
+      return new Promise((resolve) => held.push(() => resolve([result])));
+    },
+    release: () => undefined,
+  };
+  const database: SqlDatabase = {
+    connect: () => Promise.resolve(connection),
+    isExclusive: false,
+    roundTrips: 0,
+    listen: () => undefined,
+    close: () => Promise.resolve(),
+  };
+  return { database, held, write: (n: number) => void (current = n) };
+}
+
+const bodyOf = ({ rows }: SqlResult): unknown => rows[0]?.[2];
+
+test('rows() shows nobody what was read before he asked, and those that wait share a statement', async () => {
+  const { database, held, write } = heldDatabase();
+  const shared = new SharedReads(database, 'main');
+  const first = shared.rows([HEAD]);
+  await expect.poll(() => held.length).toBe(1);
+  write(1);
+  const later = Array.from({ length: 5 }, () => shared.rows([HEAD]));
+  held[0]?.();
+  expect(bodyOf(await first)).toBe('0');
+  await expect.poll(() => held.length).toBe(2);
+  held[1]?.();
+  expect((await Promise.all(later)).map(bodyOf)).toEqual(['1', '1', '1', '1', '1']);
+  expect(held).toHaveLength(2);
+});
+
+test('rows() waits for no connection that is late', async () => {
+  const { database, held } = heldDatabase();
+  const shared = new SharedReads(database, 'main');
+  const stuck = shared.rows([HEAD]);
+  await expect.poll(() => held.length).toBe(1);
+  const next = shared.rows([HEAD]);
+  await expect.poll(() => held.length).toBe(2);
+  held[1]?.();
+  expect(bodyOf(await next)).toBe('0');
+  held[0]?.();
+  await stuck;
+});
