@@ -23,8 +23,10 @@ export type WriteState = 'local' | 'pushed' | 'confirmed' | 'amended' | 'refused
 
 /** A write of this device, for ever to be found until the app has done with it. */
 export interface WriteRecord {
-  /** `era.seq`: unique in this copy for ever. */
+  /** The number it was made under, `era.seq`: its own for ever, also when it goes on under another number. */
   readonly id: string;
+  /** Which id of the device it goes under now; its number there is in `item`. */
+  readonly era: number;
   readonly item: PushItem;
   readonly state: WriteState;
   /** When it was made here, µs. */

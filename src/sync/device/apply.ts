@@ -372,6 +372,6 @@ const bytesOf = (puts: readonly PulledDocument[]): number =>
   puts.reduce((sum, [, , stored]) => sum + stored.length, 0);
 
 export function publicOf(record: OutboxRecord): WriteRecord {
-  const { id, item, state, at, local, verdict, predicted, replaces } = record;
-  return { id, item, state, at, local, verdict, predicted, replaces };
+  const { id, era, item, state, at, local, verdict, predicted, replaces } = record;
+  return { id, era, item, state, at, local, verdict, predicted, replaces };
 }

@@ -210,8 +210,10 @@ test('rename() numbers what has no verdict anew', async () => {
   const before = await device.replica.outgoing({ count: 9, bytes: 1e9 });
   const [first] = before;
   await device.replica.settle(fence, [verdictOn(first!, 'confirmed', 1)]);
+  const [, pending] = await device.replica.writes();
   const state = await device.replica.rename(fence);
   expect(state.lastSeq).toBe(1);
+  expect((await device.replica.find([pending!.id])).map(({ item }) => item.seq)).toEqual([1]);
   const items = await device.replica.outgoing({ count: 9, bytes: 1e9 });
   expect(items.map(({ seq, query }) => [seq, query])).toEqual([[1, before[1]!.query]]);
   expect(items[0]!.hash).not.toBe(before[1]!.hash);

@@ -54,7 +54,7 @@ import {
   stateRow,
   type OutboxRecord,
 } from './rows.ts';
-import { attemptSubmit, type OutboxAddress, type SubmitOutcome } from './submit.ts';
+import { attemptSubmit, type Located, type SubmitOutcome } from './submit.ts';
 import type { ReplicaView, Seen } from './view.ts';
 
 export interface ReplicaOptions {
@@ -150,7 +150,7 @@ class StoredReplica implements Replica {
       if (!present) throw noReplica();
       if (present.isLocked)
         throw new Refusal('locked', 'What is stored here is locked: log in again.');
-      const replaces = request.replaces === undefined ? undefined : addressOf(request.replaces);
+      const replaces = request.replaces === undefined ? undefined : locate(input, request.replaces);
       const at = Math.max(now, present.lastNow + 1);
       const timed = at === now ? plan : { ...plan, now: at };
       return attemptSubmit({ plan: timed, now: at, replaces }, present, input, {
@@ -206,7 +206,10 @@ class StoredReplica implements Replica {
 
   async find(ids: readonly string[]): Promise<readonly WriteRecord[]> {
     return this.look((input) => {
-      const addresses = ids.map(addressOf).map(({ era, seq }) => outboxAddress(era, seq));
+      const places = eachElement(ids, (id) => locate(input, id));
+      const addresses = places.flatMap((place) =>
+        place ? [outboxAddress(place.era, place.seq)] : [],
+      );
       const rows = eachElement(addresses, (address) => input.writer.row(address));
       return rows.flatMap((row) => (row ? [publicOf(readOutboxRow(row))] : []));
     });
@@ -340,6 +343,7 @@ class StoredReplica implements Replica {
       for (const item of missing) {
         const record: OutboxRecord = {
           id: `${state.era}.${item.seq}`,
+          era: state.era,
           item,
           state: 'local',
           at: item.now - state.skew,
@@ -376,7 +380,7 @@ class StoredReplica implements Replica {
         input.writer.delete('sync', outboxAddress(state.era, record.item.seq).key);
         const content = { ...record.item, seq: i + 1 };
         const item = { ...content, hash: hashOf(content, this.options.sha256) };
-        const renamed = { ...record, id: `${era}.${item.seq}`, item, state: 'local' } as const;
+        const renamed = { ...record, era, item, state: 'local' } as const;
         input.writer.put('sync', outboxRow(era, renamed));
       });
       const named: ReplicaState = {
@@ -440,10 +444,11 @@ class StoredReplica implements Replica {
   async discard(id: string): Promise<void> {
     const host = this.applyHost();
     await this.write((input) => {
-      const { era, seq } = addressOf(id);
       const state = requireState(input);
-      const row = input.writer.row(outboxAddress(era, seq));
+      const place = locate(input, id);
+      const row = place && input.writer.row(outboxAddress(place.era, place.seq));
       if (!row) throw noSuchWrite(id);
+      const { era, seq } = place;
       const record = readOutboxRow(row);
       if (!record.verdict)
         throw new Refusal('bad request', `The write ${id} has no verdict yet: it is on its way.`);
@@ -461,15 +466,13 @@ class StoredReplica implements Replica {
     return this.write((input) => {
       const state = requireState(input);
       const old = recordsIn(input, outboxRange()).filter(
-        ({ at, verdict, item, id }) =>
+        ({ at, verdict, item, era }) =>
           at < before &&
           (verdict?.state === 'confirmed' || verdict?.state === 'amended') &&
-          (addressOf(id).era < state.era || item.seq <= state.shownSeq),
+          (era < state.era || item.seq <= state.shownSeq),
       );
-      for (const { id } of old) {
-        const { era, seq } = addressOf(id);
-        input.writer.delete('sync', outboxAddress(era, seq).key);
-      }
+      for (const { era, item } of old)
+        input.writer.delete('sync', outboxAddress(era, item.seq).key);
       return { value: old.length };
     });
   }
@@ -605,11 +608,15 @@ const noReplica = (): Refusal =>
 const noSuchWrite = (id: string): Refusal =>
   new Refusal('not found', `There is no write ${id}: it was resolved already, or never made.`);
 
-/** @throws Refusal `not found` */
-function addressOf(id: string): OutboxAddress {
+/** Where a write stands: under its own number, or under another one since the device took another id. */
+function locate(input: AttemptInput, id: string): Located | undefined {
   const found = /^(\d+)\.(\d+)$/.exec(id);
-  if (!found) throw noSuchWrite(id);
-  return { era: Number(found[1]), seq: Number(found[2]) };
+  if (!found) return undefined;
+  const first = { id, era: Number(found[1]), seq: Number(found[2]) };
+  const row = input.writer.row(outboxAddress(first.era, first.seq));
+  if (row && readOutboxRow(row).id === id) return first;
+  const moved = recordsIn(input, outboxRange()).find((record) => record.id === id);
+  return moved && { id, era: moved.era, seq: moved.item.seq };
 }
 
 function required<T>(value: T | undefined): T {

@@ -23,11 +23,12 @@ export interface SubmitHost {
 export interface SubmitAttempt {
   readonly plan: QueryPlan;
   readonly now: Micros;
-  readonly replaces: OutboxAddress | undefined;
+  readonly replaces: Located | undefined;
 }
 
-/** `era.seq`, taken apart. */
-export interface OutboxAddress {
+/** A write, and where it stands. */
+export interface Located {
+  readonly id: string;
   readonly era: number;
   readonly seq: number;
 }
@@ -73,7 +74,7 @@ export function attemptSubmit(
 }
 
 /** What the write did that another one takes the place of; undefined when it is gone already. */
-function removed(writer: Writer, { era, seq }: OutboxAddress): WriteSet | undefined {
+function removed(writer: Writer, { era, seq }: Located): WriteSet | undefined {
   const address = outboxAddress(era, seq);
   const row = writer.row(address);
   if (!row) return undefined;
@@ -100,7 +101,7 @@ interface Made {
   readonly era: number;
   readonly now: Micros;
   readonly run: LocalRun | undefined;
-  readonly replaces: OutboxAddress | undefined;
+  readonly replaces: Located | undefined;
 }
 
 function recordOf(plan: QueryPlan, made: Made, { sha256 }: SubmitHost): OutboxRecord {
@@ -115,13 +116,14 @@ function recordOf(plan: QueryPlan, made: Made, { sha256 }: SubmitHost): OutboxRe
   };
   return {
     id: `${era}.${seq}`,
+    era,
     item: { ...content, hash: hashOf(content, sha256), digest: run && digestOfRun(run, sha256) },
     state: 'local',
     at: plan.started,
     local: run && localAnswer(run),
     verdict: undefined,
     predicted: undefined,
-    replaces: replaces && `${replaces.era}.${replaces.seq}`,
+    replaces: replaces?.id,
     effects: run?.effects ?? { puts: [], deletes: [] },
     reads: run?.reads ?? 'all',
     size: 0,

@@ -86,8 +86,8 @@ export class Invariants {
     const rowAt = (key: ReturnType<typeof syncKey>) => sync.keys.get(key, key)?.row?.value;
     const text = rowAt(syncKey('device', 0, id));
     const known = text === undefined ? undefined : (JSON.parse(String(text)) as DeviceRecord);
-    for (const { id: write, item, verdict } of device.outbox()) {
-      if (!verdict || !write.startsWith(`${era}.`)) continue;
+    for (const { id: write, era: own, item, verdict } of device.outbox()) {
+      if (!verdict || own !== era) continue;
       if (item.seq > (known?.lastSeq ?? 0))
         this.blame('I2', device, `has a verdict on ${write} that the hub has not`);
       if (item.seq <= (known?.forgotten ?? 0)) continue;
@@ -151,9 +151,9 @@ export class Invariants {
       if (of !== device || !record || seen.has(mark) || this.world.lost.has(mark)) continue;
       if (record.state === 'refused' || record.predicted === 'refused') continue;
       // Judged under an id that was given up; it comes with the next pull.
-      if (!record.id.startsWith(`${era}.`) && (record.verdict?.ts ?? 0) > (cursor ?? 0)) continue;
+      if (record.era !== era && (record.verdict?.ts ?? 0) > (cursor ?? 0)) continue;
       // Not yet run here, or only the hub can run it.
-      const isPending = record.id.startsWith(`${era}.`) && record.item.seq > shownSeq;
+      const isPending = record.era === era && record.item.seq > shownSeq;
       if (isPending && !record.effects?.puts.length) continue;
       this.blame('S8', device, `does not see its own ${mark}, ${record.state}`);
     }
@@ -252,7 +252,7 @@ function pendingOf(device: SimDevice, state: ReplicaState): readonly OutboxRecor
   const { era, shownSeq } = state;
   const pending = device
     .outbox()
-    .filter(({ id, item }) => id.startsWith(`${era}.`) && item.seq > shownSeq);
+    .filter((record) => record.era === era && record.item.seq > shownSeq);
   if (pending.length === 0) return undefined;
   // Not yet run again after a restore; only for the hub to run; or of a role that may not.
   const isKnown = pending.every(({ effects, item }) => effects && !item.query.includes('"audit"'));

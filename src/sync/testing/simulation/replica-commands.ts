@@ -158,8 +158,8 @@ export const judge = (isRefused: boolean): Command =>
   );
 
 async function verdictsOn(model: Model, real: Real): Promise<readonly Verdict[]> {
-  const { era = 0 } = (await real.first.replica.state()) ?? {};
-  const found = await real.first.replica.find(model.writes.map((_, i) => `${era}.${i + 1}`));
+  const { era } = (await real.first.replica.state()) ?? {};
+  const found = (await real.first.replica.writes()).filter((write) => write.era === era);
   return found.flatMap(({ item: { seq, hash } }) => {
     const state = model.writes[seq - 1]?.verdict;
     return state ? [{ seq, hash, state, ts: model.ts, body: undefined }] : [];
@@ -230,8 +230,10 @@ export const discard = (): Command =>
     'discard',
     async (model, real) => {
       const at = model.writes.findIndex(isDiscardable);
-      const { era = 0 } = (await real.first.replica.state()) ?? {};
-      await real.first.replica.discard(`${era}.${at + 1}`);
+      const { era } = (await real.first.replica.state()) ?? {};
+      const writes = await real.first.replica.writes();
+      const write = writes.find((each) => each.era === era && each.item.seq === at + 1);
+      await real.first.replica.discard(write?.id ?? '');
       Object.assign(model.writes[at] ?? {}, { isDiscarded: true });
       if (at < model.shown) return;
       for (const write of model.writes) write.isRun = true;
