@@ -104,8 +104,8 @@ test('F18: a pull that is cut anywhere changes nothing, and is done again', asyn
     expect(left()).toBe(0);
   }
   // Never one of two that came with one transaction.
-  const answers = await page.evaluate(() => answers);
-  for (const answer of answers) expect(answer.length % 2).toBe(0);
+  const seen = await page.evaluate(() => answers);
+  for (const answer of seen) expect(answer.length % 2).toBe(0);
 });
 
 test('F19: what is sent twice, late, or answered out of date is done once and spoils nothing', async ({
@@ -443,7 +443,7 @@ for (const days of [-1, 1])
           q.Create(q.Collection('notes'), { data: { text, at: q.ToMillis(q.Now()) } }),
         );
         const verdict = await settled;
-        const { at } = (verdict.value as { data: { at: number } }).data;
+        const { at } = (verdict.value as unknown as { data: { at: number } }).data;
         return { state: verdict.state, at };
       }, text);
       expect(states).toContain(off.state);

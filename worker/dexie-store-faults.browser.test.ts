@@ -276,8 +276,8 @@ function loseAnswer(transaction: IDBTransaction | undefined): void {
 }
 
 /** As it is, whatever its version. */
-function rawOpen(name: string): Promise<IDBDatabase> {
-  const request = indexedDB.open(name);
+function rawOpen(name: string, version?: number): Promise<IDBDatabase> {
+  const request = indexedDB.open(name, version);
   return new Promise((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result));
     request.addEventListener('error', () =>

@@ -155,7 +155,9 @@ export function differencesPage(): string {
 
 const isKnown = (name: string, family: Family): boolean =>
   formsOf(family).some(
-    (form) => form.name === name && lookup(requiredKeys(form), '4') !== undefined,
+    (form) =>
+      form.name === name &&
+      lookup(new Map(requiredKeys(form).map((key) => [key, undefined])), '4') !== undefined,
   );
 
 const requiredKeys = ({ variants: [parameters = []] }: FormEntry): readonly string[] =>

@@ -161,8 +161,11 @@ export interface Replica {
   restore(device: DeviceId, items: readonly PushItem[]): Promise<void>;
   /** The copy was copied, or has forgotten: goes on under a new id, writes without a verdict numbered anew. */
   rename(fence: number): Promise<ReplicaState>;
-  /** The hub has another history: writes it does not know are offered again. */
-  reenter(fence: number, epoch: Epoch, lastSeq: number): Promise<ReplicaState>;
+  /**
+   * The hub has another history: all writes that are kept, but those it refused, are offered again under a new id. It makes those it lacks,
+   * and answers for the others as it did.
+   */
+  reenter(fence: number, epoch: Epoch): Promise<ReplicaState>;
   park(fence: number, isParked: boolean): Promise<void>;
   /** @throws Refusal `invalid_option` when there is no such write, or it has no such choice */
   discard(id: string): Promise<void>;

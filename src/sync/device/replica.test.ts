@@ -225,7 +225,7 @@ test('reenter() offers confirmed writes again that the restored hub lacks', asyn
   const [item] = await device.replica.outgoing({ count: 9, bytes: 1e9 });
   await device.replica.settle(fence, [verdictOn(item!, 'confirmed', 1)]);
   expect(await device.replica.outgoing({ count: 9, bytes: 1e9 })).toEqual([]);
-  await device.replica.reenter(fence, 'f', 0);
+  await device.replica.reenter(fence, 'f');
   const again = await device.replica.outgoing({ count: 9, bytes: 1e9 });
   expect(again.map(({ hash }) => hash)).toEqual([item!.hash]);
 });

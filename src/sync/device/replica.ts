@@ -42,7 +42,7 @@ import {
 } from './apply.ts';
 import { dropParts, Touched } from './confirmed.ts';
 import { documentsOfSet, fingerprintOfSet } from './held.ts';
-import { planFor } from './local-run.ts';
+import { planFor, NO_EFFECTS } from './local-run.ts';
 import {
   outboxAddress,
   outboxRange,
@@ -401,31 +401,49 @@ class StoredReplica implements Replica {
     });
   }
 
-  async reenter(fence: number, epoch: Epoch, lastSeq: number): Promise<ReplicaState> {
+  async reenter(fence: number, epoch: Epoch): Promise<ReplicaState> {
+    const host = this.applyHost();
     return this.fenced(fence, (input, state) => {
-      const lost = recordsIn(input, outboxRange(state.era, lastSeq + 1));
-      // Their effects are to be found anew: the hub may not have what they stood on.
-      for (const { verdict: _, ...record } of lost) {
+      const era = state.era + 1;
+      const touched = new Touched();
+      const offered = recordsIn(input, outboxRange()).filter(
+        ({ verdict }) => verdict?.state !== 'refused',
+      );
+      for (const { era: before, item } of offered)
+        input.writer.delete('sync', outboxAddress(before, item.seq).key);
+      // Nothing may stand on what was judged and is not in the stored rows yet.
+      for (const record of offered)
+        if (record.verdict && record.era === state.era && record.item.seq > state.shownSeq)
+          noteEffects(input.writer, record, touched);
+      offered.forEach((record, i) => {
+        const content = { ...record.item, seq: i + 1 };
+        const item = { ...content, hash: hashOf(content, this.options.sha256) };
+        // What was judged is in the stored rows, or comes back with its new verdict: it is not shown twice.
+        const shown = record.verdict && { effects: NO_EFFECTS, reads: NO_READS };
         const again = {
           ...record,
+          ...shown,
+          era,
+          item,
           verdict: undefined,
           state: 'local',
-          effects: undefined,
-          reads: 'all',
         } as const;
-        input.writer.put('sync', outboxRow(state.era, again));
-      }
+        input.writer.put('sync', outboxRow(era, again));
+      });
       dropStaged(input.writer, state);
-      const next: ReplicaState = {
+      const named: ReplicaState = {
         ...state,
+        device: this.newDevice(),
+        era,
         epoch,
         cursor: undefined,
         staged: undefined,
-        shownSeq: Math.min(state.shownSeq, lastSeq),
-        settledSeq: Math.min(state.settledSeq, lastSeq),
-        generation: state.generation + 1,
+        lastSeq: offered.length,
+        shownSeq: 0,
+        settledSeq: 0,
       };
-      return { value: next, next };
+      const { state: next, announced } = rebasePending(named, touched, input, host);
+      return { value: next, next, announced };
     });
   }
 
@@ -593,6 +611,8 @@ function requireActor({ actor }: ReplicaState): Actor {
   if (!actor) throw noReplica();
   return actor;
 }
+
+const NO_READS = { rows: [], ranges: [] };
 
 function recordsIn({ writer }: AttemptInput, range: Range): OutboxRecord[] {
   return writer.range(range).flatMap(({ row }) => (row ? [readOutboxRow(row)] : []));

@@ -77,6 +77,13 @@ const ANOTHER = 'The login is of another person than the one whose copy this is.
 const PUSHES_PER_PULL = 4;
 const REFETCH_MAX = 500;
 
+const OF_THE_ID: ReadonlySet<SyncRefusalCode> = new Set([
+  'client_forked',
+  'epoch_changed',
+  'gap',
+  'bad_message',
+]);
+
 /** The hub has said no. */
 class Refused extends Error {
   readonly refusal: SyncRefusal;
@@ -197,8 +204,7 @@ export class Syncer {
       throw new Refused({ code: 'needs_login', description: ANOTHER }, undefined);
     if (lastSeq > state.lastSeq) return this.startAnew();
     const isOther = state.epoch !== undefined && epoch !== state.epoch;
-    if ((isOther || lastSeq < state.settledSeq) && !(await this.reenter(epoch, lastSeq)))
-      return this.rename();
+    if (isOther || lastSeq < state.settledSeq) return this.reenter(epoch);
     const { skew } = await replica.greet(this.fence, welcome, clock());
     this.skew = skew;
     if (state.isLocked) await replica.lock(false);
@@ -220,7 +226,8 @@ export class Syncer {
         await this.options.wait(this.backoff.next(), this.signal);
       }
     } catch (reason) {
-      if (!(reason instanceof Refused) || reason.refusal.code !== 'client_forked') throw reason;
+      // Whatever it says of the old id: under a new one nothing is made twice, the hub knows a write by what it is.
+      if (!(reason instanceof Refused) || !OF_THE_ID.has(reason.refusal.code)) throw reason;
     }
     return this.rename();
   }
@@ -230,15 +237,11 @@ export class Syncer {
     return false;
   }
 
-  /** The hub is not where it was: what it has forgotten is offered again. False when that was forgotten here too. */
-  private async reenter(epoch: string, lastSeq: number): Promise<boolean> {
-    const { replica } = this.options;
-    await replica.reenter(this.fence, epoch, lastSeq);
+  /** The hub is not where it was. All that is kept here is offered again, under a new id: it knows by itself what it has made. */
+  private async reenter(epoch: string): Promise<false> {
+    await this.options.replica.reenter(this.fence, epoch);
     this.mustCheck = true;
-    const items = await replica.outgoing({ count: Infinity, bytes: Infinity });
-    const state = await this.requireState();
-    // Also what was refused and discarded leaves a gap that the hub would not pass over.
-    return items.length === state.lastSeq - state.settledSeq;
+    return false;
   }
 
   // --- rounds -------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 /** Rows of the space `sync` at a hub: its devices, the verdicts on their writes, and what their rights rest on. */
-import { after, metaKey, syncKey } from '../../codec/key.ts';
+import { after, metaKey, syncKey, type Key } from '../../codec/key.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import type { Range, Row, RowAddress } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
@@ -91,6 +91,28 @@ export const verdictRow = (database: DatabaseId, device: DeviceId, verdict: Verd
   key: verdictKey(database, device, verdict.seq),
   entries: [],
   value: JSON.stringify(verdict),
+});
+
+/** A write by what it is, whichever device brings it under whichever number: two copies of one device may both hold it. */
+export const madeKey = (database: DatabaseId, now: Micros, content: string): Key =>
+  syncKey('made', database, now, content);
+
+interface MadeRecord {
+  readonly owner: string;
+  readonly verdict: Verdict;
+}
+
+/** The verdict on a write of that content that was judged before. @throws Suspended */
+export function madeIn(reader: Reader, key: Key, owner: string): Verdict | undefined {
+  const row = reader.unlikelyRow({ space: 'sync', key });
+  const record = row && (readRecord(row) as MadeRecord);
+  return record?.owner === owner ? record.verdict : undefined;
+}
+
+export const madeRow = (key: Key, owner: string, verdict: Verdict): Row => ({
+  key,
+  entries: [],
+  value: JSON.stringify({ owner, verdict } satisfies MadeRecord),
 });
 
 /**

@@ -5,6 +5,7 @@ import { databasesBelow, ROOT_DATABASE } from '../../engine/databases.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import type { DatabaseId, Micros } from '../../values/value.ts';
 import { horizonIn, horizonRow, tsOf } from './changes.ts';
+import { madeKey } from './device-rows.ts';
 
 interface PruneHost {
   readonly transactions: Transactions;
@@ -29,8 +30,33 @@ export async function pruneChanges(host: PruneHost, before: Micros): Promise<num
       step = await pruneStep(host, database, before);
       pruned += step;
     }
+    while ((await pruneMade(host, database, before - MADE_LONGER)) === SYNC_LIMITS.pruneRows);
   }
   return pruned;
+}
+
+/** A copy of a device may lie in a drawer for longer than the log of changes reaches back, µs. */
+const MADE_LONGER: Micros = 60 * 86_400 * 1_000_000;
+
+async function pruneMade(
+  { transactions, clock }: PruneHost,
+  database: DatabaseId,
+  before: Micros,
+): Promise<number> {
+  const { value } = await transactions.write(({ writer, head }) => {
+    const found = writer.range({
+      space: 'sync',
+      by: 'key',
+      lower: madeKey(database, 0, ''),
+      upper: madeKey(database, Math.max(0, before), ''),
+      reverse: false,
+      limit: SYNC_LIMITS.pruneRows,
+      rows: false,
+    });
+    for (const { key } of found) writer.delete('sync', key);
+    return { value: found.length, ts: Math.max(clock(), head) + 1, keep: found.length > 0 };
+  });
+  return value;
 }
 
 async function pruneStep(

@@ -15,12 +15,15 @@ import { Overlay } from '../../store/overlay.ts';
 import { isTrackedSpace, type WriteSet } from '../../store/port.ts';
 import { Suspended, type Reader, type Writer } from '../../store/reader.ts';
 import type { DatabaseId, Micros } from '../../values/value.ts';
-import { digestOf } from '../digest.ts';
+import { digestOf, hashOf } from '../digest.ts';
 import { SyncRefused } from '../messages.ts';
 import type { DeviceId, PushItem, Verdict } from '../protocol.ts';
 import { ownerOf, type Exchange } from './asker.ts';
 import {
   deviceRow,
+  madeIn,
+  madeKey,
+  madeRow,
   requireDeviceIn,
   requireEpoch,
   verdictIn,
@@ -71,11 +74,24 @@ export function attemptWrite(
     // Made when its turn has come: waiting for the writes before it is not its time.
     plan ??= planOf(offer, now, host);
     const timed = plan.now === now ? plan : { ...plan, now };
-    const judged = judge(offer, timed, input, host);
+    const made = contentKey(offer, host);
+    const before = madeIn(writer, made, offer.owner);
+    const judged = before ? judgedBefore(before, offer) : judge(offer, timed, input, host);
     writeJudged(writer, offer, record, now, judged);
+    if (!before) writer.put('sync', madeRow(made, offer.owner, judged.verdict));
     return { value: judged.verdict, ts: judged.verdict.ts, keep: true };
   };
 }
+
+/** Its number is not part of what it is. */
+const contentKey = ({ item, database }: Offer, { sha256 }: PushHost) =>
+  madeKey(database, item.now, hashOf({ ...item, seq: 0 }, sha256));
+
+/** A copy of the device has brought it before: it is not made again. */
+const judgedBefore = (verdict: Verdict, { item }: Offer): Judged => ({
+  verdict: { ...verdict, seq: item.seq, hash: item.hash },
+  effects: NO_EFFECTS,
+});
 
 function knownVerdict(
   writer: Writer,

@@ -135,7 +135,7 @@ export class Device {
   }
 
   /** The next write, as it would stand in the outbox. */
-  item({ query, now = this.world.now, ids = [], digest }: Write): PushItem {
+  item({ query, now = this.world.now + this.seq, ids = [], digest }: Write): PushItem {
     const content = {
       seq: (this.seq += 1),
       query: JSON.stringify(query),

@@ -19,8 +19,7 @@ export function instrumented(replica: Replica, process: Process, device: Owner):
   own.submit = (request) => process.during('submit', () => replica.submit(request));
   own.settle = (fence, verdicts) => process.during('settle', () => replica.settle(fence, verdicts));
   own.rename = (fence) => process.during('rename', () => replica.rename(fence));
-  own.reenter = (fence, epoch, lastSeq) =>
-    process.during('reenter', () => replica.reenter(fence, epoch, lastSeq));
+  own.reenter = (fence, epoch) => process.during('reenter', () => replica.reenter(fence, epoch));
   own.restore = (id, items) => process.during('restore', () => replica.restore(id, items));
   own.outgoing = (limits) =>
     replica.outgoing({ ...limits, count: device.buggify.pushItems ?? limits.count });

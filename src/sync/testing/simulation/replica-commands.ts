@@ -208,23 +208,6 @@ export const rename = (): Command =>
     ({ writes }) => writes.every(({ verdict, isTold }) => isTold || verdict === undefined),
   );
 
-/** The hub is restored to where it had judged fewer writes. */
-export const reenter = (share: number): Command =>
-  command(
-    `reenter(${share})`,
-    async (model, real) => {
-      const kept = Math.floor(model.judged * share);
-      model.epoch += 1;
-      model.hub = model.before[kept] ?? model.hub;
-      model.before = model.before.slice(0, kept);
-      for (const write of model.writes.slice(kept))
-        Object.assign(write, { verdict: undefined, isTold: false, isRun: false });
-      model.shown = Math.min(model.shown, kept);
-      await real.first.replica.reenter(real.fence, `e${model.epoch}`, kept);
-    },
-    ({ writes }) => writes.every(({ isDiscarded }) => !isDiscarded),
-  );
-
 export const discard = (): Command =>
   command(
     'discard',

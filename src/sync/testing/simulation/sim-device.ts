@@ -208,7 +208,11 @@ export class SimDevice implements Link {
 
   private blame(reason: unknown): void {
     const isExpected =
-      reason instanceof Lost || reason instanceof StoreTrouble || isRefusal(reason);
+      reason instanceof Lost ||
+      reason instanceof StoreTrouble ||
+      isRefusal(reason) ||
+      // A late answer: turned away, as it should be.
+      (reason instanceof Error && reason.message.startsWith('An answer came that is older'));
     if (!isExpected) this.options.onFault(reason);
   }
 
