@@ -127,7 +127,12 @@ module.exports = {
         pathNot: '^(src/index|hub/testing/history-checker)\\.ts$',
       },
     },
-    onlyFrom('worker-names-its-packages', 'dexie|bcryptjs|fflate|jose|@noble/hashes', 'worker', 'hub'),
+    onlyFrom(
+      'worker-names-its-packages',
+      'dexie|bcryptjs|fflate|jose|@noble/hashes',
+      'worker',
+      'hub',
+    ),
     onlyFrom('the-edge-names-comlink', 'comlink', 'worker', 'src/client'),
   ],
   options: {

@@ -63,8 +63,8 @@ test('without a network both go on, over a reload too; with it both agree, and n
   await page.evaluate(() => sync.whenSettled());
   expect((await writesIn(page)).map(({ state }) => state)).toEqual(Array(4).fill('confirmed'));
   // One by one, and none that shows something else.
-  const answers = await page.evaluate(() => answers);
-  for (const answer of answers) for (const text of ['a1', 'a2']) expect(answer).toContain(text);
+  const seen = await page.evaluate(() => answers);
+  for (const answer of seen) for (const text of ['a1', 'a2']) expect(answer).toContain(text);
   expect(await hub.admin.query(call('Count', call('Documents', notes())))).toBe(5);
 });
 

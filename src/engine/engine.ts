@@ -70,7 +70,9 @@ export function createEngine(options: EngineOptions): Engine {
       return transactions.run(plan, { ...input, writer });
     };
     try {
-      const run = await (mayWrite(plan) ? transactor.write(attempt, request) : transactor.read(attempt));
+      const run = await (mayWrite(plan)
+        ? transactor.write(attempt, request)
+        : transactor.read(attempt));
       const answer = transactions.answer(plan, run);
       if (looked.length === 0) return answer;
       const { rows, ranges } = answer.readSet;

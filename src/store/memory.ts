@@ -122,5 +122,12 @@ function requireWithin(spaces: readonly Space[], space: Space): void {
 }
 
 function recordOf(make: () => SpaceVersion): Version {
-  return { documents: make(), history: make(), sync: make(), meta: make(), log: make(), files: make() };
+  return {
+    documents: make(),
+    history: make(),
+    sync: make(),
+    meta: make(),
+    log: make(),
+    files: make(),
+  };
 }

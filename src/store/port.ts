@@ -15,7 +15,12 @@ import type { Key } from '../codec/key.ts';
 export const SPACES = ['documents', 'history', 'sync', 'meta', 'log', 'files'] as const;
 export type Space = (typeof SPACES)[number];
 /** What queries touch. Log and files stay out of their transactions, so that neither waits for the other. */
-export const HOT_SPACES = ['documents', 'history', 'sync', 'meta'] as const satisfies readonly Space[];
+export const HOT_SPACES = [
+  'documents',
+  'history',
+  'sync',
+  'meta',
+] as const satisfies readonly Space[];
 /** Spaces whose rows carry index entries. */
 export type EntrySpace = 'documents' | 'history';
 export const isEntrySpace = (space: Space): space is EntrySpace =>

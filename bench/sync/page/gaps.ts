@@ -31,7 +31,8 @@ export function startGaps(): Gaps {
     lastFrame = now;
     if (!isStopped) requestAnimationFrame(paint);
   };
-  channel.port1.onmessage = beat;
+  channel.port1.addEventListener('message', beat);
+  channel.port1.start();
   channel.port2.postMessage(0);
   requestAnimationFrame(paint);
   return {
