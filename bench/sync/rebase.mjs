@@ -90,8 +90,9 @@ const fill = (count) => ({
   foreach: {
     lambda: 'id',
     expr: {
+      if: { exists: refTo({ var: 'id' }) },
       // oxlint-disable-next-line unicorn/no-thenable -- a member of the query
-      ...{ if: { exists: refTo({ var: 'id' }) }, then: null },
+      then: null,
       else: {
         create: refTo({ var: 'id' }),
         params: object({ data: object({ room: 'many', text: 'first', count: 0 }) }),
