@@ -130,16 +130,25 @@ function splitLeadership(_: World, device: SimDevice): void {
 // --- what a device has stored ---------------------------------------------------------------------
 
 /** The browser has deleted the database; the file outside it is there. */
-function evict(world: World, device: SimDevice): void {
+async function evict(world: World, device: SimDevice): Promise<void> {
+  await noteUnoffered(world, device);
   device.killTabs();
   device.memory = new SharedMemory();
   world.forgetful.add(device);
   device.openTab();
 }
 
+/** The hub has forgotten what it confirmed, and the device forgets it before they meet: nobody knows of it any more. */
+async function noteUnoffered(world: World, device: SimDevice): Promise<void> {
+  const state = await device.direct().replica.state();
+  if (state && state.epoch === world.hub.epoch && state.settledSeq >= state.lastSeq) return;
+  for (const { mark, device: of } of world.accepted) if (of === device) world.lost.add(mark);
+}
+
 /** An earlier state of its disk comes back, without the file. */
-function rollBack(world: World, device: SimDevice): void {
+async function rollBack(world: World, device: SimDevice): Promise<void> {
   const before = world.snapshots.get(device) ?? nothing();
+  await noteUnoffered(world, device);
   device.killTabs();
   device.memory = new SharedMemory();
   device.memory.version = before;
