@@ -252,7 +252,9 @@ function pendingOf(device: SimDevice, state: ReplicaState): readonly OutboxRecor
   const { era, shownSeq } = state;
   const pending = device
     .outbox()
-    .filter((record) => record.era === era && record.item.seq > shownSeq);
+    .filter((record) => record.era === era && record.item.seq > shownSeq)
+    // Shown by what is stored, or not before the hub has made it again.
+    .filter(({ reads }) => reads === 'all' || reads.rows.length + reads.ranges.length > 0);
   if (pending.length === 0) return undefined;
   // Not yet run again after a restore; only for the hub to run; or of a role that may not.
   const isKnown = pending.every(({ effects, item }) => effects && !item.query.includes('"audit"'));
