@@ -184,7 +184,8 @@ test('T14: health answers while 1,000 logins wait', async () => {
 
 test('F30: with little memory, large bodies and large answers are refused and the hub goes on', async () => {
   const { query, url } = await open({
-    args: ['--data', 'memory:'],
+    // All at once, from one address.
+    args: ['--data', 'memory:', '--sockets-per-address', '200'],
     nodeArgs: ['--max-old-space-size=128'],
   });
   await query(notes);
