@@ -11,7 +11,7 @@ import { disturb } from './nemesis.ts';
 import type { SimDevice } from './sim-device.ts';
 import { logIn, makeSchema } from './sim-schema.ts';
 import { SET_CHOICES, wantedSets, work } from './workload.ts';
-import { World } from './world.ts';
+import { said, World } from './world.ts';
 
 export interface Campaign {
   readonly operations: number;
@@ -41,12 +41,19 @@ export async function simulate(seed: number, campaign: Campaign): Promise<Outcom
     if (hasFaults && chance.is(0.35)) await disturb(world);
     const steps = 1 + chance.below(30);
     for (let step = 0; step < steps; step++) await clockwork.step();
-    if (i % CHECK_EVERY === 0) await invariants.check();
+    if (i % CHECK_EVERY === 0) await checkNow(world, invariants);
     if (problems.length > 0) return world;
   }
   await heal(world, invariants);
   if (problems.length === 0) await checkEnd(world);
   return world;
+}
+
+/** A view that cannot be read at all is a finding too. */
+async function checkNow(world: World, invariants: Invariants): Promise<void> {
+  await invariants.check().catch((reason: unknown) => {
+    world.problems.push(`fault: ${said(reason)}`);
+  });
 }
 
 async function begin(world: World, hasFaults: boolean): Promise<void> {

@@ -51,7 +51,8 @@ async function resolveRefused(world: World, device: SimDevice, tab: Tab): Promis
   if (world.chance.is(0.5)) {
     world.count('write discarded');
     await tab.replica.discard(refused.id).catch((reason: unknown) => {
-      if (!/no write/.test(said(reason))) world.problems.push(`discard: ${said(reason)}`);
+      if (!/no write|could not serialize/.test(said(reason)))
+        world.problems.push(`discard: ${said(reason)}`);
     });
     return;
   }
