@@ -24,7 +24,7 @@ const onlyFrom = (name, packages, ...rooms) => ({
   comment: `${packages} is named by ${rooms.join(' and ')} alone.`,
   severity: 'error',
   from: {
-    path: '^(src|worker|hub|demo|e2e)/',
+    path: '^(src|worker|hub|hosts|demo|e2e)/',
     pathNot: [...rooms.map((path) => `^${path}/`), TESTS],
   },
   to: { path: `node_modules/(${packages})/` },
@@ -52,7 +52,7 @@ module.exports = {
       name: 'no-undeclared-packages',
       comment: 'A package that package.json does not name works by luck.',
       severity: 'error',
-      from: { path: '^(src|worker|hub|demo|e2e|bench)/' },
+      from: { path: '^(src|worker|hub|hosts|demo|e2e|bench)/' },
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     },
     room('errors'),
@@ -86,22 +86,23 @@ module.exports = {
     },
     {
       name: 'hosts-know-no-client',
-      comment: 'worker/ and hub/ stand on the engine; what they share with the page is src/host.',
+      comment:
+        'worker/ and hub/ stand on the engine; what they share with the page is src/host, with each other hosts/.',
       severity: 'error',
-      from: { path: '^(worker|hub)/', pathNot: TESTS },
+      from: { path: '^(worker|hub|hosts)/', pathNot: TESTS },
       to: { path: '^src/(client/|index\\.ts$)' },
     },
     {
       name: 'hosts-are-apart',
       severity: 'error',
-      from: { path: '^(worker|hub)/', pathNot: TESTS },
+      from: { path: '^(worker|hub|hosts)/', pathNot: TESTS },
       to: { path: '^(worker|hub)/', pathNot: '^$1/' },
     },
     {
       name: 'src-knows-no-host',
       severity: 'error',
       from: { path: '^src/', pathNot: TESTS },
-      to: { path: '^(worker|hub|demo|e2e|scripts)/' },
+      to: { path: '^(worker|hub|hosts|demo|e2e|scripts)/' },
     },
     {
       name: 'nobody-imports-bench',
@@ -114,7 +115,7 @@ module.exports = {
       comment: 'The demo is written as a user would write it: against src/index.ts.',
       severity: 'error',
       from: { path: '^demo/', pathNot: TESTS },
-      to: { path: '^(src|worker|hub|e2e|bench)/', pathNot: '^src/index\\.ts$' },
+      to: { path: '^(src|worker|hub|hosts|e2e|bench)/', pathNot: '^src/index\\.ts$' },
     },
     {
       name: 'e2e-from-outside',
@@ -123,7 +124,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^e2e/' },
       to: {
-        path: '^(src|worker|hub|demo|bench)/',
+        path: '^(src|worker|hub|hosts|demo|bench)/',
         pathNot: '^(src/index|hub/testing/history-checker)\\.ts$',
       },
     },
@@ -132,6 +133,7 @@ module.exports = {
       'dexie|bcryptjs|fflate|jose|@noble/hashes',
       'worker',
       'hub',
+      'hosts',
     ),
     onlyFrom('the-edge-names-comlink', 'comlink', 'worker', 'src/client'),
   ],

@@ -14,7 +14,7 @@ export default defineConfig({
           // Of a hung test only: a slow machine fails none.
           testTimeout: 120_000,
           environment: 'node',
-          include: ['{src,worker,hub,demo,scripts}/**/*.test.{ts,mjs}'],
+          include: ['{src,worker,hub,hosts,demo,scripts}/**/*.test.{ts,mjs}'],
           exclude: ['**/*.browser.test.ts', ...elsewhere],
         },
       },

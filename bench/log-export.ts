@@ -16,7 +16,7 @@ import { readWish } from '../src/logs/export-request.ts';
 import { LogExports } from '../src/logs/exports.ts';
 import { QueryLog } from '../src/logs/query-log.ts';
 import type { Entry, Range, ReadTx, Row, Space, Store } from '../src/store/port.ts';
-import { openGzip } from '../worker/log-files.ts';
+import { openGzip } from '../hosts/open-gzip.ts';
 
 /** Log rows stand in one file, chunks in files of their own: only keys are in memory. */
 function openDiskStore(folder: string): Store {

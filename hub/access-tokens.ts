@@ -2,7 +2,7 @@
 import { lookup, type LookupAddress } from 'node:dns';
 import { request } from 'node:https';
 import { BlockList, isIPv6 } from 'node:net';
-import { compactVerify, createLocalJWKSet, errors, type CompactVerifyGetKey } from 'jose';
+import { isSigned } from '../hosts/signatures.ts';
 import type { AccessTokenPort } from '../src/engine/api.ts';
 
 const FETCH_MS = 5000;
@@ -89,30 +89,4 @@ function fetchKeys(uri: string): Promise<string> {
       .on('error', reject)
       .end();
   });
-}
-
-async function isSigned(token: string, keys: string): Promise<boolean | 'unknown key'> {
-  try {
-    await compactVerify(token, createLocalJWKSet(JSON.parse(keys)));
-    return true;
-  } catch (reason) {
-    if (reason instanceof errors.JWKSNoMatchingKey) return 'unknown key';
-    if (reason instanceof errors.JWKSMultipleMatchingKeys) return isSignedByAny(token, reason);
-    return false;
-  }
-}
-
-/** Keys without ids, or a token without one: each that fits is tried. */
-async function isSignedByAny(
-  token: string,
-  keys: AsyncIterable<Exclude<Awaited<ReturnType<CompactVerifyGetKey>>, Uint8Array>>,
-): Promise<boolean> {
-  for await (const key of keys) {
-    const isRight = await compactVerify(token, key).then(
-      () => true,
-      () => false,
-    );
-    if (isRight) return true;
-  }
-  return false;
 }

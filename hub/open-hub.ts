@@ -14,7 +14,7 @@ import { Background } from './background.ts';
 import { createClock } from './clock.ts';
 import { createDice } from './dice.ts';
 import { prepareHubRows } from './hub-rows.ts';
-import { openGzip } from './open-gzip.ts';
+import { openGzip } from '../hosts/open-gzip.ts';
 import { PasswordPool } from './passwords/password-pool.ts';
 import type { HubSettings } from './settings.ts';
 import type { HubStore } from './store/open-store.ts';

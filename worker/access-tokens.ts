@@ -1,5 +1,5 @@
 /** Tokens of identity providers (JWT): fetches published keys, and checks signatures with them. */
-import { compactVerify, createLocalJWKSet, errors, type CompactVerifyGetKey } from 'jose';
+import { isSigned } from '../hosts/signatures.ts';
 import type { AccessTokenPort } from '../src/engine/api.ts';
 
 const FETCH_MS = 5000;
@@ -28,30 +28,4 @@ async function fetchKeys(uri: string, fetch: typeof globalThis.fetch): Promise<s
   const text = await response.text();
   if (text.length > TEXT_MAX) throw new Error('A set of keys is too large.');
   return text;
-}
-
-async function isSigned(token: string, keys: string): Promise<boolean | 'unknown key'> {
-  try {
-    await compactVerify(token, createLocalJWKSet(JSON.parse(keys)));
-    return true;
-  } catch (reason) {
-    if (reason instanceof errors.JWKSNoMatchingKey) return 'unknown key';
-    if (reason instanceof errors.JWKSMultipleMatchingKeys) return isSignedByAny(token, reason);
-    return false;
-  }
-}
-
-/** Keys without ids, or a token without one: each that fits is tried. */
-async function isSignedByAny(
-  token: string,
-  keys: AsyncIterable<Exclude<Awaited<ReturnType<CompactVerifyGetKey>>, Uint8Array>>,
-): Promise<boolean> {
-  for await (const key of keys) {
-    const isRight = await compactVerify(token, key).then(
-      () => true,
-      () => false,
-    );
-    if (isRight) return true;
-  }
-  return false;
 }

@@ -19,7 +19,7 @@ import { createMemoryStore } from '../src/store/memory.ts';
 import type { Store } from '../src/store/port.ts';
 import { createClock } from './clock.ts';
 import { openDexieStore } from './dexie-store.ts';
-import { openGzip } from './log-files.ts';
+import { openGzip } from '../hosts/open-gzip.ts';
 import { pause } from './pause.ts';
 import { freshName, storeOptions } from './testing/store-kit.ts';
 

@@ -18,7 +18,7 @@ import { Lease } from './lease.ts';
 import { guardedStore, lockedStore } from './lock.ts';
 import { LiveQueries } from './live.ts';
 import { unlessElsewhere } from './locks.ts';
-import { openGzip } from './log-files.ts';
+import { openGzip } from '../hosts/open-gzip.ts';
 import { startHashingWorker, PasswordPool } from './passwords.ts';
 import { pause } from './pause.ts';
 import { report } from './replies.ts';

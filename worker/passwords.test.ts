@@ -1,7 +1,7 @@
 import { compareSync, hashSync } from 'bcryptjs';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { HashingJob } from './hashing-protocol.ts';
-import { dummyHash } from './hashing-protocol.ts';
+import { dummyHash } from '../hosts/dummy-hash.ts';
 import { PasswordPool } from './passwords.ts';
 
 /** A hashing worker on this side: the work is real, the thread is not. */

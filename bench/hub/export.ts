@@ -1,6 +1,6 @@
 /** One export of the query log over the store of a hub, in a process that may hold 96 MiB of heap: `npm run bench:hub -- export [lines]`. */
 import { createGunzip } from 'node:zlib';
-import { openGzip } from '../../hub/open-gzip.ts';
+import { openGzip } from '../../hosts/open-gzip.ts';
 import { openHubStore } from '../../hub/store/open-store.ts';
 import { startPostgres } from '../../hub/testing/postgres-server.ts';
 import { readWish } from '../../src/logs/export-request.ts';

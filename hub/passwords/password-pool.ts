@@ -1,6 +1,7 @@
 /** bcrypt in a few threads, with a bounded queue: a flood of logins holds up nothing but logins. */
 import { Worker } from 'node:worker_threads';
 import { truncates } from 'bcryptjs';
+import { dummyHash } from '../../hosts/dummy-hash.ts';
 import type { EngineOptions } from '../../src/engine/api.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { PasswordAnswer, PasswordJob } from './password-thread.mjs';
@@ -39,7 +40,7 @@ export class PasswordPool {
     verify: async (password, known) => {
       // bcrypt looks at 72 bytes and ends at a NUL: what differs only after that must still be wrong, in the same time.
       const comparable = !truncates(password) && !password.includes('\0');
-      const hash = known ?? hashOfNobody(this.options.hashCost);
+      const hash = known ?? dummyHash(this.options.hashCost);
       const answer = await this.run({ task: 'verify', password, hash });
       return answer === true && comparable && known !== undefined;
     },
@@ -106,7 +107,3 @@ export class PasswordPool {
     if (!this.isClosed) this.pump();
   }
 }
-
-/** The hash of no password: comparing with it costs what comparing with a real one does. */
-const hashOfNobody = (cost: number): string =>
-  `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;

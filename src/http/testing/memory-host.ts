@@ -6,7 +6,7 @@ import { LogExports, type ExportsOptions } from '../../logs/exports.ts';
 import { LOG_DEFAULTS, QueryLog } from '../../logs/query-log.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Micros } from '../../values/value.ts';
-import { openGzip } from '../../../worker/log-files.ts';
+import { openGzip } from '../../../hosts/open-gzip.ts';
 import type { Host, HostAnswer, HostRequest } from '../conformance.contract.ts';
 import { handleRequest } from '../handle.ts';
 import type { HttpHost, HttpRequest } from '../message.ts';

@@ -39,7 +39,7 @@ export function openLogKit(
   return { store, clock, log, exports: new LogExports({ log, ...shared }) };
 }
 
-/** The whole file at once: enough for tests of what is in it. The worker's own is a stream, see worker/log-files.ts. */
+/** The whole file at once: enough for tests of what is in it. That of the hosts is a stream, see hosts/open-gzip.ts. */
 function openGzip(): GzipStream {
   const parts: Uint8Array[] = [];
   return {

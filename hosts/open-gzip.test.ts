@@ -11,7 +11,7 @@ import {
 } from '../src/logs/testing/log-kit.ts';
 import { createMemoryStore } from '../src/store/memory.ts';
 import type { Store } from '../src/store/port.ts';
-import { openGzip } from './log-files.ts';
+import { openGzip } from './open-gzip.ts';
 
 test('openGzip() makes one member that gunzip reads, the same for the same lines', () => {
   const text = Buffer.from('{"a":1}\n'.repeat(100_000));
