@@ -18,6 +18,7 @@ import { answerOffers } from './service-offers.ts';
 import { Streams } from './streams.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { Sync, type SyncOptions } from './sync.ts';
+import { TypedEvents } from './typed-events.ts';
 
 /** Of a build of an index, or of `verify()`. */
 export type Progress = Omit<ProgressMessage, 'type'>;
@@ -49,7 +50,7 @@ const unsentError = (count: number): QueryError =>
 const CLOSE_MS = 10_000;
 
 /** An open database. */
-export class Database extends EventTarget {
+export class Database extends TypedEvents<DatabaseEvents> {
   readonly name: string;
   /** The HTTP surface as a `fetch`, for the original driver: `new faunadb.Client({ secret, fetch: db.fetch })`. */
   readonly fetch: BurrowFetch;
@@ -165,24 +166,6 @@ export class Database extends EventTarget {
   /** Closes the database and deletes all that it holds on this device. */
   async destroy(): Promise<void> {
     await this.end('destroy');
-  }
-
-  override addEventListener<K extends keyof DatabaseEvents>(
-    type: K,
-    listener: (event: DatabaseEvents[K]) => void,
-    options?: AddEventListenerOptions | boolean,
-  ): void;
-  override addEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject | null,
-    options?: AddEventListenerOptions | boolean,
-  ): void;
-  override addEventListener(
-    type: string,
-    listener: ((event: never) => void) | EventListenerObject | null,
-    options?: AddEventListenerOptions | boolean,
-  ): void {
-    super.addEventListener(type, listener as EventListener | null, options);
   }
 
   private clientHost(): ClientHost {

@@ -12,6 +12,7 @@ import { decodeWire } from './decode.ts';
 import { encodeQuery } from './encode.ts';
 import { BurrowError, queryError, type QueryError, type WireError } from './errors.ts';
 import type { Link } from './link.ts';
+import { TypedEvents } from './typed-events.ts';
 import type { Arg, Evaluated } from './types/arguments.ts';
 import type { Expr } from './values.ts';
 
@@ -118,7 +119,7 @@ export type WriteResolution =
 const EARLY_MAX = 1000;
 
 /** A database that is kept in step with a hub. */
-export class Sync extends EventTarget {
+export class Sync extends TypedEvents<SyncEvents> {
   /** Acts as the identity, on the copy. */
   readonly client: SyncClient;
   /** What became of writes, until the app has done with them. */
@@ -192,24 +193,6 @@ export class Sync extends EventTarget {
   async stop(): Promise<void> {
     this.stopListening?.();
     await this.link.call((host) => host.stopSync());
-  }
-
-  override addEventListener<K extends keyof SyncEvents>(
-    type: K,
-    listener: (event: SyncEvents[K]) => void,
-    options?: AddEventListenerOptions | boolean,
-  ): void;
-  override addEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject | null,
-    options?: AddEventListenerOptions | boolean,
-  ): void;
-  override addEventListener(
-    type: string,
-    listener: ((event: never) => void) | EventListenerObject | null,
-    options?: AddEventListenerOptions | boolean,
-  ): void {
-    super.addEventListener(type, listener as EventListener | null, options);
   }
 
   private async connect(secret: SyncOptions['secret'], login: SyncOptions['login']): Promise<void> {
