@@ -2,6 +2,7 @@
  * The store of a browser. Every call settles: it is done, or refused with a code.
  * Decisions: docs/decisions/0002-rows-in-indexeddb.md, 0003-durability-and-loss.md.
  */
+import { hexOfBytes } from '../src/codec/hex.ts';
 import { Refusal } from '../src/errors.ts';
 import {
   SPACES,
@@ -87,8 +88,8 @@ export class IndexedDbStore implements DexieStore {
     this.checkpoint = new Checkpoint(name, options);
     this.watchdog = options.watchdog ?? new Watchdog();
     this.format = 1 + (options.migrations?.length ?? 0);
-    this.opened = hex(options.random(8));
-    this.born = { birth: hex(options.random(16)), format: this.format };
+    this.opened = hexOfBytes(options.random(8));
+    this.born = { birth: hexOfBytes(options.random(16)), format: this.format };
   }
 
   get birth(): string {
@@ -369,6 +370,3 @@ const deleted = (): Refusal =>
     'storage_unavailable',
     'This database was deleted by another tab: open it again to start anew.',
   );
-
-const hex = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -1,4 +1,5 @@
 /** Puts together what one worker needs to serve one database. */
+import { hexOfBytes } from '../src/codec/hex.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { CommitNotice, Engine } from '../src/engine/api.ts';
 import { createEngine } from '../src/engine/engine.ts';
@@ -249,7 +250,7 @@ function makeLease(name: string, tabs: Tabs): Lease | undefined {
   if (!locks) return undefined;
   return new Lease({
     name,
-    id: hex(random(16)),
+    id: hexOfBytes(random(16)),
     locks,
     now: () => performance.now(),
     announce: () => tabs.tell({ type: 'opening' }),
@@ -276,9 +277,6 @@ function makeLogs(
 }
 
 const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes));
-
-const hex = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 const base64Url = (bytes: Uint8Array): string =>
   btoa(String.fromCharCode(...bytes))

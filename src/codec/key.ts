@@ -10,6 +10,7 @@ import {
   type Micros,
   type Value,
 } from '../values/value.ts';
+import { HEX } from './hex.ts';
 import { encodeNumberTypes, readNumberTypes, restoreNumberTypes } from './number-types.ts';
 import {
   delimitedText,
@@ -63,8 +64,6 @@ export function keyOfHex(hex: string): Key {
     bytes += String.fromCharCode(parseInt(hex.slice(i, i + 2), 16));
   return asKey(bytes);
 }
-
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 export const collectionPrefix = (database: DatabaseId, collection: CollectionId): Key =>
   asKey(uint32(database) + uint32(collection));

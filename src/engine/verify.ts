@@ -1,5 +1,11 @@
 /** Walks everything that is stored and says what is wrong with it: rows that do not read, entries that are missing or too many. */
-import { decodeDocumentKey, decodeHistoryKey, indexPrefix, type Key } from '../codec/key.ts';
+import {
+  decodeDocumentKey,
+  decodeHistoryKey,
+  hexOfKey,
+  indexPrefix,
+  type Key,
+} from '../codec/key.ts';
 import { unpackVersion, type StoredVersion } from '../codec/row.ts';
 import type { EntrySpace, Range, Row } from '../store/port.ts';
 import { Suspended } from '../store/reader.ts';
@@ -85,7 +91,7 @@ function problemsOf(
   { head }: AttemptInput,
   contextOf: (database: number) => EngineContext,
 ): readonly string[] {
-  const name = `${space} row ${hex(row.key)}`;
+  const name = `${space} row ${hexOfKey(row.key)}`;
   try {
     const { database, collection, id } =
       space === 'documents' ? decodeDocumentKey(row.key) : decodeHistoryKey(row.key);
@@ -126,11 +132,11 @@ function entryProblems(
   const problems: string[] = [];
   for (const entry of expected) {
     if (!actual.has(entry) && !isBuilding(entry))
-      problems.push(`${name} lacks its index entry ${hex(entry)}.`);
+      problems.push(`${name} lacks its index entry ${hexOfKey(entry)}.`);
   }
   for (const entry of actual) {
     if (!expected.has(entry) && !isOfGoneIndex(context, entry))
-      problems.push(`${name} has the index entry ${hex(entry)}, which nothing in it makes.`);
+      problems.push(`${name} has the index entry ${hexOfKey(entry)}, which nothing in it makes.`);
   }
   return problems;
 }
@@ -146,6 +152,3 @@ function isOfGoneIndex(context: EngineContext, entry: Key): boolean {
   const alive = context.schema(context.database).all('indexes');
   return !alive.some((index) => entry.startsWith(indexPrefix(context.database, index.id)));
 }
-
-const hex = (key: Key): string =>
-  Array.from(key, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('');

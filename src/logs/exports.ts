@@ -3,6 +3,7 @@
  * `Complete` over `CreatingNewUrl` to `Complete` with a new URL. Requests and files are rows, so both survive a reload; work that was
  * cut off begins again. Spec: auth 6.3, seed "Log export API".
  */
+import { hexOfBytes } from '../codec/hex.ts';
 import { encodeBase64Url } from '../codec/base64.ts';
 import type { EngineOptions } from '../engine/api.ts';
 import { LIMITS } from '../limits.ts';
@@ -309,9 +310,7 @@ function timeUuid(ts: Micros, random: Uint8Array): string {
   const time = ms.toString(16).padStart(12, '0');
   const low = 0x7000 + fraction;
   const [first = 0, ...rest] = random;
-  const tail = [0x80 | (first & 0x3f), ...rest]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('');
+  const tail = hexOfBytes(Uint8Array.of(0x80 | (first & 0x3f), ...rest));
   return `${time.slice(0, 8)}-${time.slice(8)}-${low.toString(16)}-${tail.slice(0, 4)}-${tail.slice(4)}`;
 }
 

@@ -2,6 +2,7 @@
  * The query log: records wait in memory and are written many at once, so that a query pays next to nothing for its record.
  * A crash loses what waited: at most `BATCH_RECORDS` records of a busy host, or those since its last `flush()`.
  */
+import { hexOfBytes } from '../codec/hex.ts';
 import { after, logKey, metaKey, type Key } from '../codec/key.ts';
 import type { EngineOptions } from '../engine/api.ts';
 import type { Entry, Range, Row, RowAddress, Store, WriteSet, WriteTx } from '../store/port.ts';
@@ -59,7 +60,7 @@ export class QueryLog {
   constructor(options: QueryLogOptions) {
     this.options = options;
     const random = options.random(12);
-    this.idPrefix = hex(random.subarray(0, 6));
+    this.idPrefix = hexOfBytes(random.subarray(0, 6));
     this.sequenceBase = random.subarray(6).reduce((sum, byte) => sum * 256 + byte, 0);
   }
 
@@ -205,9 +206,6 @@ function sizeOf(row: Row | undefined): number {
     ? size.bytes
     : 0;
 }
-
-const hex = (bytes: Uint8Array): string =>
-  [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
 export interface LogRange {
   /** Inclusive. */

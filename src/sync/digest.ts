@@ -1,4 +1,5 @@
 /** What tells one write from another, and whether it did the same in two places. */
+import { hexOfBytes } from '../codec/hex.ts';
 import { hexOfKey, withoutDatabase } from '../codec/key.ts';
 import { utf8Bytes } from '../codec/utf8.ts';
 import type { WriteSet } from '../store/port.ts';
@@ -6,14 +7,11 @@ import type { PushItem } from './protocol.ts';
 
 type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
-const hexOf = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-
 /** Of everything in a write but how it went where it was made. */
 export const hashOf = (
   { seq, query, apiVersion, now, ids }: Omit<PushItem, 'hash' | 'digest'>,
   sha256: Sha256,
-): string => hexOf(sha256(utf8Bytes(JSON.stringify([seq, query, apiVersion, now, ids]))));
+): string => hexOfBytes(sha256(utf8Bytes(JSON.stringify([seq, query, apiVersion, now, ids]))));
 
 /** Of what a query did: the documents it left or removed, and its answer. Commit times are left out: no two places have the same. */
 export function digestOf({ puts, deletes }: WriteSet, answer: string, sha256: Sha256): string {
@@ -26,5 +24,5 @@ export function digestOf({ puts, deletes }: WriteSet, answer: string, sha256: Sh
   for (const { space, key } of deletes)
     if (space === 'documents') left.push(hexOfKey(withoutDatabase(key)));
   const masked = answer.replaceAll(/"ts":\d+/g, '"ts":0');
-  return hexOf(sha256(utf8Bytes(JSON.stringify([left.sort(), masked]))));
+  return hexOfBytes(sha256(utf8Bytes(JSON.stringify([left.sort(), masked]))));
 }

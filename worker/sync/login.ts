@@ -1,4 +1,5 @@
 /** Whose copy this is: logins at the hub and, without it, on this device; the token; the first contact. */
+import { hexOfBytes } from '../../src/codec/hex.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { SyncCall, SyncReply } from '../../src/host/api.ts';
 import { isSameText } from '../../src/engine/secrets.ts';
@@ -129,7 +130,7 @@ export class CopyLogin {
       });
       return { device, exchange };
     };
-    const fresh = Array.from(random(16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    const fresh = hexOfBytes(random(16));
     const kept = known ? undefined : (await readKept(name)).at(-1);
     const device = known?.device ?? kept?.device ?? fresh;
     let said = await hello(device, known?.lastSeq ?? kept?.item.seq ?? 0);

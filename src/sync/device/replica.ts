@@ -1,4 +1,5 @@
 /** A copy of a hub's database on a device: see `api.ts`. */
+import { hexOfBytes } from '../../codec/hex.ts';
 import { collectionPrefix, after, type Key } from '../../codec/key.ts';
 import type { Engine, QueryAnswer, QueryRequest } from '../../engine/api.ts';
 import { mayWrite } from '../../engine/engine.ts';
@@ -503,8 +504,7 @@ class StoredReplica implements Replica {
   }
 
   private newDevice(): DeviceId {
-    const bytes = this.options.random(16);
-    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    return hexOfBytes(this.options.random(16));
   }
 
   private async required(): Promise<ReplicaState> {

@@ -1,4 +1,5 @@
 /** The epoch of a store: all that was said under another one is of another history. */
+import { hexOfBytes } from '../../codec/hex.ts';
 import type { Store } from '../../store/port.ts';
 import type { Epoch } from '../protocol.ts';
 import { EPOCH } from './device-rows.ts';
@@ -10,7 +11,7 @@ export async function prepareEpoch(
   store: Store,
   random: (bytes: number) => Uint8Array,
 ): Promise<Epoch> {
-  const made = Array.from(random(16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const made = hexOfBytes(random(16));
   return store.write(async (tx) => {
     const { rows } = await tx.fetch([EPOCH], []);
     const known = rows[0]?.value;

@@ -1,4 +1,5 @@
 /** The schema as far as a device needs it: what its sets are made of, and what its roles grant anything on. It comes before the documents. */
+import { hexOfBytes } from '../../codec/hex.ts';
 import { documentKey } from '../../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
@@ -30,7 +31,7 @@ export function schemaFor(
   const refs = neededBy(asker, sets);
   const documents = eachElement(refs, (ref) => documentOf(reader, asker, ref)).flat();
   const digest = sha256(utf8Bytes(JSON.stringify(documents)));
-  const version = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const version = hexOfBytes(digest);
   return { version, documents };
 }
 

@@ -1,0 +1,11 @@
+/** Two hexadecimal digits for each byte. */
+export function hexOfBytes(bytes: Uint8Array): string {
+  let hex = '';
+  for (const byte of bytes) hex += HEX[byte];
+  return hex;
+}
+
+/** Of each byte. */
+export const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, '0'),
+);
