@@ -34,13 +34,23 @@ export const locked = (): Refusal =>
     'The database is locked: its user has signed out. Unlock it with db.unlock({ secret }) or db.unlock({ user, password }).',
   );
 
-/** A store whose transactions are refused from the moment in which they see the mark. */
-export const guardedStore = (store: Store, onLocked: () => void): Store =>
+const deleted = (): Refusal =>
+  new Refusal(
+    'storage_unavailable',
+    'The database was deleted in another tab: open it again to start anew.',
+  );
+
+/** A store whose transactions are refused from the moment in which they see a mark. */
+export const guardedStore = (
+  store: Store,
+  onMark: (state: Exclude<LockState, 'open'>) => void,
+): Store =>
   watchedStore(store, () => ({
     onHead(row) {
-      if (lockIn(row) === 'open') return;
-      onLocked();
-      throw locked();
+      const state = lockIn(row);
+      if (state === 'open') return;
+      onMark(state);
+      throw state === 'locked' ? locked() : deleted();
     },
     asPut: (row) => row,
   }));

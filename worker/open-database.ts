@@ -102,12 +102,14 @@ export async function openDatabase(
       Math.max(1, (navigator.hardwareConcurrency ?? 2) - 1),
     ),
   });
+  const onMark = (state: 'locked' | 'forgotten'): void =>
+    state === 'locked' ? onLock(state) : onDestroyed();
   // A page that names its own secret must not be able to log in by it.
   const known = isLocked ? undefined : options.rootSecret;
   const rootSecret = known ?? `burrow-root-${base64Url(random(30))}`;
   const view = new ReplicaView();
   const stored = createEngine({
-    store: isLocked ? lockedStore(store) : guardedStore(store, () => onLock('locked')),
+    store: isLocked ? lockedStore(store) : guardedStore(store, onMark),
     clock,
     random,
     sha256,
