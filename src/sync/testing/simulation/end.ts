@@ -48,7 +48,7 @@ async function checkView(world: World, device: SimDevice): Promise<void> {
     const isThere = there.status < 300;
     if (isThere ? here.body === there.body : set?.error) continue;
     world.problems.push(
-      `S4: device ${world.devices.indexOf(device)} of user ${device.user} sees of ${id} ${JSON.stringify(set?.error)} ${difference(here.body, there.body)}`,
+      `S4: ${device.name} sees of ${id} ${JSON.stringify(set?.error)} ${difference(here.body, there.body)}`,
     );
   }
 }

@@ -48,8 +48,7 @@ export class Invariants {
   }
 
   private blame(id: string, device: SimDevice, what: string): void {
-    const index = this.world.devices.indexOf(device);
-    this.world.problems.push(`${id}: device ${index} of user ${device.user} ${what}`);
+    this.world.problems.push(`${id}: ${device.name} ${what}`);
   }
 
   /** I4: forward only, within one history of the hub, as long as the device itself was not put back. */

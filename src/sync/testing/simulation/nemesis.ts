@@ -75,7 +75,7 @@ export async function disturb(world: World): Promise<void> {
   for (const [weight, name, act] of FAULTS) {
     at -= weight;
     if (at >= 0) continue;
-    world.tell(`device ${world.devices.indexOf(device)} of user ${device.user}: ${name}?`);
+    world.tell(() => `${device.name}: ${name}?`);
     try {
       await act(world, device);
       world.count(name);
@@ -164,6 +164,7 @@ function clone(world: World, device: SimDevice): void {
   twin.isSuspect = device.isSuspect;
   twin.isSpoilt = device.isSpoilt;
   twin.openTab();
+  world.tell(() => `${twin.name} is a copy of ${device.name}`);
 }
 
 /** A document is not what the hub said it is, and the hub does not know. */

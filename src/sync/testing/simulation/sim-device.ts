@@ -23,9 +23,9 @@ import { hexOf, sha256, START_MICROS } from './sim-hub.ts';
 import { Lost, transportOver, type Link, type NetworkOptions } from './sim-network.ts';
 
 export interface SimDeviceOptions extends NetworkOptions {
+  readonly name: string;
   readonly user: number;
   readonly mutant: Mutant | undefined;
-  readonly tell: (what: string) => void;
   readonly onVerdict: (record: WriteRecord) => void;
   readonly onFault: (reason: unknown) => void;
 }
@@ -70,6 +70,10 @@ export class SimDevice implements Link {
     this.options = options;
     this.secret = secret;
     this.wanted = wanted;
+  }
+
+  get name(): string {
+    return this.options.name;
   }
 
   get user(): number {
@@ -187,7 +191,7 @@ export class SimDevice implements Link {
       events: {
         onState: (state, reason) => {
           this.state = state;
-          this.options.tell(`user ${this.user} is ${state} ${reason?.code ?? ''}`);
+          this.options.tell(() => `is ${state} ${reason?.code ?? ''}`);
         },
         onVerdict: (record) => {
           onVerdict(record);

@@ -26,6 +26,7 @@ export interface NetworkOptions {
   readonly clockwork: Clockwork;
   readonly network: NetworkFaults;
   readonly count: (what: string) => void;
+  readonly tell: (what: () => string) => void;
   /** All that goes over it, as text. */
   readonly onMessage: (text: string) => void;
 }
@@ -44,7 +45,9 @@ export function transportOver(link: Link, process: Process, options: NetworkOpti
     const sent = copied(message, options);
     const { secret } = link;
     const run = (sync: SyncHub) => sync[what](secret, sent) as Promise<T | SyncRefusal>;
+    options.tell(() => `${what} ${briefly(message)}`);
     const answer = await exchange(link, what, run, options);
+    options.tell(() => `${what} brings ${briefly(answer)}`);
     await process.pass(`${what} answer received`);
     return answer;
   };
@@ -142,6 +145,19 @@ function refuseBusy({ chance, count }: NetworkOptions): Exchange<never> {
   // Words of HTTP pass through where words of sync are expected.
   const refusal = { code: 'too many requests', description } as unknown as SyncRefusal;
   return { ok: false, refusal, retryAfterMs: 500 };
+}
+
+/** Lists by their length, and devices by their first digits. */
+function briefly(message: object): string {
+  const shorter = (name: string, value: unknown): unknown =>
+    Array.isArray(value) && name !== 'sets'
+      ? value.length
+      : typeof value === 'string'
+        ? value.slice(0, 20)
+        : name === 'actor' || name === 'query'
+          ? undefined
+          : value;
+  return JSON.stringify(message, shorter);
 }
 
 /** As JSON has it. */

@@ -18,21 +18,23 @@ export interface Campaign {
   /** Without: only the workload, over a whole network. */
   readonly hasFaults: boolean;
   readonly mutant?: Mutant;
+  /** With a story. */
+  readonly tells?: boolean;
 }
 
 export interface Outcome {
   /** How often each fault fired, and each thing was done. */
   readonly counts: ReadonlyMap<string, number>;
   readonly problems: readonly string[];
-  /** What happened, in order. */
+  /** What happened, in order; empty unless it was asked for. */
   readonly story: readonly string[];
 }
 
 const CHECK_EVERY = 5;
 
 export async function simulate(seed: number, campaign: Campaign): Promise<Outcome> {
-  const { operations, hasFaults, mutant } = campaign;
-  const world = new World(seed, mutant);
+  const { operations, hasFaults } = campaign;
+  const world = new World(seed, campaign);
   const { chance, clockwork, problems } = world;
   const invariants = new Invariants(world);
   await begin(world, hasFaults);

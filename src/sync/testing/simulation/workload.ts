@@ -31,7 +31,7 @@ async function submit(
     if (id === undefined) return false;
     world.count('write accepted');
     world.accepted.push({ mark, device, id });
-    world.tell(`${id} ${mark} of user ${device.user}: ${JSON.stringify(query).slice(0, 300)}`);
+    world.tell(() => `${device.name}: ${id} ${mark} ${JSON.stringify(query).slice(0, 300)}`);
     return true;
   } catch (reason) {
     const isExpected = /in step with no hub|is locked|resolved already|could not serialize/.test(

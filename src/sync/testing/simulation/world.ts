@@ -6,6 +6,7 @@ import { SimDevice, type WantedSet } from './sim-device.ts';
 import { SimHub, type HubCopy, type Version } from './sim-hub.ts';
 import { PASSWORD } from './sim-schema.ts';
 import type { NetworkFaults } from './sim-network.ts';
+import type { Campaign } from './simulate.ts';
 
 /** A write that was acknowledged to the app. */
 export interface Accepted {
@@ -40,9 +41,11 @@ export class World {
   readonly secrets = new Set<string>([PASSWORD]);
   marks = 0;
   private readonly mutant: Mutant | undefined;
+  private readonly tells: boolean;
 
-  constructor(seed: number, mutant: Mutant | undefined) {
+  constructor(seed: number, { mutant, tells = false }: Pick<Campaign, 'mutant' | 'tells'>) {
     this.mutant = mutant;
+    this.tells = tells;
     this.chance = new Chance(seed);
     this.clockwork = new Clockwork(this.chance);
     const { chance, clockwork } = this;
@@ -61,8 +64,10 @@ export class World {
   }
 
   addDevice(user: number, secret: string, wanted: readonly WantedSet[]): SimDevice {
+    const name = `device ${this.devices.length} of user ${user}`;
     const device: SimDevice = new SimDevice(
       {
+        name,
         user,
         hub: this.hub,
         chance: this.chance,
@@ -70,7 +75,7 @@ export class World {
         network: this.network,
         mutant: this.mutant,
         count: (what) => this.count(what),
-        tell: (what) => this.tell(what),
+        tell: (what) => this.tell(() => `${name}: ${what()}`),
         onVerdict: (record) => this.noteVerdict(record),
         onFault: (reason) => this.problems.push(`fault: ${said(reason)}`),
         onMessage: (text) => this.checkText('a message', text),
@@ -91,19 +96,20 @@ export class World {
   }
 
   count(what: string): void {
-    this.tell(what);
+    this.tell(() => what);
     this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
   }
 
-  tell(what: string): void {
-    this.story.push(`${this.clockwork.now.toFixed(0)} ms: ${what}`);
+  /** Nothing is put into words that nobody reads. */
+  tell(what: () => string): void {
+    if (this.tells) this.story.push(`${this.clockwork.now.toFixed(0)} ms: ${what()}`);
   }
 
   private noteVerdict({ id, item, state, verdict }: WriteRecord): void {
     const mark = markOf(item.query);
     if (mark !== undefined) this.verdicts.set(mark, state);
     this.count(`verdict ${state}`);
-    this.tell(`${id} ${mark ?? ''} ${verdict?.body?.slice(0, 200) ?? ''}`);
+    this.tell(() => `${id} ${mark ?? ''} ${verdict?.body?.slice(0, 200) ?? ''}`);
   }
 }
 
