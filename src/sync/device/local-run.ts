@@ -10,6 +10,7 @@ import type { Reader } from '../../store/reader.ts';
 import type { Micros } from '../../values/value.ts';
 import { digestOf } from '../digest.ts';
 import type { Actor } from '../protocol.ts';
+import { withoutSecrets } from '../without-secrets.ts';
 import { HubOnly, standInFor } from './actor.ts';
 import type { Reads } from './rows.ts';
 import type { Seen } from './view.ts';
@@ -29,28 +30,14 @@ export function planFor(
     { ...request, secret: undefined },
     { ...given, standIn: standInFor(actor) },
   );
-  return { ...plan, inputs: withoutSecrets(plan.inputs) };
+  return withoutSecrets(plan, refuseSecrets);
 }
 
-/** A password or secret would be another one at the hub, and has no place in an outbox. */
-function withoutSecrets(inputs: QueryPlan['inputs']): QueryPlan['inputs'] {
-  const refuse = (): never => {
-    throw new Refusal(
-      'connection_needed',
-      'Passwords, logins, keys and tokens are the business of the hub: this query needs a connection to it.',
-    );
-  };
-  return {
-    begin: (answers) => ({
-      ...inputs.begin(answers),
-      hash: refuse,
-      verify: refuse,
-      randomBytes: refuse,
-    }),
-    get madeIds() {
-      return inputs.madeIds;
-    },
-  };
+function refuseSecrets(): never {
+  throw new Refusal(
+    'connection_needed',
+    'Passwords, logins, keys and tokens are the business of the hub: this query needs a connection to it.',
+  );
 }
 
 export interface LocalRun {

@@ -18,6 +18,7 @@ import type { DatabaseId, Micros } from '../../values/value.ts';
 import { digestOf, hashOf } from '../digest.ts';
 import { SyncRefused } from '../messages.ts';
 import type { DeviceId, PushItem, Verdict } from '../protocol.ts';
+import { withoutSecrets } from '../without-secrets.ts';
 import { ownerOf, type Exchange } from './asker.ts';
 import {
   deviceRow,
@@ -131,27 +132,14 @@ function planOf({ item, exchange }: Offer, now: Micros, host: PushHost): QueryPl
     ...(host.queryTimeoutMs !== undefined && { timeoutMs: host.queryTimeoutMs }),
   };
   const plan = host.transactions.plan(request, { now, ids: item.ids.map(BigInt) });
-  return { ...plan, inputs: withoutSecrets(plan.inputs) };
+  return withoutSecrets(plan, refuseSecrets);
 }
 
-/** Passwords, logins, keys and tokens: each would be another one than the device has seen, or stand in its outbox. */
+/** Ends a run that asks for a password, login, key or token. */
 class MakesSecret extends Error {}
 
-function withoutSecrets(inputs: QueryPlan['inputs']): QueryPlan['inputs'] {
-  const refuse = (): never => {
-    throw new MakesSecret();
-  };
-  return {
-    begin: (answers) => ({
-      ...inputs.begin(answers),
-      hash: refuse,
-      verify: refuse,
-      randomBytes: refuse,
-    }),
-    get madeIds() {
-      return inputs.madeIds;
-    },
-  };
+function refuseSecrets(): never {
+  throw new MakesSecret();
 }
 
 interface Judged {
