@@ -1,12 +1,7 @@
 /** What becomes of values when they are written. Spec: values 8. */
 import { storedText, storedNeedsNames } from '../codec/stored.ts';
 import { equalValues } from '../values/equal.ts';
-import {
-  documentMembers,
-  eventMembers,
-  pageMembers,
-  sourcedMembers,
-} from '../values/object-view.ts';
+import { membersOf } from '../values/object-view.ts';
 import { isArray, isObject } from '../values/value.ts';
 import type { DatabaseId, Micros, ObjectValue, Value } from '../values/value.ts';
 
@@ -18,22 +13,10 @@ export function plainValue(value: Value, commitTs: Micros): Value {
   if (typeof value !== 'object' || value === null) return value;
   if (isArray(value)) return changedArray(value, (each) => plainValue(each, commitTs));
   if (isObject(value)) return plainObject(value, commitTs);
-  switch (value.kind) {
-    case 'document':
-      return plainObject(documentMembers(value), commitTs);
-    case 'event':
-      return plainObject(eventMembers(value), commitTs);
-    case 'page':
-      return plainObject(pageMembers(value), commitTs);
-    case 'sourced':
-      return plainObject(sourcedMembers(value), commitTs);
-    case 'action':
-      return value.name;
-    case 'pending':
-      return commitTs;
-    default:
-      return value;
-  }
+  if (value.kind === 'action') return value.name;
+  if (value.kind === 'pending') return commitTs;
+  const members = membersOf(value);
+  return members ? plainObject(members, commitTs) : value;
 }
 
 export const plainObject = (object: ObjectValue, commitTs: Micros): ObjectValue =>

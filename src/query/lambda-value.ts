@@ -1,17 +1,11 @@
 /** Lambdas as values: a node closed over its scope. Spec: values 6. */
-import { stringifyJson } from '../codec/json.ts';
-import { quote } from '../codec/json.ts';
+import { quote, stringifyJson } from '../codec/json.ts';
 import { renderValue } from '../codec/wire.ts';
 import { assert } from '../errors.ts';
 import { Suspended } from '../store/reader.ts';
-import {
-  documentMembers,
-  eventMembers,
-  pageMembers,
-  sourcedMembers,
-} from '../values/object-view.ts';
-import { isArray, isKinded, isObject } from '../values/value.ts';
-import type { Lambda, ObjectValue, Value } from '../values/value.ts';
+import { membersOf } from '../values/object-view.ts';
+import { isArray } from '../values/value.ts';
+import type { Lambda, Value } from '../values/value.ts';
 import type { Effect, LambdaNode } from './node.ts';
 import type { ReadSession } from './session.ts';
 
@@ -123,21 +117,4 @@ function expressionText(value: Value, session: NamesSession): string {
   }
   const inner = `{${texts.join(',')}}`;
   return `{"object":${isTagged ? `{"@obj":${inner}}` : inner}}`;
-}
-
-function membersOf(value: Value): ObjectValue | undefined {
-  if (isObject(value)) return value;
-  if (!isKinded(value)) return undefined;
-  switch (value.kind) {
-    case 'document':
-      return documentMembers(value);
-    case 'event':
-      return eventMembers(value);
-    case 'page':
-      return pageMembers(value);
-    case 'sourced':
-      return sourcedMembers(value);
-    default:
-      return undefined;
-  }
 }

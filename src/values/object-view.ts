@@ -7,6 +7,8 @@ import {
   Action,
   NATIVE,
   Ref,
+  isKinded,
+  isObject,
   type Document,
   type Event,
   type ObjectValue,
@@ -52,6 +54,24 @@ export const sourcedMembers = (sourced: Sourced): ObjectValue =>
     ['value', sourced.value],
     ['sources', sourced.sources],
   ]);
+
+/** What is seen as an object, as that object: objects themselves, documents, events, pages, values with their sources. */
+export function membersOf(value: Value): ObjectValue | undefined {
+  if (isObject(value)) return value;
+  if (!isKinded(value)) return undefined;
+  switch (value.kind) {
+    case 'document':
+      return documentMembers(value);
+    case 'event':
+      return eventMembers(value);
+    case 'page':
+      return pageMembers(value);
+    case 'sourced':
+      return sourcedMembers(value);
+    default:
+      return undefined;
+  }
+}
 
 /** As rendered, and `class` and `collection`: what a document is ordered by. */
 export function documentForOrder(document: Document): ObjectValue {
