@@ -2,11 +2,8 @@
  * Takes over what a pull brought: stored rows become what the hub has confirmed, writes with a verdict leave the view, and those still
  * pending run again where the changes touch them. One attempt, so one commit, and nothing in between can be seen.
  */
-import type { Transactions } from '../../engine/api.ts';
-import type { QueryPlan } from '../../engine/attempt.ts';
 import type { Announced, AttemptInput, AttemptResult } from '../../engine/attempts.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { Overlay } from '../../store/overlay.ts';
 import type { Writer } from '../../store/reader.ts';
 import type {
   DocumentName,
@@ -22,14 +19,15 @@ import {
   type Applied,
   type ReplicaSet,
   type ReplicaState,
-  type WriteRecord,
 } from './api.ts';
 import { dropParts, putConfirmed, putSchema, removeConfirmed, Touched } from './confirmed.ts';
-import { announcementOf, digestOfRun, isHubOnly, NO_EFFECTS, runLocally } from './local-run.ts';
+import { announcementOf, NO_EFFECTS } from './local-run.ts';
+import { settledBy } from './outbox.ts';
+import { noteEffects, outboxOf, runAgain, type RebaseHost } from './rebase.ts';
 import {
-  outboxRange,
+  dropStaged,
   outboxRow,
-  readOutboxRow,
+  publicOf,
   readStagedRow,
   readState,
   stagedKey,
@@ -38,15 +36,10 @@ import {
   stateRow,
   type OutboxRecord,
 } from './rows.ts';
-import { seeing, type Seen } from './view.ts';
 
-export interface ApplyHost {
-  readonly transactions: Transactions;
-  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+export interface ApplyHost extends RebaseHost {
   /** The engine's own place to evaluate bindings in. */
   readonly contextOf: (input: AttemptInput) => EngineContext;
-  /** To run a pending write again; the same each time. */
-  readonly planOf: (record: OutboxRecord, state: ReplicaState) => QueryPlan;
 }
 
 type Result = AttemptResult<Applied>;
@@ -120,13 +113,12 @@ function applyAll(state: ReplicaState, last: Pulled, input: AttemptInput, host: 
     ...after.numbers,
   };
   writer.put('sync', stateRow(next));
-  for (let part = 0; part < (state.staged?.parts ?? 0); part++)
-    writer.delete('sync', stagedKey(part));
+  dropStaged(writer, state);
   return {
     value: { state: next, documents, bytes: bytesOf(pulled.puts), settled: settled.map(publicOf) },
     ts: Math.max(context.commitTs, pulled.cursor),
     keep: true,
-    ...(after.announced && { announced: after.announced }),
+    announced: after.announced,
   };
 }
 
@@ -176,14 +168,6 @@ function setsAfter({ sets }: ReplicaState, pulled: Pulled): readonly ReplicaSet[
 const partsOf = (sets: readonly ReplicaSet[]): readonly SetPart[] =>
   sets.flatMap(({ parts, error }) => (error ? [] : (parts ?? [])));
 
-/** Writes of this id of the device, from the first that is shown or has no verdict. */
-function outboxOf(writer: Writer, { era, shownSeq, settledSeq }: ReplicaState): OutboxRecord[] {
-  const first = Math.min(shownSeq, settledSeq) + 1;
-  return writer
-    .range(outboxRange(era, first))
-    .flatMap(({ row }) => (row ? [readOutboxRow(row)] : []));
-}
-
 /** Those that get a verdict now. */
 function settleRecords(
   records: OutboxRecord[],
@@ -192,14 +176,13 @@ function settleRecords(
   const settled: OutboxRecord[] = [];
   const bySeq = new Map(verdicts.map((verdict) => [verdict.seq, verdict]));
   records.forEach((record, i) => {
-    const verdict = bySeq.get(record.item.seq);
-    if (!verdict || record.verdict || verdict.hash !== record.item.hash) return;
-    settled.push((records[i] = { ...record, verdict, state: verdict.state, predicted: undefined }));
+    const next = settledBy(record, bySeq.get(record.item.seq));
+    if (next) settled.push((records[i] = next));
   });
   return settled;
 }
 
-interface Rebase {
+interface Taken {
   readonly state: ReplicaState;
   readonly pulled: Pulled;
   readonly records: readonly OutboxRecord[];
@@ -213,9 +196,9 @@ type Numbers = Pick<ReplicaState, 'shownSeq' | 'settledSeq' | 'outboxSize' | 'ge
 
 function afterOutbox(
   writer: Writer,
-  rebase: Rebase,
-): { readonly numbers: Numbers; readonly announced: Result['announced'] } {
-  const { state, pulled, records, settled, touched } = rebase;
+  taken: Taken,
+): { readonly numbers: Numbers; readonly announced: Announced } {
+  const { state, pulled, records, settled, touched } = taken;
   const { era } = state;
   const shownSeq = shownSeqAfter(state, records, pulled);
   const isChanged = new Set(settled);
@@ -234,7 +217,7 @@ function afterOutbox(
     if (isChanged.has(record)) writer.put('sync', outboxRow(era, record));
   }
   const pending = records.filter(({ item }) => item.seq > shownSeq);
-  const rerun = runAgain(writer, pending, rebase);
+  const rerun = runAgain(writer, pending, taken);
   effects.push(...rerun.effects);
   const numbers = {
     shownSeq,
@@ -261,17 +244,6 @@ function shownSeqAfter(
   return Math.max(shownSeq, other ? other.item.seq - 1 : lastSeq);
 }
 
-export function noteEffects(writer: Writer, { effects }: OutboxRecord, touched: Touched): void {
-  if (!effects) return;
-  for (const { space, row } of effects.puts) {
-    if (space === 'documents')
-      touched.note(row.key, row, writer.unlikelyRow({ space, key: row.key }));
-  }
-  for (const { space, key } of effects.deletes) {
-    if (space === 'documents') touched.note(key, writer.unlikelyRow({ space, key }));
-  }
-}
-
 /** Verdicts without a gap. */
 function settledSeqOf(
   { settledSeq }: ReplicaState,
@@ -287,91 +259,5 @@ function settledSeqOf(
   return Math.min(seq, Math.max(shownSeq, settledSeq));
 }
 
-/** Pending writes again after rows changed under them that no pull brought. */
-export function rebasePending(
-  state: ReplicaState,
-  touched: Touched,
-  input: AttemptInput,
-  host: ApplyHost,
-): { readonly state: ReplicaState; readonly announced: Announced } {
-  const { writer } = input;
-  const pending = outboxOf(writer, state).filter(({ item }) => item.seq > state.shownSeq);
-  const { effects, size } = runAgain(writer, pending, { state, touched, input, host });
-  return {
-    state: { ...state, outboxSize: size, generation: state.generation + 1 },
-    announced: announcementOf(effects, (address) => writer.unlikelyRow(address)),
-  };
-}
-
-/** Pending writes in order, over what is confirmed now; those that nothing touches stay as they are. */
-function runAgain(
-  writer: Writer,
-  pending: readonly OutboxRecord[],
-  rebase: Pick<Rebase, 'state' | 'touched' | 'input' | 'host'>,
-) {
-  const { state, touched } = rebase;
-  const view = new Overlay(writer);
-  const effects = [];
-  let size = 0;
-  for (const record of pending) {
-    let present = record;
-    if (isTouched(record, touched)) {
-      present = ranAgain(record, view, rebase);
-      noteEffects(writer, record, touched);
-      noteEffects(writer, present, touched);
-      if (record.effects) effects.push(record.effects);
-      if (present.effects) effects.push(present.effects);
-      const row = outboxRow(state.era, present);
-      writer.put('sync', row);
-      size += String(row.value).length;
-    } else {
-      size += record.size;
-    }
-    if (present.effects) view.absorb(present.effects);
-  }
-  return { effects, size };
-}
-
-function isTouched({ effects, reads }: OutboxRecord, { rows, entries }: Touched): boolean {
-  if (!effects) return true;
-  if (rows.size === 0) return false;
-  if (effects.puts.some(({ row }) => rows.has(row.key))) return true;
-  if (effects.deletes.some(({ key }) => rows.has(key))) return true;
-  if (reads === 'all') return true;
-  if (reads.rows.some(({ key }) => rows.has(key))) return true;
-  return reads.ranges.some(({ by, lower, upper }) => {
-    for (const key of by === 'entry' ? entries : rows) if (key >= lower && key < upper) return true;
-    return false;
-  });
-}
-
-function ranAgain(
-  record: OutboxRecord,
-  view: Overlay,
-  { state, input, host }: Pick<Rebase, 'state' | 'input' | 'host'>,
-): OutboxRecord {
-  const seen: Seen = { rows: [], ranges: [] };
-  const reader = seeing(view, seen);
-  try {
-    const run = runLocally(host.transactions, host.planOf(record, state), input, { reader, seen });
-    const { outcome } = run.attempted;
-    return {
-      ...record,
-      item: { ...record.item, digest: digestOfRun(run, host.sha256) },
-      effects: run.effects,
-      reads: run.reads,
-      predicted: outcome.ok ? undefined : 'refused',
-    };
-  } catch (thrown) {
-    if (isHubOnly(thrown)) return { ...record, effects: NO_EFFECTS, reads: 'all' };
-    throw thrown;
-  }
-}
-
 const bytesOf = (puts: readonly PulledDocument[]): number =>
   puts.reduce((sum, [, , stored]) => sum + stored.length, 0);
-
-export function publicOf(record: OutboxRecord): WriteRecord {
-  const { id, era, item, state, at, local, verdict, predicted, replaces } = record;
-  return { id, era, item, state, at, local, verdict, predicted, replaces };
-}

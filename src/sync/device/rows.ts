@@ -1,6 +1,7 @@
 /** What stands in the `sync` space of a device, as text. */
 import { after, hexOfKey, keyOfHex, syncKey, type Key } from '../../codec/key.ts';
 import type { Range, Row, RowAddress, TrackedSpace, WriteSet } from '../../store/port.ts';
+import type { Reader, Writer } from '../../store/reader.ts';
 import type { Pulled } from '../protocol.ts';
 import type { ReplicaState, WriteRecord } from './api.ts';
 
@@ -49,6 +50,10 @@ export function outboxRange(era?: number, first = 0): Range {
     rows: true,
   };
 }
+
+/** @throws Suspended */
+export const outboxIn = (reader: Reader, range: Range): OutboxRecord[] =>
+  reader.range(range).flatMap(({ row }) => (row ? [readOutboxRow(row)] : []));
 
 type Put = readonly [space: string, key: string, value: string, ...entries: string[]];
 
@@ -139,3 +144,13 @@ export const stagedRow = (part: number, pulled: Pulled): Row => ({
 export const stagedKey = (part: number): Key => syncKey('staged', part);
 
 export const readStagedRow = (row: Row): Pulled => JSON.parse(String(row.value)) as Pulled;
+
+export function dropStaged(writer: Writer, { staged }: Pick<ReplicaState, 'staged'>): void {
+  for (let part = 0; part < (staged?.parts ?? 0); part++) writer.delete('sync', stagedKey(part));
+}
+
+/** As the app is told of it. */
+export function publicOf(record: OutboxRecord): WriteRecord {
+  const { id, era, item, state, at, local, verdict, predicted, replaces } = record;
+  return { id, era, item, state, at, local, verdict, predicted, replaces };
+}

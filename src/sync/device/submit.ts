@@ -11,6 +11,7 @@ import { hashOf } from '../digest.ts';
 import type { DeviceId, PushItem } from '../protocol.ts';
 import type { ReplicaState, WriteRecord } from './api.ts';
 import { announcementOf, digestOfRun, isHubOnly, runLocally, type LocalRun } from './local-run.ts';
+import type { Located } from './outbox.ts';
 import { outboxAddress, outboxRow, readOutboxRow, stateRow, type OutboxRecord } from './rows.ts';
 import type { ReplicaView, Seen } from './view.ts';
 
@@ -24,13 +25,6 @@ export interface SubmitAttempt {
   readonly plan: QueryPlan;
   readonly now: Micros;
   readonly replaces: Located | undefined;
-}
-
-/** A write, and where it stands. */
-export interface Located {
-  readonly id: string;
-  readonly era: number;
-  readonly seq: number;
 }
 
 export interface SubmitOutcome {
