@@ -13,13 +13,7 @@ import type {
   SetPart,
   Verdict,
 } from '../protocol.ts';
-import {
-  Fenced,
-  isLoaded,
-  type Applied,
-  type ReplicaSet,
-  type ReplicaState,
-} from './api.ts';
+import { Fenced, isLoaded, type Applied, type ReplicaSet, type ReplicaState } from './api.ts';
 import { dropParts, putConfirmed, putSchema, removeConfirmed, Touched } from './confirmed.ts';
 import { announcementOf, NO_EFFECTS } from './local-run.ts';
 import { settledBy } from './outbox.ts';

@@ -16,7 +16,7 @@ import {
 import type { Step } from './step.ts';
 
 /** A write, and where it stands. */
-export interface Located {
+interface Located {
   readonly id: string;
   readonly era: number;
   readonly seq: number;

@@ -49,11 +49,7 @@ export function rebasePending(
 }
 
 /** Pending writes in order, over what is confirmed now; those that nothing touches stay as they are. */
-export function runAgain(
-  writer: Writer,
-  pending: readonly OutboxRecord[],
-  rebase: Rebase,
-) {
+export function runAgain(writer: Writer, pending: readonly OutboxRecord[], rebase: Rebase) {
   const { state, touched } = rebase;
   const view = new Overlay(writer);
   const effects = [];

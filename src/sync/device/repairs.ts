@@ -40,9 +40,8 @@ export function rename(damaged: Damaged, device: DeviceId): Step<ReplicaState> {
 /** All writes that are kept, but those that were refused, are offered again under another id. @throws Suspended */
 export function reenter(damaged: Damaged, device: DeviceId, epoch: Epoch): Step<ReplicaState> {
   const { input, state } = damaged;
-  const offered = outboxIn(input.writer, outboxRange()).filter(
-    ({ verdict }) => verdict?.state !== 'refused',
-  );
+  const all = outboxIn(input.writer, outboxRange());
+  const offered = all.filter(({ verdict }) => verdict?.state !== 'refused');
   const again = offered.map((record): OutboxRecord => {
     if (!record.verdict) return record;
     // What was judged is in the stored rows, or comes back with its new verdict: it is not shown twice.
@@ -52,7 +51,7 @@ export function reenter(damaged: Damaged, device: DeviceId, epoch: Epoch): Step<
   const history = { epoch, cursor: undefined, staged: undefined };
   return renumbered({ ...damaged, state: { ...state, ...history } }, device, {
     goingOn: again,
-    judged: offered.filter(({ verdict, era }) => verdict !== undefined && era === state.era),
+    judged: all.filter(({ verdict, era }) => verdict !== undefined && era === state.era),
   });
 }
 
@@ -103,7 +102,8 @@ export function restore(
   if (!first || !last) return { value: undefined };
   if (!isNew && (device !== state.device || first.seq !== state.lastSeq + 1))
     return { value: undefined };
-  for (const item of missing) input.writer.put('sync', outboxRow(state.era, foundAgain(item, state)));
+  for (const item of missing)
+    input.writer.put('sync', outboxRow(state.era, foundAgain(item, state)));
   const before = first.seq - 1;
   const next: ReplicaState = {
     ...state,

@@ -1,36 +1,15 @@
 import { expect, test } from 'vitest';
-import { EngineWorld } from '../../engine/testing/engine-world.ts';
-import { createMemoryStore, SharedMemory } from '../../store/memory.ts';
+import { createMemoryStore } from '../../store/memory.ts';
 import { DeviceWorld, everything, verdictOn, ADMIN } from '../testing/device-world.ts';
+import {
+  addToFirst,
+  createNote as create,
+  firstNote,
+  notes,
+  notesPage as page,
+  noteWorlds as worlds,
+} from '../testing/note-worlds.ts';
 import { Fenced } from './api.ts';
-
-const notes = { collection: 'notes' };
-const page = {
-  map: { lambda: 'x', expr: { select: ['data', 'n'], from: { get: { var: 'x' } } } },
-  collection: { paginate: { documents: notes } },
-};
-const create = (n: number) => ({ create: notes, params: { object: { data: { object: { n } } } } });
-
-async function worlds() {
-  const hub = new EngineWorld();
-  await hub.answer({ create_collection: { object: { name: 'notes' } } });
-  await hub.answer({
-    create_index: {
-      object: {
-        name: 'by_n',
-        source: notes,
-        terms: [{ object: { field: ['data', 'n'] } }],
-      },
-    },
-  });
-  await hub.answer(create(1));
-  const memory = new SharedMemory();
-  const device = new DeviceWorld(createMemoryStore(memory));
-  await device.replica.adopt('https://hub', ADMIN, 'e', 'd1');
-  const fence = await device.replica.takeFence();
-  await device.replica.apply(fence, await everything(hub.store));
-  return { hub, device, fence, memory };
-}
 
 const byN = (n: number) => ({ count: { match: { index: 'by_n' }, terms: n } });
 
@@ -116,24 +95,10 @@ test('apply() puts a confirmed write where its preview was, without a moment in 
 
 test('apply() runs pending writes again over what the hub changed', async () => {
   const { hub, device, fence } = await worlds();
-  const first = { select: ['data', 0], from: { paginate: { documents: notes } } };
-  const increment = {
-    let: [{ r: first }],
-    in: {
-      update: { var: 'r' },
-      params: {
-        object: {
-          data: {
-            object: { n: { add: [{ select: ['data', 'n'], from: { get: { var: 'r' } } }, 10] } },
-          },
-        },
-      },
-    },
-  };
-  await device.submit(increment);
+  await device.submit(addToFirst(10));
   expect(await device.see(page)).toEqual({ data: [11] });
   await hub.answer({
-    update: first,
+    update: firstNote,
     params: { object: { data: { object: { n: 5 } } } },
   });
   await device.replica.apply(fence, await everything(hub.store));
@@ -201,33 +166,6 @@ test('apply() gives documents that are here the entries of an index that comes l
   });
   await device.replica.apply(fence, await everything(hub.store));
   expect(await device.see({ paginate: { match: { index: 'late' } } })).toEqual({ data: [1] });
-});
-
-test('rename() numbers what has no verdict anew', async () => {
-  const { device, fence } = await worlds();
-  await device.submit(create(2));
-  await device.submit(create(3));
-  const before = await device.replica.outgoing({ count: 9, bytes: 1e9 });
-  const [first] = before;
-  await device.replica.settle(fence, [verdictOn(first!, 'confirmed', 1)]);
-  const [, pending] = await device.replica.writes();
-  const state = await device.replica.rename(fence);
-  expect(state.lastSeq).toBe(1);
-  expect((await device.replica.find([pending!.id])).map(({ item }) => item.seq)).toEqual([1]);
-  const items = await device.replica.outgoing({ count: 9, bytes: 1e9 });
-  expect(items.map(({ seq, query }) => [seq, query])).toEqual([[1, before[1]!.query]]);
-  expect(items[0]!.hash).not.toBe(before[1]!.hash);
-});
-
-test('reenter() offers confirmed writes again that the restored hub lacks', async () => {
-  const { device, fence } = await worlds();
-  await device.submit(create(2));
-  const [item] = await device.replica.outgoing({ count: 9, bytes: 1e9 });
-  await device.replica.settle(fence, [verdictOn(item!, 'confirmed', 1)]);
-  expect(await device.replica.outgoing({ count: 9, bytes: 1e9 })).toEqual([]);
-  await device.replica.reenter(fence, 'f');
-  const again = await device.replica.outgoing({ count: 9, bytes: 1e9 });
-  expect(again.map(({ hash }) => hash)).toEqual([item!.hash]);
 });
 
 test('lock() hides everything until it is opened again', async () => {

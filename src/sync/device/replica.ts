@@ -32,7 +32,7 @@ import type {
 import { attemptApply, requireFence, type ApplyHost } from './apply.ts';
 import { documentsOfSet, fingerprintOfSet } from './held.ts';
 import { planFor } from './local-run.ts';
-import { locate, outgoingIn, recordsOf, settle } from './outbox.ts';
+import { outgoingIn, recordsOf, settle } from './outbox.ts';
 import { discard, park, prune, reenter, rename, restore, type Damaged } from './repairs.ts';
 import { outboxIn, outboxRange, publicOf, readState, STATE, stateRow } from './rows.ts';
 import type { Step } from './step.ts';
@@ -121,19 +121,18 @@ class StoredReplica implements Replica {
   private async submitBy(
     plan: QueryPlan,
     { skew, lastNow }: ReplicaState,
-    replaced?: string,
+    replaces?: string,
   ): Promise<Submitted | { readonly failed: QueryAnswer }> {
-    const { engine, clock } = this.options;
-    const { transactions } = engine;
+    const { view, clock } = this.options;
+    const host = { ...this.host(), view };
+    const { transactions } = host;
     const begun = Math.max(clock() + skew, lastNow + 1);
     const attempt: Attempt<SubmitOutcome> = (input) => {
       const present = requireState(input);
       if (present.isLocked)
         throw new Refusal('locked', 'What is stored here is locked: log in again.');
-      const replaces = replaced === undefined ? undefined : locate(input.writer, replaced);
       const now = Math.max(begun, present.lastNow + 1);
-      const attempted = { plan: { ...plan, now }, now, replaces };
-      return attemptSubmit(attempted, present, input, { ...this.options, transactions });
+      return attemptSubmit({ plan: { ...plan, now }, now, replaces }, present, input, host);
     };
     try {
       const run = await transactions.write(attempt);

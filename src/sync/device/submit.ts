@@ -1,30 +1,27 @@
 /** A write of a device: run over what is shown, and kept in the outbox with its effects, in one commit. */
-import type { Transactions } from '../../engine/api.ts';
 import type { QueryPlan } from '../../engine/attempt.ts';
 import type { AttemptInput, AttemptResult } from '../../engine/attempts.ts';
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import type { RowAddress, WriteSet } from '../../store/port.ts';
-import type { Writer } from '../../store/reader.ts';
 import type { Micros } from '../../values/value.ts';
 import { hashOf } from '../digest.ts';
 import type { DeviceId, PushItem } from '../protocol.ts';
 import type { ReplicaState, WriteRecord } from './api.ts';
 import { announcementOf, digestOfRun, isHubOnly, runLocally, type LocalRun } from './local-run.ts';
-import type { Located } from './outbox.ts';
-import { outboxAddress, outboxRow, readOutboxRow, stateRow, type OutboxRecord } from './rows.ts';
-import type { ReplicaView, Seen } from './view.ts';
+import type { RebaseHost } from './rebase.ts';
+import { discard } from './repairs.ts';
+import { outboxRow, stateRow, type OutboxRecord } from './rows.ts';
+import { ReplicaView, type Seen } from './view.ts';
 
-export interface SubmitHost {
-  readonly transactions: Transactions;
+export interface SubmitHost extends RebaseHost {
   readonly view: ReplicaView;
-  readonly sha256: (bytes: Uint8Array) => Uint8Array;
 }
 
 export interface SubmitAttempt {
   readonly plan: QueryPlan;
   readonly now: Micros;
-  readonly replaces: Located | undefined;
+  /** The id of the refused one that goes with the same commit. */
+  readonly replaces: string | undefined;
 }
 
 export interface SubmitOutcome {
@@ -35,17 +32,22 @@ export interface SubmitOutcome {
   readonly run: LocalRun | undefined;
 }
 
-/** @throws Suspended; Refusal `outbox_full` and those of the query */
+/** @throws Suspended; Refusal `outbox_full`, as `discard`, and those of the query */
 export function attemptSubmit(
   { plan, now, replaces }: SubmitAttempt,
-  state: ReplicaState,
+  before: ReplicaState,
   input: AttemptInput,
   host: SubmitHost,
 ): AttemptResult<SubmitOutcome> {
-  requireRoom(state);
+  requireRoom(before);
   const { writer } = input;
+  const gone =
+    replaces === undefined ? undefined : discard({ input, state: before, host }, replaces);
+  const state = gone?.next ?? before;
   const seen: Seen = { rows: [], ranges: [] };
-  const reader = host.view.shown(writer, state, seen);
+  // A view that nobody else sees yet is not kept.
+  const view = gone?.next ? new ReplicaView() : host.view;
+  const reader = view.shown(writer, state, seen);
   const run = runOrLeave(host, plan, input, { reader, seen });
   if (run && !run.attempted.outcome.ok)
     return { value: { record: undefined, device: state.device, run }, ts: run.ts, keep: false };
@@ -53,27 +55,18 @@ export function attemptSubmit(
   const record = recordOf(plan, { seq, era: state.era, now, run, replaces }, host);
   const row = outboxRow(state.era, record);
   writer.put('sync', row);
-  const before = (address: RowAddress) => reader.unlikelyRow(address);
-  const gone = replaces && removed(writer, replaces);
   const outboxSize = state.outboxSize + String(row.value).length;
-  // Views are built anew without it.
-  const generation = state.generation + (gone ? 1 : 0);
-  writer.put('sync', stateRow({ ...state, lastSeq: seq, lastNow: now, outboxSize, generation }));
+  writer.put('sync', stateRow({ ...state, lastSeq: seq, lastNow: now, outboxSize }));
+  const own = announcementOf(run ? [run.effects] : [], (address) => reader.unlikelyRow(address));
   return {
     value: { record, device: state.device, run },
     ts: run?.ts ?? Math.max(input.head, plan.started) + 1,
     keep: true,
-    announced: announcementOf([...(gone ? [gone] : []), ...(run ? [run.effects] : [])], before),
+    announced: {
+      rows: [...(gone?.announced?.rows ?? []), ...own.rows],
+      entries: [...(gone?.announced?.entries ?? []), ...own.entries],
+    },
   };
-}
-
-/** What the write did that another one takes the place of; undefined when it is gone already. */
-function removed(writer: Writer, { era, seq }: Located): WriteSet | undefined {
-  const address = outboxAddress(era, seq);
-  const row = writer.row(address);
-  if (!row) return undefined;
-  writer.delete('sync', address.key);
-  return readOutboxRow(row).effects;
 }
 
 function runOrLeave(
@@ -95,7 +88,7 @@ interface Made {
   readonly era: number;
   readonly now: Micros;
   readonly run: LocalRun | undefined;
-  readonly replaces: Located | undefined;
+  readonly replaces: string | undefined;
 }
 
 function recordOf(plan: QueryPlan, made: Made, { sha256 }: SubmitHost): OutboxRecord {
@@ -117,7 +110,7 @@ function recordOf(plan: QueryPlan, made: Made, { sha256 }: SubmitHost): OutboxRe
     local: run && localAnswer(run),
     verdict: undefined,
     predicted: undefined,
-    replaces: replaces?.id,
+    replaces,
     effects: run?.effects ?? { puts: [], deletes: [] },
     reads: run?.reads ?? 'all',
     size: 0,

@@ -47,8 +47,10 @@ export class DeviceWorld extends EngineWorld {
     return (JSON.parse((await this.answer(query)).body) as { resource?: unknown }).resource;
   }
 
-  async submit(query: unknown): Promise<string> {
-    const done = await this.replica.submit({ query: JSON.stringify(query), apiVersion: '4' });
+  async submit(query: unknown, replaces?: string): Promise<string> {
+    const text = JSON.stringify(query);
+    const request = { query: text, apiVersion: '4', ...(replaces && { replaces }) } as const;
+    const done = await this.replica.submit(request);
     if ('failed' in done) throw new Error(done.failed.body);
     return done.id;
   }

@@ -162,7 +162,7 @@ export function mutantDeviceStore(mutant: Mutant | undefined, store: Store, plac
           late.push(...writes.puts.filter(({ row }) => isOutbox(row.key)));
           tx.apply({ ...writes, puts: writes.puts.filter(({ row }) => !isOutbox(row.key)) });
         };
-        return body({ fetch: (rows, ranges) => tx.fetch(rows, ranges), apply });
+        return body({ fetch: (...asked) => tx.fetch(...asked), apply });
       }, options);
       if (late.length > 0)
         await store.write(async (tx) => tx.apply({ puts: late, deletes: [] }), options);
@@ -179,7 +179,7 @@ const unserialized = (store: Store, { memory, clockwork }: Place): Store => ({
     const value = await store.read(
       (tx) =>
         body({
-          fetch: (rows, ranges) => tx.fetch(rows, ranges),
+          fetch: (...asked) => tx.fetch(...asked),
           apply: (writes) => void found.push(writes),
         }),
       options,
