@@ -1,10 +1,16 @@
-/** The stream of hints to one device: the latest one at most waits to be read, and a heartbeat shows that the line is there. */
+/** What one device is told unasked: the latest hint at most waits to be read, and a heartbeat shows that the line is there. */
 import type { Poke, SyncRefusal } from '../src/sync/protocol.ts';
 
-export class PokeFeed implements AsyncIterable<string>, AsyncIterator<string> {
+export type FeedEvent =
+  | { readonly beat: true }
+  | { readonly poke: Poke }
+  /** The last: its reader may listen no more. */
+  | { readonly refused: SyncRefusal };
+
+export class PokeFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEvent, undefined> {
   private readonly heartbeatMs: number;
   private readonly refusal: () => Promise<SyncRefusal | undefined>;
-  private readonly waiting: string[] = [': hello\n\n'];
+  private readonly waiting: FeedEvent[] = [];
   private poked: Poke | undefined = undefined;
   private wake: (() => void) | undefined = undefined;
   private ended: (() => void) | undefined = undefined;
@@ -43,10 +49,10 @@ export class PokeFeed implements AsyncIterable<string>, AsyncIterator<string> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<string, undefined>> {
+  async next(): Promise<IteratorResult<FeedEvent, undefined>> {
     for (;;) {
-      const text = this.waiting.shift() ?? this.takePoke();
-      if (text !== undefined) return { done: false, value: text };
+      const event = this.waiting.shift() ?? this.takePoke();
+      if (event !== undefined) return { done: false, value: event };
       if (this.isClosed) return { done: true, value: undefined };
       await new Promise<void>((resolve) => {
         this.wake = resolve;
@@ -54,25 +60,25 @@ export class PokeFeed implements AsyncIterable<string>, AsyncIterator<string> {
     }
   }
 
-  return(): Promise<IteratorResult<string, undefined>> {
+  return(): Promise<IteratorResult<FeedEvent, undefined>> {
     this.close();
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  private takePoke(): string | undefined {
+  private takePoke(): FeedEvent | undefined {
     const { poked } = this;
     this.poked = undefined;
-    return poked && `event: poke\ndata: ${JSON.stringify(poked)}\n\n`;
+    return poked && { poke: poked };
   }
 
   private async beat(): Promise<void> {
     // A store that cannot be asked now says nothing about the credential.
-    const refusal = await this.refusal().catch(() => undefined);
+    const refused = await this.refusal().catch(() => undefined);
     if (this.isClosed) return;
     // Who does not read is not heaped upon.
-    if (this.waiting.length === 0) this.waiting.push(': still here\n\n');
-    if (refusal) {
-      this.waiting.push(`event: refused\ndata: ${JSON.stringify(refusal)}\n\n`);
+    if (this.waiting.length === 0) this.waiting.push({ beat: true });
+    if (refused) {
+      this.waiting.push({ refused });
       this.close();
     } else this.start();
     this.wake?.();

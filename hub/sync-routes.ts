@@ -1,4 +1,4 @@
-/** Sync over HTTP: exchanges are JSON both ways, hints are server-sent events. */
+/** Sync over HTTP: exchanges are JSON both ways, hints are server-sent events; or a line carries both. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { Refusal } from '../src/errors.ts';
@@ -14,7 +14,9 @@ import {
 import type { SyncRefusal, SyncRefusalCode } from '../src/sync/protocol.ts';
 import type { HubRequest, HubRoute } from './http/message.ts';
 import type { OpenedHub } from './open-hub.ts';
+import { eventStream } from './event-stream.ts';
 import { PokeFeed } from './poke-feed.ts';
+import { serveSyncLine } from './sync-line.ts';
 
 export interface SyncRouteSettings {
   readonly queryTimeoutMs?: number;
@@ -36,6 +38,7 @@ export function createSyncRoute(
   return {
     prefix: PREFIX,
     handle: (request) => answerSync(sync, request, heartbeatMs),
+    line: { path: `${PREFIX}line`, serve: (line) => serveSyncLine(sync, line, heartbeatMs) },
   };
 }
 
@@ -152,5 +155,5 @@ async function answerEvents(
   if (signal.aborted) feed.close();
   signal.addEventListener('abort', () => feed.close(), { once: true });
   const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
-  return { status: 200, headers, body: feed };
+  return { status: 200, headers, body: eventStream(feed) };
 }

@@ -4,10 +4,21 @@ export const LIMITS = {
   jsonDepth: 1000,
   /** Computed values may nest deeper than a request; beyond `jsonDepth` they are not stored, beyond this not answered. */
   renderDepth: 1500,
+  /** Texts of queries that are longer are read in turns where others wait: so many units, or parts of a query, in each. */
+  turnChars: 128 * 1024,
+  turnParts: 20_000,
+  /** Faults that one answer tells. */
+  faults: 1_000,
   callDepth: 200,
   evaluationSteps: 12_000 * 50,
   /** What the values of a query may take, and what one of them may weigh. */
   queryBytes: 64 * 1024 * 1024,
+  /** What the rows and index entries may take that a query has read: they are held until it ends. */
+  readBytes: 256 * 1024 * 1024,
+  /** Of these, what is fetched at one go. */
+  fetchBytes: 16 * 1024 * 1024,
+  /** Ranges that bring rows along, of those fetched at one go. */
+  fetchRangesWithRows: 8,
   answerChars: 64 * 1024 * 1024,
   // How far a run that already waits for something looks ahead for what else it will need.
   prefetchElements: 16_384,
@@ -103,6 +114,10 @@ export const SYNC_LIMITS = {
   /** How often rights that go by the clock are looked at anew. */
   timedCheckMicros: 5 * 60 * 1_000_000,
   heartbeatMs: 15_000,
+  /** Without a sign of life for so long a stream is given up: two heartbeats, and time on the way. */
+  silenceMs: 35_000,
+  /** Longest message of a device on its line. */
+  lineBytes: 64 * 1024,
   /** A device that comes back later compares fingerprints. */
   changesKeptMicros: 30 * 86_400 * 1_000_000,
   pruneRows: 500,

@@ -1,4 +1,6 @@
 /** The hub on the network: fastify routes and hooks, one port for both versions of HTTP. */
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { OpenedHub } from '../open-hub.ts';
 import type { Logger } from '../logger.ts';
@@ -109,9 +111,16 @@ async function openApp(
     logger.error({ err: reason }, 'a request failed before it was routed');
     serve(request, reply);
   });
+  const { acceptor } = made;
+  if (!acceptor) throw new Error('fastify made no server.');
+  acceptor.http1.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    surface.serveLine(request, socket, head, routes).catch((reason: unknown) => {
+      logger.error({ err: reason }, 'a line failed');
+      socket.destroy();
+    });
+  });
   await app.ready();
-  if (!made.acceptor) throw new Error('fastify made no server.');
-  return { app, acceptor: made.acceptor };
+  return { app, acceptor };
 }
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];

@@ -1,5 +1,6 @@
 /** From a request on the wire to its answer on the wire: who may ask, what is read, who answers, what is noted. */
-import type { IncomingHttpHeaders } from 'node:http';
+import { ServerResponse, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { Refusal, REFUSALS } from '../../src/errors.ts';
 import { NO_METRICS, metricHeaders, txnHeader } from '../../src/http/answer-headers.ts';
 import { answerPreflight, isForeign } from '../../src/http/cors.ts';
@@ -11,6 +12,7 @@ import { Admission, credentialOf, type Credential } from './admission.ts';
 import { corsPolicy, hostCheck } from './callers.ts';
 import type { HubServerOptions, ServerSettings } from './create-hub-server.ts';
 import { HubMetrics } from './hub-metrics.ts';
+import { Lines } from './lines.ts';
 import type { HubRequest, HubRoute } from './message.ts';
 import { BodyMemory, Gone, readBody } from './read-body.ts';
 import { sendStream, sendText } from './send-answer.ts';
@@ -65,6 +67,7 @@ export class HubSurface {
   private readonly http: HttpHost;
   private readonly admission: Admission;
   private readonly memory: BodyMemory;
+  private readonly lines: Lines;
   private readonly metrics: HubMetrics;
   private readonly isKnownHost: (authority: string | undefined) => boolean;
   private readonly routeRates = new Map<HubRoute, TokenBuckets>();
@@ -77,6 +80,8 @@ export class HubSurface {
     this.http = { ...hub.http, cors: corsPolicy(settings.corsOrigins) };
     this.admission = new Admission(settings.limits);
     this.memory = new BodyMemory(settings.limits.bodyBytesInMemory);
+    const { admission, draining } = this;
+    this.lines = new Lines({ admission, limits: settings.limits, draining: draining.signal });
     this.isKnownHost = hostCheck(settings.host, settings.allowedHosts);
     this.metrics = new HubMetrics({
       sockets,
@@ -138,6 +143,42 @@ export class HubSurface {
     this.underWay.add(working);
     try {
       await working;
+    } finally {
+      this.underWay.delete(working);
+    }
+  }
+
+  /** A connection that is to become a line; whoever may not have one is answered by HTTP. */
+  async serveLine(
+    raw: IncomingMessage,
+    socket: Socket,
+    head: Buffer,
+    routes: readonly HubRoute[],
+  ): Promise<void> {
+    const response = new ServerResponse(raw);
+    response.assignSocket(socket);
+    const exchange = this.exchangeOf(raw, response, 'line');
+    const { path, address } = exchange.request;
+    const line = routes.find((route) => route.line?.path === path)?.line;
+    const unknown = new Refusal('not found', `There is no line at ${path}.`);
+    const refused =
+      this.checkCaller(exchange) ??
+      this.checkAdmission(exchange) ??
+      (line ? undefined : this.refuse(exchange.request, unknown));
+    if (refused || !line) {
+      if (refused) this.answer(exchange, refused);
+      socket.end();
+      return;
+    }
+    response.detachSocket(socket);
+    const working = this.lines
+      .open(raw, socket, head, address)
+      .then((opened) => line.serve(opened).finally(() => opened.close()));
+    this.underWay.add(working);
+    try {
+      await working;
+    } catch (reason) {
+      if (!(reason instanceof Gone)) throw reason;
     } finally {
       this.underWay.delete(working);
     }

@@ -93,6 +93,8 @@ export interface Pushed {
   readonly lastSeq: number;
   /** Of the items, as far as they were judged, in order. */
   readonly verdicts: readonly Verdict[];
+  /** What a pull would bring after that, when it is little. */
+  readonly brought?: Brought;
 }
 
 /** A set that the device keeps a copy of. */
@@ -193,7 +195,7 @@ export interface Checked {
   }[];
 }
 
-/** `GET /sync/events`, server-sent events: something in the sets of a device may have changed. Only a hint; may be lost. */
+/** Something in the sets of a device may have changed: told over its line, or by server-sent events. Only a hint; may be lost. */
 export interface Poke {
   readonly head: Micros;
   /** What a pull would bring now, when it is little. */
@@ -206,6 +208,22 @@ export interface Brought {
   readonly since: Micros;
   readonly pulled: Pulled;
 }
+
+/**
+ * What a device says on its line, the WebSocket `/sync/line`, in one message: first whose it is, then pushes, each after the answer to the
+ * one before. What is longer than `SYNC_LIMITS.lineBytes` goes as a request of its own.
+ */
+export type LineCall =
+  | { readonly open: { readonly token: string; readonly device: DeviceId } }
+  | { readonly n: number; readonly push: Push };
+
+/** What the hub says on it: that it is open, answers by number, hints, and that it is there. After `refused` without a number it ends. */
+export type LineReply =
+  | { readonly opened: true }
+  | { readonly n: number; readonly pushed: Pushed }
+  | { readonly n?: number; readonly refused: SyncRefusal; readonly retryAfterSeconds?: number }
+  | { readonly poke: Poke }
+  | { readonly beat: true };
 
 /**
  * Why an exchange was refused.

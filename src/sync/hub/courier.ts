@@ -1,6 +1,6 @@
 /** Hints for one device that listens: with what it would pull, where the hub knows how it would ask and that is little. */
 import { isLoaded } from '../device/api.ts';
-import type { Poke, Pull, Pulled, SyncRefusal } from '../protocol.ts';
+import type { Brought, Poke, Pull, Pulled, SyncRefusal } from '../protocol.ts';
 
 /** About so much goes along with a hint; what is more is asked for. */
 const BROUGHT_BYTES = 64 * 1024;
@@ -53,13 +53,22 @@ export class Courier {
   private async laden(poke: Poke): Promise<Poke | undefined> {
     const message = this.options.nextPull();
     if (message?.cursor === undefined) return poke;
-    const since = message.cursor;
-    if (since >= poke.head) return undefined;
-    const pulled = await this.options.pull(message);
-    if ('code' in pulled || pulled.more || pulled.check || sizeOf(pulled) > BROUGHT_BYTES)
-      return poke;
-    return { head: pulled.cursor, brought: { since, pulled } };
+    if (message.cursor >= poke.head) return undefined;
+    const brought = await bring(message, this.options.pull);
+    return brought ? { head: brought.pulled.cursor, brought } : poke;
   }
+}
+
+/** The answer to what the device would ask, when it is little and all there is. */
+export async function bring(
+  message: Pull,
+  pull: CourierOptions['pull'],
+): Promise<Brought | undefined> {
+  const { cursor: since } = message;
+  if (since === undefined) return undefined;
+  const pulled = await pull(message);
+  if ('code' in pulled || pulled.more || pulled.check) return undefined;
+  return sizeOf(pulled) > BROUGHT_BYTES ? undefined : { since, pulled };
 }
 
 const sizeOf = ({ puts }: Pulled): number =>

@@ -144,14 +144,30 @@ test('what does not fit is not brought: the device is told to ask', async () => 
   expect([...device.documents.keys()]).toHaveLength(2);
 });
 
-test('a device is not told of what it pushes itself, but of what others do meanwhile', async () => {
+test('the answer to a push brings what the device would ask for next, and others are told of from there on', async () => {
   const world = await open();
   const device = (await world.device()).watch(THINGS);
   const { pokes } = await listen(world, device);
   await device.pull();
-  await device.push(device.item({ query: create(doc('things', 1)) }));
-  await Promise.resolve();
+  const stood = device.cursor;
+  const { brought, verdicts } = await device.push(device.item({ query: create(doc('things', 1)) }));
+  expect(brought?.since).toBe(stood);
+  expect(brought?.pulled.puts.map(([, id]) => id)).toEqual(['1']);
+  expect(brought?.pulled.verdicts).toEqual(verdicts);
   expect(pokes).toEqual([]);
+  await world.ask(create(doc('things', 2)));
+  await vi.waitFor(() => expect(pokes).toHaveLength(1));
+  expect(pokes[0]?.brought?.since).toBe(brought?.pulled.cursor);
+});
+
+test('a device that must ask after its push is not told meanwhile, whoever does something', async () => {
+  const world = await open();
+  const device = (await world.device()).watch(THINGS);
+  const { pokes } = await listen(world, device);
+  await device.pull();
+  const text = 'x'.repeat(70_000);
+  const pushed = await device.push(device.item({ query: create(doc('things', 1), { text }) }));
+  expect(pushed.brought).toBeUndefined();
   await world.ask(create(doc('things', 2)));
   await device.pull();
   expect([...device.documents.keys()]).toHaveLength(2);

@@ -1,6 +1,6 @@
 /** The hub's side of a sync: what each exchange asks, answered over an engine whose store is the truth. Any transport carries it. */
 import type { CommitNotice, Engine } from '../../engine/api.ts';
-import type { Micros } from '../../values/value.ts';
+import type { DatabaseId, Micros } from '../../values/value.ts';
 import { keyOf } from '../../engine/documents.ts';
 import { hashOf } from '../digest.ts';
 import {
@@ -12,7 +12,17 @@ import {
   SyncRefused,
 } from '../messages.ts';
 import { SYNC_PROTOCOL } from '../protocol.ts';
-import type { Checked, DeviceId, Poke, Pulled, Pushed, SyncRefusal, Welcome } from '../protocol.ts';
+import type {
+  Brought,
+  Checked,
+  DeviceId,
+  Poke,
+  Pulled,
+  Push,
+  Pushed,
+  SyncRefusal,
+  Welcome,
+} from '../protocol.ts';
 import {
   actorOf,
   askerOf,
@@ -22,7 +32,7 @@ import {
   type AskerHost,
   type Exchange,
 } from './asker.ts';
-import { Courier, nextPull } from './courier.ts';
+import { bring, Courier, nextPull } from './courier.ts';
 import { attemptCheck, CHECK_START, differingIn, settled, type CheckSlice } from './check.ts';
 import { deviceIn, deviceRow, epochIn, requireDeviceIn, requireEpoch } from './device-rows.ts';
 import { Pokes } from './pokes.ts';
@@ -149,8 +159,22 @@ class Hub implements SyncHub {
       const { record, ...whose } = value;
       this.pokes.notePush({ database: whose.database, device: push.device });
       const verdicts = await judgeAll(push, { ...whose, exchange }, this.pushHost);
-      return { lastSeq: Math.max(record.lastSeq, verdicts.at(-1)?.seq ?? 0), verdicts };
+      const pushed = { lastSeq: Math.max(record.lastSeq, verdicts.at(-1)?.seq ?? 0), verdicts };
+      const brought = await this.broughtAfter(secret, push, whose.database).catch(() => undefined);
+      if (brought) return { ...pushed, brought };
+      this.pokes.notePush({ database: whose.database, device: push.device });
+      return pushed;
     });
+  }
+
+  /** What the device will ask for next, when it is known how it will ask, and that is little. */
+  private async broughtAfter(
+    secret: string,
+    { device, settled }: Push,
+    database: DatabaseId,
+  ): Promise<Brought | undefined> {
+    const next = this.pokes.nextPull({ database, device });
+    return next && bring({ ...next, settled }, (message) => this.pull(secret, message));
   }
 
   pull(secret: string, message: unknown): Promise<Pulled | SyncRefusal> {
