@@ -16,7 +16,7 @@ export const LIMITS = {
   /** What the rows and index entries may take that a query has read: they are held until it ends. */
   readBytes: 256 * 1024 * 1024,
   /** Of these, what is fetched at one go. */
-  fetchBytes: 16 * 1024 * 1024,
+  fetchBytes: 32 * 1024 * 1024,
   /** Ranges that bring rows along, of those fetched at one go. */
   fetchRangesWithRows: 8,
   answerChars: 64 * 1024 * 1024,

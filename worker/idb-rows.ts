@@ -1,6 +1,7 @@
 /** Rows and ranges as requests of IndexedDB. Measured choices: docs/decisions/0002-rows-in-indexeddb.md. */
 import type { Key } from '../src/codec/key.ts';
 import { Refusal } from '../src/errors.ts';
+import { entryBytes } from '../src/store/port.ts';
 import type { Entry, Range, Row, Space } from '../src/store/port.ts';
 
 /** A row as it lies in an object store; `k` is its primary key, `e` is indexed, each member for itself. */
@@ -38,39 +39,57 @@ export const storedRow = (
 const ENTRIES_BY_ROWS_MAX = 512;
 const COUNT_MAX = 0xffff_ffff;
 
-/** Entries of the range in its order; one request, but for cursors. */
+type CursorRequest = IDBRequest<IDBCursorWithValue | null> | IDBRequest<IDBCursor | null>;
+
+/** `isStopped`: there may be more. */
+type Take = (entries: readonly Entry[], isStopped: boolean) => void;
+
+/** Entries of the range in its order; one request, but for cursors: those stop at a bound of bytes. */
 export function requestRange(
   store: IDBObjectStore,
   range: Range,
   onResult: OnResult,
-  take: (entries: readonly Entry[]) => void,
+  bytesMax: number,
+  take: Take,
 ): void {
   const isNothing = range.lower >= range.upper || range.limit < 1;
-  if (isNothing || (range.by === 'entry' && !hasEntries(range.space))) return take([]);
-  if (range.by === 'key') return requestKeys(store, range, onResult, take);
+  if (isNothing || (range.by === 'entry' && !hasEntries(range.space))) return take([], false);
+  const walked = (request: CursorRequest): void => walk(request, range, onResult, bytesMax, take);
+  if (range.by === 'key') return requestKeys(store, range, onResult, walked, take);
   const index = store.index(ENTRY_INDEX);
   const few = range.limit <= ENTRIES_BY_ROWS_MAX && (!range.reverse || canReverse(index));
-  if (!range.rows && !few) return walk(index.openKeyCursor(...span(range)), range, onResult, take);
-  if (range.reverse && !canReverse(index))
-    return walk(index.openCursor(...span(range)), range, onResult, take);
-  onResult(all(index, range), (found) => take(entriesOfRows(found, range)));
+  if (!range.rows && !few) return walked(index.openKeyCursor(...span(range)));
+  if (range.reverse && !canReverse(index)) return walked(index.openCursor(...span(range)));
+  onResult(all(index, range), (found) => take(entriesOfRows(found, range), false));
 }
+
+/** Whether whole rows are read for it, be they asked for or not. */
+export const readsRows = ({ by, rows, limit }: Range): boolean =>
+  rows || (by === 'entry' && limit <= ENTRIES_BY_ROWS_MAX);
 
 function requestKeys(
   store: IDBObjectStore,
   range: Range,
   onResult: OnResult,
-  take: (entries: readonly Entry[]) => void,
+  walked: (request: CursorRequest) => void,
+  take: Take,
 ): void {
   if (range.reverse && !canReverse(store)) {
-    const cursor = range.rows
-      ? store.openCursor(...span(range))
-      : store.openKeyCursor(...span(range));
-    walk(cursor, range, onResult, take);
+    walked(range.rows ? store.openCursor(...span(range)) : store.openKeyCursor(...span(range)));
   } else if (range.rows) {
-    onResult(all(store, range), (found) => take(found.map((each) => entryOf(each.k, rowOf(each)))));
+    onResult(all(store, range), (found) =>
+      take(
+        found.map((each) => entryOf(each.k, rowOf(each))),
+        false,
+      ),
+    );
   } else {
-    onResult(allKeys(store, range), (keys) => take(keys.map((key) => entryOf(key, undefined))));
+    onResult(allKeys(store, range), (keys) =>
+      take(
+        keys.map((key) => entryOf(key, undefined)),
+        false,
+      ),
+    );
   }
 }
 
@@ -108,18 +127,23 @@ function compareEntries(a: Entry, b: Entry): number {
 
 /** One entry at a time, for what no single request answers. */
 function walk(
-  request: IDBRequest<IDBCursorWithValue | null> | IDBRequest<IDBCursor | null>,
+  request: CursorRequest,
   { by, rows, limit }: Range,
   onResult: OnResult,
-  take: (entries: readonly Entry[]) => void,
+  bytesMax: number,
+  take: Take,
 ): void {
   const entries: Entry[] = [];
+  let bytes = 0;
   onResult(request as IDBRequest<IDBCursor | null>, (cursor) => {
-    if (!cursor) return take(entries);
+    if (!cursor) return take(entries, false);
     const row = rows ? rowOf((cursor as IDBCursorWithValue).value as StoredRow) : undefined;
     const key = cursor.primaryKey as Key;
-    entries.push({ entry: by === 'entry' ? (cursor.key as Key) : key, key, row });
-    if (entries.length >= limit) take(entries);
+    const entry = { entry: by === 'entry' ? (cursor.key as Key) : key, key, row };
+    entries.push(entry);
+    bytes += entryBytes(entry);
+    if (entries.length >= limit) take(entries, false);
+    else if (bytes >= bytesMax) take(entries, true);
     else cursor.continue();
   });
 }

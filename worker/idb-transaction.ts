@@ -3,9 +3,8 @@ import type { Key } from '../src/codec/key.ts';
 import { assert, Refusal } from '../src/errors.ts';
 import type {
   Durability,
-  Entry,
+  Found,
   Range,
-  Row,
   RowAddress,
   Space,
   WriteSet,
@@ -13,7 +12,8 @@ import type {
 } from '../src/store/port.ts';
 import type { Waiting, Watchdog } from './deadline.ts';
 import { TransactionFailure } from './idb-failure.ts';
-import { requestRange, rowOf, storedRow, type OnResult, type StoredRow } from './idb-rows.ts';
+import { requestAll, type FetchSource } from './idb-fetch.ts';
+import { storedRow, type OnResult } from './idb-rows.ts';
 
 export interface TransactionPlan {
   readonly spaces: readonly Space[];
@@ -67,32 +67,13 @@ export class IdbTransaction implements WriteTx, Waiting {
   }
 
   fetch(
-    addresses: readonly RowAddress[],
+    rows: readonly RowAddress[],
     ranges: readonly Range[],
-  ): Promise<{ rows: (Row | undefined)[]; ranges: (readonly Entry[])[] }> {
+    bytesMax = Infinity,
+  ): Promise<Found> {
     return this.request((settle) => {
       assert(this.state !== 'complete', () => ENDED_EARLY);
-      const rows = addresses.map((): Row | undefined => undefined);
-      const found = ranges.map((): readonly Entry[] => []);
-      let pending = addresses.length + ranges.length;
-      const arrived = (): void => {
-        pending -= 1;
-        if (pending === 0) settle({ rows, ranges: found });
-      };
-      if (pending === 0) settle({ rows, ranges: found });
-      addresses.forEach(({ space, key }, i) => {
-        this.onResult(this.store(space).get(key), (stored: StoredRow | undefined) => {
-          if (space === 'meta') this.noteCommit(key, stored?.c);
-          rows[i] = stored && rowOf(stored);
-          arrived();
-        });
-      });
-      ranges.forEach((range, i) => {
-        requestRange(this.store(range.space), range, this.onResult, (entries) => {
-          found[i] = entries;
-          arrived();
-        });
-      });
+      requestAll(this.source, { rows, ranges, bytesMax }, settle);
     });
   }
 
@@ -201,6 +182,12 @@ export class IdbTransaction implements WriteTx, Waiting {
       if (this.state === 'failed') return;
       this.attempt(() => take(request.result));
     };
+  };
+
+  private readonly source: FetchSource = {
+    store: (space) => this.store(space),
+    onResult: this.onResult,
+    onMeta: (key, commit) => this.noteCommit(key, commit),
   };
 
   private request<T>(send: (settle: (value: T) => void) => void): Promise<T> {

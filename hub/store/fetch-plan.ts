@@ -1,11 +1,9 @@
 /** What one `fetch` asks of the database, and how its answers are read. */
 import type { Key } from '../../src/codec/key.ts';
-import type { Entry, Range, ReadTx, Row, RowAddress } from '../../src/store/port.ts';
+import type { Cut, Entry, Found, Range, Row, RowAddress } from '../../src/store/port.ts';
 import type { SqlResult, Statement } from './sql-client.ts';
 import { bytesOf, keyOf, unpackEntries, valueOf } from './sql-values.ts';
 import * as sql from './statements.ts';
-
-export type Found = Awaited<ReturnType<ReadTx['fetch']>>;
 
 /** Statements that fetch, and how their results are read. */
 export interface FetchPlan {
@@ -13,35 +11,84 @@ export interface FetchPlan {
   readonly read: (results: readonly SqlResult[]) => Found | 'long entries';
 }
 
+/** What one fetch asks for. */
+export interface Asked {
+  readonly rows: readonly RowAddress[];
+  readonly ranges: readonly Range[];
+  readonly bytesMax: number;
+}
+
+/** So few rows, or entries without theirs, are fetched whatever they weigh. */
+const FEW_ROWS = 16;
+const FEW_ENTRIES = 1024;
+
 /** At most one statement for all rows, and one for each range that can hold anything. */
-export function planFetch(
-  tenant: string,
-  rows: readonly RowAddress[],
-  ranges: readonly Range[],
-  hasLongEntries: boolean,
-): FetchPlan {
-  const rowStatements = rows.length > 0 ? [sql.rowsAt(tenant, rows)] : [];
-  const asked = ranges.filter(({ lower, upper, limit }) => lower < upper && limit > 0);
-  const rangeStatements = asked.map((range) => rangeStatement(tenant, range, hasLongEntries));
+export function planFetch(tenant: string, asked: Asked, hasLongEntries: boolean): FetchPlan {
+  const { rows, bytesMax } = asked;
+  const isBounded = bytesMax !== Infinity && rows.length > FEW_ROWS;
+  const rowsStatement = isBounded
+    ? sql.firstRowsAt(tenant, rows, bytesMax)
+    : sql.rowsAt(tenant, rows);
+  const rowStatements = rows.length > 0 ? [rowsStatement] : [];
+  const ranges = planRanges(tenant, asked, hasLongEntries);
   return {
-    statements: [...rowStatements, ...rangeStatements],
+    statements: [...rowStatements, ...ranges.map(({ statement }) => statement)],
     read: (results) => {
-      const found = rowsIn(rows, rowStatements.length > 0 ? results[0] : undefined);
-      const byRange = new Map<Range, readonly Entry[]>();
-      for (const [i, range] of asked.entries()) {
-        const result = results[rowStatements.length + i];
-        if (!result) continue;
-        const isLong = range.by === 'entry' && result.rows.some((row) => row[1] !== EMPTY);
-        if (isLong && !hasLongEntries) return 'long entries';
-        byRange.set(
-          range,
-          result.rows.map((row) => entryIn(range, row)),
-        );
+      const ofRows = rowStatements.length > 0 ? results[0] : undefined;
+      const ofRanges = results.slice(rowStatements.length);
+      if (!hasLongEntries && ranges.some(({ range }, i) => hasTails(range, ofRanges[i])))
+        return 'long entries';
+      const found = asked.ranges.map((): readonly Entry[] => []);
+      const cutRanges = new Set<number>();
+      for (const [i, { at, range, bytes }] of ranges.entries()) {
+        const result = ofRanges[i];
+        found[at] = result?.rows.map((row) => entryIn(range, row)) ?? [];
+        if (result && isCut(result, bytes)) cutRanges.add(at);
       }
-      return { rows: found, ranges: ranges.map((range) => byRange.get(range) ?? []) };
+      const all = rowsIn(rows, ofRows);
+      const end =
+        isBounded && ofRows && isCut(ofRows, bytesMax)
+          ? Number(ofRows.rows.at(-1)?.[0]) + 1
+          : all.length;
+      if (end >= all.length && cutRanges.size === 0) return { rows: all, ranges: found };
+      const cut: Cut = { rows: end, ranges: cutRanges };
+      return { rows: all.slice(0, end), ranges: found, cut };
     },
   };
 }
+
+interface PlannedRange {
+  /** Its place among those asked for. */
+  readonly at: number;
+  readonly range: Range;
+  readonly statement: Statement;
+  /** Up to which it is read. */
+  readonly bytes: number;
+}
+
+/** Those that may be large share what may be fetched. */
+function planRanges(
+  tenant: string,
+  asked: Asked,
+  hasLongEntries: boolean,
+): readonly PlannedRange[] {
+  const isLarge = ({ rows, limit }: Range): boolean => limit > (rows ? FEW_ROWS : FEW_ENTRIES);
+  const large = asked.bytesMax === Infinity ? 0 : asked.ranges.filter(isLarge).length;
+  const share = Math.ceil(asked.bytesMax / large);
+  return asked.ranges.flatMap((range, at) => {
+    if (range.lower >= range.upper || range.limit <= 0) return [];
+    const whole = rangeStatement(tenant, range, hasLongEntries);
+    if (large === 0 || !isLarge(range)) return [{ at, range, statement: whole, bytes: Infinity }];
+    return [{ at, range, statement: sql.firstOfRange(whole, range, share), bytes: share }];
+  });
+}
+
+/** Whether it ended at its bound of bytes: the last column is what came until then. */
+const isCut = ({ rows }: SqlResult, bytes: number): boolean =>
+  bytes !== Infinity && Number(rows.at(-1)?.at(-1) ?? 0) >= bytes;
+
+const hasTails = ({ by }: Range, result: SqlResult | undefined): boolean =>
+  by === 'entry' && (result?.rows.some((row) => row[1] !== EMPTY) ?? false);
 
 /** How a server writes no bytes. */
 const EMPTY = '\\x';

@@ -67,8 +67,9 @@ class HeadWatch implements WriteTx {
     this.address = address;
   }
 
-  async fetch(...[rows, ranges]: Parameters<WriteTx['fetch']>): ReturnType<WriteTx['fetch']> {
-    const found = await this.tx.fetch(rows, ranges);
+  async fetch(...asked: Parameters<WriteTx['fetch']>): ReturnType<WriteTx['fetch']> {
+    const found = await this.tx.fetch(...asked);
+    const [rows] = asked;
     const at = rows.findIndex((each) => this.isWatched(each.space, each.key));
     if (at >= 0) this.fetched = found.rows[at];
     return found;

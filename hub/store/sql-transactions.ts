@@ -1,7 +1,15 @@
 /** A read and a write of the store, each on one connection. */
 import { assert, Refusal } from '../../src/errors.ts';
-import type { Range, ReadTx, RowAddress, Space, WriteSet, WriteTx } from '../../src/store/port.ts';
-import { planFetch, type Found } from './fetch-plan.ts';
+import type {
+  Found,
+  Range,
+  ReadTx,
+  RowAddress,
+  Space,
+  WriteSet,
+  WriteTx,
+} from '../../src/store/port.ts';
+import { planFetch, type Asked } from './fetch-plan.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { SHARED_ROWS_MAX, type SharedReads } from './shared-reads.ts';
 import type { SqlConnection, SqlResult, Statement } from './sql-client.ts';
@@ -26,9 +34,13 @@ abstract class Transaction implements ReadTx {
     this.spaces = spaces;
   }
 
-  async fetch(rows: readonly RowAddress[], ranges: readonly Range[]): Promise<Found> {
+  async fetch(
+    rows: readonly RowAddress[],
+    ranges: readonly Range[],
+    bytesMax = Infinity,
+  ): Promise<Found> {
     for (const { space } of [...rows, ...ranges]) this.requireWithin(space);
-    const fetched = this.last.then(() => this.fetchNow(rows, ranges));
+    const fetched = this.last.then(() => this.fetchNow({ rows, ranges, bytesMax }));
     this.last = fetched.catch(() => undefined);
     return fetched;
   }
@@ -42,13 +54,13 @@ abstract class Transaction implements ReadTx {
     );
   }
 
-  private async fetchNow(rows: readonly RowAddress[], ranges: readonly Range[]): Promise<Found> {
+  private async fetchNow(asked: Asked): Promise<Found> {
     try {
-      const plan = planFetch(this.tenant, rows, ranges, false);
-      const only = ranges.length === 0 ? rows : undefined;
+      const plan = planFetch(this.tenant, asked, false);
+      const only = asked.ranges.length === 0 ? asked.rows : undefined;
       const found = plan.read(await this.send(plan.statements, only));
       if (found !== 'long entries') return found;
-      const exact = planFetch(this.tenant, rows, ranges, true);
+      const exact = planFetch(this.tenant, asked, true);
       const again = exact.read(await this.send(exact.statements));
       assert(again !== 'long entries', () => 'the exact plan reads entries of any length');
       return again;

@@ -4,7 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import type { Key } from '../../src/codec/key.ts';
-import { SPACES, type Range, type RowAddress, type Space } from '../../src/store/port.ts';
+import {
+  ENTRY_OVERHEAD_BYTES,
+  ROW_OVERHEAD_BYTES,
+  SPACES,
+  type Range,
+  type RowAddress,
+  type Space,
+} from '../../src/store/port.ts';
 import type { SqlValue, Statement } from './sql-client.ts';
 import {
   byteArrays,
@@ -72,6 +79,25 @@ const ROW_COLUMNS = 'r.kind, r.body, r.bytes, r.entries';
 export const rowsAt = (tenant: string, addresses: readonly RowAddress[]): Statement =>
   named('burrow_rows_at', wantedRows(ROW_COLUMNS))([tenant, ...placesOf(addresses)]);
 
+/** Sizes are known without the values being read. As `rowBytes` counts, about. */
+const ROW_SIZE = `(coalesce(octet_length(body), 0) + coalesce(octet_length(bytes), 0)
+ + coalesce(octet_length(entries), 0) + ${ROW_OVERHEAD_BYTES})::bigint`;
+
+/** Of what a statement finds, in its order, as much as comes before so many bytes; the last column is the bytes up to there. */
+const firstBytes = (text: string, order: string, size: string, parameter: string): string =>
+  `SELECT * FROM (SELECT found.*, sum(${size}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)::bigint AS upto
+ FROM (${text}) AS found) AS summed
+ WHERE upto - ${size} < ${parameter} ORDER BY ${order}`;
+
+const firstRowsText = firstBytes(wantedRows(ROW_COLUMNS), 'n', ROW_SIZE, '$5');
+/** The same up to so many bytes, and their sum beside each. */
+export const firstRowsAt = (
+  tenant: string,
+  addresses: readonly RowAddress[],
+  bytesMax: number,
+): Statement =>
+  named('burrow_first_rows_at', firstRowsText)([tenant, ...placesOf(addresses), String(bytesMax)]);
+
 /** Which rows are there, and under which entries. */
 export const entriesAt = (tenant: string, addresses: readonly RowAddress[]): Statement =>
   named('burrow_entries_at', wantedRows('r.entries'))([tenant, ...placesOf(addresses)]);
@@ -81,6 +107,20 @@ const placesOf = (addresses: readonly RowAddress[]): SqlValue[] => [
   byteArrays(addresses.map(({ key }) => keyBytes(key))),
   integers(addresses.map((_, n) => n)),
 ];
+
+/** What a statement for a range finds, up to so many bytes; one more column is their sum up to there. */
+export function firstOfRange(
+  { name, text, values }: Statement,
+  { by, reverse, rows }: Range,
+  bytesMax: number,
+): Statement {
+  const columns = by === 'key' ? ['key'] : ['entry', 'tail', 'key'];
+  const order = columns.map((column) => `${column} ${reverse ? 'DESC' : 'ASC'}`).join(', ');
+  const own = by === 'key' ? 'octet_length(key)' : 'octet_length(entry) + octet_length(tail)';
+  const size = `(${own} + ${ENTRY_OVERHEAD_BYTES} + ${rows ? ROW_SIZE : '0::bigint'})`;
+  const bounded = firstBytes(text, order, size, `$${values.length + 1}`);
+  return named(`${name}_first`, bounded)([...values, String(bytesMax)]);
+}
 
 /** Columns: key; then of the row, when asked for. */
 export function rangeOfKeys(tenant: string, range: Range): Statement {

@@ -1,8 +1,8 @@
 /** Attempts: synchronous evaluations over a run of facts, alone or one over the other. */
 import { Overlay } from '../store/overlay.ts';
-import type { Run, StoreNeed } from '../store/facts.ts';
 import type { WriteSet } from '../store/port.ts';
 import { Suspended, type Need, type Writer } from '../store/reader.ts';
+import type { Run, StoreNeed } from '../store/run.ts';
 import type { Micros } from '../values/value.ts';
 import type { CommitNotice, ReadSet } from './api.ts';
 import type { HostAnswers, HostNeed } from './host-answers.ts';
@@ -44,11 +44,12 @@ export function tryAttempt(attempt: Attempt<unknown>, input: AttemptInput, run: 
   const ended = () => ({ presumed: run.presumptions, readSet: run.readSet() });
   try {
     const result = attempt(input);
+    // Whatever was made of the refusal on the way: a predicate that failed for it has decided nothing.
+    if (run.refusal) return { state: 'failed', reason: run.refusal, ...ended() };
     return { state: 'done', ...result, ...ended() };
-  } catch (reason) {
-    return reason instanceof Suspended
-      ? { state: 'suspended', needs: reason.needs, ...ended() }
-      : { state: 'failed', reason, ...ended() };
+  } catch (thrown) {
+    if (thrown instanceof Suspended) return { state: 'suspended', needs: thrown.needs, ...ended() };
+    return { state: 'failed', reason: run.refusal ?? thrown, ...ended() };
   }
 }
 
@@ -109,6 +110,7 @@ export function evaluateGroup(jobs: readonly Job[], run: Run, head: Micros): Gro
   const presumed: StoreNeed[] = [];
   const members: Group['members'][number][] = [];
   let ts = head;
+  run.beginGroup();
   for (const job of jobs) {
     const own = isAlone ? shared : new Overlay(shared);
     const outcome = tryAttempt(job.attempt, { writer: own, head: ts, answers: job.answers }, run);
@@ -120,7 +122,7 @@ export function evaluateGroup(jobs: readonly Job[], run: Run, head: Micros): Gro
     if (isAlone) {
       if (!wrote) shared.clear();
     } else if (wrote) shared.absorb(own.writes());
-    if (shared.bytes > GROUP_BYTES_MAX) break;
+    if (shared.bytes > GROUP_BYTES_MAX || run.isFull) break;
   }
   const rest = jobs.slice(members.length);
   const writes = shared.isEmpty ? undefined : shared.writes();

@@ -15,9 +15,9 @@ function countingStore(): { readonly store: Store; readonly requests: Requests }
   const inner = createMemoryStore();
   const requests = { transactions: 0, fetches: 0 };
   const counted = (tx: ReadTx): ReadTx => ({
-    fetch: (rows, ranges) => {
+    fetch: (...asked) => {
       requests.fetches += 1;
-      return tx.fetch(rows, ranges);
+      return tx.fetch(...asked);
     },
   });
   const store: Store = {

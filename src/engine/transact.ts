@@ -5,10 +5,11 @@
 import type { Key } from '../codec/key.ts';
 import { assert, Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { FactCache, Run, changesOf, planOf, type Changes, type StoreNeed } from '../store/facts.ts';
+import { FactCache, changesOf, type Changes } from '../store/facts.ts';
 import { Overlay } from '../store/overlay.ts';
 import { HOT_SPACES, KeyTaken } from '../store/port.ts';
 import type { Durability, ReadTx, Row, RowAddress, Store, WriteTx } from '../store/port.ts';
+import { planOf, Run, type StoreNeed } from '../store/run.ts';
 import type { Micros } from '../values/value.ts';
 import type { CommitNotice, EngineOptions, ReadSet } from './api.ts';
 import { evaluateGroup, hostNeeds, storeNeeds, tryAttempt, valueOf } from './attempts.ts';
@@ -115,7 +116,7 @@ export class Transactor {
       for (;;) {
         const outcome = tryAttempt(attempt, inputOf(run, head, answers), run);
         const needs = lacks(outcome);
-        if (needs.length > 0) await run.fetch(tx, needs);
+        if (needs.length > 0) await run.fetch(tx, needs, [outcome.readSet]);
         if (holds(outcome, run)) return outcome;
       }
     }, HOT);
@@ -129,7 +130,7 @@ export class Transactor {
     const plan = planOf(needs);
     const trusted = this.trustedHead();
     if (trusted !== undefined) {
-      const found = await tx.fetch(plan.rows, plan.ranges);
+      const found = await tx.fetch(plan.rows, plan.ranges, LIMITS.fetchBytes);
       // Still alone: nobody can have committed before this snapshot was taken.
       if (this.isLeaseHeld()) {
         const run = new Run(this.cache, trusted);
@@ -137,10 +138,11 @@ export class Transactor {
         return { head: trusted, run };
       }
     }
-    const found = await tx.fetch([...plan.rows, HEAD], plan.ranges);
-    const head = this.moveTo(found.rows.at(-1));
+    const asked = { ...plan, rows: [HEAD, ...plan.rows] };
+    const found = await tx.fetch(asked.rows, asked.ranges, LIMITS.fetchBytes);
+    const head = this.moveTo(found.rows[0]);
     const run = new Run(this.cache, head);
-    run.keep(plan, found);
+    run.keep(asked, found);
     return { head, run };
   }
 
@@ -285,7 +287,7 @@ export class Transactor {
     for (;;) {
       const group = evaluateGroup(jobs, run, head);
       const lacking = [...group.needs, ...group.presumed];
-      if (lacking.length > 0) await run.fetch(tx, lacking);
+      if (lacking.length > 0) await run.fetch(tx, lacking, readSetsOf(group));
       if (group.needs.length > 0 || !run.isAbsent(group.presumed)) continue;
       this.apply(tx, group);
       return group;
@@ -383,6 +385,8 @@ function rowsRead({ members }: Group): readonly StoreNeed[] {
   if (rows.length > ROWS_READ_AGAIN_MAX) return [];
   return rows.map((address) => ({ kind: 'row', address }));
 }
+
+const readSetsOf = ({ members }: Group) => members.map(({ outcome }) => outcome.readSet);
 
 const isSettled = ({ needs, presumed }: Group): boolean =>
   needs.length === 0 && presumed.length === 0;

@@ -1,28 +1,31 @@
 /**
  * What is known of the store as of one commit (`head`): a bounded cache of rows and ranges, kept right by the commits that follow.
- * A `Run` reads through it and keeps what it fetched itself, so that eviction cannot make a query run in circles.
+ * A `Run` (`run.ts`) reads through it.
  */
 import { after, type Key } from '../codec/key.ts';
 import type { Micros } from '../values/value.ts';
-import { isEntrySpace, isTrackedSpace } from './port.ts';
+import {
+  ENTRY_OVERHEAD_BYTES,
+  entryBytes,
+  isEntrySpace,
+  isTrackedSpace,
+  rowBytes,
+} from './port.ts';
 import type {
   Entry,
   EntrySpace,
   Range,
-  ReadTx,
   Row,
   RowAddress,
   Space,
   TrackedSpace,
   WriteSet,
 } from './port.ts';
-import { Suspended, type Need, type Reader } from './reader.ts';
-
-export type StoreNeed = Extract<Need, { readonly kind: 'row' | 'range' }>;
 
 interface KnownRange {
   readonly range: Range;
   readonly entries: readonly Entry[];
+  readonly bytes: number;
 }
 
 /** Keys of one index, or of one collection, share their first bytes: database and index or collection number. */
@@ -83,8 +86,9 @@ export class FactCache {
     const group = groupOf(range);
     let known = this.groups.get(group);
     if (!known) this.groups.set(group, (known = new Map()));
-    known.set(name, { range, entries });
-    this.rangeBytes += rangeBytes(entries);
+    const bytes = rangeBytes(entries);
+    this.rangeBytes += bytes - (known.get(name)?.bytes ?? 0);
+    known.set(name, { range, entries, bytes });
     while (this.rangeBytes > this.bytesMax) this.evictRange();
   }
 
@@ -130,7 +134,7 @@ export class FactCache {
         if (keys.length <= CHANGES_LOOKED_AT_MAX && !keys.some((key) => covers(each, key)))
           continue;
         known.delete(name);
-        this.rangeBytes -= rangeBytes(each.entries);
+        this.rangeBytes -= each.bytes;
       }
       if (known.size === 0) this.groups.delete(group);
     }
@@ -140,7 +144,7 @@ export class FactCache {
     for (const [group, known] of this.groups) {
       for (const [name, each] of known) {
         known.delete(name);
-        this.rangeBytes -= rangeBytes(each.entries);
+        this.rangeBytes -= each.bytes;
         break;
       }
       if (known.size === 0) this.groups.delete(group);
@@ -160,143 +164,6 @@ export interface Changes {
     readonly row: Row | undefined | 'unknown';
   }[];
   readonly entries: readonly { readonly space: EntrySpace; readonly key: Key }[];
-}
-
-const NO_ENTRIES: readonly Entry[] = [];
-
-/** Facts of one run of one query or group, at one head. */
-export class Run implements Reader {
-  private readonly cache: FactCache;
-  private readonly head: Micros | undefined;
-  /** By space and key: keys are at hand, names would have to be made. */
-  private readonly rows = new Map<Space, Map<Key, Row | undefined>>();
-  private readonly ranges = new Map<string, readonly Entry[]>();
-  /** What the present attempt has read; cleared by `begin`. */
-  private readRows: RowAddress[] = [];
-  private readRanges: Range[] = [];
-  /** What the present attempt took to be absent without having looked. */
-  private presumed: StoreNeed[] = [];
-
-  /** @param head the commit this run's snapshot shows: the cache is used only while it is at the same one */
-  constructor(cache: FactCache, head: Micros | undefined) {
-    this.cache = cache;
-    this.head = head;
-  }
-
-  begin(): void {
-    this.readRows = [];
-    this.readRanges = [];
-    this.presumed = [];
-  }
-
-  /** What must turn out to be absent for the outcome of the present attempt to hold. */
-  get presumptions(): readonly StoreNeed[] {
-    return this.presumed;
-  }
-
-  /** Whether all that was presumed absent is known to be so by now. */
-  isAbsent(needs: readonly StoreNeed[]): boolean {
-    return needs.every((need) =>
-      need.kind === 'row' ? this.peek(need.address) === null : this.known(need.range)?.length === 0,
-    );
-  }
-
-  readSet(): { readonly rows: readonly RowAddress[]; readonly ranges: readonly Range[] } {
-    return { rows: this.readRows, ranges: this.readRanges };
-  }
-
-  row(address: RowAddress): Row | undefined {
-    this.readRows.push(address);
-    const found = this.peek(address);
-    if (found === undefined) throw new Suspended([{ kind: 'row', address }]);
-    return found ?? undefined;
-  }
-
-  unlikelyRow(address: RowAddress): Row | undefined {
-    this.readRows.push(address);
-    const found = this.peek(address);
-    if (found === undefined) this.presumed.push({ kind: 'row', address });
-    return found ?? undefined;
-  }
-
-  unlikelyRange(range: Range): readonly Entry[] {
-    this.readRanges.push(range);
-    const found = this.known(range);
-    if (!found) this.presumed.push({ kind: 'range', range });
-    return found ?? NO_ENTRIES;
-  }
-
-  /** Undefined: not known. `null`: known to be absent. */
-  peek(address: RowAddress): Row | null | undefined {
-    const { space, key } = address;
-    const rows = this.rows.get(space);
-    const own = rows?.get(key);
-    if (own) return own;
-    if (rows?.has(key)) return null;
-    return this.cacheIsMine() ? this.cache.row(rowName(space, key)) : undefined;
-  }
-
-  range(range: Range): readonly Entry[] {
-    this.readRanges.push(range);
-    const found = this.known(range);
-    if (found) return found;
-    throw new Suspended([{ kind: 'range', range }]);
-  }
-
-  private known(range: Range): readonly Entry[] | undefined {
-    const name = rangeName(range);
-    const own = this.ranges.get(name);
-    if (own) return own;
-    const cached = this.cacheIsMine() ? this.cache.range(range, name) : undefined;
-    if (cached) {
-      this.ranges.set(name, cached);
-      if (range.rows) {
-        const rows = this.rowsOf(range.space);
-        for (const { key, row } of cached) rows.set(key, row);
-      }
-    }
-    return cached;
-  }
-
-  /** Gets what is needed from the transaction, in one batch. */
-  async fetch(tx: ReadTx, needs: readonly StoreNeed[]): Promise<void> {
-    const plan = planOf(needs);
-    this.keep(plan, await tx.fetch(plan.rows, plan.ranges));
-  }
-
-  keep(plan: FetchPlan, found: Awaited<ReturnType<ReadTx['fetch']>>): void {
-    plan.rows.forEach((address, i) => this.keepRow(address, found.rows[i]));
-    plan.ranges.forEach((range, i) => this.keepRange(range, found.ranges[i] ?? []));
-  }
-
-  private keepRow(address: RowAddress, row: Row | undefined): void {
-    const { space, key } = address;
-    this.rowsOf(space).set(key, row);
-    if (this.cacheIsMine()) this.cache.keepRow(rowName(space, key), row);
-  }
-
-  private rowsOf(space: Space): Map<Key, Row | undefined> {
-    let rows = this.rows.get(space);
-    if (!rows) this.rows.set(space, (rows = new Map()));
-    return rows;
-  }
-
-  private keepRange(range: Range, entries: readonly Entry[]): void {
-    const name = rangeName(range);
-    this.ranges.set(name, entries);
-    const shared = this.cacheIsMine();
-    if (shared) this.cache.keepRange(range, name, entries);
-    if (!range.rows) return;
-    const rows = this.rowsOf(range.space);
-    for (const { key, row } of entries) {
-      rows.set(key, row);
-      if (shared) this.cache.keepRow(rowName(range.space, key), row);
-    }
-  }
-
-  private cacheIsMine(): boolean {
-    return this.head !== undefined && this.cache.head === this.head;
-  }
 }
 
 /** Rows as a write set leaves them, for `FactCache.advance` and for listeners. */
@@ -335,10 +202,10 @@ function covers({ range, entries }: KnownRange, key: Key): boolean {
   return range.reverse ? key >= last.entry : key <= last.entry;
 }
 
-const rowName = (space: Space, key: Key): string => space[0] + key;
+export const rowName = (space: Space, key: Key): string => space[0] + key;
 
-const rangeName = (range: Range): string =>
-  `${range.space[0]}${range.by[0]}${range.rows ? 'r' : 'k'}${range.reverse ? '-' : '+'}${range.limit}|${range.lower.length}|${range.lower}${range.upper}`;
+export const rangeName = (range: Range): string =>
+  `${range.space[0]}${range.by[0]}${range.rows ? (range.hoped ? 'h' : 'r') : 'k'}${range.reverse ? '-' : '+'}${range.limit}|${range.lower.length}|${range.lower}${range.upper}`;
 
 const groupName = (space: Space, by: Range['by'], prefix: string): string => space[0] + by + prefix;
 
@@ -348,29 +215,5 @@ function groupOf(range: Range): string {
   return groupName(range.space, range.by, whole ? prefix : '');
 }
 
-export interface FetchPlan {
-  readonly rows: readonly RowAddress[];
-  readonly ranges: readonly Range[];
-}
-
-/** Each thing needed once. */
-export function planOf(needs: readonly StoreNeed[]): FetchPlan {
-  const rows = new Map<string, RowAddress>();
-  const ranges = new Map<string, Range>();
-  for (const need of needs) {
-    if (need.kind === 'row') rows.set(rowName(need.address.space, need.address.key), need.address);
-    else ranges.set(rangeName(need.range), need.range);
-  }
-  return { rows: [...rows.values()], ranges: [...ranges.values()] };
-}
-
-const ROW_OVERHEAD_BYTES = 100;
-const ENTRY_BYTES = 120;
-
-function rowBytes(row: Row): number {
-  let bytes = ROW_OVERHEAD_BYTES + row.key.length + row.value.length;
-  for (const entry of row.entries) bytes += entry.length;
-  return bytes;
-}
-
-const rangeBytes = (entries: readonly Entry[]): number => (entries.length + 1) * ENTRY_BYTES;
+const rangeBytes = (entries: readonly Entry[]): number =>
+  entries.reduce((sum, entry) => sum + entryBytes(entry), ENTRY_OVERHEAD_BYTES);

@@ -46,9 +46,9 @@ export class FaultStore implements Store {
 
   private reader(tx: ReadTx): ReadTx {
     return {
-      fetch: async (rows, ranges) => {
+      fetch: async (...asked) => {
         this.count();
-        return tx.fetch(rows, ranges);
+        return tx.fetch(...asked);
       },
     };
   }

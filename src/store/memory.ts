@@ -7,7 +7,10 @@ import { assert, Refusal } from '../errors.ts';
 import {
   KeyTaken,
   SPACES,
+  entryBytes,
+  rowBytes,
   type Entry,
+  type Found,
   type Range,
   type ReadTx,
   type Row,
@@ -84,8 +87,38 @@ function readerOf(version: Version, spaces: readonly Space[]): ReadTx {
     return range.rows ? found : found.map(({ entry, key }) => ({ entry, key, row: undefined }));
   };
   return {
-    fetch: async (rows, ranges) => ({ rows: rows.map(rowAt), ranges: ranges.map(entriesIn) }),
+    fetch: async (rows, ranges, bytesMax = Infinity) =>
+      bounded(rows.map(rowAt), ranges.map(entriesIn), bytesMax),
   };
+}
+
+/** The first rows and the first entries of as many bytes: all of them are in memory anyway. */
+function bounded(
+  rows: readonly (Row | undefined)[],
+  ranges: readonly (readonly Entry[])[],
+  bytesMax: number,
+): Found {
+  let bytes = 0;
+  const end = rows.findIndex((row) => {
+    if (bytes >= bytesMax) return true;
+    bytes += row ? rowBytes(row) : 0;
+    return false;
+  });
+  let rangeBytes = 0;
+  const cutRanges = new Set<number>();
+  const found = ranges.map((entries, i) => {
+    const stop = entries.findIndex((entry) => {
+      if (rangeBytes >= bytesMax) return true;
+      rangeBytes += entryBytes(entry);
+      return false;
+    });
+    if (stop < 0) return entries;
+    cutRanges.add(i);
+    return entries.slice(0, stop);
+  });
+  if (end < 0 && cutRanges.size === 0) return { rows, ranges };
+  const cut = { rows: end < 0 ? rows.length : end, ranges: cutRanges };
+  return { rows: rows.slice(0, cut.rows), ranges: found, cut };
 }
 
 function versionWith(before: Version, { puts, deletes }: WriteSet): Version {

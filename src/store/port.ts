@@ -59,6 +59,8 @@ export interface Range {
   readonly limit: number;
   /** Bring the rows along. */
   readonly rows: boolean;
+  /** They are only hoped for: whoever reads can do without, and bounds of bytes go by the entries alone. Stores need not look at it. */
+  readonly hoped?: boolean;
 }
 
 export interface RowAddress {
@@ -66,17 +68,44 @@ export interface RowAddress {
   readonly key: Key;
 }
 
+/** What a fetch found, in the order asked. */
+export interface Found {
+  readonly rows: readonly (Row | undefined)[];
+  readonly ranges: readonly (readonly Entry[])[];
+  /** Present when a bound of bytes ended it early. */
+  readonly cut?: Cut;
+}
+
+/** What was not read, although it was asked for. */
+export interface Cut {
+  /** The first place in `rows` that was not looked at; all after it were not, either. */
+  readonly rows: number;
+  /** Places in `ranges` of those of which only the first entries are given, or none. */
+  readonly ranges: ReadonlySet<number>;
+}
+
 /** One snapshot: no later commit is seen. Requests of one call go out together. */
 export interface ReadTx {
-  /** Rows and ranges in one go; results in the order asked. */
-  fetch(
-    rows: readonly RowAddress[],
-    ranges: readonly Range[],
-  ): Promise<{
-    readonly rows: readonly (Row | undefined)[];
-    readonly ranges: readonly (readonly Entry[])[];
-  }>;
+  /**
+   * Rows and ranges in one go.
+   * @param bytesMax of rows about so many bytes are read, and again of ranges, but at least one row and one entry of the first range
+   */
+  fetch(rows: readonly RowAddress[], ranges: readonly Range[], bytesMax?: number): Promise<Found>;
 }
+
+/** Rough size of a row in memory. */
+export function rowBytes(row: Row): number {
+  let bytes = ROW_OVERHEAD_BYTES + row.key.length + row.value.length;
+  for (const entry of row.entries) bytes += entry.length;
+  return bytes;
+}
+
+/** Rough size of a found entry, with its row if it has that. */
+export const entryBytes = ({ entry, row }: Entry): number =>
+  ENTRY_OVERHEAD_BYTES + entry.length + (row ? rowBytes(row) : 0);
+
+export const ROW_OVERHEAD_BYTES = 100;
+export const ENTRY_OVERHEAD_BYTES = 120;
 
 /** What one commit changes. A key appears at most once in a space. */
 export interface WriteSet {

@@ -1,6 +1,6 @@
 /** What every store answers to rows and ranges. */
 import { expect, test } from 'vitest';
-import type { Entry } from './port.ts';
+import type { Entry, Range, Row } from './port.ts';
 import {
   inRange,
   write,
@@ -227,5 +227,76 @@ export function keepsEntries(fresh: Fresh): void {
     await write(store, { puts: [], deletes: [at('1'), at('nobody')] });
     expect(entriesOf(await inRange(store, { by: 'entry' }))).toEqual(['c']);
     expect(keysOf(await inRange(store, {}))).toEqual(['2']);
+  });
+}
+
+/** Of a fetch that is told how many bytes it may bring. */
+export function boundsBytes(fresh: Fresh): void {
+  const BYTES = 1000;
+  const COUNT = 300;
+  const large = (i: number): Row => ({
+    ...row(fixed(i), [`e${fixed(i)}`]),
+    value: 'x'.repeat(BYTES),
+  });
+  const all = sequence(COUNT).map((i) => large(i));
+  const ranges: readonly Partial<Range>[] = [
+    {},
+    { reverse: true },
+    { by: 'entry' },
+    { by: 'entry', reverse: true },
+    { by: 'entry', rows: false, limit: 5000 },
+    { by: 'entry', rows: false, limit: 5000, reverse: true },
+  ];
+
+  test('fetch() ends at a bound of bytes, and what it gives is what comes first', async () => {
+    const store = await fresh();
+    await put(store, 'documents', all);
+    const addresses = all.flatMap(({ key: each }) => [
+      { space: 'documents', key: each } as const,
+      at(`${each} is not there`),
+    ]);
+    const found = await store.read((tx) => tx.fetch(addresses, [], 20 * BYTES));
+    expect(found.cut?.rows).toBe(found.rows.length);
+    expect(found.rows.length).toBeGreaterThan(20);
+    expect(found.rows.length).toBeLessThan(50);
+    const whole = (await store.read((tx) => tx.fetch(addresses, []))).rows;
+    expect(found.rows).toEqual(whole.slice(0, found.rows.length));
+    for (const each of ranges) {
+      const range = rangeOf(each);
+      const cut = await store.read((tx) => tx.fetch([], [range], 20 * BYTES));
+      expect([...(cut.cut?.ranges ?? [])]).toEqual([0]);
+      const entries = cut.ranges[0] ?? [];
+      expect(entries.length).toBeGreaterThan(0);
+      expect(entries.length).toBeLessThan(250);
+      expect(entries).toEqual((await inRange(store, each)).slice(0, entries.length));
+    }
+  });
+
+  test('fetch() tells of nothing that was left when all of it fits', async () => {
+    const store = await fresh();
+    await put(store, 'documents', all);
+    const addresses = all.map(({ key: each }) => ({ space: 'documents', key: each }) as const);
+    const bytesMax = 10 * COUNT * BYTES;
+    for (const each of [...ranges, { limit: 7 }, { limit: COUNT }, { lower: key('z') }]) {
+      const asked = [rangeOf(each), rangeOf({ ...each, limit: 200 })];
+      const found = await store.read((tx) => tx.fetch(addresses, asked, bytesMax));
+      expect(found).toEqual(await store.read((tx) => tx.fetch(addresses, asked)));
+      expect(found.cut).toBeUndefined();
+    }
+  });
+
+  test('fetch() brings one row, and one entry of the first range, whatever they weigh', async () => {
+    const store = await fresh();
+    await put(store, 'documents', all);
+    const addresses = all.map(({ key: each }) => ({ space: 'documents', key: each }) as const);
+    const asked = ranges.map((each) => rangeOf(each));
+    const found = await store.read((tx) => tx.fetch(addresses, asked, 1));
+    expect(found.rows[0]).toEqual(all[0]);
+    expect(found.ranges[0]?.[0]?.row).toEqual(all[0]);
+    expect(found.cut?.ranges.size).toBe(ranges.length);
+    for (const [i, range] of asked.entries()) {
+      const given = found.ranges[i] ?? [];
+      expect(given).toEqual((await inRange(store, range)).slice(0, given.length));
+    }
   });
 }

@@ -8,7 +8,7 @@ import {
   worksBesideOthers,
 } from './store-commits.contract.ts';
 import { behavesLikeAModel } from './store-model.contract.ts';
-import { keepsEntries, ordersKeys, readsRanges } from './store-ranges.contract.ts';
+import { boundsBytes, keepsEntries, ordersKeys, readsRanges } from './store-ranges.contract.ts';
 import type { OpenStore } from './testing/store-rows.ts';
 
 export function describeStore(name: string, open: OpenStore): void {
@@ -29,6 +29,7 @@ export function describeStore(name: string, open: OpenStore): void {
     ordersKeys(fresh);
     readsRanges(fresh);
     keepsEntries(fresh);
+    boundsBytes(fresh);
     isolates(fresh);
     isAtomic(fresh);
     takesLargeThings(fresh);

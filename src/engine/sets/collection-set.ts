@@ -32,12 +32,12 @@ export function openDocuments(
   const stretch = stretchOf(collection);
   const { past } = request;
   if (past !== undefined) return openPast(context, stretch, sources, request, past);
-  const open = (rows: boolean, isGone: (entry: Entry) => boolean) =>
-    leafOf(context, { ...stretch, space: 'documents', rows }, request, (entry) =>
+  const open = (rows: boolean, hoped: boolean, isGone: (entry: Entry) => boolean) =>
+    leafOf(context, { ...stretch, space: 'documents', rows, hoped }, request, (entry) =>
       isGone(entry) ? undefined : new RefTuple(refOf(entry.key), sources),
     );
   let expired: ReadonlySet<Key> | undefined;
-  let cursor = open(request.rows, ({ key }) => expired?.has(key) ?? false);
+  let cursor = open(request.rows, true, ({ key }) => expired?.has(key) ?? false);
   let isFirst = true;
   const pullFirst = (): readonly RefTuple[] => {
     isFirst = false;
@@ -46,7 +46,11 @@ export function openDocuments(
     const reads = [() => void (expired = expiredKeys(context)), () => void (batch = cursor.pull())];
     eachElement(reads, (read) => read());
     if (expired) return batch;
-    cursor = open(true, ({ row }) => row !== undefined && isExpiredRow(row, context.snapshot));
+    cursor = open(
+      true,
+      false,
+      ({ row }) => row !== undefined && isExpiredRow(row, context.snapshot),
+    );
     return cursor.pull();
   };
   return {

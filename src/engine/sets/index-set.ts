@@ -38,7 +38,7 @@ export function openMatch(
   const lower = entries.prefix;
   const upper = after(lower);
   const leaf = (
-    stretch: Pick<Stretch, 'space' | 'rows'>,
+    stretch: Pick<Stretch, 'space' | 'rows' | 'hoped'>,
     decode: (entry: Entry) => Tuple | undefined,
   ) =>
     new Leaf(
@@ -50,7 +50,9 @@ export function openMatch(
     );
   const { past } = request;
   if (past === undefined) {
-    return leaf({ space: 'documents', rows: request.rows }, ({ entry }) => entries.tupleOf(entry));
+    return leaf({ space: 'documents', rows: request.rows, hoped: true }, ({ entry }) =>
+      entries.tupleOf(entry),
+    );
   }
   const lasting = leaf({ space: 'documents', rows: true }, (found) =>
     addedAt(found) <= past ? entries.tupleOf(found.entry) : undefined,
