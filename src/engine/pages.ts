@@ -68,15 +68,40 @@ function tuplesPage(
   if (isBackward) tuples.reverse();
   const first = tuples[0];
   const next = found[size];
-  return {
-    kind: 'page',
-    before: isBackward ? next && first && cursorOf(first, next) : given,
-    after: isBackward ? given : next && cursorOf(next, tuples.at(-1)),
-    data: tuples.map(options.sources ? sourcedElementOf : elementOf),
-    get cursors() {
-      return tuples.map((tuple, i) => cursorOf(tuple, tuples[i - 1]));
-    },
-  };
+  return new ReadPage(
+    isBackward ? next && first && cursorOf(first, next) : given,
+    isBackward ? given : next && cursorOf(next, tuples.at(-1)),
+    tuples.map(options.sources ? sourcedElementOf : elementOf),
+    () => tuples.map((tuple, i) => cursorOf(tuple, tuples[i - 1])),
+  );
+}
+
+/**
+ * Cursors are made when asked for. A class, for an object with a getter of its own makes the engine below a shape for each page, which
+ * holds all that the getter sees until the next full collection of garbage.
+ */
+class ReadPage implements Page {
+  readonly kind = 'page';
+  readonly before: Value | undefined;
+  readonly after: Value | undefined;
+  readonly data: readonly Value[];
+  private readonly makeCursors: () => readonly Value[];
+
+  constructor(
+    before: Value | undefined,
+    after: Value | undefined,
+    data: readonly Value[],
+    makeCursors: () => readonly Value[],
+  ) {
+    this.before = before;
+    this.after = after;
+    this.data = data;
+    this.makeCursors = makeCursors;
+  }
+
+  get cursors(): readonly Value[] {
+    return this.makeCursors();
+  }
 }
 
 const sourcedElementOf = (tuple: Tuple): Value => ({
@@ -113,15 +138,12 @@ function eventsPage(
   );
   const [first] = page;
   const next = changes[place + size];
-  return {
-    kind: 'page',
-    before: isBackward ? (start > 0 && first ? eventCursorOf(first) : undefined) : cut?.echo,
-    after: isBackward ? cut?.echo : next && eventCursorOf(next),
-    data: page.map(sources ? sourcedEventOf : eventOf),
-    get cursors() {
-      return page.map(eventCursorOf);
-    },
-  };
+  return new ReadPage(
+    isBackward ? (start > 0 && first ? eventCursorOf(first) : undefined) : cut?.echo,
+    isBackward ? cut?.echo : next && eventCursorOf(next),
+    page.map(sources ? sourcedEventOf : eventOf),
+    () => page.map(eventCursorOf),
+  );
 }
 
 const sourcedEventOf = (change: Change): Value => ({
