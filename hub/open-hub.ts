@@ -87,6 +87,7 @@ export async function openHub(
     durability: 'strict',
     regionGroup,
     pause,
+    sharesTurns: true,
     // Devices are brought up to date from it.
     logsChanges: true,
     ...(lease && { lease }),

@@ -3,7 +3,15 @@ import { expect, test } from 'vitest';
 import { LIMITS } from '../limits.ts';
 import { anyDouble, anyInteger, anyString, anyWellFormedString } from '../values/arbitrary.ts';
 import { Double } from '../values/value.ts';
-import { JsonError, parseJson, quote, stringifyJson, wellFormed, type Json } from './json.ts';
+import {
+  JsonError,
+  JsonReading,
+  parseJson,
+  quote,
+  stringifyJson,
+  wellFormed,
+  type Json,
+} from './json.ts';
 
 /** What `JSON.parse` would have made. */
 function toPlain(json: Json): unknown {
@@ -139,6 +147,48 @@ test('parseJson() takes the nesting of the limit and no more', () => {
   );
   expect(() => parseJson(nested(3), 2)).toThrow(expect.objectContaining({ reason: 'depth' }));
   expect(() => parseJson(`[${'[],'.repeat(5000)}[]]`)).not.toThrow();
+});
+
+test('parseJson() reads long texts with escapes as short ones, and says where one breaks', () => {
+  const long = 'a\\n'.repeat(1000);
+  expect(parseJson(`["${long}\\ud800\\u00e9\\"",1]`)).toEqual([`${'a\n'.repeat(1000)}?é"`, 1]);
+  for (const [end, at] of [
+    ['\\x"', 1],
+    ['\n"', 0],
+    ['\\u12"', 1],
+    ['\\', 1],
+    ['', 0],
+  ] as const) {
+    const offset = long.length + 1 + at;
+    expect(() => parseJson(`"${long}${end}`)).toThrow(
+      expect.objectContaining({ reason: 'syntax', offset }),
+    );
+  }
+});
+
+test('JsonReading gives the value, and the fault, of parseJson() however little it reads at once', () => {
+  const outcome = (read: () => Json): unknown => {
+    try {
+      return read();
+    } catch (reason) {
+      if (!(reason instanceof JsonError)) throw reason;
+      return [reason.reason, reason.offset];
+    }
+  };
+  const bitByBit = (text: string, units: number): Json => {
+    const reading = new JsonReading(text, 8);
+    let turns = 0;
+    while (!reading.readOn(units)) expect(++turns).toBeLessThanOrEqual(text.length);
+    return reading.value;
+  };
+  fc.assert(
+    fc.property(anyJson, fc.nat(40), fc.integer({ min: 1, max: 9 }), (json, cut, units) => {
+      const whole = stringifyJson(json);
+      for (const text of [whole, whole.slice(0, cut), `${whole.slice(0, cut)},${whole.slice(cut)}`])
+        expect(outcome(() => bitByBit(text, units))).toEqual(outcome(() => parseJson(text, 8)));
+    }),
+    { numRuns: 300 },
+  );
 });
 
 test('parseJson() says where the syntax breaks', () => {

@@ -37,6 +37,8 @@ export interface EngineOptions {
   readonly regionGroup: string;
   /** Gives the event loop a turn between slices of background work. */
   readonly pause: () => Promise<void>;
+  /** Long queries are read in turns, one query after the other: callers that do not know each other have their turns between. */
+  readonly sharesTurns?: boolean;
   /** Keep, for each commit, which documents it changed: what a hub needs to bring devices up to date. */
   readonly logsChanges?: boolean;
   /** What queries see instead of what is stored, where that is a copy with writes of its own on top. */
@@ -138,10 +140,16 @@ export interface Transactions {
   read<T>(attempt: Attempt<T>): Promise<Transacted<T>>;
   /** Settles when the commit is durable, or at once when nothing was written. */
   write<T>(attempt: Attempt<T>): Promise<Transacted<T>>;
+  /** Reads the text of a query, for `plan`. Undefined: it is short, `plan` does it at once. */
+  readLong(
+    request: Pick<QueryRequest, 'query' | 'apiVersion'>,
+  ): Promise<QueryPlan['parsed']> | undefined;
   /** What all runs of a query have in common. `ids`: the first it makes up. */
   plan(
     request: QueryRequest,
-    given?: Partial<Pick<QueryPlan, 'standIn' | 'now'>> & { readonly ids?: readonly bigint[] },
+    given?: Partial<Pick<QueryPlan, 'standIn' | 'now' | 'parsed'>> & {
+      readonly ids?: readonly bigint[];
+    },
   ): QueryPlan;
   /** One run. @throws Suspended, Refusal */
   run(plan: QueryPlan, input: AttemptInput): AttemptResult<Attempted>;

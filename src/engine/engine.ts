@@ -1,7 +1,8 @@
 /** The engine of one store: what worker, hub and tests make one of. */
 import { utf8Length } from '../codec/utf8.ts';
 import { QueryFailure, REFUSALS, Refusal, statusOf } from '../errors.ts';
-import { parseQuery } from '../query/parse.ts';
+import { LIMITS } from '../limits.ts';
+import { parseLongQuery, parseQuery } from '../query/parse.ts';
 import type { Node } from '../query/node.ts';
 import type { ApiVersion } from '../query/session.ts';
 import type { RowAddress } from '../store/port.ts';
@@ -22,6 +23,7 @@ import { GarbageCollector } from './garbage-jobs.ts';
 import { buildIndexes } from './index-jobs.ts';
 import { RecordedInputs, createIds } from './inputs.ts';
 import { spoken } from './old-words.ts';
+import { OneByOne } from './one-by-one.ts';
 import { standingOf } from './standing.ts';
 import { TextCache } from './text-cache.ts';
 import { Transactor, type Transacted } from './transact.ts';
@@ -38,17 +40,22 @@ export function createEngine(options: EngineOptions): Engine {
       try {
         return parseQuery(text, apiVersion);
       } catch (reason) {
-        if (reason instanceof QueryFailure) return reason;
-        throw reason;
+        return failureIn(reason);
       }
     });
+  const longQueries = new OneByOne();
 
   const transactions: Transactions = {
     read: (attempt) => transactor.read(attempt),
     write: (attempt) => transactor.write(attempt),
-    plan: (request, { ids = [], ...more } = {}) => ({
+    readLong({ query: text, apiVersion }) {
+      if (!options.sharesTurns || text.length <= LIMITS.turnChars) return undefined;
+      const read = () => parseLongQuery(text, apiVersion, options.pause);
+      return longQueries.run(() => read().catch(failureIn));
+    },
+    plan: (request, { ids = [], parsed, ...more } = {}) => ({
       request,
-      parsed: parse(request.query, request.apiVersion),
+      parsed: parsed ?? parse(request.query, request.apiVersion),
       started: options.clock(),
       inputs: new RecordedInputs(makeId, options, { address: request.address, ids }),
       ...more,
@@ -60,7 +67,8 @@ export function createEngine(options: EngineOptions): Engine {
   };
 
   const query = async (request: QueryRequest): Promise<QueryAnswer> => {
-    const plan = transactions.plan(request);
+    const reading = transactions.readLong(request);
+    const plan = transactions.plan(request, reading && { parsed: await reading });
     const { view } = options;
     const looked: RowAddress[] = [];
     const attempt = (input: AttemptInput): AttemptResult<Attempted> => {
@@ -94,6 +102,11 @@ export function createEngine(options: EngineOptions): Engine {
     verify: (onProgress) => verifyStore(transactor, options, onProgress),
     close: () => options.store.close(),
   };
+}
+
+function failureIn(reason: unknown): QueryFailure {
+  if (reason instanceof QueryFailure) return reason;
+  throw reason;
 }
 
 const READ_ONLY =

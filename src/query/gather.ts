@@ -32,7 +32,7 @@ export class Gathering {
   }
 
   get isFull(): boolean {
-    return this.needs.length >= LIMITS.prefetchNeeds;
+    return this.needs.length >= LIMITS.prefetchNeeds || this.faults.length >= LIMITS.faults;
   }
 
   end(): never {

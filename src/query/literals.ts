@@ -8,6 +8,7 @@ import { readRef } from './literal-refs.ts';
 import { readSet } from './literal-sets.ts';
 import { Deferred, invalid, settle, type Literal, type LiteralReader } from './literal.ts';
 import { at, type Where } from './node.ts';
+import type { Turns } from './turns.ts';
 
 type Read = (json: Json, place: Where, reader: LiteralReader) => Literal;
 
@@ -63,12 +64,19 @@ export function readEscape(
 /** Literals within one query or stored lambda; `lambda` reads the lambdas among them. */
 export class Literals implements LiteralReader {
   readonly lambda: (json: JsonObject, place: Where) => Lambda;
-  constructor(lambda: (json: JsonObject, place: Where) => Lambda) {
+  private readonly turns: Turns | undefined;
+  constructor(lambda: (json: JsonObject, place: Where) => Lambda, turns?: Turns) {
     this.lambda = lambda;
+    this.turns = turns;
   }
 
   data(json: Json, place: Where): Literal {
     if (typeof json !== 'object' || json === null || json instanceof Double) return json;
+    if (this.turns) return this.turns.once(json, () => this.composite(json, place));
+    return this.composite(json, place);
+  }
+
+  private composite(json: readonly Json[] | JsonObject, place: Where): Literal {
     if (isArray(json)) return this.array(json, place);
     const tag = escapeTag(json);
     if (tag !== undefined) return readEscape(tag, json, place, this);

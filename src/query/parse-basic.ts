@@ -8,7 +8,7 @@ import { LambdaValue } from './lambda-value.ts';
 import { Deferred, expected, invalid } from './literal.ts';
 import { escapeTag, readEscape } from './literals.ts';
 import { at, positionOf, type Node, type Where } from './node.ts';
-import { collect, Dynamic, effectOfAll, isLambda, toNode } from './parsed.ts';
+import { collect, Dynamic, effectOfAll, failWhenFull, isLambda, toNode } from './parsed.ts';
 import type { FormParser, Parsed } from './parsed.ts';
 import { isAtLeast } from './session.ts';
 import type { BasicForm } from './table.ts';
@@ -37,9 +37,9 @@ interface BindingText {
 }
 
 function readLet(parser: FormParser, json: JsonObject, place: Where): Parsed {
-  const faults: Fault[] = [];
+  const { texts, faults: ownFaults } = parser.prepared(json, () => bindingTexts(json, place));
+  const faults = [...ownFaults];
   const bindings: Node[] = [];
-  const texts = bindingTexts(json.get('let') ?? null, at(place, 'let'), faults);
   parser.scopes.enterFrame();
   for (const [index, { name, json: expression, place: where }] of texts.entries()) {
     try {
@@ -65,24 +65,32 @@ const part = (parser: FormParser, json: JsonObject, key: string, place: Where): 
   toNode(parser.part(json.get(key) ?? null, place, key));
 
 /** Array of objects with one key each, or one object. */
-function bindingTexts(json: Json, place: Where, faults: Fault[]): readonly BindingText[] {
+function bindingTexts(
+  form: JsonObject,
+  formPlace: Where,
+): { readonly texts: readonly BindingText[]; readonly faults: readonly Fault[] } {
+  const json = form.get('let') ?? null;
+  const place = at(formPlace, 'let');
+  const faults: Fault[] = [];
+  const texts: BindingText[] = [];
   if (isArray(json)) {
-    return json.flatMap((item, index) => oneBinding(item, at(place, index), faults));
+    for (const [index, item] of json.entries()) {
+      addBinding(texts, item, at(place, index), faults);
+      failWhenFull(faults);
+    }
+    return { texts, faults };
   }
   const [object, where] = unescaped(json, place);
   if (isObject(object)) {
-    return [...object].map(([name, expression]) => ({ name, json: expression, place: where }));
-  }
-  return refuse('Array', object, where, faults);
+    for (const [name, expression] of object) texts.push({ name, json: expression, place: where });
+  } else refuse('Array', object, where, faults);
+  return { texts, faults };
 }
 
-function oneBinding(json: Json, place: Where, faults: Fault[]): readonly BindingText[] {
+function addBinding(texts: BindingText[], json: Json, place: Where, faults: Fault[]): void {
   const [object, where] = unescaped(json, place);
-  if (!isObject(object)) return refuse('Object', object, where, faults);
-  const bindings = [...object];
-  return bindings.length === 1
-    ? bindings.map(([name, expression]) => ({ name, json: expression, place: where }))
-    : refuse('Object', object, where, faults);
+  if (!isObject(object) || object.size !== 1) return refuse('Object', object, where, faults);
+  for (const [name, expression] of object) texts.push({ name, json: expression, place: where });
 }
 
 /** What `@obj` holds, or the text itself. */
@@ -91,10 +99,9 @@ function unescaped(json: Json, place: Where): readonly [Json, Where] {
   return inner === undefined ? [json, place] : [inner, at(place, '@obj')];
 }
 
-function refuse(type: string, json: Json, place: Where, faults: Fault[]): readonly never[] {
+function refuse(type: string, json: Json, place: Where, faults: Fault[]): void {
   const description = `${type} expected, ${typeName(json)} provided.`;
   faults.push(fault('invalid expression', positionOf(place), description));
-  return [];
 }
 
 function readVar(parser: FormParser, json: JsonObject, place: Where): Parsed {
@@ -104,6 +111,7 @@ function readVar(parser: FormParser, json: JsonObject, place: Where): Parsed {
   if (variable) return new Dynamic({ kind: 'var', variable, place, effect: 'pure' });
   const description = `Variable '${name}' is not defined.`;
   parser.unbound.push(fault('invalid expression', positionOf(place), description));
+  failWhenFull(parser.unbound);
   return null;
 }
 

@@ -2,8 +2,16 @@
  * Query text to a checked tree. Everything that can be known without running the query is checked here: forms, literals, variables.
  * Constant parts are folded into one node. Spec: functions 1.1, 3.5 and 4.1; values 7.
  */
-import { JsonError, parseJson, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import {
+  JsonError,
+  JsonReading,
+  parseJson,
+  stringifyJson,
+  type Json,
+  type JsonObject,
+} from '../codec/json.ts';
 import { fail, type Fault, isStackExhausted, QueryFailure, type Step } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
 import { Double, isArray, isObject } from '../values/value.ts';
 import type { Lambda, Value } from '../values/value.ts';
 import { NO_STEPS } from './casts.ts';
@@ -16,18 +24,58 @@ import type { Argument, Effect, LambdaNode, Node, Pattern, Where } from './node.
 import { BASIC_READERS } from './parse-basic.ts';
 import { collect, Dynamic, effectOfAll, isLambda, toNode } from './parsed.ts';
 import type { FormParser, Parsed } from './parsed.ts';
-import { Scopes } from './scopes.ts';
+import { Scopes, type FreeVariables } from './scopes.ts';
 import { API_VERSIONS, type ApiVersion } from './session.ts';
 import { lookup, type FoundForm } from './table.ts';
+import { TURN_OVER, Turns } from './turns.ts';
 
 /**
  * The checked tree of a query.
  * @throws QueryFailure `invalid expression`
  */
 export function parseQuery(text: string, apiVersion: ApiVersion): Node {
+  requireText(text);
+  const json = jsonOf(() => parseJson(text));
+  return checked(new Parser(apiVersion), json);
+}
+
+/** Of one turn: characters of JSON, then parts of the query. */
+interface TurnBounds {
+  readonly chars: number;
+  readonly parts: number;
+}
+
+/**
+ * The same, of a text that is so long that others would wait for it: they get their turn by `pause` again and again.
+ * @throws QueryFailure `invalid expression`
+ */
+export async function parseLongQuery(
+  text: string,
+  apiVersion: ApiVersion,
+  pause: () => Promise<void>,
+  { chars, parts }: TurnBounds = { chars: LIMITS.turnChars, parts: LIMITS.turnParts },
+): Promise<Node> {
+  requireText(text);
+  const reading = new JsonReading(text);
+  while (!jsonOf(() => reading.readOn(chars))) await pause();
+  const turns = new Turns();
+  const parser = new Parser(apiVersion, turns);
+  for (;;) {
+    await pause();
+    turns.begin(parts);
+    try {
+      return checked(parser, reading.value);
+    } catch (thrown) {
+      if (thrown !== TURN_OVER) throw thrown;
+    }
+  }
+}
+
+function requireText(text: string): void {
   if (text.trim() === '') fail('invalid expression', [], 'No query provided.');
-  const json = jsonOf(text);
-  const parser = new Parser(apiVersion);
+}
+
+function checked(parser: Parser, json: Json): Node {
   try {
     const node = toNode(parser.root(json));
     if (parser.unbound.length > 0) throw new QueryFailure(parser.unbound);
@@ -46,15 +94,18 @@ const refuseNesting = (): never =>
  * @throws QueryFailure `invalid expression`
  */
 export function parseLambda(wire: Json, apiVersion: ApiVersion): Lambda {
-  const json = typeof wire === 'string' ? jsonOf(wire.startsWith('{') ? wire : `{${wire}}`) : wire;
+  const json =
+    typeof wire === 'string'
+      ? jsonOf(() => parseJson(wire.startsWith('{') ? wire : `{${wire}}`))
+      : wire;
   return isObject(json)
     ? closedLambda(json, undefined, apiVersion)
     : expected('Lambda', json, undefined);
 }
 
-function jsonOf(text: string): Json {
+function jsonOf<T>(read: () => T): T {
   try {
-    return parseJson(text);
+    return read();
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     return error.reason === 'depth'
@@ -64,22 +115,31 @@ function jsonOf(text: string): Json {
 }
 
 /** A lambda that may use no variable from outside. */
-function closedLambda(json: JsonObject, place: Where, apiVersion: ApiVersion): LambdaValue {
+function closedLambda(
+  json: JsonObject,
+  place: Where,
+  apiVersion: ApiVersion,
+  turns?: Turns,
+): LambdaValue {
   if (!json.has('lambda') || !json.has('expr')) invalid(place, 'Invalid lambda.');
-  const parser = new Parser(apiVersion);
-  const node = parser.lambda(json, place);
-  if (parser.unbound.length > 0) invalid(place, 'Invalid lambda.');
-  return new LambdaValue(node);
+  const make = (): Parser => new Parser(apiVersion, turns);
+  const read = (): LambdaValue => {
+    const parser = turns?.keep(json, make) ?? make();
+    const node = parser.rootLambda(json, place);
+    if (parser.unbound.length > 0) invalid(place, 'Invalid lambda.');
+    return new LambdaValue(node);
+  };
+  return turns ? turns.once(json, read) : read();
 }
 
 /** A lambda without a version tag is as old as the tag is. Spec: values 6. */
-function taggedLambda(json: JsonObject, place: Where): LambdaValue {
+function taggedLambda(json: JsonObject, place: Where, turns?: Turns): LambdaValue {
   const tag = json.get('api_version');
   const apiVersion = tag === undefined ? '2.12' : API_VERSIONS.find((version) => version === tag);
   const keys = tag === undefined ? 2 : 3;
   return apiVersion === undefined || json.size !== keys
     ? invalid(place, 'Invalid lambda.')
-    : closedLambda(json, place, apiVersion);
+    : closedLambda(json, place, apiVersion, turns);
 }
 
 const TAKES_LAMBDA = {
@@ -93,24 +153,41 @@ class Parser implements FormParser {
   readonly apiVersion: ApiVersion;
   /** Reported only when nothing else is wrong. */
   readonly unbound: Fault[] = [];
-  readonly scopes = new Scopes();
-  readonly literals = new Literals(taggedLambda);
+  readonly literals: Literals;
+  scopes = new Scopes();
+  private readonly turns: Turns | undefined;
+  /** What lambdas that are being read use from outside, as far as former turns came. */
+  private readonly free = new Map<JsonObject, FreeVariables>();
 
-  constructor(apiVersion: ApiVersion) {
+  constructor(apiVersion: ApiVersion, turns?: Turns) {
     this.apiVersion = apiVersion;
+    this.turns = turns;
+    this.literals = new Literals((json, place) => taggedLambda(json, place, turns), turns);
   }
 
   /** The stack is short: a part of a form is read with three calls. */
   part(json: Json, place: Where, step: Step): Parsed {
     if (typeof json !== 'object' || json === null || json instanceof Double) return json;
     const where = at(place, step);
+    if (this.turns) return this.turns.once(json, () => this.composite(json, where));
     return isArray(json) ? this.array(json, where) : this.form(json, where);
   }
 
   /** The whole query. */
   root(json: Json): Parsed {
+    this.scopes = new Scopes();
     if (typeof json !== 'object' || json === null || json instanceof Double) return json;
-    return isArray(json) ? this.array(json, undefined) : this.form(json, undefined);
+    return this.composite(json, undefined);
+  }
+
+  /** What is read is one lambda. */
+  rootLambda(json: JsonObject, place: Where): LambdaNode {
+    this.scopes = new Scopes();
+    return this.readLambda(json, place);
+  }
+
+  private composite(json: readonly Json[] | JsonObject, place: Where): Parsed {
+    return isArray(json) ? this.array(json, place) : this.form(json, place);
   }
 
   private array(json: readonly Json[], place: Where): Parsed {
@@ -177,11 +254,16 @@ class Parser implements FormParser {
     return new Dynamic({ kind: 'call', row, arguments: given, place, effect });
   }
 
-  /** Faults of the pattern and of the body are reported together. */
   lambda(json: JsonObject, place: Where): LambdaNode {
+    if (this.turns) return this.turns.once(json, () => this.readLambda(json, place));
+    return this.readLambda(json, place);
+  }
+
+  /** Faults of the pattern and of the body are reported together. */
+  private readLambda(json: JsonObject, place: Where): LambdaNode {
     const faults: Fault[] = [];
     const pattern = this.pattern(json.get('lambda') ?? null, at(place, 'lambda'), faults);
-    this.scopes.enterLambda();
+    this.scopes.enterLambda(this.freeOf(json));
     this.scopes.enterFrame();
     namesOf(pattern).forEach((name, index) => name !== '_' && this.scopes.bind(name, index));
     let body: Node | undefined;
@@ -192,8 +274,21 @@ class Parser implements FormParser {
     }
     this.scopes.leaveFrame();
     const free = this.scopes.leaveLambda();
+    this.free.delete(json);
     if (!body || faults.length > 0) throw new QueryFailure(faults);
     return new ParsedLambda(json, pattern, body, this.apiVersion, free, place);
+  }
+
+  prepared<T>(json: JsonObject, make: () => T): T {
+    return this.turns ? this.turns.keep(json, make) : make();
+  }
+
+  private freeOf(json: JsonObject): FreeVariables {
+    const known = this.free.get(json);
+    if (known) return known;
+    const free: FreeVariables = new Map();
+    if (this.turns) this.free.set(json, free);
+    return free;
   }
 
   private pattern(json: Json, place: Where, faults: Fault[]): Pattern {

@@ -1,6 +1,7 @@
 /** What readers of forms share: parts already known or still to evaluate, and the parser as they see it. */
 import type { Json, JsonObject } from '../codec/json.ts';
 import { QueryFailure, type Fault, type Step } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
 import { isObject } from '../values/value.ts';
 import type { Value } from '../values/value.ts';
 import type { Literal } from './literal.ts';
@@ -36,14 +37,21 @@ export interface FormParser {
   /** The expression at `step` below `place`. */
   part(json: Json, place: Where, step: Step): Parsed;
   literal(literal: Literal, place: Where): Parsed;
+  /** What is made of a form before its parts are read: once, in however many turns they are. */
+  prepared<T>(json: JsonObject, make: () => T): T;
   lambda(json: JsonObject, place: Where): LambdaNode;
 }
 
 export const isLambda = (json: Json): json is JsonObject =>
   isObject(json) && json.size === 2 && json.has('lambda') && json.has('expr');
 
-/** Adds the faults of a failed part; throws on what is none. */
+/** Adds the faults of a failed part; throws on what is none, and when there are enough. */
 export function collect(failure: unknown, faults: Fault[]): void {
   if (!(failure instanceof QueryFailure)) throw failure;
   for (const fault of failure.faults) faults.push(fault);
+  failWhenFull(faults);
+}
+
+export function failWhenFull(faults: readonly Fault[]): void {
+  if (faults.length >= LIMITS.faults) throw new QueryFailure(faults.slice(0, LIMITS.faults));
 }

@@ -6,10 +6,13 @@ interface Binding {
   readonly index: number;
 }
 
-/** One lambda being parsed: what it uses from outside. */
+/** What a lambda uses from outside, by name. */
+export type FreeVariables = Map<string, Variable>;
+
+/** One lambda being parsed. */
 interface Closing {
   readonly depth: number;
-  readonly free: Map<string, Variable>;
+  readonly free: FreeVariables;
 }
 
 /** Enter and leave in pairs, also when what stands between fails: more faults are looked for after it. */
@@ -36,8 +39,9 @@ export class Scopes {
     for (const name of this.frames.pop() ?? []) this.byName.get(name)?.pop();
   }
 
-  enterLambda(): void {
-    this.closings.push({ depth: this.frames.length, free: new Map() });
+  /** @param free gets what it is found to use */
+  enterLambda(free: FreeVariables): void {
+    this.closings.push({ depth: this.frames.length, free });
   }
 
   /** The outer variables that the lambda uses. */

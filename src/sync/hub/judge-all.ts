@@ -1,6 +1,7 @@
 /** All writes of a push: they wait for the same commits, and what cannot be judged keeps back those behind it. */
 import { Refusal } from '../../errors.ts';
-import type { Push, Verdict } from '../protocol.ts';
+import type { ApiVersion } from '../../query/session.ts';
+import type { Push, PushItem, Verdict } from '../protocol.ts';
 import { askerOf, type AskerHost, type Exchange } from './asker.ts';
 import { attemptWrite, WriteTrouble, type Offer, type PushHost } from './push.ts';
 
@@ -12,10 +13,12 @@ export async function judgeAll(
   whose: Pick<Offer, 'database' | 'owner' | 'exchange'>,
   host: Host,
 ): Promise<readonly Verdict[]> {
+  const read = await Promise.all(items.map((item) => readLong(item, host)));
   const ended = await Promise.allSettled(
     items.map((item, i) => {
       const previous = items[i - 1]?.hash;
-      return judgeOne({ item, previous, device, epoch, settled, ...whose }, host);
+      const parsed = read[i];
+      return judgeOne({ item, previous, parsed, device, epoch, settled, ...whose }, host);
     }),
   );
   const verdicts: Verdict[] = [];
@@ -26,6 +29,9 @@ export async function judgeAll(
   }
   return verdicts;
 }
+
+const readLong = async ({ query, apiVersion }: PushItem, { transactions }: Host) =>
+  transactions.readLong({ query, apiVersion: apiVersion as ApiVersion });
 
 async function judgeOne(offer: Offer, host: Host): Promise<Verdict> {
   try {

@@ -47,6 +47,8 @@ export interface Offer {
   readonly item: PushItem;
   /** Hash of the write before it in the same push: they stand on each other. */
   readonly previous: string | undefined;
+  /** Its query, where that was too long to be read at one go. */
+  readonly parsed: QueryPlan['parsed'] | undefined;
   readonly device: DeviceId;
   readonly epoch: string;
   readonly database: DatabaseId;
@@ -122,7 +124,7 @@ function clampedNow({ item, exchange }: Offer, { lastNow }: DeviceRecord): Micro
   return Math.max(isAhead ? exchange.started : item.now, lastNow);
 }
 
-function planOf({ item, exchange }: Offer, now: Micros, host: PushHost): QueryPlan {
+function planOf({ item, parsed, exchange }: Offer, now: Micros, host: PushHost): QueryPlan {
   const request: QueryRequest = {
     secret: exchange.secret,
     query: item.query,
@@ -131,7 +133,8 @@ function planOf({ item, exchange }: Offer, now: Micros, host: PushHost): QueryPl
     allows: 'write',
     ...(host.queryTimeoutMs !== undefined && { timeoutMs: host.queryTimeoutMs }),
   };
-  const plan = host.transactions.plan(request, { now, ids: item.ids.map(BigInt) });
+  const ids = item.ids.map(BigInt);
+  const plan = host.transactions.plan(request, { now, ids, ...(parsed && { parsed }) });
   return withoutSecrets(plan, refuseSecrets);
 }
 

@@ -1,0 +1,68 @@
+/**
+ * Reading a long query in turns, so that others get theirs. A turn that has read enough ends by a throw. The next begins at the root
+ * again, takes what was made of the parts that were complete, and so comes to where the one before it stopped: parts are read in the same
+ * order each time.
+ */
+import { QueryFailure } from '../errors.ts';
+
+/** Thrown where a turn ends. */
+export const TURN_OVER = Symbol('turn over');
+
+interface Done {
+  readonly json: object;
+  /** A `QueryFailure` is what reading it threw. */
+  readonly result: unknown;
+}
+
+export class Turns {
+  /** Parts that this turn may still begin. */
+  private left = 0;
+  /** Complete parts of those that are not, in the order of reading. */
+  private readonly done: Done[] = [];
+  /** How many of them this turn has passed. */
+  private passed = 0;
+  private readonly kept = new Map<object, unknown>();
+
+  /** At least as many parts as a query can be deep, or no turn comes further than the last. */
+  begin(parts: number): void {
+    this.left = parts;
+    this.passed = 0;
+  }
+
+  /** What `read` makes of `json`: in this turn, or in one before. */
+  once<T>(json: object, read: () => T): T {
+    const next = this.done[this.passed];
+    if (next?.json === json) {
+      this.passed += 1;
+      if (next.result instanceof QueryFailure) throw next.result;
+      return next.result as T;
+    }
+    if (this.left === 0) throw TURN_OVER;
+    this.left -= 1;
+    const before = this.passed;
+    try {
+      const result = read();
+      this.complete(before, { json, result });
+      return result;
+    } catch (thrown) {
+      if (thrown instanceof QueryFailure) this.complete(before, { json, result: thrown });
+      throw thrown;
+    }
+  }
+
+  /** What is gathered while `json` is read, over all turns that it takes. */
+  keep<T>(json: object, make: () => T): T {
+    const kept = this.kept.get(json) ?? make();
+    this.kept.set(json, kept);
+    return kept as T;
+  }
+
+  /** Its parts need not be known any more. */
+  private complete(before: number, part: Done): void {
+    const { done } = this;
+    while (done.length > before) done.pop();
+    done.push(part);
+    this.passed = before + 1;
+    this.kept.delete(part.json);
+  }
+}
