@@ -1,6 +1,7 @@
 /** T11, T12 in the browser: queries that grow end in a coded error, and the worker that met them answers on. */
 import { expect, test } from 'vitest';
 import { BOMBS } from '../src/engine/testing/bomb-queries.ts';
+import { LIMITS } from '../src/limits.ts';
 import { openDatabase, q, type Database } from '../src/index.ts';
 
 /** Those that take seconds are left to Node. */
@@ -51,5 +52,26 @@ test('a worker answers after texts that nest a million levels', async () => {
     expect(await refusalOf(db, body)).toEqual([400, 'invalid expression']);
   }
   expect(await db.client().query(q.Add(1, 1))).toBe(2);
+  await db.destroy();
+});
+
+test('a worker answers after it was asked for more documents than one query may read', async () => {
+  const db = await openDatabase('large', { durability: 'relaxed' });
+  const client = db.client();
+  await client.query(q.CreateCollection({ name: 'big' }));
+  const part = q.Repeat('0123456789abcdef', 1024);
+  const chars = 448 * 16 * 1024;
+  const documents = Math.ceil(LIMITS.readBytes / chars) + 1;
+  for (let n = 1; n <= documents; n += 1) {
+    const text = q.Concat(Array.from({ length: 448 }, () => q.Var('part')));
+    const data = { n, text };
+    await client.query(q.Do(q.Let({ part }, q.Create(q.Ref(q.Collection('big'), n), { data })), n));
+  }
+  const all = q.Documents(q.Collection('big'));
+  const numbers = (size: number) =>
+    q.Map(q.Paginate(all, { size }), q.Lambda('x', q.Select(['data', 'n'], q.Get(q.Var('x')))));
+  expect(await refusalOf(db, JSON.stringify(numbers(1000)))).toEqual([400, 'limit_exceeded']);
+  expect(await client.query(q.Count(q.Select(['data'], q.Paginate(all))))).toBe(documents);
+  expect(await client.query(q.Select(['data'], numbers(3)))).toEqual([1, 2, 3]);
   await db.destroy();
 });

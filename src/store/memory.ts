@@ -66,7 +66,9 @@ export function createMemoryStore(memory: SharedMemory = new SharedMemory()): St
           isOver = true;
         }
       });
-      memory.lastWrite = result.catch(() => undefined);
+      // Not with what the body returned: it may hold all that was read for it.
+      const forgotten = (): void => undefined;
+      memory.lastWrite = result.then(forgotten, forgotten);
       return result;
     },
     async close() {
