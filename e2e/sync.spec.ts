@@ -258,6 +258,8 @@ test('a copy with unsent writes is forgotten when that is said, and not before',
       options,
     );
   expect(await signOut({ forget: true })).toBe('unsent_writes');
+  const forgetting = page.evaluate(() => burrow.forgetDatabase('field-notes'));
+  await expect(forgetting).rejects.toThrow('Writes that have not reached the hub yet: 1.');
   expect(await shownIn(page)).toEqual(['unsent']);
   expect(await signOut({ forget: true, discardUnsent: true })).toBeUndefined();
   expect(

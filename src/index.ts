@@ -14,7 +14,8 @@ export {
   UnavailableError,
 } from './client/errors.ts';
 export { openDatabase } from './client/open.ts';
-export { forgetDatabase, listDatabases } from './client/stored-names.ts';
+export { forgetDatabase, type ForgetOptions } from './client/forget-database.ts';
+export { listDatabases } from './client/stored-names.ts';
 export {
   Bytes,
   Double,

@@ -40,14 +40,12 @@ export interface SignOutOptions {
   readonly discardUnsent?: boolean;
 }
 
-const unsentError = (count: number): QueryError =>
+export const unsentError = (count: number): QueryError =>
   refusalError({
     code: 'unsent_writes',
     status: 409,
-    description: `${count} writes have not reached the hub yet: connect first, or say { discardUnsent: true }.`,
+    description: `Writes that have not reached the hub yet: ${count}. Connect first, or say { discardUnsent: true }.`,
   });
-
-const CLOSE_MS = 10_000;
 
 /** An open database. */
 export class Database extends TypedEvents<DatabaseEvents> {
@@ -196,7 +194,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
 
   private async end(how: 'close' | 'destroy'): Promise<void> {
     try {
-      await this.link.close(how, CLOSE_MS);
+      await this.link.close(how);
     } finally {
       this.letGo();
     }

@@ -39,6 +39,8 @@ export interface LinkListener {
   onEnded?(reason: Error): void;
 }
 
+const CLOSE_MS = 10_000;
+
 /** The way to the worker of one open database. A lost worker is replaced at the next call. */
 export class Link {
   readonly name: string;
@@ -156,7 +158,7 @@ export class Link {
   }
 
   /** Refuses calls from now on, lets the worker finish, and ends it. */
-  async close(how: 'close' | 'destroy', deadlineMs: number): Promise<void> {
+  async close(how: 'close' | 'destroy', deadlineMs = CLOSE_MS): Promise<void> {
     if (this.closed) return;
     const connecting = this.current ?? (how === 'destroy' ? this.connect() : undefined);
     const reason = new BurrowError(

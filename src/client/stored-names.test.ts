@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { BurrowError } from './errors.ts';
-import { checkName, forgetDatabase, listDatabases, storedName } from './stored-names.ts';
-import { FakeWorker } from './testing/fake-worker.ts';
+import { checkName, listDatabases, storedName } from './stored-names.ts';
 
 test('storedName() is the name itself without an identity, and hides the one it has', async () => {
   expect(await storedName('notes', undefined)).toBe('notes');
@@ -23,25 +22,4 @@ test('checkName() refuses names that look like those of identities', async () =>
 
 test('listDatabases() says when the browser cannot', async () => {
   await expect(listDatabases('notes')).rejects.toThrow('does not list databases');
-});
-
-test('forgetDatabase() has a worker delete what is stored, and ends it', async () => {
-  const forgotten: string[] = [];
-  const workers: FakeWorker[] = [];
-  const worker = (): Worker => {
-    const fake = new FakeWorker({
-      forget: (name) => {
-        forgotten.push(name);
-        return Promise.resolve({ ok: true, value: undefined });
-      },
-    });
-    workers.push(fake);
-    return fake.asWorker();
-  };
-  await forgetDatabase('notes', { worker });
-  await forgetDatabase('notes', { worker, identity: 'alice@example.org' });
-  await forgetDatabase('notes', { worker, identityHash: 'x'.repeat(43) });
-  const alice = await storedName('notes', 'alice@example.org');
-  expect(forgotten).toEqual(['notes', alice, `notes #${'x'.repeat(43)}`]);
-  expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, true, true]);
 });

@@ -1,6 +1,5 @@
 /** Under which names databases are stored: their own, or with a hash of whose they are. */
 import { BurrowError } from './errors.ts';
-import { forgetStored } from './link.ts';
 
 /** A database on this device. */
 export interface StoredDatabase {
@@ -30,7 +29,7 @@ export async function storedName(name: string, identity: string | undefined): Pr
   return nameOf(name, await hashOf(name, identity));
 }
 
-const nameOf = (name: string, hash: string): string => `${name} #${hash}`;
+export const nameOf = (name: string, hash: string): string => `${name} #${hash}`;
 
 async function hashOf(name: string, identity: string): Promise<string> {
   if (!globalThis.crypto?.subtle) {
@@ -59,23 +58,4 @@ export async function listDatabases(name: string): Promise<readonly StoredDataba
     const [, of, identityHash] = STORED_NAME.exec(found) ?? [];
     return of === name ? [{ name, identityHash }] : [];
   });
-}
-
-/**
- * Deletes all that is kept of a database on this device. It need not be open, nor unlocked; tabs that have it open let go of it.
- * @param options `identity` or `identityHash`: whose; neither: that which was opened without an identity
- */
-export async function forgetDatabase(
-  name: string,
-  options: {
-    readonly identity?: string;
-    readonly identityHash?: string | undefined;
-    readonly worker?: () => Worker;
-  } = {},
-): Promise<void> {
-  checkName(name);
-  const { identity, identityHash, worker } = options;
-  const stored =
-    identityHash === undefined ? await storedName(name, identity) : nameOf(name, identityHash);
-  await forgetStored(stored, worker);
 }

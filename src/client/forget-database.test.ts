@@ -1,0 +1,46 @@
+import { beforeEach, expect, test } from 'vitest';
+import { forgetDatabase } from './forget-database.ts';
+import { storedName } from './stored-names.ts';
+import { FakeWorker } from './testing/fake-worker.ts';
+
+let forgotten: string[];
+let workers: FakeWorker[];
+let unsent: number;
+const worker = (): Worker => {
+  const fake = new FakeWorker({
+    unsent: () => Promise.resolve({ ok: true, value: unsent }),
+    forget: (name) => {
+      forgotten.push(name);
+      return Promise.resolve({ ok: true, value: undefined });
+    },
+  });
+  workers.push(fake);
+  return fake.asWorker();
+};
+
+beforeEach(() => {
+  forgotten = [];
+  workers = [];
+  unsent = 0;
+});
+
+test('forgetDatabase() has a worker delete what is stored, and ends it', async () => {
+  await forgetDatabase('notes', { worker });
+  await forgetDatabase('notes', { worker, identity: 'alice@example.org' });
+  await forgetDatabase('notes', { worker, identityHash: 'x'.repeat(43) });
+  const alice = await storedName('notes', 'alice@example.org');
+  expect(forgotten).toEqual(['notes', alice, `notes #${'x'.repeat(43)}`]);
+  expect(workers.every(({ isTerminated }) => isTerminated)).toBe(true);
+});
+
+test('forgetDatabase() deletes writes that no hub has seen when that is said, and not before', async () => {
+  unsent = 2;
+  await expect(forgetDatabase('notes', { worker })).rejects.toMatchObject({
+    code: 'unsent_writes',
+    message: expect.stringContaining('Writes that have not reached the hub yet: 2.'),
+  });
+  expect(forgotten).toEqual([]);
+  expect(workers.every(({ isTerminated }) => isTerminated)).toBe(true);
+  await forgetDatabase('notes', { worker, discardUnsent: true });
+  expect(forgotten).toEqual(['notes']);
+});
