@@ -153,6 +153,7 @@ export async function openDatabase(
     clock,
     random,
     secret: isLocked ? undefined : options.syncSecret,
+    durability: options.durability,
     tell,
     report: reportWork,
   });

@@ -76,6 +76,8 @@ function gate(mode) {
   function install() {
     /** @type {Gate} */
     const made = { mode, stop: new AbortController(), fetch: scope.fetch, pulledAt: 0 };
+    // What is cut here is requests: without a line everything is one.
+    Reflect.deleteProperty(scope, 'WebSocket');
     scope.fetch = async (resource, init = {}) => {
       const path = typeof resource === 'string' ? resource : '';
       if (made.mode === 'offline') throw new TypeError('Failed to fetch');

@@ -1,7 +1,8 @@
-/** A device's way to its hub: JSON over HTTP, hints as server-sent events. */
+/** A device's way to its hub: a line where there can be one, else JSON over HTTP and hints as server-sent events. */
 import { createParser } from 'eventsource-parser';
-import type { Exchange, Transport } from '../../src/sync/device/transport.ts';
+import type { Exchange, ListenEvents, Transport } from '../../src/sync/device/transport.ts';
 import type { Poke, SyncRefusal, SyncRefusalCode } from '../../src/sync/protocol.ts';
+import { HubLine, type LineHost } from './hub-line.ts';
 
 export interface HttpTransportOptions {
   /** Of the hub, without a slash at the end. */
@@ -13,6 +14,8 @@ export interface HttpTransportOptions {
   readonly deadlineMs: number;
   /** Gives up all that is under way. */
   readonly signal?: AbortSignal;
+  /** Left out where there are no lines. */
+  readonly lines?: LineHost;
 }
 
 /** Who answers, but knows nothing of sync: an older hub. Whatever else is not in words of ours may have been said by anybody on the way. */
@@ -42,20 +45,34 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       options.signal?.removeEventListener('abort', end);
     }
   };
+  let line: HubLine | undefined;
   return {
     hello: (message) => post('hello', message),
-    push: (message) => post('push', message),
+    push: (message) => line?.push(message) ?? post('push', message),
     pull: (message) => post('pull', message),
     check: (message) => post('check', message),
     listen: (device, events) => {
       const stop = new AbortController();
-      void listen(options, device, events.onPoke, stop.signal)
-        // A stream that broke is one that ended: the syncer looks by itself, and listens again.
-        .catch(() => undefined)
-        .finally(() => {
-          if (!stop.signal.aborted) events.onEnd();
-        });
-      return () => stop.abort();
+      const listenByEvents = (): void =>
+        void listen(options, device, events, stop.signal)
+          // A stream that broke is one that ended: the syncer looks by itself, and listens again.
+          .catch(() => undefined)
+          .finally(() => {
+            if (!stop.signal.aborted) events.onEnd();
+          });
+      const opened = lineTo(options, device, events, (wasOpen) => {
+        if (line === opened) line = undefined;
+        if (stop.signal.aborted) return;
+        if (wasOpen) events.onEnd();
+        // Somebody on the way lets no WebSocket through.
+        else listenByEvents();
+      });
+      line = opened;
+      if (!opened) listenByEvents();
+      return () => {
+        stop.abort();
+        opened?.end();
+      };
     },
   };
 }
@@ -83,10 +100,34 @@ function refusalIn(json: unknown): SyncRefusal | undefined {
     : undefined;
 }
 
+/** Undefined: there are no lines here. */
+function lineTo(
+  { url, lines, token, deadlineMs }: HttpTransportOptions,
+  device: string,
+  events: ListenEvents,
+  onEnd: (wasOpen: boolean) => void,
+): HubLine | undefined {
+  if (!lines) return undefined;
+  try {
+    return new HubLine({
+      host: lines,
+      url: `${url.replace(/^http/, 'ws')}/sync/line`,
+      token: token() ?? '',
+      device,
+      deadlineMs,
+      events,
+      onEnd,
+    });
+  } catch {
+    // A policy of the page forbids it.
+    return undefined;
+  }
+}
+
 async function listen(
   { url, token, fetch }: HttpTransportOptions,
   device: string,
-  onPoke: (poke: Poke) => void,
+  { onPoke, onSign }: ListenEvents,
   signal: AbortSignal,
 ): Promise<void> {
   const answer = await fetch(`${url}/sync/events?device=${device}`, {
@@ -105,6 +146,7 @@ async function listen(
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
+    onSign();
     parser.feed(decoder.decode(value, { stream: true }));
   }
 }

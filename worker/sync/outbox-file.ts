@@ -3,13 +3,14 @@
  * for each write; cut when all of them have verdicts. See docs/decisions/0004-crash.md.
  */
 import type { DeviceId, PushItem } from '../../src/sync/protocol.ts';
+import { pause } from '../pause.ts';
 
 export interface KeptWrite {
   readonly device: DeviceId;
   readonly item: PushItem;
 }
 
-interface SyncAccess {
+export interface SyncAccess {
   getSize(): number;
   read(buffer: Uint8Array, options: { at: number }): number;
   write(buffer: Uint8Array, options: { at: number }): number;
@@ -23,10 +24,14 @@ const FOLDER = 'burrow-outbox';
 /** One file per tab: only one can hold a file open. */
 export class OutboxFile {
   private readonly access: SyncAccess;
+  private readonly pause: () => Promise<void>;
+  private flushing: Promise<void> | undefined = undefined;
   private isEmpty = true;
 
-  private constructor(access: SyncAccess) {
+  /** @param pause lets others have their turn: a write goes to the hub before the disk is waited for */
+  constructor(access: SyncAccess, pause: () => Promise<void>) {
     this.access = access;
+    this.pause = pause;
   }
 
   /** Undefined where the browser has no such files. */
@@ -36,10 +41,10 @@ export class OutboxFile {
     const open = (file as { createSyncAccessHandle?: () => Promise<SyncAccess> } | undefined)
       ?.createSyncAccessHandle;
     if (!open) return undefined;
-    return new OutboxFile(await open.call(file));
+    return new OutboxFile(await open.call(file), pause);
   }
 
-  /** Written when it returns. */
+  /** When it returns, a browser that is killed keeps them: the system has them. */
   keep(writes: readonly KeptWrite[]): void {
     const lines = writes.map((write) => `${JSON.stringify(write)}\n`).join('');
     const bytes = new TextEncoder().encode(lines);
@@ -53,14 +58,21 @@ export class OutboxFile {
       this.access.truncate(end);
       throw reason;
     }
-    this.access.flush();
   }
 
-  /** The hub has seen them all. */
+  /** Resolves when what was kept outlives the machine too. One flush does for all who ask in the same turn. */
+  flushed(): Promise<void> {
+    this.flushing ??= this.pause().then(() => {
+      this.flushing = undefined;
+      this.access.flush();
+    });
+    return this.flushing;
+  }
+
+  /** The hub has seen them all. Should they come back after all, it knows them. */
   clear(): void {
     if (this.isEmpty) return;
     this.access.truncate(0);
-    this.access.flush();
     this.isEmpty = true;
   }
 

@@ -41,6 +41,7 @@ export interface SyncSessionOptions {
   readonly secret: string | undefined;
   readonly tell: (message: SyncMessage) => void;
   readonly report: (reason: unknown) => void;
+  readonly durability: 'strict' | 'relaxed';
 }
 
 /** What the tabs of one copy tell each other. */
@@ -207,13 +208,15 @@ export class SyncSession {
 
   /** A write of this tab is stored. */
   async noteWrite(write: KeptWrite): Promise<void> {
+    this.kick();
     try {
-      (await this.file)?.keep([write]);
+      const file = await this.file;
+      file?.keep([write]);
+      if (this.options.durability === 'strict') await file?.flushed();
     } catch (reason) {
       // It is stored: what is missing is the second copy.
       this.options.report(reason);
     }
-    this.kick();
   }
 
   noteCommit(notice: CommitNotice): void {
@@ -339,6 +342,13 @@ export class SyncSession {
       signal,
       token: () => this.login.token,
       fetch: (...call) => fetch(...call),
+      lines: {
+        connect: (url) => new WebSocket(url),
+        whenOffline: (end) => {
+          addEventListener('offline', end);
+          return () => removeEventListener('offline', end);
+        },
+      },
       deadlineMs: EXCHANGE_MS,
     });
   }

@@ -7,7 +7,7 @@ import type { Reader, Writer } from '../../store/reader.ts';
 import type { ReplicaState } from './api.ts';
 import type { Touched } from './confirmed.ts';
 import { announcementOf, digestOfRun, isHubOnly, NO_EFFECTS, runLocally } from './local-run.ts';
-import { outboxIn, outboxRange, outboxRow, type OutboxRecord } from './rows.ts';
+import { outboxRow, outboxRowsIn, readOutboxRow, type OutboxRecord } from './rows.ts';
 import { seeing, type Seen } from './view.ts';
 
 export interface RebaseHost {
@@ -27,9 +27,9 @@ interface Rebase {
 /** Writes of this id of the device, from the first that is shown or has no verdict. @throws Suspended */
 export function outboxOf(
   reader: Reader,
-  { era, shownSeq, settledSeq }: ReplicaState,
+  { era, shownSeq, settledSeq, lastSeq }: ReplicaState,
 ): OutboxRecord[] {
-  return outboxIn(reader, outboxRange(era, Math.min(shownSeq, settledSeq) + 1));
+  return outboxRowsIn(reader, era, Math.min(shownSeq, settledSeq) + 1, lastSeq).map(readOutboxRow);
 }
 
 /** Pending writes again after rows changed under them that no pull brought. */

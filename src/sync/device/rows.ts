@@ -1,5 +1,6 @@
 /** What stands in the `sync` space of a device, as text. */
 import { after, hexOfKey, keyOfHex, syncKey, type Key } from '../../codec/key.ts';
+import { eachElement } from '../../query/gather.ts';
 import type { Range, Row, RowAddress, TrackedSpace, WriteSet } from '../../store/port.ts';
 import type { Reader, Writer } from '../../store/reader.ts';
 import type { Pulled } from '../protocol.ts';
@@ -54,6 +55,20 @@ export function outboxRange(era?: number, first = 0): Range {
 /** @throws Suspended */
 export const outboxIn = (reader: Reader, range: Range): OutboxRecord[] =>
   reader.range(range).flatMap(({ row }) => (row ? [readOutboxRow(row)] : []));
+
+/** So many writes are asked for one by one: those made a moment ago are at hand by their keys. */
+const FEW = 32;
+
+/** Rows of the writes of one id of the device, from one number to another. @throws Suspended */
+export function outboxRowsIn(reader: Reader, era: number, first: number, last: number): Row[] {
+  if (last < first) return [];
+  if (last - first >= FEW)
+    return reader.range(outboxRange(era, first)).flatMap(({ row }) => row ?? []);
+  const addresses = Array.from({ length: last - first + 1 }, (_, i) =>
+    outboxAddress(era, first + i),
+  );
+  return eachElement(addresses, (address) => reader.row(address)).flatMap((row) => row ?? []);
+}
 
 type Put = readonly [space: string, key: string, value: string, ...entries: string[]];
 

@@ -7,8 +7,10 @@ import type { Micros } from '../../values/value.ts';
 import {
   SYNC_PROTOCOL,
   type Brought,
+  type Check,
   type DocumentName,
   type Pulled,
+  type Pushed,
   type SyncRefusal,
   type SyncRefusalCode,
 } from '../protocol.ts';
@@ -21,7 +23,10 @@ import {
   type WriteRecord,
 } from './api.ts';
 import { isSameIdentity } from './actor.ts';
+import { isAnswerTo } from './apply.ts';
 import { Backoff } from './backoff.ts';
+import { differencesFrom } from './differences.ts';
+import { Hints } from './hints.ts';
 import { Signal } from './signal.ts';
 import type { Exchange, Transport } from './transport.ts';
 
@@ -100,23 +105,26 @@ export class Syncer {
   private readonly signal = new Signal();
   private readonly stopping = new Signal();
   private readonly backoff: Backoff;
+  private readonly hints: Hints;
   private fence = 0;
   private isGreeted = false;
   private isStopped = false;
-  private mustCheck = false;
   /** Whoever kicked wants to know what the hub has now. */
   private mustAsk = true;
-  /** What came along with the latest hint. */
-  private brought: Brought | undefined = undefined;
+  /** Under which it was greeted. */
+  private device = '';
   private bytes = 0;
   private skew: Micros | undefined = undefined;
-  private stopListening: (() => void) | undefined = undefined;
   private running: Promise<void> | undefined = undefined;
   private current: SyncState = 'connecting';
 
   constructor(options: SyncerOptions) {
     this.options = options;
     this.backoff = new Backoff(options.chance);
+    this.hints = new Hints(options.transport, {
+      onHint: () => this.signal.raise(),
+      onEnd: () => this.kick(),
+    });
   }
 
   get state(): SyncState {
@@ -131,11 +139,13 @@ export class Syncer {
   kick(): void {
     this.mustAsk = true;
     this.signal.raise();
+    // The hub may be long in saying no, or say nothing: that a write waits is known here.
+    if (!this.isGreeted) void this.announce();
   }
 
   async stop(): Promise<void> {
     this.isStopped = true;
-    this.deafen();
+    this.hints.deafen();
     this.stopping.raise();
     this.signal.raise();
     await this.running;
@@ -150,7 +160,7 @@ export class Syncer {
         await this.recover(reason);
       }
     }
-    this.deafen();
+    this.hints.deafen();
   }
 
   /** What is done about it may fail too. */
@@ -176,12 +186,29 @@ export class Syncer {
   private async goOn(): Promise<void> {
     if (!this.isGreeted && !(await this.greet())) return;
     this.signal.lower();
+    this.hints.listen(this.device);
     const isDone = await this.round();
     this.backoff.reset();
     if (!isDone || this.isStopped || !this.isGreeted) return;
     this.enter('live');
-    const { listening, deaf } = this.options.pollMs ?? POLL_MS;
-    await this.options.wait(this.stopListening ? listening : deaf, this.signal);
+    await this.rest();
+  }
+
+  /** Until something moves, or it is time to look. A stream that says nothing is given up, lest nobody is at its other end. */
+  private async rest(): Promise<void> {
+    const { options, signal, hints } = this;
+    const { listening, deaf } = options.pollMs ?? POLL_MS;
+    if (!hints.isListening) {
+      await options.wait(deaf, signal);
+      if (!signal.isRaised) hints.forgive();
+      return;
+    }
+    hints.wasSilent();
+    for (let ms = 0; ms < listening && hints.isListening; ms += SYNC_LIMITS.silenceMs) {
+      await options.wait(SYNC_LIMITS.silenceMs, signal);
+      if (signal.isRaised) return;
+      if (hints.wasSilent()) hints.deafen();
+    }
   }
 
   // --- hello --------------------------------------------------------------------------------------
@@ -211,7 +238,7 @@ export class Syncer {
     await replica.park(this.fence, false);
     this.isGreeted = true;
     this.enter('catching-up');
-    this.listen(state.device);
+    this.device = state.device;
     return true;
   }
 
@@ -240,7 +267,6 @@ export class Syncer {
   /** The hub is not where it was. All that is kept here is offered again, under a new id: it knows by itself what it has made. */
   private async reenter(epoch: string): Promise<false> {
     await this.options.replica.reenter(this.fence, epoch);
-    this.mustCheck = true;
     return false;
   }
 
@@ -250,40 +276,55 @@ export class Syncer {
   private async round(): Promise<boolean> {
     const { events } = this.options;
     const since = this.options.wallClock();
-    const taken = await this.takeBrought();
+    const taken = await this.takeHint();
     if (taken) {
       await this.tellProgress(taken);
       return true;
     }
-    const isPushed = await this.push();
-    const { state, isWhole } = await this.pull([]);
+    const { isPushed, brought } = await this.push();
+    const { state, isWhole } = brought ? { state: brought, isWhole: true } : await this.pull([]);
     await this.tellProgress(state);
-    if (this.mustCheck && isWhole) {
-      await this.checkSets(state);
-      this.mustCheck = false;
-    }
+    const isSure = state.suspectSince === undefined || (isWhole && (await this.checkSets(state)));
     const loaded = state.sets.filter(isLoaded).map(({ id }) => id);
-    if (!state.staged) events.onRound(since, loaded, isWhole);
-    return isPushed && isWhole;
+    if (!state.staged && isSure) events.onRound(since, loaded, isWhole);
+    return isPushed && isWhole && isSure;
   }
 
-  /** True when the outbox is empty. */
-  private async push(): Promise<boolean> {
-    const { replica, transport, events } = this.options;
+  /** `isPushed`: the outbox is empty. `brought`: the last answer held what there was to pull. */
+  private async push(): Promise<{
+    readonly isPushed: boolean;
+    readonly brought: ReplicaState | undefined;
+  }> {
+    const { replica, transport } = this.options;
+    let brought: ReplicaState | undefined;
     for (let i = 0; i < PUSHES_PER_PULL; i++) {
       const items = await replica.outgoing({
         count: SYNC_LIMITS.pushItems,
         bytes: SYNC_LIMITS.pushChars,
       });
-      if (items.length === 0) return true;
-      const { device, epoch = '', settledSeq } = await this.requireState();
-      const pushed = answerOf(await transport.push({ device, epoch, items, settled: settledSeq }));
-      const settled = await replica.settle(this.fence, pushed.verdicts);
-      this.lookAtClock(pushed.verdicts.at(-1)?.ts);
-      for (const record of settled) events.onVerdict(record);
-      if (pushed.verdicts.length === 0) return false;
+      if (items.length === 0) return { isPushed: true, brought };
+      const state = await this.requireState();
+      const { device, epoch = '', settledSeq } = state;
+      const asked = transport.push({ device, epoch, items, settled: settledSeq });
+      // While the hub is at it: that they wait is known here.
+      const told = this.tellProgress(state);
+      const pushed = await asked.then(answerOf).finally(() => told);
+      brought = await this.takeOver(pushed);
+      if (pushed.verdicts.length === 0) return { isPushed: false, brought };
     }
-    return false;
+    return { isPushed: false, brought };
+  }
+
+  /** Verdicts, and what changed with them, in one commit where the answer holds all of it. */
+  private async takeOver({ verdicts, brought }: Pushed): Promise<ReplicaState | undefined> {
+    const { replica, events } = this.options;
+    const last = verdicts.at(-1);
+    const isAll = last !== undefined && last.seq === brought?.pulled.verdicts.at(-1)?.seq;
+    const state = isAll ? await this.takeBrought(brought) : undefined;
+    if (!state)
+      for (const record of await replica.settle(this.fence, verdicts)) events.onVerdict(record);
+    this.lookAtClock(last?.ts);
+    return state;
   }
 
   /** The clock here was set, or the verdict is an old one: hello measures anew. */
@@ -317,21 +358,25 @@ export class Syncer {
     const { replica, events } = this.options;
     const { state, bytes, settled } = await replica.apply(this.fence, pulled, asked);
     this.bytes += bytes;
-    this.mustCheck ||= pulled.check;
     for (const record of settled) events.onVerdict(record);
     return state;
   }
 
   /** A hint that says all there is to know needs no round. Undefined: it did not, or is for another state than this one. */
-  private async takeBrought(): Promise<ReplicaState | undefined> {
-    const { brought, mustAsk } = this;
-    this.brought = undefined;
+  private async takeHint(): Promise<ReplicaState | undefined> {
+    const brought = this.hints.take();
+    const { mustAsk } = this;
     this.mustAsk = false;
-    if (!brought || mustAsk || this.mustCheck) return undefined;
-    const { since, pulled } = brought;
-    const { cursor, epoch, staged, sets } = await this.requireState();
+    return brought && !mustAsk ? this.takeBrought(brought) : undefined;
+  }
+
+  private async takeBrought({ since, pulled }: Brought): Promise<ReplicaState | undefined> {
+    const state = await this.requireState();
+    const { cursor, epoch, staged, sets, suspectSince } = state;
     const ids = new Set(pulled.sets.map(({ id }) => id));
     const isMeant =
+      suspectSince === undefined &&
+      isAnswerTo(pulled, state) &&
       since === cursor &&
       pulled.epoch === epoch &&
       !staged &&
@@ -340,29 +385,16 @@ export class Syncer {
     return isMeant ? this.apply(pulled, sets) : undefined;
   }
 
-  // --- differences --------------------------------------------------------------------------------
-
-  /** Finds what is here and should not be, or is not and should, and asks for just that. */
-  private async checkSets(state: ReplicaState): Promise<void> {
+  /** Asks for just what differs. False: another comparison is due. */
+  private async checkSets(state: ReplicaState): Promise<boolean> {
     const { replica, transport } = this.options;
-    const wanted = new Map<string, DocumentName>();
-    for (const set of state.sets) {
-      if (set.error) continue;
-      const buckets = await replica.fingerprint(set);
-      const { device, epoch = '' } = state;
-      const { id, query } = set;
-      const checked = answerOf(
-        await transport.check({ device, epoch, set: { id, query }, buckets }),
-      );
-      const numbers = checked.differing.map(({ bucket }) => bucket);
-      const here = await replica.documentsIn(set, numbers);
-      const there = checked.differing.flatMap(({ documents }) => documents);
-      for (const [collection, document] of unlike(here, there))
-        wanted.set(`${collection}/${document}`, [collection, document]);
-    }
-    const names = [...wanted.values()];
+    const check = async (message: Check) => answerOf(await transport.check(message));
+    const { names, isAll } = await differencesFrom(check, replica, state);
     for (let i = 0; i < names.length; i += REFETCH_MAX)
       await this.pull(names.slice(i, i + REFETCH_MAX));
+    if (!isAll) return false;
+    const { suspectSince } = await replica.checked(this.fence, state.suspectSince);
+    return suspectSince === undefined;
   }
 
   // --- what goes wrong ----------------------------------------------------------------------------
@@ -370,7 +402,7 @@ export class Syncer {
   private async meet({ refusal, retryAfterMs }: Refused): Promise<void> {
     const { replica, wait } = this.options;
     this.isGreeted = false;
-    this.deafen();
+    this.hints.deafen();
     switch (refusal.code satisfies SyncRefusalCode) {
       case 'client_regressed':
         await this.startAnew();
@@ -408,7 +440,7 @@ export class Syncer {
   /** No answer came: what the hub has done is found out by hello. */
   private async loseContact(reason: unknown): Promise<void> {
     this.isGreeted = false;
-    this.deafen();
+    this.hints.deafen();
     this.options.events.onFault(reason);
     this.enter('offline');
     const state = await this.requireState();
@@ -427,29 +459,7 @@ export class Syncer {
       await this.options.wait(SLOW_RETRY_MS, this.signal);
   }
 
-  // --- hints and telling --------------------------------------------------------------------------
-
-  private listen(device: string): void {
-    this.deafen();
-    const stop = this.options.transport.listen(device, {
-      onPoke: ({ brought }) => {
-        this.brought = brought;
-        this.signal.raise();
-      },
-      onEnd: () => {
-        if (this.stopListening !== stop) return;
-        this.stopListening = undefined;
-        this.kick();
-      },
-    });
-    this.stopListening = stop;
-  }
-
-  private deafen(): void {
-    const stop = this.stopListening;
-    this.stopListening = undefined;
-    stop?.();
-  }
+  // --- telling ------------------------------------------------------------------------------------
 
   private enter(state: SyncState, reason?: SyncRefusal): void {
     if (state === this.current && !reason) return;
@@ -469,6 +479,14 @@ export class Syncer {
     });
   }
 
+  private async announce(): Promise<void> {
+    try {
+      await this.tellProgress(await this.requireState());
+    } catch (reason) {
+      if (!(reason instanceof Fenced)) this.options.events.onFault(reason);
+    }
+  }
+
   private async requireState(): Promise<ReplicaState> {
     const state = await this.options.replica.state();
     if (state?.fence !== this.fence) throw new Fenced('Another tab has taken over.');
@@ -480,14 +498,4 @@ export class Syncer {
 function answerOf<T>(exchange: Exchange<T>): T {
   if (exchange.ok) return exchange.value;
   throw new Refused(exchange.refusal, exchange.retryAfterMs);
-}
-
-type Dated = readonly [collection: number, id: string, ts: Micros];
-
-/** What is on one side only, or of different times. */
-function unlike(here: readonly Dated[], there: readonly Dated[]): readonly Dated[] {
-  const rest = new Map(there.map((each) => [each.join('/'), each]));
-  const differing: Dated[] = [];
-  for (const each of here) if (!rest.delete(each.join('/'))) differing.push(each);
-  return [...differing, ...rest.values()];
 }

@@ -18,6 +18,13 @@ export type Exchange<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly refusal: SyncRefusal; readonly retryAfterMs?: number };
 
+export interface ListenEvents {
+  readonly onPoke: (poke: Poke) => void;
+  /** Something else was heard: that the stream has begun, or is still there. */
+  readonly onSign: () => void;
+  readonly onEnd: () => void;
+}
+
 /** Each rejects when there is no answer: then nobody knows whether the hub has done what it was asked. */
 export interface Transport {
   hello(message: Hello): Promise<Exchange<Welcome>>;
@@ -25,8 +32,5 @@ export interface Transport {
   pull(message: Pull): Promise<Exchange<Pulled>>;
   check(message: Check): Promise<Exchange<Checked>>;
   /** Hints, from now on until they end by themselves or are stopped. Returns the way to stop. */
-  listen(
-    device: DeviceId,
-    events: { readonly onPoke: (poke: Poke) => void; readonly onEnd: () => void },
-  ): () => void;
+  listen(device: DeviceId, events: ListenEvents): () => void;
 }

@@ -5,7 +5,7 @@ import { Overlay } from '../../store/overlay.ts';
 import type { Entry, Range, Row, RowAddress } from '../../store/port.ts';
 import type { Reader, Writer } from '../../store/reader.ts';
 import type { ReplicaState } from './api.ts';
-import { outboxAddress, outboxRange, readOutboxRow, readState, STATE } from './rows.ts';
+import { outboxAddress, outboxRowsIn, readOutboxRow, readState, STATE } from './rows.ts';
 
 /** Effects of writes up to one of them, as last put together. Checked against what is stored before it is used. */
 interface Layer {
@@ -56,8 +56,8 @@ export class ReplicaView implements View {
   }
 
   private rebuilt(base: Reader, state: ReplicaState): Layer {
-    const { era, generation, shownSeq } = state;
-    const found = base.range(outboxRange(era, shownSeq + 1));
+    const { era, generation, shownSeq, lastSeq } = state;
+    const found = outboxRowsIn(base, era, shownSeq + 1, lastSeq);
     const layer: Layer = {
       overlay: new Overlay(NOTHING),
       era,
@@ -65,7 +65,7 @@ export class ReplicaView implements View {
       seq: shownSeq,
       value: undefined,
     };
-    for (const { row } of found) if (row) add(layer, row);
+    for (const row of found) add(layer, row);
     this.layer = layer;
     return layer;
   }

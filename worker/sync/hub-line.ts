@@ -1,0 +1,137 @@
+/** A line to the hub: one WebSocket for pushes, their answers, and hints. A request of HTTP costs a device several times as much. */
+import type { Exchange, ListenEvents } from '../../src/sync/device/transport.ts';
+import { SYNC_LIMITS } from '../../src/limits.ts';
+import type { DeviceId, LineCall, LineReply, Push, Pushed } from '../../src/sync/protocol.ts';
+
+/** As much of a WebSocket as is needed. */
+export type LineSocket = Pick<WebSocket, 'onopen' | 'onmessage' | 'onclose' | 'send' | 'close'>;
+
+export interface LineHost {
+  readonly connect: (url: string) => LineSocket;
+  /** Calls back when the device has lost its network: a socket would not notice for long. Returns the way not to. */
+  readonly whenOffline: (end: () => void) => () => void;
+}
+
+export interface HubLineOptions {
+  readonly host: LineHost;
+  readonly url: string;
+  readonly token: string;
+  readonly device: DeviceId;
+  /** How long an answer may take, ms. */
+  readonly deadlineMs: number;
+  readonly events: Pick<ListenEvents, 'onPoke' | 'onSign'>;
+  /** @param wasOpen false: the hub was not reached by it */
+  readonly onEnd: (wasOpen: boolean) => void;
+}
+
+/** It is there, or it is not: whoever waits for more has lost the time of a round trip many times over. */
+const OPENING_MS = 5000;
+
+interface Call {
+  readonly resolve: (exchange: Exchange<Pushed>) => void;
+  readonly reject: (reason: Error) => void;
+  readonly late: ReturnType<typeof setTimeout>;
+}
+
+export class HubLine {
+  private readonly options: HubLineOptions;
+  private readonly socket: LineSocket;
+  private readonly calls = new Map<number, Call>();
+  private readonly late: ReturnType<typeof setTimeout>;
+  private readonly forgetNetwork: () => void;
+  private state: 'opening' | 'open' | 'over' = 'opening';
+  private last = 0;
+
+  /** @throws as `connect` */
+  constructor(options: HubLineOptions) {
+    this.options = options;
+    const { host, url, token, device } = options;
+    this.socket = host.connect(url);
+    this.late = setTimeout(() => this.end(), OPENING_MS);
+    this.forgetNetwork = host.whenOffline(() => this.end());
+    this.socket.onopen = () => this.say({ open: { token, device } });
+    this.socket.onmessage = ({ data }) => this.hear(data);
+    this.socket.onclose = () => this.end();
+  }
+
+  /** Undefined: it is not open, or that is too much for it. Rejects when no answer came. */
+  push(message: Push): Promise<Exchange<Pushed>> | undefined {
+    if (this.state !== 'open') return undefined;
+    const n = ++this.last;
+    const text = JSON.stringify({ n, push: message } satisfies LineCall);
+    // A character takes three bytes at most.
+    if (text.length * 3 > SYNC_LIMITS.lineBytes) return undefined;
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => this.end(), this.options.deadlineMs);
+      this.calls.set(n, { resolve, reject, late });
+      this.socket.send(text);
+    });
+  }
+
+  /** What waits for an answer will get none. */
+  end(): void {
+    if (this.state === 'over') return;
+    const wasOpen = this.state === 'open';
+    this.state = 'over';
+    clearTimeout(this.late);
+    this.forgetNetwork();
+    this.socket.onclose = null;
+    this.socket.onmessage = null;
+    this.socket.onopen = null;
+    this.socket.close();
+    for (const { reject, late } of this.calls.values()) {
+      clearTimeout(late);
+      reject(new TypeError('The line to the hub broke off.'));
+    }
+    this.calls.clear();
+    this.options.onEnd(wasOpen);
+  }
+
+  private say(call: LineCall): void {
+    this.socket.send(JSON.stringify(call));
+  }
+
+  private hear(data: unknown): void {
+    const reply = replyIn(data);
+    const { events } = this.options;
+    if (!reply) this.end();
+    else if ('poke' in reply) events.onPoke(reply.poke);
+    else if ('beat' in reply) events.onSign();
+    else if ('opened' in reply) {
+      clearTimeout(this.late);
+      this.state = 'open';
+      events.onSign();
+    } else if ('pushed' in reply) this.answer(reply.n, { ok: true, value: reply.pushed });
+    else this.refuse(reply);
+  }
+
+  private refuse(reply: Extract<LineReply, { readonly refused: unknown }>): void {
+    const { n, refused: refusal, retryAfterSeconds } = reply;
+    // The hub has spoken: the next exchange finds out the same.
+    if (n === undefined) {
+      this.state = 'open';
+      this.end();
+      return;
+    }
+    const retry = retryAfterSeconds === undefined ? {} : { retryAfterMs: retryAfterSeconds * 1000 };
+    this.answer(n, { ok: false, refusal, ...retry });
+  }
+
+  private answer(n: number, exchange: Exchange<Pushed>): void {
+    const call = this.calls.get(n);
+    if (!call) return;
+    this.calls.delete(n);
+    clearTimeout(call.late);
+    call.resolve(exchange);
+  }
+}
+
+/** Undefined: whoever said that is no hub. */
+function replyIn(data: unknown): LineReply | undefined {
+  try {
+    const reply: unknown = JSON.parse(String(data));
+    return typeof reply === 'object' && reply !== null ? (reply as LineReply) : undefined;
+  } catch {
+    return undefined;
+  }
+}
