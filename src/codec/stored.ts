@@ -27,6 +27,7 @@ import {
   type Value,
 } from '../values/value.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';
+import { flat, PIECE_CHARS } from './flat.ts';
 import { parseJson, quote } from './json.ts';
 import { doubleText } from './number-text.ts';
 import { partsOfSet, setOfParts } from './stored-set.ts';
@@ -86,12 +87,16 @@ function refuseLength(): never {
 
 function storeArray(items: readonly Value[], context: StoreContext, depth: number): string {
   const inside = deeper(depth);
+  let whole = '';
   let text = '';
   for (const item of items) {
-    text += `${text && ','}${store(item, context, inside)}`;
-    if (text.length > LIMITS.documentBytes) refuseLength();
+    text += `${(text || whole) && ','}${store(item, context, inside)}`;
+    if (whole.length + text.length > LIMITS.documentBytes) refuseLength();
+    if (text.length < PIECE_CHARS) continue;
+    whole += flat(text);
+    text = '';
   }
-  return `[${text}]`;
+  return `[${whole}${text}]`;
 }
 
 function storeObject(object: ObjectValue, context: StoreContext, depth: number): string {
@@ -101,12 +106,16 @@ function storeObject(object: ObjectValue, context: StoreContext, depth: number):
 }
 
 function storeMembers(object: ObjectValue, context: StoreContext, depth: number): string {
+  let whole = '';
   let text = '';
   for (const [key, value] of object) {
-    text += `${text && ','}${quote(key)}:${store(value, context, depth)}`;
-    if (text.length > LIMITS.documentBytes) refuseLength();
+    text += `${(text || whole) && ','}${quote(key)}:${store(value, context, depth)}`;
+    if (whole.length + text.length > LIMITS.documentBytes) refuseLength();
+    if (text.length < PIECE_CHARS) continue;
+    whole += flat(text);
+    text = '';
   }
-  return text;
+  return whole + text;
 }
 
 function storeKinded(value: Kinded, context: StoreContext, depth: number): string {

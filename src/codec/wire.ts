@@ -20,6 +20,7 @@ import {
   type Value,
 } from '../values/value.ts';
 import { encodeBase64 } from './base64.ts';
+import { flat, PIECE_CHARS } from './flat.ts';
 import { quote } from './json.ts';
 import { doubleText } from './number-text.ts';
 
@@ -86,14 +87,18 @@ const wireDouble = (value: number): string =>
   Number.isFinite(value) ? doubleText(value) : `"${value}"`;
 
 function renderArray(items: readonly Value[], context: RenderContext, depth: number): string {
+  let whole = '';
   let text = '';
   for (const item of items) {
     const rendered = render(item, context, depth);
     if (rendered === undefined) continue;
-    text += text === '' ? rendered : `,${rendered}`;
-    if (text.length > LIMITS.answerChars) refuseLength();
+    text += text === '' && whole === '' ? rendered : `,${rendered}`;
+    if (whole.length + text.length > LIMITS.answerChars) refuseLength();
+    if (text.length < PIECE_CHARS) continue;
+    whole += flat(text);
+    text = '';
   }
-  return `[${text}]`;
+  return `[${whole}${text}]`;
 }
 
 /** Keys that begin with `@` would be read as escapes: such an object is wrapped. */
@@ -108,14 +113,19 @@ function renderObject(object: ObjectValue, context: RenderContext, depth: number
 }
 
 function renderMembers(object: ObjectValue, context: RenderContext, depth: number): string {
+  let whole = '';
   let text = '';
   for (const [key, value] of object) {
     const rendered = render(value, context, depth);
     if (rendered === undefined) continue;
-    text += text === '' ? `${quote(key)}:${rendered}` : `,${quote(key)}:${rendered}`;
-    if (text.length > LIMITS.answerChars) refuseLength();
+    text +=
+      text === '' && whole === '' ? `${quote(key)}:${rendered}` : `,${quote(key)}:${rendered}`;
+    if (whole.length + text.length > LIMITS.answerChars) refuseLength();
+    if (text.length < PIECE_CHARS) continue;
+    whole += flat(text);
+    text = '';
   }
-  return text;
+  return whole + text;
 }
 
 function renderKinded(value: Kinded, context: RenderContext, depth: number): string | undefined {
