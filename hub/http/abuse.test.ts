@@ -1,7 +1,8 @@
-/** Who means ill: threats T13, T14, T17, T21, and V1 of the design. */
+/** Who means ill: threats T13, T14, T17, T21, and V1 and V2 of the design. */
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
+import { LIMITS } from '../../src/limits.ts';
 import { openTestHub, type TestHub, type TestHubOptions } from '../testing/test-hub.ts';
 
 let hub: TestHub | undefined;
@@ -178,6 +179,23 @@ test('T21: no secret is logged, and what is logged stays on its line', async () 
   await expect.poll(() => logged().split('\n').length).toBeGreaterThan(5);
   expect(logged()).not.toContain(canary);
   for (const line of logged().trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
+});
+
+test('V2: others are answered while a body of 8 MB is read', async () => {
+  const { url, secret } = await open();
+  const part = '{"object":{"id":12345,"name":"abcdef","ok":true}}';
+  const count = Math.floor((LIMITS.requestBytes - 2) / (part.length + 1));
+  const body = `[${Array.from({ length: count }, () => part).join(',')}]`;
+  const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };
+  const large = { isAnswered: false };
+  const answer = fetch(url, { method: 'POST', headers, body }).finally(() => {
+    large.isAnswered = true;
+  });
+  let between = 0;
+  for (; !large.isAnswered; between += 1) expect((await fetch(`${url}/health`)).status).toBe(200);
+  expect((await answer).status).toBe(200);
+  // It is read in so many turns at least. At one go, two or three find their way while it comes.
+  expect(between).toBeGreaterThan(body.length / LIMITS.turnChars / 4);
 });
 
 test('V1: rates and concurrency answer 429 with Retry-After', async () => {
