@@ -139,30 +139,70 @@ test('compileRegex() bounds patterns and their counts', () => {
   expect(compileRegex(`${'('.repeat(500)}a${')'.repeat(500)}`)?.groupCount).toBe(500);
 });
 
-test('findMatches() takes time in proportion to the text, whatever the pattern', () => {
-  const stepsOf = (pattern: string, text: string): number => {
-    const regex = compileRegex(pattern);
-    let steps = 0;
-    const report = (count: number) => {
-      steps += count;
-    };
-    const found = regex && [...findMatches(regex, new Subject(text), { report })];
-    expect(found).toEqual([]);
-    return steps;
+/** Steps that all matches together take, or until so many are reached. */
+function stepsOf(pattern: string, text: string, most = Infinity): number {
+  const regex = compileRegex(pattern);
+  if (!regex) throw new Error(`${pattern} is none`);
+  let steps = 0;
+  const report = (count: number): void => {
+    steps += count;
+    if (steps > most) throw new RangeError('enough');
   };
-  for (const pattern of [
-    '(a+)+$',
-    '(a*)*b',
-    '(a|aa)+$',
-    '(a|a?)+b',
-    '(?:a?){20}a{20}b',
-    'a*a*a*a*b',
-  ]) {
-    const short = stepsOf(pattern, `${'a'.repeat(500)}!`);
-    const long = stepsOf(pattern, `${'a'.repeat(5000)}!`);
-    expect(short).toBeGreaterThan(500);
-    expect(long).toBeLessThan(short * 11);
+  const options = { report, groups: regex.groupCount };
+  for (const _ of findMatches(regex, new Subject(text), options)) continue;
+  return steps;
+}
+
+/** Patterns that take those who try one way after the other exponentially long, the letter of their texts, and what ends those. */
+const BOMBS: readonly (readonly [pattern: string, letter: string, end: string])[] = [
+  ['(a+)+$', 'a', '!'],
+  ['(a*)*b', 'a', '!'],
+  ['(a|a)*b', 'a', '!'],
+  ['(a|aa)+$', 'a', '!'],
+  ['(a|a?)+b', 'a', '!'],
+  ['(x+x+)+y', 'x', ''],
+  ['(x*x*)*y', 'x', ''],
+  ['((a+)+)+b', 'a', ''],
+  ['(?:(?:a|b)*)*c', 'a', ''],
+  ['^(([a-z])+.)+[A-Z]([a-z])+$', 'a', ''],
+  ['([a-zA-Z0-9._]+)*@', 'a', ''],
+  ['(.*)*=(.*)*;', 'a', ''],
+  ['a*a*a*a*b', 'a', ''],
+  ['(?:a?){20}a{20}b', 'a', '!'],
+  ['(?:a?){100}a{100}b', 'a', ''],
+  ['(?:a{1,30}){1,30}b', 'a', ''],
+  ['(?:.{0,40}){0,20}b', 'a', ''],
+  ['(a{0,50}?){1,20}b', 'a', ''],
+  ['(?i)(?:a|A|[aA])+\\bb', 'a', ''],
+  ['(?:a*b?)*c', 'a', ''],
+];
+
+test.each(BOMBS)('findMatches() of /%s/ takes steps in proportion to the text', (...bomb) => {
+  const [pattern, letter, end] = bomb;
+  const program = compileRegex(pattern)?.program ?? [];
+  const lengths = [500, 1000, 2000];
+  const steps = lengths.map((length) => stepsOf(pattern, letter.repeat(length) + end));
+  for (const [i, length] of lengths.entries()) {
+    const taken = steps[i] ?? 0;
+    expect(taken).toBeGreaterThan(length);
+    // Each instruction is entered once at each place, and counts a few times.
+    expect(taken).toBeLessThan(program.length * (length + 2) * 12);
+    const before = steps[i - 1];
+    if (before !== undefined) expect(taken).toBeLessThan(before * 2.1);
   }
+});
+
+test('findMatches() reports what it does while it looks: whoever counts can stop it', () => {
+  // Each match looks to the end of the text before it takes one letter.
+  const text = 'a'.repeat(20_000);
+  expect(() => stepsOf('a*b|a', text, 1_000_000)).toThrow('enough');
+  expect(stepsOf('a*b|a', 'a'.repeat(200))).toBeLessThan(200 * 200 * 12);
+});
+
+test('compileRegex() takes so many instructions, and none more', () => {
+  const of = (count: number) => compileRegex(`a{${count - 1}}`)?.program.length;
+  expect(of(LIMITS.regexInstructions)).toBe(LIMITS.regexInstructions);
+  expect(of(LIMITS.regexInstructions + 1)).toBeUndefined();
 });
 
 // What JavaScript and Java understand alike: turns of loops are never empty.
