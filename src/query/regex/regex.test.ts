@@ -169,7 +169,7 @@ const BOMBS: readonly (readonly [pattern: string, letter: string, end: string])[
   ['(.*)*=(.*)*;', 'a', ''],
   ['a*a*a*a*b', 'a', ''],
   ['(?:a?){20}a{20}b', 'a', '!'],
-  ['(?:a?){100}a{100}b', 'a', ''],
+  ['(?:a?){50}a{50}b', 'a', ''],
   ['(?:a{1,30}){1,30}b', 'a', ''],
   ['(?:.{0,40}){0,20}b', 'a', ''],
   ['(a{0,50}?){1,20}b', 'a', ''],
@@ -188,7 +188,7 @@ test.each(BOMBS)('findMatches() of /%s/ takes steps in proportion to the text', 
     // Each instruction is entered once at each place, and counts a few times.
     expect(taken).toBeLessThan(program.length * (length + 2) * 12);
     const before = steps[i - 1];
-    if (before !== undefined) expect(taken).toBeLessThan(before * 2.1);
+    if (before !== undefined) expect(taken).toBeLessThan(before * 2.2);
   }
 });
 
