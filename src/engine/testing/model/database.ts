@@ -10,7 +10,7 @@ import {
   Page,
   render,
 } from './values.ts';
-import { SetOf, type Fields, type Tuple, type Value } from './values.ts';
+import { SetOf, Silent, type Change, type Fields, type Tuple, type Value } from './values.ts';
 
 export interface Version {
   readonly ts: number;
@@ -71,20 +71,37 @@ export class Database {
   }
 
   documentsOf(collection: string): SetOf {
-    return new SetOf([false], false, (time) =>
-      this.refsAt(collection, time).map((ref) => ({ values: undefined, ref })),
-    );
+    const tuplesAt = (time: number) =>
+      this.refsAt(collection, time).map((ref) => ({ values: undefined, ref }));
+    return new SetOf([false], false, tuplesAt, () => this.changesOf(tuplesAt));
+  }
+
+  /** What differs from one commit to the next. */
+  changesOf(tuplesAt: (time: number) => readonly Tuple[]): readonly Change[] {
+    const versions = [...this.documents.values()].flat();
+    if (versions.some(({ fields }) => fields !== 'deleted' && fields.ttl))
+      throw new Silent('events of what ends');
+    const times = [...new Set(versions.map(({ ts }) => ts))].sort((a, b) => a - b);
+    return times.flatMap((ts) => {
+      const [before, now] = [tuplesAt(ts - 1), tuplesAt(ts)];
+      const change = (action: Change['action'], of: readonly Tuple[], other: readonly Tuple[]) =>
+        of
+          .filter((tuple) => !other.some((each) => isSame(each, tuple)))
+          .map((tuple) => ({ ts, action, tuple }));
+      return [...change('remove', before, now), ...change('add', now, before)];
+    });
   }
 
   match(index: IndexFields, terms: readonly Value[]): SetOf {
     const flags = [...index.values.map(({ reverse }) => reverse), false];
-    return new SetOf(flags, false, (time) => {
+    const tuplesAt = (time: number) => {
       if (terms.length !== index.terms.length) return [];
       const found = this.refsAt(index.collection, time).flatMap((ref) =>
         this.entries(index, ref, time).filter((entry) => compare(entry.terms, terms) === 0),
       );
       return found.map(({ tuple }) => tuple).sort((a, b) => compareTuples(a, b, flags));
-    });
+    };
+    return new SetOf(flags, false, tuplesAt, () => this.changesOf(tuplesAt));
   }
 
   /** Whether another document has an entry that this one has. */
@@ -124,6 +141,9 @@ export class Database {
     );
   }
 }
+
+const isSame = (a: Tuple, b: Tuple): boolean =>
+  compareRefs(a.ref, b.ref) === 0 && render(a.values ?? null) === render(b.values ?? null);
 
 const nameOf = ({ collection, id }: DocRef): string => `${collection}/${id}`;
 function refOf(name: string): DocRef {

@@ -1,7 +1,20 @@
 /** The reference model's evaluator: recursion over the wire query, one function for each form. */
 import { PartObject, type Part } from '../query-text.ts';
-import type { Database } from './database.ts';
-import { areCompatible, CHOICES, combined, distinct, pageOf, turned } from './sets.ts';
+import { covered, type Database } from './database.ts';
+import {
+  areCompatible,
+  between,
+  CHOICES,
+  combined,
+  distinct,
+  elementOf,
+  eventsPage,
+  filtered,
+  joined,
+  pageOf,
+  turned,
+  unitedChanges,
+} from './sets.ts';
 import {
   cleaned,
   compare,
@@ -18,6 +31,7 @@ import {
   Silent,
   wellFormed,
   Moment,
+  type Change,
   type Fields,
   type Members,
   type Value,
@@ -160,6 +174,10 @@ export class Model {
     this.database.write(target, this.commitTs, 'deleted');
   }
 
+  changesOf(tuplesAt: SetOf['tuplesAt']): readonly Change[] {
+    return this.database.changesOf(tuplesAt);
+  }
+
   setOf(part: PartObject, terms: readonly Value[]): SetOf {
     const name = memberOf(part, 'index');
     const index = this.database.indexes.find((each) => each.name === name);
@@ -253,6 +271,11 @@ class Call {
     return this.model.one(memberOf(lambda, 'expr'), scope, this.place(key, 'expr'));
   }
 
+  /** The same form, seen at a time. */
+  seenAt(time: number): Call {
+    return new Call(this.model, this.part, { ...this.scope, time }, this.at);
+  }
+
   iterable(key: string): SetOf | readonly Value[] {
     const found = this.arguments({ [key]: any })[key] ?? null;
     if (found instanceof SetOf || isList(found)) return found;
@@ -321,7 +344,11 @@ const algebra =
   (call) => {
     const sets = call.arguments({ [op]: some(set) })[op] ?? [];
     if (!areCompatible(sets)) throw new Fault('invalid argument', call.place(op));
-    return combined(sets, CHOICES[op] as (typeof CHOICES)[string]);
+    const changesOf =
+      op === 'union'
+        ? () => unitedChanges(sets)
+        : ({ tuplesAt }: SetOf) => call.model.changesOf(tuplesAt);
+    return combined(sets, CHOICES[op] as (typeof CHOICES)[string], changesOf);
   };
 
 const logic =
@@ -357,9 +384,51 @@ function paginate(call: Call): Value {
     size?: bigint;
   } & Record<string, Value | undefined>;
   if (target instanceof DocRef) throw new Silent('pages of one document');
+  if (call.has('events')) return events(call, target, Number(size), given, side);
   const cursor =
     given === undefined ? undefined : ({ side, given: isList(given) ? given : [given] } as const);
   return pageOf(target, call.scope.time, Number(size), cursor);
+}
+
+function events(
+  call: Call,
+  target: SetOf,
+  size: number,
+  given: Value | undefined,
+  side: 'before' | 'after',
+): Value {
+  if (target.flags.length === 0) throw new Silent('events of joins by a lambda');
+  if (!target.changes) throw new Fault('invalid argument', call.at);
+  if (given !== undefined && typeof given !== 'bigint') throw new Silent('cursors of events');
+  const { time, isPast } = call.scope;
+  const changes = target.changes().filter(({ ts }) => !isPast || ts <= time);
+  return eventsPage(changes, size, given === undefined ? given : { side, at: Number(given) });
+}
+
+const asList = (value: Value): readonly Value[] => (isList(value) ? value : [value]);
+
+function filterSet(call: Call, collection: SetOf): SetOf {
+  return filtered(collection, (tuple, time) => {
+    const kept = call.seenAt(time).apply('filter', elementOf(tuple));
+    if (typeof kept !== 'boolean') throw new Silent('filters of sets that are no Boolean');
+    return kept;
+  });
+}
+
+function join(call: Call): Value {
+  const { join: source } = call.arguments({ join: set });
+  if (source.flags.length === 0) throw new Silent('joins of joins by a lambda');
+  const target = call.raw('with') as PartObject;
+  const name = memberOf(target, 'index');
+  if (name !== null) {
+    const match = (terms: readonly Value[]) => call.model.setOf(target, terms);
+    return joined(source, match([]).flags, (tuple) => match(covered(tuple)));
+  }
+  return joined(source, [], (tuple) => {
+    const found = call.apply('with', elementOf(tuple));
+    if (found instanceof SetOf) return found;
+    throw new Silent('joins with what is no set');
+  });
 }
 
 const FORMS: Readonly<Record<string, Form>> = {
@@ -430,7 +499,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   '@ts': (call) => new Moment(Date.parse(textIn(call.raw('@ts'))) * 1000),
   filter: (call) => {
     const { collection } = call.arguments({ collection: any });
-    if (collection instanceof SetOf) throw new Silent('sets that are filtered');
+    if (collection instanceof SetOf) return filterSet(call, collection);
     const checked = listOrPage(collection, call.place('collection'));
     const faults: Fault[] = [];
     const kept = (checked instanceof Page ? checked.data : checked).filter((each, i) => {
@@ -466,6 +535,11 @@ const FORMS: Readonly<Record<string, Form>> = {
   union: algebra('union'),
   intersection: algebra('intersection'),
   difference: algebra('difference'),
+  range: (call) => {
+    const { range, from, to } = call.arguments({ range: set, from: any, to: any });
+    return between(range, asList(from), asList(to));
+  },
+  join,
   distinct: (call) => {
     const found = call.iterable('distinct');
     if (found instanceof SetOf) return distinct(found);

@@ -29,11 +29,14 @@ export class ModelQueries {
   readonly times: number[] = [];
   /** When the query will be asked. */
   now = 0;
+  /** Without it the events of sets can be told. */
+  private readonly hasTtl: boolean;
   private names: (readonly [string, Kind])[] = [];
 
   constructor(dice: Dice, indexes: readonly IndexFields[]) {
     this.dice = dice;
     this.indexes = indexes;
+    this.hasTtl = dice.chance(0.5);
   }
 
   query(): Part {
@@ -47,8 +50,10 @@ export class ModelQueries {
       return form({ at: this.time(), expr: read });
     }
     if (choice < 0.45) return this.got();
-    if (choice < 0.65) return this.compared();
-    return choice < 0.85 ? this.page(0) : this.make(dice.pick(KINDS), 0);
+    if (choice < 0.6) return this.compared();
+    if (choice < 0.7) return this.turned();
+    if (choice < 0.75) return this.events();
+    return choice < 0.87 ? this.page(0) : this.make(dice.pick(KINDS), 0);
   }
 
   /** What a database begins with: several documents with values in common. */
@@ -74,6 +79,29 @@ export class ModelQueries {
     const exact = [dice.below(2), this.leafOrForm('ref', DEPTH_MAX)];
     const cursor = { [dice.pick(['after', 'before'])]: dice.chance(0.7) ? exact : [dice.below(3)] };
     return form({ paginate: set, ...(dice.chance(0.6) && cursor), size: 1 + dice.below(3) });
+  }
+
+  /** Sets read from their end, one in the other, at exact places: several documents have the same values. */
+  private turned(): Part {
+    const { dice } = this;
+    const match = (): Part => form({ match: form({ index: 'i0' }), terms: dice.below(2) });
+    let set = dice.chance(0.5) ? match() : form({ union: [match(), match()] });
+    for (const op of dice.some(4, () => dice.pick(['reverse', 'distinct']))) {
+      set = form({ [op]: set });
+    }
+    if (dice.chance(0.4)) return form({ get: set });
+    const exact = [dice.below(2), this.leafOrForm('ref', DEPTH_MAX)];
+    const side = dice.pick(['after', 'before']);
+    return form({ paginate: set, [side]: dice.chance(0.9) ? exact : [2], size: 1 + dice.below(3) });
+  }
+
+  private events(): Part {
+    const { dice } = this;
+    const members: [string, Part][] = [['paginate', this.set(1)]];
+    if (dice.chance(0.5)) members.push([dice.pick(['after', 'before']), this.time()]);
+    members.push(['events', true]);
+    if (dice.chance(0.5)) members.push(['size', dice.pick([0, 1, 2, 3, 5, 64, -1])]);
+    return new PartObject(members);
   }
 
   /** By ref, or the first of a set. */
@@ -229,10 +257,39 @@ export class ModelQueries {
         () => form({ [dice.pick(['union', 'intersection', 'difference'])]: some }),
         () => form({ distinct: some[0] ?? null }),
         () => form({ reverse: some[0] ?? null }),
+        () => form({ range: some[0] ?? null, from: this.bound(), to: this.bound() }),
+        () => form({ filter: this.keeping(), collection: some[0] ?? null }),
+        () => form({ join: some[0] ?? null, with: this.leading() }),
       ])();
     }
     if (dice.chance(0.25)) return form({ documents: form({ collection: 'c' }) });
     return this.matchOf(dice.pick(this.indexes));
+  }
+
+  private bound(): Part {
+    return this.dice.chance(0.15) ? [] : this.cursor();
+  }
+
+  /** A predicate that every element can be given. */
+  private keeping(): Part {
+    const { dice } = this;
+    const operands = [form({ var: 'x' }), dice.chance(0.8) ? dice.below(2) : this.scalar()];
+    const test = dice.pick<() => Part>([
+      () => form({ equals: operands }),
+      () => form({ lt: dice.chance(0.5) ? operands : operands.toReversed() }),
+      () => form({ exists: this.leafOrForm('ref', DEPTH_MAX) }),
+      () => true,
+    ])();
+    return form({ lambda: 'x', expr: dice.chance(0.3) ? form({ not: test }) : test });
+  }
+
+  /** Where elements of a join lead. */
+  private leading(): Part {
+    const { dice } = this;
+    const index = form({ index: dice.pick(this.indexes).name });
+    if (dice.chance(0.5)) return index;
+    const terms = dice.chance(0.8) ? form({ var: 'x' }) : dice.below(2);
+    return form({ lambda: 'x', expr: form({ match: index, terms }) });
   }
 
   private matchOf(index: IndexFields): Part {
@@ -325,7 +382,8 @@ export class ModelQueries {
       ([key, each]) => [key, dice.chance(0.2) ? null : each] as const,
     );
     const data = form({ object: new PartObject(members) });
-    const params = dice.chance(0.2) ? form({ data, ttl: this.ttl() }) : form({ data });
+    const params =
+      this.hasTtl && dice.chance(0.3) ? form({ data, ttl: this.ttl() }) : form({ data });
     return form({ [verb]: target, params: form({ object: params }) });
   }
 

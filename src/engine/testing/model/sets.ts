@@ -1,6 +1,7 @@
 /** Algebra and pages of the model's sets. */
-import { compareCovered, covered } from './database.ts';
-import { compare, compareRefs, DocRef, Page, SetOf, type Tuple, type Value } from './values.ts';
+import { compareCovered, compareTuples, covered } from './database.ts';
+import { compare, compareRefs, DocRef, Page, render, SetOf, Silent } from './values.ts';
+import type { Change, Members, Tuple, Value } from './values.ts';
 
 /** Neighbours agree on the directions that both have. */
 export function areCompatible(sets: readonly SetOf[]): boolean {
@@ -24,6 +25,28 @@ const runsOf = (tuples: readonly Tuple[], flags: readonly boolean[]): Tuple[][] 
 
 /** Runs of equal values of all members; `chosen` says which of them stays, by their lengths. */
 export function combined(
+  sets: readonly SetOf[],
+  chosen: (lengths: readonly number[]) => number | undefined,
+  changesOf: (set: SetOf) => readonly Change[],
+): SetOf {
+  const known = sets.map(knownShape);
+  const combination = combinedPlain(known, chosen);
+  const { flags, isTurned, tuplesAt } = combination;
+  return known.every(({ changes }) => changes)
+    ? new SetOf(flags, isTurned, tuplesAt, () => changesOf(combination))
+    : combination;
+}
+
+/** Of a union each coming and going of any member. */
+export const unitedChanges = (sets: readonly SetOf[]): readonly Change[] => [
+  ...new Map(
+    sets
+      .flatMap((set) => set.changes?.() ?? [])
+      .map((each) => [`${each.ts} ${each.action} ${render(eventOf(each))}`, each]),
+  ).values(),
+];
+
+function combinedPlain(
   sets: readonly SetOf[],
   chosen: (lengths: readonly number[]) => number | undefined,
 ): SetOf {
@@ -60,13 +83,108 @@ export const CHOICES: Readonly<Record<string, (lengths: readonly number[]) => nu
       first > 0 && others.every((length) => length === 0) ? 0 : undefined,
   };
 
-export const distinct = (set: SetOf): SetOf =>
-  new SetOf(set.flags, set.isTurned, (time) =>
-    runsOf(set.tuplesAt(time), set.flags).map((run) => run[0] as Tuple),
+export const distinct = (set: SetOf): SetOf => {
+  const { flags, isTurned, tuplesAt, changes } = knownShape(set);
+  const firsts = (time: number) => runsOf(tuplesAt(time), flags).map((run) => run[0] as Tuple);
+  return new SetOf(flags, isTurned, firsts, changes);
+};
+
+/** One after another may not be told apart by what is not known of it. */
+function knownShape(set: SetOf): SetOf {
+  if (set.flags.length === 0) throw new Silent('what is made of joins by a lambda');
+  return set;
+}
+
+/** Both bounds belong to it. */
+export const between = (set: SetOf, from: readonly Value[], to: readonly Value[]): SetOf =>
+  filtered(
+    knownShape(set),
+    (tuple) =>
+      (from.length === 0 || !isBefore(tuple, set, from)) &&
+      (to.length === 0 || isBefore(tuple, set, to) || isNamed(tuple, set, to)),
   );
+
+export const filtered = (set: SetOf, keeps: (tuple: Tuple, time: number) => boolean): SetOf =>
+  new SetOf(set.flags, set.isTurned, (time) =>
+    set.tuplesAt(time).filter((tuple) => keeps(tuple, time)),
+  );
+
+/** Each value of the targets once, with the first document that has it. */
+export const joined = (
+  source: SetOf,
+  flags: readonly boolean[],
+  targetOf: (tuple: Tuple) => SetOf,
+): SetOf => {
+  const tuplesAt = (time: number) => {
+    const targets = source.tuplesAt(time).map(targetOf);
+    const own = targets[0]?.flags ?? [];
+    const all = targets.flatMap((target) => target.tuplesAt(time));
+    all.sort((a, b) => compareTuples(a, b, own));
+    return runsOf(all, own).map((run) => run[0] as Tuple);
+  };
+  const untold = (): never => {
+    throw new Silent('events of joins');
+  };
+  return new SetOf(flags, false, tuplesAt, source.changes && untold);
+};
+
+/** An end of a range names all that begins with it. */
+function isNamed(tuple: Tuple, set: SetOf, given: readonly Value[]): boolean {
+  const arity = Math.max(1, set.flags.length - 1);
+  const cursor = given.slice(0, set.flags.length === 1 ? 1 : arity + 1);
+  const values = covered(tuple);
+  const isPrefix = (part: readonly Value[]) =>
+    compareCovered(values.slice(0, part.length), part, set.flags) === 0;
+  if (cursor.length <= arity) return isPrefix(cursor);
+  const last = cursor[arity] ?? null;
+  return (
+    last instanceof DocRef && isPrefix(cursor.slice(0, arity)) && compareRefs(tuple.ref, last) === 0
+  );
+}
+
+export const eventOf = ({ ts, action, tuple }: Change): Members => {
+  const members = new Map<string, Value>([
+    ['ts', BigInt(ts)],
+    ['action', action],
+    ['document', tuple.ref],
+  ]);
+  return tuple.values ? members.set('data', tuple.values) : members;
+};
+
+const compareChanges = (a: Change, b: Change): number =>
+  a.ts - b.ts ||
+  Number(a.action === 'add') - Number(b.action === 'add') ||
+  compareRefs(a.tuple.ref, b.tuple.ref) ||
+  compare(a.tuple.values ?? [], b.tuple.values ?? []);
+
+/** @param at of the cursor: a time */
+export function eventsPage(
+  changes: readonly Change[],
+  size: number,
+  cursor: { readonly side: 'before' | 'after'; readonly at: number } | undefined,
+): Page {
+  const all = changes.toSorted(compareChanges);
+  const echo: Value | undefined =
+    cursor &&
+    new Map<string, Value>([
+      ['ts', BigInt(cursor.at)],
+      ['action', 'add'],
+    ]);
+  const place = cursor ? all.filter(({ ts }) => ts < cursor.at).length : 0;
+  const isBackward = cursor?.side === 'before';
+  if (size === 0) return new Page(echo, echo, []);
+  if (size < 0) return new Page(isBackward ? undefined : echo, isBackward ? echo : undefined, []);
+  const start = isBackward ? Math.max(0, place - size) : place;
+  const page = all.slice(start, isBackward ? place : place + size).map(eventOf);
+  const next = all[place + size];
+  return isBackward
+    ? new Page(start > 0 ? page[0] : undefined, echo, page)
+    : new Page(echo, next && eventOf(next), page);
+}
 
 /** The ref of a set without values becomes a value that is turned round. */
 export const turned = (set: SetOf): SetOf => {
+  knownShape(set);
   const values = set.flags.length === 1 ? set.flags : set.flags.slice(0, -1);
   return new SetOf([...values.map((flag) => !flag), false], !set.isTurned, (time) =>
     set.tuplesAt(time).toReversed(),
@@ -108,6 +226,7 @@ export function pageOf(set: SetOf, time: number, size: number, cursor: Cursor | 
   if (size < 0 || (side === 'before' && given?.length === 0)) {
     return new Page(echo('before'), echo('after'), []);
   }
+  if (given && set.flags.length === 0) throw new Silent('cursors of joins by a lambda');
   const tuples = set.tuplesAt(time);
   if (side === 'after') {
     const rest =

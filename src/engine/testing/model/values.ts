@@ -59,20 +59,31 @@ export interface Tuple {
   readonly ref: DocRef;
 }
 
+/** A tuple came to a set, or went. */
+export interface Change {
+  readonly ts: number;
+  readonly action: 'add' | 'remove';
+  readonly tuple: Tuple;
+}
+
 /** What a set holds at a time, in its order. */
 export class SetOf {
-  /** Directions of the covered values, then of the ref. */
+  /** Directions of the covered values, then of the ref. Empty: not known, of a join by a lambda. */
   readonly flags: readonly boolean[];
   readonly isTurned: boolean;
   readonly tuplesAt: (time: number) => readonly Tuple[];
+  /** In no order; undefined: it has no history. */
+  readonly changes: (() => readonly Change[]) | undefined;
   constructor(
     flags: readonly boolean[],
     isTurned: boolean,
     tuplesAt: (time: number) => readonly Tuple[],
+    changes?: () => readonly Change[],
   ) {
     this.flags = flags;
     this.isTurned = isTurned;
     this.tuplesAt = tuplesAt;
+    this.changes = changes;
   }
 }
 
