@@ -33,6 +33,7 @@ export function createSyncRoute(
     engine: hub.engine,
     clock: hub.http.clock,
     onCommit: hub.onCommit,
+    pause: () => new Promise((resolve) => setImmediate(resolve)),
     ...(queryTimeoutMs !== undefined && { queryTimeoutMs }),
   });
   return {

@@ -6,6 +6,7 @@ import type {
   Durability,
   EntrySpace,
   Range,
+  Row,
   RowAddress,
   Store,
   TrackedSpace,
@@ -124,6 +125,8 @@ export interface CommitNotice {
   readonly rows: readonly { readonly space: TrackedSpace; readonly key: Key }[];
   /** Entries added or removed. */
   readonly entries: readonly { readonly space: EntrySpace; readonly key: Key }[];
+  /** What it wrote into the log of changes; left out where there is none, and when another process committed. */
+  readonly logged?: readonly Row[];
 }
 
 export interface View {

@@ -28,6 +28,15 @@ export interface Transacted<T> {
   readonly retries: number;
 }
 
+interface InFlight {
+  readonly changes: Changes;
+  readonly head: Row;
+  /** Rows of the log of changes. */
+  readonly logged: readonly Row[] | undefined;
+}
+
+const NOTHING_IN_FLIGHT = { changes: undefined, logged: undefined };
+
 const HOT = { spaces: HOT_SPACES };
 
 const GROUP_JOBS_MAX = 256;
@@ -47,7 +56,7 @@ export class Transactor {
   /** Tells commits of this engine from those of others at the same time. */
   private readonly signature: string;
   private commits = 0;
-  private inFlight: { readonly changes: Changes; readonly head: Row } | undefined = undefined;
+  private inFlight: InFlight | undefined = undefined;
   /** The head as last seen in a transaction. */
   private seen: { readonly row: Row | undefined; readonly head: Head } | undefined = undefined;
   private readonly listeners = new Set<(notice: CommitNotice) => void>();
@@ -304,19 +313,21 @@ export class Transactor {
     const puts = group.writes.puts.map((put) =>
       put.space === 'documents' && added.has(put.row.key) ? { ...put, isNew: true } : put,
     );
-    if (this.logsChanges) puts.push(...changeRows(group.writes, before, group.ts));
+    const logged = this.logsChanges ? changeRows(group.writes, before, group.ts) : undefined;
+    if (logged) puts.push(...logged);
     puts.push({ space: HEAD.space, row: head });
     tx.apply({ puts, deletes: group.writes.deletes });
-    this.inFlight = { changes, head };
+    this.inFlight = { changes, head, logged: logged?.map(({ row }) => row) };
   }
 
   /** The commit is durable: caches and listeners hear of it, callers get their answers. */
   private finish(group: Group, retries: number): void {
-    const changes = group.writes ? this.inFlight?.changes : undefined;
+    const { changes, logged } = (group.writes && this.inFlight) || NOTHING_IN_FLIGHT;
     this.inFlight = undefined;
     if (changes) {
       this.cache.advance(changes);
-      this.tell(noticeOf(changes, group.members));
+      const notice = noticeOf(changes, group.members);
+      this.tell(logged ? { ...notice, logged } : notice);
     }
     this.queue.unshift(...group.rest);
     for (const { job, outcome, committed } of group.members) {

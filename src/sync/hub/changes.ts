@@ -8,6 +8,7 @@ import { eachElement } from '../../query/gather.ts';
 import { readSafeInt64 } from '../../codec/ordered-bytes.ts';
 import type { DatabaseId, Micros } from '../../values/value.ts';
 import { recordIn } from './device-rows.ts';
+import type { RecentChanges } from './recent-changes.ts';
 
 export interface ChangesAsked {
   readonly database: DatabaseId;
@@ -17,6 +18,7 @@ export interface ChangesAsked {
   readonly head: Micros;
   /** About so much of documents. */
   readonly bytes: number;
+  readonly recent?: Pick<RecentChanges, 'between'> | undefined;
   /** Whether a change concerns the device; the others are passed over. */
   readonly concerns: (change: LoggedChange) => boolean;
 }
@@ -38,13 +40,14 @@ const CHUNK = 256;
 export function changesSince(reader: Reader, asked: ChangesAsked): ChangesFound {
   const { database, since, head, concerns } = asked;
   const rows = new Map<Key, Row | undefined>();
+  const known = asked.recent?.between(database, since, head)?.map((row) => ({ key: row.key, row }));
   let bytes = 0;
   let commits = 0;
   // The end is part of the question: what is known of it stays true when more is written.
   const upper = changeKey(database, head + 1);
   let until = since;
   for (let lower = changeKey(database, since + 1), limit = CHUNK; ; limit = CHUNK * 8) {
-    const found = reader.range({ ...IN_LOG, lower, upper, limit });
+    const found = known ?? reader.range({ ...IN_LOG, lower, upper, limit });
     const changed = found.map(({ row }) =>
       row ? readChanges(database, row).filter(concerns) : [],
     );
@@ -69,7 +72,7 @@ export function changesSince(reader: Reader, asked: ChangesAsked): ChangesFound 
     }
     commits += found.length;
     const last = found.at(-1);
-    if (!last || found.length < limit) return { rows, until: head, bytes };
+    if (known || !last || found.length < limit) return { rows, until: head, bytes };
     if (commits >= SYNC_LIMITS.pullCommits) return { rows, until, bytes };
     lower = (last.key + '\0') as Key;
   }

@@ -3,6 +3,7 @@ import { after, metaKey, syncKey, type Key } from '../../codec/key.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import type { Range, Row, RowAddress } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
+import { eachElement } from '../../query/gather.ts';
 import type { DatabaseId, Micros } from '../../values/value.ts';
 import { SyncRefused } from '../messages.ts';
 import type { DeviceId, Epoch, Verdict } from '../protocol.ts';
@@ -123,26 +124,47 @@ export function verdictsAbove(
   reader: Reader,
   database: DatabaseId,
   device: DeviceId,
-  settled: number,
+  { settled, lastSeq }: { readonly settled: number; readonly lastSeq: number },
 ): readonly Verdict[] {
-  const all = syncKey('verdict', database, device);
+  const verdicts: Verdict[] = [];
+  let chars = 0;
+  for (const row of verdictRows(reader, database, device, settled + 1, lastSeq)) {
+    chars += row.value.length;
+    if (verdicts.length > 0 && chars > SYNC_LIMITS.pullVerdictChars) break;
+    verdicts.push(readRecord(row) as Verdict);
+  }
+  return verdicts;
+}
+
+/** So many are asked for one by one: those of a moment ago are at hand by their keys. */
+const FEW = 16;
+
+function verdictRows(
+  reader: Reader,
+  database: DatabaseId,
+  device: DeviceId,
+  first: number,
+  last: number,
+): readonly Row[] {
+  if (last < first) return [];
+  if (last - first < FEW) {
+    const keys = Array.from({ length: last - first + 1 }, (_, i) =>
+      verdictKey(database, device, first + i),
+    );
+    return eachElement(keys, (key) => reader.row({ space: 'sync', key })).flatMap(
+      (row) => row ?? [],
+    );
+  }
   const range: Range = {
     space: 'sync',
     by: 'key',
-    lower: syncKey('verdict', database, device, settled + 1),
-    upper: after(all),
+    lower: verdictKey(database, device, first),
+    upper: after(syncKey('verdict', database, device)),
     reverse: false,
     limit: SYNC_LIMITS.pullVerdicts,
     rows: true,
   };
-  const verdicts: Verdict[] = [];
-  let chars = 0;
-  for (const { row } of reader.range(range)) {
-    chars += row?.value.length ?? 0;
-    if (verdicts.length > 0 && chars > SYNC_LIMITS.pullVerdictChars) break;
-    if (row) verdicts.push(readRecord(row) as Verdict);
-  }
-  return verdicts;
+  return reader.range(range).flatMap(({ row }) => row ?? []);
 }
 
 /** Of a list in `sync`: only this room writes them, so what is read there is what was put there. @throws Suspended */

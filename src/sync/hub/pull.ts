@@ -16,6 +16,7 @@ import { actorOf, askerOf, ownerOf, type Asker, type AskerHost, type Exchange } 
 import { answerOf, askedSet, hasNothing, isHeld, type AskedSet } from './asked-sets.ts';
 import { changesSince, collectionOfChange, horizonIn, type ChangesFound } from './changes.ts';
 import { requireDeviceIn, requireEpoch, verdictsAbove, type DeviceRecord } from './device-rows.ts';
+import type { RecentChanges } from './recent-changes.ts';
 import { Rights } from './rights.ts';
 import { schemaFor } from './schema-stream.ts';
 import { NO_SCOPE, ScopeFacts, scopeIn, widened, type Scope } from './scope.ts';
@@ -46,6 +47,11 @@ interface Ground {
   readonly device: DeviceRecord;
   readonly sets: readonly AskedSet[];
   readonly scope: Scope | undefined;
+  readonly recent: RecentChanges | undefined;
+}
+
+export interface PullHost extends AskerHost {
+  readonly recent?: RecentChanges | undefined;
 }
 
 /** @throws Suspended, SyncRefused */
@@ -53,7 +59,7 @@ export function attemptPull(
   message: Pull,
   exchange: Exchange,
   input: AttemptInput,
-  host: AskerHost,
+  host: PullHost,
 ): AttemptResult<PullOutcome> {
   const ground = groundOf(message, exchange, input, host);
   const { reader, asker, database, device } = ground;
@@ -62,7 +68,10 @@ export function attemptPull(
   const schema = schemaFor(reader, asker, sets, host.sha256);
   const scope = scopeAfter(ground, caughtUp, isUnsure);
   const settled = Math.max(message.settled, device.forgotten);
-  const verdicts = verdictsAbove(reader, database, message.device, settled);
+  const verdicts = verdictsAbove(reader, database, message.device, {
+    settled,
+    lastSeq: device.lastSeq,
+  });
   const pulled: Pulled = {
     epoch: message.epoch,
     cursor: caughtUp.until,
@@ -80,7 +89,7 @@ export function attemptPull(
   return { value, ts: input.head, keep: false };
 }
 
-function groundOf(message: Pull, exchange: Exchange, input: AttemptInput, host: AskerHost): Ground {
+function groundOf(message: Pull, exchange: Exchange, input: AttemptInput, host: PullHost): Ground {
   const { writer: reader } = input;
   requireEpoch(reader, message.epoch);
   const watched = new WatchedReader(reader, Math.max(exchange.started, input.head));
@@ -92,7 +101,9 @@ function groundOf(message: Pull, exchange: Exchange, input: AttemptInput, host: 
   const mayReadOf = (collection: CollectionId) => rights.mayReadOf(collection);
   const sets = eachElement(message.sets, (set) => askedSet({ context, session, mayReadOf }, set));
   const scope = scopeIn(reader, database, message.device);
-  return { message, input, reader, watched, asker, rights, database, device, sets, scope };
+  const { recent } = host;
+  const found = { reader, watched, asker, rights, database, device, sets, scope };
+  return { message, input, recent, ...found };
 }
 
 interface CaughtUp extends ChangesFound {
@@ -112,7 +123,7 @@ const OF_RIGHTS: ReadonlySet<CollectionId> = new Set([
 ]);
 
 function changesFor(ground: Ground): CaughtUp {
-  const { message, input, reader, database, sets, scope } = ground;
+  const { message, input, reader, database, sets, scope, recent } = ground;
   const since = cursorOf(ground);
   if (since === undefined)
     return { rows: new Map(), until: input.head, bytes: 0, since, isScopeMet: false };
@@ -123,7 +134,8 @@ function changesFor(ground: Ground): CaughtUp {
     isScopeMet ||= OF_RIGHTS.has(collectionOfChange(change)) || facts.isMetBy(change);
     return parts.some((part) => isHeld(part, change));
   };
-  const asked = { database, since, head: input.head, bytes: message.maxBytes, concerns };
+  const { head } = input;
+  const asked = { database, since, head, bytes: message.maxBytes, concerns, recent };
   return { ...changesSince(reader, asked), since, isScopeMet };
 }
 

@@ -36,7 +36,8 @@ import { bring, Courier, nextPull } from './courier.ts';
 import { attemptCheck, CHECK_START, differingIn, settled, type CheckSlice } from './check.ts';
 import { deviceIn, deviceRow, epochIn, requireDeviceIn, requireEpoch } from './device-rows.ts';
 import { Pokes } from './pokes.ts';
-import { attemptPull } from './pull.ts';
+import { attemptPull, type PullHost } from './pull.ts';
+import { RecentChanges } from './recent-changes.ts';
 import { judgeAll } from './judge-all.ts';
 import type { PushHost } from './push.ts';
 import { isSameScope, NO_SCOPE, scopeIn, scopeRow, type Scope } from './scope.ts';
@@ -48,6 +49,8 @@ export interface SyncHubOptions extends AskerHost {
   /** Commits of this process and of others on the same store; those of `engine` when left out. */
   readonly onCommit?: (listener: (notice: CommitNotice) => void) => () => void;
   readonly queryTimeoutMs?: number;
+  /** Lets what is under way go on: who waits for a hint gets it before who pushed is told what he knows. */
+  readonly pause?: () => Promise<void>;
 }
 
 /** Messages are taken as they came: JSON, of any shape. Rejects when the store fails, or the hub itself. */
@@ -81,6 +84,7 @@ class Hub implements SyncHub {
   private readonly options: SyncHubOptions;
   private readonly pokes = new Pokes();
   private readonly pushHost: PushHost & AskerHost;
+  private readonly pullHost: PullHost;
   private readonly stop: () => void;
 
   constructor(options: SyncHubOptions) {
@@ -90,7 +94,12 @@ class Hub implements SyncHub {
     const troubles = new Troubles();
     this.pushHost = { ...options, transactions, clock, sha256, queryTimeoutMs, troubles };
     const listen = options.onCommit ?? ((listener) => engine.onCommit(listener));
-    this.stop = listen((notice) => this.pokes.noteCommit(notice));
+    const recent = new RecentChanges();
+    this.pullHost = { ...options, recent };
+    this.stop = listen((notice) => {
+      recent.note(notice);
+      this.pokes.noteCommit(notice);
+    });
   }
 
   close(): void {
@@ -173,6 +182,7 @@ class Hub implements SyncHub {
     { device, settled }: Push,
     database: DatabaseId,
   ): Promise<Brought | undefined> {
+    await this.options.pause?.();
     const next = this.pokes.nextPull({ database, device });
     return next && bring({ ...next, settled }, (message) => this.pull(secret, message));
   }
@@ -182,7 +192,7 @@ class Hub implements SyncHub {
       const pull = readPull(message);
       const exchange = this.begin(secret);
       const { value } = await this.options.engine.transactions.read((input) =>
-        attemptPull(pull, exchange, input, this.options),
+        attemptPull(pull, exchange, input, this.pullHost),
       );
       await this.keepScope(pull.device, value);
       this.pokes.notePull(pull.device, value, nextPull(pull, value.pulled));
