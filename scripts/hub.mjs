@@ -1,7 +1,8 @@
 // `npm run hub -- --port 8443`: the hub, from this checkout. Everything after `--` goes to `burrow hub`; another command, to `burrow`.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ensureNode, ensurePackages, runMain } from './setup.mjs';
+import { ensureHubPackages } from './hub-packages.mjs';
+import { ensureNode, runMain } from './setup.mjs';
 
 const COMMANDS = new Set([
   'hub',
@@ -17,7 +18,7 @@ const COMMANDS = new Set([
 
 await runMain(async () => {
   ensureNode();
-  ensurePackages();
+  ensureHubPackages();
   const { bundleHub, hubFolder } = await import('./bundle-hub.mjs');
   await bundleHub(hubFolder, { packages: 'outside' });
   const given = process.argv.slice(2);

@@ -14,28 +14,39 @@ const say = (sentence) => console.log(`[burrow] ${sentence}`);
 
 const isRoot = () => process.getuid?.() === 0;
 
-/** @param {string} command @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
-const succeeds = (command, args, env = process.env) =>
+/** @param {string} command @param {string[]} args @param {{ env?: NodeJS.ProcessEnv; cwd?: string }} [options] */
+export const succeeds = (command, args, { env = process.env, cwd = root } = {}) =>
   spawnSync(command, args, {
-    cwd: root,
+    cwd,
     env,
     stdio: ['ignore', 'inherit', 'inherit'],
     shell: process.platform === 'win32',
   }).status === 0;
 
-/** @param {string} path @returns {Record<string, { version?: string; optional?: boolean; link?: boolean }> | undefined} */
-function lockedPackages(path) {
+/**
+ * By their paths.
+ * @typedef {Record<string, {
+ *   version?: string; optional?: boolean; dependencies?: Record<string, string>;
+ *   optionalDependencies?: Record<string, string>; peerDependencies?: Record<string, string>;
+ * }>} LockedPackages
+ */
+
+/** @param {string} path @returns {LockedPackages | undefined} */
+function packagesIn(path) {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')).packages;
+    return JSON.parse(readFileSync(join(root, path), 'utf8')).packages;
   } catch {
     return undefined;
   }
 }
 
+export const lockedPackages = () => packagesIn('package-lock.json');
+export const installedPackages = () => packagesIn('node_modules/.package-lock.json');
+
 /** Whether node_modules holds what package-lock.json asks for; optional packages may be absent. */
 function packagesAreCurrent() {
-  const wanted = lockedPackages(join(root, 'package-lock.json'));
-  const present = lockedPackages(join(root, 'node_modules/.package-lock.json'));
+  const wanted = lockedPackages();
+  const present = installedPackages();
   if (wanted === undefined || present === undefined) return false;
   const asWanted = Object.entries(wanted).every(
     ([path, { version, optional }]) =>
@@ -125,8 +136,8 @@ export async function ensureBrowser() {
     );
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     if (
-      succeeds('apt-get', ['update'], env) &&
-      succeeds('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], env)
+      succeeds('apt-get', ['update'], { env }) &&
+      succeeds('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], { env })
     ) {
       const path = await installedBrowser();
       if (path !== undefined) return path;
@@ -196,8 +207,8 @@ export function ensurePostgres() {
     );
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     if (
-      succeeds('apt-get', ['update'], env) &&
-      succeeds('apt-get', ['install', '-y', '--no-install-recommends', 'postgresql'], env)
+      succeeds('apt-get', ['update'], { env }) &&
+      succeeds('apt-get', ['install', '-y', '--no-install-recommends', 'postgresql'], { env })
     ) {
       const installed = installedPostgres();
       if (installed !== undefined) return installed;
