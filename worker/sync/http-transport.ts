@@ -1,6 +1,11 @@
 /** A device's way to its hub: a line where there can be one, else JSON over HTTP and hints as server-sent events. */
 import { createParser } from 'eventsource-parser';
-import type { Exchange, ListenEvents, Transport } from '../../src/sync/device/transport.ts';
+import {
+  Busy,
+  type Exchange,
+  type ListenEvents,
+  type Transport,
+} from '../../src/sync/device/transport.ts';
 import type { Poke, SyncRefusal, SyncRefusalCode } from '../../src/sync/protocol.ts';
 import { HubLine, type LineHost } from './hub-line.ts';
 
@@ -84,13 +89,23 @@ const NOBODY: Exchange<never> = {
 
 /** @throws when the answer is no word of the hub: then nothing is known */
 async function refusedBy(answer: Response): Promise<Exchange<never>> {
-  const seconds = Number(answer.headers.get('retry-after') ?? Number.NaN);
-  const retry = Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {};
+  const retryAfterMs = retryAfterIn(answer.headers.get('retry-after'), Date.now());
+  const retry = retryAfterMs === undefined ? {} : { retryAfterMs };
   const refusal = await answer.json().then(refusalIn, () => undefined);
   if (refusal) return { ok: false, refusal, ...retry };
   const description = `The hub answered with status ${answer.status}.`;
-  if (answer.status !== NO_SUCH_PLACE) throw new Error(description);
+  if (answer.status !== NO_SUCH_PLACE)
+    throw retryAfterMs === undefined ? new Error(description) : new Busy(description, retryAfterMs);
   return { ok: false, refusal: { code: 'upgrade_needed', description }, ...retry };
+}
+
+/** ms, of seconds or of a date. Undefined: it says nothing that can be told. */
+export function retryAfterIn(header: string | null, now: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  // Dates of HTTP name the day of the week; what else `Date` makes something of is none.
+  const at = /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
 function refusalIn(json: unknown): SyncRefusal | undefined {

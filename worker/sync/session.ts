@@ -18,7 +18,7 @@ import type {
 import type { Replica, ReplicaState, SubmitRequest } from '../../src/sync/device/api.ts';
 import type { Signal } from '../../src/sync/device/signal.ts';
 import { Syncer } from '../../src/sync/device/syncer.ts';
-import type { Transport } from '../../src/sync/device/transport.ts';
+import { Busy, type Transport } from '../../src/sync/device/transport.ts';
 import type { Tabs } from '../tabs.ts';
 import { progressData, writeData } from './session-data.ts';
 import { createHttpTransport } from './http-transport.ts';
@@ -320,7 +320,7 @@ export class SyncSession {
         },
         onSuperseded: () => this.leadership?.giveUp(),
         onFault: (reason) => {
-          if (!(reason instanceof TypeError || reason instanceof DOMException)) report(reason);
+          if (!isOfTheNetwork(reason)) report(reason);
         },
       },
     });
@@ -395,6 +395,9 @@ const replyOf = ({ status, body, txnTime, metrics }: QueryAnswer): QueryReply =>
   txnTime,
   metrics,
 });
+
+const isOfTheNetwork = (reason: unknown): boolean =>
+  reason instanceof TypeError || reason instanceof DOMException || reason instanceof Busy;
 
 const wait = (ms: number, signal: Signal): Promise<void> =>
   new Promise((resolve) => {

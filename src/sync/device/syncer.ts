@@ -28,7 +28,7 @@ import { Backoff } from './backoff.ts';
 import { differencesFrom } from './differences.ts';
 import { Hints } from './hints.ts';
 import { Signal } from './signal.ts';
-import type { Exchange, Transport } from './transport.ts';
+import { Busy, type Exchange, type Transport } from './transport.ts';
 
 export type SyncState =
   | 'connecting'
@@ -343,6 +343,7 @@ export class Syncer {
         device: before.device,
         epoch: before.epoch ?? '',
         cursor: before.staged?.cursor ?? before.cursor,
+        token: before.token,
         schema: before.schema,
         sets: before.sets.map(({ id, query, loaded, parts }) => ({ id, query, loaded, parts })),
         refetch,
@@ -433,7 +434,8 @@ export class Syncer {
         return;
       default:
         this.enter('offline', refusal);
-        await wait(retryAfterMs ?? this.backoff.next(), this.signal);
+        if (retryAfterMs === undefined) await wait(this.backoff.next(), this.signal);
+        else await wait(Math.min(retryAfterMs, SLOW_RETRY_MS), this.stopping);
     }
   }
 
@@ -446,10 +448,11 @@ export class Syncer {
     const state = await this.requireState();
     await this.tellProgress(state);
     this.signal.lower();
-    const ms = this.backoff.next();
-    // However often something moves: a hub that is not there is not asked all the time.
-    await this.options.wait(Math.min(ms, LEAST_RETRY_MS), this.stopping);
-    await this.options.wait(Math.max(0, ms - LEAST_RETRY_MS), this.signal);
+    const least = reason instanceof Busy ? reason.retryAfterMs : LEAST_RETRY_MS;
+    const ms = Math.max(this.backoff.next(), least);
+    // However often something moves: a hub that is not there, or has asked for time, is not asked before.
+    await this.options.wait(Math.min(least, SLOW_RETRY_MS), this.stopping);
+    await this.options.wait(Math.max(0, ms - least), this.signal);
     if (this.signal.isRaised) this.backoff.ease();
   }
 

@@ -18,6 +18,15 @@ export type Exchange<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly refusal: SyncRefusal; readonly retryAfterMs?: number };
 
+/** Somebody on the way has answered, and said when to come again. What the hub has done is not known. */
+export class Busy extends Error {
+  readonly retryAfterMs: number;
+  constructor(description: string, retryAfterMs: number) {
+    super(description);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 export interface ListenEvents {
   readonly onPoke: (poke: Poke) => void;
   /** Something else was heard: that the stream has begun, or is still there. */
@@ -25,7 +34,7 @@ export interface ListenEvents {
   readonly onEnd: () => void;
 }
 
-/** Each rejects when there is no answer: then nobody knows whether the hub has done what it was asked. */
+/** Each rejects when there is no answer, with `Busy` or anything else: then nobody knows whether the hub has done what it was asked. */
 export interface Transport {
   hello(message: Hello): Promise<Exchange<Welcome>>;
   push(message: Push): Promise<Exchange<Pushed>>;

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { Busy } from '../../src/sync/device/transport.ts';
+import { createHttpTransport, retryAfterIn } from './http-transport.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+
+test.each([
+  ['3', 3000],
+  [' 120 ', 120_000],
+  ['Sat, 21 Nov 2026 12:00:30 GMT', 30_000],
+  ['Saturday, 21-Nov-26 12:01:00 GMT', 60_000],
+  ['Sat, 21 Nov 2026 11:00:00 GMT', 0],
+  ['soon', undefined],
+  ['-5', undefined],
+  ['1.5', undefined],
+  ['2026-11-21', undefined],
+  ['', undefined],
+  [null, undefined],
+])('retryAfterIn(%j) is %j', (header, ms) => {
+  expect(retryAfterIn(header, NOW)).toBe(ms);
+});
+
+const HELLO = { protocol: 1, device: 'd', epoch: undefined, lastSeq: 0 };
+
+const transportThat = (answer: () => Response) =>
+  createHttpTransport({
+    url: 'http://hub',
+    token: () => 'secret',
+    fetch: () => Promise.resolve(answer()),
+    deadlineMs: 1000,
+  });
+
+test.each([429, 503])(
+  'a %i of somebody on the way is no word of the hub, but its time counts',
+  async (status) => {
+    const page = () => new Response('<h1>busy</h1>', { status, headers: { 'retry-after': '7' } });
+    const reason = await transportThat(page)
+      .hello(HELLO)
+      .catch((thrown: unknown) => thrown);
+    expect(reason).toBeInstanceOf(Busy);
+    expect(reason).toMatchObject({ retryAfterMs: 7000 });
+  },
+);
+
+test('what is in words of the hub is a refusal, with its time', async () => {
+  const refusal = { code: 'too many requests', description: 'Too many requests.' };
+  const answer = () => Response.json(refusal, { status: 429, headers: { 'retry-after': '2' } });
+  expect(await transportThat(answer).hello(HELLO)).toEqual({
+    ok: false,
+    refusal,
+    retryAfterMs: 2000,
+  });
+});
+
+test('who knows nothing of sync is an older hub; any other answer is none', async () => {
+  const older = await transportThat(() => new Response('', { status: 404 })).hello(HELLO);
+  expect(older).toMatchObject({ ok: false, refusal: { code: 'upgrade_needed' } });
+  const broken = transportThat(() => new Response('oops', { status: 502 }));
+  await expect(broken.hello(HELLO)).rejects.not.toBeInstanceOf(Busy);
+});
+
+test('without lines, or where they are forbidden, a device listens by server-sent events', async () => {
+  const asked: string[] = [];
+  const forbids = {
+    connect: () => {
+      throw new Error('The policy of this page forbids it.');
+    },
+    whenOffline: () => () => undefined,
+  };
+  for (const lines of [undefined, forbids]) {
+    const poke = new Promise((resolve) => {
+      createHttpTransport({
+        url: 'http://hub',
+        token: () => 'secret',
+        fetch: (address) => {
+          asked.push(String(address));
+          return Promise.resolve(new Response(': hello\n\nevent: poke\ndata: {"head":5}\n\n'));
+        },
+        deadlineMs: 1000,
+        ...(lines && { lines }),
+      }).listen('d', { onPoke: resolve, onSign: () => undefined, onEnd: () => undefined });
+    });
+    expect(await poke).toEqual({ head: 5 });
+  }
+  expect(asked).toEqual(Array.from({ length: 2 }, () => 'http://hub/sync/events?device=d'));
+});

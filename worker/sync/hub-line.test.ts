@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Push } from '../../src/sync/protocol.ts';
+import { HubLine, type LineSocket } from './hub-line.ts';
+
+class FakeSocket {
+  onopen: LineSocket['onopen'] = null;
+  onmessage: LineSocket['onmessage'] = null;
+  onclose: LineSocket['onclose'] = null;
+  readonly sent: unknown[] = [];
+  isClosed = false;
+
+  send(text: string): void {
+    this.sent.push(JSON.parse(text));
+  }
+  close(): void {
+    this.isClosed = true;
+  }
+  hears(reply: unknown): void {
+    const data = typeof reply === 'string' ? reply : JSON.stringify(reply);
+    (this.onmessage as ((event: { data: string }) => void) | null)?.({ data });
+  }
+  opens(): void {
+    (this.onopen as (() => void) | null)?.();
+  }
+  breaks(): void {
+    (this.onclose as (() => void) | null)?.();
+  }
+}
+
+const PUSH: Push = { device: 'd', epoch: 'e', settled: 0, items: [] };
+const PUSHED = { lastSeq: 1, verdicts: [] };
+
+function open() {
+  const socket = new FakeSocket();
+  const heard: unknown[] = [];
+  const ends: boolean[] = [];
+  let goOffline = (): void => undefined;
+  const line = new HubLine({
+    host: {
+      connect: () => socket as unknown as LineSocket,
+      whenOffline: (end) => {
+        goOffline = end;
+        return () => {
+          goOffline = () => undefined;
+        };
+      },
+    },
+    url: 'ws://hub/sync/line',
+    token: 'secret',
+    device: 'd',
+    deadlineMs: 30_000,
+    events: { onPoke: (poke) => heard.push(poke), onSign: () => heard.push('sign') },
+    onEnd: (wasOpen) => ends.push(wasOpen),
+  });
+  return { line, socket, heard, ends, goOffline: () => goOffline() };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('HubLine says whose it is, and takes pushes when the hub has let it in', async () => {
+  const { line, socket, heard } = open();
+  socket.opens();
+  expect(socket.sent).toEqual([{ open: { token: 'secret', device: 'd' } }]);
+  expect(line.push(PUSH)).toBeUndefined();
+  socket.hears({ opened: true });
+  expect(heard).toEqual(['sign']);
+  const pushed = line.push(PUSH);
+  expect(socket.sent.at(-1)).toEqual({ n: 1, push: PUSH });
+  socket.hears({ n: 1, pushed: PUSHED });
+  expect(await pushed).toEqual({ ok: true, value: PUSHED });
+});
+
+test('HubLine gives each push its own answer, whatever comes between', async () => {
+  const { line, socket, heard } = open();
+  socket.hears({ opened: true });
+  const [first, second] = [line.push(PUSH), line.push(PUSH)];
+  socket.hears({ poke: { head: 7 } });
+  socket.hears({ beat: true });
+  const refused = { code: 'gap', description: 'send 1 first' };
+  socket.hears({ n: 2, refused, retryAfterSeconds: 3 });
+  socket.hears({ n: 1, pushed: PUSHED });
+  socket.hears({ n: 9, pushed: PUSHED });
+  expect(await second).toEqual({ ok: false, refusal: refused, retryAfterMs: 3000 });
+  expect(await first).toEqual({ ok: true, value: PUSHED });
+  expect(heard).toEqual(['sign', { head: 7 }, 'sign']);
+});
+
+test('HubLine leaves a push that is long to a request', () => {
+  const { line, socket } = open();
+  socket.hears({ opened: true });
+  expect(line.push({ ...PUSH, epoch: 'x'.repeat(64 * 1024) })).toBeUndefined();
+  expect(socket.sent).toEqual([]);
+});
+
+test('HubLine that breaks off fails what waits, and says once that it is over', async () => {
+  const { line, socket, ends } = open();
+  socket.hears({ opened: true });
+  const pushed = line.push(PUSH);
+  socket.breaks();
+  line.end();
+  await expect(pushed).rejects.toBeInstanceOf(TypeError);
+  expect(ends).toEqual([true]);
+  expect(line.push(PUSH)).toBeUndefined();
+});
+
+test.each([
+  ['an answer that does not come', (made: ReturnType<typeof open>) => made.line.push(PUSH), 30_000],
+  ['a network that is gone', (made: ReturnType<typeof open>) => made.goOffline(), 0],
+  ['words that are none', (made: ReturnType<typeof open>) => made.socket.hears('<html>'), 0],
+  [
+    'a refusal of the whole line',
+    (made: ReturnType<typeof open>) => made.socket.hears({ refused: { code: 'locked' } }),
+    0,
+  ],
+])('HubLine ends by %s', async (_, happen, ms) => {
+  const made = open();
+  made.socket.hears({ opened: true });
+  const pushed = Promise.resolve(happen(made)).catch((reason: unknown) => reason);
+  await vi.advanceTimersByTimeAsync(ms);
+  expect(made.ends).toEqual([true]);
+  expect(made.socket.isClosed).toBe(true);
+  if (ms > 0) expect(await pushed).toBeInstanceOf(TypeError);
+});
+
+test('HubLine that is not let in within five seconds was never open', async () => {
+  const { socket, ends } = open();
+  socket.opens();
+  await vi.advanceTimersByTimeAsync(4999);
+  expect(ends).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(ends).toEqual([false]);
+  expect(socket.isClosed).toBe(true);
+});
