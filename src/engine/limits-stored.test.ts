@@ -192,8 +192,9 @@ test('elements on a page', async () => {
   }
   limits.length = 0;
   await outcome(engine, { paginate: { documents: people }, ts: 1 });
-  await outcome(engine, create(people));
-  await outcome(engine, { paginate: { documents: people } });
+  // What is in the other one is known by now.
+  await outcome(engine, { create_collection: obj({ name: 'animals' }) });
+  await outcome(engine, { paginate: { documents: { collection: 'animals' } } });
   expect(limits).toContain(LIMITS.pageSizeDefault + 1);
 });
 

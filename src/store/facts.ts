@@ -2,8 +2,9 @@
  * What is known of the store as of one commit (`head`): a bounded cache of rows and ranges, kept right by the commits that follow.
  * A `Run` (`run.ts`) reads through it.
  */
-import { after, type Key } from '../codec/key.ts';
+import type { Key } from '../codec/key.ts';
 import type { Micros } from '../values/value.ts';
+import { groupAt, groupOf, KnownStretches } from './known-stretches.ts';
 import {
   ENTRY_OVERHEAD_BYTES,
   entryBytes,
@@ -28,8 +29,6 @@ interface KnownRange {
   readonly bytes: number;
 }
 
-/** Keys of one index, or of one collection, share their first bytes: database and index or collection number. */
-const GROUP_BYTES = 8;
 /** Past this many changed keys in one group its ranges are dropped unseen: cheaper than looking at each. */
 const CHANGES_LOOKED_AT_MAX = 32;
 
@@ -41,11 +40,13 @@ export class FactCache {
   private youngBytes = 0;
   private readonly groups = new Map<string, Map<string, KnownRange>>();
   private rangeBytes = 0;
+  private readonly stretches: KnownStretches;
   private readonly bytesMax: number;
 
-  /** @param bytesMax rough size of all rows kept, and again of all ranges kept */
+  /** @param bytesMax rough size of all rows kept, again of all ranges kept as they were asked for, and again of all stretches */
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
+    this.stretches = new KnownStretches(bytesMax);
   }
 
   forget(head: Micros | undefined): void {
@@ -55,6 +56,7 @@ export class FactCache {
     this.youngBytes = 0;
     this.groups.clear();
     this.rangeBytes = 0;
+    this.stretches.clear();
   }
 
   /** Undefined: not known. `null`: known to be absent. */
@@ -68,8 +70,11 @@ export class FactCache {
     return row ?? null;
   }
 
+  /** Rows that are hoped for may be missing. */
   range(range: Range, name: string): readonly Entry[] | undefined {
-    return this.groups.get(groupOf(range))?.get(name)?.entries;
+    const group = groupOf(range);
+    if (group !== undefined && isPartOfStretch(range)) return this.stretches.find(group, range);
+    return this.groups.get(group ?? wideGroup(range))?.get(name)?.entries;
   }
 
   keepRow(name: string, row: Row | undefined): void {
@@ -83,7 +88,12 @@ export class FactCache {
   }
 
   keepRange(range: Range, name: string, entries: readonly Entry[]): void {
-    const group = groupOf(range);
+    const one = groupOf(range);
+    if (one !== undefined && isPartOfStretch(range)) {
+      this.stretches.keep(one, range, entries);
+      return;
+    }
+    const group = one ?? wideGroup(range);
     let known = this.groups.get(group);
     if (!known) this.groups.set(group, (known = new Map()));
     const bytes = rangeBytes(entries);
@@ -109,6 +119,7 @@ export class FactCache {
     }
     this.dropRanges(commit.rows, 'key');
     this.dropRanges(commit.entries, 'entry');
+    this.stretches.advance(commit.rows, commit.entries);
   }
 
   private dropRanges(
@@ -117,10 +128,7 @@ export class FactCache {
   ): void {
     const changesByGroup = new Map<string, { space: Space; keys: Key[] }>();
     for (const { space, key } of changed) {
-      for (const group of [
-        groupName(space, by, key.slice(0, GROUP_BYTES)),
-        groupName(space, by, ''),
-      ]) {
+      for (const group of [groupAt(space, by, key), groupAt(space, by, '')]) {
         if (!this.groups.has(group)) continue;
         const changes = changesByGroup.get(group);
         if (changes) changes.keys.push(key);
@@ -207,13 +215,11 @@ export const rowName = (space: Space, key: Key): string => space[0] + key;
 export const rangeName = (range: Range): string =>
   `${range.space[0]}${range.by[0]}${range.rows ? (range.hoped ? 'h' : 'r') : 'k'}${range.reverse ? '-' : '+'}${range.limit}|${range.lower.length}|${range.lower}${range.upper}`;
 
-const groupName = (space: Space, by: Range['by'], prefix: string): string => space[0] + by + prefix;
+const wideGroup = ({ space, by }: Range): string => groupAt(space, by, '');
 
-function groupOf(range: Range): string {
-  const prefix = range.lower.slice(0, GROUP_BYTES) as Key;
-  const whole = prefix.length === GROUP_BYTES && range.upper <= after(prefix);
-  return groupName(range.space, range.by, whole ? prefix : '');
-}
+/** A range that needs its rows is kept as it was asked for: what is made of it is remembered by the list (`schema.ts`). */
+const isPartOfStretch = ({ space, rows, hoped }: Range): boolean =>
+  isEntrySpace(space) && (!rows || hoped === true);
 
 const rangeBytes = (entries: readonly Entry[]): number =>
   entries.reduce((sum, entry) => sum + entryBytes(entry), ENTRY_OVERHEAD_BYTES);
