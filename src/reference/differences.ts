@@ -93,7 +93,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     area: 'Limits of one query',
-    here: 'Its values may take 64 MiB, its answer 64 Mi characters; strings that functions make have at most 16 Mi characters, and `format` widths and precisions end at 1,024.',
+    here: 'It may read 256 MiB of documents and index entries, its values may take 64 MiB, its answer 64 Mi characters; strings that functions make have at most 16 Mi characters, and `format` widths and precisions end at 1,024.',
     original: 'Bounded by the server’s memory and time.',
     why: 'A tab that runs out of memory is killed without a word.',
   },

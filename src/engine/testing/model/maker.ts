@@ -52,8 +52,9 @@ export class ModelQueries {
     if (choice < 0.45) return this.got();
     if (choice < 0.6) return this.compared();
     if (choice < 0.7) return this.turned();
-    if (choice < 0.75) return this.events();
-    return choice < 0.87 ? this.page(0) : this.make(dice.pick(KINDS), 0);
+    if (choice < 0.76) return this.events();
+    if (choice < 0.85) return this.narrow();
+    return choice < 0.93 ? this.page(0) : this.make(dice.pick(KINDS), 0);
   }
 
   /** What a database begins with: several documents with values in common. */
@@ -84,8 +85,7 @@ export class ModelQueries {
   /** Sets read from their end, one in the other, at exact places: several documents have the same values. */
   private turned(): Part {
     const { dice } = this;
-    const match = (): Part => form({ match: form({ index: 'i0' }), terms: dice.below(2) });
-    let set = dice.chance(0.5) ? match() : form({ union: [match(), match()] });
+    let set = dice.chance(0.5) ? this.matched() : form({ union: [this.matched(), this.matched()] });
     for (const op of dice.some(4, () => dice.pick(['reverse', 'distinct']))) {
       set = form({ [op]: set });
     }
@@ -97,11 +97,45 @@ export class ModelQueries {
 
   private events(): Part {
     const { dice } = this;
-    const members: [string, Part][] = [['paginate', this.set(1)]];
+    const op = dice.pick(['union', 'intersection', 'difference', 'distinct']);
+    const members = [0, 1].map(() => this.matched());
+    const made = form({ [op]: op === 'distinct' ? (members[0] ?? null) : members });
+    return this.eventsOf(dice.chance(0.5) ? made : this.set(1));
+  }
+
+  private eventsOf(set: Part): Part {
+    const { dice } = this;
+    const members: [string, Part][] = [['paginate', set]];
     if (dice.chance(0.5)) members.push([dice.pick(['after', 'before']), this.time()]);
     members.push(['events', true]);
     if (dice.chance(0.5)) members.push(['size', dice.pick([0, 1, 2, 3, 5, 64, -1])]);
     return new PartObject(members);
+  }
+
+  /** Of the index whose values several documents have in common. */
+  private matched(): Part {
+    return form({ match: form({ index: 'i0' }), terms: this.dice.below(2) });
+  }
+
+  /** What the others meet too seldom: nothing stands around it. */
+  private narrow(): Part {
+    const { dice } = this;
+    const [x, y] = [form({ var: 'x' }), form({ var: 'y' })];
+    const few = (): Part[] => dice.some(3, () => dice.below(3));
+    const ofPair = (expr: Part): Part => form({ lambda: ['x', 'y'], expr });
+    const bound = (): Part => dice.pick([[], dice.below(2), [dice.below(2)]]);
+    return dice.pick<() => Part>([
+      () => form({ paginate: form({ join: this.matched(), with: this.leading() }) }),
+      () => form({ paginate: form({ range: this.matched(), from: bound(), to: bound() }) }),
+      () => form({ reduce: ofPair([x, y]), initial: 9, collection: few() }),
+      () => form({ map: ofPair(y), collection: [few(), few()] }),
+      () => form({ let: [call(['x', 1]), call(['x', form({ add: [x, 1] })])], in: x }),
+      () =>
+        form({
+          map: form({ lambda: 'x', expr: form({ let: [call(['x', 5])], in: x }) }),
+          collection: few(),
+        }),
+    ])();
   }
 
   /** By ref, or the first of a set. */
@@ -383,7 +417,7 @@ export class ModelQueries {
     );
     const data = form({ object: new PartObject(members) });
     const params =
-      this.hasTtl && dice.chance(0.3) ? form({ data, ttl: this.ttl() }) : form({ data });
+      this.hasTtl && dice.chance(0.5) ? form({ data, ttl: this.ttl() }) : form({ data });
     return form({ [verb]: target, params: form({ object: params }) });
   }
 
