@@ -1,8 +1,9 @@
-// `npm run package`: what the exports map promises is in dist, and a server can import it.
+// `npm run package`: what the exports map promises is in dist, a server can import it, and who installs it can use it.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { tryInstalledPackage } from './installed-package.mjs';
 import { root } from './setup.mjs';
 
 const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -47,5 +48,6 @@ const hub = spawnSync(process.execPath, [join(root, 'dist/hub/main.mjs'), '--ver
 if (hub.status !== 0) wrongs.push(`dist/hub/main.mjs does not run: ${hub.stderr}`);
 if (!text('dist/hub/THIRD-PARTY.txt').includes('fastify'))
   wrongs.push('dist/hub/THIRD-PARTY.txt does not name the packages inside the hub');
+if (wrongs.length === 0) wrongs.push(...(await tryInstalledPackage()));
 for (const wrong of wrongs) console.error(wrong);
 process.exitCode = wrongs.length === 0 ? 0 : 1;

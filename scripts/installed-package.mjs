@@ -1,0 +1,132 @@
+// What somebody gets who installs the package: it is packed, installed in an empty folder, and tried there.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from './setup.mjs';
+
+const isWindows = process.platform === 'win32';
+
+/** @param {string} command @param {string[]} args @param {string} cwd */
+function run(command, args, cwd) {
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    shell: isWindows,
+  });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** A page's program: every entry that the package shows, with its types. */
+const CONSUMER = `
+import { BurrowError, openDatabase, q, type Client, type Database } from 'burrowdb';
+interface Note { readonly text: string }
+export async function open(): Promise<number> {
+  const db: Database = await openDatabase('notes', { worker: () => new Worker('burrowdb/worker', { type: 'module' }) });
+  const client: Client = db.client();
+  const made = await client.query(q.Create(q.Collection<Note>('notes'), { data: { text: 'a heron' } }));
+  const text: string = made.data.text;
+  // @ts-expect-error: the package knows what a note is
+  const wrong: number = made.data.text;
+  const login = { user: q.Match(q.Index('users_by_email'), 'a@example.org'), password: 'p', key: 'k' };
+  const sync = await db.sync({ url: 'https://hub.example', login, sets: [] }).catch((reason: unknown) => {
+    if (reason instanceof BurrowError) return undefined;
+    throw reason;
+  });
+  return [text, wrong, sync].length;
+}
+`;
+
+/** @returns {Promise<string[]>} what is wrong with it */
+export async function tryInstalledPackage() {
+  const folder = mkdtempSync(join(tmpdir(), 'burrow-package-'));
+  try {
+    const [packed] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder], root));
+    const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const pglite = `@electric-sql/pglite@${devDependencies['@electric-sql/pglite']}`;
+    const app = join(folder, 'app');
+    mkdirSync(app);
+    writeFileSync(join(app, 'package.json'), '{"name":"app","private":true,"type":"module"}');
+    const tarball = join(folder, packed.filename);
+    const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
+    run('npm', ['install', ...quiet, tarball, pglite], app);
+    return [...wrongPackages(app), ...wrongTypes(app), ...(await wrongHub(app))];
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Those of the hub are inside it: who builds a page gets none of them. @param {string} app */
+function wrongPackages(app) {
+  return ['fastify', 'pg', 'pino', 'ws']
+    .filter((name) => existsSync(join(app, 'node_modules', name)))
+    .map((name) => `whoever installs the package gets ${name}`);
+}
+
+/** @param {string} app */
+function wrongTypes(app) {
+  const options = {
+    strict: true,
+    noEmit: true,
+    target: 'es2023',
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'],
+    types: [],
+  };
+  writeFileSync(join(app, 'consumer.ts'), CONSUMER);
+  writeFileSync(
+    join(app, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: options, files: ['consumer.ts'] }),
+  );
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', app], {
+    encoding: 'utf8',
+  });
+  return status === 0
+    ? []
+    : [`a program that imports the installed package does not compile:\n${stdout}`];
+}
+
+/** @param {string} app */
+async function wrongHub(app) {
+  const args = ['--no-install', 'burrow', 'hub', '--port', '0', '--data', join(app, 'data')];
+  const hub = spawn('npx', args, {
+    cwd: app,
+    shell: isWindows,
+    detached: !isWindows,
+    timeout: 60_000,
+  });
+  let said = '';
+  const ended = new Promise((resolve) => hub.once('close', resolve));
+  try {
+    await new Promise((resolve, reject) => {
+      /** @param {Buffer} part */
+      const hear = (part) => {
+        said += String(part);
+        if (said.includes('burrow hub listening on ')) resolve(undefined);
+      };
+      hub.stdout.on('data', hear);
+      hub.stderr.on('data', hear);
+      void ended.then(() => reject(new Error(`npx burrow hub ended: ${said}`)));
+    });
+    const url = /listening on (\S+)/.exec(said)?.[1] ?? '';
+    const secret = /Root secret, shown this once: (\S+)/.exec(said)?.[1] ?? '';
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' },
+      body: '{"create_collection":{"object":{"name":"notes"}}}',
+    });
+    if (answer.status === 201) return [];
+    return [`the hub of the installed package answered ${answer.status} ${await answer.text()}`];
+  } finally {
+    // The group of npx, which need not tell its child.
+    if (hub.pid !== undefined && !isWindows && hub.exitCode === null)
+      process.kill(-hub.pid, 'SIGTERM');
+    else hub.kill();
+    await ended;
+  }
+}
