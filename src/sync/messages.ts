@@ -82,6 +82,7 @@ export function readPull(message: unknown): Pull {
   return {
     ...contactOf(members),
     cursor: members['cursor'] === undefined ? undefined : microsAt(members, 'cursor'),
+    token: members['token'] === undefined ? undefined : textAt(members, 'token', TOKEN_CHARS),
     schema: members['schema'] === undefined ? undefined : digitsAt(members, 'schema', 64),
     sets,
     refetch: listAt(members, 'refetch', SYNC_LIMITS.refetch).map(readName),
@@ -89,6 +90,8 @@ export function readPull(message: unknown): Pull {
     maxBytes: Math.min(maxBytes, SYNC_LIMITS.pullBytes),
   };
 }
+
+const TOKEN_CHARS = 256;
 
 function readSet(set: unknown): PulledSet {
   const members = membersOf(set, 'A set');

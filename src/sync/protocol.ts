@@ -118,6 +118,8 @@ export interface Pull {
   readonly epoch: Epoch;
   /** Undefined: the device does not know what it lacks; the answer begins anew at the head, and asks for a check. */
   readonly cursor: Micros | undefined;
+  /** As it came with the latest answer that is stored here; undefined: none is. */
+  readonly token?: string | undefined;
   /** Of the schema the device has. */
   readonly schema: string | undefined;
   /** In order of priority: pages come from the first that is not all here. */
@@ -157,6 +159,10 @@ export interface Pulled {
   readonly epoch: Epoch;
   /** The answer shows the sets as they were at this time, unless `more`. */
   readonly cursor: Micros;
+  /** Another with each answer: says what was judged of this copy. Stored with what the answer brought, and sent with the next question. */
+  readonly token?: string;
+  /** The token of the question: a copy that has another one by now has no use for the answer. */
+  readonly after?: string | undefined;
   /** The changes up to the head did not fit: keep these, ask again from `cursor`, and show none before the last has come. */
   readonly more: boolean;
   /** Writes of this device up to here are in what the answer shows. */
@@ -172,7 +178,10 @@ export interface Pulled {
   /** Gone, out of the sets, or out of the caller's rights. */
   readonly leaves: readonly DocumentName[];
   readonly sets: readonly SetAnswer[];
-  /** Rights changed in a way that the changes do not tell, or the log of changes does not reach back: compare fingerprints. */
+  /**
+   * Since the token rights changed in a way that the changes do not tell, or the log of changes does not reach back: the device is to compare
+   * fingerprints. It is told once, and remembers it until it has done so.
+   */
   readonly check: boolean;
 }
 
@@ -193,6 +202,8 @@ export interface Checked {
     readonly bucket: number;
     readonly documents: readonly (readonly [collection: number, id: string, ts: Micros])[];
   }[];
+  /** More buckets differ than are told: to be asked again. */
+  readonly more?: boolean;
 }
 
 /** Something in the sets of a device may have changed: told over its line, or by server-sent events. Only a hint; may be lost. */

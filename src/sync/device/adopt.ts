@@ -26,6 +26,8 @@ export function adopt(
 const FRESH: Omit<ReplicaState, 'hub' | 'actor' | 'epoch' | 'device'> = {
   era: 1,
   cursor: undefined,
+  token: undefined,
+  suspectSince: undefined,
   staged: undefined,
   schema: undefined,
   sets: [],

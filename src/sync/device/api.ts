@@ -66,6 +66,10 @@ export interface ReplicaState {
   readonly era: number;
   readonly epoch: Epoch | undefined;
   readonly cursor: Micros | undefined;
+  /** Came with the latest answer that is stored. */
+  readonly token: string | undefined;
+  /** Token of the latest answer that asked for a comparison of what is here with what the hub says; undefined: none is due. */
+  readonly suspectSince: string | undefined;
   /** Parts of a pull that wait for the last one, and where to ask on. */
   readonly staged: { readonly cursor: Micros; readonly parts: number } | undefined;
   readonly schema: string | undefined;
@@ -135,7 +139,7 @@ export interface Replica {
   settle(fence: number, verdicts: readonly Verdict[]): Promise<readonly WriteRecord[]>;
   /**
    * Takes over what a pull brought, and runs what is still pending again: one commit.
-   * @param asked the sets it was asked for; when others are wanted by now, nothing is taken over
+   * @param asked the sets it was asked for; when others are wanted by now, or the answer is to an earlier state than this, nothing is taken over
    * @throws Fenced
    */
   apply(
@@ -143,6 +147,11 @@ export interface Replica {
     pulled: Pulled,
     asked?: readonly Pick<ReplicaSet, 'id' | 'query'>[],
   ): Promise<Applied>;
+  /**
+   * What was found to differ has been put right.
+   * @param since `suspectSince` when the comparison began: one that was asked for meanwhile is still due
+   */
+  checked(fence: number, since: string | undefined): Promise<ReplicaState>;
   /** Takes the fence: whoever had it stops at its next step. */
   takeFence(): Promise<number>;
   /** Sets to keep a copy of from now on, by priority. What only others held goes at once. */

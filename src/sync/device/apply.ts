@@ -39,7 +39,8 @@ export interface ApplyHost extends RebaseHost {
 type Result = AttemptResult<Applied>;
 
 /**
- * Nothing happens when the answer is to a question about other sets than are wanted now.
+ * Nothing happens when the answer is to a question about other sets than are wanted now, or of an earlier state: also of another copy that
+ * has the same id.
  * @throws Suspended, Fenced
  */
 export function attemptApply(
@@ -49,7 +50,7 @@ export function attemptApply(
   host: ApplyHost,
 ): Result {
   const state = requireFence(input.writer, fence);
-  if (asked && !areSame(asked, state.sets)) {
+  if (!isAnswerTo(pulled, state) || (asked && !areSame(asked, state.sets))) {
     const value = { state, documents: 0, bytes: 0, settled: [] };
     return { value, ts: input.head, keep: false };
   }
@@ -57,6 +58,9 @@ export function attemptApply(
     throw new Error('An answer came that is older than what is here: somebody on the way kept it.');
   return pulled.more ? stage(state, pulled, input, host) : applyAll(state, pulled, input, host);
 }
+
+/** Whether it answers a question that was asked of this state. */
+export const isAnswerTo = ({ after }: Pulled, { token }: ReplicaState): boolean => after === token;
 
 type AskedSet = Pick<ReplicaSet, 'id' | 'query'>;
 
@@ -74,7 +78,8 @@ export function requireFence(writer: Writer, fence: number): ReplicaState {
 function stage(state: ReplicaState, pulled: Pulled, input: AttemptInput, host: ApplyHost): Result {
   const parts = state.staged?.parts ?? 0;
   input.writer.put('sync', stagedRow(parts, pulled));
-  const next: ReplicaState = { ...state, staged: { cursor: pulled.cursor, parts: parts + 1 } };
+  const staged = { cursor: pulled.cursor, parts: parts + 1 };
+  const next: ReplicaState = { ...state, staged, ...judgementIn(pulled, state) };
   input.writer.put('sync', stateRow(next));
   const { commitTs } = host.contextOf(input);
   const documents = pulled.puts.length + pulled.leaves.length;
@@ -100,6 +105,7 @@ function applyAll(state: ReplicaState, last: Pulled, input: AttemptInput, host: 
     ...state,
     epoch: pulled.epoch,
     cursor: pulled.cursor,
+    ...judgementIn(pulled, state),
     staged: undefined,
     schema: pulled.schema?.version ?? state.schema,
     actor: pulled.actor,
@@ -115,6 +121,12 @@ function applyAll(state: ReplicaState, last: Pulled, input: AttemptInput, host: 
     announced: after.announced,
   };
 }
+
+/** A comparison that is due is due until one has been made. */
+const judgementIn = ({ token, check }: Pulled, { suspectSince }: ReplicaState) => ({
+  token,
+  suspectSince: check ? token : suspectSince,
+});
 
 /** All parts of one pull as one: what a later one says stands. */
 function withStaged(writer: Writer, { staged }: ReplicaState, last: Pulled): Pulled {

@@ -48,7 +48,7 @@ export function reenter(damaged: Damaged, device: DeviceId, epoch: Epoch): Step<
     return { ...record, effects: NO_EFFECTS, reads: NO_READS, verdict: undefined };
   });
   dropStaged(input.writer, state);
-  const history = { epoch, cursor: undefined, staged: undefined };
+  const history = { epoch, cursor: undefined, token: undefined, staged: undefined };
   return renumbered({ ...damaged, state: { ...state, ...history } }, device, {
     goingOn: again,
     judged: all.filter(({ verdict, era }) => verdict !== undefined && era === state.era),

@@ -128,6 +128,34 @@ test('apply() takes back a refused write and what stood on it, and keeps both to
   expect((await device.replica.writes()).map(({ state }) => state)).toEqual(['local']);
 });
 
+test('apply() takes over no answer to an earlier state than this, or to the question of another copy', async () => {
+  const { hub, device, fence } = await worlds();
+  await device.replica.apply(fence, await everything(hub.store, { token: 't1' }));
+  await hub.answer(create(2));
+  for (const after of [undefined, 't0']) {
+    const late = await everything(hub.store, { after, token: 't2' });
+    const { state } = await device.replica.apply(fence, late);
+    expect(state.token).toBe('t1');
+    expect(await device.see(page)).toEqual({ data: [1] });
+  }
+  await device.replica.apply(fence, await everything(hub.store, { after: 't1', token: 't2' }));
+  expect(await device.see(page)).toEqual({ data: [1, 2] });
+});
+
+test('apply() remembers that a comparison is due, until the one that was asked for last is made', async () => {
+  const { hub, device, fence, memory } = await worlds();
+  const apply = async (more: Parameters<typeof everything>[1]) =>
+    device.replica.apply(fence, await everything(hub.store, { ...more, schema: undefined }));
+  await apply({ token: 't1', check: true, more: true });
+  await apply({ token: 't2', after: 't1' });
+  const reopened = new DeviceWorld(createMemoryStore(memory));
+  expect((await reopened.replica.state())?.suspectSince).toBe('t1');
+  await apply({ token: 't3', after: 't2', check: true });
+  expect((await device.replica.checked(fence, 't1')).suspectSince).toBe('t3');
+  expect((await device.replica.rename(fence)).suspectSince).toBe('t3');
+  expect((await device.replica.checked(fence, 't3')).suspectSince).toBe(undefined);
+});
+
 test('apply() of a syncer that another has replaced changes nothing', async () => {
   const { hub, device, fence } = await worlds();
   await device.replica.takeFence();

@@ -232,6 +232,14 @@ class StoredReplica implements Replica {
     return value;
   }
 
+  async checked(fence: number, since: string | undefined): Promise<ReplicaState> {
+    return this.fenced(fence, ({ state }) => {
+      if (state.suspectSince !== since) return { value: state };
+      const next = { ...state, suspectSince: undefined };
+      return { value: next, next };
+    });
+  }
+
   async setSets(wanted: readonly { readonly id: string; readonly query: string }[]) {
     return this.change((damaged) => wantSets(damaged, wanted));
   }

@@ -65,8 +65,7 @@ export function attemptCheck(
   const ranges = parts.map(({ range }) => range);
   const slice = sliceOf(reader, rights, ranges, place, isLate);
   const before = scopeIn(reader, database, message.device);
-  const known = before ?? NO_SCOPE;
-  const scope = { ...known, ...widened(known, watched, snapshot) };
+  const scope = widened(before ?? NO_SCOPE, watched, snapshot);
   return { value: { ...slice, database, before, scope }, ts: input.head, keep: false };
 }
 
@@ -105,10 +104,7 @@ function heldOf(key: Key, stored: string): Held {
 }
 
 /** Whole buckets, as many as fit: a device that lacks more asks again. */
-export function differingIn(
-  held: readonly Held[],
-  buckets: readonly string[],
-): Checked['differing'] {
+export function differingIn(held: readonly Held[], buckets: readonly string[]): Checked {
   const fingerprint = new Fingerprint();
   const byBucket = new Map<number, Held[]>();
   for (const each of withoutTwins(held)) {
@@ -125,18 +121,13 @@ export function differingIn(
     if (sum === buckets[bucket]) continue;
     const documents = byBucket.get(bucket) ?? [];
     count += documents.length;
-    if (differing.length > 0 && count > SYNC_LIMITS.checkedDocuments) break;
+    if (differing.length > 0 && count > SYNC_LIMITS.checkedDocuments)
+      return { differing, more: true };
     differing.push({ bucket, documents });
   }
-  return differing;
+  return { differing };
 }
 
 /** In several parts, or found again in a later slice: as it was last. */
 const withoutTwins = (held: readonly Held[]): Iterable<Held> =>
   new Map(held.map((each) => [`${each[0]}/${each[1]}`, each])).values();
-
-/** Nothing of the set is to be compared any more. */
-export const settled = (scope: Scope, set: string): Scope => ({
-  ...scope,
-  due: scope.due.filter((id) => id !== set),
-});

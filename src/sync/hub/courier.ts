@@ -15,7 +15,8 @@ export function nextPull(message: Pull, pulled: Pulled): Pull | undefined {
     return answer ? { ...set, loaded: answer.loaded, parts: answer.parts } : set;
   });
   const schema = pulled.schema?.version ?? message.schema;
-  return { ...message, cursor: pulled.cursor, schema, sets, maxBytes: BROUGHT_BYTES };
+  const { cursor, token } = pulled;
+  return { ...message, cursor, token, schema, sets, maxBytes: BROUGHT_BYTES };
 }
 
 export interface CourierOptions {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { coll, create, doc, obj } from '../../engine/testing/engine-world.ts';
 import { NATIVE } from '../../values/value.ts';
-import { accepted } from './testing/hub-world.ts';
+import { accepted, wire } from './testing/hub-world.ts';
 import {
   ids,
   lambda,
@@ -103,9 +103,11 @@ test('S14 T5 rights that rest on other documents: a check is asked for, and brin
   await put(world, 11, { team: 1 });
   expect((await user.pullOnce()).check).toBe(false);
   await world.ask({ update: doc('users', 1), params: obj({ data: obj({ team: 0 }) }) });
+  // A device that dies before it has stored the answer asks the same again.
+  const asked = wire(user.pullMessage());
   expect((await user.pullOnce()).check).toBe(true);
-  // Until nothing is found to differ: a device that dies in between is told again.
-  expect((await user.pullOnce()).check).toBe(true);
+  expect(accepted(await world.sync.pull(user.secret, asked)).check).toBe(true);
+  expect((await user.pullOnce()).check).toBe(false);
   expect(await user.check()).toBe(11);
   expect(ids(user)).toEqual([2, 4, 6, 8, 10]);
   expect(await user.check()).toBe(0);
@@ -145,7 +147,40 @@ test('rights that go by the clock are checked now and then', async () => {
   expect((await user.pullOnce()).check).toBe(false);
 });
 
-test('a check whose repair was lost on the way is asked for again', async () => {
+test('S14 of two copies of one device each is told, whatever the other has done', async () => {
+  const world = await openThings();
+  await world.ask(role([reads(coll('things'))]));
+  await put(world, 1);
+  const user = (await world.device(await world.user(1))).watch(THINGS);
+  await user.pull();
+  const twin = user.copy();
+  const none = [reads(coll('things'), lambda(false))];
+  await world.ask({ update: { role: 'reader' }, params: obj({ privileges: none }) });
+  expect((await user.pullOnce()).check).toBe(true);
+  await user.check();
+  expect(await user.check()).toBe(0);
+  expect((await twin.pullOnce()).check).toBe(true);
+  await twin.check();
+  expect([...twin.documents]).toEqual([]);
+});
+
+test('of two copies of one device each is told of rights that go by the clock', async () => {
+  const world = await openThings();
+  const now = { gt: [{ to_micros: { now: null } }, 0] };
+  await world.ask(role([reads(coll('things'), lambda(now))]));
+  await put(world, 1);
+  const user = (await world.device(await world.user(1))).watch(THINGS);
+  await user.pull();
+  const twin = user.copy();
+  world.now += 600_000_000;
+  for (const copy of [user, twin]) {
+    expect((await copy.pullOnce()).check).toBe(true);
+    await copy.check();
+    expect((await copy.pullOnce()).check).toBe(false);
+  }
+});
+
+test('S14 a device under a new id is told to compare: nobody has noted what its rights rest on', async () => {
   const world = await openThings();
   await world.ask(role([reads(coll('things'))]));
   await put(world, 1);
@@ -154,15 +189,12 @@ test('a check whose repair was lost on the way is asked for again', async () => 
   const none = [reads(coll('things'), lambda(false))];
   await world.ask({ update: { role: 'reader' }, params: obj({ privileges: none }) });
   await user.pullOnce();
-  const [set] = user.sets;
-  const buckets = Array.from({ length: 256 }, () => 'f'.repeat(16));
-  const { id: device, epoch } = user;
-  const message = { device, epoch, set: { id: set?.id, query: set?.query }, buckets };
-  accepted(await world.sync.check(user.secret, message));
-  expect((await user.pullOnce()).check).toBe(true);
-  await user.check();
-  await user.check();
-  expect((await user.pullOnce()).check).toBe(false);
+  const renamed = user.copy('f'.repeat(32));
+  await renamed.hello();
+  expect((await renamed.pullOnce()).check).toBe(true);
+  await renamed.check();
+  expect([...renamed.documents]).toEqual([]);
+  expect((await renamed.pullOnce()).check).toBe(false);
 });
 
 test('a key that gets another role is asked for a check', async () => {
@@ -240,9 +272,12 @@ test('S14 rights that rest on what lapses are looked at again when it has', asyn
     params: obj({ password: 'secret' }),
   });
   user.secret = again.secret;
-  expect((await user.pullOnce()).check).toBe(true);
-  await user.check();
-  expect(ids(user)).toEqual([]);
-  await user.check();
-  expect((await user.pullOnce()).check).toBe(false);
+  // Two copies of one device: what the first finds to have lapsed has lapsed for the other too.
+  for (const copy of [user, user.copy()]) {
+    expect((await copy.pullOnce()).check).toBe(true);
+    await copy.check();
+    expect(ids(copy)).toEqual([]);
+    await copy.check();
+    expect((await copy.pullOnce()).check).toBe(false);
+  }
 });

@@ -15,6 +15,7 @@ import type { DocumentName, Pull, Pulled, PulledDocument } from '../protocol.ts'
 import { actorOf, askerOf, ownerOf, type Asker, type AskerHost, type Exchange } from './asker.ts';
 import { answerOf, askedSet, hasNothing, isHeld, type AskedSet } from './asked-sets.ts';
 import { changesSince, collectionOfChange, horizonIn, type ChangesFound } from './changes.ts';
+import { digestOfRoles, readToken, tokenText } from './copy-token.ts';
 import { requireDeviceIn, requireEpoch, verdictsAbove, type DeviceRecord } from './device-rows.ts';
 import type { RecentChanges } from './recent-changes.ts';
 import { Rights } from './rights.ts';
@@ -66,7 +67,8 @@ export function attemptPull(
   const caughtUp = changesFor(ground);
   const { puts, leaves, sets, isUnsure } = documentsFor(ground, caughtUp, lateIn(host.clock));
   const schema = schemaFor(reader, asker, sets, host.sha256);
-  const scope = scopeAfter(ground, caughtUp, isUnsure);
+  const scope = widened(ground.scope ?? NO_SCOPE, ground.watched, asker.context.snapshot);
+  const { token, isDue } = tokenAfter(ground, { caughtUp, isUnsure, scope }, host);
   const settled = Math.max(message.settled, device.forgotten);
   const verdicts = verdictsAbove(reader, database, message.device, {
     settled,
@@ -75,6 +77,8 @@ export function attemptPull(
   const pulled: Pulled = {
     epoch: message.epoch,
     cursor: caughtUp.until,
+    token,
+    after: message.token,
     more: caughtUp.until < input.head,
     lastSeq: device.lastSeq,
     verdicts,
@@ -83,7 +87,7 @@ export function attemptPull(
     puts,
     leaves,
     sets: sets.map((set, i) => answerOf(set, countFor(ground, i))),
-    check: scope.due.length > 0,
+    check: isDue && ground.sets.some((set) => !set.error && !hasNothing(set)),
   };
   const value = { pulled, database, sets, before: ground.scope, scope };
   return { value, ts: input.head, keep: false };
@@ -225,26 +229,31 @@ function countFor({ reader, rights, sets }: Ground, at: number): number | undefi
   return isOpen ? countOf(reader, set.parts) : undefined;
 }
 
-function scopeAfter(ground: Ground, caughtUp: CaughtUp, isUnsure: boolean): Scope {
-  const { asker, rights, watched, scope, sets } = ground;
-  const { snapshot } = asker.context;
-  const before = scope ?? NO_SCOPE;
-  const { role, roles } = actorOf(asker);
-  const now = [role, ...roles];
-  const isOther = scope !== undefined && scope.roles.join() !== now.join();
-  const lapsed = before.lapses !== undefined && before.lapses <= snapshot;
-  const isTimed = !rights.areBuiltin && goByTheClock(asker);
-  const isTime = isTimed && snapshot - before.timed > SYNC_LIMITS.timedCheckMicros;
-  const isLost = caughtUp.since === undefined;
-  const met = !rights.areBuiltin && (caughtUp.isScopeMet || lapsed || isUnsure);
-  const isDue = isLost || isOther || met || (isTime && scope !== undefined);
-  const due = sets.filter(
-    (set) => !set.error && !hasNothing(set) && (isDue || before.due.includes(set.id)),
-  );
-  return {
-    ...widened(before, watched, snapshot),
-    roles: now,
-    timed: isTime ? snapshot : before.timed,
-    due: due.map(({ id }) => id),
-  };
+interface Judged {
+  readonly caughtUp: CaughtUp;
+  readonly isUnsure: boolean;
+  readonly scope: Scope;
 }
+
+/** What the copy is told of itself; due: it may hold what is not its to see, or lack what is, without a change that says so. */
+function tokenAfter(
+  { message, asker, rights, scope: before }: Ground,
+  { caughtUp, isUnsure, scope }: Judged,
+  { sha256, random }: AskerHost,
+): { readonly token: string; readonly isDue: boolean } {
+  const { snapshot } = asker.context;
+  const known = readToken(message.token);
+  const { role, roles: inForce } = actorOf(asker);
+  const roles = digestOfRoles([role, ...inForce], sha256);
+  const tokenOf = (timed: Micros) => tokenText({ at: snapshot, timed, roles }, random(NONCE_BYTES));
+  // Of a device that is new here nobody has noted what its rights rest on.
+  const isLost = !known || !before || caughtUp.since === undefined;
+  if (isLost) return { token: tokenOf(snapshot), isDue: true };
+  const isTimed = !rights.areBuiltin && goByTheClock(asker);
+  const isTime = isTimed && snapshot - known.timed > SYNC_LIMITS.timedCheckMicros;
+  const isMet = caughtUp.isScopeMet || isUnsure || scope.lapsed > known.at;
+  const isDue = known.roles !== roles || (!rights.areBuiltin && isMet) || isTime;
+  return { token: tokenOf(isTime ? snapshot : known.timed), isDue };
+}
+
+const NONCE_BYTES = 8;

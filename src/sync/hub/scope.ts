@@ -1,6 +1,7 @@
 /**
  * What the rights of a device rest on beside the documents themselves. When any of it changes, documents may come or go that did not
- * change: the device is told to compare fingerprints, until it has found that nothing differs.
+ * change: the device is told to compare fingerprints. It only grows: two copies that have one id share it, and each is judged by it since
+ * its own token.
  */
 import { after, hexOfKey, keyOfHex, syncKey } from '../../codec/key.ts';
 import type { LoggedChange } from '../../engine/change-log.ts';
@@ -16,24 +17,13 @@ import type { WatchedRange, WatchedReader } from './watched-reader.ts';
 export interface Scope {
   readonly rows: readonly string[];
   readonly ranges: readonly (readonly [by: WatchedRange['by'], lower: string, upper: string])[];
-  /** Builtin role, and ids of the roles in force. */
-  readonly roles: readonly string[];
-  /** First time at which something of it lapses. */
+  /** First time from now on at which something of it lapses. */
   readonly lapses: Micros | undefined;
-  /** When rights that go by the clock were last found to be due. */
-  readonly timed: Micros;
-  /** Ids of sets that are to be compared. */
-  readonly due: readonly string[];
+  /** When something of it was last found to have lapsed. */
+  readonly lapsed: Micros;
 }
 
-export const NO_SCOPE: Scope = {
-  rows: [],
-  ranges: [],
-  roles: [],
-  lapses: undefined,
-  timed: 0,
-  due: [],
-};
+export const NO_SCOPE: Scope = { rows: [], ranges: [], lapses: undefined, lapsed: 0 };
 
 const scopeAddress = (database: DatabaseId, device: DeviceId): RowAddress => ({
   space: 'sync',
@@ -45,7 +35,22 @@ export const scopeIn = (
   reader: Reader,
   database: DatabaseId,
   device: DeviceId,
-): Scope | undefined => recordIn(reader, scopeAddress(database, device)) as Scope | undefined;
+): Scope | undefined => {
+  const record = recordIn(reader, scopeAddress(database, device)) as Scope | undefined;
+  return record && { ...NO_SCOPE, ...record };
+};
+
+/** Another exchange of the device has changed it meanwhile. */
+export function joined(one: Scope, other: Scope): Scope {
+  const ranges = [...one.ranges, ...other.ranges].map((range) => [range.join(' '), range] as const);
+  const lapses = Math.min(one.lapses ?? Infinity, other.lapses ?? Infinity);
+  return {
+    rows: [...new Set([...one.rows, ...other.rows])],
+    ranges: [...new Map(ranges).values()],
+    lapses: Number.isFinite(lapses) ? lapses : undefined,
+    lapsed: Math.max(one.lapsed, other.lapsed),
+  };
+}
 
 export const scopeRow = (database: DatabaseId, device: DeviceId, scope: Scope): Row => ({
   key: scopeAddress(database, device).key,
@@ -80,11 +85,7 @@ export class ScopeFacts {
 }
 
 /** With what was looked at now. Past a limit whole collections and indexes stand for what is in them. */
-export function widened(
-  scope: Scope,
-  watched: WatchedReader,
-  present: Micros,
-): Pick<Scope, 'rows' | 'ranges' | 'lapses'> {
+export function widened(scope: Scope, watched: WatchedReader, present: Micros): Scope {
   const facts = new ScopeFacts(scope);
   const rows = [...scope.rows];
   const ranges = [...scope.ranges];
@@ -95,13 +96,15 @@ export function widened(
   }
   for (const key of watched.rows)
     if (!facts.isMetBy({ key, entries: [] })) rows.push(hexOfKey(key));
-  const before = scope.lapses !== undefined && scope.lapses > present ? scope.lapses : Infinity;
-  const lapses = Math.min(before, watched.lapses);
+  const before = scope.lapses ?? Infinity;
+  const isPast = before <= present;
+  const lapses = Math.min(isPast ? Infinity : before, watched.lapses);
   return {
     ...(rows.length + ranges.length > SYNC_LIMITS.scopeFacts
       ? coarse(rows, ranges)
       : { rows, ranges }),
     lapses: Number.isFinite(lapses) ? lapses : undefined,
+    lapsed: isPast ? present : scope.lapsed,
   };
 }
 

@@ -33,14 +33,14 @@ import {
   type Exchange,
 } from './asker.ts';
 import { bring, Courier, nextPull } from './courier.ts';
-import { attemptCheck, CHECK_START, differingIn, settled, type CheckSlice } from './check.ts';
+import { attemptCheck, CHECK_START, differingIn, type CheckSlice } from './check.ts';
 import { deviceIn, deviceRow, epochIn, requireDeviceIn, requireEpoch } from './device-rows.ts';
 import { Pokes } from './pokes.ts';
 import { attemptPull, type PullHost } from './pull.ts';
 import { RecentChanges } from './recent-changes.ts';
 import { judgeAll } from './judge-all.ts';
 import type { PushHost } from './push.ts';
-import { isSameScope, NO_SCOPE, scopeIn, scopeRow, type Scope } from './scope.ts';
+import { isSameScope, joined, NO_SCOPE, scopeIn, scopeRow, type Scope } from './scope.ts';
 import { Troubles } from './troubles.ts';
 
 export interface SyncHubOptions extends AskerHost {
@@ -211,16 +211,9 @@ class Hub implements SyncHub {
           attemptCheck(check, at, exchange, input, this.options),
         );
         for (const each of value.held) held.push(each);
-        if (value.next) {
-          await this.keepScope(check.device, value);
-          place = value.next;
-          continue;
-        }
-        const differing = differingIn(held, check.buckets);
-        const isSame = differing.length === 0;
-        const scope = isSame ? settled(value.scope, check.set.id) : value.scope;
-        await this.keepScope(check.device, { ...value, scope });
-        return { differing };
+        await this.keepScope(check.device, value);
+        if (!value.next) return differingIn(held, check.buckets);
+        place = value.next;
       }
     });
   }
@@ -279,22 +272,6 @@ class Hub implements SyncHub {
   private begin(secret: string): Exchange {
     return { secret, started: this.options.clock() };
   }
-}
-
-/** Another exchange of the device has changed it meanwhile. */
-function joined(present: Scope, scope: Scope): Scope {
-  const rows = [...new Set([...present.rows, ...scope.rows])];
-  const ranges = new Map(
-    [...present.ranges, ...scope.ranges].map((range) => [range.join(' '), range]),
-  );
-  const lapses = Math.min(present.lapses ?? Infinity, scope.lapses ?? Infinity);
-  return {
-    ...scope,
-    rows,
-    ranges: [...ranges.values()],
-    lapses: Number.isFinite(lapses) ? lapses : undefined,
-    due: [...new Set([...present.due, ...scope.due])],
-  };
 }
 
 async function answered<T extends object>(body: () => Promise<T>): Promise<T | SyncRefusal> {

@@ -105,6 +105,7 @@ export class Device {
   seq = 0;
   settled = 0;
   cursor: number | undefined = undefined;
+  token: string | undefined = undefined;
   schema: string | undefined = undefined;
   maxBytes: number = SYNC_LIMITS.pullBytes;
   sets: AskedSet[] = [];
@@ -124,6 +125,14 @@ export class Device {
     this.secret = secret;
     this.id = id;
     this.epoch = world.epoch;
+  }
+
+  /** Whatever is here, under this id. */
+  copy(id = this.id): Device {
+    const { secret, sets, cursor, token, schema, documents } = this;
+    const copy = Object.assign(new Device(this.world, secret, id), { sets, cursor, token, schema });
+    for (const [name, stored] of documents) copy.documents.set(name, stored);
+    return copy;
   }
 
   helloMessage(): Hello {
@@ -168,8 +177,8 @@ export class Device {
   }
 
   pullMessage(refetch: readonly DocumentName[] = []): Pull {
-    const { id, epoch, cursor, schema, sets, settled, maxBytes } = this;
-    return { device: id, epoch, cursor, schema, sets, refetch, settled, maxBytes };
+    const { id, epoch, cursor, token, schema, sets, settled, maxBytes } = this;
+    return { device: id, epoch, cursor, token, schema, sets, refetch, settled, maxBytes };
   }
 
   /** One exchange, taken over. */
@@ -224,6 +233,7 @@ export class Device {
       this.staged.puts.set(`${collection}/${id}`, undefined);
     }
     this.cursor = pulled.cursor;
+    this.token = pulled.token;
     this.mustCheck ||= pulled.check;
     for (const verdict of pulled.verdicts) this.verdicts.set(verdict.seq, verdict);
     if (pulled.schema) {

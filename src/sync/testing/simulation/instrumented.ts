@@ -10,7 +10,6 @@ export interface Buggify {
 
 interface Owner {
   readonly buggify: Buggify;
-  isSuspect: boolean;
   isSpoilt: boolean;
 }
 
@@ -23,25 +22,21 @@ export function instrumented(replica: Replica, process: Process, device: Owner):
   own.restore = (id, items) => process.during('restore', () => replica.restore(id, items));
   own.outgoing = (limits) =>
     replica.outgoing({ ...limits, count: device.buggify.pushItems ?? limits.count });
-  own.apply = async (fence, pulled, asked) => {
-    if (pulled.check) device.isSuspect = true;
-    const applied = await process.during(pulled.more ? 'stage' : 'apply', () =>
-      replica.apply(fence, pulled, asked),
-    );
-    if (pulled.more || applied.state.cursor !== pulled.cursor) return applied;
-    device.isSuspect = pulled.check;
-    device.isSpoilt &&= pulled.check;
-    return applied;
+  own.apply = (fence, pulled, asked) =>
+    process.during(pulled.more ? 'stage' : 'apply', () => replica.apply(fence, pulled, asked));
+  own.checked = async (fence, since) => {
+    const state = await process.during('checked', () => replica.checked(fence, since));
+    device.isSpoilt &&= state.suspectSince !== undefined;
+    return state;
   };
   return own;
 }
 
 /** Every place where a tab or a hub may die. */
 export const TAB_PLACES: readonly string[] = [
-  ...['submit', 'settle', 'apply', 'stage', 'rename', 'reenter', 'restore'].flatMap((what) => [
-    `${what} before commit`,
-    `${what} committed`,
-  ]),
+  ...['submit', 'settle', 'apply', 'stage', 'checked', 'rename', 'reenter', 'restore'].flatMap(
+    (what) => [`${what} before commit`, `${what} committed`],
+  ),
   ...['hello', 'push', 'pull', 'check'].map((what) => `${what} answer received`),
 ];
 

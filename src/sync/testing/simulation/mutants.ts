@@ -201,8 +201,9 @@ export function mutantReplica(
   switch (mutant) {
     case 'the cursor is stored before the changes':
       own.apply = async (fence, pulled, asked) => {
-        if (!pulled.more) await replica.apply(fence, { ...pulled, puts: [], leaves: [] }, asked);
-        return replica.apply(fence, pulled, asked);
+        if (pulled.more) return replica.apply(fence, pulled, asked);
+        await replica.apply(fence, { ...pulled, puts: [], leaves: [] }, asked);
+        return replica.apply(fence, { ...pulled, after: pulled.token }, asked);
       };
       return own;
     case 'parts of a pull are shown':
@@ -240,7 +241,11 @@ function fearless(replica: Replica): Replica {
     const state = await replica.state();
     return state && mine > 0 ? { ...state, fence: mine } : state;
   };
-  own.apply = async (_, pulled, asked) => replica.apply(await present(), pulled, asked);
+  own.apply = async (_, pulled, asked) => {
+    const { fence = 0, token } = (await replica.state()) ?? {};
+    return replica.apply(fence, { ...pulled, after: token }, asked);
+  };
+  own.checked = async (_, since) => replica.checked(await present(), since);
   own.settle = async (_, verdicts) => replica.settle(await present(), verdicts);
   own.greet = async (_, welcome, arrived) => replica.greet(await present(), welcome, arrived);
   own.park = async (_, isParked) => replica.park(await present(), isParked);

@@ -95,7 +95,7 @@ async function doomTab(world: World, device: SimDevice): Promise<void> {
   // Some places are seldom passed: they are made to be.
   const [what] = place.split(' ');
   if (what === 'stage') device.buggify.pullBytes = 1;
-  else if (what === 'check' || what === 'restore') await changeRole(world);
+  else if (what === 'check' || what === 'checked' || what === 'restore') await changeRole(world);
   else if (what === 'rename') clone(world, device);
   else if (what === 'reenter') await restoreHub(world);
 }
@@ -161,7 +161,6 @@ function clone(world: World, device: SimDevice): void {
   if (world.devices.length >= 6) return nothing();
   const twin = world.addDevice(device.user, device.secret, device.wanted);
   twin.memory.version = device.memory.version;
-  twin.isSuspect = device.isSuspect;
   twin.isSpoilt = device.isSpoilt;
   twin.openTab();
   world.tell(() => `${twin.name} is a copy of ${device.name}`);
@@ -182,7 +181,6 @@ async function spoil(world: World, device: SimDevice): Promise<void> {
     async (tx) => tx.apply({ puts: [], deletes: [{ space: 'documents', key }] }),
     { durability: 'relaxed' },
   );
-  device.isSuspect = true;
   device.isSpoilt = true;
   device.openTab();
   // Whatever makes the hub unsure makes it ask for a comparison.

@@ -53,8 +53,7 @@ export class SimDevice implements Link {
   wanted: readonly WantedSet[];
   readonly tabs: Tab[] = [];
   readonly buggify: Buggify = { pullBytes: undefined, pushItems: undefined };
-  /** The hub has asked it to compare, or somebody has spoilt a row: it may hold other rows than the hub says. */
-  isSuspect = false;
+  /** Somebody has spoilt a row, and no comparison has been made since. */
   isSpoilt = false;
   /** When the latest round began that brought everything. */
   roundAt = -1;
@@ -78,6 +77,11 @@ export class SimDevice implements Link {
 
   get user(): number {
     return this.options.user;
+  }
+
+  /** It may hold other rows than the hub says: a comparison is due. */
+  get isSuspect(): boolean {
+    return this.isSpoilt || this.stored()?.suspectSince !== undefined;
   }
 
   /** Opens a tab; the first of them leads. */

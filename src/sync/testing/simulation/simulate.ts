@@ -84,6 +84,7 @@ async function heal(world: World, invariants: Invariants): Promise<void> {
   await mend(world);
   const end = clockwork.now + PATIENCE_MS;
   let drainedAt: number | undefined;
+  let documents = world.hub.memory.version.documents;
   while (clockwork.now < end && problems.length === 0) {
     for (const device of devices) {
       const [tab] = device.tabs;
@@ -92,7 +93,10 @@ async function heal(world: World, invariants: Invariants): Promise<void> {
       if (drainedAt === undefined || device.roundAt <= drainedAt) device.kick();
     }
     for (let i = 0; i < STEPS_BETWEEN_LOOKS; i++) await clockwork.step();
-    if (!(await isDrained(world))) drainedAt = undefined;
+    const isStill = documents === world.hub.memory.version.documents;
+    documents = world.hub.memory.version.documents;
+    // A tab that thaws writes what it was asked to write before.
+    if (!isStill || !(await isDrained(world))) drainedAt = undefined;
     else drainedAt ??= clockwork.now;
     const since = drainedAt ?? Infinity;
     if (devices.every(({ roundAt, isSuspect }) => roundAt > since && !isSuspect)) {
