@@ -31,6 +31,8 @@ export class ModelQueries {
   now = 0;
   /** Without it the events of sets can be told. */
   private readonly hasTtl: boolean;
+  /** When something may end. */
+  private readonly ends = new Set<number>();
   private names: (readonly [string, Kind])[] = [];
 
   constructor(dice: Dice, indexes: readonly IndexFields[]) {
@@ -42,6 +44,7 @@ export class ModelQueries {
   query(): Part {
     this.names = [];
     const { dice } = this;
+    if (this.ends.has(this.now) && dice.chance(0.5)) return this.counted();
     const choice = dice.next();
     if (choice < 0.2) return this.write(1);
     if (choice < 0.25) return this.rewrite();
@@ -115,6 +118,18 @@ export class ModelQueries {
   /** Of the index whose values several documents have in common. */
   private matched(): Part {
     return form({ match: form({ index: 'i0' }), terms: this.dice.below(2) });
+  }
+
+  /** All that is there at this moment. */
+  private counted(): Part {
+    const sets = [0, 1].map((terms) => form({ match: form({ index: 'i0' }), terms }));
+    const refs = IDS.map((id) => form({ ref: form({ collection: 'c' }), id }));
+    return [
+      ...[...sets, form({ documents: form({ collection: 'c' }) })].map((set) =>
+        form({ count: set }),
+      ),
+      ...refs.map((ref) => form({ exists: ref })),
+    ];
   }
 
   /** What the others meet too seldom: nothing stands around it. */
@@ -423,8 +438,9 @@ export class ModelQueries {
 
   private ttl(): Part {
     const { dice, now } = this;
-    return dice.chance(0.1)
-      ? null
-      : form({ '@ts': timeText(now + (1 + dice.below(6)) * 1_000_000) });
+    if (dice.chance(0.1)) return null;
+    const end = now + (1 + dice.below(6)) * 1_000_000;
+    this.ends.add(end);
+    return form({ '@ts': timeText(end) });
   }
 }
