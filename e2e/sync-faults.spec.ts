@@ -313,6 +313,8 @@ test('F9: when the browser drops IndexedDB, unsent writes come back from the sec
   for (const text of ['unsent 1', 'unsent 2']) await submitNote(page, text);
   await evict(page, 'indexeddb');
   await loadApp(page);
+  const forgetting = page.evaluate(() => burrow.forgetDatabase('field-notes'));
+  await expect(forgetting).rejects.toThrow('Writes that have not reached the hub yet: 3.');
   hub.proxy.set('up');
   expect(await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) })).toBeUndefined();
   await settled(page);

@@ -178,8 +178,10 @@ export class SyncSession {
   }
 
   async unsent(): Promise<number> {
-    const state = await this.options.replica.state();
-    return state ? state.lastSeq - state.settledSeq : 0;
+    const { replica, name } = this.options;
+    const state = await replica.state();
+    // A browser that has dropped the database may still have the second copy of what was not sent.
+    return state ? state.lastSeq - state.settledSeq : (await readKept(name)).length;
   }
 
   // --- queries of the synced identity -------------------------------------------------------------
