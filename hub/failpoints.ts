@@ -1,4 +1,4 @@
-/** Places at which a test ends the process. They are in test builds only: elsewhere `HUB_FAILPOINT` is not looked at. */
+/** Places at which a test ends the process, or has it stand still until it is told to go on. They are in test builds only: elsewhere `HUB_FAILPOINT` is not looked at. */
 import type { Store } from '../src/store/port.ts';
 
 declare global {
@@ -6,12 +6,14 @@ declare global {
   var BURROW_FAILPOINTS: boolean | undefined;
 }
 
-/** `HUB_FAILPOINT=before-commit:kill`, `after-commit:kill`; with `:3` at the end, at the third commit of documents from then on. */
+/** `HUB_FAILPOINT=before-commit:kill`, `after-commit:kill`, `before-commit:stop`; with `:3` at the end, at the third commit of documents from then on. */
 export function withFailpoints(store: Store, wanted: string | undefined): Store {
   const isTest = globalThis.BURROW_FAILPOINTS;
   if (isTest !== true || wanted === undefined) return store;
   const [place, action, nth = '1'] = wanted.split(':');
-  if (action !== 'kill') throw new Error(`HUB_FAILPOINT has no action ${action ?? ''}.`);
+  if (action !== 'kill' && action !== 'stop')
+    throw new Error(`HUB_FAILPOINT has no action ${action ?? ''}.`);
+  const act = action === 'kill' ? killed : stopped;
   let left = Number(nth);
   const isNow = (): boolean => (left -= 1) === 0;
   return {
@@ -29,13 +31,18 @@ export function withFailpoints(store: Store, wanted: string | undefined): Store 
             tx.apply(writes);
           },
         });
-        if (place === 'before-commit' && hasDocuments && isNow()) await killed();
+        if (place === 'before-commit' && hasDocuments && isNow()) await act();
         return made;
       }, options);
-      if (place === 'after-commit' && hasDocuments && isNow()) await killed();
+      if (place === 'after-commit' && hasDocuments && isNow()) await act();
       return value;
     },
   };
+}
+
+/** Goes on where it was, after a SIGCONT. */
+async function stopped(): Promise<void> {
+  process.kill(process.pid, 'SIGSTOP');
 }
 
 /** Nothing runs after it. */

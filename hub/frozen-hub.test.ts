@@ -1,0 +1,120 @@
+/** A hub that stands still: its clients wait, and another one on the same database goes on. Promises S1, L8. */
+import { readFile, rm } from 'node:fs/promises';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import {
+  makeFolder,
+  removeTestHub,
+  startHub,
+  type HubProcess,
+  type ProcessOptions,
+} from './testing/hub-process.ts';
+import { sharedPostgres } from './testing/hub-stores.ts';
+
+const postgres = sharedPostgres();
+const hubs: HubProcess[] = [];
+const folders: string[] = [];
+
+async function open(options: ProcessOptions): Promise<HubProcess> {
+  const hub = await startHub(options);
+  hubs.push(hub);
+  return hub;
+}
+afterEach(async () => {
+  for (const { child, exited } of hubs.splice(0)) {
+    child.kill('SIGKILL');
+    await exited;
+  }
+});
+afterAll(async () => {
+  for (const each of folders) await rm(each, { recursive: true, force: true });
+  await removeTestHub();
+});
+
+const counter = { ref: { collection: 'counters' }, id: '1' };
+const count = { select: ['data', 'n'], from: { get: counter } };
+const increment = {
+  update: counter,
+  params: { object: { data: { object: { n: { add: [count, 1] } } } } },
+};
+
+async function makeCounter(hub: HubProcess): Promise<void> {
+  expect((await hub.query({ create_collection: { object: { name: 'counters' } } })).status).toBe(
+    201,
+  );
+  const made = { create: counter, params: { object: { data: { object: { n: 0 } } } } };
+  expect((await hub.query(made)).status).toBe(201);
+}
+
+/** As /proc has it. */
+async function stateOf({ child }: HubProcess): Promise<string | undefined> {
+  const text = await readFile(`/proc/${child.pid}/stat`, 'utf8');
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')[0];
+}
+
+/** Increments sent at once, and what became of each. */
+function send(hub: HubProcess, times: number) {
+  const settled: string[] = [];
+  const all = Array.from({ length: times }, async () => {
+    const { status, body } = await hub.query(increment);
+    settled.push(status === 200 ? 'done' : (body.errors?.[0]?.code ?? `status ${status}`));
+  });
+  return {
+    settled,
+    done: () => settled.filter((each) => each === 'done').length,
+    end: () => Promise.all(all),
+  };
+}
+
+/** What a caller may be told of a write that was not made. */
+const REFUSED =
+  /^(done|processing time limit exceeded|time out|contended transaction|storage_\w+)$/;
+
+test('a hub that is frozen in the middle of a commit holds the others up for a bounded time, and nothing is made twice', async () => {
+  const { url } = await postgres();
+  const args = ['--postgres', url];
+  const living = await open({ args });
+  await makeCounter(living);
+  const frozen = await open({ args, environment: { HUB_FAILPOINT: 'before-commit:stop' } });
+  const theirs = send(frozen, 5);
+  await expect.poll(() => stateOf(frozen), { timeout: 30_000 }).toBe('T');
+
+  // The sequencer is locked by the one that is frozen: writers wait, readers do not.
+  const early = send(living, 3);
+  for (let i = 0; i < 20; i += 1) expect((await living.query(count)).body.resource).toBe(0);
+  expect(early.settled).toEqual([]);
+  await early.end();
+  for (const each of early.settled) expect(each).toMatch(REFUSED);
+  const late = send(living, 3);
+  await late.end();
+  expect(late.settled).toEqual(['done', 'done', 'done']);
+  expect((await living.query(count)).body.resource).toBe(early.done() + late.done());
+  expect(await stateOf(frozen)).toBe('T');
+  expect(theirs.settled).toEqual([]);
+
+  frozen.child.kill('SIGCONT');
+  await theirs.end();
+  for (const each of theirs.settled) expect(each).toMatch(REFUSED);
+  const again = send(frozen, 2);
+  await again.end();
+  expect(again.settled).toEqual(['done', 'done']);
+  const sum = early.done() + late.done() + theirs.done() + again.done();
+  for (const hub of [living, frozen]) expect((await hub.query(count)).body.resource).toBe(sum);
+}, 120_000);
+
+test('clients of a hub that is frozen are answered when it goes on', async () => {
+  const data = await makeFolder();
+  folders.push(data);
+  const hub = await open({ args: ['--data', data] });
+  await makeCounter(hub);
+  const before = send(hub, 20);
+  hub.child.kill('SIGSTOP');
+  await expect.poll(() => stateOf(hub)).toBe('T');
+  const during = send(hub, 20);
+  const known = before.settled.length;
+  hub.child.kill('SIGCONT');
+  await Promise.all([before.end(), during.end()]);
+  expect(known).toBeLessThan(20);
+  for (const each of [...before.settled, ...during.settled]) expect(each).toMatch(REFUSED);
+  expect((await hub.query(count)).body.resource).toBe(before.done() + during.done());
+  expect(during.done()).toBeGreaterThan(0);
+}, 60_000);
