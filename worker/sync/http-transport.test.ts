@@ -73,7 +73,7 @@ test('without lines, or where they are forbidden, a device listens by server-sen
         url: 'http://hub',
         token: () => 'secret',
         fetch: (address) => {
-          asked.push(String(address));
+          if (typeof address === 'string') asked.push(address);
           return Promise.resolve(new Response(': hello\n\nevent: poke\ndata: {"head":5}\n\n'));
         },
         deadlineMs: 1000,

@@ -4,7 +4,7 @@ import { SYNC_LIMITS } from '../../src/limits.ts';
 import type { DeviceId, LineCall, LineReply, Push, Pushed } from '../../src/sync/protocol.ts';
 
 /** As much of a WebSocket as is needed. */
-export type LineSocket = Pick<WebSocket, 'onopen' | 'onmessage' | 'onclose' | 'send' | 'close'>;
+export type LineSocket = Pick<WebSocket, 'addEventListener' | 'send' | 'close'>;
 
 export interface LineHost {
   readonly connect: (url: string) => LineSocket;
@@ -38,6 +38,7 @@ export class HubLine {
   private readonly socket: LineSocket;
   private readonly calls = new Map<number, Call>();
   private readonly late: ReturnType<typeof setTimeout>;
+  private readonly over = new AbortController();
   private readonly forgetNetwork: () => void;
   private state: 'opening' | 'open' | 'over' = 'opening';
   private last = 0;
@@ -49,9 +50,11 @@ export class HubLine {
     this.socket = host.connect(url);
     this.late = setTimeout(() => this.end(), OPENING_MS);
     this.forgetNetwork = host.whenOffline(() => this.end());
-    this.socket.onopen = () => this.say({ open: { token, device } });
-    this.socket.onmessage = ({ data }) => this.hear(data);
-    this.socket.onclose = () => this.end();
+    const { signal } = this.over;
+    const { socket } = this;
+    socket.addEventListener('open', () => this.say({ open: { token, device } }), { signal });
+    socket.addEventListener('message', ({ data }) => this.hear(data), { signal });
+    socket.addEventListener('close', () => this.end(), { signal });
   }
 
   /** Undefined: it is not open, or that is too much for it. Rejects when no answer came. */
@@ -75,9 +78,7 @@ export class HubLine {
     this.state = 'over';
     clearTimeout(this.late);
     this.forgetNetwork();
-    this.socket.onclose = null;
-    this.socket.onmessage = null;
-    this.socket.onopen = null;
+    this.over.abort();
     this.socket.close();
     for (const { reject, late } of this.calls.values()) {
       clearTimeout(late);

@@ -89,16 +89,11 @@ export class Waits {
     this.mustLook = true;
     if (this.isLooking) return;
     this.isLooking = true;
-    try {
-      while (this.mustLook) {
-        this.mustLook = false;
-        await this.lookOnce();
-      }
-    } catch (reason) {
-      this.options.report(reason);
-    } finally {
-      this.isLooking = false;
+    while (this.mustLook) {
+      this.mustLook = false;
+      await this.lookOnce().catch(this.options.report);
     }
+    this.isLooking = false;
   }
 
   private async lookOnce(): Promise<void> {

@@ -307,8 +307,8 @@ export class Syncer {
       const { device, epoch = '', settledSeq } = state;
       const asked = transport.push({ device, epoch, items, settled: settledSeq });
       // While the hub is at it: that they wait is known here.
-      const told = this.tellProgress(state);
-      const pushed = await asked.then(answerOf).finally(() => told);
+      const [answer] = await Promise.all([asked, this.tellProgress(state)]);
+      const pushed = answerOf(answer);
       brought = await this.takeOver(pushed);
       if (pushed.verdicts.length === 0) return { isPushed: false, brought };
     }

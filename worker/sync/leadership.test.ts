@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Leadership } from './leadership.ts';
+
+type Body = () => Promise<void>;
+
+interface Held {
+  readonly run: () => void;
+  readonly lose: () => void;
+}
+
+/** One lock, as the browser has it: who waits gets it in turn, who steals gets it at once. */
+class FakeLocks {
+  private readonly waiting: Held[] = [];
+  private held: Held | undefined = undefined;
+
+  request(_: string, how: { signal?: AbortSignal; steal?: boolean }, body: Body): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const lose = (): void => reject(new DOMException('Lock broken', 'AbortError'));
+      const me: Held = {
+        run: () => {
+          this.held = me;
+          void body().then(() => {
+            if (this.held === me) this.passOn();
+            resolve();
+          });
+        },
+        lose,
+      };
+      how.signal?.addEventListener('abort', () => {
+        const at = this.waiting.indexOf(me);
+        if (at < 0) return;
+        this.waiting.splice(at, 1);
+        lose();
+      });
+      if (how.steal === true) {
+        this.held?.lose();
+        me.run();
+      } else if (this.held) this.waiting.push(me);
+      else me.run();
+    });
+  }
+
+  private passOn(): void {
+    this.held = undefined;
+    this.waiting.shift()?.run();
+  }
+}
+
+interface Tab {
+  readonly leadership: Leadership;
+  readonly told: string[];
+}
+
+/** Tabs that hear each other's beats, but for those that are deaf or frozen. */
+function tabsOver(locks: FakeLocks | undefined, count: number) {
+  const silent = new Set<number>();
+  const tabs: Tab[] = [];
+  for (let i = 0; i < count; i++) {
+    const told: string[] = [];
+    const leadership = new Leadership({
+      name: 'notes',
+      locks: locks as unknown as LockManager | undefined,
+      lead: () => told.push('lead'),
+      follow: () => told.push('follow'),
+      beat: () => {
+        if (!silent.has(i)) for (const other of tabs) other.leadership.noteBeat();
+      },
+    });
+    tabs.push({ leadership, told });
+  }
+  return {
+    tabs,
+    silent,
+    leaders: () => tabs.flatMap(({ leadership }, i) => (leadership.leads ? [i] : [])),
+  };
+}
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+let closing: readonly Tab[] = [];
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  for (const { leadership } of closing) leadership.close();
+  vi.useRealTimers();
+});
+
+function open(count: number, { hasLocks } = { hasLocks: true }) {
+  const made = tabsOver(hasLocks ? new FakeLocks() : undefined, count);
+  closing = made.tabs;
+  return made;
+}
+
+test('the first tab leads, the others wait, and the next one follows it when it closes', async () => {
+  const { tabs, leaders } = open(3);
+  await pass(60_000);
+  expect(leaders()).toEqual([0]);
+  tabs[0]?.leadership.close();
+  await pass(0);
+  expect(leaders()).toEqual([1]);
+  expect(tabs.map(({ told }) => told)).toEqual([['lead', 'follow'], ['lead'], []]);
+});
+
+test('a leader that is not heard of for seven seconds loses the lock, and is told', async () => {
+  const { tabs, silent, leaders } = open(2);
+  await pass(10_000);
+  silent.add(0);
+  await pass(6000);
+  expect(leaders()).toEqual([0]);
+  await pass(4000);
+  expect(leaders()).toEqual([1]);
+  expect(tabs[0]?.told).toEqual(['lead', 'follow']);
+  silent.delete(0);
+  // It waits in line again: it does not steal back.
+  await pass(60_000);
+  expect(leaders()).toEqual([1]);
+  tabs[1]?.leadership.close();
+  await pass(0);
+  expect(leaders()).toEqual([0]);
+});
+
+test('a leader that another one has fenced off gives up, and leads again when its turn comes', async () => {
+  const { tabs, leaders } = open(2);
+  tabs[0]?.leadership.giveUp();
+  await pass(0);
+  expect(leaders()).toEqual([1]);
+  tabs[1]?.leadership.giveUp();
+  await pass(0);
+  expect(leaders()).toEqual([0]);
+});
+
+test('a tab that has slept takes nothing for silence that it slept through', async () => {
+  const { leaders, silent } = open(2);
+  await pass(2000);
+  silent.add(0);
+  // Both were frozen: their clocks went on.
+  vi.setSystemTime(Date.now() + 60_000);
+  vi.spyOn(performance, 'now').mockImplementation(() => Date.now());
+  await pass(2000);
+  silent.delete(0);
+  await pass(30_000);
+  expect(leaders()).toEqual([0]);
+  vi.restoreAllMocks();
+});
+
+test('where there are no locks every tab leads: the fence in the store is left to stop them', async () => {
+  const { leaders } = open(2, { hasLocks: false });
+  await pass(0);
+  expect(leaders()).toEqual([0, 1]);
+});
+
+test('a closed one leads no more, also when the lock comes late', async () => {
+  const { tabs, leaders } = open(2);
+  tabs[1]?.leadership.close();
+  tabs[0]?.leadership.close();
+  await pass(10_000);
+  expect(leaders()).toEqual([]);
+  expect(tabs[1]?.told).toEqual([]);
+});

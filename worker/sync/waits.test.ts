@@ -1,0 +1,114 @@
+import { expect, test, vi } from 'vitest';
+import type { WriteData } from '../../src/host/api.ts';
+import { ADMIN, DeviceWorld, verdictOn } from '../../src/sync/testing/device-world.ts';
+import { Waits } from './waits.ts';
+
+const CREATE = { create_collection: { object: { name: 'notes' } } };
+
+async function open() {
+  const world = new DeviceWorld();
+  const { replica } = world;
+  await replica.adopt('hub', ADMIN, 'e', 'd'.repeat(32));
+  const fence = await replica.takeFence();
+  const told: WriteData[] = [];
+  const reported: unknown[] = [];
+  let kicks = 0;
+  const waits = new Waits({
+    replica,
+    tell: (write) => told.push(write),
+    kick: () => {
+      kicks += 1;
+    },
+    report: (reason) => reported.push(reason),
+  });
+  /** The hub judges all that waits. */
+  const judge = async (): Promise<void> => {
+    const items = await replica.outgoing({ count: 100, bytes: 1e6 });
+    await replica.settle(
+      fence,
+      items.map((item) => verdictOn(item, 'confirmed', 1)),
+    );
+  };
+  return { world, waits, told, reported, judge, kicks: () => kicks };
+}
+
+/** What a promise is after all that can happen now has happened. */
+async function stateOf(promise: Promise<unknown>): Promise<'done' | 'failed' | 'waiting'> {
+  const late = new Promise<'waiting'>((resolve) => setImmediate(() => resolve('waiting')));
+  return Promise.race([
+    promise.then(
+      () => 'done' as const,
+      () => 'failed' as const,
+    ),
+    late,
+  ]);
+}
+
+test('forSettled() waits for every verdict, and for none when there is nothing to judge', async () => {
+  const { world, waits, judge } = await open();
+  await waits.forSettled();
+  await world.submit(CREATE);
+  const settled = waits.forSettled();
+  await waits.look();
+  expect(await stateOf(settled)).toBe('waiting');
+  await judge();
+  await waits.look();
+  expect(await stateOf(settled)).toBe('done');
+});
+
+test('a verdict that nobody told of is found in the store, and told once', async () => {
+  const { world, waits, told, judge } = await open();
+  const id = await world.submit(CREATE);
+  waits.expect(id);
+  await waits.look();
+  expect(told).toEqual([]);
+  await judge();
+  await Promise.all([waits.look(), waits.look()]);
+  await waits.look();
+  expect(told.map((write) => write.id)).toEqual([id]);
+  const [again] = told;
+  if (again) waits.noteVerdict(again);
+  expect(told).toHaveLength(1);
+});
+
+test('forSynced() asks the hub, and waits for a round that began after it and has what it wants', async () => {
+  const { waits, kicks } = await open();
+  const before = Date.now() - 1;
+  const all = waits.forSynced(undefined);
+  const one = waits.forSynced('notes');
+  expect(kicks()).toBe(2);
+  waits.noteRound(before, ['notes'], true);
+  expect(await stateOf(one)).toBe('waiting');
+  const since = Date.now() + 1;
+  waits.noteRound(since, ['others'], false);
+  expect(await stateOf(one)).toBe('waiting');
+  waits.noteRound(since, ['notes'], false);
+  expect(await stateOf(one)).toBe('done');
+  expect(await stateOf(all)).toBe('waiting');
+  waits.noteRound(since, ['notes'], true);
+  expect(await stateOf(all)).toBe('done');
+});
+
+test('fail() tells everybody why they waited in vain, failSchema() those who wait for the first contact', async () => {
+  const { world, waits } = await open();
+  await world.submit(CREATE);
+  const schema = waits.forSchema();
+  const others = [waits.forSettled(), waits.forSynced(undefined)];
+  waits.failSchema(new Error('no contact'));
+  await expect(schema).rejects.toThrow('no contact');
+  expect(await Promise.all(others.map(stateOf))).toEqual(['waiting', 'waiting']);
+  waits.fail(new Error('stopped'));
+  for (const other of others) await expect(other).rejects.toThrow('stopped');
+});
+
+test('a store that cannot be read is reported, and looked at again', async () => {
+  const { world, waits, reported, judge } = await open();
+  await world.submit(CREATE);
+  const read = vi.spyOn(world.replica, 'state').mockRejectedValue(new Error('gone'));
+  const settled = waits.forSettled();
+  await vi.waitFor(() => expect(reported).not.toEqual([]));
+  read.mockRestore();
+  await judge();
+  await waits.look();
+  expect(await stateOf(settled)).toBe('done');
+});
