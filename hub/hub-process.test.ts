@@ -1,5 +1,4 @@
 /** The hub as a process: start, stop, kill, overload. Faults F20, F21, F30; threats T14; promises V2, V3. */
-import { spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { afterAll, afterEach, expect, test } from 'vitest';
@@ -133,28 +132,6 @@ const postOver = (agent: Agent, url: string, query: unknown): Promise<number> =>
       .end(JSON.stringify(query));
   });
 
-/** Asks `/health` again and again from a process of its own, and prints in how many ms 19 of 20 were answered: the slowest tells of the machine. */
-const PROBE = `
-const [url, ms] = process.argv.slice(1);
-const end = performance.now() + Number(ms);
-const times = [];
-while (performance.now() < end) {
-  const begun = performance.now();
-  await (await fetch(url + '/health')).text();
-  times.push(performance.now() - begun);
-  await new Promise((resolve) => setTimeout(resolve, 10));
-}
-times.sort((a, b) => a - b);
-console.log(times[Math.floor(times.length * 0.95)].toFixed(0));
-`;
-
-function healthTime(url: string, ms: number): Promise<number> {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', PROBE, url, String(ms)]);
-  let text = '';
-  child.stdout.on('data', (part) => (text += String(part)));
-  return new Promise((resolve) => child.once('close', () => resolve(Number(text))));
-}
-
 test('T14: health answers while 1,000 logins wait', async () => {
   // As many connections as one address may have, less those of the probe.
   const agent = new Agent({ keepAlive: true, maxSockets: 40 });
@@ -167,19 +144,21 @@ test('T14: health answers while 1,000 logins wait', async () => {
       login: { ref: { collection: 'users' }, id: String(i + 1) },
       params: { object: { password: 'wrong horse' } },
     });
-  await Promise.all(Array.from({ length: 20 }, (_, i) => login(i)));
-  // What the machine itself takes: beside it, a slow answer tells of the hub.
-  const idle = await healthTime(url, 1000);
-  const probing = healthTime(url, 4000);
-  const logins = Promise.allSettled(Array.from({ length: 1000 }, (_, i) => login(i)));
-  const ms = await probing;
-  console.log(
-    `[figures] T14: 19 of 20 answers of /health during 1,000 logins in ${ms} ms, before them in ${idle} ms`,
-  );
+  const wrong = await login(0);
+  let answered = 0;
+  const logins = Array.from({ length: 1000 }, async (_, i) => {
+    if ((await login(i + 1)) === wrong) answered += 1;
+  });
+  await expect.poll(() => answered).toBeGreaterThan(0);
+  // Counted, not timed: were passwords hashed where requests are answered, each of these would wait for one at least.
+  const before = answered;
+  for (let i = 0; i < 100; i += 1) expect((await fetch(`${url}/health`)).status).toBe(200);
+  const meanwhile = answered - before;
+  console.log(`[figures] T14: ${meanwhile} logins were answered during 100 of /health`);
   hub?.child.kill('SIGKILL');
   agent.destroy();
-  await logins;
-  expect(ms).toBeLessThan(200);
+  await Promise.allSettled(logins);
+  expect(meanwhile).toBeLessThan(50);
 });
 
 test('F30: with little memory, large bodies and large answers are refused and the hub goes on', async () => {
