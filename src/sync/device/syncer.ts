@@ -152,7 +152,7 @@ export class Syncer {
   }
 
   private async run(): Promise<void> {
-    this.fence = await this.options.replica.takeFence();
+    await this.takeFence();
     while (!this.isStopped) {
       try {
         await this.goOn();
@@ -161,6 +161,20 @@ export class Syncer {
       }
     }
     this.hints.deafen();
+  }
+
+  /** A store that fails once is no reason to leave the copy without a syncer. */
+  private async takeFence(): Promise<void> {
+    const { replica, events, wait } = this.options;
+    while (!this.isStopped) {
+      try {
+        this.fence = await replica.takeFence();
+        return;
+      } catch (reason) {
+        events.onFault(reason);
+        await wait(this.backoff.next(), this.stopping);
+      }
+    }
   }
 
   /** What is done about it may fail too. */
@@ -391,9 +405,10 @@ export class Syncer {
     const { replica, transport } = this.options;
     const check = async (message: Check) => answerOf(await transport.check(message));
     const { names, isAll } = await differencesFrom(check, replica, state);
+    let after = state;
     for (let i = 0; i < names.length; i += REFETCH_MAX)
-      await this.pull(names.slice(i, i + REFETCH_MAX));
-    if (!isAll) return false;
+      ({ state: after } = await this.pull(names.slice(i, i + REFETCH_MAX)));
+    if (!isAll || after.staged) return false;
     const { suspectSince } = await replica.checked(this.fence, state.suspectSince);
     return suspectSince === undefined;
   }

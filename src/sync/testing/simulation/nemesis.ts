@@ -70,7 +70,7 @@ export const FAULT_NAMES: readonly string[] = FAULTS.map(([, name]) => name);
 export async function disturb(world: World): Promise<void> {
   const { chance } = world;
   const device = chance.pick(world.devices);
-  if (chance.is(0.2)) world.snapshots.set(device, device.memory.version);
+  if (chance.is(0.2)) world.snapshots.set(device, snapshotOf(device));
   let at = chance.below(FAULTS.reduce((sum, [weight]) => sum + weight, 0));
   for (const [weight, name, act] of FAULTS) {
     at -= weight;
@@ -129,11 +129,14 @@ function splitLeadership(_: World, device: SimDevice): void {
 
 // --- what a device has stored ---------------------------------------------------------------------
 
+const snapshotOf = ({ memory: { version }, isSpoilt }: SimDevice) => ({ version, isSpoilt });
+
 /** The browser has deleted the database; the file outside it is there. */
 async function evict(world: World, device: SimDevice): Promise<void> {
   await noteUnoffered(world, device);
   device.killTabs();
   device.memory = new SharedMemory();
+  device.isSpoilt = false;
   world.forgetful.add(device);
   device.openTab();
 }
@@ -151,7 +154,8 @@ async function rollBack(world: World, device: SimDevice): Promise<void> {
   await noteUnoffered(world, device);
   device.killTabs();
   device.memory = new SharedMemory();
-  device.memory.version = before;
+  device.memory.version = before.version;
+  device.isSpoilt = before.isSpoilt;
   device.file = [];
   world.forgetful.add(device);
   device.openTab();

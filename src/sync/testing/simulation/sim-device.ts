@@ -264,9 +264,17 @@ export class SimDevice implements Link {
   }
 
   async putSets(replica: Replica): Promise<void> {
-    await replica.setSets(
-      this.wanted.map(({ id, query }) => ({ id, query: JSON.stringify(query) })),
-    );
+    await replica.setSets(this.wantedSets());
+  }
+
+  /** A frozen tab may not have come to it yet, or its store has failed. */
+  get hasPutSets(): boolean {
+    const stored = this.stored()?.sets.map(({ id, query }) => ({ id, query }));
+    return JSON.stringify(stored) === JSON.stringify(this.wantedSets());
+  }
+
+  private wantedSets() {
+    return this.wanted.map(({ id, query }) => ({ id, query: JSON.stringify(query) }));
   }
 
   private cutFile(): void {

@@ -89,6 +89,8 @@ async function heal(world: World, invariants: Invariants): Promise<void> {
     for (const device of devices) {
       const [tab] = device.tabs;
       if (tab && !device.tabs.some(({ syncer }) => syncer)) void device.lead(tab);
+      if (tab && device.stored() && !device.hasPutSets)
+        void device.putSets(tab.replica).catch(() => undefined);
       // What the last of them did must reach the others.
       if (drainedAt === undefined || device.roundAt <= drainedAt) device.kick();
     }
@@ -139,6 +141,7 @@ async function isDrained({ devices }: World): Promise<boolean> {
     const state = device.stored();
     return (
       state &&
+      device.hasPutSets &&
       Math.min(state.settledSeq, state.shownSeq) >= state.lastSeq &&
       device.tabs.some(({ syncer }) => syncer?.state === 'live')
     );

@@ -15,6 +15,9 @@ export interface Accepted {
   readonly id: string;
 }
 
+/** How a disk stood. */
+type Snapshot = Pick<SimDevice, 'isSpoilt'> & { readonly version: Version };
+
 export class World {
   readonly problems: string[] = [];
   readonly counts = new Map<string, number>();
@@ -33,10 +36,8 @@ export class World {
   readonly lost = new Set<string>();
   /** Marks the app has done with: refused ones that were discarded or tried again. */
   readonly resolved = new Set<string>();
-  /** Writes that a device kept outside its database when that was lost. */
-  readonly owed = new Map<SimDevice, Set<string>>();
   readonly copies: HubCopy[] = [];
-  readonly snapshots = new Map<SimDevice, Version>();
+  readonly snapshots = new Map<SimDevice, Snapshot>();
   /** Secrets that no message and no device may hold. */
   readonly secrets = new Set<string>([PASSWORD]);
   marks = 0;
