@@ -9,6 +9,7 @@ import { QueryLog } from '../src/logs/query-log.ts';
 import { SYNC_LIMITS } from '../src/limits.ts';
 import type { Store } from '../src/store/port.ts';
 import { pruneChanges } from '../src/sync/hub/prune-changes.ts';
+import { pruneGoneDatabases } from '../src/sync/hub/prune-gone.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { Background } from './background.ts';
 import { createClock } from './clock.ts';
@@ -106,6 +107,7 @@ export async function openHub(
         await engine.collectGarbage(onProgress);
         const { transactions } = engine;
         await pruneChanges({ transactions, clock }, clock() - SYNC_LIMITS.changesKeptMicros);
+        await pruneGoneDatabases({ transactions, clock });
       },
     },
     report: reportWork,
