@@ -44,20 +44,22 @@ export function createEngine(options: EngineOptions): Engine {
       }
     });
   const longQueries = new OneByOne();
+  const isLong = (text: string): boolean =>
+    options.sharesTurns === true && text.length > LIMITS.turnChars;
 
   const transactions: Transactions = {
     read: (attempt) => transactor.read(attempt),
     write: (attempt) => transactor.write(attempt),
     readLong({ query: text, apiVersion }) {
-      if (!options.sharesTurns || text.length <= LIMITS.turnChars) return undefined;
+      if (!isLong(text)) return undefined;
       const read = () => parseLongQuery(text, apiVersion, options.pause);
       return longQueries.run(() => read().catch(failureIn));
     },
-    plan: (request, { ids = [], parsed, ...more } = {}) => ({
+    plan: (request, { ids = [], moreIds = makeId, parsed, ...more } = {}) => ({
       request,
       parsed: parsed ?? parse(request.query, request.apiVersion),
       started: options.clock(),
-      inputs: new RecordedInputs(makeId, options, { address: request.address, ids }),
+      inputs: new RecordedInputs(moreIds, options, { address: request.address, ids }),
       ...more,
     }),
     run: (plan, input) => attemptQuery(plan, input, options),
@@ -66,9 +68,25 @@ export function createEngine(options: EngineOptions): Engine {
       refusedAnswer(request, reason, started, options.clock()),
   };
 
+  /** Who has no secret makes nobody read much. @throws Refusal */
+  const readForKnown = async (request: QueryRequest): Promise<QueryPlan['parsed'] | undefined> => {
+    const { secret } = request;
+    if (secret === undefined || !(await authenticateSecret(transactor, secret, options)))
+      throw new Refusal('unauthorized', 'Unauthorized');
+    return transactions.readLong(request);
+  };
+
   const query = async (request: QueryRequest): Promise<QueryAnswer> => {
-    const reading = transactions.readLong(request);
-    const plan = transactions.plan(request, reading && { parsed: await reading });
+    let parsed: QueryPlan['parsed'] | undefined;
+    if (isLong(request.query)) {
+      const started = options.clock();
+      try {
+        parsed = await readForKnown(request);
+      } catch (reason) {
+        return refusedAnswer(request, reason, started, options.clock());
+      }
+    }
+    const plan = transactions.plan(request, parsed && { parsed });
     const { view } = options;
     const looked: RowAddress[] = [];
     const attempt = (input: AttemptInput): AttemptResult<Attempted> => {

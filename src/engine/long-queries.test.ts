@@ -118,6 +118,22 @@ test('queries of one engine are answered while a long one is read, and a second 
   expect(between).toBeGreaterThanOrEqual(Math.floor(perQuery));
 });
 
+test('a long query of somebody without a secret is not read', async () => {
+  let turns = 0;
+  const engine = createTestEngine({
+    sharesTurns: true,
+    pause: async () => void (turns += 1),
+  });
+  const query = `[${repeated('{"bad":1}', 20_000)}]`;
+  for (const secret of [undefined, 'nobody'])
+    expect((await engine.query({ secret, query, apiVersion: '4', allows: 'write' })).status).toBe(
+      401,
+    );
+  expect(turns).toBe(0);
+  expect((await askText(engine, query)).status).toBe(400);
+  expect(turns).toBeGreaterThan(0);
+});
+
 test('an answer tells a thousand faults, whatever the number of mistakes', async () => {
   const world = await openFuzzWorld();
   for (const text of [
