@@ -2,7 +2,9 @@
 import { gateWorkers, openSide, setNetwork } from './browsers.mjs';
 import { askRoot } from './servers.mjs';
 
-const TURNS = 2;
+const TURNS = 3;
+/** As long as what it is compared with takes, about. */
+const IDLE_MS = 700;
 
 /** @param {import('./latency.mjs').Slot} slot @param {{ pending: number, incoming: number }} sizes */
 export async function measureRebase(slot, { pending, incoming }) {
@@ -14,8 +16,7 @@ export async function measureRebase(slot, { pending, incoming }) {
     ([name, given]) => window.bench.open(name, given),
     /** @type {const} */ ([contender, options]),
   );
-  const floor = await gapsOf(page, () => new Promise((resolve) => setTimeout(resolve, 1500)));
-  const results = { apply: [], run: [], rebase: [], floor, applyGap: [], rebaseGap: [] };
+  const results = { apply: [], run: [], rebase: [], applyGap: [], rebaseGap: [] };
   const watched = `rebase ${contender} ${round}`;
   await page.evaluate((room) => window.bench.watch(room), watched);
 
@@ -23,12 +24,14 @@ export async function measureRebase(slot, { pending, incoming }) {
   const takeUp = async (text, /** @type {import('./browsers.mjs').Network} */ mode) => {
     await askRoot(server.url, changeAll(incoming, text));
     await askRoot(server.url, note(watched, text));
-    const gaps = await gapsOf(page, async () => {
+    // Just before: others on the machine keep the page waiting too, now more and now less.
+    const idle = await gapsOf(page, () => new Promise((resolve) => setTimeout(resolve, IDLE_MS)));
+    const busy = await gapsOf(page, async () => {
       await setNetwork(page, mode);
       await page.evaluate((given) => window.bench.seenAt(given), text);
     });
     const shown = await page.evaluate((given) => window.bench.seenAt(given), text);
-    return { ms: shown - (await pulledAt(page)), gaps };
+    return { ms: shown - (await pulledAt(page)), gaps: { idle: idle.tick, busy: busy.tick } };
   };
 
   await askRoot(server.url, fill(incoming));

@@ -40,8 +40,10 @@ function figuresOf({ rows, wanted }) {
     const all = valuesIn(rows, contender);
     const shown = all('latency', (result) => result.shown);
     const rebase = (/** @type {string} */ name) => median(all('rebase', (result) => result[name]));
-    const gap = (/** @type {string} */ name) =>
-      Math.max(...all('rebase', (result) => result[name].map((/** @type {any} */ g) => g.tick)));
+    /** @type {readonly { idle: number; busy: number }[]} */
+    const gaps = rows
+      .filter((row) => row.workload === 'rebase' && row.contender === contender)
+      .flatMap(({ result }) => result.rebaseGap);
     return {
       contender,
       title: rows.find((row) => row.contender === contender && row.result.title)?.result.title,
@@ -56,8 +58,9 @@ function figuresOf({ rows, wanted }) {
         apply: rebase('apply'),
         run: rebase('run'),
         together: rebase('rebase'),
-        gap: gap('rebaseGap'),
-        floorGap: Math.max(...all('rebase', ({ floor }) => [floor.tick])),
+        busyGap: median(gaps.map(({ busy }) => busy)),
+        idleGap: median(gaps.map(({ idle }) => idle)),
+        addedGap: median(gaps.map(({ busy, idle }) => busy - idle)),
       },
     };
   });
@@ -101,10 +104,10 @@ function queueAsks({ contender, push, rebase }) {
       detail: `${short(rebase.together)} against ${short(rebase.apply)} + ${short(rebase.run)} ms`,
     },
     {
-      name: `${contender}: longest gap on the main thread meanwhile, ms ≤ ${GAP_MOST_MS}, or than that of an idle page`,
-      value: rebase.gap,
-      isMet: rebase.gap <= Math.max(GAP_MOST_MS, rebase.floorGap),
-      detail: `${short(rebase.floorGap)} ms on the page while nothing happens`,
+      name: `${contender}: longest gap on the main thread meanwhile, beyond that of the idle page just before, ms ≤ ${GAP_MOST_MS}`,
+      value: rebase.addedGap,
+      isMet: rebase.addedGap <= GAP_MOST_MS,
+      detail: `${short(rebase.busyGap)} against ${short(rebase.idleGap)} ms; medians of the rounds`,
     },
   ];
 }
