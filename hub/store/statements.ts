@@ -81,11 +81,11 @@ export const rowsAt = (tenant: string, addresses: readonly RowAddress[]): Statem
 
 /** Sizes are known without the values being read. As `rowBytes` counts, about. */
 const ROW_SIZE = `(coalesce(octet_length(body), 0) + coalesce(octet_length(bytes), 0)
- + coalesce(octet_length(entries), 0) + ${ROW_OVERHEAD_BYTES})::bigint`;
+ + coalesce(octet_length(entries), 0) + ${ROW_OVERHEAD_BYTES})`;
 
 /** Of what a statement finds, in its order, as much as comes before so many bytes; the last column is the bytes up to there. */
 const firstBytes = (text: string, order: string, size: string, parameter: string): string =>
-  `SELECT * FROM (SELECT found.*, sum(${size}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)::bigint AS upto
+  `SELECT * FROM (SELECT found.*, sum(${size}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS upto
  FROM (${text}) AS found) AS summed
  WHERE upto - ${size} < ${parameter} ORDER BY ${order}`;
 
@@ -117,7 +117,7 @@ export function firstOfRange(
   const columns = by === 'key' ? ['key'] : ['entry', 'tail', 'key'];
   const order = columns.map((column) => `${column} ${reverse ? 'DESC' : 'ASC'}`).join(', ');
   const own = by === 'key' ? 'octet_length(key)' : 'octet_length(entry) + octet_length(tail)';
-  const size = `(${own} + ${ENTRY_OVERHEAD_BYTES} + ${rows ? ROW_SIZE : '0::bigint'})`;
+  const size = `(${own} + ${ENTRY_OVERHEAD_BYTES} + ${rows ? ROW_SIZE : '0'})`;
   const bounded = firstBytes(text, order, size, `$${values.length + 1}`);
   return named(`${name}_first`, bounded)([...values, String(bytesMax)]);
 }
