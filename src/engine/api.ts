@@ -1,6 +1,7 @@
 /** What an engine needs from its host, and what it offers: the whole contract of the engine room with logs, http, sync, worker and hub. */
 import type { Key } from '../codec/key.ts';
 import type { Fault } from '../errors.ts';
+import type { Node } from '../query/node.ts';
 import type { ApiVersion } from '../query/session.ts';
 import type {
   Durability,
@@ -38,8 +39,8 @@ export interface EngineOptions {
   readonly regionGroup: string;
   /** Gives the event loop a turn between slices of background work. */
   readonly pause: () => Promise<void>;
-  /** Long queries are read in turns, one query after the other: callers that do not know each other have their turns between. */
-  readonly sharesTurns?: boolean;
+  /** Reads the text of a query that is longer than `LIMITS.turnChars` (`longQueryReader`); without it, all are read at one go. */
+  readonly readLong?: (text: string, apiVersion: ApiVersion) => Promise<Node>;
   /** Keep, for each commit, which documents it changed: what a hub needs to bring devices up to date. */
   readonly logsChanges?: boolean;
   /** What queries see instead of what is stored, where that is a copy with writes of its own on top. */
@@ -147,11 +148,12 @@ export interface Transactions {
   readLong(
     request: Pick<QueryRequest, 'query' | 'apiVersion'>,
   ): Promise<QueryPlan['parsed']> | undefined;
-  /** What all runs of a query have in common. `ids`: the first it makes up. */
+  /** What all runs of a query have in common. `ids`: the first it makes up; `moreIds`: those behind them, by how many came before. */
   plan(
     request: QueryRequest,
     given?: Partial<Pick<QueryPlan, 'standIn' | 'now' | 'parsed'>> & {
       readonly ids?: readonly bigint[];
+      readonly moreIds?: (index: number) => bigint;
     },
   ): QueryPlan;
   /** One run. @throws Suspended, Refusal */

@@ -2,7 +2,7 @@
 import { utf8Length } from '../codec/utf8.ts';
 import { QueryFailure, REFUSALS, Refusal, statusOf } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { parseLongQuery, parseQuery } from '../query/parse.ts';
+import { parseQuery } from '../query/parse.ts';
 import type { Node } from '../query/node.ts';
 import type { ApiVersion } from '../query/session.ts';
 import type { RowAddress } from '../store/port.ts';
@@ -23,7 +23,6 @@ import { GarbageCollector } from './garbage-jobs.ts';
 import { buildIndexes } from './index-jobs.ts';
 import { RecordedInputs, createIds } from './inputs.ts';
 import { spoken } from './old-words.ts';
-import { OneByOne } from './one-by-one.ts';
 import { standingOf } from './standing.ts';
 import { TextCache } from './text-cache.ts';
 import { Transactor, type Transacted } from './transact.ts';
@@ -43,18 +42,14 @@ export function createEngine(options: EngineOptions): Engine {
         return failureIn(reason);
       }
     });
-  const longQueries = new OneByOne();
   const isLong = (text: string): boolean =>
-    options.sharesTurns === true && text.length > LIMITS.turnChars;
+    options.readLong !== undefined && text.length > LIMITS.turnChars;
 
   const transactions: Transactions = {
     read: (attempt) => transactor.read(attempt),
     write: (attempt) => transactor.write(attempt),
-    readLong({ query: text, apiVersion }) {
-      if (!isLong(text)) return undefined;
-      const read = () => parseLongQuery(text, apiVersion, options.pause);
-      return longQueries.run(() => read().catch(failureIn));
-    },
+    readLong: ({ query: text, apiVersion }) =>
+      isLong(text) ? options.readLong?.(text, apiVersion).catch(failureIn) : undefined,
     plan: (request, { ids = [], moreIds = makeId, parsed, ...more } = {}) => ({
       request,
       parsed: parsed ?? parse(request.query, request.apiVersion),

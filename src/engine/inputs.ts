@@ -2,10 +2,19 @@
 import type { EngineOptions } from './api.ts';
 import type { Inputs } from './context.ts';
 import type { HostAnswers } from './host-answers.ts';
+import type { Micros } from '../values/value.ts';
 
 /** 2020-01-01, ms: where ids begin to count. */
 const ID_EPOCH_MS = 1_577_836_800_000;
 const ID_RANDOM_BITS = 22n;
+
+/** @param bytes three, or more: what they say beyond 22 bits is left out */
+export function idFrom(now: Micros, bytes: Uint8Array): bigint {
+  const ms = BigInt(Math.max(0, Math.floor(now / 1000) - ID_EPOCH_MS));
+  let low = 0n;
+  for (const byte of bytes) low = (low << 8n) | BigInt(byte);
+  return (ms << ID_RANDOM_BITS) | (low & ((1n << ID_RANDOM_BITS) - 1n));
+}
 
 /** Makes ids that grow with time: 41 bits of milliseconds, 22 random bits; within a millisecond each is the one after. */
 export function createIds(
@@ -14,28 +23,26 @@ export function createIds(
 ): () => bigint {
   let last = 0n;
   return () => {
-    const ms = BigInt(Math.max(0, Math.floor(clock() / 1000) - ID_EPOCH_MS));
-    let low = 0n;
-    for (const byte of random(3)) low = (low << 8n) | BigInt(byte);
-    const made = (ms << ID_RANDOM_BITS) | (low & ((1n << ID_RANDOM_BITS) - 1n));
+    const made = idFrom(clock(), random(3));
     last = made > last ? made : last + 1n;
     return last;
   };
 }
 
 export class RecordedInputs {
-  private readonly makeId: () => bigint;
+  private readonly makeId: (index: number) => bigint;
   private readonly options: Pick<EngineOptions, 'random' | 'sha256' | 'accessTokens'>;
   private readonly address: string | undefined;
   private readonly ids: bigint[];
   private bytes: Uint8Array[] = [];
 
   /**
+   * @param makeId gets how many ids came before
    * @param address where the query came from
    * @param ids the first of its ids, made up elsewhere
    */
   constructor(
-    makeId: () => bigint,
+    makeId: (index: number) => bigint,
     options: Pick<EngineOptions, 'random' | 'sha256' | 'accessTokens'>,
     {
       address,
@@ -58,7 +65,10 @@ export class RecordedInputs {
     let idAt = 0;
     let bytesAt = 0;
     return {
-      newId: () => (this.ids[idAt++] ??= this.makeId()),
+      newId: () => {
+        const index = idAt++;
+        return (this.ids[index] ??= this.makeId(index));
+      },
       randomBytes: (count) => (this.bytes[bytesAt++] ??= this.options.random(count)),
       sha256: this.options.sha256,
       rootAudience: this.options.accessTokens?.rootAudience,

@@ -2,6 +2,7 @@
 import { hexOfBytes } from '../codec/hex.ts';
 import { hexOfKey, withoutDatabase } from '../codec/key.ts';
 import { utf8Bytes } from '../codec/utf8.ts';
+import { idFrom } from '../engine/inputs.ts';
 import type { WriteSet } from '../store/port.ts';
 import type { PushItem } from './protocol.ts';
 
@@ -12,6 +13,21 @@ export const hashOf = (
   { seq, query, apiVersion, now, ids }: Omit<PushItem, 'hash' | 'digest'>,
   sha256: Sha256,
 ): string => hexOfBytes(sha256(utf8Bytes(JSON.stringify([seq, query, apiVersion, now, ids]))));
+
+type Content = Omit<PushItem, 'seq' | 'hash' | 'digest'>;
+
+/** Of what a write is, whichever device brings it under whichever number. */
+export const contentHashOf = ({ query, apiVersion, now, ids }: Content, sha256: Sha256): string =>
+  hashOf({ seq: 0, query, apiVersion, now, ids }, sha256);
+
+/**
+ * Ids that a write makes up beyond those it carries: it found other things than where it was made. The same here and there, and each time it
+ * is run again.
+ */
+export function derivedIds(item: Content, sha256: Sha256): (index: number) => bigint {
+  const content = contentHashOf(item, sha256);
+  return (index) => idFrom(item.now, sha256(utf8Bytes(`${content} ${index}`)));
+}
 
 /** Of what a query did: the documents it left or removed, and its answer. Commit times are left out: no two places have the same. */
 export function digestOf({ puts, deletes }: WriteSet, answer: string, sha256: Sha256): string {

@@ -15,9 +15,11 @@ import { HubOnly, standInFor } from './actor.ts';
 import type { Reads } from './rows.ts';
 import type { Seen } from './view.ts';
 
+/** What a write that was made before must not make up anew. */
 export interface Given {
   readonly now: Micros;
   readonly ids: readonly bigint[];
+  readonly moreIds: (index: number) => bigint;
 }
 
 export function planFor(

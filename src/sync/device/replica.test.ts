@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../store/memory.ts';
-import { DeviceWorld, everything, verdictOn, ADMIN } from '../testing/device-world.ts';
+import { when } from '../testing/simulation/sim-schema.ts';
+import { derivedIds } from '../digest.ts';
+import { DeviceWorld, everything, sha256, verdictOn, ADMIN } from '../testing/device-world.ts';
 import {
   addToFirst,
   createNote as create,
@@ -105,6 +107,22 @@ test('apply() runs pending writes again over what the hub changed', async () => 
   expect(await device.see(page)).toEqual({ data: [15] });
   expect(await device.see(byN(15))).toBe(1);
   expect(await device.see(byN(11))).toBe(0);
+});
+
+test('apply() makes up the same ids each time a write finds other things than when it was made', async () => {
+  const { hub, device, fence } = await worlds();
+  const isMore = { gt: [{ count: { documents: notes } }, 1] };
+  await device.submit(when(isMore, create(50), null));
+  expect(await device.replica.outgoing({ count: 9, bytes: 1e9 })).toMatchObject([{ ids: [] }]);
+  const [item] = await device.replica.outgoing({ count: 9, bytes: 1e9 });
+  const fifty = { paginate: { match: { index: 'by_n' }, terms: 50 } };
+  const made: unknown[] = [];
+  for (const n of [2, 3]) {
+    await hub.answer(create(n));
+    await device.replica.apply(fence, await everything(hub.store));
+    made.push(await device.see({ select: ['data', 0, 'id'], from: fifty }));
+  }
+  expect(made).toEqual([String(derivedIds(item!, sha256)(0)), made[0]]);
 });
 
 test('apply() takes back a refused write and what stood on it, and keeps both to be looked at', async () => {

@@ -8,6 +8,7 @@ import { mayWrite } from '../../engine/engine.ts';
 import { systemContext } from '../../engine/system-context.ts';
 import { Refusal } from '../../errors.ts';
 import type { Micros } from '../../values/value.ts';
+import { derivedIds } from '../digest.ts';
 import type {
   Actor,
   DeviceId,
@@ -274,7 +275,8 @@ class StoredReplica implements Replica {
         if (known) return known;
         const { query, apiVersion, now, ids } = record.item;
         const request = { query, apiVersion, allows: 'write' } as QueryRequest;
-        const given = { now, ids: ids.map(BigInt) };
+        const moreIds = derivedIds(record.item, this.options.sha256);
+        const given = { now, ids: ids.map(BigInt), moreIds };
         const plan = planFor(transactions, request, requireActor(state), given);
         plans.set(record.id, plan);
         return plan;

@@ -3,6 +3,7 @@ import { coll, create, doc, obj, ROOT } from '../../engine/testing/engine-world.
 import { createMemoryStore, SharedMemory } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
+import { derivedIds } from '../digest.ts';
 import { createSyncHub } from './sync-hub.ts';
 import { accepted, HubWorld, sha256, wire, type Device } from './testing/hub-world.ts';
 
@@ -26,6 +27,17 @@ test('S1 a write takes effect once, however often it is sent', async () => {
   expect(first.verdicts).toMatchObject([{ seq: 1, hash: write.hash, state: 'confirmed' }]);
   expect(await count(world)).toBe(1);
   expect(await world.ask({ exists: doc('things', 77) })).toBe(true);
+});
+
+test('ids that a write makes up beyond those it carries are known before it is sent', async () => {
+  const { world, device } = await open();
+  const write = device.item({
+    query: { do: [create(coll('things')), create(coll('things'))] },
+    ids: ['77'],
+  });
+  await device.push(write);
+  const more = derivedIds(write, sha256)(1);
+  expect(await world.ask({ exists: doc('things', String(more)) })).toBe(true);
 });
 
 test('S1 writes sent by two tabs at once take effect once each', async () => {

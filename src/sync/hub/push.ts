@@ -15,7 +15,7 @@ import { Overlay } from '../../store/overlay.ts';
 import { isTrackedSpace, type WriteSet } from '../../store/port.ts';
 import { Suspended, type Reader, type Writer } from '../../store/reader.ts';
 import type { DatabaseId, Micros } from '../../values/value.ts';
-import { digestOf, hashOf } from '../digest.ts';
+import { contentHashOf, derivedIds, digestOf } from '../digest.ts';
 import { SyncRefused } from '../messages.ts';
 import type { DeviceId, PushItem, Verdict } from '../protocol.ts';
 import { withoutSecrets } from '../without-secrets.ts';
@@ -88,7 +88,7 @@ export function attemptWrite(
 
 /** Its number is not part of what it is. */
 const contentKey = ({ item, database }: Offer, { sha256 }: PushHost) =>
-  madeKey(database, item.now, hashOf({ ...item, seq: 0 }, sha256));
+  madeKey(database, item.now, contentHashOf(item, sha256));
 
 /** A copy of the device has brought it before: it is not made again. */
 const judgedBefore = (verdict: Verdict, { item }: Offer): Judged => ({
@@ -134,7 +134,8 @@ function planOf({ item, parsed, exchange }: Offer, now: Micros, host: PushHost):
     ...(host.queryTimeoutMs !== undefined && { timeoutMs: host.queryTimeoutMs }),
   };
   const ids = item.ids.map(BigInt);
-  const plan = host.transactions.plan(request, { now, ids, ...(parsed && { parsed }) });
+  const moreIds = derivedIds(item, host.sha256);
+  const plan = host.transactions.plan(request, { now, ids, moreIds, ...(parsed && { parsed }) });
   return withoutSecrets(plan, refuseSecrets);
 }
 

@@ -11,7 +11,7 @@ import type { Actor, Pulled, PulledDocument, Verdict } from '../protocol.ts';
 
 export const ADMIN: Actor = { database: [], identity: undefined, role: 'admin', roles: [] };
 
-const sha256 = (bytes: Uint8Array): Uint8Array =>
+export const sha256 = (bytes: Uint8Array): Uint8Array =>
   new Uint8Array(createHash('sha256').update(bytes).digest());
 
 export class DeviceWorld extends EngineWorld {
