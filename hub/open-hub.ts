@@ -2,6 +2,7 @@
 import { createHmac, hash, randomBytes } from 'node:crypto';
 import { createEngine } from '../src/engine/engine.ts';
 import type { CommitNotice, Engine, EngineOptions } from '../src/engine/api.ts';
+import { longQueryReader } from '../src/engine/long-queries.ts';
 import { hashOfRootSecret } from '../src/engine/secrets.ts';
 import type { HttpHost } from '../src/http/message.ts';
 import { LogExports } from '../src/logs/exports.ts';
@@ -88,7 +89,7 @@ export async function openHub(
     durability: 'strict',
     regionGroup,
     pause,
-    sharesTurns: true,
+    readLong: longQueryReader(pause),
     // Devices are brought up to date from it.
     logsChanges: true,
     ...(lease && { lease }),
