@@ -5,6 +5,8 @@ import { call, notes } from './support/sync-hub.ts';
 import { openSynced, shownIn, stateOf, submitNote, writesIn } from './support/sync-page.ts';
 import { ALICE, BOB, loginOf, test } from './support/sync-test.ts';
 
+test.use({ hasLines: true });
+
 test('what one browser writes, the other one shows, and the writer hears the verdict', async ({
   page,
   hub,
@@ -31,9 +33,15 @@ test('what one browser writes, the other one shows, and the writer hears the ver
   await page.evaluate(() => Promise.all([sync.whenSettled(), sync.whenSynced()]));
   await expect.poll(() => stateOf(page)).toBe('live');
   // Nothing moves: nobody asks.
-  const asked = hub.proxy.of('/sync/pull').length;
+  const asked = hub.proxy.passed.length;
   await page.waitForTimeout(500);
-  expect(hub.proxy.of('/sync/pull').length).toBe(asked);
+  expect(hub.proxy.passed.length).toBe(asked);
+  // All goes over the lines of the two: no request is made for it.
+  expect(hub.proxy.lines).toBe(2);
+  await submitNote(page, 'an egret');
+  await expect.poll(() => shownIn(other)).toEqual(['a heron', 'an egret']);
+  await page.evaluate(() => sync.whenSettled());
+  expect(hub.proxy.passed.length).toBe(asked);
 });
 
 test('without a network both go on, over a reload too; with it both agree, and nothing is there twice', async ({

@@ -128,6 +128,9 @@ export function hear({ database, streams, port }: Opened, message: PageMessage):
     case 'unsubscribe':
       database.live.remove(message.id);
       return;
+    case 'network':
+      database.sync.noteNetwork(message.change);
+      return;
     case 'pull':
       void streams.pull(message.stream);
       return;

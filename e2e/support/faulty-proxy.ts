@@ -7,7 +7,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 
 /** What happens to one request. */
 export type Fault =
@@ -49,6 +49,10 @@ export class FaultyProxy {
   refused = 0;
   /** Asked for each request but preflights. */
   judge: (passed: Passed) => Fault = () => 'none';
+  /** Whether WebSockets pass. Devices do without: then each push is a request, of which it can be said what becomes of it. */
+  passesLines = false;
+  /** Lines that were let through. */
+  lines = 0;
   private readonly target: URL;
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
@@ -58,6 +62,9 @@ export class FaultyProxy {
   private constructor(target: string) {
     this.target = new URL(target);
     this.server = createServer((request, response) => void this.serve(request, response));
+    this.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
+      this.passLine(request, socket, head),
+    );
     this.server.on('connection', (socket) => {
       if (!this.isUp) {
         this.refused += 1;
@@ -171,6 +178,25 @@ export class FaultyProxy {
       asked.write(passed.body.subarray(0, bytes), () => asked.destroy());
       if (bytes === 0) asked.destroy();
     });
+  }
+
+  /** Bytes both ways, after the words that began it. */
+  private passLine({ url, rawHeaders }: IncomingMessage, socket: Socket, head: Buffer): void {
+    if (!this.passesLines) {
+      socket.end('HTTP/1.1 501 Not Implemented\r\nconnection: close\r\n\r\n');
+      return;
+    }
+    this.lines += 1;
+    const { hostname, port } = this.target;
+    const hub = connect(Number(port), hostname);
+    const names = rawHeaders.flatMap((name, i) =>
+      i % 2 === 0 ? [`${name}: ${rawHeaders[i + 1] ?? ''}`] : [],
+    );
+    hub.write(`GET ${url ?? '/'} HTTP/1.1\r\n${names.join('\r\n')}\r\n\r\n`);
+    hub.write(head);
+    hub.on('error', () => socket.destroy()).on('close', () => socket.destroy());
+    socket.on('close', () => hub.destroy());
+    hub.pipe(socket).pipe(hub);
   }
 
   /** A stream goes on as long as both sides hold it. */

@@ -13,6 +13,8 @@ interface SyncFixtures {
   readonly page: Page;
   /** And one in another. */
   readonly other: Page;
+  /** Whether the way to the hub lets lines through. Without, whatever is said to the hub is a request. */
+  readonly hasLines: boolean;
 }
 
 export const test = base.extend<SyncFixtures, { readonly hubProcess: HubProcess }>({
@@ -25,8 +27,10 @@ export const test = base.extend<SyncFixtures, { readonly hubProcess: HubProcess 
     },
     { scope: 'worker' },
   ],
-  hub: async ({ hubProcess }, use) => {
+  hasLines: [false, { option: true }],
+  hub: async ({ hubProcess, hasLines }, use) => {
     const hub = await openSyncHub(hubProcess);
+    hub.proxy.passesLines = hasLines;
     await use(hub);
     await hub.close();
   },

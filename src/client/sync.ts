@@ -117,6 +117,7 @@ export type WriteResolution =
   | { readonly edit: Arg };
 
 const EARLY_MAX = 1000;
+const NETWORK_CHANGES = ['online', 'offline'] as const;
 
 /** A database that is kept in step with a hub. */
 export class Sync extends TypedEvents<SyncEvents> {
@@ -157,7 +158,7 @@ export class Sync extends TypedEvents<SyncEvents> {
 
   /** @internal @throws QueryError when the login fails, or the first sync has no connection */
   async start({ secret, login }: Pick<SyncOptions, 'secret' | 'login'>): Promise<this> {
-    this.stopListening = this.link.listen({
+    const stopHearing = this.link.listen({
       onMessage: (message) => this.hear(message),
       onLock: () => {
         if (this.link.isLocked)
@@ -169,6 +170,17 @@ export class Sync extends TypedEvents<SyncEvents> {
         this.connect(undefined, undefined).catch((error: unknown) => this.enter('offline', error));
       },
     });
+    const network = new AbortController();
+    for (const change of NETWORK_CHANGES)
+      (globalThis as Partial<Pick<Window, 'addEventListener'>>).addEventListener?.(
+        change,
+        () => this.tellNetwork(change),
+        network,
+      );
+    this.stopListening = () => {
+      network.abort();
+      stopHearing();
+    };
     try {
       await this.connect(secret, login);
     } catch (error) {
@@ -193,6 +205,11 @@ export class Sync extends TypedEvents<SyncEvents> {
   async stop(): Promise<void> {
     this.stopListening?.();
     await this.link.call((host) => host.stopSync());
+  }
+
+  private tellNetwork(change: (typeof NETWORK_CHANGES)[number]): void {
+    // Without a worker there is nobody to tell.
+    this.link.postIfConnected({ type: 'network', change }).catch(() => undefined);
   }
 
   private async connect(secret: SyncOptions['secret'], login: SyncOptions['login']): Promise<void> {

@@ -275,6 +275,8 @@ export type PageMessage =
   /** Asks for the next part of a stream. */
   | { readonly type: 'pull'; readonly stream: number }
   | { readonly type: 'cancel'; readonly stream: number }
+  /** The page has lost the network, or has it again: workers are not told everywhere. */
+  | { readonly type: 'network'; readonly change: 'online' | 'offline' }
   | { readonly type: 'ping' };
 
 /** From the worker, through the port. */

@@ -75,6 +75,7 @@ export class SyncSession {
   private url = '';
   private leadership: Leadership | undefined = undefined;
   private syncer: Syncer | undefined = undefined;
+  private readonly network = new EventTarget();
   private exchanges = new AbortController();
   private file: Promise<OutboxFile | undefined> | undefined = undefined;
   private state: SyncStateName = 'connecting';
@@ -86,7 +87,8 @@ export class SyncSession {
     this.secret = options.secret ?? `burrow-sync-${made.join('')}`;
     this.login = new CopyLogin(options);
     // Gone: the next exchange finds out, and says so.
-    for (const change of ['online', 'offline']) addEventListener(change, () => this.kick());
+    for (const change of ['online', 'offline'] as const)
+      addEventListener(change, () => this.noteNetwork(change));
     this.waits = new Waits({
       replica: options.replica,
       tell: (write) => options.tell({ type: 'sync-verdict', write }),
@@ -249,6 +251,12 @@ export class SyncSession {
     }
   }
 
+  /** Gone: whatever waits for it ends, and the next exchange finds out. */
+  noteNetwork(change: 'online' | 'offline'): void {
+    this.network.dispatchEvent(new Event(change));
+    this.kick();
+  }
+
   /** The network is back, or the page can be seen again. */
   kick(): void {
     if (this.syncer) this.syncer.kick();
@@ -347,8 +355,8 @@ export class SyncSession {
       lines: {
         connect: (url) => new WebSocket(url),
         whenOffline: (end) => {
-          addEventListener('offline', end);
-          return () => removeEventListener('offline', end);
+          this.network.addEventListener('offline', end);
+          return () => this.network.removeEventListener('offline', end);
         },
       },
       deadlineMs: EXCHANGE_MS,
