@@ -1,6 +1,7 @@
 /** What one `fetch` asks of the database, and how its answers are read. */
 import type { Key } from '../../src/codec/key.ts';
 import type { Cut, Entry, Found, Range, Row, RowAddress } from '../../src/store/port.ts';
+import { joinStatements, partResults, type RangePart } from './rows-and-range.ts';
 import type { SqlResult, Statement } from './sql-client.ts';
 import { bytesOf, keyOf, unpackEntries, valueOf } from './sql-values.ts';
 import * as sql from './statements.ts';
@@ -22,7 +23,7 @@ export interface Asked {
 const FEW_ROWS = 16;
 const FEW_ENTRIES = 1024;
 
-/** At most one statement for all rows, and one for each range that can hold anything. */
+/** At most one statement for all rows, and one for each range that can hold anything; rows and one range are one statement. */
 export function planFetch(tenant: string, asked: Asked, hasLongEntries: boolean): FetchPlan {
   const { rows, bytesMax } = asked;
   const isBounded = bytesMax !== Infinity && rows.length > FEW_ROWS;
@@ -31,9 +32,14 @@ export function planFetch(tenant: string, asked: Asked, hasLongEntries: boolean)
     : sql.rowsAt(tenant, rows);
   const rowStatements = rows.length > 0 ? [rowsStatement] : [];
   const ranges = planRanges(tenant, asked, hasLongEntries);
+  const [first] = ranges;
+  const alone = rows.length > 0 && !isBounded && ranges.length === 1 ? first : undefined;
   return {
-    statements: [...rowStatements, ...ranges.map(({ statement }) => statement)],
-    read: (results) => {
+    statements: alone
+      ? [joinStatements(rowsStatement, alone)]
+      : [...rowStatements, ...ranges.map(({ statement }) => statement)],
+    read: (answers) => {
+      const results = alone && answers[0] ? partResults(alone, answers[0]) : answers;
       const ofRows = rowStatements.length > 0 ? results[0] : undefined;
       const ofRanges = results.slice(rowStatements.length);
       if (!hasLongEntries && ranges.some(({ range }, i) => hasTails(range, ofRanges[i])))
@@ -57,11 +63,9 @@ export function planFetch(tenant: string, asked: Asked, hasLongEntries: boolean)
   };
 }
 
-interface PlannedRange {
+interface PlannedRange extends RangePart {
   /** Its place among those asked for. */
   readonly at: number;
-  readonly range: Range;
-  readonly statement: Statement;
   /** Up to which it is read. */
   readonly bytes: number;
 }
@@ -75,11 +79,13 @@ function planRanges(
   const isLarge = ({ rows, limit }: Range): boolean => limit > (rows ? FEW_ROWS : FEW_ENTRIES);
   const large = asked.bytesMax === Infinity ? 0 : asked.ranges.filter(isLarge).length;
   const share = Math.ceil(asked.bytesMax / large);
-  return asked.ranges.flatMap((range, at) => {
+  return asked.ranges.flatMap((range, at): readonly PlannedRange[] => {
     if (range.lower >= range.upper || range.limit <= 0) return [];
     const whole = rangeStatement(tenant, range, hasLongEntries);
-    if (large === 0 || !isLarge(range)) return [{ at, range, statement: whole, bytes: Infinity }];
-    return [{ at, range, statement: sql.firstOfRange(whole, range, share), bytes: share }];
+    if (large === 0 || !isLarge(range))
+      return [{ at, range, statement: whole, isBounded: false, bytes: Infinity }];
+    const statement = sql.firstOfRange(whole, range, share);
+    return [{ at, range, statement, isBounded: true, bytes: share }];
   });
 }
 
