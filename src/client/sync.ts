@@ -139,6 +139,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   private secret = '';
   private current: SyncState = 'connecting';
   private hasHeard = false;
+  private lost = 0;
   private stopListening: (() => void) | undefined = undefined;
 
   /** @internal */
@@ -154,6 +155,14 @@ export class Sync extends TypedEvents<SyncEvents> {
 
   get state(): SyncState {
     return this.current;
+  }
+
+  /**
+   * Writes made here before that are lost: the browser dropped the database, and its second copy of what was not sent has gaps. The others
+   * came back and are sent. 0 as a rule.
+   */
+  get lostWrites(): number {
+    return this.lost;
   }
 
   /** @internal @throws QueryError when the login fails, or the first sync has no connection */
@@ -215,7 +224,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   private async connect(secret: SyncOptions['secret'], login: SyncOptions['login']): Promise<void> {
     const { url, sets } = this.options;
     this.hasHeard = false;
-    const { failed, ...reply } = await this.link.call((host) =>
+    const { failed, missing, ...reply } = await this.link.call((host) =>
       host.sync({
         url,
         secret,
@@ -225,6 +234,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     );
     if (failed) await valueOf(failed);
     this.secret = this.link.syncSecret = reply.secret;
+    this.lost += missing;
     // What was told meanwhile is newer: it may have come before the answer.
     if (!this.hasHeard) this.enter(reply.state, undefined);
   }

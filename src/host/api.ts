@@ -142,6 +142,8 @@ export interface SyncReply {
   readonly state: SyncStateName;
   /** The login failed: what the hub, or the device in its place, answered. */
   readonly failed: { readonly status: number; readonly body: string } | undefined;
+  /** Writes of before that were lost with the database, and are not in the second copy either. */
+  readonly missing: number;
 }
 
 export type SyncStateName =

@@ -106,9 +106,9 @@ export class SyncSession {
     if (known && known.hub !== url) throw otherHub(known.hub);
     this.url = url;
     const failed = await this.login.logIn(url, call, known);
-    if (failed) return { secret: '', state: 'needs-login', failed };
+    if (failed) return { secret: '', state: 'needs-login', failed, missing: 0 };
     const state = known ?? (await this.login.adopt(url));
-    await this.takeUp(state);
+    const missing = await this.takeUp(state);
     await replica.setSets(call.sets.map((query) => ({ id: query, query })));
     const { tabs } = this.options;
     // The leader may be another one: it has the token of before.
@@ -117,7 +117,7 @@ export class SyncSession {
     this.leadership ??= this.makeLeadership();
     this.kick();
     if (state.schema === undefined) await this.waits.forSchema();
-    return { secret: this.secret, state: this.state, failed: undefined };
+    return { secret: this.secret, state: this.state, failed: undefined, missing };
   }
 
   async submit(call: Omit<QueryCall, 'secret'>, replaces?: string): Promise<SubmitReply> {
@@ -265,12 +265,12 @@ export class SyncSession {
 
   // --- taking up ---------------------------------------------------------------------------------
 
-  /** What a copy that was lost had not sent comes back. */
-  private async takeUp(state: ReplicaState): Promise<void> {
-    if (this.file) return;
+  /** What a copy that was lost had not sent comes back. Returns how many writes do not. */
+  private async takeUp(state: ReplicaState): Promise<number> {
+    if (this.file) return 0;
     const { name, replica } = this.options;
     const kept = (await readKept(name)).filter(({ device }) => device === state.device);
-    await replica.restore(
+    const missing = await replica.restore(
       state.device,
       kept.map(({ item }) => item),
     );
@@ -281,6 +281,7 @@ export class SyncSession {
       this.options.report(reason);
       return undefined;
     });
+    return missing;
   }
 
   // --- leading ------------------------------------------------------------------------------------

@@ -165,9 +165,10 @@ export interface Replica {
   ): Promise<readonly (readonly [...DocumentName, Micros])[]>;
   /**
    * Takes up again what a copy had not sent before it was lost, or put back to an earlier state: under its id, so that nothing is made
-   * twice. Changes nothing when there are other writes here.
+   * twice. Changes nothing when there are other writes here. Where some between them are missing it goes on under another id. Returns how
+   * many are missing.
    */
-  restore(device: DeviceId, items: readonly PushItem[]): Promise<void>;
+  restore(device: DeviceId, items: readonly PushItem[]): Promise<number>;
   /** The copy was copied, or has forgotten: goes on under a new id, writes without a verdict numbered anew. */
   rename(fence: number): Promise<ReplicaState>;
   /**

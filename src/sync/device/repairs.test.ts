@@ -20,6 +20,54 @@ test('rename() numbers what has no verdict anew', async () => {
   expect(items[0]!.hash).not.toBe(before[1]!.hash);
 });
 
+async function keptOf(count: number) {
+  const { device } = await noteWorlds();
+  for (let n = 0; n < count; n++) await device.submit(createNote(n + 2));
+  const { device: id } = (await device.replica.state())!;
+  return { id, items: await device.replica.outgoing(ALL) };
+}
+
+test('restore() takes up what was not sent, under its numbers', async () => {
+  const { id, items } = await keptOf(3);
+  const { device } = await noteWorlds();
+  expect(await device.replica.restore(id, items.slice(1))).toBe(0);
+  expect(await device.replica.outgoing(ALL)).toEqual(items.slice(1));
+  expect(await device.replica.state()).toMatchObject({ device: id, lastSeq: 3, settledSeq: 1 });
+});
+
+test('restore() of a copy with gaps goes on under another id, and tells how many are missing', async () => {
+  const { id, items } = await keptOf(5);
+  const { device } = await noteWorlds();
+  const [first, , third, , fifth] = items;
+  expect(await device.replica.restore(id, [first!, third!, fifth!])).toBe(2);
+  const again = await device.replica.outgoing(ALL);
+  expect(again.map(({ seq, query, now }) => [seq, query, now])).toEqual(
+    [first!, third!, fifth!].map(({ query, now }, i) => [i + 1, query, now]),
+  );
+  const state = await device.replica.state();
+  expect(state).toMatchObject({ lastSeq: 3, settledSeq: 0 });
+  expect(state?.device).not.toBe(id);
+  expect(await device.see(notesPage)).toEqual({ data: [1] });
+});
+
+test('restore() of a copy that went back, with a gap behind what it has, keeps both under another id', async () => {
+  const { device } = await noteWorlds();
+  await device.submit(createNote(2));
+  const { device: id } = (await device.replica.state())!;
+  const [own] = await device.replica.outgoing(ALL);
+  const later = [3, 5].map((seq) => ({ ...own!, seq, now: own!.now + seq, ids: [`${seq}77`] }));
+  expect(await device.replica.restore(id, later)).toBe(2);
+  const again = await device.replica.outgoing(ALL);
+  expect(again.map(({ seq, ids }) => [seq, ids])).toEqual([
+    [1, own!.ids],
+    [2, ['377']],
+    [3, ['577']],
+  ]);
+  expect((await device.replica.state())?.device).not.toBe(id);
+  await device.submit(createNote(9));
+  expect(await device.replica.outgoing(ALL)).toHaveLength(4);
+});
+
 test('reenter() offers confirmed writes again that the restored hub lacks', async () => {
   const { device, fence } = await noteWorlds();
   await device.submit(createNote(2));

@@ -89,21 +89,34 @@ function renumbered(
   return { value: next, next, announced };
 }
 
-/** Takes up again what was kept outside the database; nothing when there are other writes here. */
-export function restore(
-  { input, state }: Pick<Damaged, 'input' | 'state'>,
-  device: DeviceId,
-  items: readonly PushItem[],
-): Step<void> {
+/**
+ * Takes up again what was kept outside the database; nothing when there are other writes here. Where some between them are missing, the
+ * rest goes on under another id: numbers of writes have no gaps. Returns how many are missing.
+ */
+export function restore(damaged: Damaged, { device, items, fresh }: Kept): Step<number> {
+  const { input, state } = damaged;
   const isNew = state.lastSeq === 0;
   const missing = items.filter(({ seq }) => isNew || seq > state.lastSeq);
   const [first] = missing;
   const last = missing.at(-1);
-  if (!first || !last) return { value: undefined };
-  if (!isNew && (device !== state.device || first.seq !== state.lastSeq + 1))
-    return { value: undefined };
+  if (!first || !last) return { value: 0 };
+  if (!isNew && device !== state.device) return { value: 0 };
+  const expected = isNew ? first.seq : state.lastSeq + 1;
+  const gaps = last.seq - expected + 1 - missing.length;
+  if (isNew && gaps > 0) {
+    const numbered = missing.map((item, i) => {
+      const content = { ...item, seq: i + 1 };
+      return { ...content, hash: hashOf(content, damaged.host.sha256) };
+    });
+    const step = restore(damaged, { device: fresh, items: numbered, fresh });
+    return { ...step, value: gaps };
+  }
   for (const item of missing)
     input.writer.put('sync', outboxRow(state.era, foundAgain(item, state)));
+  if (gaps > 0) {
+    const longer = { ...state, lastSeq: last.seq, lastNow: last.now };
+    return { ...rename({ ...damaged, state: longer }, fresh), value: gaps };
+  }
   const before = first.seq - 1;
   const next: ReplicaState = {
     ...state,
@@ -113,7 +126,15 @@ export function restore(
     ...(isNew && { shownSeq: before, settledSeq: before }),
     generation: state.generation + 1,
   };
-  return { value: undefined, next };
+  return { value: 0, next };
+}
+
+/** Of writes outside the database. */
+export interface Kept {
+  readonly device: DeviceId;
+  readonly items: readonly PushItem[];
+  /** An id that nobody has. */
+  readonly fresh: DeviceId;
 }
 
 const foundAgain = (item: PushItem, { era, skew }: ReplicaState): OutboxRecord => ({

@@ -174,8 +174,9 @@ class StoredReplica implements Replica {
     return this.fenced(fence, ({ input, state }) => settle(input, state, verdicts));
   }
 
-  async restore(device: DeviceId, items: readonly PushItem[]): Promise<void> {
-    return this.change((damaged) => restore(damaged, device, items));
+  async restore(device: DeviceId, items: readonly PushItem[]): Promise<number> {
+    const fresh = this.newDevice();
+    return this.change((damaged) => restore(damaged, { device, items, fresh }));
   }
 
   async rename(fence: number): Promise<ReplicaState> {
