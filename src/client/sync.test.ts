@@ -24,7 +24,7 @@ function fakeWorker(state: SyncStateName) {
   let hear: (message: WorkerMessage) => void = () => undefined;
   const before: WorkerMessage[] = [];
   const answers: Readonly<Record<string, unknown>> = {
-    sync: { secret: 's', state, failed: undefined },
+    sync: { secret: 's', state, failed: undefined, missing: 0 },
     submit: { id: '0.1', answer: ANSWER },
   };
   const host = Object.fromEntries(
