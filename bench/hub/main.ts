@@ -2,7 +2,7 @@
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { startPostgres } from '../../hub/testing/postgres-server.ts';
-import { create, documentText, INDEXES, pageAfter } from './notes.ts';
+import { create, documentText, forgetting, INDEXES, pageAfter } from './notes.ts';
 import { median, metric, post, start, startHub, stop, type Send, type Served } from './served.ts';
 
 const [folder = '', secondsText = '2'] = process.argv.slice(2);
@@ -116,15 +116,14 @@ async function run(name: string, floorUrl: string, hubArgs: readonly string[]): 
   for (const served of [floor, hub]) stop(served);
 }
 
-const PAGES = 50;
+const PAGES = 30;
 
-/** Of pages nobody has read since a write to all of them was made: the hub forgets what it had. */
+/** Of pages that the hub has forgotten. */
 async function tripsOfPages(hub: Served): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const many = Array.from({ length: 200 }, () => create(fresh())).join(',');
-  await post(agent, hub.port, '/', `{"do":[${many}]}`);
+  await post(agent, hub.port, '/', forgetting(fresh));
   const before = await metric(hub, 'burrow_database_round_trips');
-  for (let i = 0; i < PAGES; i++) await post(agent, hub.port, '/', pageAfter(String(i * 30 + 2)));
+  for (let i = 0; i < PAGES; i++) await post(agent, hub.port, '/', pageAfter(String(i * 64 + 2)));
   const after = await metric(hub, 'burrow_database_round_trips');
   agent.destroy();
   return (after - before) / PAGES;

@@ -11,6 +11,10 @@ const fieldsOf = (id: string): string => `"a":${id},"b":"${id}","text":"${TEXT}"
 export const create = (id: number): string =>
   `{"create":{"ref":{"collection":"notes"},"id":"${id}"},"params":{"object":{"data":{"object":{${fieldsOf(String(id))}}}}}}`;
 
+/** So large a commit that a hub forgets which entries are in the indexes it touches: pages are read from the database again. */
+export const forgetting = (nextId: () => number): string =>
+  `{"do":[${Array.from({ length: 1100 }, () => create(nextId())).join(',')}]}`;
+
 /** The page of 64 documents from the one with this number on. */
 export const pageAfter = (id: string): string =>
   `{"map":{"lambda":["a","ref"],"expr":{"get":{"var":"ref"}}},"collection":{"paginate":{"match":{"index":"by_a"}},"size":64,"after":[${id}]}}`;
