@@ -1,5 +1,5 @@
 /** Opens what a hub stands on: a folder with PGlite in it, or a server that speaks the Postgres wire. */
-import type { CommitNotice } from '../../src/engine/api.ts';
+import type { CommitNotice, Lease } from '../../src/engine/api.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Store } from '../../src/store/port.ts';
 import { takeFolder } from './folder-lock.ts';
@@ -26,7 +26,7 @@ export interface HubStore {
   /** Where the data is, for the start-up line; without a password. */
   readonly describe: string;
   /** For `EngineOptions.lease`: who has the data for itself need not ask whether others have changed it. */
-  readonly lease: { readonly isHeld: () => boolean } | undefined;
+  readonly lease: Lease | undefined;
   /** Answers soon, also while the database is busy or gone. */
   health(): Promise<StoreHealth>;
   /**
@@ -73,7 +73,7 @@ async function openFolder(
       store,
       kind: 'pglite',
       describe: folder ? `PGlite in ${folder.path}` : 'PGlite in memory, gone with this process',
-      lease: { isHeld: () => isOpen },
+      lease: { isHeld: () => isOpen, isForGood: true },
       health: () => health.look(),
       // Nobody else can open the folder.
       onOtherCommit: () => () => undefined,

@@ -46,7 +46,13 @@ export interface EngineOptions {
   /** What queries see instead of what is stored, where that is a copy with writes of its own on top. */
   readonly view?: View;
   /** How long cached facts stay valid without asking the store; 'never' outside a lease. */
-  readonly lease?: { readonly isHeld: () => boolean };
+  readonly lease?: Lease;
+}
+
+export interface Lease {
+  readonly isHeld: () => boolean;
+  /** Nobody can take it away: while it is held, what is known of the store is true of the next transaction too. */
+  readonly isForGood?: boolean;
 }
 
 /** The engine keeps the keys, checks claims and times; the host fetches, and knows the signatures. */

@@ -2,7 +2,6 @@
  * Runs attempts as transactions of a store: fetches what they need, runs them again, commits what they wrote. Waiting
  * writes share a commit. See docs/decisions/0001-run-again.md.
  */
-import type { Key } from '../codec/key.ts';
 import { assert, Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { FactCache, changesOf, type Changes } from '../store/facts.ts';
@@ -269,9 +268,13 @@ export class Transactor {
   /** Writes what was evaluated before the transaction began, while it is asked whether that still holds. */
   private async commitGuess(tx: WriteTx, guess: Group): Promise<Group> {
     // A row that is put as new need not be asked for: the store refuses it if it is there.
-    const added = newKeys(guess);
-    const asksFor = (need: StoreNeed) => need.kind === 'range' || !added.has(need.address.key);
+    const added = newRows(guess);
+    const asksFor = (need: StoreNeed) => need.kind === 'range' || !added.has(nameOf(need.address));
     const presumed = guess.presumed.filter(asksFor);
+    if (presumed.length === 0 && this.lease?.isForGood === true && this.isLeaseHeld()) {
+      this.apply(tx, guess, added);
+      return guess;
+    }
     const plan = planOf(presumed);
     const asked = tx.fetch([...plan.rows, HEAD], plan.ranges);
     this.apply(tx, guess, added);
@@ -303,15 +306,15 @@ export class Transactor {
     }
   }
 
-  /** @param added keys under which nothing may be yet */
-  private apply(tx: WriteTx, group: Group, added: ReadonlySet<Key> = NO_KEYS): void {
+  /** @param added names of rows that may not be there yet */
+  private apply(tx: WriteTx, group: Group, added: ReadonlySet<string> = NO_NAMES): void {
     if (!group.writes) return;
     const before = (address: RowAddress) => group.run.peek(address);
     const changes = changesOf(group.writes, before, group.head, group.ts);
     const tail = this.isLeaseHeld() ? undefined : (this.seen?.head.tail ?? []);
     const head = headRow(changes, `${this.signature}/${++this.commits}`, tail);
     const puts = group.writes.puts.map((put) =>
-      put.space === 'documents' && added.has(put.row.key) ? { ...put, isNew: true } : put,
+      added.has(nameOf({ space: put.space, key: put.row.key })) ? { ...put, isNew: true } : put,
     );
     const logged = this.logsChanges ? changeRows(group.writes, before, group.ts) : undefined;
     if (logged) puts.push(...logged);
@@ -362,6 +365,7 @@ const inputOf = (run: Run, head: Micros, answers: HostAnswers) => ({
   writer: new Overlay(run),
   head,
   answers,
+  boundReads: () => run.boundReads(),
 });
 
 /** What the store must be asked before the outcome can be believed. */
@@ -374,15 +378,18 @@ const lacks = (outcome: Outcome): readonly StoreNeed[] => [
 const holds = (outcome: Outcome, run: Run): boolean =>
   storeNeeds(outcome).length === 0 && run.isAbsent(outcome.presumed);
 
-const NO_KEYS: ReadonlySet<Key> = new Set();
+const NO_NAMES: ReadonlySet<string> = new Set();
 
-/** Keys of documents that a group presumed absent and puts. */
-function newKeys({ presumed, writes }: Group): ReadonlySet<Key> {
-  const put = new Set<Key>();
-  for (const { space, row } of writes?.puts ?? []) if (space === 'documents') put.add(row.key);
-  const added = new Set<Key>();
+const nameOf = ({ space, key }: RowAddress): string => `${space} ${key}`;
+
+/** Names of rows that a group presumed absent and puts. */
+function newRows({ presumed, writes }: Group): ReadonlySet<string> {
+  const put = new Set<string>();
+  for (const { space, row } of writes?.puts ?? []) put.add(nameOf({ space, key: row.key }));
+  const added = new Set<string>();
   for (const need of presumed) {
-    if (need.kind === 'row' && put.has(need.address.key)) added.add(need.address.key);
+    const name = need.kind === 'row' ? nameOf(need.address) : '';
+    if (put.has(name)) added.add(name);
   }
   return added;
 }
