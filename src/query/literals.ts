@@ -88,7 +88,8 @@ export class Literals implements LiteralReader {
   }
 
   private array(json: readonly Json[], place: Where): Literal {
-    const items = json.map((item, index) => this.data(item, at(place, index)));
+    const read = (item: Json, index: number): Literal => this.data(item, at(place, index));
+    const items = this.turns ? this.turns.items(json, read) : json.map(read);
     return items.some((item) => item instanceof Deferred)
       ? new Deferred((session) => items.map((item) => settle(item, session)))
       : (items as readonly Value[]);

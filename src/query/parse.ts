@@ -191,13 +191,9 @@ class Parser implements FormParser {
   }
 
   private array(json: readonly Json[], place: Where): Parsed {
-    let isConstant = true;
-    const items = json.map((item, index) => {
-      const parsed = this.part(item, place, index);
-      isConstant &&= !(parsed instanceof Dynamic);
-      return parsed;
-    });
-    if (isConstant) return items as readonly Value[];
+    const read = (item: Json, index: number): Parsed => this.part(item, place, index);
+    const items = this.turns ? this.turns.items(json, read) : json.map(read);
+    if (!items.some((each) => each instanceof Dynamic)) return items as readonly Value[];
     const nodes = items.map(toNode);
     return new Dynamic({ kind: 'array', items: nodes, place, effect: effectOfAll(nodes) });
   }

@@ -50,6 +50,17 @@ export class Turns {
     }
   }
 
+  /** What `read` makes of each item. The next turn goes on behind the last one that was complete. */
+  items<I, T>(list: readonly I[], read: (item: I, index: number) => T): readonly T[] {
+    const results = this.keep(list, (): T[] => []);
+    while (results.length < list.length) {
+      const before = this.passed;
+      results.push(read(list[results.length] as I, results.length));
+      this.forgetFrom(before);
+    }
+    return results;
+  }
+
   /** What is gathered while `json` is read, over all turns that it takes. */
   keep<T>(json: object, make: () => T): T {
     const kept = this.kept.get(json) ?? make();
@@ -59,10 +70,15 @@ export class Turns {
 
   /** Its parts need not be known any more. */
   private complete(before: number, part: Done): void {
-    const { done } = this;
-    while (done.length > before) done.pop();
-    done.push(part);
+    this.forgetFrom(before);
+    this.done.push(part);
     this.passed = before + 1;
     this.kept.delete(part.json);
+  }
+
+  private forgetFrom(before: number): void {
+    const { done } = this;
+    while (done.length > before) done.pop();
+    this.passed = before;
   }
 }
