@@ -14,6 +14,8 @@ export interface AttemptInput {
   /** Last commit before this attempt. */
   readonly head: Micros;
   readonly answers: HostAnswers;
+  /** It is a query: what it reads is bounded. The jobs of the engine bound their own steps. */
+  readonly boundReads: () => void;
 }
 export type Announced = Pick<CommitNotice, 'rows' | 'entries'>;
 
@@ -113,7 +115,9 @@ export function evaluateGroup(jobs: readonly Job[], run: Run, head: Micros): Gro
   run.beginGroup();
   for (const job of jobs) {
     const own = isAlone ? shared : new Overlay(shared);
-    const outcome = tryAttempt(job.attempt, { writer: own, head: ts, answers: job.answers }, run);
+    const boundReads = (): void => run.boundReads();
+    const input = { writer: own, head: ts, answers: job.answers, boundReads };
+    const outcome = tryAttempt(job.attempt, input, run);
     addTo(needs, storeNeeds(outcome));
     addTo(presumed, outcome.presumed);
     const wrote = outcome.state === 'done' && outcome.keep && !own.isEmpty;

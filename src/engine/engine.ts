@@ -86,6 +86,7 @@ export function createEngine(options: EngineOptions): Engine {
     const looked: RowAddress[] = [];
     const attempt = (input: AttemptInput): AttemptResult<Attempted> => {
       looked.length = 0;
+      input.boundReads();
       const writer = view?.over(input.writer, looked) ?? input.writer;
       if (writer !== input.writer && mayWrite(plan)) throw new Refusal('forbidden', READ_ONLY);
       return transactions.run(plan, { ...input, writer });

@@ -60,14 +60,26 @@ function hasFewVersions(
   collections: readonly CollectionId[],
 ): boolean {
   let versions = 0;
+  let bytes = 0;
   for (const collection of collections) {
     const prefix = collectionPrefix(ref.database, collection);
-    versions += rowsFrom(context, 'documents', prefix, after(prefix), SMALL.documents).length;
-    versions += rowsFrom(context, 'history', prefix, after(prefix), SMALL.history).length;
-    if (versions > LIMITS.synchronousBuildDocuments) return false;
+    for (const space of ['documents', 'history'] as const) {
+      for (let lower = prefix, isLast = false; !isLast;) {
+        // Large ones are left to the job before they are all read.
+        const rows = rowsFrom(context, space, lower, after(prefix), FEW_ROWS);
+        versions += rows.length;
+        for (const { value } of rows) bytes += value.length;
+        if (versions > LIMITS.synchronousBuildDocuments || bytes > LIMITS.transactionBytes)
+          return false;
+        isLast = rows.length < FEW_ROWS;
+        lower = after(rows.at(-1)?.key ?? prefix);
+      }
+    }
   }
   return true;
 }
+
+const FEW_ROWS = 16;
 
 export interface BuildStep {
   /** Where the next step goes on; undefined: the index is complete, and active. */

@@ -105,6 +105,11 @@ export class Run implements Reader {
     this.readBefore = 0;
   }
 
+  /** What the present attempt reads may not take more than `LIMITS.readBytes`. */
+  boundReads(): void {
+    this.reads.bytesMax = LIMITS.readBytes;
+  }
+
   /** Whether the attempts of a group have read as much as one may. */
   get isFull(): boolean {
     return this.readBefore + this.reads.bytes > LIMITS.readBytes;
@@ -152,6 +157,9 @@ export class Run implements Reader {
     const found = this.known(range);
     this.reads.addRange(range, found);
     if (found) return found.entries;
+    // More than may be read: then the rest of it does not matter.
+    const begun = this.begun.get(rangeName(range));
+    if (begun) this.reads.requireRoomFor(countedBytes(range, begun.entries));
     throw new Suspended([{ kind: 'range', range }]);
   }
 
@@ -221,11 +229,9 @@ export class Run implements Reader {
     const begun = this.begun.get(name);
     const entries = begun ? [...begun.entries, ...found] : found;
     const last = found.at(-1);
-    // More than a query may read: whoever reads it is refused, so that the rest of it does not matter.
-    const isTooMuch = isCut && countedBytes(range, entries) > LIMITS.readBytes;
-    if (!isCut || isTooMuch) {
+    if (!isCut) {
       this.begun.delete(name);
-      this.keepRange(range, name, entries, !isTooMuch);
+      this.keepRange(range, name, entries);
     } else if (last) {
       this.begun.set(name, { entries: [...entries], rest: restOf(asked, last, found.length) });
       this.heldBytes += bytesOf(found);
@@ -240,10 +246,10 @@ export class Run implements Reader {
     if (this.cacheIsMine()) this.cache.keepRow(rowName(space, key), row);
   }
 
-  private keepRange(range: Range, name: string, entries: readonly Entry[], isWhole: boolean): void {
+  private keepRange(range: Range, name: string, entries: readonly Entry[]): void {
     this.ranges.set(name, { entries, bytes: countedBytes(range, entries) });
     this.heldBytes += bytesOf(entries);
-    const shared = this.cacheIsMine() && isWhole;
+    const shared = this.cacheIsMine();
     if (shared) this.cache.keepRange(range, name, entries);
     if (!range.rows) return;
     const rows = this.rowsOf(range.space);
@@ -308,6 +314,7 @@ class Reads implements ReadSet {
   readonly rows: RowAddress[] = [];
   readonly ranges: Range[] = [];
   refusal: Refusal | undefined = undefined;
+  bytesMax = Infinity;
   /** Too high while things read twice were not looked for. */
   bytes = 0;
   private readonly run: Pick<Run, 'peek' | 'known'>;
@@ -332,7 +339,7 @@ class Reads implements ReadSet {
 
   private add(bytes: number): void {
     this.bytes += bytes;
-    if (this.bytes > LIMITS.readBytes) this.requireRoom();
+    if (this.bytes > this.bytesMax) this.requireRoom();
   }
 
   private requireRoom(): void {
@@ -348,10 +355,14 @@ class Reads implements ReadSet {
       if (held) this.exact += held.bytes;
     }
     this.bytes = this.exact;
-    if (this.exact <= LIMITS.readBytes) return;
+    this.requireRoomFor(this.exact);
+  }
+
+  requireRoomFor(bytes: number): void {
+    if (bytes <= this.bytesMax) return;
     this.refusal ??= new Refusal(
       'limit_exceeded',
-      `The query reads more than ${LIMITS.readBytes} bytes of documents and index entries.`,
+      `The query reads more than ${this.bytesMax} bytes of documents and index entries.`,
     );
     throw this.refusal;
   }
