@@ -4,7 +4,7 @@ import { OPERATIONS } from './testing/simulation/campaign.ts';
 import { MUTANTS } from './testing/simulation/mutants.ts';
 import { simulate } from './testing/simulation/simulate.ts';
 
-const SEEDS_MAX = 90;
+const SEEDS_MAX = 40;
 
 test.each(MUTANTS)(
   'simulate() notices when %s',

@@ -31,21 +31,17 @@ export async function runCampaign(seeds: readonly KeptSeed[], clock: () => numbe
     const { seed, operations } = kept;
     const outcome = await simulate(seed, { operations, hasFaults: true });
     for (const [what, count] of outcome.counts) counts.set(what, (counts.get(what) ?? 0) + count);
-    if (outcome.problems.length > 0) failures.push(await told(kept));
+    if (outcome.problems.length > 0) failures.push(await told(kept, outcome.problems));
   }
   return { failures, counts, seedsPerSecond: (seeds.length * 1000) / (clock() - started) };
 }
 
 /** The same once more, with all that happens. */
-async function told({ seed, operations }: KeptSeed): Promise<Failure> {
+async function told({ seed, operations }: KeptSeed, found: Failure['problems']): Promise<Failure> {
   const { problems, story } = await simulate(seed, { operations, hasFaults: true, tells: true });
-  const isSame = problems.length > 0;
-  return {
-    seed,
-    operations,
-    story,
-    problems: isSame ? problems : ['found nothing the second time'],
-  };
+  const isSame = problems[0] === found[0];
+  const other = isSame ? [] : [`NOT THE SAME THE SECOND TIME: ${problems[0] ?? 'nothing'}`];
+  return { seed, operations, story, problems: [...found, ...other] };
 }
 
 /** I10: what a campaign must have met, or it proves nothing. */

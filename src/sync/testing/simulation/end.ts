@@ -14,7 +14,7 @@ export async function checkEnd(world: World): Promise<void> {
 
 /** I1, I2, I5: each acknowledged write was made once, or refused and kept. */
 function checkWrites(world: World): void {
-  const { accepted, verdicts, lost, forgetful, resolved, problems, hub } = world;
+  const { accepted, verdicts, lost, forgotten, resolved, problems, hub } = world;
   const made = new Set(documentRows(hub.memory.version).map(({ data }) => data['mark']));
   for (const { mark, device } of accepted) {
     const record = device.outbox().find(({ item }) => markOf(item.query) === mark);
@@ -22,7 +22,7 @@ function checkWrites(world: World): void {
     world.count(`write ${fate ?? 'forgotten'}`);
     if (lost.has(mark)) continue;
     if (fate === undefined) {
-      if (!forgetful.has(device) && !resolved.has(mark))
+      if (!forgotten.has(mark) && !resolved.has(mark))
         problems.push(`I5: write ${mark} is in no list`);
     } else if (fate === 'local' || fate === 'pushed' || fate === 'parked')
       problems.push(`I9: write ${mark} is still ${fate}`);

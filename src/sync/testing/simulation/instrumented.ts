@@ -11,6 +11,7 @@ export interface Buggify {
 interface Owner {
   readonly buggify: Buggify;
   isSpoilt: boolean;
+  noteChecked(): void;
 }
 
 export function instrumented(replica: Replica, process: Process, device: Owner): Replica {
@@ -27,6 +28,7 @@ export function instrumented(replica: Replica, process: Process, device: Owner):
   own.checked = async (fence, since) => {
     const state = await process.during('checked', () => replica.checked(fence, since));
     device.isSpoilt &&= state.suspectSince !== undefined;
+    device.noteChecked();
     return state;
   };
   return own;

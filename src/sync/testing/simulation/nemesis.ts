@@ -137,7 +137,8 @@ async function evict(world: World, device: SimDevice): Promise<void> {
   device.killTabs();
   device.memory = new SharedMemory();
   device.isSpoilt = false;
-  world.forgetful.add(device);
+  device.comparedAt = 0;
+  world.noteLoss(device);
   device.openTab();
 }
 
@@ -157,7 +158,7 @@ async function rollBack(world: World, device: SimDevice): Promise<void> {
   device.memory.version = before.version;
   device.isSpoilt = before.isSpoilt;
   device.file = [];
-  world.forgetful.add(device);
+  world.noteLoss(device);
   device.openTab();
 }
 
@@ -166,6 +167,7 @@ function clone(world: World, device: SimDevice): void {
   const twin = world.addDevice(device.user, device.secret, device.wanted);
   twin.memory.version = device.memory.version;
   twin.isSpoilt = device.isSpoilt;
+  twin.comparedAt = device.comparedAt;
   twin.openTab();
   world.tell(() => `${twin.name} is a copy of ${device.name}`);
 }
@@ -207,8 +209,7 @@ async function restoreHub(world: World): Promise<void> {
   const copy = world.copies.at(-1) ?? nothing();
   await world.hub.restore(copy);
   // Whoever forgot what it was told cannot offer it again.
-  for (const { device, mark } of world.accepted)
-    if (world.forgetful.has(device)) world.lost.add(mark);
+  for (const mark of world.forgotten) world.lost.add(mark);
 }
 
 async function changeRole({ chance, hub }: World): Promise<void> {

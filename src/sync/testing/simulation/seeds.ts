@@ -1,8 +1,9 @@
 /** Seeds that once failed: each is a file, and is tried again each time. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Failure, KeptSeed } from './campaign.ts';
 
+const RANDOM = 'src/sync/simulation-random.test.ts';
 const FOLDER = fileURLToPath(new URL('seeds/', import.meta.url));
 
 export function keptSeeds(): readonly KeptSeed[] {
@@ -15,6 +16,9 @@ export function keptSeeds(): readonly KeptSeed[] {
 export function keepFailure({ seed, operations, problems, story }: Failure): string {
   mkdirSync(FOLDER, { recursive: true });
   const kept = { seed, operations, found: problems[0]?.slice(0, 300) };
-  writeFileSync(`${FOLDER}${seed}.json`, `${JSON.stringify(kept, undefined, 2)}\n`);
-  return `seed ${seed}\n${problems.join('\n')}\n${story.join('\n')}`;
+  const file = `${FOLDER}${seed}.json`;
+  // What is there says what it was in the end.
+  if (!existsSync(file)) writeFileSync(file, `${JSON.stringify(kept, undefined, 2)}\n`);
+  const again = `BURROW_SIMULATION_SEED=${seed} npx vitest run --project node ${RANDOM}`;
+  return `seed ${seed}\n${story.join('\n')}\n${problems.join('\n')}\nagain: ${again}\n`;
 }

@@ -55,6 +55,10 @@ export class SimDevice implements Link {
   readonly buggify: Buggify = { pullBytes: undefined, pushItems: undefined };
   /** Somebody has spoilt a row, and no comparison has been made since. */
   isSpoilt = false;
+  /** What it holds is what the hub had at its latest comparison, up to then. */
+  comparedAt = 0;
+  /** How often its disk was lost or put back. */
+  losses = 0;
   /** When the latest round began that brought everything. */
   roundAt = -1;
   private readonly options: SimDeviceOptions;
@@ -82,6 +86,10 @@ export class SimDevice implements Link {
   /** It may hold other rows than the hub says: a comparison is due. */
   get isSuspect(): boolean {
     return this.isSpoilt || this.stored()?.suspectSince !== undefined;
+  }
+
+  noteChecked(): void {
+    this.comparedAt = this.options.hub.head;
   }
 
   /** Opens a tab; the first of them leads. */

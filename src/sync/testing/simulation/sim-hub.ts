@@ -125,6 +125,10 @@ export class SimHub {
     return epochOf(this.memory.version);
   }
 
+  get head(): number {
+    return headOf(this.memory.version.meta.keys.get(HEAD.key, HEAD.key)?.row);
+  }
+
   /** As it stood after a commit; undefined when there was none at this time. */
   stateAt(epoch: string, ts: number): Version | undefined {
     for (const version of this.noted) {

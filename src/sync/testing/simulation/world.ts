@@ -30,8 +30,8 @@ export class World {
   readonly accepted: Accepted[] = [];
   /** Verdicts that were told, by mark. */
   readonly verdicts = new Map<string, string>();
-  /** Devices that lost what they knew: nobody can ask them what became of their writes. */
-  readonly forgetful = new Set<SimDevice>();
+  /** Marks that their device has lost what it knew of, with all it had. */
+  readonly forgotten = new Set<string>();
   /** Marks that nobody can be asked to have: their device forgot them, or was told of them by a hub that has. */
   readonly lost = new Set<string>();
   /** Marks the app has done with: refused ones that were discarded or tried again. */
@@ -94,6 +94,12 @@ export class World {
     for (const secret of this.secrets)
       if (text.includes(secret)) this.problems.push(`I7: ${where} has a secret: ${text}`);
     if (text.includes('hashed_')) this.problems.push(`I7: ${where} has a hash: ${text}`);
+  }
+
+  /** The device is not what it was: what it did until now it may know nothing of. */
+  noteLoss(device: SimDevice): void {
+    device.losses += 1;
+    for (const { mark, device: of } of this.accepted) if (of === device) this.forgotten.add(mark);
   }
 
   count(what: string): void {
