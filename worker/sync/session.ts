@@ -1,4 +1,4 @@
-/** Sync in one tab: the copy, the login, and, while this tab leads, the syncer. */
+/** Sync in one tab: what the page asks, what the tabs tell each other, and what becomes of writes. */
 import type { CommitNotice, Engine, QueryAnswer, QueryRequest } from '../../src/engine/api.ts';
 import { Refusal } from '../../src/errors.ts';
 import { errorOf } from '../../src/http/answer-query.ts';
@@ -16,13 +16,10 @@ import type {
   WriteState,
 } from '../../src/host/api.ts';
 import type { Replica, ReplicaState, SubmitRequest } from '../../src/sync/device/api.ts';
-import type { Signal } from '../../src/sync/device/signal.ts';
-import { Syncer } from '../../src/sync/device/syncer.ts';
-import { Busy, type Transport } from '../../src/sync/device/transport.ts';
 import type { Tabs } from '../tabs.ts';
 import { progressData, writeData } from './session-data.ts';
-import { createHttpTransport } from './http-transport.ts';
 import { askHub } from './hub-queries.ts';
+import { Leader } from './leader.ts';
 import { Leadership } from './leadership.ts';
 import { CopyLogin } from './login.ts';
 import { forgetKept, OutboxFile, readKept, type KeptWrite } from './outbox-file.ts';
@@ -61,9 +58,6 @@ export type SyncTabMessage =
     }
   | { readonly type: 'sync-told'; readonly message: SyncMessage };
 
-/** Confirmed writes are kept for so long, µs: a hub that is restored from an older copy is offered them again. */
-const WRITES_KEPT = 7 * 86_400 * 1_000_000;
-const EXCHANGE_MS = 30_000;
 const API_VERSION = '4';
 
 export class SyncSession {
@@ -74,9 +68,7 @@ export class SyncSession {
   private readonly waits: Waits;
   private url = '';
   private leadership: Leadership | undefined = undefined;
-  private syncer: Syncer | undefined = undefined;
-  private readonly network = new EventTarget();
-  private exchanges = new AbortController();
+  private readonly leader: Leader;
   private file: Promise<OutboxFile | undefined> | undefined = undefined;
   private state: SyncStateName = 'connecting';
   private reason: string | undefined = undefined;
@@ -86,6 +78,7 @@ export class SyncSession {
     const made = Array.from(options.random(24), (each) => each.toString(36).padStart(2, '0'));
     this.secret = options.secret ?? `burrow-sync-${made.join('')}`;
     this.login = new CopyLogin(options);
+    this.leader = this.makeLeader();
     // Gone: the next exchange finds out, and says so.
     for (const change of ['online', 'offline'] as const)
       addEventListener(change, () => this.noteNetwork(change));
@@ -174,7 +167,7 @@ export class SyncSession {
     this.failWaits(new Refusal('connection_needed', 'Sync was stopped.'));
     this.leadership = undefined;
     leadership?.close();
-    await this.unlead();
+    await this.leader.end();
     (await this.file)?.close();
     this.file = undefined;
   }
@@ -234,13 +227,13 @@ export class SyncSession {
         this.leadership?.noteBeat();
         return;
       case 'sync-kick':
-        this.syncer?.kick();
+        this.leader.kick();
         return;
       case 'sync-login':
-        void this.login.reload().then(() => this.syncer?.kick(), this.options.report);
+        void this.login.reload().then(() => this.leader.kick(), this.options.report);
         return;
       case 'sync-ask':
-        if (this.syncer) this.tellOthers();
+        if (this.leader.leads) this.tellOthers();
         return;
       case 'sync-round':
         this.leadership?.noteBeat();
@@ -253,13 +246,13 @@ export class SyncSession {
 
   /** Gone: whatever waits for it ends, and the next exchange finds out. */
   noteNetwork(change: 'online' | 'offline'): void {
-    this.network.dispatchEvent(new Event(change));
+    if (change === 'offline') this.leader.noteOffline();
     this.kick();
   }
 
   /** The network is back, or the page can be seen again. */
   kick(): void {
-    if (this.syncer) this.syncer.kick();
+    if (this.leader.leads) this.leader.kick();
     else this.options.tabs.tell({ type: 'sync-kick' });
   }
 
@@ -291,31 +284,22 @@ export class SyncSession {
     return new Leadership({
       name,
       locks: (navigator as { readonly locks?: LockManager }).locks,
-      lead: () => this.lead(),
-      follow: () => void this.unlead(),
+      lead: () => this.leader.begin(),
+      follow: () => void this.leader.end(),
       beat: () => tabs.tell({ type: 'sync-beat' }),
     });
   }
 
-  private lead(): void {
+  private makeLeader(): Leader {
     const { replica, clock, random, report, tabs, offlineLogin } = this.options;
-    this.exchanges = new AbortController();
-    const transport = this.transport(this.exchanges.signal);
-    replica.prune(clock() - WRITES_KEPT).catch(report);
-    this.syncer = new Syncer({
+    return new Leader({
       replica,
-      transport: {
-        ...transport,
-        hello: async (message) => {
-          const answer = await transport.hello(message);
-          if (answer.ok) await offlineLogin.notePassword(answer.value.passwordSetAt);
-          return answer;
-        },
-      },
       clock,
-      wallClock: () => Date.now(),
-      chance: () => ((random(1)[0] ?? 0) + 0.5) / 256,
-      wait,
+      random,
+      report,
+      url: () => this.url,
+      token: () => this.login.token,
+      onWelcome: ({ passwordSetAt }) => offlineLogin.notePassword(passwordSetAt),
       events: {
         onState: (state, reason) => {
           // Withdrawn: what this device could log in with goes too.
@@ -330,37 +314,7 @@ export class SyncSession {
           tabs.tell({ type: 'sync-round', since, loaded, isWhole });
         },
         onSuperseded: () => this.leadership?.giveUp(),
-        onFault: (reason) => {
-          if (!isOfTheNetwork(reason)) report(reason);
-        },
       },
-    });
-    this.syncer.start();
-  }
-
-  /** What is under way is given up: how it ended is found out by who leads next. */
-  private async unlead(): Promise<void> {
-    const { syncer } = this;
-    this.syncer = undefined;
-    const stopped = syncer?.stop();
-    this.exchanges.abort();
-    await stopped;
-  }
-
-  private transport(signal: AbortSignal): Transport {
-    return createHttpTransport({
-      url: this.url,
-      signal,
-      token: () => this.login.token,
-      fetch: (...call) => fetch(...call),
-      lines: {
-        connect: (url) => new WebSocket(url),
-        whenOffline: (end) => {
-          this.network.addEventListener('offline', end);
-          return () => this.network.removeEventListener('offline', end);
-        },
-      },
-      deadlineMs: EXCHANGE_MS,
     });
   }
 
@@ -406,21 +360,6 @@ const replyOf = ({ status, body, txnTime, metrics }: QueryAnswer): QueryReply =>
   txnTime,
   metrics,
 });
-
-const isOfTheNetwork = (reason: unknown): boolean =>
-  reason instanceof TypeError || reason instanceof DOMException || reason instanceof Busy;
-
-const wait = (ms: number, signal: Signal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      forget();
-      resolve();
-    }, ms);
-    const forget = signal.onRaised(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 
 const otherHub = (hub: string): Refusal =>
   new Refusal(
