@@ -279,6 +279,14 @@ test('q.Lambda() reads the names of plain parameters and refuses others', () => 
   expect(() => lambda(() => 1)).toThrow('at least one parameter');
 });
 
+const built = (name: string, recipes: readonly Recipe[]): unknown => {
+  try {
+    return ours.q[name]?.(...recipes.map((make) => make(ours)));
+  } catch (reason) {
+    return reason;
+  }
+};
+
 test('printExpression() gives a program that builds the same query', () => {
   const program = fc.constantFrom(...names).chain((name) => {
     const row = BUILDER_ROWS.find((each) => each.name === name);
@@ -293,7 +301,9 @@ test('printExpression() gives a program that builds the same query', () => {
   const scope = { ...q, SetRef: values.SetRef };
   fc.assert(
     fc.property(program, ([name, recipes]) => {
-      const expression = ours.q[name]?.(...recipes.map((make) => make(ours)));
+      const expression = built(name, recipes);
+      // `Let({}, (x) => Get(x))`: there is nothing to print.
+      fc.pre(!(expression instanceof Error));
       const text = printExpression(expression);
       // oxlint-disable-next-line typescript/no-implied-eval -- that it is a program is what is tested
       const again: unknown = new Function(...Object.keys(scope), `return ${text}`)(
