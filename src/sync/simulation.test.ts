@@ -1,4 +1,4 @@
-/** A third of the campaign: seeds that are always the same, and those that once failed. The others are `simulation-random*.test.ts`. */
+/** A third of the campaign: seeds that are always the same, and those that once failed. The others: `simulation-second`, `simulation-third`. */
 import { expect, test } from 'vitest';
 import { countsAsText, notMet, OPERATIONS, runCampaign } from './testing/simulation/campaign.ts';
 import { keepFailure, keptSeeds } from './testing/simulation/seeds.ts';

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { fileURLToPath } from 'node:url';
 import type { Failure, KeptSeed } from './campaign.ts';
 
-const RANDOM = 'src/sync/simulation-random.test.ts';
+const ONE = 'src/sync/simulation-second.test.ts';
 const FOLDER = fileURLToPath(new URL('seeds/', import.meta.url));
 
 export function keptSeeds(): readonly KeptSeed[] {
@@ -19,6 +19,6 @@ export function keepFailure({ seed, operations, problems, story }: Failure): str
   const file = `${FOLDER}${seed}.json`;
   // What is there says what it was in the end.
   if (!existsSync(file)) writeFileSync(file, `${JSON.stringify(kept, undefined, 2)}\n`);
-  const again = `BURROW_SIMULATION_SEED=${seed} npx vitest run --project node ${RANDOM}`;
+  const again = `BURROW_SIMULATION_SEED=${seed} npx vitest run --project node ${ONE}`;
   return `seed ${seed}\n${story.join('\n')}\n${problems.join('\n')}\nagain: ${again}\n`;
 }

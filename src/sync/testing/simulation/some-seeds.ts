@@ -1,18 +1,23 @@
-/** Seeds that nobody has tried, or the one that is asked for. */
+/** Parts of the campaign: seeds that are always the same, fresh ones, or the one that is asked for. */
 import { randomInt } from 'node:crypto';
 import { countsAsText, OPERATIONS, runCampaign, type Failure, type KeptSeed } from './campaign.ts';
 import { keepFailure } from './seeds.ts';
 
-const { BURROW_SIMULATION_SEED: asked, BURROW_SIMULATION_SEEDS: count = '100' } = process.env;
+const { BURROW_SIMULATION_SEED: asked, BURROW_SIMULATION_SEEDS: fresh } = process.env;
+const ALWAYS = 100;
 
-export function freshSeeds(): readonly KeptSeed[] {
-  const first = asked === undefined ? randomInt(10_000, 4_000_000_000) : Number(asked);
-  const length = asked === undefined ? Number(count) : 1;
-  return Array.from({ length }, (_, i) => ({ seed: first + i, operations: OPERATIONS }));
+/**
+ * A build that fails tells of the change, and not of luck: what it tries is the same each time. Seeds that nobody has tried are asked for.
+ * @param first of those that are always tried
+ */
+export function seedsFrom(first: number): readonly KeptSeed[] {
+  const from = asked ?? (fresh === undefined ? first : randomInt(10_000, 4_000_000_000));
+  const length = asked === undefined ? Number(fresh ?? ALWAYS) : 1;
+  return Array.from({ length }, (_, i) => ({ seed: Number(from) + i, operations: OPERATIONS }));
 }
 
 /** Prints what was done, and of each failure how it came about and how to see it again; each becomes a file. */
-export async function runFresh(
+export async function runSeeds(
   seeds: readonly KeptSeed[],
 ): Promise<readonly (readonly [Failure['seed'], Failure['problems']])[]> {
   const { failures, counts, seedsPerSecond } = await runCampaign(seeds, () => performance.now());

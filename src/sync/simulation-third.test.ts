@@ -1,0 +1,11 @@
+/** The last third of the campaign. */
+import { expect, test } from 'vitest';
+import { runSeeds, seedsFrom } from './testing/simulation/some-seeds.ts';
+
+test(
+  'simulate() finds nothing in the third hundred seeds',
+  async () => {
+    expect(await runSeeds(seedsFrom(201))).toEqual([]);
+  },
+  20 * 60_000,
+);
