@@ -3,7 +3,8 @@ import { Buffer } from 'node:buffer';
 import { expect, type Page } from '@playwright/test';
 import { test } from './support/app-test.ts';
 import { loadApp, type BrowserProfile } from './support/browser-profile.ts';
-import { allowedIn, Cage, sendAll, type Asked } from './support/canary.ts';
+import { allowedIn, Cage, sendAll } from './support/canary.ts';
+import type { Asked } from './support/canary-step.ts';
 
 const NAME = 'canary-cage';
 

@@ -1,7 +1,8 @@
 /** Law 7 over a store in memory: all that an engine, its HTTP surface and its log keep, answer or report. */
 import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
-import { Cage, sendAll, type Asked } from '../e2e/support/canary.ts';
+import type { Asked } from '../e2e/support/canary-step.ts';
+import { Cage, sendAll } from '../e2e/support/canary.ts';
 import type { Key } from '../src/codec/key.ts';
 import { handleRequest } from '../src/http/handle.ts';
 import { openMemoryHost, type MemoryHost } from '../src/http/testing/memory-host.ts';

@@ -1,7 +1,8 @@
 /** Puts together what one worker needs to serve one database. */
 import { hexOfBytes } from '../src/codec/hex.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
-import type { CommitNotice, Engine } from '../src/engine/api.ts';
+import type { CommitNotice } from '../src/engine/api.ts';
+import type { Engine } from '../src/engine/port.ts';
 import { createEngine } from '../src/engine/engine.ts';
 import { createReplica } from '../src/sync/device/replica.ts';
 import { ReplicaView } from '../src/sync/device/view.ts';

@@ -1,6 +1,6 @@
 /** What the tabs of one origin tell each other about one database. Only hints: correctness rests on the store. */
 import type { CommitNotice } from '../src/engine/api.ts';
-import type { SyncTabMessage } from './sync/session.ts';
+import type { SyncMessage } from '../src/host/api.ts';
 
 export type TabMessage =
   | { readonly type: 'commit'; readonly notice: CommitNotice }
@@ -13,6 +13,23 @@ export type TabMessage =
   /** The database was deleted. */
   | { readonly type: 'destroyed' }
   | SyncTabMessage;
+
+/** What the tabs of one copy tell each other. */
+export type SyncTabMessage =
+  | { readonly type: 'sync-beat' }
+  | { readonly type: 'sync-kick' }
+  /** Somebody has logged in: the token is in the vault. */
+  | { readonly type: 'sync-login' }
+  /** A tab wants to know how things stand. */
+  | { readonly type: 'sync-ask' }
+  /** As `SyncerEvents.onRound`. */
+  | {
+      readonly type: 'sync-round';
+      readonly since: number;
+      readonly loaded: readonly string[];
+      readonly isWhole: boolean;
+    }
+  | { readonly type: 'sync-told'; readonly message: SyncMessage };
 
 export class Tabs {
   private readonly channel: BroadcastChannel | undefined;

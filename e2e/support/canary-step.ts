@@ -1,5 +1,25 @@
 /** One request with canaries in it, and the words that many of them use. */
-import type { Asked, Canary } from './canary.ts';
+
+export interface Canary {
+  readonly name: string;
+  readonly text: string;
+  /** Where it belongs: hashes are kept in rows of documents. */
+  readonly mayBeIn: readonly string[];
+}
+
+/** One request, ready to be sent. */
+export interface Asked {
+  readonly name: string;
+  /** `query`: by a client. The others by HTTP: POST or GET, or as a stream whose first events are read. */
+  readonly by: 'query' | 'post' | 'get' | 'stream';
+  readonly scheme: 'Bearer' | 'Basic';
+  readonly secret: string;
+  /** Wire JSON, or what pretends to be. */
+  readonly query: string;
+  /** Instead of the path of queries. */
+  readonly path: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 export type Text = (canary: string) => string;
 

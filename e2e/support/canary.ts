@@ -7,7 +7,7 @@ import { Buffer } from 'node:buffer';
 import { gunzipSync } from 'node:zlib';
 import { CREDENTIALS, KEYS, SCHEMA } from './canary-logins.ts';
 import { HTTP, VALUES } from './canary-values.ts';
-import type { Step, Text } from './canary-step.ts';
+import type { Asked, Canary, Step, Text } from './canary-step.ts';
 
 /** Where each host must look. What a step answers to its own caller is looked at while it runs. */
 export const PLACES = {
@@ -26,13 +26,6 @@ export const PLACES = {
     'addresses',
   ],
 } as const satisfies Record<string, readonly string[]>;
-
-export interface Canary {
-  readonly name: string;
-  readonly text: string;
-  /** Where it belongs: hashes are kept in rows of documents. */
-  readonly mayBeIn: readonly string[];
-}
 
 export interface Finding {
   readonly canary: string;
@@ -148,20 +141,6 @@ function unpack(bytes: Buffer): readonly string[] {
     // Part of a file.
     return [];
   }
-}
-
-/** One request, ready to be sent. */
-export interface Asked {
-  readonly name: string;
-  /** `query`: by a client. The others by HTTP: POST or GET, or as a stream whose first events are read. */
-  readonly by: 'query' | 'post' | 'get' | 'stream';
-  readonly scheme: 'Bearer' | 'Basic';
-  readonly secret: string;
-  /** Wire JSON, or what pretends to be. */
-  readonly query: string;
-  /** Instead of the path of queries. */
-  readonly path: string | undefined;
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 export const STEPS: readonly Step[] = [

@@ -1,5 +1,5 @@
 /** Whom the hub listens to: pages by their origin, and on loopback by the name they call it. */
-import type { CorsPolicy } from '../../src/http/cors.ts';
+import type { CorsPolicy } from '../../src/http/message.ts';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 

@@ -2,29 +2,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { OpenedHub } from '../open-hub.ts';
 import type { Logger } from '../logger.ts';
-import type { HubSettings } from '../settings.ts';
 import { Acceptor, type AnyRequest, type AnyResponse, type Listener } from './acceptor.ts';
 import { isLoopback } from './callers.ts';
 import { HubSurface } from './hub-surface.ts';
+import type { HubServerOptions } from './server-options.ts';
 import type { HubRoute } from './message.ts';
-
-export type ServerSettings = Pick<
-  HubSettings,
-  'host' | 'corsOrigins' | 'allowedHosts' | 'trustedProxies' | 'publicUrl' | 'metrics' | 'limits'
-> & {
-  /** Contents, not names of files. */
-  readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined;
-};
-
-export interface HubServerOptions {
-  readonly hub: Pick<OpenedHub, 'http' | 'passwordsWaiting' | 'roundTrips'>;
-  readonly settings: ServerSettings;
-  readonly logger: Logger;
-  /** Parts served beside the engine's surface. */
-  readonly routes?: readonly HubRoute[];
-}
 
 export interface HubServer {
   /** @returns where it listens */

@@ -10,7 +10,7 @@ import type { Logger } from '../logger.ts';
 import type { AnyRequest, AnyResponse } from './acceptor.ts';
 import { Admission, credentialOf, type Credential } from './admission.ts';
 import { corsPolicy, hostCheck } from './callers.ts';
-import type { HubServerOptions, ServerSettings } from './create-hub-server.ts';
+import type { HubServerOptions, ServerSettings } from './server-options.ts';
 import { HubMetrics } from './hub-metrics.ts';
 import { Lines } from './lines.ts';
 import type { HubRequest, HubRoute } from './message.ts';

@@ -1,6 +1,7 @@
 /** A hub on a free port of loopback, over any ground: in memory when none is given. */
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { createHubServer, type ServerSettings } from '../http/create-hub-server.ts';
+import { createHubServer } from '../http/create-hub-server.ts';
+import type { ServerSettings } from '../http/server-options.ts';
 import type { HubRoute } from '../http/message.ts';
 import { createLogger } from '../logger.ts';
 import { openHub, type HubGround, type OpenedHub } from '../open-hub.ts';

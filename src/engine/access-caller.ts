@@ -2,7 +2,8 @@
 import { isArray, isKind, isObject } from '../values/value.ts';
 import type { DatabaseId, Lambda, ObjectValue, Ref, Value } from '../values/value.ts';
 import { readAccessToken, type AccessToken } from './access-token.ts';
-import type { AccessGrant, AuthenticationContext, Caller } from './authenticate.ts';
+import type { AccessGrant, Caller } from './caller.ts';
+import type { AuthenticationContext } from './context.ts';
 import type { EngineContext } from './context.ts';
 import { databaseByGlobalId, databaseById, databasePath, ROOT_DATABASE } from './databases.ts';
 

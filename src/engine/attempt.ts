@@ -6,20 +6,16 @@ import { evaluate, type EvaluateOptions } from '../query/evaluate.ts';
 import type { Node } from '../query/node.ts';
 import { isKind, type Micros } from '../values/value.ts';
 import type { EngineOptions, QueryRequest } from './api.ts';
-import {
-  authenticate,
-  authenticationParts,
-  type AuthenticationContext,
-  type AuthenticationHost,
-  type Caller,
-} from './authenticate.ts';
+import { authenticate, authenticationParts, type AuthenticationHost } from './authenticate.ts';
+import type { AuthenticationContext } from './context.ts';
+import type { Caller } from './caller.ts';
 import { Budget } from './budget.ts';
 import { permissionsOf } from './caller-permissions.ts';
 import { isGranted } from './caller-roles.ts';
 import type { EngineContext, StoreContext } from './context.ts';
 import type { RecordedInputs } from './inputs.ts';
 import { Meters } from './meters.ts';
-import type { Permissions } from './permissions.ts';
+import type { Permissions } from './deed.ts';
 import { ContextNames } from './names.ts';
 import { EngineSession } from './session.ts';
 import { lambdasOf, schemasOf } from './stored-lambdas.ts';

@@ -1,7 +1,8 @@
 /** Who is behind a secret, outside any query. */
 import type { Credential, EngineOptions } from './api.ts';
 import type { AttemptInput } from './attempts.ts';
-import { authenticate, authenticationParts, credentialOf, type Caller } from './authenticate.ts';
+import { authenticate, authenticationParts, credentialOf } from './authenticate.ts';
+import type { Caller } from './caller.ts';
 import { isGranted } from './caller-roles.ts';
 import { lambdasOf, schemasOf } from './stored-lambdas.ts';
 import { systemContext } from './system-context.ts';

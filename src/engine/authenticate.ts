@@ -3,11 +3,12 @@ import { decodeDocumentKey } from '../codec/key.ts';
 import { unreachable } from '../errors.ts';
 import type { Row } from '../store/port.ts';
 import { Ref, integer, isArray, isKind } from '../values/value.ts';
-import type { DatabaseId, Lambda, ObjectValue, Value } from '../values/value.ts';
+import type { DatabaseId, ObjectValue, Value } from '../values/value.ts';
 import { accessCaller } from './access-caller.ts';
 import { looksLikeAccessToken } from './access-token.ts';
-import type { Credential, CredentialLabel, EngineOptions } from './api.ts';
-import type { EngineContext, StoreContext } from './context.ts';
+import type { Credential, EngineOptions } from './api.ts';
+import { isBuiltinRole, type Caller } from './caller.ts';
+import type { AuthenticationContext, StoreContext } from './context.ts';
 import { ROOT_DATABASE, databaseByName, databaseMeant, databasePath } from './databases.ts';
 import { fieldsOf, isExpired, liveVersion, versionIn } from './documents.ts';
 import type { HostAnswers } from './host-answers.ts';
@@ -15,40 +16,6 @@ import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
 import { parseScope, type Scope } from './scopes.ts';
 import { globalIdNumber, isRootSecret, isSameText, parseSecret, secretHash } from './secrets.ts';
 import type { Secret } from './secrets.ts';
-
-export type BuiltinRole = 'admin' | 'server' | 'server-readonly' | 'client';
-
-export interface Caller {
-  readonly label: CredentialLabel;
-  /** Where its queries run. */
-  readonly database: DatabaseId;
-  /** Names from the root of this store down to `database`. */
-  readonly path: readonly string[];
-  readonly role: Credential['role'];
-  /** Roles given to the secret itself, in `database`. Those by membership of the identity come on top. */
-  readonly roles: readonly Ref[];
-  /** The key or token; none for the root secret. */
-  readonly document: Ref | undefined;
-  readonly identity: Ref | undefined;
-  /** A token from `login`, not a key acting as a document. */
-  readonly isToken: boolean;
-  /** Of a token that somebody else has made. */
-  readonly grant?: AccessGrant;
-}
-
-export interface AccessGrant {
-  readonly claims: ObjectValue;
-  /** Roles beside those of the caller, for whose predicates the claims are the argument. */
-  readonly conditional: readonly { readonly role: Ref; readonly predicate: Lambda }[];
-}
-
-export interface AuthenticationContext extends StoreContext, Pick<EngineContext, 'lambdas'> {
-  readonly sha256: (bytes: Uint8Array) => Uint8Array;
-  readonly rootSecret: EngineOptions['rootSecret'];
-  readonly rootAudience: string | undefined;
-  /** Whether a key published at the address has signed the token. @throws Suspended */
-  readonly isSigned: (token: string, jwksUri: string) => boolean;
-}
 
 export type AuthenticationHost = Pick<EngineOptions, 'sha256' | 'rootSecret' | 'accessTokens'>;
 
@@ -61,10 +28,6 @@ export const authenticationParts = (
   rootAudience: accessTokens?.rootAudience,
   isSigned: (token: string, jwksUri: string) => answers.isSigned(token, jwksUri),
 });
-
-const BUILTIN: ReadonlySet<string> = new Set(['admin', 'server', 'server-readonly', 'client']);
-export const isBuiltinRole = (role: Value | undefined): role is BuiltinRole =>
-  typeof role === 'string' && BUILTIN.has(role);
 
 /** Undefined when the secret, with what follows it, opens nothing. @throws Suspended */
 export function authenticate(context: AuthenticationContext, text: string): Caller | undefined {

@@ -1,8 +1,9 @@
 /** All rights of a caller, from every source there is. */
-import type { Caller } from './authenticate.ts';
+import type { Caller } from './caller.ts';
 import type { EngineContext } from './context.ts';
 import { identityPermissions, memberPermissions } from './open-permissions.ts';
-import { anyOf, builtinPermissions, type Permissions } from './permissions.ts';
+import { anyOf, builtinPermissions } from './permissions.ts';
+import type { Permissions } from './deed.ts';
 import { rolePermissions } from './role-permissions.ts';
 
 export function permissionsOf(context: EngineContext, caller: Caller): Permissions {

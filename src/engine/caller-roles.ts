@@ -1,7 +1,7 @@
 /** The roles of a caller: those of its secret, and those it is a member of. Spec: auth 3.3. */
 import { eachElement } from '../query/gather.ts';
 import type { DatabaseId, Ref } from '../values/value.ts';
-import type { AccessGrant, Caller } from './authenticate.ts';
+import type { AccessGrant, Caller } from './caller.ts';
 import type { EngineContext } from './context.ts';
 import type { RoleDefinition } from './definitions.ts';
 import { isAny } from './permissions.ts';

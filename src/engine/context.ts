@@ -2,9 +2,10 @@
 import type { ApiVersion, ReadTime } from '../query/session.ts';
 import type { PasswordAttempt, Reader, Writer } from '../store/reader.ts';
 import type { DatabaseId, Lambda, Micros, Value } from '../values/value.ts';
-import type { Caller } from './authenticate.ts';
+import type { EngineOptions } from './api.ts';
+import type { Caller } from './caller.ts';
 import type { Meters } from './meters.ts';
-import type { Permissions } from './permissions.ts';
+import type { Permissions } from './deed.ts';
 import type { Schema } from './schema.ts';
 
 /** Recorded inputs: the same in every run of one query, in the order asked. */
@@ -75,3 +76,12 @@ export interface EngineContext {
 
 /** What reading a document takes, also before it is known who asks. */
 export type StoreContext = Pick<EngineContext, 'reader' | 'snapshot' | 'schema'>;
+
+/** What finding out who asks takes. */
+export interface AuthenticationContext extends StoreContext, Pick<EngineContext, 'lambdas'> {
+  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  readonly rootSecret: EngineOptions['rootSecret'];
+  readonly rootAudience: string | undefined;
+  /** Whether a key published at the address has signed the token. @throws Suspended */
+  readonly isSigned: (token: string, jwksUri: string) => boolean;
+}

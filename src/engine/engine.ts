@@ -8,14 +8,8 @@ import type { ApiVersion } from '../query/session.ts';
 import type { RowAddress } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
 import { errorBody, refusalBody } from './answer.ts';
-import type {
-  Engine,
-  EngineOptions,
-  Metrics,
-  QueryAnswer,
-  QueryRequest,
-  Transactions,
-} from './api.ts';
+import type { EngineOptions, Metrics, QueryAnswer, QueryRequest } from './api.ts';
+import type { Engine, Transactions } from './port.ts';
 import { attemptQuery, type Attempted, type QueryPlan } from './attempt.ts';
 import type { AttemptInput, AttemptResult } from './attempts.ts';
 import { authenticateSecret } from './authenticate-secret.ts';

@@ -1,9 +1,9 @@
 /** Stored functions: which one is called, and with whose rights. Spec: functions 4.6, auth 3.3. */
 import { fail } from '../errors.ts';
-import { positionOf, type Where } from '../query/node.ts';
+import { positionOf, type Where } from '../query/place.ts';
 import { NATIVE } from '../values/value.ts';
 import type { Lambda, Ref, Value } from '../values/value.ts';
-import { isBuiltinRole, type Caller } from './authenticate.ts';
+import { isBuiltinRole, type Caller } from './caller.ts';
 import { permissionsOf } from './caller-permissions.ts';
 import type { EngineContext } from './context.ts';
 import type { FunctionDefinition } from './definitions.ts';

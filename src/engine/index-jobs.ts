@@ -1,6 +1,7 @@
 /** Background builds of indexes: step by step, each a commit of its own, resumable by anybody from the start. */
 import type { Key } from '../codec/key.ts';
-import type { BuildProgress, EngineOptions } from './api.ts';
+import type { EngineOptions } from './api.ts';
+import type { BuildProgress } from './port.ts';
 import { databasesBelow, ROOT_DATABASE } from './databases.ts';
 import type { IndexDefinition } from './definitions.ts';
 import { buildStep } from './index-build.ts';

@@ -9,7 +9,8 @@ import type { EngineContext } from './context.ts';
 import { isNative, permissionsAt } from './definitions.ts';
 import type { IndexDefinition, LegacyPermissions, RoleDefinition } from './definitions.ts';
 import { storedFields } from './documents.ts';
-import { sourcesOf, type Deed, type Permissions } from './permissions.ts';
+import { sourcesOf } from './permissions.ts';
+import type { Deed, Permissions } from './deed.ts';
 import { isSameRef, resourceName, type ResourceName } from './refs.ts';
 import type { Schema } from './schema.ts';
 

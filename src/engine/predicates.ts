@@ -2,7 +2,8 @@
 import { assert, QueryFailure, Refusal, unreachable } from '../errors.ts';
 import type { Lambda, Value } from '../values/value.ts';
 import type { ApplyAside, AsideParts, EngineContext } from './context.ts';
-import { isAdminOnly, type Deed, type Permissions } from './permissions.ts';
+import { isAdminOnly } from './permissions.ts';
+import type { Deed, Permissions } from './deed.ts';
 
 /** Whether a predicate says yes. @throws Suspended, Refusal `time out` of the whole query */
 export type Decide = (predicate: Lambda, argument: Value) => boolean;

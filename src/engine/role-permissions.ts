@@ -1,11 +1,12 @@
 /** Rights from roles: of keys and `@role` scopes, of functions, and by membership of the identity's collection. Spec: auth 3. */
 import { unreachable } from '../errors.ts';
 import type { Lambda, Ref, Value } from '../values/value.ts';
-import type { Caller } from './authenticate.ts';
+import type { Caller } from './caller.ts';
 import { rolesOf } from './caller-roles.ts';
 import type { EngineContext } from './context.ts';
 import type { RoleDefinition } from './definitions.ts';
-import { isAny, type Deed, type Permissions } from './permissions.ts';
+import { isAny } from './permissions.ts';
+import type { Deed, Permissions } from './deed.ts';
 import { decider, type Decide } from './predicates.ts';
 import { resourceName, type ResourceName } from './refs.ts';
 

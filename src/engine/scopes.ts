@@ -1,5 +1,5 @@
 /** What may follow a key's secret after a colon. Spec: auth 1.4. */
-import type { BuiltinRole } from './authenticate.ts';
+import type { BuiltinRole } from './caller.ts';
 
 export type Scope = {
   /** Names of databases, from the key's own downwards. */

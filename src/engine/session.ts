@@ -1,7 +1,7 @@
 /** The engine as functions of the language see it: one query's context behind the session they ask. */
 import { fail } from '../errors.ts';
 import { Memory } from '../query/memory.ts';
-import { positionOf, type Where } from '../query/node.ts';
+import { positionOf, type Where } from '../query/place.ts';
 import type { ApiVersion, PageOptions, ReadTime, WriteSession } from '../query/session.ts';
 import { isKind } from '../values/value.ts';
 import type {

@@ -1,6 +1,6 @@
 /** What happened to a set: when its tuples came and went. Spec: sets 1.3, 6. */
 import { fail, unreachable, type Step } from '../errors.ts';
-import { positionOf } from '../query/node.ts';
+import { positionOf } from '../query/place.ts';
 import { isKind } from '../values/value.ts';
 import type { Event, Micros, Ref, SetValue, Value } from '../values/value.ts';
 import { eachElement } from '../query/gather.ts';

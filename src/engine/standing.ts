@@ -1,5 +1,6 @@
 /** What a secret entitles to, to be compared with what it did earlier. */
-import type { EngineOptions, Standing } from './api.ts';
+import type { EngineOptions } from './api.ts';
+import type { Standing } from './port.ts';
 import { callerOf } from './authenticate-secret.ts';
 import { rolesOf } from './caller-roles.ts';
 import { systemContext } from './system-context.ts';

@@ -1,7 +1,7 @@
 /** The engine at its own work (index builds, checks), in the place of a caller. */
 import type { DatabaseId } from '../values/value.ts';
 import type { EngineOptions } from './api.ts';
-import type { Caller } from './authenticate.ts';
+import type { Caller } from './caller.ts';
 import { Budget } from './budget.ts';
 import { builtinPermissions } from './permissions.ts';
 import type { EngineContext } from './context.ts';

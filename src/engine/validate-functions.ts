@@ -2,7 +2,7 @@
 import { isArray, isKind, isObject, NATIVE } from '../values/value.ts';
 import type { Value } from '../values/value.ts';
 import { audienceOf } from './access-caller.ts';
-import { isBuiltinRole } from './authenticate.ts';
+import { isBuiltinRole } from './caller.ts';
 import {
   checkData,
   checkName,

@@ -1,7 +1,7 @@
 /** `create`, `update`, `replace`, `delete`, `insert`, `remove`: rights, places of faults, order of checks. Spec: functions 1.5. */
 import { unpackVersion } from '../codec/row.ts';
 import { fail, type Step } from '../errors.ts';
-import { positionOf, type Where } from '../query/node.ts';
+import { positionOf, type Where } from '../query/place.ts';
 import type { ReadTime } from '../query/session.ts';
 import { NATIVE, Ref, isObject } from '../values/value.ts';
 import type {
@@ -31,7 +31,7 @@ import type { LiveVersion } from './documents.ts';
 import { nextRef } from './fresh-ref.ts';
 import { removeVersion, rewriteHistory } from './history.ts';
 import { requireReadableRefs } from './params.ts';
-import type { Deed } from './permissions.ts';
+import type { Deed } from './deed.ts';
 import { SCHEMA_COLLECTIONS, isNativeCollectionRef } from './refs.ts';
 import { requireRoleUnused } from './role-uses.ts';
 import { checkedFields, failExists, saveDocument } from './save.ts';

@@ -1,5 +1,5 @@
 /** Answers for pages of other origins. Spec: auth 4.3. */
-import type { Headers, HttpRequest, HttpResponse } from './message.ts';
+import type { CorsPolicy, Headers, HttpRequest, HttpResponse } from './message.ts';
 
 const ALLOWED_HEADERS = [
   'accept-encoding',
@@ -29,11 +29,6 @@ const ALLOWED_HEADERS = [
   'content-encoding',
   'last-event-id',
 ].join(', ');
-
-/** Which pages may ask. Without one, any page may: what is served stays within the browser. */
-export interface CorsPolicy {
-  readonly allows: (origin: string) => boolean;
-}
 
 /** Whether the request comes from a page that may not ask. */
 export const isForeign = ({ headers }: HttpRequest, policy: CorsPolicy | undefined): boolean => {

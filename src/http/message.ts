@@ -1,10 +1,10 @@
 /** Requests and answers as plain data: what crosses a worker, a service worker or a socket is built around them. */
 import { stringifyJson, quote, type Json } from '../codec/json.ts';
-import type { CommitNotice, Engine, EngineOptions } from '../engine/api.ts';
+import type { CommitNotice, EngineOptions } from '../engine/api.ts';
+import type { Engine } from '../engine/port.ts';
 import { REFUSALS, type RefusalCode } from '../errors.ts';
 import type { LogExports } from '../logs/exports.ts';
 import type { QueryLog } from '../logs/query-log.ts';
-import type { CorsPolicy } from './cors.ts';
 
 export interface HttpRequest {
   readonly method: string;
@@ -73,3 +73,8 @@ export const UNAUTHORIZED_HEADERS = { 'www-authenticate': 'Basic realm="Unauthor
 
 export const refuseUnauthorized = (headers: Headers = {}): HttpResponse =>
   refuse('unauthorized', 'Unauthorized', { ...headers, ...UNAUTHORIZED_HEADERS });
+
+/** Which pages may ask. Without one, any page may: what is served stays within the browser. */
+export interface CorsPolicy {
+  readonly allows: (origin: string) => boolean;
+}

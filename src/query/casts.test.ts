@@ -3,7 +3,7 @@ import { QueryFailure } from '../errors.ts';
 import { Bytes, DateValue, Double, NATIVE, Ref, Time, UnresolvedRef } from '../values/value.ts';
 import type { Value } from '../values/value.ts';
 import * as casts from './casts.ts';
-import type { Cast } from './define.ts';
+import type { Cast } from './function-row.ts';
 
 const where = casts.argumentAt(undefined, 'key');
 const collection = new Ref(0, NATIVE.collections, 1024n);

@@ -24,8 +24,9 @@ import type {
   SetValue,
   Value,
 } from '../values/value.ts';
-import type { Applicable, ArgumentPlace, Cast, Parameter } from './define.ts';
-import { positionOf } from './node.ts';
+import type { Applicable } from './define.ts';
+import type { ArgumentPlace, Cast, Parameter } from './function-row.ts';
+import { positionOf } from './place.ts';
 import type { ReadTime } from './session.ts';
 
 // --- places and faults --------------------------------------------------------------------------

@@ -2,9 +2,11 @@
  * One definition per FQL function: its wire keys with their casts, its declared effect, its body. The parser, the effect checker,
  * the builder types and the printed reference read the same rows.
  */
-import type { Step } from '../errors.ts';
 import type { Lambda, Value } from '../values/value.ts';
-import type { Effect, LambdaNode, Where } from './node.ts';
+import type { Effect } from './effect.ts';
+import type { LambdaNode } from './node.ts';
+import type { Where } from './place.ts';
+import type { Form, FunctionRow, Parameter } from './function-row.ts';
 import type { ApiVersion, ReadSession, ReadTime, WriteSession } from './session.ts';
 
 /** What every body may use. */
@@ -59,44 +61,9 @@ export interface Applicable {
   readonly scope: unknown;
 }
 
-/** Where an argument's faults are reported: the form, the wire key, then element indexes. */
-export interface ArgumentPlace {
-  readonly place: Where;
-  readonly key: string;
-  readonly steps: readonly Step[];
-}
-
-/** Accepts a value or throws `QueryFailure` at the argument's place. */
-export type Cast<T> = (value: Value, where: ArgumentPlace) => T;
-
-export interface Parameter<T> {
-  readonly cast: Cast<T>;
-  readonly optional: boolean;
-  /**
-   * `lambda`: must be written in place; `lambda-or-value`: a lambda in place, or an expression (`join.with`);
-   * `lazy`: an expression that the body evaluates when it wants to (`select.default`).
-   */
-  readonly form: 'expression' | 'lambda' | 'lambda-or-value' | 'lazy';
-  /** Type of the value for the builders and the reference, in the spec's words: `Integer`, `RefOrSet`, `String*`. */
-  readonly type: string;
-}
-export type Form = Readonly<Record<string, Parameter<unknown>>>;
 export type Arguments<F extends Form> = {
   readonly [K in keyof F]: F[K] extends Parameter<infer T> ? T : never;
 };
-
-export interface FunctionRow {
-  /** Wire key that names the form: the first of its parameters. */
-  readonly name: string;
-  readonly effect: keyof Contexts;
-  /** What effect limits written into the schema are checked against. */
-  readonly declared: Effect;
-  readonly form: Form;
-  /** First API version that has it. */
-  readonly since: ApiVersion;
-  // The argument types are known where the row is written (`define`), not where it is looked up.
-  readonly call: (args: never, context: never) => Value;
-}
 
 /** `declared` where it differs from `effect`: a `call` may do anything, but is limited by what it does. */
 export const define = <E extends keyof Contexts, F extends Form>(

@@ -1,7 +1,9 @@
 /** What a tree may do, known before it runs: for limits that are checked when something is stored. Spec: functions 2 and 4.5. */
 import { fault, QueryFailure, type Fault } from '../errors.ts';
-import { EFFECT_RANK, positionOf } from './node.ts';
-import type { Effect, Node, NodeOf } from './node.ts';
+import { EFFECT_RANK } from './effect.ts';
+import { positionOf } from './place.ts';
+import type { Effect } from './effect.ts';
+import type { Node, NodeOf } from './node.ts';
 
 /**
  * Fails when `node` holds a form that does more than is allowed; all such forms are reported. Calls of functions count as writes.

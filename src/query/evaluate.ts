@@ -12,8 +12,11 @@ import type { Applicable, Contexts, WriteContext } from './define.ts';
 import { eachElement, Gathering, WAITING, waitFor } from './gather.ts';
 import { Frame, frameAbove, lambdaNodeOf, LambdaValue, type Slot } from './lambda-value.ts';
 import type { Memory } from './memory.ts';
-import { EFFECT_RANK, positionOf } from './node.ts';
-import type { Argument, Effect, LambdaNode, Node, NodeOf, Pattern, Where } from './node.ts';
+import { EFFECT_RANK } from './effect.ts';
+import { positionOf } from './place.ts';
+import type { Argument, LambdaNode, Node, NodeOf, Pattern } from './node.ts';
+import type { Effect } from './effect.ts';
+import type { Where } from './place.ts';
 import type { ApiVersion, ReadTime, WriteSession } from './session.ts';
 
 /** What limits one evaluation. */

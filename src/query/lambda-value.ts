@@ -6,7 +6,8 @@ import { Suspended } from '../store/reader.ts';
 import { membersOf } from '../values/object-view.ts';
 import { isArray } from '../values/value.ts';
 import type { Lambda, Value } from '../values/value.ts';
-import type { Effect, LambdaNode } from './node.ts';
+import type { Effect } from './effect.ts';
+import type { LambdaNode } from './node.ts';
 import type { ReadSession } from './session.ts';
 
 /** What one variable slot holds: a value, or the wait for one (then using it waits too). */

@@ -3,7 +3,8 @@ import type { Json, JsonObject } from '../codec/json.ts';
 import { isInteger, isObject, Ref } from '../values/value.ts';
 import type { NativeName, SchemaName } from '../values/value.ts';
 import { Deferred, expected, invalid } from './literal.ts';
-import { at, type LiteralSession, type Where } from './node.ts';
+import { at, type Where } from './place.ts';
+import type { LiteralSession } from './node.ts';
 import {
   documentId,
   documentIdFault,

@@ -1,31 +1,9 @@
 /** The checked tree that `parse` makes and `evaluate` walks. */
-import type { Step } from '../errors.ts';
 import type { Value } from '../values/value.ts';
-import type { ArgumentPlace, FunctionRow, Parameter } from './define.ts';
+import type { ArgumentPlace, FunctionRow, Parameter } from './function-row.ts';
+import type { Effect } from './effect.ts';
+import type { Where } from './place.ts';
 import type { ApiVersion, ReadSession } from './session.ts';
-
-/** Where a node stands in the query text: a chain up to the root, made into an array only when an error needs it. */
-export interface Place {
-  readonly parent: Place | undefined;
-  readonly step: Step;
-}
-export type Where = Place | undefined;
-
-export const at = (parent: Where, step: Step): Place => ({ parent, step });
-
-export function positionOf(place: Where, ...more: readonly Step[]): readonly Step[] {
-  const steps: Step[] = [];
-  for (let each = place; each; each = each.parent) steps.push(each.step);
-  return steps.reverse().concat(more);
-}
-
-/** `read` and `write` of everything a node may do when evaluated. Spec: functions 2. */
-export type Effect = 'pure' | 'read' | 'write';
-
-export const EFFECT_RANK = { pure: 0, read: 1, write: 2 } as const satisfies Record<Effect, number>;
-
-export const strongest = (a: Effect, b: Effect): Effect =>
-  EFFECT_RANK[a] >= EFFECT_RANK[b] ? a : b;
 
 export type Pattern = string | readonly string[];
 

@@ -6,7 +6,9 @@ import { isObject } from '../values/value.ts';
 import type { Value } from '../values/value.ts';
 import type { Literal } from './literal.ts';
 import type { Literals } from './literals.ts';
-import { strongest, type Effect, type LambdaNode, type Node, type Where } from './node.ts';
+import { strongest, type Effect } from './effect.ts';
+import type { LambdaNode, Node } from './node.ts';
+import type { Where } from './place.ts';
 import type { Scopes } from './scopes.ts';
 import type { ApiVersion } from './session.ts';
 

@@ -19,7 +19,7 @@ import type {
   ActionName,
 } from '../values/value.ts';
 import type { Memory } from './memory.ts';
-import type { Where } from './node.ts';
+import type { Where } from './place.ts';
 
 /** API versions in order. Spec: values 1. */
 export const API_VERSIONS = ['2.0', '2.1', '2.7', '2.12', '3', '4', '5', 'UNSTABLE'] as const;

@@ -3,7 +3,7 @@
  * Spec: functions 1.
  */
 import { assert } from '../errors.ts';
-import type { FunctionRow, Parameter } from './define.ts';
+import type { FunctionRow, Parameter } from './function-row.ts';
 import { isAtLeast, type ApiVersion } from './session.ts';
 import { arrayRows } from './functions/arrays.ts';
 import { authRows } from './functions/auth.ts';

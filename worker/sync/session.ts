@@ -1,5 +1,6 @@
 /** Sync in one tab: what the page asks, what the tabs tell each other, and what becomes of writes. */
-import type { CommitNotice, Engine, QueryAnswer, QueryRequest } from '../../src/engine/api.ts';
+import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/api.ts';
+import type { Engine } from '../../src/engine/port.ts';
 import { Refusal } from '../../src/errors.ts';
 import { errorOf } from '../../src/http/answer-query.ts';
 import type {
@@ -16,7 +17,7 @@ import type {
   WriteState,
 } from '../../src/host/api.ts';
 import type { Replica, ReplicaState, SubmitRequest } from '../../src/sync/device/api.ts';
-import type { Tabs } from '../tabs.ts';
+import type { SyncTabMessage, Tabs } from '../tabs.ts';
 import { progressData, writeData } from './session-data.ts';
 import { askHub } from './hub-queries.ts';
 import { Leader } from './leader.ts';
@@ -40,23 +41,6 @@ export interface SyncSessionOptions {
   readonly report: (reason: unknown) => void;
   readonly durability: 'strict' | 'relaxed';
 }
-
-/** What the tabs of one copy tell each other. */
-export type SyncTabMessage =
-  | { readonly type: 'sync-beat' }
-  | { readonly type: 'sync-kick' }
-  /** Somebody has logged in: the token is in the vault. */
-  | { readonly type: 'sync-login' }
-  /** A tab wants to know how things stand. */
-  | { readonly type: 'sync-ask' }
-  /** As `SyncerEvents.onRound`. */
-  | {
-      readonly type: 'sync-round';
-      readonly since: number;
-      readonly loaded: readonly string[];
-      readonly isWhole: boolean;
-    }
-  | { readonly type: 'sync-told'; readonly message: SyncMessage };
 
 const API_VERSION = '4';
 

@@ -2,7 +2,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { ApiVersion } from '../../query/session.ts';
-import type { Engine, QueryAnswer } from '../api.ts';
+import type { QueryAnswer } from '../api.ts';
+import type { Engine } from '../port.ts';
 import { createEngine } from '../engine.ts';
 import { coll, create, fakeHash, obj, ROOT, type Query } from './engine-world.ts';
 

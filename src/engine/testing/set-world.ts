@@ -7,7 +7,7 @@ import { NATIVE, Ref } from '../../values/value.ts';
 import type { Lambda, Micros, ObjectValue, SetValue, Value } from '../../values/value.ts';
 import type { EngineContext, Lambdas } from '../context.ts';
 import { Meters } from '../meters.ts';
-import type { Permissions } from '../permissions.ts';
+import type { Permissions } from '../deed.ts';
 import { Schema } from '../schema.ts';
 import { endDocument, writeVersion } from '../write-version.ts';
 import { plainReader } from './plain-reader.ts';

@@ -16,8 +16,10 @@ import {
   param,
   refuseEffect,
 } from '../casts.ts';
-import { define, type Applicable, type FunctionRow, type PureContext } from '../define.ts';
-import { EFFECT_RANK, positionOf } from '../node.ts';
+import { define, type Applicable, type PureContext } from '../define.ts';
+import type { FunctionRow } from '../function-row.ts';
+import { EFFECT_RANK } from '../effect.ts';
+import { positionOf } from '../place.ts';
 
 const map = define(
   'pure',

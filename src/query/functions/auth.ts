@@ -1,6 +1,7 @@
 /** Identity: log in and out, who is asking. Spec: functions 1.6, auth-and-http 2.2. */
 import { boolean, nothing, object, param, refOrSet, string } from '../casts.ts';
-import { define, type FunctionRow } from '../define.ts';
+import { define } from '../define.ts';
+import type { FunctionRow } from '../function-row.ts';
 
 const login = define(
   'write',

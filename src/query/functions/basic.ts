@@ -16,9 +16,10 @@ import {
   string,
   undefinedRef,
 } from '../casts.ts';
-import { define, type FunctionRow, type PureContext } from '../define.ts';
+import { define, type PureContext } from '../define.ts';
+import type { FunctionRow } from '../function-row.ts';
 import { chargeValues } from './bounds.ts';
-import { positionOf } from '../node.ts';
+import { positionOf } from '../place.ts';
 import { isAtLeast } from '../session.ts';
 
 const now = define('pure', { now: param(nothing, 'Null') }, (_, context) =>

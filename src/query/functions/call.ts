@@ -1,8 +1,9 @@
 /** Calls of stored functions. Spec: functions 4.6. */
 import { fail, QueryFailure } from '../../errors.ts';
 import { any, nameOrFunctionRef, optional, param } from '../casts.ts';
-import { define, type FunctionRow } from '../define.ts';
-import { positionOf, type Where } from '../node.ts';
+import { define } from '../define.ts';
+import type { FunctionRow } from '../function-row.ts';
+import { positionOf, type Where } from '../place.ts';
 
 const call = define(
   'read',

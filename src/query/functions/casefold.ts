@@ -1,6 +1,7 @@
 /** Case folding and normalising of text, as indexes and `casefold` do it. Spec: functions 1.8. */
 import { manyOf, optional, param, scalar, wrongType } from '../casts.ts';
-import { define, type Cast, type FunctionRow } from '../define.ts';
+import { define } from '../define.ts';
+import type { Cast, FunctionRow } from '../function-row.ts';
 import { chargeText, requireTextSize } from './bounds.ts';
 
 const ASCII = /^[\0-\x7f]*$/;

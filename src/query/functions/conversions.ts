@@ -14,8 +14,9 @@ import {
   type Value,
 } from '../../values/value.ts';
 import { any, argumentAt, param, positionAt } from '../casts.ts';
-import { define, type FunctionRow, type PureContext } from '../define.ts';
-import { positionOf } from '../node.ts';
+import { define, type PureContext } from '../define.ts';
+import type { FunctionRow } from '../function-row.ts';
+import { positionOf } from '../place.ts';
 import { parseLocaleNumber } from './locale-number.ts';
 import { dateOfText, timeOfText } from './time.ts';
 

@@ -17,7 +17,8 @@ import {
   setOrArray,
   wrongType,
 } from '../casts.ts';
-import { define, type FunctionRow, type ReadContext } from '../define.ts';
+import { define, type ReadContext } from '../define.ts';
+import type { FunctionRow } from '../function-row.ts';
 import { pageWhere } from './arrays.ts';
 import { chargeValues } from './bounds.ts';
 import { Multiset } from './multiset.ts';

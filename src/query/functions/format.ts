@@ -13,7 +13,8 @@ import {
   string,
   wrongType,
 } from '../casts.ts';
-import { define, type ArgumentPlace, type FunctionRow, type PureContext } from '../define.ts';
+import { define, type PureContext } from '../define.ts';
+import type { ArgumentPlace, FunctionRow } from '../function-row.ts';
 import type { ApiVersion } from '../session.ts';
 import { chargeValues, requireTextSize } from './bounds.ts';
 import { codePointLength, offsetOfCodePoint } from './code-points.ts';

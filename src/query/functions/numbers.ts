@@ -13,8 +13,9 @@ import {
 } from '../../values/number.ts';
 import { double, integer as toInteger, isDouble, isInteger } from '../../values/value.ts';
 import { integer, number, optional, param, someOf } from '../casts.ts';
-import { define, type FunctionRow, type PureContext } from '../define.ts';
-import { positionOf } from '../node.ts';
+import { define, type PureContext } from '../define.ts';
+import type { FunctionRow } from '../function-row.ts';
+import { positionOf } from '../place.ts';
 import { refuseBound } from './bounds.ts';
 import { roundNumber, truncateNumber } from './rounding.ts';
 

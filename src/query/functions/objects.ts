@@ -6,8 +6,9 @@ import { isArray, isKind, isObject } from '../../values/value.ts';
 import type { ObjectValue, Value } from '../../values/value.ts';
 import { arrayWeight } from '../../values/weight.ts';
 import { any, argumentAt, optionalInPlace, param, positionAt } from '../casts.ts';
-import { define, type FunctionRow, type PureContext } from '../define.ts';
-import { positionOf } from '../node.ts';
+import { define, type PureContext } from '../define.ts';
+import type { FunctionRow } from '../function-row.ts';
+import { positionOf } from '../place.ts';
 
 /** Objects, and documents as objects. */
 function membersOf(value: Value): ObjectValue | undefined {

@@ -16,13 +16,8 @@ import {
   string,
   wrongType,
 } from '../casts.ts';
-import {
-  define,
-  type ArgumentPlace,
-  type Cast,
-  type FunctionRow,
-  type ReadContext,
-} from '../define.ts';
+import { define, type ReadContext } from '../define.ts';
+import type { ArgumentPlace, Cast, FunctionRow } from '../function-row.ts';
 import type { PageOptions, ReadTime } from '../session.ts';
 
 const ts = optional(readTimeOrDigits, 'Time');

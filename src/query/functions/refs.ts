@@ -12,7 +12,8 @@ import {
   string,
   wrongType,
 } from '../casts.ts';
-import { define, type Cast, type FunctionRow, type PureContext } from '../define.ts';
+import { define, type PureContext } from '../define.ts';
+import type { Cast, FunctionRow } from '../function-row.ts';
 import { idOf } from '../navigate.ts';
 import {
   documentId,

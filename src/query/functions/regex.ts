@@ -12,13 +12,8 @@ import {
   string,
   wrongType,
 } from '../casts.ts';
-import {
-  define,
-  type ArgumentPlace,
-  type Cast,
-  type FunctionRow,
-  type PureContext,
-} from '../define.ts';
+import { define, type PureContext } from '../define.ts';
+import type { ArgumentPlace, Cast, FunctionRow } from '../function-row.ts';
 import { compileRegex, findMatches, type Regex } from '../regex/regex.ts';
 import { expand, expandedSize, highestGroup, parseReplacement } from '../regex/replacement.ts';
 import { Subject } from '../regex/subject.ts';

@@ -17,15 +17,10 @@ import {
   string,
   wrongType,
 } from '../casts.ts';
-import {
-  define,
-  type Cast,
-  type FunctionRow,
-  type PureContext,
-  type ReadContext,
-} from '../define.ts';
+import { define, type PureContext, type ReadContext } from '../define.ts';
+import type { Cast, FunctionRow } from '../function-row.ts';
 import { databaseOf, idOf, valueAt, valuesAt, type PathStep } from '../navigate.ts';
-import { positionOf } from '../node.ts';
+import { positionOf } from '../place.ts';
 import { chargeValues } from './bounds.ts';
 import { isAtLeast } from '../session.ts';
 

@@ -22,15 +22,10 @@ import {
   term,
   undefinedRef,
 } from '../casts.ts';
-import {
-  define,
-  type Applicable,
-  type Cast,
-  type FunctionRow,
-  type PureContext,
-} from '../define.ts';
+import { define, type Applicable, type PureContext } from '../define.ts';
+import type { Cast, FunctionRow } from '../function-row.ts';
 import { effectOf } from '../lambda-value.ts';
-import { positionOf } from '../node.ts';
+import { positionOf } from '../place.ts';
 import { chargeValues } from './bounds.ts';
 import { Multiset, multisetOf } from './multiset.ts';
 

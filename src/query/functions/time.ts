@@ -29,8 +29,9 @@ import {
   unit,
   type TimeUnit,
 } from '../casts.ts';
-import { define, type FunctionRow, type PureContext } from '../define.ts';
-import { positionOf } from '../node.ts';
+import { define, type PureContext } from '../define.ts';
+import type { FunctionRow } from '../function-row.ts';
+import { positionOf } from '../place.ts';
 import { refuseBound } from './bounds.ts';
 
 // --- texts ----------------------------------------------------------------------------------------

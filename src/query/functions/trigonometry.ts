@@ -2,7 +2,8 @@
 import { toDouble } from '../../values/number.ts';
 import { double } from '../../values/value.ts';
 import { number, param } from '../casts.ts';
-import { define, type FunctionRow, type PureContext } from '../define.ts';
+import { define, type PureContext } from '../define.ts';
+import type { FunctionRow } from '../function-row.ts';
 import { refuseBound } from './bounds.ts';
 import { numberText } from './numbers.ts';
 

@@ -14,7 +14,8 @@ import {
   type Value,
 } from '../../values/value.ts';
 import { any, isNativeRef, param } from '../casts.ts';
-import { define, type FunctionRow } from '../define.ts';
+import { define } from '../define.ts';
+import type { FunctionRow } from '../function-row.ts';
 
 const isOfKind =
   (...kinds: readonly Kinded['kind'][]) =>

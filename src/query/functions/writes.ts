@@ -10,7 +10,8 @@ import {
   readTime,
   ref,
 } from '../casts.ts';
-import { define, type FunctionRow } from '../define.ts';
+import { define } from '../define.ts';
+import type { FunctionRow } from '../function-row.ts';
 import type { ApiVersion } from '../session.ts';
 
 const NO_PARAMS: ObjectValue = new Map();

@@ -3,17 +3,13 @@
  * judged by its roles as far as the copy lets them be; where a predicate needs what is not here, the hub will judge.
  */
 import { Refusal } from '../../errors.ts';
-import { isBuiltinRole, type Caller } from '../../engine/authenticate.ts';
+import { isBuiltinRole, type Caller } from '../../engine/caller.ts';
 import type { StandIn } from '../../engine/attempt.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { ROOT_DATABASE } from '../../engine/databases.ts';
 import { identityPermissions, memberPermissions } from '../../engine/open-permissions.ts';
-import {
-  anyOf,
-  builtinPermissions,
-  type Deed,
-  type Permissions,
-} from '../../engine/permissions.ts';
+import { anyOf, builtinPermissions } from '../../engine/permissions.ts';
+import type { Deed, Permissions } from '../../engine/deed.ts';
 import { decider } from '../../engine/predicates.ts';
 import { rolePermissions } from '../../engine/role-permissions.ts';
 import { NATIVE, Ref } from '../../values/value.ts';

@@ -1,5 +1,5 @@
 /** Takes from the log of changes what is older than any device is waited for: who comes back after that compares fingerprints. */
-import type { Transactions } from '../../engine/api.ts';
+import type { Transactions } from '../../engine/port.ts';
 import { changeKey } from '../../engine/change-log.ts';
 import { databasesBelow, ROOT_DATABASE } from '../../engine/databases.ts';
 import { SYNC_LIMITS } from '../../limits.ts';

@@ -1,0 +1,7 @@
+/** `read` and `write` of everything a node may do when evaluated. Spec: functions 2. */
+export type Effect = 'pure' | 'read' | 'write';
+
+export const EFFECT_RANK = { pure: 0, read: 1, write: 2 } as const satisfies Record<Effect, number>;
+
+export const strongest = (a: Effect, b: Effect): Effect =>
+  EFFECT_RANK[a] >= EFFECT_RANK[b] ? a : b;
