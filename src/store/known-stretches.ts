@@ -28,7 +28,7 @@ export interface ChangedRow {
 
 export class KnownStretches {
   private young = new Map<Group, Stretches>();
-  private old = new Map();
+  private old = new Map<Group, Stretches>();
   private youngBytes = 0;
   private readonly bytesMax: number;
 
