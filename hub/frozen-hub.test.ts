@@ -55,12 +55,18 @@ async function stateOf({ child }: HubProcess): Promise<string | undefined> {
 function send(hub: HubProcess, times: number) {
   const settled: string[] = [];
   const all = Array.from({ length: times }, async () => {
-    const { status, body } = await hub.query(increment);
-    settled.push(status === 200 ? 'done' : (body.errors?.[0]?.code ?? `status ${status}`));
+    settled.push(
+      await hub.query(increment).then(
+        ({ status, body }) =>
+          status === 200 ? 'done' : (body.errors?.[0]?.code ?? `status ${status}`),
+        () => 'no answer',
+      ),
+    );
   });
   return {
     settled,
     done: () => settled.filter((each) => each === 'done').length,
+    unknown: () => settled.filter((each) => each === 'no answer').length,
     end: () => Promise.all(all),
   };
 }
@@ -93,12 +99,16 @@ test('a hub that is frozen in the middle of a commit holds the others up for a b
 
   frozen.child.kill('SIGCONT');
   await theirs.end();
-  for (const each of theirs.settled) expect(each).toMatch(REFUSED);
+  // Of a request that it had not read yet, the one that thaws only knows that its time is over: it breaks off.
+  for (const each of theirs.settled) if (each !== 'no answer') expect(each).toMatch(REFUSED);
   const again = send(frozen, 2);
   await again.end();
   expect(again.settled).toEqual(['done', 'done']);
   const sum = early.done() + late.done() + theirs.done() + again.done();
-  for (const hub of [living, frozen]) expect((await hub.query(count)).body.resource).toBe(sum);
+  const counted = (await living.query(count)).body.resource;
+  expect(counted).toBeGreaterThanOrEqual(sum);
+  expect(counted).toBeLessThanOrEqual(sum + theirs.unknown());
+  expect((await frozen.query(count)).body.resource).toBe(counted);
 }, 120_000);
 
 test('clients of a hub that is frozen are answered when it goes on', async () => {
