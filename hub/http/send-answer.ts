@@ -8,9 +8,11 @@ export function writeHead(
   { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
   more: Readonly<Record<string, string>> = {},
 ): void {
-  const all: Record<string, string> = { ...headers, ...more };
-  if ('stream' in response) delete all['connection'];
-  (response as { writeHead(status: number, headers: object): void }).writeHead(status, all);
+  const isHttp2 = 'stream' in response;
+  const all: string[] = [];
+  for (const [name, value] of [...Object.entries(headers), ...Object.entries(more)])
+    if (!isHttp2 || name !== 'connection') all.push(name, value);
+  (response as { writeHead(status: number, headers: string[]): void }).writeHead(status, all);
 }
 
 export function sendText(

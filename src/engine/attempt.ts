@@ -6,7 +6,7 @@ import { evaluate, type EvaluateOptions } from '../query/evaluate.ts';
 import type { Node } from '../query/node.ts';
 import { isKind, type Micros } from '../values/value.ts';
 import type { EngineOptions, QueryRequest } from './api.ts';
-import { authenticate, authenticationParts, type AuthenticationHost } from './authenticate.ts';
+import { authenticate, authenticationContext, type AuthenticationHost } from './authenticate.ts';
 import type { AuthenticationContext } from './context.ts';
 import type { Caller } from './caller.ts';
 import { Budget } from './budget.ts';
@@ -70,32 +70,44 @@ export function attemptQuery(
   const lambdas = lambdasOf(session);
   const caller =
     plan.standIn?.caller(store) ??
-    requireCaller({ ...store, lambdas, ...authenticationParts(host, answers) }, request.secret);
+    requireCaller(authenticationContext(store, lambdas, host, answers), request.secret);
   const budget = new Budget(host.clock, started, request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs);
   const meters = new Meters();
-  const facts = { caller, snapshot, budget, meters };
-  const failed = (failure: QueryFailure): AttemptResult<Attempted> => ({
-    value: { ...facts, outcome: { ok: false, failure } },
-    ts: snapshot,
-    keep: false,
+  const ended = (outcome: Attempted['outcome']): AttemptResult<Attempted> => ({
+    value: { caller, outcome, snapshot, budget, meters },
+    ts: outcome.ok ? commitTs : snapshot,
+    keep: outcome.ok,
   });
-  const context = contextOf(
-    { ...store, writer, commitTs, caller, lambdas, meters },
-    plan,
-    plan.inputs.begin(answers),
-  );
+  // Every member is written out: of a copy with more added to it, V8 makes a shape of its own each time.
+  const context: EngineContext = {
+    reader: writer,
+    writer,
+    database: caller.database,
+    snapshot,
+    now: plan.now,
+    commitTs,
+    apiVersion: request.apiVersion,
+    caller,
+    permissions: NOTHING_YET,
+    inputs: plan.inputs.begin(answers),
+    lambdas,
+    meters,
+    schema,
+    rewritten: new Set(),
+    openAside: undefined,
+  };
+  context.permissions = plan.standIn?.permissions(context) ?? permissionsOf(context, caller);
   session.current = new EngineSession(context, budget);
   if (!isGranted(context, caller)) refuseCaller();
-  if (parsed instanceof QueryFailure) return failed(parsed);
+  if (parsed instanceof QueryFailure) return ended({ ok: false, failure: parsed });
   try {
     const value = evaluate(parsed, session.current, limitsOf(request));
     const names = new ContextNames(context);
     const text = renderValue(value, { names, apiVersion: request.apiVersion, pendingTs: commitTs });
     requireTransactionSize(writer.bytes);
-    const created = isKind(value, 'document') && value.created;
-    return { value: { ...facts, outcome: { ok: true, text, created } }, ts: commitTs, keep: true };
+    return ended({ ok: true, text, created: isKind(value, 'document') && value.created });
   } catch (reason) {
-    if (reason instanceof QueryFailure) return failed(reason);
+    if (reason instanceof QueryFailure) return ended({ ok: false, failure: reason });
     throw reason;
   }
 }
@@ -116,28 +128,7 @@ function refuseCaller(): never {
   throw new Refusal('unauthorized', 'Unauthorized');
 }
 
-type ContextParts = Omit<
-  EngineContext,
-  'database' | 'apiVersion' | 'permissions' | 'inputs' | 'rewritten'
->;
-
-function contextOf(
-  parts: ContextParts,
-  { request, now, standIn }: QueryPlan,
-  inputs: EngineContext['inputs'],
-): EngineContext {
-  const context: EngineContext = {
-    ...parts,
-    database: parts.caller.database,
-    apiVersion: request.apiVersion,
-    inputs,
-    permissions: { may: () => false },
-    rewritten: new Set(),
-    ...(now !== undefined && { now }),
-  };
-  context.permissions = standIn?.permissions(context) ?? permissionsOf(context, parts.caller);
-  return context;
-}
+const NOTHING_YET: EngineContext['permissions'] = { may: () => false };
 
 const limitsOf = ({ allows, placeName }: QueryRequest): EvaluateOptions => ({
   allows,

@@ -1,7 +1,7 @@
 /** Who is behind a secret, outside any query. */
 import type { Credential, EngineOptions } from './api.ts';
 import type { AttemptInput } from './attempts.ts';
-import { authenticate, authenticationParts, credentialOf } from './authenticate.ts';
+import { authenticate, authenticationContext, credentialOf } from './authenticate.ts';
 import type { Caller } from './caller.ts';
 import { isGranted } from './caller-roles.ts';
 import { lambdasOf, schemasOf } from './stored-lambdas.ts';
@@ -34,8 +34,8 @@ export function callerOf(
   const schema = schemasOf(writer);
   // Nobody's lambdas are run to know who asks: only to know whether a token that others made opens anything.
   const lambdas = lambdasOf({});
-  const store = { reader: writer, snapshot, schema, lambdas };
-  const caller = authenticate({ ...store, ...authenticationParts(host, answers) }, secret);
+  const store = { reader: writer, snapshot, schema };
+  const caller = authenticate(authenticationContext(store, lambdas, host, answers), secret);
   if (!caller?.grant) return caller;
   return isGranted(systemContext(input, caller.database, host, caller), caller)
     ? caller

@@ -19,10 +19,17 @@ import type { Secret } from './secrets.ts';
 
 export type AuthenticationHost = Pick<EngineOptions, 'sha256' | 'rootSecret' | 'accessTokens'>;
 
-export const authenticationParts = (
+/** Made for every query, so each member is written out: copying one object into another takes longer than all that is done with it. */
+export const authenticationContext = (
+  { reader, snapshot, schema }: StoreContext,
+  lambdas: AuthenticationContext['lambdas'],
   { sha256, rootSecret, accessTokens }: AuthenticationHost,
   answers: Pick<HostAnswers, 'isSigned'>,
-) => ({
+): AuthenticationContext => ({
+  reader,
+  snapshot,
+  schema,
+  lambdas,
   sha256,
   rootSecret,
   rootAudience: accessTokens?.rootAudience,

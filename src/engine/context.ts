@@ -71,7 +71,7 @@ export interface EngineContext {
   /** Documents whose past this query has rewritten (`insert`, `remove`): keys. */
   readonly rewritten: Set<string>;
   /** A place to evaluate in with other rights, reading only, that the limits and meters of the query do not count. Set by its session. */
-  openAside?: (parts: AsideParts) => ApplyAside;
+  openAside?: ((parts: AsideParts) => ApplyAside) | undefined;
 }
 
 /** What reading a document takes, also before it is known who asks. */

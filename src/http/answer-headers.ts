@@ -17,7 +17,8 @@ export const NO_METRICS: Metrics = {
 
 export const txnHeader = (txnTime: Micros): Headers => ({ 'x-txn-time': String(txnTime) });
 
-export const metricHeaders = (metrics: Metrics): Headers => ({
+/** An object of its own each time: whoever has more to say adds to it. */
+export const metricHeaders = (metrics: Metrics): Record<string, string> => ({
   'x-compute-ops': String(metrics.computeOps),
   'x-byte-read-ops': String(metrics.readOps),
   'x-byte-write-ops': String(metrics.writeOps),

@@ -9,7 +9,6 @@ import {
   answerText,
   errorText,
   UNAUTHORIZED_HEADERS,
-  type Headers,
   type HttpHost,
   type HttpRequest,
   type HttpResponse,
@@ -115,19 +114,26 @@ export function answerOf(call: Call, answer: QueryAnswer): HttpResponse {
   const { status, metrics, txnTime } = answer;
   const body = bodyOf(call.asked, answer);
   const bytesOut = body === answer.body ? metrics.bytesOut : utf8Length(body);
-  const headers = {
-    ...answerHeaders(status, txnTime, { ...metrics, bytesOut }),
-    ...(call.asked.isTraced && status !== 401 && status !== 500 && { 'x-faunadb-host': 'burrow' }),
-  };
+  const told = bytesOut === metrics.bytesOut ? metrics : { ...metrics, bytesOut };
+  const headers = answerHeaders(status, txnTime, told);
+  if (call.asked.isTraced && status !== 401 && status !== 500) headers['x-faunadb-host'] = 'burrow';
   return answerText(status, headers, body);
 }
 
 /** Metrics are on all answers but 401 and 500. */
-export const answerHeaders = (status: number, txnTime: Micros, metrics: Metrics): Headers => ({
-  ...txnHeader(txnTime),
-  ...(status === 401 ? UNAUTHORIZED_HEADERS : {}),
-  ...(status === 401 || status === 500 ? {} : metricHeaders(metrics)),
-});
+export function answerHeaders(
+  status: number,
+  txnTime: Micros,
+  metrics: Metrics,
+): Record<string, string> {
+  const headers =
+    status === 401
+      ? { ...UNAUTHORIZED_HEADERS }
+      : status === 500
+        ? ({} as Record<string, string>)
+        : metricHeaders(metrics);
+  return Object.assign(headers, txnHeader(txnTime));
+}
 
 function bodyOf({ isFormatted, isTraced }: Asked, { status, body, metrics }: QueryAnswer): string {
   const isWithTrace = isTraced && status !== 401 && status !== 500 && body.endsWith('}');

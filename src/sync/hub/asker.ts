@@ -3,7 +3,7 @@ import { documentKey, historyKey } from '../../codec/key.ts';
 import { unpackVersion } from '../../codec/row.ts';
 import type { EngineOptions } from '../../engine/api.ts';
 import type { AttemptInput } from '../../engine/attempts.ts';
-import { authenticate, authenticationParts } from '../../engine/authenticate.ts';
+import { authenticate, authenticationContext } from '../../engine/authenticate.ts';
 import type { Caller } from '../../engine/caller.ts';
 import { Budget } from '../../engine/budget.ts';
 import { permissionsOf } from '../../engine/caller-permissions.ts';
@@ -74,7 +74,7 @@ function callerOf(
 ): Caller | undefined {
   const lambdas = lambdasOf({});
   const store = { reader: writer, snapshot, schema: schemasOver(writer, lambdas) };
-  return authenticate({ ...store, lambdas, ...authenticationParts(host, answers) }, secret);
+  return authenticate(authenticationContext(store, lambdas, host, answers), secret);
 }
 
 function schemasOver(
