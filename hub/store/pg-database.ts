@@ -54,7 +54,9 @@ export class PgDatabase implements SqlDatabase {
     const config: PoolConfig & { pipeline: boolean } = { ...options.pool, pipeline: true };
     this.pool = new Pool(config);
     // An idle connection that breaks leaves the pool; the next one asked for is new.
-    this.pool.on('error', () => undefined);
+    this.pool.on('error', ignore);
+    // One that is used says so by what runs on it. From the first on: a server may greet and say goodbye in one packet.
+    this.pool.on('connect', (client) => client.on('error', ignore));
   }
 
   async connect(): Promise<SqlConnection> {
@@ -64,9 +66,6 @@ export class PgDatabase implements SqlDatabase {
     } catch (reason) {
       throw failureOf(reason, 0);
     }
-    // A connection that breaks while it is used says so by what runs on it.
-    const ignore = (): void => undefined;
-    client.on('error', ignore);
     let isBroken = false;
     const noteBreak = (reason: unknown): never => {
       isBroken ||= reason instanceof SqlFailure && reason.isConnectionLoss;
@@ -74,10 +73,7 @@ export class PgDatabase implements SqlDatabase {
     };
     const connection: SqlConnection = {
       run: (statements) => this.run(client, statements).catch(noteBreak),
-      release: () => {
-        client.off('error', ignore);
-        client.release(isBroken);
-      },
+      release: () => client.release(isBroken),
     };
     if (this.isSetUp.has(client)) return connection;
     try {
@@ -107,7 +103,7 @@ export class PgDatabase implements SqlDatabase {
     const start = (): void => {
       const next = new Client({ ...this.options.pool, application_name: name });
       client = next;
-      next.on('error', () => undefined);
+      next.on('error', ignore);
       next.on('notification', ({ payload = '' }) => onMessage(payload));
       next.once('end', again);
       next
@@ -176,6 +172,8 @@ export class PgDatabase implements SqlDatabase {
     });
   }
 }
+
+const ignore = (): void => undefined;
 
 /** Columns as the wire has them. */
 const AS_TEXT = { getTypeParser: () => (column: string) => column };
