@@ -3,7 +3,6 @@ import { after, decodeDocumentKey, tuplePrefix, type Key } from '../codec/key.ts
 import { unpackVersion } from '../codec/row.ts';
 import { fail, type Step } from '../errors.ts';
 import { eachElement } from '../query/gather.ts';
-import type { Entry } from '../store/port.ts';
 import type { Ref } from '../values/value.ts';
 import type { EngineContext } from './context.ts';
 import type { IndexDefinition } from './definitions.ts';
@@ -55,16 +54,19 @@ function isTaken(context: EngineContext, ref: Ref, prefix: Key, own: readonly Ke
       upper: after(prefix),
       reverse: false,
       limit,
+      // Of a thousand creates there is hardly one for which a row comes along: what is hoped for holds up nobody.
       rows: true,
+      hoped: true,
     });
-    if (found.some((entry) => entry.key !== keyOf(ref) && isThere(context, entry))) return true;
+    if (found.some(({ key }) => key !== keyOf(ref) && isThere(context, key))) return true;
     if (found.length < limit) return false;
   }
 }
 
 /** Not expired, and in a collection that still exists. */
-function isThere(context: EngineContext, { key, row }: Entry): boolean {
+function isThere(context: EngineContext, key: Key): boolean {
   const { database, collection } = decodeDocumentKey(key);
   if (!context.schema(database).collection(collection)) return false;
+  const row = context.reader.row({ space: 'documents', key });
   return row !== undefined && !isExpired(unpackVersion(String(row.value)), context.snapshot);
 }
