@@ -94,3 +94,20 @@ test('alone under a lease, a repeated query asks the store nothing', async () =>
   expect(await outcome(engine, eachDocument)).toHaveProperty('resource');
   expect(requests).toEqual({ transactions: 0, fetches: 0 });
 });
+
+test('a hundred unique values are looked for in one fetch', async () => {
+  const { requestsOf } = await opened();
+  await requestsOf({
+    create_index: obj({
+      name: 'people_by_mail',
+      source: coll('people'),
+      unique: true,
+      terms: [obj({ field: ['data', 'mail'] })],
+    }),
+  });
+  const createAll = (from: number): Query => ({
+    do: range(100).map((n) => create(doc('people', from + n), { mail: `m${from + n}` })),
+  });
+  await requestsOf(createAll(1000));
+  expect((await requestsOf(createAll(2000))).fetches).toBeLessThanOrEqual(2);
+});
