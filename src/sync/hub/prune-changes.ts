@@ -1,16 +1,11 @@
 /** Takes from the log of changes what is older than any device is waited for: who comes back after that compares fingerprints. */
-import type { Transactions } from '../../engine/port.ts';
 import { changeKey } from '../../engine/change-log.ts';
 import { databasesBelow, ROOT_DATABASE } from '../../engine/databases.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import type { DatabaseId, Micros } from '../../values/value.ts';
 import { horizonIn, horizonRow, tsOf } from './changes.ts';
 import { madeKey } from './device-rows.ts';
-
-interface PruneHost {
-  readonly transactions: Transactions;
-  readonly clock: () => Micros;
-}
+import { rowsToPrune, type PruneHost } from './pruning.ts';
 
 /**
  * In small commits of its own.
@@ -44,15 +39,8 @@ async function pruneMade(
   before: Micros,
 ): Promise<number> {
   const { value } = await transactions.write(({ writer, head }) => {
-    const found = writer.range({
-      space: 'sync',
-      by: 'key',
-      lower: madeKey(database, 0, ''),
-      upper: madeKey(database, Math.max(0, before), ''),
-      reverse: false,
-      limit: SYNC_LIMITS.pruneRows,
-      rows: false,
-    });
+    const upper = madeKey(database, Math.max(0, before), '');
+    const found = writer.range(rowsToPrune(madeKey(database, 0, ''), upper));
     for (const { key } of found) writer.delete('sync', key);
     return { value: found.length, ts: Math.max(clock(), head) + 1, keep: found.length > 0 };
   });
@@ -65,16 +53,9 @@ async function pruneStep(
   before: Micros,
 ): Promise<number> {
   const { value } = await transactions.write(({ writer, head }) => {
-    const found = writer.range({
-      space: 'sync',
-      by: 'key',
-      lower: changeKey(database, 0),
-      // Not behind the head: what is known of the range stays true when more is written.
-      upper: changeKey(database, Math.min(before, head) + 1),
-      reverse: false,
-      limit: SYNC_LIMITS.pruneRows,
-      rows: false,
-    });
+    // Not behind the head: what is known of the range stays true when more is written.
+    const upper = changeKey(database, Math.min(before, head) + 1);
+    const found = writer.range(rowsToPrune(changeKey(database, 0), upper));
     const last = found.at(-1);
     if (!last) return { value: 0, ts: head, keep: false };
     for (const { key } of found) writer.delete('sync', key);

@@ -1,18 +1,13 @@
 /** Takes what a hub keeps for the devices of databases that were deleted: nobody can ask for it any more, their numbers never come back. */
 import { after, syncKey, type Key } from '../../codec/key.ts';
 import { databasesBelow, ROOT_DATABASE } from '../../engine/databases.ts';
-import type { Transactions } from '../../engine/port.ts';
 import type { AttemptInput, AttemptResult } from '../../engine/attempts.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { eachElement } from '../../query/gather.ts';
 import type { Range } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
-import type { DatabaseId, Micros } from '../../values/value.ts';
-
-interface PruneHost {
-  readonly transactions: Transactions;
-  readonly clock: () => Micros;
-}
+import type { DatabaseId } from '../../values/value.ts';
+import { rowsToPrune, type PruneHost } from './pruning.ts';
 
 /** Lists of the space `sync` whose rows begin with a database: docs/store-format.md. */
 const LISTS = ['device', 'verdict', 'scope', 'changes', 'horizon', 'made'] as const;
@@ -44,31 +39,20 @@ function goneKeys(reader: Reader): readonly Key[] {
     (a, b) => a - b,
   );
   const gaps = LISTS.flatMap((list) => gapsIn(list, living));
-  const found = eachElement(gaps, (gap) => reader.range({ ...IN_SYNC, ...gap }));
+  const found = eachElement(gaps, (gap) => reader.range(gap));
   return found
     .flat()
     .slice(0, SYNC_LIMITS.pruneRows)
     .map(({ key }) => key);
 }
 
-const IN_SYNC = {
-  space: 'sync',
-  by: 'key',
-  reverse: false,
-  rows: false,
-  limit: SYNC_LIMITS.pruneRows,
-} as const satisfies Partial<Range>;
-
 /** Between what a list holds of living databases. */
-function gapsIn(
-  list: string,
-  living: readonly DatabaseId[],
-): readonly Pick<Range, 'lower' | 'upper'>[] {
-  const gaps: Pick<Range, 'lower' | 'upper'>[] = [];
+function gapsIn(list: string, living: readonly DatabaseId[]): readonly Range[] {
+  const gaps: Range[] = [];
   let lower = syncKey(list);
   for (const database of living) {
-    gaps.push({ lower, upper: syncKey(list, database) });
+    gaps.push(rowsToPrune(lower, syncKey(list, database)));
     lower = after(syncKey(list, database));
   }
-  return [...gaps, { lower, upper: after(syncKey(list)) }];
+  return [...gaps, rowsToPrune(lower, after(syncKey(list)))];
 }
