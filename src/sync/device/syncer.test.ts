@@ -23,30 +23,38 @@ class FakeHub implements Transport {
   readonly listeners: ListenEvents[] = [];
   /** Thrown instead of an answer, or awaited before it. */
   trouble: (() => Promise<void>) | undefined = undefined;
-  lastSeq = 0;
+  /** By the id a device goes under. */
+  readonly lastSeqs = new Map<string, number>();
+  /** Writes that it judges at once. */
+  judgesAtMost = Infinity;
+  /** Under which id each write came. */
+  readonly pushedBy: string[] = [];
   cursor = 1;
 
-  async hello() {
+  async hello({ device }: Parameters<Transport['hello']>[0]) {
     await this.meet('hello');
     const welcome = {
       protocol: 1,
       epoch: 'e',
       hubTime: Date.now() * 1000,
-      lastSeq: this.lastSeq,
+      lastSeq: this.lastSeqs.get(device) ?? 0,
       actor: ADMIN,
       expiresAt: undefined,
       passwordSetAt: undefined,
     };
     return { ok: true, value: welcome } as const;
   }
-  async push({ items }: Parameters<Transport['push']>[0]) {
+  async push({ device, items }: Parameters<Transport['push']>[0]) {
     await this.meet('push');
-    const verdicts = items.map(
+    const judged = items.slice(0, this.judgesAtMost);
+    this.pushedBy.push(...judged.map(() => device));
+    const verdicts = judged.map(
       ({ seq, hash }) =>
         ({ seq, hash, state: 'confirmed', ts: Date.now() * 1000, body: undefined }) as const,
     );
-    this.lastSeq = items.at(-1)?.seq ?? this.lastSeq;
-    return { ok: true, value: { lastSeq: this.lastSeq, verdicts } } as const;
+    const lastSeq = Math.max(judged.at(-1)?.seq ?? 0, this.lastSeqs.get(device) ?? 0);
+    this.lastSeqs.set(device, lastSeq);
+    return { ok: true, value: { lastSeq, verdicts } } as const;
   }
   async pull() {
     await this.meet('pull');
@@ -69,7 +77,7 @@ class FakeHub implements Transport {
       epoch: 'e',
       cursor: ++this.cursor,
       more: false,
-      lastSeq: this.lastSeq,
+      lastSeq: 0,
       verdicts: [],
       actor: ADMIN,
       schema: undefined,
@@ -232,4 +240,20 @@ test('who is busy on the way is not asked before the time it named, whatever mov
   syncer.kick();
   await pass(2000);
   await vi.waitFor(() => expect(states.at(-1)).toBe('live'));
+});
+
+test('a copy that has forgotten what it did hears of all its writes before it goes on under another id', async () => {
+  const { world, hub, syncer, states } = await start();
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
+    await world.submit({ create_collection: { object: { name } } });
+  hub.judgesAtMost = 1;
+  hub.lastSeqs.set(DEVICE, 99);
+  hub.trouble = () => Promise.reject(new Error('no network'));
+  syncer.kick();
+  await vi.waitFor(() => expect(states.at(-1)).toBe('offline'));
+  hub.trouble = undefined;
+  await pass(10_000);
+  await vi.waitFor(() => expect(states.at(-1)).toBe('live'));
+  expect(hub.pushedBy).toEqual(Array<string>(6).fill(DEVICE));
+  expect((await world.replica.state())?.device).not.toBe(DEVICE);
 });

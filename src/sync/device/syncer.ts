@@ -262,9 +262,9 @@ export class Syncer {
    */
   private async startAnew(): Promise<false> {
     try {
-      while (!(await this.push())) {
+      while (!(await this.push()).isPushed) {
         if (this.isStopped) return false;
-        await this.options.wait(this.backoff.next(), this.signal);
+        await this.options.wait(this.backoff.next(), this.stopping);
       }
     } catch (reason) {
       // Whatever it says of the old id: under a new one nothing is made twice, the hub knows a write by what it is.
