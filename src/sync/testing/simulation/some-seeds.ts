@@ -1,4 +1,4 @@
-/** Parts of the campaign: seeds that are always the same, fresh ones, or the one that is asked for. */
+/** Parts of the campaign: seeds that are always the same, fresh ones, or those that are asked for. */
 import { randomInt } from 'node:crypto';
 import { countsAsText, OPERATIONS, runCampaign, type Failure, type KeptSeed } from './campaign.ts';
 import { keepFailure } from './seeds.ts';
@@ -12,7 +12,7 @@ const ALWAYS = 100;
  */
 export function seedsFrom(first: number): readonly KeptSeed[] {
   const from = asked ?? (fresh === undefined ? first : randomInt(10_000, 4_000_000_000));
-  const length = asked === undefined ? Number(fresh ?? ALWAYS) : 1;
+  const length = Number(fresh ?? (asked === undefined ? ALWAYS : 1));
   return Array.from({ length }, (_, i) => ({ seed: Number(from) + i, operations: OPERATIONS }));
 }
 
