@@ -71,6 +71,16 @@ export class Acceptor {
     for (const session of this.sessions) session.close();
   }
 
+  /** Serves a request as if it had not offered to go over to another protocol, and what comes after it. */
+  declineUpgrade({ method, url, rawHeaders }: IncomingMessage, socket: Socket, head: Buffer): void {
+    const lines = [`${method} ${url} HTTP/1.1`];
+    for (let at = 0; at < rawHeaders.length; at += 2)
+      if (rawHeaders[at]?.toLowerCase() !== 'upgrade')
+        lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+    socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+    this.http1.emit('connection', socket);
+  }
+
   closeIdle(): void {
     this.http1.closeIdleConnections();
   }

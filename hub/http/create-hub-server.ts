@@ -97,6 +97,9 @@ async function openApp(
   const { acceptor } = made;
   if (!acceptor) throw new Error('fastify made no server.');
   acceptor.http1.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    // Some clients, of Java for one, offer h2c with their first request, and go on as they are when nobody takes it up.
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket')
+      return acceptor.declineUpgrade(request, socket, head);
     surface.serveLine(request, socket, head, routes).catch((reason: unknown) => {
       logger.error({ err: reason }, 'a line failed');
       socket.destroy();

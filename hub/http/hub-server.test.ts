@@ -1,5 +1,6 @@
 import { request as http1 } from 'node:http';
 import { connect as http2 } from 'node:http2';
+import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { openTestHub, type TestHub, type TestHubOptions } from '../testing/test-hub.ts';
 
@@ -46,6 +47,47 @@ test('one port answers HTTP/1.1 and HTTP/2 with prior knowledge, whatever the co
     expect((await query(1, secret, { 'content-type': type })).status).toBe(200);
   }
   expect(await overHttp2(url, { ':path': '/ping' })).toMatchObject({ status: 200 });
+});
+
+/** What is answered to `head` and `body` until the connection is closed. */
+function overSocket(url: string, head: readonly string[], body: string | Buffer): Promise<string> {
+  const { hostname, port, host } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let said = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (part: string) => (said += part));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(said));
+    socket.write([...head, `Host: ${host}`, `Content-Length: ${body.length}`, '', ''].join('\r\n'));
+    socket.write(body);
+  });
+}
+
+test('who offers to go over to HTTP/2 on a cleartext port is answered in HTTP/1.1', async () => {
+  const { url, secret } = await open();
+  const offer = [
+    'Connection: Upgrade, HTTP2-Settings, close',
+    'Upgrade: h2c',
+    'HTTP2-Settings: AAMAAABk',
+  ];
+  const key = `Authorization: Bearer ${secret}`;
+  const answer = await overSocket(url, ['POST / HTTP/1.1', key, ...offer], '{"add":[1,2]}');
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(answer).toContain('{"resource":3}');
+});
+
+test('a body that is not UTF-8 is not JSON', async () => {
+  const { url, secret, query } = await open();
+  const key = `Authorization: Bearer ${secret}`;
+  const answer = await overSocket(
+    url,
+    ['POST / HTTP/1.1', key, 'Connection: close'],
+    Buffer.from([0x22, 0xff, 0x22]),
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(answer).toContain('"invalid expression","description":"Request body is not valid JSON."');
+  expect((await query('\u{1F426} \uFFFD')).body).toEqual({ resource: '\u{1F426} \uFFFD' });
 });
 
 test('health, ping and metrics: the first two need no secret', async () => {

@@ -1,4 +1,5 @@
 /** Reads the body of a request within its bounds: size, compression ratio, time, and what all requests hold together. */
+import { isUtf8 } from 'node:buffer';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { Refusal } from '../../src/errors.ts';
 import type { HubLimits } from '../settings.ts';
@@ -33,6 +34,9 @@ export interface ReadBody {
 }
 
 type Limits = Pick<HubLimits, 'requestBytes' | 'inflateRatio' | 'inflatedFreeBytes' | 'requestMs'>;
+
+/** In the place of bytes that are no UTF-8: whoever looks for JSON finds none, as there is none. */
+const NO_TEXT = '\uFFFD';
 
 /** The caller went away while its body was read: there is nobody to answer. */
 export class Gone extends Error {}
@@ -98,7 +102,7 @@ function within(ms: number, work: () => Promise<readonly Buffer[]>): Promise<str
       clearTimeout(late);
       const [first] = parts;
       const whole = parts.length > 1 ? Buffer.concat(parts) : first;
-      resolve(whole?.toString());
+      resolve(whole && (isUtf8(whole) ? whole.toString() : NO_TEXT));
     }, fail);
   });
 }
