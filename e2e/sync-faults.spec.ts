@@ -221,11 +221,46 @@ async function rendererOf(page: Page): Promise<number> {
   return most[0];
 }
 
+declare global {
+  /** Whether a transaction of `holdStore()` goes on. */
+  var isHolding: boolean;
+}
+
+/** Begins a transaction that others wait for; it lasts while `isHolding`. */
+const holdStore = (page: Page, name: string): Promise<void> =>
+  page.evaluate(
+    (name) =>
+      new Promise((resolve, reject) => {
+        globalThis.isHolding = true;
+        const opening = indexedDB.open(name);
+        opening.addEventListener('error', () => reject(opening.error ?? new Error('No store.')));
+        opening.addEventListener('success', () => {
+          const { result: db } = opening;
+          const [first = '', ...others] = db.objectStoreNames;
+          const store = db.transaction([first, ...others], 'readwrite').objectStore(first);
+          const goOn = (): void => {
+            resolve();
+            if (isHolding) store.count().addEventListener('success', goOn);
+            else db.close();
+          };
+          store.count().addEventListener('success', goOn);
+        });
+      }),
+    name,
+  );
+
+/** What a stopped tab has begun in the store holds the others up, and they are told; the browser ends it after a minute. */
+async function submitUnlessBlocked(page: Page, text: string): Promise<void> {
+  const blocked = 'failed: storage_blocked';
+  await expect.poll(() => submitNote(page, text), { timeout: 90_000 }).not.toBe(blocked);
+}
+
 test('F5, F33: a leader that is stopped is replaced by another tab; when it wakes it does no harm', async ({
   page,
   context,
   hub,
 }) => {
+  test.setTimeout(150_000);
   const secret = await hub.token(ALICE);
   await openSynced(page, { url: hub.url, secret });
   await expect.poll(() => stateOf(page)).toBe('live');
@@ -239,7 +274,7 @@ test('F5, F33: a leader that is stopped is replaced by another tab; when it wake
   await settled(second);
   process.kill(renderer, 'SIGSTOP');
   try {
-    await submitNote(second, 'by the other');
+    await submitUnlessBlocked(second, 'by the other');
     await settled(second);
     expect(await atHub(hub)).toEqual(['by the leader', 'by the other']);
   } finally {
@@ -252,6 +287,33 @@ test('F5, F33: a leader that is stopped is replaced by another tab; when it wake
   const all = ['awake', 'both', 'by the leader', 'by the other'];
   for (const each of [page, second]) await expect.poll(() => shownIn(each)).toEqual(all);
   expect(await atHub(hub)).toEqual(all);
+});
+
+test('F5: a tab that is stopped amid a transaction makes the writes of others fail, wholly, until it wakes', async ({
+  page,
+  context,
+  hub,
+}) => {
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
+  const renderer = await rendererOf(page);
+  const second = await context.newPage();
+  await loadApp(second);
+  await openSynced(second, { url: hub.url });
+  await expect.poll(() => stateOf(second)).toBe('live');
+  await holdStore(page, 'field-notes');
+  process.kill(renderer, 'SIGSTOP');
+  try {
+    expect(await submitNote(second, 'refused')).toBe('failed: storage_blocked');
+  } finally {
+    process.kill(renderer, 'SIGCONT');
+  }
+  await page.evaluate(() => {
+    globalThis.isHolding = false;
+  });
+  await submitUnlessBlocked(second, 'kept');
+  await settled(second);
+  expect(await atHub(hub)).toEqual(['kept']);
+  for (const each of [page, second]) await expect.poll(() => shownIn(each)).toEqual(['kept']);
 });
 
 test('F6: when the tab that leads is closed, the other one goes on', async ({
