@@ -8,6 +8,7 @@ import { createReplica } from '../src/sync/device/replica.ts';
 import { ReplicaView } from '../src/sync/device/view.ts';
 import type { OpenOptions, WorkerMessage } from '../src/host/api.ts';
 import type { HttpHost } from '../src/http/message.ts';
+import type { GzipStream } from '../src/logs/export-file.ts';
 import { LogExports } from '../src/logs/exports.ts';
 import { QueryLog } from '../src/logs/query-log.ts';
 import type { Store } from '../src/store/port.ts';
@@ -20,7 +21,6 @@ import { Lease } from './lease.ts';
 import { guardedStore, lockedStore } from './lock.ts';
 import { LiveQueries } from './live.ts';
 import { unlessElsewhere } from './locks.ts';
-import { openGzip } from '../hosts/open-gzip.ts';
 import { startHashingWorker, PasswordPool } from './passwords.ts';
 import { pause } from './pause.ts';
 import { report } from './replies.ts';
@@ -274,11 +274,15 @@ function makeLogs(
     ...common,
     // Without a log of its own, what an earlier one left can still be exported.
     log: log ?? { flush: () => Promise.resolve() },
-    openGzip,
+    openGzip: openGzipLater,
     exclusively: (body) => unlessElsewhere(`burrow:exports:${name}`, body),
   });
   return { log, exports };
 }
+
+/** In the same file; but its tables are made when the first log is exported, not at each start. */
+const openGzipLater = async (): Promise<GzipStream> =>
+  (await import('../hosts/open-gzip.ts')).openGzip();
 
 const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes));
 

@@ -13,7 +13,7 @@ export interface GzipStream {
 
 export interface FileOptions extends Pick<EngineOptions, 'clock' | 'pause'> {
   readonly store: Store;
-  readonly openGzip: () => GzipStream;
+  readonly openGzip: () => GzipStream | Promise<GzipStream>;
   /** Where the log was written. */
   readonly regionGroup: string;
 }
@@ -41,7 +41,7 @@ export async function writeFile(
   const { store, clock, pause } = options;
   const { start, end, path } = owner.wish;
   const encoder = new TextEncoder();
-  const gzip = options.openGzip();
+  const gzip = await options.openGzip();
   const chunks = new Chunks(store, owner);
   let hasLines = false;
   for await (const records of readLog(store, { start, end, database: path })) {

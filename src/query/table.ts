@@ -73,7 +73,8 @@ export type FoundForm =
     };
 
 // No key of ours holds the separator, so keys that hold it never look like other keys.
-const nameOf = (keys: readonly string[]): string => [...keys].sort().join('\0');
+const nameOf = (keys: readonly string[]): string =>
+  keys.length === 1 ? (keys[0] ?? '') : [...keys].sort().join('\0');
 
 /** The parameters given, for every choice of the optional keys. */
 function variantsOf(row: FunctionRow): (readonly (readonly [string, Parameter<unknown>])[])[] {

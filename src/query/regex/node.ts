@@ -40,9 +40,9 @@ export const EMPTY: RegexNode = { kind: 'empty' };
 
 const TABLE_SIZE = 128;
 
-/** Code points of a class. ASCII is looked up, the rest asked. */
+/** Code points of a class. ASCII is looked up, the rest asked. What is in it is found out when it is first asked. */
 export class CharSet {
-  private readonly table: Uint8Array;
+  private table: Uint8Array | undefined = undefined;
   private readonly test: CharTest;
   /** What asking costs, in steps of the matcher. */
   readonly cost: number;
@@ -50,13 +50,17 @@ export class CharSet {
   constructor(test: CharTest, cost: number) {
     this.test = test;
     this.cost = cost;
-    this.table = Uint8Array.from({ length: TABLE_SIZE }, (_, code) => (test(code) ? 1 : 0));
   }
 
   has(code: number): boolean {
-    return code < TABLE_SIZE ? this.table[code] === 1 : this.test(code);
+    if (code >= TABLE_SIZE) return this.test(code);
+    this.table ??= tableOf(this.test);
+    return this.table[code] === 1;
   }
 }
+
+const tableOf = (test: CharTest): Uint8Array =>
+  Uint8Array.from({ length: TABLE_SIZE }, (_, code) => (test(code) ? 1 : 0));
 
 /** The pattern is none: the caller knows which, and says so. */
 export class PatternError extends Error {

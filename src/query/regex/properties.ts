@@ -1,9 +1,10 @@
 /** Character properties by the names that Java's patterns have for them. */
 import { PatternError, type CharTest } from './node.ts';
 
+/** Compiled when it is first asked: those that few patterns need would cost each start of a worker. */
 export const unicodeTest = (property: string): CharTest => {
-  const pattern = new RegExp(`^${property}$`, 'u');
-  return (code) => pattern.test(String.fromCodePoint(code));
+  let pattern: RegExp | undefined;
+  return (code) => (pattern ??= new RegExp(`^${property}$`, 'u')).test(String.fromCodePoint(code));
 };
 
 const asciiTest = (chars: string): CharTest => {
@@ -164,7 +165,10 @@ function scriptTest(name: string): CharTest | undefined {
   if (!SCRIPT_NAME.test(name)) return undefined;
   const proper = name.toLowerCase().replace(/(?:^|_)[a-z]/g, (start) => start.toUpperCase());
   try {
-    return unicodeTest(`\\p{Script=${proper}}`);
+    const test = unicodeTest(`\\p{Script=${proper}}`);
+    // Only then is it known whether there is such a script.
+    test(0);
+    return test;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
