@@ -1,5 +1,5 @@
 /** The commands of `burrow` as processes, from a folder to PostgreSQL; and two hub processes over one PostgreSQL. */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { sharedPostgres } from './testing/hub-stores.ts';
@@ -56,6 +56,24 @@ const create = (id: string, n: number) => ({
 });
 const count = { count: { documents: notes } };
 const LONG_MS = 180_000;
+
+test(
+  'what is not there is neither dumped nor moved, nor made by that',
+  async () => {
+    const parent = await folder();
+    const missing = join(parent, 'burow-data');
+    for (const args of [
+      ['dump', join(parent, 'backup.gz'), '--data', missing],
+      ['move', '--from', missing, '--to', join(parent, 'there')],
+    ]) {
+      const { exited, said } = await runBurrow({ args });
+      expect((await exited).code, said()).toBe(1);
+      expect(said()).toContain(`There are no data of a hub in ${missing}.`);
+    }
+    expect(await readdir(parent)).toEqual([]);
+  },
+  LONG_MS,
+);
 
 test(
   'a hub is dumped, loaded, moved to PostgreSQL and imported into, by its commands',

@@ -91,7 +91,8 @@ const PLACE = ['data', 'postgres'] as const;
 function addBackup(program: Command, host: ProgramHost): void {
   const dump = program.command('dump <file>').description('write all data of a hub to a file');
   addSettings(dump, PLACE).action(async (file: string, flags: Flags) => {
-    await withStore(flags, host, async ({ store, describe }) => {
+    const isThere = true;
+    await withStore({ flags, host, isThere }, async ({ store, describe }) => {
       const rows = await dumpStore(store, file, () => new Date(), progress(host, 'dumped'));
       host.say(`${rows} rows of ${describe} are in ${file}.`);
     });
@@ -100,7 +101,8 @@ function addBackup(program: Command, host: ProgramHost): void {
     .command('load <file>')
     .description('fill an empty store from a file that dump wrote; its data are of a new epoch');
   addSettings(load, PLACE).action(async (file: string, flags: Flags) => {
-    await withStore(flags, host, async ({ store, describe }) => {
+    const isThere = false;
+    await withStore({ flags, host, isThere }, async ({ store, describe }) => {
       const rows = await loadStore(store, file, progress(host, 'loaded'));
       host.say(`${rows} rows are in ${describe}.`);
     });
@@ -108,12 +110,13 @@ function addBackup(program: Command, host: ProgramHost): void {
 }
 
 async function withStore(
-  flags: Flags,
-  { environment, say }: ProgramHost,
+  to: { readonly flags: Flags; readonly host: ProgramHost; readonly isThere: boolean },
   work: (ground: HubStore) => Promise<void>,
 ): Promise<void> {
-  const { data, postgres } = readSettings(flags, environment);
-  const ground = await openHubStore({ at: postgres === undefined ? { data } : { postgres }, say });
+  const { environment, say } = to.host;
+  const { data, postgres } = readSettings(to.flags, environment);
+  const at = postgres === undefined ? { data } : { postgres };
+  const ground = await openHubStore({ at, say, isThere: to.isThere });
   try {
     await work(ground);
   } finally {
@@ -128,9 +131,9 @@ function addMove(program: Command, host: ProgramHost): void {
     .requiredOption('--from <place>', 'folder or postgres:// URL')
     .requiredOption('--to <place>', 'folder or postgres:// URL; empty')
     .action(async (flags: Flags) => {
-      const from = await openPlace(String(flags['from']), host);
+      const from = await openPlace(String(flags['from']), host, true);
       try {
-        const to = await openPlace(String(flags['to']), host);
+        const to = await openPlace(String(flags['to']), host, false);
         try {
           const tell = { copied: progress(host, 'copied'), verified: progress(host, 'verified') };
           const { rows, sha256 } = await moveStore(from.store, to.store, to.describe, (task, n) =>
@@ -147,10 +150,11 @@ function addMove(program: Command, host: ProgramHost): void {
     });
 }
 
-const openPlace = (place: string, { say }: ProgramHost): Promise<HubStore> =>
+const openPlace = (place: string, { say }: ProgramHost, isThere: boolean): Promise<HubStore> =>
   openHubStore({
     at: place.includes('://') ? { postgres: postgresUrl(place) } : { data: place },
     say,
+    isThere,
   });
 
 const PROGRESS_MS = 1000;

@@ -24,6 +24,9 @@ const LOCK = 'burrow.lock';
 const BEAT_MS = 4000;
 const SILENCE_MS = 12_000;
 
+/** Where in a folder PGlite keeps its files. */
+export const dataIn = (folder: string): string => join(resolve(folder), 'pglite');
+
 /** Locks of this process. */
 const heldHere = new Set<string>();
 
@@ -56,7 +59,7 @@ export async function takeFolder(
   }, BEAT_MS).unref();
   return {
     path,
-    data: join(path, 'pglite'),
+    data: dataIn(path),
     async release() {
       clearInterval(beat);
       heldHere.delete(lock);

@@ -1,8 +1,10 @@
 /** Opens what a hub stands on: a folder with PGlite in it, or a server that speaks the Postgres wire. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { CommitNotice, Lease } from '../../src/engine/api.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Store } from '../../src/store/port.ts';
-import { takeFolder } from './folder-lock.ts';
+import { dataIn, takeFolder } from './folder-lock.ts';
 import { Health, type StoreHealth } from './health.ts';
 import { OtherCommits } from './other-commits.ts';
 import { isMemory, openPglite } from './pglite-database.ts';
@@ -12,6 +14,8 @@ import { newWriter, openTables } from './sql-tables.ts';
 export interface HubStoreOptions {
   /** Where the data is. A folder is opened with PGlite; `memory:` is gone with the process. */
   readonly at: { readonly data: string } | { readonly postgres: string };
+  /** A folder without data of a hub is refused, not made: what is to be read must be there. */
+  readonly isThere?: boolean;
   /** Several hubs may share a database, each with a tenant of its own; processes of one hub have the same. */
   readonly tenant?: string;
   /** Connections to a server at most; more wait. */
@@ -61,8 +65,9 @@ export async function openHubStore(options: HubStoreOptions): Promise<HubStore> 
 async function openFolder(
   data: string,
   tenant: string,
-  { say = () => undefined }: HubStoreOptions,
+  { say = () => undefined, isThere = false }: HubStoreOptions,
 ): Promise<HubStore> {
+  if (isThere) requireData(data);
   const folder = isMemory(data) ? undefined : await takeFolder(data, say);
   const database = openPglite(folder ? folder.data : data);
   const health = new Health(database);
@@ -91,6 +96,11 @@ async function openFolder(
     await folder?.release();
     throw reason;
   }
+}
+
+function requireData(folder: string): void {
+  if (!existsSync(dataIn(folder)))
+    throw new Refusal('storage_unavailable', `There are no data of a hub in ${resolve(folder)}.`);
 }
 
 async function openPostgres(

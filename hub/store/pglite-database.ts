@@ -5,7 +5,8 @@ import { PgDatabase } from './pg-database.ts';
 
 const MEMORY = 'memory:';
 
-export const isMemory = (data: string): boolean => data.startsWith(MEMORY);
+/** A folder of that name is `./memory`. */
+export const isMemory = (data: string): boolean => data === 'memory' || data.startsWith(MEMORY);
 
 /**
  * @param data a folder, or `memory:`
