@@ -172,6 +172,8 @@ test('pow, hypot and exp give Doubles', () => {
   expect(shown({ pow: 2, exp: -1 })).toBe('0.5');
   expect(shown({ pow: 10, exp: 400 })).toBe('"Infinity"');
   expect(shown({ hypot: 3, b: 4 })).toBe('5.0');
+  expect(shown({ hypot: 3 })).toBe('4.242640687119285');
+  expect(shown({ hypot: 4e200, b: 0 })).toBe('4.0E200');
   expect(shown({ round: { hypot: 1 } })).toBe('1.41');
   expect(shown({ exp: 0 })).toBe('1.0');
   expect(shown({ pow: 2, exp: 'x' })).toEqual([`${ARGUMENT}["exp"]`]);

@@ -158,8 +158,14 @@ const pow = define(
 const hypot = define(
   'pure',
   { hypot: param(number, 'Number'), b: optional(number, 'Number') },
-  ({ hypot: a, b = a }) => double(Math.hypot(toDouble(a), toDouble(b))),
+  ({ hypot: a, b = a }) => double(hypotenuse(toDouble(a), toDouble(b))),
 );
+
+/** As near as the root of the squares is, which `Math.hypot` of some hosts is not: it is for squares that no Double holds. */
+function hypotenuse(a: number, b: number): number {
+  const squares = a * a + b * b;
+  return squares > 1e-290 && squares < Infinity ? Math.sqrt(squares) : Math.hypot(a, b);
+}
 
 const exp = define('pure', { exp: param(number, 'Number') }, (args) =>
   double(Math.exp(toDouble(args.exp))),
