@@ -74,12 +74,6 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'It is what programs of the hosted service had.',
   },
   {
-    area: 'Partitions',
-    here: 'An index has 1 partition unless said otherwise.',
-    original: '8 for an index without terms.',
-    why: 'Partitions spread load over servers; here there is one. A number given is kept and shown.',
-  },
-  {
     area: 'Passwords',
     here: 'Hashed with bcrypt at cost 10. Over 72 bytes, or with a NUL, they are refused when set, and simply wrong when tried. After 5 failures in a minute, or 50 in an hour, tries for that target are refused for a while (429 `too many requests`).',
     original: 'Bytes after the 72nd were ignored.',
