@@ -1,5 +1,6 @@
 /** What a write transaction stores at its end. */
 import type { Key } from '../../src/codec/key.ts';
+import { assert } from '../../src/errors.ts';
 import {
   isEntrySpace,
   KeyTaken,
@@ -11,6 +12,13 @@ import { Batch } from './sql-batch.ts';
 import { SqlFailure, type SqlConnection, type SqlResult, type Statement } from './sql-client.ts';
 import { bytesOf, unpackEntries } from './sql-values.ts';
 import * as sql from './statements.ts';
+import { COUNTS_DIFFER, writeAtOnce, type WholeWrite } from './write-at-once.ts';
+
+interface Sorted extends WholeWrite {
+  readonly deletes: readonly RowAddress[];
+  /** Rows that are replaced or deleted, and may have entries. */
+  readonly looked: readonly RowAddress[];
+}
 
 interface Put extends sql.PlacedRow {
   readonly isNew: boolean;
@@ -39,6 +47,12 @@ export class PendingWrites {
     }
   }
 
+  /** Undefined: what is there must be looked at first. */
+  atOnce(tenant: string, mark: Statement, lanes: number): Statement | undefined {
+    const sorted = this.sorted();
+    return sorted.looked.length > 0 ? undefined : writeAtOnce(tenant, sorted, mark, lanes);
+  }
+
   /**
    * One round trip; a second one when entries of former versions must go.
    * @param opening goes out in front of it; its results are looked at by `onOpened`
@@ -50,15 +64,7 @@ export class PendingWrites {
     opening: readonly Statement[],
     onOpened: (results: readonly SqlResult[]) => void,
   ): Promise<void> {
-    const puts = [...this.puts.values()];
-    const deletes = [...this.deletes.values()];
-    const fresh = puts.filter(({ isNew }) => isNew);
-    const others = puts.filter(({ isNew }) => !isNew);
-    const replaced = others.filter(({ space }) => isEntrySpace(space)).map(addressOf);
-    const looked = [...replaced, ...deletes];
-    const places = puts.flatMap(({ space, row }) =>
-      row.entries.map((entry) => ({ space, entry, key: row.key })),
-    );
+    const { deletes, fresh, others, looked, places } = this.sorted();
     const batch = new Batch(opening);
     const addIf = (isWanted: number, statement: () => Statement) =>
       isWanted > 0 ? batch.add(statement()) : undefined;
@@ -78,9 +84,21 @@ export class PendingWrites {
     if (upserted !== undefined) batch.expect(upserted, others.length);
     const isThere = new Set(there.map(({ n }) => n));
     for (const [i, number] of deleted.entries())
-      batch.expect(number, isThere.has(replaced.length + i) ? 1 : 0);
+      batch.expect(number, isThere.has(looked.length - deletes.length + i) ? 1 : 0);
     if (entered !== undefined) batch.expect(entered, places.length - (had.length - gone.length));
     if (gone.length > 0) await remove(connection, tenant, gone);
+  }
+
+  private sorted(): Sorted {
+    const puts = [...this.puts.values()];
+    const deletes = [...this.deletes.values()];
+    const fresh = puts.filter(({ isNew }) => isNew);
+    const others = puts.filter(({ isNew }) => !isNew);
+    const replaced = others.filter(({ space }) => isEntrySpace(space)).map(addressOf);
+    const places = puts.flatMap(({ space, row }) =>
+      row.entries.map((entry) => ({ space, entry, key: row.key })),
+    );
+    return { deletes, fresh, others, looked: [...replaced, ...deletes], places };
   }
 }
 
@@ -93,6 +111,20 @@ async function runUnlessTaken(batch: Batch, connection: SqlConnection): Promise<
       reason.code === UNIQUE_VIOLATION &&
       batch.nameAt(reason.at) === sql.INSERT_NEW_ROWS;
     throw isTaken ? new KeyTaken({ cause: reason }) : reason;
+  }
+}
+
+/** @throws KeyTaken, SqlFailure */
+export async function runWhole(statement: Statement, connection: SqlConnection): Promise<void> {
+  try {
+    const [done] = await connection.run([statement]);
+    assert(done?.count === 1, () => 'a write that is one statement answers with one row');
+  } catch (reason) {
+    const { code } = reason instanceof SqlFailure ? reason : {};
+    // Its other rows are replaced where they are.
+    if (code === UNIQUE_VIOLATION) throw new KeyTaken({ cause: reason });
+    assert(code !== COUNTS_DIFFER, () => `${statement.name} changed other rows than it was to`);
+    throw reason;
   }
 }
 

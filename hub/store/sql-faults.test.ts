@@ -16,6 +16,9 @@ import { freshTenant, sharedDatabases } from '../testing/hub-stores.ts';
 import type { SqlStore } from './sql-store.ts';
 import { openTables } from './sql-tables.ts';
 
+/** The first of each kind starts a database. */
+const START_MS = 60_000;
+
 const CODES = ['40001', '40P01', '40003', '08006', '57P01', undefined];
 
 const { pglite, postgres } = sharedDatabases();
@@ -31,7 +34,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       await put(store, 'meta', [{ ...row('counter'), value: '0' }]);
       await put(store, 'documents', [row('a', ['e', 'f'])]);
       database.statements = [];
-    });
+    }, START_MS);
 
     /** Reads, writes new and old rows, drops entries: every kind of statement there is. */
     const job = (): Promise<void> =>
@@ -70,6 +73,52 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       expect(documents.map(({ key }) => key)).toEqual(['a', `new${done}`]);
       expect(entries.map(({ entry }) => entry)).toEqual(['f', `g${done}`, 'n']);
     }, 60_000);
+
+    /** Looks at nothing first: where nobody else has the database it is one statement. */
+    const create = (count: number): Promise<void> =>
+      store.write((tx) => {
+        tx.apply({
+          puts: [
+            { space: 'documents', row: row(`made${count}`, ['m']), isNew: true },
+            { space: 'meta', row: { ...row('counter'), value: String(count) } },
+          ],
+          deletes: [],
+        });
+        return Promise.resolve();
+      }, STRICT);
+
+    test('is done once when it only creates, whatever fails at which statement', async () => {
+      await create(1);
+      const { length } = database.statements;
+      expect(length).toBe(name === 'PGlite' ? 1 : 7);
+      let done = 1;
+      for (const code of CODES)
+        for (let n = 1; n <= length; n += 1)
+          for (const isAfter of [false, true]) {
+            if (isAfter && n === length && (code === '40001' || code === '40P01')) continue;
+            database.statements = [];
+            database.fault = { code, at: n, isAfter };
+            done += 1;
+            await create(done);
+            const detail = `${code} at ${n}, ${isAfter ? 'after' : 'before'}`;
+            expect(database.fault, detail).toBeUndefined();
+            expect(await counterOf(store), detail).toBe(done);
+          }
+      const { documents, entries } = await everything(store);
+      expect(documents).toHaveLength(1 + done);
+      expect(entries).toHaveLength(2 + done);
+    }, 60_000);
+
+    test('creates nothing when a row is there, or something was lost without a word', async () => {
+      const before = await everything(store);
+      await create(1);
+      await expect(create(1)).rejects.toBeInstanceOf(KeyTaken);
+      database.losing = name === 'PGlite' ? 'burrow_write_at_once' : 'burrow_insert_entries';
+      await expect(create(2)).rejects.toThrow(/was to change|one statement/u);
+      database.losing = undefined;
+      expect(await counterOf(store)).toBe(1);
+      expect((await everything(store)).entries).toHaveLength(before.entries.length + 1);
+    });
 
     test('is refused after ten failures, and leaves nothing', async () => {
       const before = await everything(store);

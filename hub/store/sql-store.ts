@@ -16,8 +16,9 @@ import {
   type WriteSet,
   type WriteTx,
 } from '../../src/store/port.ts';
+import { runWhole } from './pending-writes.ts';
 import { SharedReads } from './shared-reads.ts';
-import { SqlFailure, type SqlConnection, type SqlDatabase } from './sql-client.ts';
+import { SqlFailure, type SqlConnection, type SqlDatabase, type Statement } from './sql-client.ts';
 import { refusalFor } from './sql-refusals.ts';
 import { Moved, ReadTransaction, WriteTransaction } from './sql-transactions.ts';
 import * as sql from './statements.ts';
@@ -84,6 +85,11 @@ class HeadWatch implements WriteTx {
   private isWatched(space: Space, key: Key): boolean {
     return space === this.address.space && key === this.address.key;
   }
+}
+
+async function commit(connection: SqlConnection): Promise<void> {
+  const [committed] = await connection.run([sql.commit([])]);
+  assert(committed?.command === 'COMMIT', () => 'a transaction in which nothing failed commits');
 }
 
 export class SqlStore implements Store {
@@ -178,14 +184,17 @@ export class SqlStore implements Store {
     spaces: readonly Space[],
     lanes: readonly sql.Lane[],
   ): Promise<Written<T>> {
-    const { tenant, writer } = this.options;
+    const { database, tenant, writer } = this.options;
     const tx = new WriteTransaction(connection, tenant, spaces, lanes);
     const watch = this.options.watched && new HeadWatch(tx, this.options.watched.address);
     const n = (this.commits += 1);
+    const mark = sql.markCommit(tenant, lanes, writer, n);
     let value: T;
+    let whole: Statement | undefined;
     try {
       value = await body(watch ?? tx);
-      const hasWrites = await tx.store(sql.markCommit(tenant, lanes, writer, n));
+      whole = database.isExclusive ? tx.atOnce(mark) : undefined;
+      const hasWrites = whole !== undefined || (await tx.store(mark));
       if (!hasWrites) return { value, end: 'nothing' };
     } catch (reason) {
       tx.drop();
@@ -193,11 +202,7 @@ export class SqlStore implements Store {
     }
     if (watch?.written) this.options.watched?.onWriting(watch.written);
     try {
-      const [committed] = await connection.run([sql.commit([])]);
-      assert(
-        committed?.command === 'COMMIT',
-        () => 'a transaction in which nothing failed commits',
-      );
+      await (whole ? runWhole(whole, connection) : commit(connection));
       return { value, watch, end: 'committed' };
     } catch (reason) {
       if (reason instanceof SqlFailure && reason.isAmbiguousAtCommit)

@@ -168,6 +168,12 @@ export class WriteTransaction extends Transaction implements WriteTx {
     this.pending.add(writes);
   }
 
+  /** The body has ended well, and nothing was asked before: the whole of it, where that can be one statement. */
+  atOnce(mark: Statement): Statement | undefined {
+    if (this.isBegun || this.failure !== undefined || this.pending.isEmpty) return undefined;
+    return this.pending.atOnce(this.tenant, mark, this.lanes.length);
+  }
+
   /** The body has ended well. Returns whether there is anything to commit. */
   async store(mark: Statement): Promise<boolean> {
     this.isOver = true;
