@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Key } from '../codec/key.ts';
 import { LIMITS } from '../limits.ts';
 import { Suspended, type Need } from '../store/reader.ts';
 import { applyLambda } from './evaluate.ts';
@@ -73,6 +74,24 @@ test('evaluate() looks ahead for a bounded number of elements', () => {
   const collection = Array.from({ length: 3 * LIMITS.prefetchElements }, (_, index) => `${index}`);
   const query = { map: { lambda: 's', expr: read({ var: 's' }) }, collection };
   expect(needsOf(query)).toHaveLength(LIMITS.prefetchElements + 1);
+});
+
+test('evaluate() looks at few of a thousand elements that wait for the same, and names it once', () => {
+  const row: Need = { kind: 'row', address: { space: 'documents', key: 'k' as Key } };
+  const asked: string[] = [];
+  const session = pureSession('4', {
+    keyFromSecret: (secret) => {
+      asked.push(secret);
+      throw new Suspended([row]);
+    },
+  });
+  const collection = Array.from({ length: 1000 }, (_, index) => `${index}`);
+  const expr = read({ var: 's' });
+  for (const query of [{ map: { lambda: 's', expr }, collection }, { do: collection.map(read) }]) {
+    asked.length = 0;
+    expect(needsOf(query, session)).toEqual(['row']);
+    expect(asked.length).toBeLessThan(20);
+  }
 });
 
 test('evaluate() gathers from the arguments of one form, last key first', () => {

@@ -196,6 +196,7 @@ function lookAhead(gathering: Gathering, nodes: readonly Node[], frame: Frame, r
     } catch (thrown) {
       gathering.add(thrown);
     }
+    if (gathering.isIdle) return;
   }
 }
 

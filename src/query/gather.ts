@@ -4,22 +4,30 @@
  */
 import { QueryFailure, type Fault } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
+import { rangeName, rowName } from '../store/facts.ts';
 import { Suspended, type Need } from '../store/reader.ts';
 
 /** Thrown where a value is used that is being waited for already: whoever found it missing has said what it needs. */
 export const WAITING = new Suspended([]);
 
-/** What the parts of one form need, or else their faults. */
+/** So many parts, one after the other, wait for nothing that others do not wait for: those after them will be no different. */
+const IDLE_PARTS_MAX = 16;
+
+/** What the parts of one form need, each thing once, or else their faults. */
 export class Gathering {
   private readonly faults: Fault[] = [];
   private readonly needs: Need[] = [];
+  private readonly names = new Set<string>();
   private waits = false;
+  private idleParts = 0;
 
   /** Takes in what a part threw; throws on what is neither a need nor a fault. */
   add(thrown: unknown): void {
     if (thrown instanceof Suspended) {
       this.waits = true;
-      for (const need of thrown.needs) this.needs.push(need);
+      const before = this.needs.length;
+      for (const need of thrown.needs) this.need(need);
+      this.idleParts = this.needs.length > before ? 0 : this.idleParts + 1;
     } else if (thrown instanceof QueryFailure) {
       for (const fault of thrown.faults) this.faults.push(fault);
     } else if (!this.waits) {
@@ -35,9 +43,27 @@ export class Gathering {
     return this.needs.length >= LIMITS.prefetchNeeds || this.faults.length >= LIMITS.faults;
   }
 
+  /** Not worth looking further ahead: what is needed so far must come first. */
+  get isIdle(): boolean {
+    return this.idleParts >= IDLE_PARTS_MAX;
+  }
+
+  private need(need: Need): void {
+    const name = nameOf(need);
+    if (name !== undefined && this.names.has(name)) return;
+    if (name !== undefined) this.names.add(name);
+    this.needs.push(need);
+  }
+
   end(): never {
     throw this.waits ? new Suspended(this.needs) : new QueryFailure(this.faults);
   }
+}
+
+/** Undefined: not of the store. */
+function nameOf(need: Need): string | undefined {
+  if (need.kind === 'row') return `r${rowName(need.address.space, need.address.key)}`;
+  return need.kind === 'range' ? `R${rangeName(need.range)}` : undefined;
 }
 
 /** For parts of which the first fault is the only one: goes on only when `thrown` is a need. */
@@ -66,7 +92,7 @@ export function eachElement<T, R>(
         gathering = gathered(gathering, thrown);
       }
       index += 1;
-      if (gathering && (index > last || gathering.isFull)) break;
+      if (gathering && (index > last || gathering.isFull || gathering.isIdle)) break;
     }
   } catch (thrown) {
     // The elements themselves may have to be waited for.
