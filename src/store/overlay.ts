@@ -13,10 +13,12 @@ const GROUP_BYTES = 8;
 interface Layer {
   /** `undefined`: deleted. */
   readonly rows: Map<Key, Row | undefined>;
-  /** Entries of `rows`, and their primary keys, sorted within each group. */
-  readonly entries: Map<string, Entry[]>;
-  readonly keys: Map<string, Entry[]>;
+  /** Entries of `rows`, and their primary keys. */
+  readonly entries: Groups;
+  readonly keys: Groups;
 }
+
+type Groups = Map<string, Group>;
 
 export class Overlay implements Writer {
   readonly base: Reader;
@@ -61,10 +63,10 @@ export class Overlay implements Writer {
     this.take(layer, row.key);
     layer.rows.set(row.key, row);
     this.bytes += row.key.length + row.value.length;
-    insert(layer.keys, { entry: row.key, key: row.key, row });
+    addTo(layer.keys, { entry: row.key, key: row.key, row });
     for (const entry of row.entries) {
       this.bytes += entry.length;
-      insert(layer.entries, { entry, key: row.key, row });
+      addTo(layer.entries, { entry, key: row.key, row });
     }
   }
 
@@ -119,8 +121,8 @@ export class Overlay implements Writer {
   private take(layer: Layer, key: Key): void {
     const row = layer.rows.get(key);
     if (!row) return;
-    remove(layer.keys, key, key);
-    for (const entry of row.entries) remove(layer.entries, entry, key);
+    removeFrom(layer.keys, key, key);
+    for (const entry of row.entries) removeFrom(layer.entries, entry, key);
   }
 }
 
@@ -146,12 +148,13 @@ function throughLayer(layer: Layer, range: Range, read: ReadRange): readonly Ent
 }
 
 /** The overlay's entries in the range, in its direction. */
-function ownEntries(groups: Map<string, Entry[]>, { lower, upper, reverse }: Range): Entry[] {
+function ownEntries(groups: Groups, { lower, upper, reverse }: Range): Entry[] {
   const found: Entry[] = [];
   const one = lower.slice(0, GROUP_BYTES);
   const isOne = one.length === GROUP_BYTES && upper.startsWith(one);
-  const lists = isOne ? [groups.get(one) ?? []] : groupsBetween(groups, lower, upper);
-  for (const list of lists) {
+  const within = isOne ? [groups.get(one)] : groupsBetween(groups, lower, upper);
+  for (const group of within) {
+    const list = group?.inOrder() ?? [];
     for (let i = firstAtOrAfter(list, lower, '' as Key); i < list.length; i++) {
       const entry = list[i];
       if (!entry || entry.entry >= upper) break;
@@ -161,12 +164,12 @@ function ownEntries(groups: Map<string, Entry[]>, { lower, upper, reverse }: Ran
   return reverse ? found.reverse() : found;
 }
 
-function groupsBetween(groups: Map<string, Entry[]>, lower: Key, upper: Key): Entry[][] {
+function groupsBetween(groups: Groups, lower: Key, upper: Key): readonly (Group | undefined)[] {
   const first = lower.slice(0, GROUP_BYTES);
   return [...groups.keys()]
     .filter((group) => group >= first && group < upper)
     .sort()
-    .map((group) => groups.get(group) ?? []);
+    .map((group) => groups.get(group));
 }
 
 /**
@@ -204,24 +207,53 @@ function merged(
   return result;
 }
 
-function insert(groups: Map<string, Entry[]>, entry: Entry): void {
-  const group = entry.entry.slice(0, GROUP_BYTES);
-  const list = groups.get(group);
-  if (!list) {
-    groups.set(group, [entry]);
-    return;
+/** Entries that share their first bytes. Most are never looked for, so they are put in order when the first one is. */
+class Group {
+  private readonly sorted: Entry[] = [];
+  private added: Entry[] = [];
+
+  add(entry: Entry): void {
+    this.added.push(entry);
   }
-  const last = list.at(-1);
-  if (last && isLess(last, entry.entry, entry.key)) list.push(entry);
-  else list.splice(firstAtOrAfter(list, entry.entry, entry.key), 0, entry);
+
+  inOrder(): readonly Entry[] {
+    const { sorted, added } = this;
+    if (added.length === 0) return sorted;
+    this.added = [];
+    if (added.length > INSERTED_MAX) {
+      for (const entry of added) sorted.push(entry);
+      sorted.sort(compareEntries);
+    } else for (const entry of added) insert(sorted, entry);
+    return sorted;
+  }
+
+  remove(entry: Key, key: Key): void {
+    this.inOrder();
+    const i = firstAtOrAfter(this.sorted, entry, key);
+    if (this.sorted[i]?.entry === entry && this.sorted[i]?.key === key) this.sorted.splice(i, 1);
+  }
 }
 
-function remove(groups: Map<string, Entry[]>, entry: Key, key: Key): void {
-  const list = groups.get(entry.slice(0, GROUP_BYTES));
-  if (!list) return;
-  const i = firstAtOrAfter(list, entry, key);
-  if (list[i]?.entry === entry && list[i]?.key === key) list.splice(i, 1);
+/** More than these are sorted together with what is there. */
+const INSERTED_MAX = 16;
+
+function insert(sorted: Entry[], entry: Entry): void {
+  const last = sorted.at(-1);
+  if (!last || isLess(last, entry.entry, entry.key)) sorted.push(entry);
+  else sorted.splice(firstAtOrAfter(sorted, entry.entry, entry.key), 0, entry);
 }
+
+function addTo(groups: Groups, entry: Entry): void {
+  const name = entry.entry.slice(0, GROUP_BYTES);
+  let group = groups.get(name);
+  if (!group) groups.set(name, (group = new Group()));
+  group.add(entry);
+}
+
+const removeFrom = (groups: Groups, entry: Key, key: Key): void =>
+  groups.get(entry.slice(0, GROUP_BYTES))?.remove(entry, key);
+
+const compareEntries = (a: Entry, b: Entry): number => (isLess(a, b.entry, b.key) ? -1 : 1);
 
 const isLess = (a: Entry, entry: Key, key: Key): boolean =>
   a.entry < entry || (a.entry === entry && a.key < key);
