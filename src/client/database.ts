@@ -17,7 +17,7 @@ import { Logs } from './logs.ts';
 import { answerOffers } from './service-offers.ts';
 import { Streams } from './streams.ts';
 import { Subscriptions } from './subscriptions.ts';
-import { Sync, type SyncOptions } from './sync.ts';
+import { checkSyncOptions, Sync, type SyncOptions } from './sync.ts';
 import { TypedEvents } from './typed-events.ts';
 
 /** Of a build of an index, or of `verify()`. */
@@ -145,9 +145,11 @@ export class Database extends TypedEvents<DatabaseEvents> {
   /**
    * Keeps this database in step with a hub, from now on. It is a copy then: `sync.client` acts on it as the identity, and every write waits
    * in it until the hub has judged it. Resolves when it can be used: at once when this device has synced before.
+   * @throws BurrowError when an option is wrong
    * @throws QueryError when the login fails, the first sync has no connection, or the database holds something else
    */
   async sync(options: SyncOptions): Promise<Sync> {
+    checkSyncOptions(options);
     return new Sync(this.link, this.clientHost(), options).start(options);
   }
 

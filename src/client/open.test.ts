@@ -17,6 +17,7 @@ test('openDatabase() refuses wrong options, each with a sentence', async () => {
   await expect(wrong('')).rejects.toThrow('The name of a database');
   await expect(wrong('notes', { durability: 'loose' })).rejects.toThrow("'strict' or 'relaxed'");
   await expect(wrong('notes', { hashCost: 9 })).rejects.toThrow('from 10 to 14');
+  await expect(wrong('notes', { log: true as never })).rejects.toThrow('`log` is an object');
   await expect(wrong('notes', { audience: '' })).rejects.toThrow('`audience`');
   await expect(wrong('notes', { hashCost: 99 })).rejects.toThrow('from 10 to 14');
   await expect(wrong('notes', { worker: 'worker.js' })).rejects.toThrow(

@@ -4,7 +4,7 @@ import type { SyncStateName, WorkerMessage, WriteData } from '../host/api.ts';
 import type { ClientHost } from './client.ts';
 import type { Link } from './link.ts';
 import { q } from './builders.ts';
-import { Sync } from './sync.ts';
+import { checkSyncOptions, Sync, type SyncOptions } from './sync.ts';
 
 const ANSWER = { status: 201, body: '{"resource":1}', txnTime: 0, metrics: {} };
 
@@ -52,6 +52,25 @@ function fakeWorker(state: SyncStateName) {
     tell: (message: WorkerMessage) => hear(message),
   };
 }
+
+test('checkSyncOptions() says which option is wrong', () => {
+  const url = 'https://hub.example';
+  const login = { user: q.Ref(q.Collection('users'), '1'), password: '', key: 'fnA' };
+  const { password: _password, ...half } = login;
+  for (const [options, name] of [
+    [undefined, 'url'],
+    [{ sets: [] }, 'url'],
+    [{ url: 'hub.example', sets: [] }, 'url'],
+    [{ url }, 'sets'],
+    [{ url, sets: q.Documents(q.Collection('notes')) }, 'sets'],
+    [{ url, sets: [], login: half }, 'login'],
+  ] as const) {
+    const check = (): void => checkSyncOptions(options as Partial<SyncOptions> | undefined);
+    expect(check).toThrow(`The option \`${name}\` is`);
+  }
+  checkSyncOptions({ url, sets: [] });
+  checkSyncOptions({ url, sets: [], login });
+});
 
 test('Sync.start({}) does not go back to a state from before what was told', async () => {
   const { sync, first, tell } = fakeWorker('catching-up');

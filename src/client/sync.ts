@@ -119,6 +119,19 @@ export type WriteResolution =
 const EARLY_MAX = 1000;
 const NETWORK_CHANGES = ['online', 'offline'] as const;
 
+/** @throws BurrowError */
+export function checkSyncOptions(options: Partial<SyncOptions> | undefined): void {
+  const { url, sets, login } = options ?? {};
+  const wrong = !/^https?:\/\/./.test(String(url))
+    ? '`url` is that of a hub: https://hub.example'
+    : !Array.isArray(sets)
+      ? '`sets` is an array of what to keep here: [q.Documents(q.Collection(name))]'
+      : login && (typeof login.password !== 'string' || typeof login.key !== 'string')
+        ? '`login` is { user, password, key }'
+        : undefined;
+  if (wrong) throw new BurrowError(`The option ${wrong}.`);
+}
+
 /** A database that is kept in step with a hub. */
 export class Sync extends TypedEvents<SyncEvents> {
   /** Acts as the identity, on the copy. */

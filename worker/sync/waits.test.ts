@@ -72,11 +72,12 @@ test('a verdict that nobody told of is found in the store, and told once', async
 });
 
 test('forSynced() asks the hub, and waits for a round that began after it and has what it wants', async () => {
-  const { waits, kicks } = await open();
+  const { world, waits, kicks } = await open();
+  await world.replica.setSets([{ id: 'notes', query: 'notes' }]);
   const before = Date.now() - 1;
   const all = waits.forSynced(undefined);
   const one = waits.forSynced('notes');
-  expect(kicks()).toBe(2);
+  await vi.waitFor(() => expect(kicks()).toBe(2));
   waits.noteRound(before, ['notes'], true);
   expect(await stateOf(one)).toBe('waiting');
   const since = Date.now() + 1;
@@ -87,6 +88,24 @@ test('forSynced() asks the hub, and waits for a round that began after it and ha
   expect(await stateOf(all)).toBe('waiting');
   waits.noteRound(since, ['notes'], true);
   expect(await stateOf(all)).toBe('done');
+});
+
+test('forSynced() fails for a set that is not kept here, and for one that the hub does not give', async () => {
+  const { world, waits, kicks } = await open();
+  await world.replica.setSets([{ id: 'mine', query: 'mine' }]);
+  await expect(waits.forSynced('other')).rejects.toThrow('Only a set that was given');
+  const state = await world.replica.state();
+  const error = { code: 'permission denied', description: 'Not yours.' };
+  vi.spyOn(world.replica, 'state').mockResolvedValue(
+    state && { ...state, sets: state.sets.map((set) => ({ ...set, error })) },
+  );
+  const refused = waits.forSynced('mine');
+  await vi.waitFor(() => expect(kicks()).toBe(1));
+  waits.noteRound(Date.now() + 1, ['mine'], true);
+  await expect(refused).rejects.toMatchObject({
+    code: 'forbidden',
+    message: 'The hub does not give this set: Not yours.',
+  });
 });
 
 test('fail() tells everybody why they waited in vain, failSchema() those who wait for the first contact', async () => {

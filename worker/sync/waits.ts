@@ -1,6 +1,7 @@
 /** Whoever waits for something of sync in this tab. What they wait for is looked up in the store: hints of other tabs may be lost. */
+import { Refusal } from '../../src/errors.ts';
 import type { WriteData } from '../../src/host/api.ts';
-import type { Replica } from '../../src/sync/device/api.ts';
+import type { Replica, ReplicaSet } from '../../src/sync/device/api.ts';
 import { writeData } from './session-data.ts';
 
 export interface WaitsOptions {
@@ -48,11 +49,18 @@ export class Waits {
     return this.until(this.settled);
   }
 
-  forSynced(set: string | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
+  /** @throws Refusal when the set is not one of those that are kept here, or the hub does not give it */
+  async forSynced(set: string | undefined): Promise<void> {
+    if (set !== undefined && !(await this.find(set)))
+      throw new Refusal('not found', 'Only a set that was given to `sync()` is kept here.');
+    await new Promise<void>((resolve, reject) => {
       this.synced.add({ set, from: Date.now(), resolve, reject });
       this.options.kick();
     });
+    const error = set === undefined ? undefined : (await this.find(set))?.error;
+    if (!error) return;
+    const code = error.code === 'permission denied' ? 'forbidden' : 'bad request';
+    throw new Refusal(code, `The hub does not give this set: ${error.description}`);
   }
 
   noteRound(since: number, loaded: readonly string[], isWhole: boolean): void {
@@ -105,6 +113,11 @@ export class Waits {
     if (state.settledSeq >= state.lastSeq) release(this.settled);
     for (const record of await replica.find([...this.expected]))
       if (record.verdict) this.noteVerdict(writeData(record));
+  }
+
+  private async find(set: string): Promise<ReplicaSet | undefined> {
+    const state = await this.options.replica.state();
+    return state?.sets.find(({ id }) => id === set);
   }
 
   private until(waiting: Set<Wait>): Promise<void> {
