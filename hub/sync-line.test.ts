@@ -177,7 +177,7 @@ test('pushes over a line count as requests do, and the device is told when to co
   const line = await lineTo(url);
   await line.next();
   let reply: LineReply = { beat: true };
-  for (let n = 1; !('refused' in reply) && n < 20; n++) {
+  for (let n = 1; !('refused' in reply) && n < 1000; n++) {
     line.say(pushOf(n, hub.epoch, 1));
     do reply = await line.next();
     while ('poke' in reply);
@@ -233,6 +233,23 @@ test('who does not answer a probe is let go', async () => {
   const closed = line.closed();
   line.socket.pong = () => undefined;
   expect(await closed).toBe(1006);
+});
+
+test('a line outlives a hub that stood still for longer than heartbeats', async () => {
+  const { url, hub } = await open({}, { heartbeatMs: 20 });
+  const line = await lineTo(url);
+  await line.next();
+  for (let n = 1; n <= 5; n++) {
+    let reply = await line.next();
+    while (!('beat' in reply)) reply = await line.next();
+    const still = performance.now() + 60;
+    while (performance.now() < still);
+    line.say(pushOf(n, hub.epoch, 1));
+    do reply = await line.next();
+    while (!('n' in reply));
+    expect(reply).toMatchObject({ n, pushed: { lastSeq: 1 } });
+  }
+  line.socket.close();
 });
 
 test('pages of other origins, other names and other paths get no line', async () => {

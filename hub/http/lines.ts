@@ -66,7 +66,8 @@ class SocketLine implements Line {
   private credential: Credential;
   private endStream: (() => void) | undefined = undefined;
   private wake: (() => void) | undefined = undefined;
-  private isProbed = false;
+  /** Probes since the last answer. */
+  private unanswered = 0;
 
   constructor(socket: WebSocket, address: string, options: LinesOptions) {
     this.socket = socket;
@@ -81,7 +82,7 @@ class SocketLine implements Line {
       this.take(data, isBinary);
     });
     socket.on('pong', () => {
-      this.isProbed = false;
+      this.unanswered = 0;
     });
     // A broken line closes; what else it says of that is nobody's concern.
     socket.on('error', () => undefined);
@@ -128,9 +129,10 @@ class SocketLine implements Line {
     return tooMany(`More than ${max} streams of one credential, or too many of all.`, 1);
   }
 
+  /** A process that stood still has not read the answer to the last one yet: one more is sent before the line is given up. */
   probe(): void {
-    if (this.isProbed) this.socket.terminate();
-    this.isProbed = true;
+    if (this.unanswered === 2) this.socket.terminate();
+    this.unanswered += 1;
     this.socket.ping();
   }
 
