@@ -10,7 +10,9 @@ export default defineConfig({
   testDir: 'e2e',
   testMatch: '**/*.spec.ts',
   globalSetup: './e2e/support/serve-app.ts',
-  timeout: 60_000,
+  // Of what hangs only: a slow machine fails no test. How long something takes decides none.
+  timeout: 240_000,
+  expect: { timeout: 60_000 },
   fullyParallel: false,
   workers: 2,
   retries: 0,
@@ -25,7 +27,7 @@ export default defineConfig({
     webServer: {
       command: `node scripts/start.mjs --port ${port} --strictPort --hub-port 0 --hub-data memory:`,
       url: baseURL,
-      timeout: 120_000,
+      timeout: 300_000,
       reuseExistingServer: false,
       stdout: 'pipe' as const,
     },

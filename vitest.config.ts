@@ -3,6 +3,13 @@ import { defineConfig } from 'vitest/config';
 import { browserAlias, serviceWorkerBeside, workerFromSource } from './scripts/bundle.mjs';
 import { chromiumArgs, chromiumPath } from './scripts/chromium.mjs';
 
+/** Of what hangs only: a slow machine fails no test. How long something takes decides none. */
+const patience = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 60_000 } },
+};
+
 const elsewhere = ['**/node_modules/**', '**/dist/**', 'demo-dist/**', 'e2e/**'];
 
 export default defineConfig({
@@ -11,8 +18,7 @@ export default defineConfig({
       {
         test: {
           name: 'node',
-          // Of a hung test only: a slow machine fails none.
-          testTimeout: 120_000,
+          ...patience,
           environment: 'node',
           include: ['{src,worker,hub,hosts,demo,scripts}/**/*.test.{ts,mjs}'],
           exclude: ['**/*.browser.test.ts', ...elsewhere],
@@ -39,7 +45,7 @@ export default defineConfig({
           name: 'browser',
           include: ['{src,worker,demo}/**/*.browser.test.ts'],
           exclude: elsewhere,
-          testTimeout: 120_000,
+          ...patience,
           browser: {
             enabled: true,
             headless: true,

@@ -84,7 +84,7 @@ test('a hub that is frozen in the middle of a commit holds the others up for a b
   await makeCounter(living);
   const frozen = await open({ args, environment: { HUB_FAILPOINT: 'before-commit:stop' } });
   const theirs = send(frozen, 5);
-  await expect.poll(() => stateOf(frozen), { timeout: 30_000 }).toBe('T');
+  await expect.poll(() => stateOf(frozen)).toBe('T');
 
   // The sequencer is locked by the one that is frozen: writers wait, readers do not.
   const early = send(living, 3);
@@ -111,7 +111,7 @@ test('a hub that is frozen in the middle of a commit holds the others up for a b
   expect(counted).toBeGreaterThanOrEqual(sum);
   expect(counted).toBeLessThanOrEqual(sum + theirs.unknown());
   expect((await frozen.query(count)).body.resource).toBe(counted);
-}, 120_000);
+});
 
 test('clients of a hub that is frozen are answered when it goes on', async () => {
   const data = await makeFolder();
@@ -129,4 +129,4 @@ test('clients of a hub that is frozen are answered when it goes on', async () =>
   for (const each of [...before.settled, ...during.settled]) expect(each).toMatch(REFUSED);
   expect((await hub.query(count)).body.resource).toBe(before.done() + during.done());
   expect(during.done()).toBeGreaterThan(0);
-}, 60_000);
+});

@@ -144,7 +144,7 @@ test(
       });
       expect(answer.status).toBe(200);
       const begun = performance.now();
-      await expect.poll(() => heard, { timeout: 10_000, interval: 5 }).toContain(`${1000 + n}`);
+      await expect.poll(() => heard, { interval: 5 }).toContain(`${1000 + n}`);
       times.push(performance.now() - begun);
     }
     times.sort((a, b) => a - b);

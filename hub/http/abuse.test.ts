@@ -28,23 +28,31 @@ function dial(port: number, text = ''): { readonly socket: Socket; readonly hear
   return { socket, heard: () => heard };
 }
 
-const took = async (work: () => Promise<unknown>): Promise<number> => {
-  const begun = performance.now();
-  await work();
-  return performance.now() - begun;
-};
+const DAWDLING = 500;
 
-test('T13: 500 connections that dawdle do not slow a caller, and are closed', async () => {
-  const limits = { headerMs: 1500, requestMs: 2500 };
-  const { port, query, secret } = await open({ limits });
+/** Connections that begin something, each in one of six ways, and say no more. */
+function dawdle({ port, secret }: TestHub): void {
   const starts = ['', 'P', 'PO', 'POST / HTTP/1.1\r\nhost: 127.0.0.1\r\n', 'PRI * HTTP/2.0\r\n'];
   const body = `POST / HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${secret}\r\ncontent-length: 1000\r\n\r\n{`;
-  for (let i = 0; i < 500; i++) dial(port, [...starts, body][i % 6]);
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  for (let i = 0; i < 5; i++) expect(await took(() => query({ add: [1, i] }))).toBeLessThan(500);
-  await expect
-    .poll(() => sockets.filter(({ destroyed }) => !destroyed).length, { timeout: 10_000 })
-    .toBe(0);
+  for (let i = 0; i < DAWDLING; i++) dial(port, [...starts, body][i % 6]);
+}
+const leftOpen = (): number => sockets.filter(({ destroyed }) => !destroyed).length;
+
+test('T13: connections that dawdle hold up no caller', async () => {
+  const patient = { headerMs: 120_000, requestMs: 120_000 };
+  const opened = await open({ limits: patient, settings: { metrics: 'open' } });
+  dawdle(opened);
+  const metrics = async () => (await fetch(`${opened.url}/metrics`)).text();
+  const counted = async () => Number(/^burrow_sockets (\d+)/m.exec(await metrics())?.[1]);
+  await expect.poll(counted).toBeGreaterThanOrEqual(DAWDLING);
+  for (let i = 0; i < 5; i++)
+    expect((await opened.query({ add: [1, i] })).body.resource).toBe(1 + i);
+  expect(leftOpen()).toBe(DAWDLING);
+});
+
+test('T13: connections that dawdle are closed', async () => {
+  dawdle(await open({ limits: { headerMs: 1500, requestMs: 2500 } }));
+  await expect.poll(leftOpen).toBe(0);
 });
 
 test('T13: connections are counted, in all and by address', async () => {
@@ -76,7 +84,7 @@ test('T13: a body that inflates without end is refused, and so is one without en
   const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
   const pushing = setInterval(() => socket.write(chunk), 5);
   await expect.poll(heard).toContain('413');
-  await expect.poll(() => socket.destroyed, { timeout: 5000 }).toBe(true);
+  await expect.poll(() => socket.destroyed).toBe(true);
   clearInterval(pushing);
 });
 
@@ -111,7 +119,7 @@ test('T13: a stream that nobody reads is let go', async () => {
   });
   const { socket } = dial(port, 'GET /sync/events HTTP/1.1\r\nhost: localhost\r\n\r\n');
   socket.pause();
-  await expect.poll(() => isOver, { timeout: 5000 }).toBe(true);
+  await expect.poll(() => isOver).toBe(true);
 });
 
 test('T17: pages of other origins, other names, forms: only listed origins are let in', async () => {
@@ -193,7 +201,7 @@ test('V2: others are answered while a body of 8 MB is read', async () => {
   socket.write(body.slice(0, -1));
   const arrived = async () => /^burrow_body_bytes (\d+)/m.exec(await metrics())?.[1];
   const metrics = async () => (await fetch(`${url}/metrics`)).text();
-  await expect.poll(arrived, { timeout: 10_000 }).toBe(String(body.length - 1));
+  await expect.poll(arrived).toBe(String(body.length - 1));
   socket.write(body.slice(-1));
   let between = 0;
   for (; heard() === ''; between += 1) expect((await fetch(`${url}/health`)).status).toBe(200);
@@ -203,7 +211,7 @@ test('V2: others are answered while a body of 8 MB is read', async () => {
 });
 
 test('V1: rates and concurrency answer 429 with Retry-After', async () => {
-  const { query } = await open({ limits: { ratePerToken: 5, burstSeconds: 2 } });
+  const { query } = await open({ limits: { ratePerToken: 1, burstSeconds: 10 } });
   await query({ create_collection: { object: { name: 'users' } } });
   await query({ create: { ref: { collection: 'users' }, id: '1' }, params: { object: {} } });
   const token = await query({
@@ -211,9 +219,13 @@ test('V1: rates and concurrency answer 429 with Retry-After', async () => {
     params: { object: { instance: { ref: { collection: 'users' }, id: '1' } } },
   });
   const { secret } = token.body.resource as { readonly secret: string };
-  const answers = await Promise.all(Array.from({ length: 20 }, () => query(1, secret)));
+  const begun = performance.now();
+  const answers = await Promise.all(Array.from({ length: 200 }, () => query(1, secret)));
+  const seconds = (performance.now() - begun) / 1000;
   const refused = answers.filter(({ status }) => status === 429);
-  expect(refused.length).toBeGreaterThanOrEqual(9);
+  // However long it took: ten at once, and one a second.
+  expect(answers.length - refused.length).toBeLessThanOrEqual(10 + Math.ceil(seconds));
+  expect(refused.length).toBeGreaterThan(0);
   expect(refused[0]?.headers.get('retry-after')).toBe('1');
   expect(refused[0]?.body.errors?.[0]?.code).toBe('too many requests');
   // Others are not held up, and neither is a key of the operator.
@@ -221,9 +233,13 @@ test('V1: rates and concurrency answer 429 with Retry-After', async () => {
 });
 
 test('V1: requests from one address have a rate too', async () => {
-  const { url } = await open({ limits: { ratePerAddress: 5, ratePerToken: 50, burstSeconds: 1 } });
-  const answers = await Promise.all(Array.from({ length: 10 }, () => fetch(`${url}/ping`)));
-  expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(4);
+  const { url } = await open({ limits: { ratePerAddress: 1, ratePerToken: 50, burstSeconds: 5 } });
+  const begun = performance.now();
+  const answers = await Promise.all(Array.from({ length: 100 }, () => fetch(`${url}/ping`)));
+  const seconds = (performance.now() - begun) / 1000;
+  const letIn = answers.filter(({ status }) => status === 200).length;
+  expect(letIn).toBeGreaterThanOrEqual(5);
+  expect(letIn).toBeLessThanOrEqual(5 + Math.ceil(seconds));
 });
 
 test('V1: requests of one credential at once are counted, and only its own', async () => {

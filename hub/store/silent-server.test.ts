@@ -15,7 +15,8 @@ import { openTables } from './sql-tables.ts';
 const run = promisify(execFile);
 const postgres = sharedPostgres();
 
-const ANSWER_MS = 300;
+/** Longer than whatever a server that answers may take on a busy machine. */
+const ANSWER_MS = 4000;
 
 test('a back end that is frozen is given up, and another answers', async () => {
   const { url } = await postgres();
@@ -43,7 +44,7 @@ test('a back end that is frozen is given up, and another answers', async () => {
   }
   await store.close();
   await database.close();
-}, 60_000);
+});
 
 /** Undefined, with the reason: this machine lets nobody mount. */
 async function mountSmallDisk(megabytes: number): Promise<string | undefined> {
@@ -94,7 +95,7 @@ test('a disk that is full refuses writes and keeps what was acknowledged (F20)',
     });
     await rm(filler);
     // Whose log could not be written has ended, and comes back by itself.
-    await expect.poll(() => counterOf(store).catch(() => 0), { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => counterOf(store).catch(() => 0)).toBe(1);
     const { ranges } = await store.read((tx) =>
       tx.fetch(
         [],
@@ -122,7 +123,7 @@ test('a disk that is full refuses writes and keeps what was acknowledged (F20)',
     await run('umount', [disk]).catch(() => run('umount', ['-l', disk]));
     await rm(disk, { recursive: true, force: true });
   }
-}, 120_000);
+});
 
 /** All but a little of what is left. */
 async function fillDisk(disk: string, filler: string): Promise<void> {

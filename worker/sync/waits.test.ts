@@ -125,7 +125,7 @@ test('a store that cannot be read is reported, and looked at again', async () =>
   await world.submit(CREATE);
   const read = vi.spyOn(world.replica, 'state').mockRejectedValue(new Error('gone'));
   const settled = waits.forSettled();
-  await vi.waitFor(() => expect(reported).not.toEqual([]));
+  await expect.poll(() => reported).not.toEqual([]);
   read.mockRestore();
   await judge();
   await waits.look();

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { coll, create, doc, obj } from '../../engine/testing/engine-world.ts';
 import type { Poke } from '../protocol.ts';
 import { accepted, HubWorld, type Device } from './testing/hub-world.ts';
@@ -119,13 +119,13 @@ test('a device that has pulled since it listens is brought what it would pull, a
   await device.pull();
   const stood = device.cursor;
   await world.ask(create(doc('things', 1), { kind: 'a' }));
-  await vi.waitFor(() => expect(pokes).toHaveLength(1));
+  await expect.poll(() => pokes).toHaveLength(1);
   const [first] = pokes;
   expect(first?.brought?.since).toBe(stood);
   expect(first?.brought?.pulled.puts.map(([, id]) => id)).toEqual(['1']);
   // What was brought counts as taken: the next goes on from there.
   await world.ask(create(doc('things', 2), { kind: 'a' }));
-  await vi.waitFor(() => expect(pokes).toHaveLength(2));
+  await expect.poll(() => pokes).toHaveLength(2);
   expect(pokes[1]?.brought?.since).toBe(first?.brought?.pulled.cursor);
   expect(pokes[1]?.brought?.pulled.puts.map(([, id]) => id)).toEqual(['2']);
 });
@@ -138,7 +138,7 @@ test('what does not fit is not brought: the device is told to ask', async () => 
   const text = 'x'.repeat(40_000);
   const both = [1, 2].map((id) => create(doc('things', id), { text }));
   await world.ask({ do: both });
-  await vi.waitFor(() => expect(pokes).toHaveLength(1));
+  await expect.poll(() => pokes).toHaveLength(1);
   expect(pokes[0]?.brought).toBeUndefined();
   await device.pull();
   expect([...device.documents.keys()]).toHaveLength(2);
@@ -156,7 +156,7 @@ test('the answer to a push brings what the device would ask for next, and others
   expect(brought?.pulled.verdicts).toEqual(verdicts);
   expect(pokes).toEqual([]);
   await world.ask(create(doc('things', 2)));
-  await vi.waitFor(() => expect(pokes).toHaveLength(1));
+  await expect.poll(() => pokes).toHaveLength(1);
   expect(pokes[0]?.brought?.since).toBe(brought?.pulled.cursor);
 });
 
@@ -173,5 +173,5 @@ test('a device that must ask after its push is not told meanwhile, whoever does 
   expect([...device.documents.keys()]).toHaveLength(2);
   expect(pokes).toEqual([]);
   await world.ask(create(doc('things', 3)));
-  await vi.waitFor(() => expect(pokes).toHaveLength(1));
+  await expect.poll(() => pokes).toHaveLength(1);
 });
