@@ -29,145 +29,150 @@ export interface Asked {
 /** Requests go out now, and in the turns in which others are answered. */
 export function requestAll(
   source: FetchSource,
-  asked: Asked,
+  { rows, ranges, bytesMax }: Asked,
   settle: (found: Found) => void,
 ): void {
-  const rows = new RowRequests(source, asked, () => arrived());
-  const ranges = new RangeRequests(source, asked, () => arrived());
   const arrived = (): void => {
-    if (!rows.isOver || !ranges.isOver) return;
-    const isCut = rows.found.length < asked.rows.length || ranges.cut.size > 0;
-    const cut = isCut ? { cut: { rows: rows.found.length, ranges: ranges.cut } } : {};
-    settle({ rows: rows.found, ranges: ranges.found, ...cut });
-  };
-  rows.send();
-  ranges.send();
-}
-
-/** Answers of one transaction come in the order they were asked for. */
-class RowRequests {
-  readonly found: (Row | undefined)[] = [];
-  isOver = false;
-  private readonly source: FetchSource;
-  private readonly asked: Asked;
-  private readonly onOver: () => void;
-  private bytes = 0;
-  private sent = 0;
-  private answered = 0;
-
-  constructor(source: FetchSource, asked: Asked, onOver: () => void) {
-    this.source = source;
-    this.asked = asked;
-    this.onOver = onOver;
-  }
-
-  send(): void {
-    while (this.mayAsk()) this.ask();
-    if (this.sent > this.answered) return;
-    this.isOver = true;
-    this.onOver();
-  }
-
-  private mayAsk(): boolean {
-    const { rows, bytesMax } = this.asked;
-    const underWay = this.sent - this.answered;
-    const isRoom = bytesMax === Infinity || underWay < ROWS_UNDER_WAY;
-    return this.sent < rows.length && isRoom && this.bytes < bytesMax;
-  }
-
-  private ask(): void {
-    const address = this.asked.rows[this.sent];
-    this.sent += 1;
-    if (!address) return;
-    const { space, key } = address;
-    const { store, onResult, onMeta } = this.source;
-    onResult(store(space).get(key), (stored: StoredRow | undefined) => {
-      this.answered += 1;
-      if (space === 'meta') onMeta(key, stored?.c);
-      if (this.bytes < this.asked.bytesMax) this.keep(stored && rowOf(stored));
-      this.send();
+    if (!rowLine.isOver || !rangeLine.isOver) return;
+    const isCut = foundRows.length < rows.length || cut.size > 0;
+    settle({
+      rows: foundRows,
+      ranges: entries,
+      ...(isCut && { cut: { rows: foundRows.length, ranges: cut } }),
     });
-  }
-
-  private keep(row: Row | undefined): void {
-    this.found.push(row);
-    if (row) this.bytes += rowBytes(row);
-  }
+  };
+  const { line: rowLine, found: foundRows } = lineOfRows(source, rows, bytesMax, arrived);
+  const { line: rangeLine, entries, cut } = lineOfRanges(source, ranges, bytesMax, arrived);
+  rowLine.send();
+  rangeLine.send();
 }
 
-/** Large ranges are read piece by piece. */
-class RangeRequests {
-  readonly found: Entry[][];
-  /** Places of those not read to their end. */
-  readonly cut: Set<number>;
+interface LineOptions<Wanted> {
+  readonly wanted: readonly Wanted[];
+  readonly bytesMax: number;
+  /** Under way, as long as there is a bound of bytes. */
+  readonly rowsMax: number;
+  readonly ask: (wanted: Wanted, at: number) => void;
+  readonly onOver: () => void;
+}
+
+/** Things asked for one after the other: few rows at a time where bytes are bounded, and nothing more once there are enough. */
+class Line<Wanted> {
   isOver = false;
-  private readonly source: FetchSource;
-  private readonly asked: Asked;
-  private readonly onOver: () => void;
+  private readonly options: LineOptions<Wanted>;
   private bytes = 0;
   private sent = 0;
   private underWay = 0;
   private rowsUnderWay = 0;
 
-  constructor(source: FetchSource, asked: Asked, onOver: () => void) {
-    this.source = source;
-    this.asked = asked;
-    this.onOver = onOver;
-    this.found = asked.ranges.map(() => []);
-    this.cut = new Set(asked.ranges.keys());
+  constructor(options: LineOptions<Wanted>) {
+    this.options = options;
+  }
+
+  get isBounded(): boolean {
+    return this.options.bytesMax !== Infinity;
+  }
+
+  get isFull(): boolean {
+    return this.bytes >= this.options.bytesMax;
   }
 
   send(): void {
-    while (this.mayAsk() && this.rowsUnderWay < RANGE_ROWS_UNDER_WAY) {
-      const at = this.sent;
+    const { wanted, rowsMax, ask, onOver } = this.options;
+    while (this.hasMore && this.rowsUnderWay < rowsMax) {
+      const next = wanted[this.sent];
       this.sent += 1;
-      const range = this.asked.ranges[at];
-      if (range) this.ask(at, range);
+      if (next !== undefined) ask(next, this.sent - 1);
     }
-    if (this.isOver || this.underWay > 0 || this.mayAsk()) return;
+    if (this.isOver || this.underWay > 0 || this.hasMore) return;
     this.isOver = true;
-    this.onOver();
+    onOver();
   }
 
-  private mayAsk(): boolean {
-    return this.sent < this.asked.ranges.length && this.bytes < this.asked.bytesMax;
-  }
-
-  /** @param range what is left of the one at that place */
-  private ask(at: number, range: Range): void {
-    const { bytesMax } = this.asked;
-    const isBounded = bytesMax !== Infinity;
-    const isPart = isBounded && readsRows(range) && range.limit > PIECE_ROWS;
-    const piece = isPart ? { ...range, limit: PIECE_ROWS } : range;
-    const rows = isBounded && readsRows(range) ? piece.limit : 0;
+  /** @param rows that it brings at most */
+  begin(rows: number): void {
     this.underWay += 1;
-    this.rowsUnderWay += rows;
-    const { store, onResult } = this.source;
-    requestRange(store(range.space), piece, onResult, bytesMax, (entries, isStopped) => {
-      this.underWay -= 1;
-      this.rowsUnderWay -= rows;
-      const { count, last } = this.keep(at, entries);
-      if (count === entries.length && !isStopped) {
-        if (count < piece.limit || !isPart) this.cut.delete(at);
-        else if (last && this.bytes < bytesMax) this.ask(at, restOf(range, last, count));
-      }
-      this.send();
-    });
+    if (this.isBounded) this.rowsUnderWay += rows;
   }
 
-  /** As many of them as there is room for. Returns how many, and the last. */
-  private keep(at: number, entries: readonly Entry[]): { count: number; last: Entry | undefined } {
-    const found = this.found[at] ?? [];
-    const { bytesMax } = this.asked;
-    let count = 0;
-    for (const entry of entries) {
-      if (this.bytes >= bytesMax) break;
-      if (bytesMax !== Infinity) this.bytes += entryBytes(entry);
-      found.push(entry);
-      count += 1;
-    }
-    return { count, last: found.at(-1) };
+  take(bytes: number): void {
+    this.bytes += bytes;
   }
+
+  /** The answer has been taken, and what else it asks for has gone out. */
+  end(rows: number): void {
+    this.underWay -= 1;
+    if (this.isBounded) this.rowsUnderWay -= rows;
+    this.send();
+  }
+
+  private get hasMore(): boolean {
+    return this.sent < this.options.wanted.length && !this.isFull;
+  }
+}
+
+/** Answers of one transaction come in the order they were asked for. */
+function lineOfRows(
+  { store, onResult, onMeta }: FetchSource,
+  wanted: readonly RowAddress[],
+  bytesMax: number,
+  onOver: () => void,
+): { readonly line: Line<RowAddress>; readonly found: readonly (Row | undefined)[] } {
+  const found: (Row | undefined)[] = [];
+  const ask = ({ space, key }: RowAddress): void => {
+    line.begin(1);
+    onResult(store(space).get(key), (stored: StoredRow | undefined) => {
+      if (space === 'meta') onMeta(key, stored?.c);
+      if (!line.isFull) {
+        const row = stored && rowOf(stored);
+        found.push(row);
+        if (row) line.take(rowBytes(row));
+      }
+      line.end(1);
+    });
+  };
+  const line = new Line({ wanted, bytesMax, rowsMax: ROWS_UNDER_WAY, ask, onOver });
+  return { line, found };
+}
+
+/** Large ranges are read piece by piece. `cut`: places of those not read to their end. */
+function lineOfRanges(
+  { store, onResult }: FetchSource,
+  wanted: readonly Range[],
+  bytesMax: number,
+  onOver: () => void,
+): { readonly line: Line<Range>; readonly entries: Entry[][]; readonly cut: ReadonlySet<number> } {
+  const entries: Entry[][] = wanted.map(() => []);
+  const cut = new Set(wanted.keys());
+  /** As many as there is room for. Returns whether that was all. */
+  const keep = (into: Entry[], more: readonly Entry[]): boolean => {
+    for (const entry of more) {
+      if (line.isFull) return false;
+      line.take(entryBytes(entry));
+      into.push(entry);
+    }
+    return true;
+  };
+  /** @param range what is left of the one at that place */
+  const ask = (range: Range, at: number): void => {
+    const bringsRows = readsRows(range);
+    const isPart = line.isBounded && bringsRows && range.limit > PIECE_ROWS;
+    const piece = isPart ? { ...range, limit: PIECE_ROWS } : range;
+    const rows = bringsRows ? piece.limit : 0;
+    line.begin(rows);
+    requestRange(store(range.space), piece, onResult, bytesMax, (more, isStopped) => {
+      const into = entries[at] ?? [];
+      const isKept = keep(into, more);
+      const last = into.at(-1);
+      if (isKept && !isStopped) {
+        if (!isPart || more.length < piece.limit) cut.delete(at);
+        else if (last && !line.isFull) ask(restOf(range, last, more.length), at);
+      }
+      line.end(rows);
+    });
+  };
+  const line = new Line({ wanted, bytesMax, rowsMax: RANGE_ROWS_UNDER_WAY, ask, onOver });
+  return { line, entries, cut };
 }
 
 function restOf(range: Range, last: Entry, found: number): Range {

@@ -35,6 +35,7 @@ export class IdbTransaction implements WriteTx, Waiting {
   beats = 0;
   readonly plan: TransactionPlan;
   private readonly native: IDBTransaction;
+  private readonly stores: Partial<Record<Space, IDBObjectStore>> = {};
   private state: 'open' | 'committing' | 'complete' | 'dropped' | 'failed' = 'open';
   private hasAnswered = false;
   private hasWritten = false;
@@ -243,6 +244,10 @@ export class IdbTransaction implements WriteTx, Waiting {
   }
 
   private store(space: Space): IDBObjectStore {
+    return (this.stores[space] ??= this.openStore(space));
+  }
+
+  private openStore(space: Space): IDBObjectStore {
     const { spaces } = this.plan;
     assert(
       spaces.includes(space),
