@@ -2,7 +2,8 @@
 import type { Welcome } from '../../src/sync/protocol.ts';
 import type { Replica } from '../../src/sync/device/api.ts';
 import type { Signal } from '../../src/sync/device/signal.ts';
-import { Syncer, type SyncerEvents } from '../../src/sync/device/syncer.ts';
+import type { SyncerEvents } from '../../src/sync/device/syncer-options.ts';
+import { Syncer } from '../../src/sync/device/syncer.ts';
 import { Busy, type Transport } from '../../src/sync/device/transport.ts';
 import { createHttpTransport } from './http-transport.ts';
 

@@ -1,7 +1,7 @@
 /** What a page is told of writes and progress. */
 import type { SyncProgressData, WriteData } from '../../src/host/api.ts';
 import type { WriteRecord } from '../../src/sync/device/api.ts';
-import type { SyncProgress } from '../../src/sync/device/syncer.ts';
+import type { SyncProgress } from '../../src/sync/device/syncer-options.ts';
 
 export function writeData(record: WriteRecord): WriteData {
   const { id, state, at, item, local, verdict, predicted, replaces } = record;

@@ -3,7 +3,8 @@ import { SYNC_LIMITS } from '../../limits.ts';
 import type { Poke, Pulled } from '../protocol.ts';
 import { ADMIN, DeviceWorld } from '../testing/device-world.ts';
 import type { Signal } from './signal.ts';
-import { Syncer, type SyncProgress, type SyncState } from './syncer.ts';
+import type { SyncProgress, SyncState } from './syncer-options.ts';
+import { Syncer } from './syncer.ts';
 import { Busy, type ListenEvents, type Transport } from './transport.ts';
 
 const DEVICE = 'd'.repeat(32);

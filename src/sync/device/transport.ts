@@ -27,6 +27,23 @@ export class Busy extends Error {
   }
 }
 
+/** The hub has said no. */
+export class Refused extends Error {
+  readonly refusal: SyncRefusal;
+  readonly retryAfterMs: number | undefined;
+  constructor(refusal: SyncRefusal, retryAfterMs: number | undefined) {
+    super(refusal.description);
+    this.refusal = refusal;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** @throws Refused */
+export function answerOf<T>(exchange: Exchange<T>): T {
+  if (exchange.ok) return exchange.value;
+  throw new Refused(exchange.refusal, exchange.retryAfterMs);
+}
+
 export interface ListenEvents {
   readonly onPoke: (poke: Poke) => void;
   /** Something else was heard: that the stream has begun, or is still there. */

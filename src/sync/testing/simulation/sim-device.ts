@@ -12,7 +12,8 @@ import {
   STATE,
   type OutboxRecord,
 } from '../../device/rows.ts';
-import { Syncer, type SyncState } from '../../device/syncer.ts';
+import type { SyncState } from '../../device/syncer-options.ts';
+import { Syncer } from '../../device/syncer.ts';
 import type { Transport } from '../../device/transport.ts';
 import { ReplicaView } from '../../device/view.ts';
 import { SYNC_PROTOCOL, type DeviceId, type PushItem } from '../../protocol.ts';
