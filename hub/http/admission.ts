@@ -13,10 +13,16 @@ export interface Refused {
 
 const HEAP_LOOK_MS = 100;
 
+/** What has a rate of its own beside that of all. */
+interface Rated {
+  readonly ratePerCredential?: number;
+}
+
 export class Admission {
   private readonly limits: HubLimits;
   private readonly byAddress: TokenBuckets;
   private readonly byToken: TokenBuckets;
+  private readonly byRoute = new Map<Rated, TokenBuckets>();
   private readonly underWay = new Counts();
   private readonly streams = new Counts();
   private readonly now: () => number;
@@ -35,7 +41,7 @@ export class Admission {
   }
 
   /** Before anything of a request is read. */
-  refusalOf(address: string, credential: Credential): Refused | undefined {
+  refusalOf(address: string, credential: Credential, route?: Rated): Refused | undefined {
     if (this.lacksMemory()) {
       return {
         code: 'storage_blocked',
@@ -51,7 +57,8 @@ export class Admission {
       const { concurrencyPerCredential: max } = this.limits;
       return tooMany(`More than ${max} requests of one credential at once.`, 1);
     }
-    return undefined;
+    const waitForRoute = route && this.takeOfRoute(route, credential);
+    return waitForRoute === undefined ? undefined : tooMany('Too many requests.', waitForRoute);
   }
 
   /** Returns the way to say that it is answered. */
@@ -64,6 +71,19 @@ export class Admission {
     const { streams, streamsPerCredential } = this.limits;
     const isFull = this.streams.total >= streams || this.streams.of(name) >= streamsPerCredential;
     return isFull ? undefined : counted(this.streams, name);
+  }
+
+  /** Seconds to wait; undefined: none. */
+  private takeOfRoute(route: Rated, { name }: Credential): number | undefined {
+    const { burstSeconds, ratePerToken } = this.limits;
+    // Who turned the rates off meant all of them.
+    if (route.ratePerCredential === undefined || ratePerToken === 0) return undefined;
+    let buckets = this.byRoute.get(route);
+    if (!buckets) {
+      buckets = new TokenBuckets(route.ratePerCredential, burstSeconds, this.now);
+      this.byRoute.set(route, buckets);
+    }
+    return buckets.take(name);
   }
 
   private lacksMemory(): boolean {

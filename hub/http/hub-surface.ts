@@ -1,65 +1,28 @@
 /** From a request on the wire to its answer on the wire: who may ask, what is read, who answers, what is noted. */
-import { ServerResponse, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { Refusal, REFUSALS } from '../../src/errors.ts';
-import { NO_METRICS, metricHeaders, txnHeader } from '../../src/http/answer-headers.ts';
-import { answerPreflight, isForeign } from '../../src/http/cors.ts';
+import { Refusal } from '../../src/errors.ts';
+import { answerPreflight } from '../../src/http/cors.ts';
 import { dressAnswer, handleRequest } from '../../src/http/handle.ts';
-import { answerText, errorText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
+import { answerText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
 import type { Logger } from '../logger.ts';
 import type { AnyRequest, AnyResponse } from './acceptor.ts';
-import { Admission, credentialOf, type Credential } from './admission.ts';
-import { corsPolicy, hostCheck } from './callers.ts';
-import type { HubServerOptions, ServerSettings } from './server-options.ts';
+import { Admission } from './admission.ts';
+import { corsPolicy } from './callers.ts';
+import { Doorkeeper } from './doorkeeper.ts';
+import { exchangeOf, type Exchange } from './exchange.ts';
 import { HubMetrics } from './hub-metrics.ts';
 import { Lines } from './lines.ts';
 import type { HubRequest, HubRoute } from './message.ts';
 import { BodyMemory, Gone, readBody } from './read-body.ts';
+import { refusalAnswer } from './refusal-answer.ts';
 import { sendStream, sendText } from './send-answer.ts';
-import { TokenBuckets } from './token-buckets.ts';
+import type { HubServerOptions, ServerSettings } from './server-options.ts';
+
+type StreamedAnswer = HttpResponse & { readonly body: Exclude<HttpResponse['body'], string> };
 
 /** What is still being sent is listened to for so long after its answer, lest the answer is lost with the connection. */
 const LINGER_MS = 1000;
-
-/** Its body comes later. Who has gone is known when somebody asks: few do. */
-class ArrivedRequest implements HubRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly address: string;
-  readonly base: string;
-  body: string | undefined = undefined;
-  private readonly response: AnyResponse;
-  private gone: AbortController | undefined = undefined;
-
-  constructor(response: AnyResponse, parts: Omit<HubRequest, 'body' | 'signal'>) {
-    this.response = response;
-    this.method = parts.method;
-    this.path = parts.path;
-    this.headers = parts.headers;
-    this.address = parts.address;
-    this.base = parts.base;
-  }
-
-  get signal(): AbortSignal {
-    if (this.gone) return this.gone.signal;
-    const gone = new AbortController();
-    this.gone = gone;
-    if (this.response.closed) gone.abort();
-    else this.response.once('close', () => gone.abort());
-    return gone.signal;
-  }
-}
-
-/** A request on its way. */
-interface Exchange {
-  readonly raw: AnyRequest;
-  readonly response: AnyResponse;
-  readonly request: ArrivedRequest;
-  readonly credential: Credential;
-  readonly arrivedMs: number;
-  readonly route: string;
-}
 
 export class HubSurface {
   private readonly settings: ServerSettings;
@@ -69,8 +32,7 @@ export class HubSurface {
   private readonly memory: BodyMemory;
   private readonly lines: Lines;
   private readonly metrics: HubMetrics;
-  private readonly isKnownHost: (authority: string | undefined) => boolean;
-  private readonly routeRates = new Map<HubRoute, TokenBuckets>();
+  private readonly door: Doorkeeper;
   private readonly underWay = new Set<Promise<void>>();
   private readonly draining = new AbortController();
 
@@ -82,7 +44,6 @@ export class HubSurface {
     this.memory = new BodyMemory(settings.limits.bodyBytesInMemory);
     const { admission, draining } = this;
     this.lines = new Lines({ admission, limits: settings.limits, draining: draining.signal });
-    this.isKnownHost = hostCheck(settings.host, settings.allowedHosts);
     this.metrics = new HubMetrics({
       sockets,
       requests: () => this.admission.counts.requests,
@@ -92,6 +53,8 @@ export class HubSurface {
       bodyBytes: () => this.memory.used,
       logRecords: () => hub.http.log?.counts ?? { recorded: 0, lost: 0 },
     });
+    const { http, metrics } = this;
+    this.door = new Doorkeeper(settings, { http, admission, metrics, draining: draining.signal });
   }
 
   noteCrowded(): void {
@@ -118,19 +81,19 @@ export class HubSurface {
 
   /** Whether the process is there and takes requests: nothing else is looked at. */
   async serveHealth(raw: AnyRequest, response: AnyResponse): Promise<void> {
-    const exchange = this.exchangeOf(raw, response, 'health');
+    const exchange = exchangeOf(raw, response, 'health', this.settings);
     const isDraining = this.draining.signal.aborted;
-    const refused = this.checkCaller(exchange);
+    const refused = this.door.checkCaller(exchange);
     const text = `{"status":"${isDraining ? 'draining' : 'ok'}"}`;
     this.answer(exchange, refused ?? answerText(isDraining ? 503 : 200, NO_STORE, text));
   }
 
   async serveMetrics(raw: AnyRequest, response: AnyResponse): Promise<void> {
-    const exchange = this.exchangeOf(raw, response, 'metrics');
+    const exchange = exchangeOf(raw, response, 'metrics', this.settings);
     const refused =
-      this.checkCaller(exchange) ??
-      this.checkAdmission(exchange) ??
-      (await this.checkAdmin(exchange));
+      this.door.checkCaller(exchange) ??
+      this.door.checkAdmission(exchange) ??
+      (await this.door.checkAdmin(exchange));
     if (refused) return this.answer(exchange, refused);
     const headers = { ...NO_STORE, 'content-type': this.metrics.contentType };
     this.answer(exchange, { status: 200, headers, body: await this.metrics.text() });
@@ -138,14 +101,8 @@ export class HubSurface {
 
   async serve(raw: AnyRequest, response: AnyResponse, route?: HubRoute): Promise<void> {
     const name = route ? route.prefix.replaceAll('/', '') : 'query';
-    const exchange = this.exchangeOf(raw, response, name);
-    const working = this.admit(exchange, route);
-    this.underWay.add(working);
-    try {
-      await working;
-    } finally {
-      this.underWay.delete(working);
-    }
+    const exchange = exchangeOf(raw, response, name, this.settings);
+    await this.track(this.admit(exchange, route));
   }
 
   /** A connection that is to become a line; whoever may not have one is answered by HTTP. */
@@ -157,13 +114,13 @@ export class HubSurface {
   ): Promise<void> {
     const response = new ServerResponse(raw);
     response.assignSocket(socket);
-    const exchange = this.exchangeOf(raw, response, 'line');
+    const exchange = exchangeOf(raw, response, 'line', this.settings);
     const { path, address } = exchange.request;
     const line = routes.find((route) => route.line?.path === path)?.line;
     const unknown = new Refusal('not found', `There is no line at ${path}.`);
     const refused =
-      this.checkCaller(exchange) ??
-      this.checkAdmission(exchange) ??
+      this.door.checkCaller(exchange) ??
+      this.door.checkAdmission(exchange) ??
       (line ? undefined : this.refuse(exchange.request, unknown));
     if (refused || !line) {
       if (refused) this.answer(exchange, refused);
@@ -171,21 +128,26 @@ export class HubSurface {
       return;
     }
     response.detachSocket(socket);
-    const working = this.lines
-      .open(raw, socket, head, address)
-      .then((opened) => line.serve(opened).finally(() => opened.close()));
+    const opening = this.lines.open(raw, socket, head, address);
+    const serving = opening.then((opened) => line.serve(opened).finally(() => opened.close()));
+    try {
+      await this.track(serving);
+    } catch (reason) {
+      if (!(reason instanceof Gone)) throw reason;
+    }
+  }
+
+  private async track(working: Promise<void>): Promise<void> {
     this.underWay.add(working);
     try {
       await working;
-    } catch (reason) {
-      if (!(reason instanceof Gone)) throw reason;
     } finally {
       this.underWay.delete(working);
     }
   }
 
   private async admit(exchange: Exchange, route: HubRoute | undefined): Promise<void> {
-    const refused = this.checkCaller(exchange) ?? this.checkAdmission(exchange, route);
+    const refused = this.door.checkCaller(exchange) ?? this.door.checkAdmission(exchange, route);
     if (refused) return this.answer(exchange, refused);
     const end = this.admission.begin(exchange.credential);
     try {
@@ -203,7 +165,7 @@ export class HubSurface {
     route: HubRoute | undefined,
     end: () => void,
   ): Promise<void> {
-    const { raw, request, credential } = exchange;
+    const { raw, request } = exchange;
     const isBodyless = request.method === 'GET' || request.method === 'HEAD';
     const read = isBodyless
       ? NO_BODY
@@ -212,19 +174,12 @@ export class HubSurface {
     try {
       request.body = read.text;
       const answer = await this.answerTo(request, route);
-      if (typeof answer.body === 'string') return this.answer(exchange, answer);
-      const isFile = answer.headers['content-length'] !== undefined;
-      const endStream = isFile ? end : this.admission.beginStream(credential);
-      if (!endStream) {
-        await answer.body[Symbol.asyncIterator]().return?.();
-        const { streamsPerCredential: max } = this.settings.limits;
-        const text = `More than ${max} streams of one credential, or too many of all.`;
-        return this.answer(exchange, this.refuse(request, new Refusal('too many requests', text)));
-      }
-      // A stream holds neither its body nor a place among the requests.
+      const { body } = answer;
+      if (typeof body === 'string') return this.answer(exchange, answer);
       read.release();
-      if (!isFile) end();
-      await this.stream(exchange, { ...answer, body: answer.body }, endStream, isFile);
+      const isFile = answer.headers['content-length'] !== undefined;
+      if (isFile) await this.send(exchange, { ...answer, body }, request.signal);
+      else await this.openStream(exchange, { ...answer, body }, end);
     } finally {
       read.release();
     }
@@ -245,142 +200,45 @@ export class HubSurface {
     );
   }
 
-  private async stream(
+  /** An event stream has no end of its own: it counts among the streams from here on, no more among the requests. */
+  private async openStream(
     exchange: Exchange,
-    answer: HttpResponse & { readonly body: Exclude<HttpResponse['body'], string> },
-    end: () => void,
-    isFile: boolean,
+    answer: StreamedAnswer,
+    endRequest: () => void,
   ): Promise<void> {
-    const { response, request } = exchange;
+    const { request, credential } = exchange;
+    const endStream = this.admission.beginStream(credential);
+    if (!endStream) {
+      await answer.body[Symbol.asyncIterator]().return?.();
+      const { streamsPerCredential: max } = this.settings.limits;
+      const text = `More than ${max} streams of one credential, or too many of all.`;
+      return this.answer(exchange, this.refuse(request, new Refusal('too many requests', text)));
+    }
+    endRequest();
+    try {
+      const signal = AbortSignal.any([request.signal, this.draining.signal]);
+      await this.send(exchange, answer, signal);
+    } finally {
+      endStream();
+    }
+  }
+
+  private async send(
+    exchange: Exchange,
+    answer: StreamedAnswer,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { slowReaderMs } = this.settings.limits;
-    // A file that is under way is finished; an event stream has no end of its own.
-    const signal = isFile
-      ? request.signal
-      : AbortSignal.any([request.signal, this.draining.signal]);
     this.note(exchange, answer.status);
     try {
-      await sendStream(response, answer, { signal, slowReaderMs });
+      await sendStream(exchange.response, answer, { signal, slowReaderMs });
     } catch (reason) {
       this.http.report?.(reason);
-    } finally {
-      end();
     }
   }
 
-  private exchangeOf(raw: AnyRequest, response: AnyResponse, route: string): Exchange {
-    const arrivedMs = performance.now();
-    const headers = headersOf(raw.headers);
-    const address = this.addressOf(raw, headers);
-    const authority = headers[':authority'] ?? headers['host'] ?? '';
-    const scheme = this.settings.tls ? 'https' : 'http';
-    const request = new ArrivedRequest(response, {
-      method: raw.method ?? 'GET',
-      path: pathOf(raw.url ?? '/'),
-      headers,
-      address,
-      base: this.settings.publicUrl ?? `${scheme}://${authority}`,
-    });
-    const credential = credentialOf(headers['authorization'], address);
-    return { raw, response, request, credential, arrivedMs, route };
-  }
-
-  private addressOf(raw: AnyRequest, headers: HubRequest['headers']): string {
-    const peer = raw.socket.remoteAddress ?? '';
-    if (!this.settings.trustedProxies.includes(peer)) return peer;
-    return headers['x-forwarded-for']?.split(',').at(-1)?.trim() ?? peer;
-  }
-
-  /** What is wrong with the request whatever it asks for. */
-  private checkCaller({ raw, request }: Exchange): HttpResponse | undefined {
-    const { limits } = this.settings;
-    if (this.draining.signal.aborted)
-      return this.refuse(request, new Refusal('time out', 'The hub is being stopped.'), 1);
-    if (request.path.length > limits.requestLineBytes)
-      return this.refuse(
-        request,
-        new Refusal('bad request', 'The URL is too long.'),
-        undefined,
-        414,
-      );
-    if (headerBytes(raw.rawHeaders) > limits.headerBytes)
-      return this.refuse(
-        request,
-        new Refusal('bad request', 'The headers are too long.'),
-        undefined,
-        431,
-      );
-    if (!this.isKnownHost(request.headers[':authority'] ?? request.headers['host']))
-      return this.refuse(request, new Refusal('forbidden', 'This hub is not called by that name.'));
-    if (isForeign(request, this.http.cors)) {
-      this.metrics.noteTurnedAway('origin');
-      return this.refuse(
-        request,
-        new Refusal('forbidden', 'Pages of this origin may not use this hub.'),
-      );
-    }
-    return undefined;
-  }
-
-  private checkAdmission(
-    { request, credential }: Exchange,
-    route?: HubRoute,
-  ): HttpResponse | undefined {
-    // A preflight carries no secret and does nothing.
-    if (request.method === 'OPTIONS' && request.headers['origin'] !== undefined) return undefined;
-    const refused =
-      this.admission.refusalOf(request.address, credential) ??
-      this.checkRouteRate(route, credential);
-    if (!refused) return undefined;
-    const { code, description, retryAfterSeconds } = refused;
-    this.metrics.noteTurnedAway(code === 'too many requests' ? 'rate' : 'memory');
-    return this.refuse(request, new Refusal(code, description), retryAfterSeconds);
-  }
-
-  private checkRouteRate(route: HubRoute | undefined, { name }: Credential) {
-    const { burstSeconds, ratePerToken } = this.settings.limits;
-    // Who turned the rates off meant all of them.
-    if (route?.ratePerCredential === undefined || ratePerToken === 0) return undefined;
-    let buckets = this.routeRates.get(route);
-    if (!buckets) {
-      buckets = new TokenBuckets(route.ratePerCredential, burstSeconds, () => performance.now());
-      this.routeRates.set(route, buckets);
-    }
-    const wait = buckets.take(name);
-    if (wait === undefined) return undefined;
-    const retryAfterSeconds = Math.max(1, Math.ceil(wait));
-    return {
-      code: 'too many requests',
-      description: 'Too many requests.',
-      retryAfterSeconds,
-    } as const;
-  }
-
-  private async checkAdmin({ request }: Exchange): Promise<HttpResponse | undefined> {
-    if (this.settings.metrics === 'open') return undefined;
-    const header = request.headers['authorization'] ?? '';
-    const secret = /^Bearer\s+(\S+)$/.exec(header)?.[1];
-    const found = secret === undefined ? undefined : await this.http.engine.authenticate(secret);
-    if (found?.role === 'admin' && found.database.length === 0) return undefined;
-    return this.refuse(request, new Refusal('unauthorized', 'Unauthorized'));
-  }
-
-  private refuse(
-    request: HubRequest,
-    { code, message }: Refusal,
-    retryAfterSeconds = code === 'too many requests' || code === 'storage_blocked' ? 1 : undefined,
-    status: number = REFUSALS[code],
-  ): HttpResponse {
-    const headers = {
-      ...txnHeader(this.http.clock()),
-      ...metricHeaders(NO_METRICS),
-      ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
-      ...(code === 'unauthorized' && { 'www-authenticate': 'Basic realm="Unauthorized"' }),
-    };
-    // The log API has errors of its own form.
-    const text = request.path.startsWith('/api/')
-      ? JSON.stringify({ message })
-      : errorText(code, message);
-    return dressAnswer(answerText(status, headers, text), request, this.http);
+  private refuse(request: HubRequest, refusal: Refusal): HttpResponse {
+    return refusalAnswer(request, refusal, this.http);
   }
 
   private answer(exchange: Exchange, answer: HttpResponse): void {
@@ -422,20 +280,3 @@ function refusalIn(reason: unknown): Refusal {
   if (reason instanceof Refusal) return reason;
   throw reason;
 }
-
-function headersOf(headers: IncomingHttpHeaders): Record<string, string> {
-  const texts: Record<string, string> = Object.create(null) as Record<string, string>;
-  for (const name in headers) {
-    const value = headers[name];
-    if (value !== undefined) texts[name] = typeof value === 'string' ? value : value.join(', ');
-  }
-  return texts;
-}
-
-/** Line ends and separators count: they came over the wire. */
-const headerBytes = (rawHeaders: readonly string[]): number =>
-  rawHeaders.reduce((sum, text) => sum + text.length + 2, 0);
-
-/** A proxy sends the whole URL. */
-const pathOf = (url: string): string =>
-  url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
