@@ -113,7 +113,7 @@ test('a tab with a newer version of the app closes the database here, and an old
   );
   expect(version).toBe(1000);
   await expect.poll(() => closedEvents(old)).toEqual([expect.stringMatching(/newer version/)]);
-  expect(await queryFailure(old)).toMatch(/^BurrowError: .*newer version.*reload the page/);
+  expect(await queryFailure(old)).toMatch(/storage_unavailable: .*newer version.*reload the page/);
   expect(await openingFailure(old, 'upgraded')).toMatchObject({
     code: 'storage_unavailable',
     message: expect.stringMatching(/newer version of the app/),
@@ -195,7 +195,7 @@ test('a database that another tab destroys settles all calls here, and opens ane
   const counts: Record<string, number> = {};
   for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
   print('destroyed elsewhere', counts);
-  expect(await queryFailure(here)).toMatch(/^BurrowError: .*deleted/);
+  expect(await queryFailure(here)).toMatch(/storage_unavailable: .*deleted/);
   expect(await openNotes(there, 'destroyed')).toBeUndefined();
   expect(
     await there.evaluate(() =>
@@ -249,7 +249,9 @@ test('a database that the browser evicts while it is open is never silently begu
   expect(await queryFailure(page)).toBe('answered');
   await evict(profile, page);
   const failure = await queryFailure(page);
-  expect(failure).toMatch(/local_data_loss|BurrowError: The browser deleted the stored data/);
+  expect(failure).toMatch(
+    /local_data_loss|storage_unavailable: The browser deleted the stored data/,
+  );
   await expect.poll(() => closedEvents(page)).toEqual([expect.stringMatching(/deleted/)]);
   expect(await openingFailure(page, 'evicted')).toBeUndefined();
   expect(await page.evaluate(() => db.loss)).toMatchObject({ kind: 'recreated' });

@@ -251,7 +251,8 @@ export class Link {
       this.connect().catch(() => undefined);
     }
     if (message.type === 'closed') {
-      const reason = new BurrowError(message.description);
+      const { description } = message;
+      const reason = refusalError({ code: 'storage_unavailable', status: 503, description });
       this.closed = reason;
       void this.current?.then((connection) => connection.end(reason));
       for (const listener of this.listeners) listener.onEnded?.(reason);

@@ -141,8 +141,12 @@ test('a database that the worker lets go of says so and refuses calls', async ()
   });
   fake.tell({ type: 'closed', description: 'The database was deleted in another tab.' });
   expect(await told).toBe('The database was deleted in another tab.');
-  await expect(pending).rejects.toThrow('deleted in another tab');
-  await expect(db.client().query(1)).rejects.toThrow('deleted in another tab');
+  const refused = {
+    code: 'storage_unavailable',
+    description: 'The database was deleted in another tab.',
+  };
+  await expect(pending).rejects.toMatchObject(refused);
+  await expect(db.client().query(1)).rejects.toMatchObject(refused);
 });
 
 test('progress is an event of the database', async () => {
