@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { root } from './setup.mjs';
+import { root, succeedsInTime } from './setup.mjs';
 
 const isWindows = process.platform === 'win32';
 
@@ -50,7 +50,8 @@ export async function tryInstalledPackage() {
     writeFileSync(join(app, 'package.json'), '{"name":"app","private":true,"type":"module"}');
     const tarball = join(folder, packed.filename);
     const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
-    run('npm', ['install', ...quiet, tarball, pglite], app);
+    if (!succeedsInTime('npm', ['install', ...quiet, tarball, pglite], { cwd: app }))
+      return ['the packed package could not be installed'];
     return [...wrongPackages(app), ...wrongTypes(app), ...(await wrongHub(app))];
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];

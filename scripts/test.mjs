@@ -1,10 +1,10 @@
 // `npm test`: every test there is. `npm test -- --node`, `--browser` or `--e2e` runs only those.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { freePort } from './free-port.mjs';
 import {
   ensureBrowser,
   ensureNode,
@@ -35,18 +35,6 @@ const report = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8
 
 /** A run that failed without a failed test (a crash, no report) still counts as one failure. @param {boolean} ok @param {Tally} tally @returns {Tally} */
 const honest = (ok, tally) => (ok || tally.failed > 0 ? tally : { ...tally, failed: 1 });
-
-/** @returns {Promise<number>} */
-const freePort = () =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        resolve(typeof address === 'object' && address !== null ? address.port : 4178),
-      );
-    });
-  });
 
 /** @param {'node' | 'browser'} project @param {string} folder @param {Record<string, string>} env */
 function runVitest(project, folder, env) {

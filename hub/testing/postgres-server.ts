@@ -1,11 +1,11 @@
 /** Test kit: a PostgreSQL server of its own on a free port, in a folder of its own, and stopped alone. */
 import { execFile } from 'node:child_process';
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { existsSync } from 'node:fs';
+import { freePort } from '../../scripts/free-port.mjs';
 
 const run = promisify(execFile);
 
@@ -57,7 +57,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     '-N',
   ]);
   const control = (...args: string[]) =>
-    call('pg_ctl', ['-D', data, '-w', '-t', '60', '-l', join(folder, 'log'), ...args]);
+    call('pg_ctl', ['-D', data, '-w', '-t', '300', '-l', join(folder, 'log'), ...args]);
   await control('-o', options, 'start');
   return {
     url: `postgres://burrow@127.0.0.1:${port}/postgres`,
@@ -109,15 +109,3 @@ async function findRunner(): Promise<Runner | undefined> {
   }
   throw new Error('PostgreSQL refuses to run as root, and there is no user postgres or nobody.');
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => {
-        if (typeof address === 'object' && address !== null) resolve(address.port);
-        else reject(new Error('The machine gave no port.'));
-      });
-    });
-  });
