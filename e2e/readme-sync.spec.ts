@@ -17,6 +17,7 @@ test('what the README shows of sync works when pasted', async ({ page, hub }) =>
   const said = await page.evaluate(
     async ({ code, names }) => {
       const told: unknown[][] = [];
+      Object.assign(globalThis, { told });
       const console = { log: (...what: unknown[]) => told.push(what) };
       const given = { ...burrow, ...names, console };
       // oxlint-disable-next-line typescript/no-implied-eval -- the README is ours
@@ -24,11 +25,15 @@ test('what the README shows of sync works when pasted', async ({ page, hub }) =>
         ...values: unknown[]
       ) => Promise<void>;
       await body(...Object.values(given));
-      return told;
+      return [...told];
     },
     { code, names },
   );
   expect(said).toContainEqual(['a wren']);
   expect(said).toContainEqual(['confirmed']);
-  expect(said.filter(([, what]) => what === 'here').at(-1)).toEqual([2, 'here']);
+  const here = () =>
+    page.evaluate(() =>
+      (globalThis as unknown as { told: unknown[][] }).told.findLast(([, what]) => what === 'here'),
+    );
+  await expect.poll(here).toEqual([2, 'here']);
 });

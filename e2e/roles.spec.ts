@@ -1,9 +1,5 @@
 /** The roles page of the demo: three people, the same notes, and what each may do. */
-import { expect as expectSoon, test, type Page } from '@playwright/test';
-
-const expect = expectSoon.configure({ timeout: 20_000 });
-
-test.describe.configure({ timeout: 120_000 });
+import { expect, test, type Page } from '@playwright/test';
 
 async function openRoles(page: Page): Promise<void> {
   await page.goto('./#/roles');

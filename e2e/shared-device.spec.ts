@@ -171,7 +171,7 @@ test('signOut() locks every way to the data, in both tabs, over reloads, until s
   expect(await waysIn(one, secrets.token)).toEqual(everyWay('locked'));
   expect(await waysIn(two, secrets.token)).toEqual(everyWay('locked'));
   const heard = () => two.evaluate(() => (globalThis as unknown as { heard: string[] }).heard);
-  expect(await heard()).toEqual(['count 1', 'live locked', 'event locked']);
+  await expect.poll(heard).toEqual(['count 1', 'live locked', 'event locked']);
 
   for (const page of [one, two]) {
     await loadApp(page);

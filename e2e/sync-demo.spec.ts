@@ -1,15 +1,7 @@
 /** The page "Sync" of the demo: two people in two browsers, with the network off and on. */
-import {
-  expect as expectSoon,
-  test,
-  type Browser,
-  type BrowserContext,
-  type Page,
-} from '@playwright/test';
+import { expect, test, type Browser, type BrowserContext, type Page } from '@playwright/test';
 
-const expect = expectSoon.configure({ timeout: 20_000 });
-
-test.describe.configure({ mode: 'serial', timeout: 120_000 });
+test.describe.configure({ mode: 'serial' });
 
 interface Window {
   readonly context: BrowserContext;

@@ -9,6 +9,8 @@ import { ALICE, BOB, test } from './support/sync-test.ts';
 
 const LISTS = 8;
 const SECONDS = 10;
+/** Transactions of each tab. */
+const AT_LEAST = 40;
 
 interface Seen {
   readonly operations: readonly Omit<Operation, 'id' | 'process'>[];
@@ -21,7 +23,7 @@ interface Seen {
 /** Transactions of one to four steps, some of them made before the last one has its verdict. */
 const work = (page: Page, tab: number): Promise<Seen> =>
   page.evaluate(
-    async ({ tab, lists, seconds }) => {
+    async ({ tab, lists, seconds, atLeast }) => {
       const { q } = burrow;
       let seed = tab * 7919 + 17;
       const chance = (below: number): number => {
@@ -72,7 +74,7 @@ const work = (page: Page, tab: number): Promise<Seen> =>
           operations.push({
             invoked,
             // Clocks of two pages differ by a little.
-            completed: now() + 2,
+            completed: now() + 10,
             outcome,
             steps: steps.map((step, i) =>
               step.kind === 'read'
@@ -93,7 +95,8 @@ const work = (page: Page, tab: number): Promise<Seen> =>
       };
       const waiting: Promise<void>[] = [];
       const end = now() + seconds * 1000;
-      while (now() < end) {
+      // A slow machine takes longer for as much.
+      while (now() < end || verdicts.length < atLeast) {
         const { judged } = await one();
         await look();
         if (chance(3) === 0) await judged;
@@ -104,7 +107,7 @@ const work = (page: Page, tab: number): Promise<Seen> =>
       await look();
       return { operations, verdicts, broken };
     },
-    { tab, lists: LISTS, seconds: SECONDS },
+    { tab, lists: LISTS, seconds: SECONDS, atLeast: AT_LEAST },
   );
 
 test('what four tabs saw is as if one after the other, and each saw its own writes at once and for ever', async ({

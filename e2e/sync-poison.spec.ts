@@ -56,7 +56,7 @@ test('F29: what the hub always refuses is told with its error and kept until it 
   await submitNote(page, 'between');
   const heavy = await submitWithPairs(page, 'poison 2');
   await submitNote(page, 'behind');
-  expect(await shownIn(page)).toContain('poison 2');
+  await expect.poll(() => shownIn(page)).toContain('poison 2');
   await hub.admin.query(call('Update', note('1'), { data: { n: 1000 } }));
   await hub.admin.query(call('Create', notes(), { data: { text: 'theirs', slug: 'taken' } }));
   const cutsLeft = healSlowly(hub);

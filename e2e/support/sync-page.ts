@@ -21,8 +21,14 @@ export interface SyncedPage {
   readonly name?: string;
 }
 
-/** Opens a database, keeps it in step with all notes, and follows them. @returns undefined, or the code of what went wrong */
-export const openSynced = (
+/** Opens a database, keeps it in step with all notes, and follows them. @throws when it could not be opened so */
+export async function openSynced(page: Page, synced: SyncedPage): Promise<void> {
+  const code = await failureToSync(page, synced);
+  if (code !== undefined) throw new Error(`${synced.name ?? 'The copy'} was not opened: ${code}`);
+}
+
+/** As `openSynced()`. @returns the code of what went wrong */
+export const failureToSync = (
   page: Page,
   { url, secret, login, name = 'field-notes' }: SyncedPage,
 ): Promise<string | undefined> =>
@@ -63,8 +69,22 @@ export const openSynced = (
     { url, secret, login, name },
   );
 
-/** A new note; what it was answered here goes into the page's hands at once. @returns id of the write, or the code of a failure */
-export const submitNote = (page: Page, text: string, more: object = {}): Promise<string> =>
+/** A new note. @returns id of the write @throws when it was not taken */
+export async function submitNote(page: Page, text: string, more: object = {}): Promise<string> {
+  const { id, code } = await tryNote(page, text, more);
+  if (id === undefined) throw new Error(`The note ${text} was not taken: ${code}`);
+  return id;
+}
+
+/** @returns why a new note was not taken, as a code */
+export const failureToSubmit = async (page: Page, text: string): Promise<string | undefined> =>
+  (await tryNote(page, text, {})).code;
+
+const tryNote = (
+  page: Page,
+  text: string,
+  more: object,
+): Promise<{ readonly id?: string; readonly code?: string }> =>
   page.evaluate(
     async ({ text, more }) => {
       const { q } = burrow;
@@ -72,9 +92,10 @@ export const submitNote = (page: Page, text: string, more: object = {}): Promise
         const { id } = await sync.client.submit(
           q.Create(q.Collection('notes'), { data: { text, ...more } }),
         );
-        return id;
+        return { id };
       } catch (error) {
-        return `failed: ${(error as { code?: string }).code}`;
+        const { code, message } = error as { code?: string; message?: string };
+        return { code: code ?? String(message) };
       }
     },
     { text, more },
