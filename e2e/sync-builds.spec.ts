@@ -3,7 +3,7 @@ import { expect, type Page } from '@playwright/test';
 import { loadApp } from './support/browser-profile.ts';
 import { changes, serveNewerWorker, update } from './support/newer-worker.ts';
 import { call, notes, type SyncHub } from './support/sync-hub.ts';
-import { openSynced, shownIn, submitNote } from './support/sync-page.ts';
+import { failureToSubmit, openSynced, shownIn, submitNote } from './support/sync-page.ts';
 import { ALICE, loginOf, test } from './support/sync-test.ts';
 
 declare global {
@@ -84,13 +84,13 @@ for (const change of changes)
     const newer = await context.newPage();
     await update(newer, worker);
     await loadApp(newer);
-    expect(await openSynced(newer, { url: hub.url })).toBeUndefined();
+    await openSynced(newer, { url: hub.url });
     await submitNote(newer, 'new');
 
     await expect.poll(async () => (await writtenIn(page)).end).toBeDefined();
     const { texts, end } = await writtenIn(page);
     expect(end).toEqual({ code: 'storage_unavailable', message: expect.stringMatching(UPDATE) });
-    expect(await submitNote(page, 'never')).toBe('failed: storage_unavailable');
+    expect(await failureToSubmit(page, 'never')).toBe('storage_unavailable');
     // What was under way when the database was taken from it may have been kept: nobody was told.
     await expect.poll(() => shownIn(newer)).toContain('new');
     const all = await shownIn(newer);
@@ -112,7 +112,7 @@ for (const change of changes)
     await expect(again).rejects.toThrow(/storage_unavailable: .*newer version of the app.*reload/);
     await update(page, worker);
     await loadApp(page);
-    expect(await openSynced(page, { url: hub.url })).toBeUndefined();
+    await openSynced(page, { url: hub.url });
     await expect.poll(() => shownIn(page)).toEqual(all);
     await submitNote(page, 'up to date');
     await page.evaluate(() => sync.whenSettled());
