@@ -1,12 +1,18 @@
+let wakes: { readonly waiting: (() => void)[]; readonly port: MessagePort } | undefined;
+
 /** Gives the event loop a turn: queries that wait go first. */
 export const pause = (): Promise<void> =>
   new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    const turn = (): void => {
-      port1.close();
-      resolve();
-    };
-    port1.addEventListener('message', turn);
-    port1.start();
-    port2.postMessage(undefined);
+    const { waiting, port } = (wakes ??= openWakes());
+    waiting.push(resolve);
+    port.postMessage(undefined);
   });
+
+/** One channel for all turns: to make one costs more than the turn. */
+function openWakes() {
+  const waiting: (() => void)[] = [];
+  const { port1, port2 } = new MessageChannel();
+  port1.addEventListener('message', () => waiting.shift()?.());
+  port1.start();
+  return { waiting, port: port2 };
+}

@@ -92,7 +92,7 @@ function applyAll(state: ReplicaState, last: Pulled, input: AttemptInput, host: 
   const touched = new Touched();
   const context = host.contextOf(input);
   if (pulled.schema) putSchema(context, writer, pulled.schema.documents, touched);
-  putConfirmed(host.contextOf(input), writer, pulled.puts, touched);
+  putConfirmed(host.contextOf(input), writer, pulled.puts, touched, state.cursor);
   removeConfirmed(writer, pulled.leaves, touched);
   const sets = setsAfter(state, pulled);
   dropParts(writer, partsOf(state.sets), partsOf(sets), touched);

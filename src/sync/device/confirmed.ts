@@ -15,7 +15,7 @@ import { allEntries, userEntries } from '../../engine/version-rows.ts';
 import { eachElement } from '../../query/gather.ts';
 import type { Entry, Range, Row } from '../../store/port.ts';
 import type { Reader, Writer } from '../../store/reader.ts';
-import { NATIVE, Ref, type CollectionId } from '../../values/value.ts';
+import { NATIVE, Ref, type CollectionId, type Micros } from '../../values/value.ts';
 import type { DocumentName, PulledDocument, SetPart } from '../protocol.ts';
 import { isInPart, partRange } from '../parts.ts';
 
@@ -37,20 +37,33 @@ const keyOf = ([collection, id]: DocumentName | PulledDocument): Key =>
 const rowOf = (reader: Reader, key: Key): Row | undefined =>
   reader.row({ space: 'documents', key });
 
-/** @throws Suspended */
+/**
+ * @param since of when the copy is: what was created after that is hardly ever here
+ * @throws Suspended
+ */
 export function putConfirmed(
   context: EngineContext,
   writer: Writer,
   documents: readonly PulledDocument[],
   touched: Touched,
+  since: Micros = Infinity,
 ): void {
-  const before = eachElement(documents, (document) => rowOf(writer, keyOf(document)));
+  const before = eachElement(documents, (document) =>
+    isCreatedAfter(since, document)
+      ? writer.unlikelyRow({ space: 'documents', key: keyOf(document) })
+      : rowOf(writer, keyOf(document)),
+  );
   documents.forEach((document, i) => {
     const row = confirmedRow(context, document);
     if (isSameRow(row, before[i])) return;
     writer.put('documents', row);
     touched.note(row.key, before[i], row);
   });
+}
+
+function isCreatedAfter(since: Micros, [, , stored]: PulledDocument): boolean {
+  const { action, ts } = unpackVersion(stored);
+  return action === 'create' && ts > since;
 }
 
 /** @throws Suspended */
