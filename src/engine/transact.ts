@@ -7,8 +7,8 @@ import { LIMITS } from '../limits.ts';
 import { FactCache, changesOf, type Changes } from '../store/facts.ts';
 import { Overlay } from '../store/overlay.ts';
 import { HOT_SPACES, KeyTaken } from '../store/port.ts';
-import type { Durability, ReadTx, Row, RowAddress, Store, WriteTx } from '../store/port.ts';
-import { planOf, Run, type StoreNeed } from '../store/run.ts';
+import type { Durability, Found, ReadTx, Row, RowAddress, Store, WriteTx } from '../store/port.ts';
+import { planOf, Run, type FetchPlan, type StoreNeed } from '../store/run.ts';
 import type { Micros } from '../values/value.ts';
 import type { CommitNotice, EngineOptions, ReadSet } from './api.ts';
 import { evaluateGroup, hostNeeds, storeNeeds, tryAttempt, valueOf } from './attempts.ts';
@@ -280,9 +280,9 @@ export class Transactor {
     this.apply(tx, guess, added);
     const found = await asked;
     const head = this.moveTo(found.rows.at(-1));
+    if (head === guess.head && isNothing(plan, found)) return guess;
     if (head === guess.head) guess.run.keep(plan, found);
-    if (head !== guess.head || !guess.run.isAbsent(presumed)) throw new InVain();
-    return guess;
+    throw new InVain();
   }
 
   private async evaluateIn(
@@ -373,6 +373,12 @@ const lacks = (outcome: Outcome): readonly StoreNeed[] => [
   ...storeNeeds(outcome),
   ...outcome.presumed,
 ];
+
+/** Then nobody remembers it: the commit puts there what was absent. */
+const isNothing = ({ rows, ranges, later }: FetchPlan, found: Found): boolean =>
+  later.length === 0 &&
+  rows.every((_address, i) => found.rows[i] === undefined) &&
+  ranges.every((_range, i) => found.ranges[i]?.length === 0);
 
 /** Settled, or waiting for the host only; and nothing it presumed was wrong. */
 const holds = (outcome: Outcome, run: Run): boolean =>
