@@ -12,10 +12,17 @@ class Setup {
   readonly values = new Map<string, string>();
   /** Called while a query runs. */
   amid: (query: string) => void = () => undefined;
+  /** ms that each run takes, and turns given to others. */
+  takes = 5;
+  turns = 0;
+  private time = 0;
   readonly live = new LiveQueries({
     engine: { query: (request) => this.answer(request) },
     tell: (id, { status, body }) => this.told.push(`${id} ${status} ${body}`),
-    pause: () => Promise.resolve(),
+    pause: async () => {
+      this.turns += 1;
+    },
+    now: () => this.time,
   });
 
   private async answer({ query, allows, placeName }: QueryRequest): Promise<QueryAnswer> {
@@ -24,6 +31,7 @@ class Setup {
     await Promise.resolve();
     const body = this.values.get(query) ?? 'none';
     this.amid(query);
+    this.time += this.takes;
     await Promise.resolve();
     if (body === 'refused') throw new Refusal('storage_unavailable', 'no');
     if (body === 'broken') throw new Error('ours');
@@ -145,4 +153,25 @@ test('live queries have a bound', async () => {
   expect(setup.told).toEqual([expect.stringContaining(`${LIVE_QUERIES_MAX} 429`)]);
   setup.live.close();
   await setup.settled();
+});
+
+test('a live query that was quick runs again at once, before others get their turn', async () => {
+  const setup = new Setup();
+  setup.takes = 1;
+  setup.values.set('a', 'one');
+  setup.live.add(1, 'secret', 'a');
+  await setup.settled();
+  setup.turns = 0;
+  setup.values.set('a', 'two');
+  setup.commit('a');
+  expect(setup.asked).toEqual(['a', 'a']);
+  expect(setup.turns).toBe(0);
+  setup.takes = 5;
+  await setup.settled();
+  expect(setup.told).toEqual(['1 200 one', '1 200 two']);
+  setup.commit('a');
+  await setup.settled();
+  setup.turns = 0;
+  setup.commit('a');
+  expect(setup.turns).toBe(1);
 });

@@ -9,6 +9,8 @@ export interface LiveOptions {
   readonly engine: Pick<Engine, 'query'>;
   readonly tell: (id: number, answer: LiveAnswer) => void;
   readonly pause: () => Promise<void>;
+  /** Monotonic, ms. */
+  readonly now: () => number;
 }
 
 export interface LiveAnswer {
@@ -24,10 +26,14 @@ interface LiveQuery {
   told: string | undefined;
   /** Commits heard of while it runs: its answer may be from before them. */
   meanwhile: CommitNotice[] | undefined;
+  /** How long it ran last, ms. */
+  took: number;
 }
 
 /** One page's live queries. */
 export const LIVE_QUERIES_MAX = 1000;
+/** One that took no longer need not let others go first. */
+const QUICK_MS = 2;
 
 export class LiveQueries {
   private readonly options: LiveOptions;
@@ -46,7 +52,15 @@ export class LiveQueries {
       this.options.tell(id, refused(new Refusal('too many requests', sentence)));
       return;
     }
-    const live = { id, secret, query, readSet: undefined, told: undefined, meanwhile: undefined };
+    const live: LiveQuery = {
+      id,
+      secret,
+      query,
+      readSet: undefined,
+      told: undefined,
+      meanwhile: undefined,
+      took: Infinity,
+    };
     this.byId.set(id, live);
     this.refresh(live);
   }
@@ -78,10 +92,14 @@ export class LiveQueries {
     if (!this.isRunning) void this.runStale();
   }
 
-  /** One after the other, with turns between: a storm of commits costs one run of each query per round. */
+  /**
+   * One after the other, with turns between: a storm of commits costs one run of each query per round. The first goes at once if it is
+   * quick: a turn may cost more.
+   */
   private async runStale(): Promise<void> {
     this.isRunning = true;
-    await this.options.pause();
+    const [first] = this.stale;
+    if (!first || first.took > QUICK_MS) await this.options.pause();
     for (const live of this.stale) {
       this.stale.delete(live);
       await this.run(live);
@@ -92,7 +110,10 @@ export class LiveQueries {
 
   private async run(live: LiveQuery): Promise<void> {
     live.meanwhile = [];
+    const { now } = this.options;
+    const begun = now();
     const answer = await this.ask(live);
+    live.took = now() - begun;
     const { meanwhile } = live;
     live.meanwhile = undefined;
     if (!this.byId.has(live.id)) return;

@@ -165,6 +165,7 @@ export async function openDatabase(
     engine,
     tell: (id, answer) => tell({ type: 'answer', id, ...answer }),
     pause,
+    now: () => performance.now(),
   });
   const builder = new IndexBuilder({
     engine,
