@@ -1,20 +1,15 @@
 /** The one total order of values; codec/ordered.ts writes the same order in bytes. Spec: values 10, decisions. */
 import { unreachable } from '../errors.ts';
-import {
-  documentForOrder,
-  eventMembers,
-  pageMembers,
-  setForOrder,
-  sourcedMembers,
-} from './object-view.ts';
+import { asObject, documentForOrder, setForOrder, type ObjectLike } from './object-view.ts';
 import {
   Double,
   isArray,
   isKinded,
   isObject,
-  type Kinded,
+  type Action,
   type ObjectValue,
   type Ref,
+  type SetValue,
   type UnresolvedRef,
   type Value,
 } from './value.ts';
@@ -39,23 +34,7 @@ const RANK = {
 } as const;
 
 /** Values that the order knows; all others are seen as one of these. */
-export type Ordered =
-  | Exclude<Value, Kinded>
-  | Extract<
-      Kinded,
-      {
-        kind:
-          | 'double'
-          | 'bytes'
-          | 'ref'
-          | 'unresolved'
-          | 'time'
-          | 'date'
-          | 'lambda'
-          | 'pending'
-          | 'uuid';
-      }
-    >;
+export type Ordered = Exclude<Value, ObjectLike | SetValue | Action>;
 
 /** Documents, events, pages and sets as the objects they are ordered by, actions as strings. */
 export function orderedView(value: Value): Ordered {
@@ -63,18 +42,12 @@ export function orderedView(value: Value): Ordered {
   switch (value.kind) {
     case 'document':
       return documentForOrder(value);
-    case 'event':
-      return eventMembers(value);
-    case 'page':
-      return pageMembers(value);
-    case 'sourced':
-      return sourcedMembers(value);
     case 'set':
       return setForOrder(value);
     case 'action':
       return value.name;
     default:
-      return value;
+      return asObject(value);
   }
 }
 

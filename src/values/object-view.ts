@@ -55,22 +55,32 @@ export const sourcedMembers = (sourced: Sourced): ObjectValue =>
     ['sources', sourced.sources],
   ]);
 
+/** Values that are seen as objects and are none. */
+export type ObjectLike = Document | Event | Page | Sourced;
+
+/** What is like an object, as that object; all else as it is. */
+export function asObject<V extends Value>(value: V): ObjectValue | Exclude<V, ObjectLike> {
+  if (isKinded(value)) {
+    switch (value.kind) {
+      case 'document':
+        return documentMembers(value);
+      case 'event':
+        return eventMembers(value);
+      case 'page':
+        return pageMembers(value);
+      case 'sourced':
+        return sourcedMembers(value);
+      default:
+    }
+  }
+  // The switch has taken all of `ObjectLike`: of a type parameter nothing is known to be left out.
+  return value as Exclude<V, ObjectLike>;
+}
+
 /** What is seen as an object, as that object: objects themselves, documents, events, pages, values with their sources. */
 export function membersOf(value: Value): ObjectValue | undefined {
-  if (isObject(value)) return value;
-  if (!isKinded(value)) return undefined;
-  switch (value.kind) {
-    case 'document':
-      return documentMembers(value);
-    case 'event':
-      return eventMembers(value);
-    case 'page':
-      return pageMembers(value);
-    case 'sourced':
-      return sourcedMembers(value);
-    default:
-      return undefined;
-  }
+  const seen = asObject(value);
+  return isObject(seen) ? seen : undefined;
 }
 
 /** As rendered, and `class` and `collection`: what a document is ordered by. */
