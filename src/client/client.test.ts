@@ -201,6 +201,14 @@ test('paginate().map() and filter() make new helpers and leave the old ones alon
   await db.close();
 });
 
+test('subscribe() refuses what is no observer', async () => {
+  const client = (await open(repeat)).db.client();
+  for (const observer of [undefined, {}, () => undefined]) {
+    const subscribe = (): unknown => client.subscribe(q.Now(), observer as never);
+    expect(subscribe).toThrow('subscribe() takes {');
+  }
+});
+
 test('subscribe() tells each answer that differs, in order, until it is stopped', async () => {
   const messages: unknown[] = [];
   const { db, fake } = await open({ onMessage: (message) => messages.push(message) });

@@ -3,7 +3,7 @@ import { BUILDER_ROWS } from './builder-table.ts';
 import { q, wrap } from './builders.ts';
 import { decodeWire } from './decode.ts';
 import { encodeQuery } from './encode.ts';
-import { queryError, type BurrowError, type QueryError, type WireError } from './errors.ts';
+import { BurrowError, queryError, type QueryError, type WireError } from './errors.ts';
 import { pagesOf, type PageHelper } from './page-helper.ts';
 import type { Arg, Evaluated } from './types/arguments.ts';
 import type { DirectCalls } from './types/builders.ts';
@@ -96,6 +96,8 @@ class QueryClient {
   subscribe<T>(expression: Expr<T>, observer: Observer<T>): () => void;
   subscribe<A extends Arg>(expression: A, observer: Observer<Evaluated<A>>): () => void;
   subscribe(expression: Arg, observer: Observer<unknown>): () => void {
+    if (typeof (observer as Partial<typeof observer> | undefined)?.next !== 'function')
+      throw new BurrowError('subscribe() takes { next, error }.');
     return this.host.subscribe(this.secret(), encodeQuery(wrap(expression)), observer);
   }
 }

@@ -71,10 +71,7 @@ export async function openDatabase(name: string, options: DatabaseOptions = {}):
     audience === undefined || (typeof audience === 'string' && audience !== ''),
     'The option `audience` is a text that is not empty.',
   );
-  check(
-    typeof log === 'object',
-    'The option `log` is an object: { enabled: true, retentionDays, maxBytes }.',
-  );
+  check(typeof log === 'object', 'The option `log` is an object.');
   check(
     isWithin(retentionDays, 1, DAY_MAX),
     `The option \`log.retentionDays\` is an integer from 1 to ${DAY_MAX}.`,

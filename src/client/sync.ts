@@ -122,10 +122,10 @@ const NETWORK_CHANGES = ['online', 'offline'] as const;
 /** @throws BurrowError */
 export function checkSyncOptions(options: Partial<SyncOptions> | undefined): void {
   const { url, sets, login } = options ?? {};
-  const wrong = !/^https?:\/\/./.test(String(url))
-    ? '`url` is that of a hub: https://hub.example'
+  const wrong = !/^https?:/.test(String(url))
+    ? '`url` is that of a hub'
     : !Array.isArray(sets)
-      ? '`sets` is an array of what to keep here: [q.Documents(q.Collection(name))]'
+      ? '`sets` is an array'
       : login && (typeof login.password !== 'string' || typeof login.key !== 'string')
         ? '`login` is { user, password, key }'
         : undefined;
