@@ -118,9 +118,8 @@ async function openPostgres(
       application_name: 'burrow',
       keepAlive: true,
       keepAliveInitialDelayMillis: CONNECT_DEADLINE_MS,
-      // A server that is silent for so long is gone, whatever its socket says: the connection is given up as lost.
-      query_timeout: ANSWER_DEADLINE_MS,
     },
+    answerMs: ANSWER_DEADLINE_MS,
   });
   const writer = newWriter();
   const others = new OtherCommits({ database, tenant, writer });

@@ -20,6 +20,8 @@ export interface PgDatabaseOptions {
   readonly pool: PoolConfig;
   readonly isExclusive: boolean;
   readonly canListen: boolean;
+  /** A server that is silent for so long is gone, whatever its socket says: the connection is given up as lost. */
+  readonly answerMs?: number;
 }
 
 /**
@@ -101,7 +103,7 @@ export class PgDatabase implements SqlDatabase {
       timer.unref();
     };
     const start = (): void => {
-      const next = new Client({ ...this.options.pool, application_name: name });
+      const next = new Client(this.listenerConfig(name));
       client = next;
       next.on('error', ignore);
       next.on('notification', ({ payload = '' }) => onMessage(payload));
@@ -129,8 +131,15 @@ export class PgDatabase implements SqlDatabase {
     await this.pool.end();
   }
 
+  private listenerConfig(name: string): PoolConfig {
+    const { pool, answerMs } = this.options;
+    const named = { ...pool, application_name: name };
+    return answerMs === undefined ? named : { ...named, query_timeout: answerMs };
+  }
+
   private async setUp(client: PoolClient): Promise<void> {
-    const settled = await Promise.allSettled(SETTINGS.map((text) => client.query(text)));
+    const asked = SETTINGS.map((text) => client.query(text));
+    const settled = await this.inTime(client, Promise.allSettled(asked));
     this.roundTrips += 1;
     for (const each of settled) {
       if (each.status === 'fulfilled') continue;
@@ -145,33 +154,56 @@ export class PgDatabase implements SqlDatabase {
     statements: readonly Statement[],
   ): Promise<readonly SqlResult[]> {
     this.roundTrips += 1;
-    const { stream } = (client as unknown as { readonly connection: { readonly stream: Duplex } })
-      .connection;
+    const stream = streamOf(client);
     // Each statement is written by itself: held back, all of them are one packet, and the server wakes up once.
     stream.cork();
-    let answers: Promise<PromiseSettledResult<QueryArrayResult<(string | null)[]>>[]>;
+    let answers: Promise<Answer[]>;
     try {
-      answers = Promise.allSettled(
-        statements.map(({ name, text, values }) =>
-          client.query<(string | null)[], unknown[]>({
-            ...(name === '' ? {} : { name }),
-            text,
-            values: [...values],
-            rowMode: 'array',
-            types: AS_TEXT,
-          }),
-        ),
-      );
+      answers = Promise.all(statements.map((statement) => answerTo(client, statement)));
     } finally {
       stream.uncork();
     }
-    return (await answers).map((each, at) => {
-      if (each.status === 'rejected') throw failureOf(each.reason, at);
-      const { command, rowCount, rows } = each.value;
+    return (await this.inTime(client, answers)).map(({ result, reason }, at) => {
+      if (!result) throw failureOf(reason, at);
+      const { command, rowCount, rows } = result;
       return { command, count: rowCount ?? 0, rows };
     });
   }
+
+  /** One timer for all that was asked at once: those of `pg` are one for each statement. */
+  private async inTime<T>(client: PoolClient, answers: Promise<T>): Promise<T> {
+    const { answerMs } = this.options;
+    if (answerMs === undefined) return answers;
+    const late = setTimeout(() => streamOf(client).destroy(), answerMs);
+    try {
+      return await answers;
+    } finally {
+      clearTimeout(late);
+    }
+  }
 }
+
+const streamOf = (client: PoolClient): Duplex =>
+  (client as unknown as { readonly connection: { readonly stream: Duplex } }).connection.stream;
+
+type Answer =
+  | { readonly result: QueryArrayResult<(string | null)[]>; readonly reason?: undefined }
+  | { readonly result?: undefined; readonly reason: unknown };
+
+/** Not by the promise that `pg` makes: V8 takes its callback for one that lives for long, and keeps what was answered (`session.ts`). */
+const answerTo = (client: PoolClient, { name, text, values }: Statement): Promise<Answer> =>
+  new Promise((resolve) => {
+    client.query<(string | null)[], unknown[]>(
+      {
+        ...(name === '' ? {} : { name }),
+        text,
+        values: [...values],
+        rowMode: 'array',
+        types: AS_TEXT,
+      },
+      (reason: unknown, result) => resolve(reason ? { reason } : { result }),
+    );
+  });
 
 const ignore = (): void => undefined;
 

@@ -23,7 +23,8 @@ test('a back end that is frozen is given up, and another answers', async () => {
   const database = new PgDatabase({
     isExclusive: false,
     canListen: false,
-    pool: { connectionString: url, max: 4, query_timeout: ANSWER_MS },
+    pool: { connectionString: url, max: 4 },
+    answerMs: ANSWER_MS,
   });
   const store = await openTables(database, freshTenant());
   await increment(store);
