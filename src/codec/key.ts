@@ -22,6 +22,7 @@ import {
   readSafeInt64,
   readUint32,
   safeInt64,
+  sixteenBytes,
   uint32,
   type Cursor,
 } from './ordered-bytes.ts';
@@ -69,7 +70,7 @@ export const collectionPrefix = (database: DatabaseId, collection: CollectionId)
   asKey(uint32(database) + uint32(collection));
 
 export const documentKey = (database: DatabaseId, collection: CollectionId, id: bigint): Key =>
-  asKey(uint32(database) + uint32(collection) + int64(id));
+  asKey(sixteenBytes(database, collection, id));
 
 export const historyKey = (
   database: DatabaseId,
@@ -217,16 +218,14 @@ function readTuple(
   reverse: readonly boolean[],
   readLambda: ReadLambda | undefined,
 ): FoundTuple {
-  const values: Value[] = [];
+  // Most tuples have few values, and an array that grows from nothing takes 17 places at once.
+  // oxlint-disable-next-line unicorn/no-new-array -- `Array.from` makes no room, it fills
+  const values = new Array<Value>(valueCount);
   for (let index = 0; index < valueCount; index += 1) {
-    const component: Cursor = {
-      key: cursor.key,
-      at: cursor.at,
-      mask: reverse[index] === true ? 0xff : 0,
-    };
-    values.push(readValue(component, readLambda));
-    cursor.at = component.at;
+    cursor.mask = reverse[index] === true ? 0xff : 0;
+    values[index] = readValue(cursor, readLambda);
   }
+  cursor.mask = 0;
   const refAt = cursor.at;
   const id = readInt64(cursor);
   const ref = new Ref(database, readUint32(cursor), id);
@@ -243,9 +242,8 @@ export function tuplePrefix(entry: Key, reverse: readonly boolean[]): Key {
   while (!atEnd(cursor)) skipValue(cursor);
   readNumberTypes(cursor);
   for (const isReversed of reverse) {
-    const component: Cursor = { key: entry, at: cursor.at, mask: isReversed ? 0xff : 0 };
-    skipValue(component);
-    cursor.at = component.at;
+    cursor.mask = isReversed ? 0xff : 0;
+    skipValue(cursor);
   }
   return asKey(entry.slice(0, cursor.at));
 }

@@ -60,14 +60,19 @@ function pack(doubles: readonly number[]): string {
   return bytes.map((byte) => String.fromCharCode(byte)).join('');
 }
 
+/** No value is a Double that looks like an Integer: of most entries. */
+const NO_DOUBLES: readonly number[] = [0];
+
 /** The bytes that `encodeNumberTypes` wrote, unread. */
 export function readNumberTypes(cursor: Cursor): readonly number[] {
-  const bytes: number[] = [];
-  for (;;) {
-    const byte = readByte(cursor);
+  let byte = readByte(cursor);
+  if (byte === 0) return NO_DOUBLES;
+  const bytes = [byte];
+  while (byte >= MORE) {
+    byte = readByte(cursor);
     bytes.push(byte);
-    if (byte < MORE) return bytes;
   }
+  return bytes;
 }
 
 /** Decoded values, with Doubles where they were. */
@@ -75,7 +80,7 @@ export function restoreNumberTypes(
   values: readonly Value[],
   types: readonly number[],
 ): readonly Value[] {
-  if (types.length === 1 && types[0] === 0) return values;
+  if (types === NO_DOUBLES) return values;
   let seen = 0;
   const restore = (value: Value): Value => {
     if (isInteger(value)) {

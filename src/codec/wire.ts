@@ -175,12 +175,16 @@ const member = (name: string, rendered: string | undefined): string =>
 
 function renderDocument(document: Document, context: RenderContext, depth: number): string {
   const { ref, ts, text } = document;
-  let members = member('ref', renderRef(ref, context));
-  if (context.apiVersion === '2.0')
-    members += member('class', renderRef(collectionOf(ref), context));
-  members += member('ts', String(typeof ts === 'number' ? ts : context.pendingTs));
+  // Nothing is cut off at the end: of a text that is put together that would make all plain.
+  const inside = context.names.refToWire(ref);
+  let before = inside === undefined ? '{' : `{"ref":{"@ref":${inside}},`;
+  if (context.apiVersion === '2.0') {
+    const collection = renderRef(collectionOf(ref), context);
+    if (collection !== undefined) before += `"class":${collection},`;
+  }
+  const time = typeof ts === 'number' ? ts : context.pendingTs;
   const fields = text ?? renderMembers(document.fields, context, depth);
-  return fields === '' ? `{${members.slice(1)}}` : `{${members.slice(1)},${fields}}`;
+  return fields === '' ? `${before}"ts":${time}}` : `${before}"ts":${time},${fields}}`;
 }
 
 function renderPage(page: Page, context: RenderContext, depth: number): string {

@@ -234,7 +234,7 @@ export function documentExists(context: EngineContext, ref: Ref, time: ReadTime)
   if (!context.permissions.may({ action: 'read', ref })) return false;
   const live = liveVersion(context, ref, time);
   if (live) noteDocumentRead(context, live, time);
-  else context.meters.noteRead(`${time} ${keyOf(ref)}`, 0);
+  else context.meters.noteRead(readName(keyOf(ref), time), 0);
   return live !== undefined;
 }
 
@@ -247,8 +247,12 @@ export function noteDocumentRead(
   { row }: LiveVersion,
   time: ReadTime,
 ): void {
-  context.meters.noteRead(`${time} ${row.key}`, row.value.length);
+  context.meters.noteRead(readName(row.key, time), row.value.length);
 }
+
+/** A key alone is shorter than whatever else a read is called. */
+const readName = (key: Key, time: ReadTime): string =>
+  time === 'present' ? key : `${time} ${key}`;
 
 export const failDenied = (position: readonly (string | number)[]): never =>
   fail('permission denied', position, 'Insufficient privileges to perform the action.');
