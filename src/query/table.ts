@@ -86,26 +86,45 @@ function variantsOf(row: FunctionRow): (readonly (readonly [string, Parameter<un
   return variants;
 }
 
-function indexForms(rows: readonly FunctionRow[]): ReadonlyMap<string, FoundForm> {
-  const forms = new Map<string, FoundForm>();
-  const add = (keys: readonly string[], form: FoundForm): void => {
-    const name = nameOf(keys);
-    assert(!forms.has(name), () => `two forms have the keys ${keys.join(', ')}`);
-    forms.set(name, form);
-  };
-  for (const [basic, keys] of Object.entries(BASIC_FORMS)) add(keys, { basic: basic as BasicForm });
+/** By their keys: the basic ones, and those of rows that a query has named. */
+const FORMS = new Map<string, FoundForm>();
+
+function addForm(keys: readonly string[], form: FoundForm): void {
+  const name = nameOf(keys);
+  assert(!FORMS.has(name), () => `two forms have the keys ${keys.join(', ')}`);
+  FORMS.set(name, form);
+}
+
+for (const [basic, keys] of Object.entries(BASIC_FORMS))
+  addForm(keys, { basic: basic as BasicForm });
+
+/** Rows that no query has named, by their first key: an app uses few of them, and each start of a worker would pay for all. */
+const UNNAMED = new Map<string, FunctionRow[]>();
+
+for (const row of FUNCTION_ROWS) {
+  const namesakes = UNNAMED.get(row.name);
+  if (namesakes) namesakes.push(row);
+  else UNNAMED.set(row.name, [row]);
+}
+
+function addRowsNamed(name: string): void {
+  const rows = UNNAMED.get(name);
+  if (!rows) return;
+  UNNAMED.delete(name);
   for (const row of rows) {
     for (const parameters of variantsOf(row)) {
-      add(
+      addForm(
         parameters.map(([key]) => key),
         { row, parameters },
       );
     }
   }
-  return forms;
 }
 
-const FORMS = indexForms(FUNCTION_ROWS);
+function firstNamed(json: ReadonlyMap<string, unknown>, name: string): FoundForm | undefined {
+  for (const key of json.keys()) addRowsNamed(key);
+  return FORMS.get(name);
+}
 
 function onlyKey(json: ReadonlyMap<string, unknown>): string {
   for (const key of json.keys()) return key;
@@ -117,6 +136,7 @@ export function lookup(
   json: ReadonlyMap<string, unknown>,
   apiVersion: ApiVersion,
 ): FoundForm | undefined {
-  const form = FORMS.get(json.size === 1 ? onlyKey(json) : nameOf([...json.keys()]));
+  const name = json.size === 1 ? onlyKey(json) : nameOf([...json.keys()]);
+  const form = FORMS.get(name) ?? firstNamed(json, name);
   return form && 'row' in form && !isAtLeast(apiVersion, form.row.since) ? undefined : form;
 }
