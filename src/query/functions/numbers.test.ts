@@ -173,7 +173,12 @@ test('pow, hypot and exp give Doubles', () => {
   expect(shown({ pow: 10, exp: 400 })).toBe('"Infinity"');
   expect(shown({ hypot: 3, b: 4 })).toBe('5.0');
   expect(shown({ hypot: 3 })).toBe('4.242640687119285');
-  expect(shown({ hypot: 4e200, b: 0 })).toBe('4.0E200');
+  expect(shown({ hypot: 0.1, b: 0.2 })).toBe('0.22360679774997896');
+  expect(shown({ hypot: 123.456, b: -789.012 })).toBe('798.612121170221');
+  expect(shown({ hypot: 4e200, b: 3e200 })).toBe('4.9999999999999995E200');
+  expect(shown({ hypot: 3e-200, b: 4e-200 })).toBe('5.0E-200');
+  expect(shown({ hypot: 1e308, b: 1e308 })).toBe('1.4142135623730951E308');
+  expect(shown({ hypot: 0, b: -2.5 })).toBe('2.5');
   expect(shown({ round: { hypot: 1 } })).toBe('1.41');
   expect(shown({ exp: 0 })).toBe('1.0');
   expect(shown({ pow: 2, exp: 'x' })).toEqual([`${ARGUMENT}["exp"]`]);

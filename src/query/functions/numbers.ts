@@ -161,10 +161,36 @@ const hypot = define(
   ({ hypot: a, b = a }) => double(hypotenuse(toDouble(a), toDouble(b))),
 );
 
-/** As near as the root of the squares is, which `Math.hypot` of some hosts is not: it is for squares that no Double holds. */
-function hypotenuse(a: number, b: number): number {
-  const squares = a * a + b * b;
-  return squares > 1e-290 && squares < Infinity ? Math.sqrt(squares) : Math.hypot(a, b);
+/**
+ * The root of the sum of two squares as the original has it, off by less than one place: squares are made of parts whose products are exact.
+ * `Math.hypot` is off by more on some hosts.
+ */
+function hypotenuse(x: number, y: number): number {
+  const a = Math.max(Math.abs(x), Math.abs(y));
+  const b = Math.min(Math.abs(x), Math.abs(y));
+  if (!Number.isFinite(a)) return Math.hypot(x, y);
+  if (b <= a * 2 ** -60) return a + b;
+  if (a > 2 ** 500) return hypotenuse(a * 2 ** -600, b * 2 ** -600) * 2 ** 600;
+  if (b < 2 ** -500) return hypotenuse(a * 2 ** 600, b * 2 ** 600) * 2 ** -600;
+  const difference = a - b;
+  if (difference > b) {
+    const upper = upperPart(a);
+    return Math.sqrt(upper * upper - (b * -b - (a - upper) * (a + upper)));
+  }
+  const twice = a + a;
+  const upper = upperPart(twice);
+  const upperB = upperPart(b);
+  const rest = upper * (b - upperB) + (twice - upper) * b;
+  return Math.sqrt(upper * upperB - (difference * -difference - rest));
+}
+
+const bits = new DataView(new ArrayBuffer(8));
+
+/** With so few digits that the product of two has a place for each. */
+function upperPart(value: number): number {
+  bits.setFloat64(0, value);
+  bits.setUint32(4, 0);
+  return bits.getFloat64(0);
 }
 
 const exp = define('pure', { exp: param(number, 'Number') }, (args) =>
