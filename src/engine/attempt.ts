@@ -2,7 +2,8 @@
 import { renderValue } from '../codec/wire.ts';
 import { QueryFailure, Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { evaluate, type EvaluateOptions } from '../query/evaluate.ts';
+import { evaluate } from '../query/evaluate.ts';
+import type { EvaluateOptions } from '../query/evaluation.ts';
 import type { Node } from '../query/node.ts';
 import { isKind, type Micros } from '../values/value.ts';
 import type { EngineOptions, QueryRequest } from './api.ts';

@@ -11,7 +11,8 @@ import {
 } from '../values/arbitrary.ts';
 import { double, isKind, type Value } from '../values/value.ts';
 import { applyLambda } from './evaluate.ts';
-import { Frame, LambdaValue } from './lambda-value.ts';
+import { Frame } from './frame.ts';
+import { LambdaValue } from './lambda-value.ts';
 import { parseLambda, parseQuery } from './parse.ts';
 import { pureSession } from './testing/pure-session.ts';
 

@@ -7,34 +7,9 @@ import { membersOf } from '../values/object-view.ts';
 import { isArray } from '../values/value.ts';
 import type { Lambda, Value } from '../values/value.ts';
 import type { Effect } from './effect.ts';
+import { frameAbove, type Frame } from './frame.ts';
 import type { LambdaNode } from './node.ts';
 import type { ReadSession } from './session.ts';
-
-/** What one variable slot holds: a value, or the wait for one (then using it waits too). */
-export type Slot = Value | Suspended;
-
-/** Variables of one `let` or one application of a lambda. */
-export class Frame {
-  readonly slots: readonly Slot[];
-  readonly parent: Frame | undefined;
-  /** Lambdas and functions being applied around it. */
-  readonly depth: number;
-  constructor(slots: readonly Slot[], parent: Frame | undefined, depth: number) {
-    this.slots = slots;
-    this.parent = parent;
-    this.depth = depth;
-  }
-}
-
-export function frameAbove(frame: Frame, up: number): Frame {
-  let found = frame;
-  for (let left = up; left > 0; left -= 1) {
-    const { parent } = found;
-    assert(parent, () => 'a variable has no frame');
-    found = parent;
-  }
-  return found;
-}
 
 type NamesSession = Pick<ReadSession, 'names' | 'apiVersion' | 'pendingTs'>;
 
