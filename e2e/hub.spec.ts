@@ -21,6 +21,8 @@ function startHub(...args: string[]): Promise<string> {
     '0',
     '--data',
     'memory:',
+    '--query-timeout',
+    '30000',
     ...args,
   ];
   const env = { ...process.env, BURROW_ROOT_SECRET: SECRET };

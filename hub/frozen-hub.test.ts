@@ -79,7 +79,7 @@ const OR_BROKEN_OFF = new RegExp(`${REFUSED.source}|^no answer$`);
 
 test('a hub that is frozen in the middle of a commit holds the others up for a bounded time, and nothing is made twice', async () => {
   const { url } = await postgres();
-  const args = ['--postgres', url];
+  const args = ['--postgres', url, '--query-timeout', '5000'];
   const living = await open({ args });
   await makeCounter(living);
   const frozen = await open({ args, environment: { HUB_FAILPOINT: 'before-commit:stop' } });

@@ -30,7 +30,13 @@ async function open(
     rootSecret: SECRET,
     hashCost: 4,
     ...more,
-    limits: { ...DEFAULT_LIMITS, ratePerToken: 0, ratePerAddress: 0, ...limits },
+    limits: {
+      ...DEFAULT_LIMITS,
+      ratePerToken: 0,
+      ratePerAddress: 0,
+      queryTimeoutDefaultMs: 120_000,
+      ...limits,
+    },
   };
   const hub = await openHub(memoryGround(), settings, () => undefined);
   const server = await createHubServer({

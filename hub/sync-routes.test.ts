@@ -24,7 +24,13 @@ async function open(limits: Partial<HubLimits> = {}, heartbeatMs?: number) {
     ...DEFAULT_SETTINGS,
     rootSecret: SECRET,
     hashCost: 4,
-    limits: { ...DEFAULT_LIMITS, ratePerToken: 0, ratePerAddress: 0, ...limits },
+    limits: {
+      ...DEFAULT_LIMITS,
+      ratePerToken: 0,
+      ratePerAddress: 0,
+      queryTimeoutDefaultMs: 120_000,
+      ...limits,
+    },
   };
   const logger = createLogger('silent');
   const hub = await openHub(memoryGround(), settings, () => undefined);

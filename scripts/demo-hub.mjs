@@ -25,6 +25,8 @@ export async function startDemoHub({ data, port }) {
     `--port=${await freePort(port)}`,
     `--data=${data === 'memory:' ? data : join(data, 'hub')}`,
     '--query-log=off',
+    // Beside builds and tests a machine may be slow.
+    '--query-timeout=30000',
     '--log-level=error',
   ]);
   const ended = new Promise((resolve) => child.once('exit', resolve));

@@ -85,6 +85,10 @@ export async function startHub(): Promise<HubProcess> {
     '0',
     '--sockets-per-address',
     '1000',
+    '--query-timeout',
+    '120000',
+    '--query-timeout-max',
+    '120000',
   ];
   const env = { ...process.env, BURROW_ROOT_SECRET: ROOT_SECRET };
   const child = spawn(process.execPath, [...program, ...free], {

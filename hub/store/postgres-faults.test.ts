@@ -42,6 +42,15 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
+/** A promise, and the way to keep it. */
+function signal(): { readonly given: Promise<void>; readonly give: () => void } {
+  let give = (): void => undefined;
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give: () => give() };
+}
+
 const isWaiting = (client: Client) => async (): Promise<boolean> => {
   const { rows } = await client.query(
     "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%burrow_sequencers%'",
@@ -111,14 +120,13 @@ test('write() waits for a transaction that began before it: none overtakes (F34)
   await increment(one.store);
   const order: string[] = [];
   await withClient(async (client) => {
-    let letGo: (() => void) | undefined;
-    const held = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
+    const held = signal();
+    const begun = signal();
     const first = one.store
       .write(async (tx) => {
         const { rows } = await tx.fetch([COUNTER], []);
-        await held;
+        begun.give();
+        await held.given;
         tx.apply({
           puts: [
             { space: 'meta', row: { ...row('counter'), value: `${Number(rows[0]?.value) + 10}` } },
@@ -127,16 +135,10 @@ test('write() waits for a transaction that began before it: none overtakes (F34)
         });
       }, STRICT)
       .then(() => order.push('first'));
-    const second = until(
-      async () =>
-        (await client.query("SELECT 1 FROM pg_stat_activity WHERE state = 'idle in transaction'"))
-          .rows.length > 0,
-    )
-      .then(() => increment(other.store))
-      .then(() => order.push('second'));
+    const second = begun.given.then(() => increment(other.store)).then(() => order.push('second'));
     await until(isWaiting(client));
     expect(await counterOf(other.store)).toBe(1);
-    letGo?.();
+    held.give();
     await Promise.all([first, second]);
   });
   expect(order).toEqual(['first', 'second']);

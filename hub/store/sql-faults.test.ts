@@ -72,7 +72,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       const { documents, entries } = await everything(store);
       expect(documents.map(({ key }) => key)).toEqual(['a', `new${done}`]);
       expect(entries.map(({ entry }) => entry)).toEqual(['f', `g${done}`, 'n']);
-    }, 60_000);
+    });
 
     /** Looks at nothing first: where nobody else has the database it is one statement. */
     const create = (count: number): Promise<void> =>

@@ -65,7 +65,14 @@ export async function runBurrow({ args, nodeArgs = [], environment = {} }: Proce
   return { child, said: () => said, exited };
 }
 
-const UNLIMITED = ['--rate', '0', '--rate-address', '0', '--sockets-per-address', '1000'];
+/** Tests ask faster than people, and of machines that have much else to do. */
+const UNLIMITED = [
+  '--rate=0',
+  '--rate-address=0',
+  '--sockets-per-address=1000',
+  '--query-timeout=120000',
+  '--query-timeout-max=120000',
+];
 
 /** `burrow hub` on a free port; rejects when it ends before it listens. */
 export async function startHub(options: ProcessOptions): Promise<HubProcess> {

@@ -47,8 +47,14 @@ export function memoryGround(): HubGround {
   };
 }
 
-/** Tests ask faster than people. */
-const UNLIMITED = { ratePerToken: 0, ratePerAddress: 0, socketsPerAddress: 1000 };
+/** Tests ask faster than people, and of machines that have much else to do. */
+const UNLIMITED = {
+  ratePerToken: 0,
+  ratePerAddress: 0,
+  socketsPerAddress: 1000,
+  queryTimeoutDefaultMs: 120_000,
+  queryTimeoutMaxMs: 120_000,
+};
 
 export async function openTestHub(options: TestHubOptions = {}): Promise<TestHub> {
   const secret = 'burrow-root-of-a-test-hub-which-is-known';
