@@ -1,14 +1,30 @@
 import { playwright } from '@vitest/browser-playwright';
+import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { browserAlias, serviceWorkerBeside, workerFromSource } from './scripts/bundle.mjs';
 import { chromiumArgs, chromiumPath } from './scripts/chromium.mjs';
 
 /** Of what hangs only: a slow machine fails no test. How long something takes decides none. */
 const patience = {
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
   expect: { poll: { timeout: 60_000 } },
 };
+
+/** In CI properties try the same cases each time, so that a build that fails tells of the change. */
+const sameCases = (): Plugin => ({
+  name: 'burrow:same-cases',
+  enforce: 'pre',
+  transform: (code, id) =>
+    process.env['CI'] !== undefined &&
+    id.endsWith('.ts') &&
+    code.includes("import * as fc from 'fast-check'")
+      ? {
+          code: `${code}\n;fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 1 });`,
+          map: null,
+        }
+      : undefined,
+});
 
 const elsewhere = ['**/node_modules/**', '**/dist/**', 'demo-dist/**', 'e2e/**'];
 
@@ -16,6 +32,7 @@ export default defineConfig({
   test: {
     projects: [
       {
+        plugins: [sameCases()],
         test: {
           name: 'node',
           ...patience,
@@ -26,7 +43,7 @@ export default defineConfig({
       },
       {
         resolve: { alias: browserAlias },
-        plugins: [workerFromSource(), serviceWorkerBeside()],
+        plugins: [workerFromSource(), serviceWorkerBeside(), sameCases()],
         worker: { format: 'es', plugins: () => [workerFromSource()] },
         // Named here, or the first test that reaches one would reload the page under way.
         optimizeDeps: {
@@ -35,6 +52,7 @@ export default defineConfig({
             'bcryptjs',
             'comlink',
             'dexie',
+            'eventsource-parser',
             'fast-check',
             'faunadb',
             'fflate',

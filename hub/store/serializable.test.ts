@@ -4,6 +4,7 @@
  */
 import { Client } from 'pg';
 import { afterAll, expect, test } from 'vitest';
+import { seedOf } from '../../src/engine/testing/dice.ts';
 import { checkAppends, type Operation } from '../testing/history-checker.ts';
 import * as queries from '../testing/history-queries.ts';
 import { freshTenant, sharedPostgres } from '../testing/hub-stores.ts';
@@ -15,7 +16,7 @@ import {
 } from '../testing/register-checker.ts';
 
 const SECONDS = Number(process.env['BURROW_HISTORY_SECONDS'] ?? 6);
-const SEED = Number(process.env['BURROW_SEED'] ?? Date.now() % 1_000_000);
+const SEED = seedOf('BURROW_SEED');
 const CLIENTS = 8;
 const HOT_LISTS = 8;
 const LIST_LENGTH_MAX = 40;

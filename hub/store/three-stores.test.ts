@@ -3,7 +3,7 @@
  * BURROW_STORE_CASES sets how many (300), BURROW_SEED which.
  */
 import { expect, test } from 'vitest';
-import { Dice } from '../../src/engine/testing/dice.ts';
+import { Dice, seedOf } from '../../src/engine/testing/dice.ts';
 import { coll, EngineWorld, obj, ROOT } from '../../src/engine/testing/engine-world.ts';
 import { ModelQueries } from '../../src/engine/testing/model/maker.ts';
 import { QueryMaker } from '../../src/engine/testing/query-maker.ts';
@@ -14,7 +14,7 @@ import { freshTenant, sharedDatabases } from '../testing/hub-stores.ts';
 import { openTables } from './sql-tables.ts';
 
 const CASES = Number(process.env['BURROW_STORE_CASES'] ?? 300);
-const SEED = Number(process.env['BURROW_SEED'] ?? Date.now() % 1_000_000_000);
+const SEED = seedOf('BURROW_SEED');
 const QUERIES_PER_WORLD = 50;
 
 const INDEXES = [

@@ -6,7 +6,7 @@ import { createMemoryStore } from '../store/memory.ts';
 import { SPACES, type Store } from '../store/port.ts';
 import type { Key } from '../codec/key.ts';
 import type { Engine } from './port.ts';
-import { Dice } from './testing/dice.ts';
+import { Dice, seedOf } from './testing/dice.ts';
 import { coll, obj, type Query } from './testing/engine-world.ts';
 import { askText, createTestEngine } from './testing/fuzz-world.ts';
 import { ModelQueries } from './testing/model/maker.ts';
@@ -14,7 +14,7 @@ import { outcome } from './testing/outcomes.ts';
 import { form, textOf, type Part } from './testing/query-text.ts';
 
 const CASES = Number(process.env['BURROW_LAW_CASES'] ?? 300);
-const SEED = Number(process.env['BURROW_LAW_SEED'] ?? Date.now() % 1_000_000_000);
+const SEED = seedOf('BURROW_LAW_SEED');
 
 const INDEXES = [
   { name: 'i0', collection: 'c', terms: ['a'], values: [], unique: false },

@@ -4,12 +4,12 @@ import { QueryFailure } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { parseLongQuery, parseQuery } from '../query/parse.ts';
 import { longQueryReader } from './long-queries.ts';
-import { Dice } from './testing/dice.ts';
+import { Dice, seedOf } from './testing/dice.ts';
 import { askText, createTestEngine, openFuzzWorld } from './testing/fuzz-world.ts';
 import { QueryMaker } from './testing/query-maker.ts';
 import { textOf } from './testing/query-text.ts';
 
-const SEED = Number(process.env['BURROW_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
+const SEED = seedOf('BURROW_FUZZ_SEED');
 
 /** Trees hold functions, which `inspect` shows by their names. */
 const shape = (tree: unknown): string => inspect(tree, { depth: Infinity, maxArrayLength: null });

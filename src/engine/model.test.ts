@@ -1,9 +1,10 @@
 /** Q1: the engine answers what a slow and obvious model of it answers: value, code and position. */
 import { expect, test } from 'vitest';
+import { seedOf } from './testing/dice.ts';
 import { play } from './testing/model/play.ts';
 
 const CASES = Number(process.env['BURROW_MODEL_CASES'] ?? 4000);
-const SEED = Number(process.env['BURROW_MODEL_SEED'] ?? Date.now() % 1_000_000_000);
+const SEED = seedOf('BURROW_MODEL_SEED');
 
 test(`the engine answers as the model does (${CASES} cases, BURROW_MODEL_SEED=${SEED})`, async () => {
   const { difference, ...tally } = await play(CASES, SEED);

@@ -9,6 +9,7 @@ export interface Explosion {
   readonly name: string;
   readonly answer: Outcome;
   readonly alive: Outcome;
+  /** Of a processor. */
   readonly tookMs: number;
 }
 
@@ -16,9 +17,9 @@ async function explode(name: string, query: Query): Promise<Explosion> {
   const engine = createTestEngine();
   await outcome(engine, { create_collection: obj({ name: 'c' }) });
   await outcome(engine, { create: { collection: 'c' } });
-  const started = performance.now();
+  const started = process.cpuUsage();
   const answer = await outcome(engine, query);
-  const tookMs = Math.round(performance.now() - started);
+  const tookMs = Math.round(process.cpuUsage(started).user / 1000);
   return { name, answer, alive: await outcome(engine, { add: [1, 1] }), tookMs };
 }
 

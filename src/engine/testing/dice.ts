@@ -34,3 +34,9 @@ export class Dice {
     return Array.from({ length: this.below(max + 1) }, make);
   }
 }
+
+/** The one that is asked for. Without: in CI always the same, for a build that fails is to tell of the change; else one that nobody has tried. */
+export const seedOf = (variable: string): number =>
+  Number(
+    process.env[variable] ?? (process.env['CI'] === undefined ? Date.now() % 1_000_000_000 : 1),
+  );
