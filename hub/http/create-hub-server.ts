@@ -75,14 +75,10 @@ async function openApp(
         reply.raw.destroy();
       });
     };
-  app.get(
-    '/health',
-    to((request, response) => surface.serveHealth(request, response)),
-  );
-  app.get(
-    '/metrics',
-    to((request, response) => surface.serveMetrics(request, response)),
-  );
+  const serveHealth = to((request, response) => surface.serveHealth(request, response));
+  const serveMetrics = to((request, response) => surface.serveMetrics(request, response));
+  app.route({ method: READS, url: '/health', handler: serveHealth });
+  app.route({ method: READS, url: '/metrics', handler: serveMetrics });
   for (const route of routes) {
     const serve = to((request, response) => surface.serve(request, response, route));
     app.all(`${route.prefix}*`, serve);
@@ -109,4 +105,5 @@ async function openApp(
   return { app, acceptor };
 }
 
+const READS = ['GET', 'HEAD'];
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];

@@ -1,5 +1,6 @@
 /** Who may come in: what is refused before a body is read. Each check returns the answer of who may not. */
 import { Refusal } from '../../src/errors.ts';
+import { secretOf } from '../../src/http/authorization.ts';
 import { isForeign } from '../../src/http/cors.ts';
 import type { HttpHost, HttpResponse } from '../../src/http/message.ts';
 import type { Admission } from './admission.ts';
@@ -68,8 +69,7 @@ export class Doorkeeper {
   async checkAdmin({ request }: Exchange): Promise<HttpResponse | undefined> {
     if (this.settings.metrics === 'open') return undefined;
     const { http } = this.parts;
-    const header = request.headers['authorization'] ?? '';
-    const secret = /^Bearer\s+(\S+)$/.exec(header)?.[1];
+    const secret = secretOf(request.headers['authorization']);
     const found = secret === undefined ? undefined : await http.engine.authenticate(secret);
     if (found?.role === 'admin' && found.database.length === 0) return undefined;
     return refusalAnswer(request, new Refusal('unauthorized', 'Unauthorized'), http);

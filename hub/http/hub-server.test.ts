@@ -101,6 +101,18 @@ test('health, ping and metrics: the first two need no secret', async () => {
   expect(await metrics.text()).toContain('burrow_http_requests_total{route="health",status="200"}');
 });
 
+test('health and metrics answer HEAD, and metrics a secret as the name of a user', async () => {
+  const { url, secret } = await open();
+  const head = await fetch(`${url}/health`, { method: 'HEAD' });
+  expect([head.status, await head.text()]).toEqual([200, '']);
+  const authorization = `Basic ${btoa(`${secret}:`)}`;
+  for (const method of ['GET', 'HEAD']) {
+    const metrics = await fetch(`${url}/metrics`, { method, headers: { authorization } });
+    expect(metrics.status).toBe(200);
+    expect(metrics.headers.get('content-type')).toContain('text/plain');
+  }
+});
+
 test('a path that is nowhere is 404, a method that is not is 405', async () => {
   const { url, secret } = await open();
   const headers = { authorization: `Bearer ${secret}` };
