@@ -5,6 +5,7 @@ import type { Store } from '../../store/port.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { derivedIds } from '../digest.ts';
 import { createSyncHub } from './sync-hub.ts';
+import { ids, THINGS } from './testing/things.ts';
 import { accepted, HubWorld, sha256, wire, type Device } from './testing/hub-world.ts';
 
 const item = (n: number) => create(doc('things', n), { n });
@@ -274,6 +275,28 @@ test('F20 S10 what the store could not keep is not judged, and is judged when it
   expect(second.lastSeq).toBe(10);
   expect(second.verdicts[0]).toEqual(first.verdicts[0]);
   expect(await count(world)).toBe(10);
+});
+
+test('S9 the verdict on a write that another copy has brought before is a commit of its own, later than the last', async () => {
+  const { world, device } = await open();
+  const write = device.item({ query: item(1), ids: ['77'] });
+  const first = await device.push(write);
+  const watcher = await world.device();
+  watcher.sets = [{ id: 'all', query: JSON.stringify(THINGS), loaded: 'nothing' }];
+  await watcher.pull();
+  world.tick();
+  await world.ask(item(2));
+  const commits: [number, number][] = [];
+  world.engine.onCommit(({ previous, ts }) => commits.push([previous, ts]));
+  const copy = await world.device();
+  const { verdicts } = await copy.push(
+    copy.item({ query: item(1), now: write.now, ids: ['77'] }),
+    copy.item({ query: item(3) }),
+  );
+  expect(verdicts.map(({ ts }) => ts === first.verdicts[0]?.ts)).toEqual([true, false]);
+  for (const [previous, ts] of commits) expect(ts).toBeGreaterThan(previous);
+  await watcher.pull();
+  expect(ids(watcher)).toEqual([1, 2, 3]);
 });
 
 test('F21 a commit that arrived though the hub heard nothing of it is not made again', async () => {

@@ -83,9 +83,14 @@ export function attemptWrite(
     const judged = before ? judgedBefore(before, offer) : judge(offer, timed, input, host);
     writeJudged(writer, offer, record, now, judged);
     if (!before) writer.put('sync', madeRow(made, offer.owner, judged.verdict));
-    return { value: judged.verdict, ts: judged.verdict.ts, keep: true };
+    const ts = before ? after(plan, input) : judged.verdict.ts;
+    return { value: judged.verdict, ts, keep: true };
   };
 }
+
+/** A commit is later than the one before it. */
+const after = ({ started }: QueryPlan, { head }: AttemptInput): Micros =>
+  Math.max(started, head) + 1;
 
 /** Its number is not part of what it is. */
 const contentKey = ({ item, database }: Offer, { sha256 }: PushHost) =>
@@ -156,7 +161,7 @@ const NO_EFFECTS: WriteSet = { puts: [], deletes: [] };
 
 function judge(offer: Offer, plan: QueryPlan, input: AttemptInput, host: PushHost): Judged {
   const own = new Overlay(input.writer);
-  const judgedAt = Math.max(plan.started, input.head) + 1;
+  const judgedAt = after(plan, input);
   try {
     const run = host.transactions.run(plan, { ...input, writer: own });
     requireOwner(offer, run.value.caller);
