@@ -60,7 +60,10 @@ export function requestRange(
   const few = range.limit <= ENTRIES_BY_ROWS_MAX && (!range.reverse || canReverse(index));
   if (!range.rows && !few) return walked(index.openKeyCursor(...span(range)));
   if (range.reverse && !canReverse(index)) return walked(index.openCursor(...span(range)));
-  onResult(all(index, range), (found) => take(entriesOfRows(found, range), false));
+  // Of unique values nearly always nothing comes.
+  onResult(all(index, range), (found) =>
+    take(found.length === 0 ? NO_ENTRIES : entriesOfRows(found, range), false),
+  );
 }
 
 /** Whether whole rows are read for it, be they asked for or not. */
@@ -92,6 +95,8 @@ function requestKeys(
     );
   }
 }
+
+const NO_ENTRIES: readonly Entry[] = [];
 
 const entryOf = (key: Key, row: Row | undefined): Entry => ({ entry: key, key, row });
 
