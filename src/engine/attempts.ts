@@ -14,8 +14,11 @@ export interface AttemptInput {
   /** Last commit before this attempt. */
   readonly head: Micros;
   readonly answers: HostAnswers;
-  /** It is a query: what it reads is bounded. The jobs of the engine bound their own steps. */
-  readonly boundReads: () => void;
+  /**
+   * Runs a query: what it reads is bounded. The jobs of the engine bound their own steps.
+   * @throws Refusal `limit_exceeded`, and what the query throws
+   */
+  readonly bounded: <T>(query: () => T) => T;
 }
 export type Announced = Pick<CommitNotice, 'rows' | 'entries'>;
 
@@ -46,12 +49,10 @@ export function tryAttempt(attempt: Attempt<unknown>, input: AttemptInput, run: 
   const ended = () => ({ presumed: run.presumptions, readSet: run.readSet() });
   try {
     const result = attempt(input);
-    // Whatever was made of the refusal on the way: a predicate that failed for it has decided nothing.
-    if (run.refusal) return { state: 'failed', reason: run.refusal, ...ended() };
     return { state: 'done', ...result, ...ended() };
   } catch (thrown) {
     if (thrown instanceof Suspended) return { state: 'suspended', needs: thrown.needs, ...ended() };
-    return { state: 'failed', reason: run.refusal ?? thrown, ...ended() };
+    return { state: 'failed', reason: thrown, ...ended() };
   }
 }
 
@@ -115,8 +116,8 @@ export function evaluateGroup(jobs: readonly Job[], run: Run, head: Micros): Gro
   run.beginGroup();
   for (const job of jobs) {
     const own = isAlone ? shared : new Overlay(shared);
-    const boundReads = (): void => run.boundReads();
-    const input = { writer: own, head: ts, answers: job.answers, boundReads };
+    const bounded: AttemptInput['bounded'] = (query) => run.bounded(query);
+    const input = { writer: own, head: ts, answers: job.answers, bounded };
     const outcome = tryAttempt(job.attempt, input, run);
     addTo(needs, storeNeeds(outcome));
     addTo(presumed, outcome.presumed);

@@ -51,7 +51,7 @@ export function createEngine(options: EngineOptions): Engine {
       inputs: new RecordedInputs(moreIds, options, { address: request.address, ids }),
       ...more,
     }),
-    run: (plan, input) => attemptQuery(plan, input, options),
+    run: (plan, input) => input.bounded(() => attemptQuery(plan, input, options)),
     answer: ({ request, started }, run) => answerOf(request, run, options.clock() - started),
     refused: ({ request, started }, reason) =>
       refusedAnswer(request, reason, started, options.clock()),
@@ -80,7 +80,6 @@ export function createEngine(options: EngineOptions): Engine {
     const looked: RowAddress[] = [];
     const attempt = (input: AttemptInput): AttemptResult<Attempted> => {
       looked.length = 0;
-      input.boundReads();
       const writer = view?.over(input.writer, looked) ?? input.writer;
       if (writer !== input.writer && mayWrite(plan)) throw new Refusal('forbidden', READ_ONLY);
       return transactions.run(plan, { ...input, writer });

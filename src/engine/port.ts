@@ -22,7 +22,7 @@ export interface Transactions {
       readonly moreIds?: (index: number) => bigint;
     },
   ): QueryPlan;
-  /** One run. @throws Suspended, Refusal */
+  /** One run; what it reads is bounded, whatever else the attempt reads. @throws Suspended, Refusal */
   run(plan: QueryPlan, input: AttemptInput): AttemptResult<Attempted>;
   answer(plan: QueryPlan, run: Transacted<Attempted>): QueryAnswer;
   /** The answer to what a run threw; what is no refusal is thrown again. */

@@ -12,7 +12,7 @@ import { planOf, Run, type FetchPlan, type StoreNeed } from '../store/run.ts';
 import type { Micros } from '../values/value.ts';
 import type { CommitNotice, EngineOptions, ReadSet } from './api.ts';
 import { evaluateGroup, hostNeeds, storeNeeds, tryAttempt, valueOf } from './attempts.ts';
-import type { Attempt, Group, Job, Outcome, WriteLimits } from './attempts.ts';
+import type { Attempt, AttemptInput, Group, Job, Outcome, WriteLimits } from './attempts.ts';
 import { HostAnswers } from './host-answers.ts';
 import { HostWork } from './host-work.ts';
 import { changeRows } from './change-log.ts';
@@ -361,11 +361,11 @@ const contended = (): Refusal =>
 /** Another commit came first, or what was presumed absent is there. */
 class InVain extends Error {}
 
-const inputOf = (run: Run, head: Micros, answers: HostAnswers) => ({
+const inputOf = (run: Run, head: Micros, answers: HostAnswers): AttemptInput => ({
   writer: new Overlay(run),
   head,
   answers,
-  boundReads: () => run.boundReads(),
+  bounded: (query) => run.bounded(query),
 });
 
 /** What the store must be asked before the outcome can be believed. */

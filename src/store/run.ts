@@ -105,19 +105,14 @@ export class Run implements Reader {
     this.readBefore = 0;
   }
 
-  /** What the present attempt reads may not take more than `LIMITS.readBytes`. */
-  boundReads(): void {
-    this.reads.bytesMax = LIMITS.readBytes;
+  /** What the query reads may not take more than `LIMITS.readBytes`: else it is refused, whatever it makes of that. @throws Refusal */
+  bounded<T>(query: () => T): T {
+    return this.reads.bounded(query);
   }
 
   /** Whether the attempts of a group have read as much as one may. */
   get isFull(): boolean {
     return this.readBefore + this.reads.bytes > LIMITS.readBytes;
-  }
-
-  /** Why the present attempt may not go on, whatever it makes of that. */
-  get refusal(): Refusal | undefined {
-    return this.reads.refusal;
   }
 
   /** What must turn out to be absent for the outcome of the present attempt to hold. */
@@ -159,7 +154,7 @@ export class Run implements Reader {
     if (found) return found.entries;
     // More than may be read: then the rest of it does not matter.
     const begun = this.begun.get(rangeName(range));
-    if (begun) this.reads.requireRoomFor(countedBytes(range, begun.entries));
+    if (begun) this.reads.query?.requireRoomFor(countedBytes(range, begun.entries));
     throw new Suspended([{ kind: 'range', range }]);
   }
 
@@ -309,22 +304,19 @@ export class Run implements Reader {
   }
 }
 
-/** What one attempt has read: each thing counts once, however often it is read. */
+type Held = Pick<Run, 'peek' | 'known'>;
+
+/** What one attempt has read. */
 class Reads implements ReadSet {
   readonly rows: RowAddress[] = [];
   readonly ranges: Range[] = [];
-  refusal: Refusal | undefined = undefined;
-  bytesMax = Infinity;
-  /** Too high while things read twice were not looked for. */
   bytes = 0;
-  private readonly run: Pick<Run, 'peek' | 'known'>;
-  private exact = 0;
-  private readonly counted = new Set<string>();
-  private rowsCounted = 0;
-  private rangesCounted = 0;
+  /** Of the query that runs. */
+  query: QueryReads | undefined = undefined;
+  private readonly held: Held;
 
-  constructor(run: Pick<Run, 'peek' | 'known'>) {
-    this.run = run;
+  constructor(held: Held) {
+    this.held = held;
   }
 
   addRow(address: RowAddress, row: Row | null | undefined): void {
@@ -337,21 +329,64 @@ class Reads implements ReadSet {
     if (held) this.add(held.bytes);
   }
 
+  /** @throws Refusal */
+  bounded<T>(query: () => T): T {
+    const reads = new QueryReads(this, this.held);
+    this.query = reads;
+    try {
+      const value = query();
+      if (reads.refusal) throw reads.refusal;
+      return value;
+    } catch (thrown) {
+      throw thrown instanceof Suspended ? thrown : (reads.refusal ?? thrown);
+    } finally {
+      this.query = undefined;
+      this.bytes += reads.bytes;
+    }
+  }
+
   private add(bytes: number): void {
+    if (this.query) this.query.add(bytes);
+    else this.bytes += bytes;
+  }
+}
+
+/** What one query has read, of all that its attempt reads: each thing counts once, however often it is read. */
+class QueryReads {
+  /** Why it may not go on: a predicate that failed for it has decided nothing. */
+  refusal: Refusal | undefined = undefined;
+  /** Too high while things read twice were not looked for. */
+  bytes = 0;
+  private readonly reads: ReadSet;
+  private readonly held: Held;
+  private exact = 0;
+  private readonly counted = new Set<string>();
+  private rowsCounted: number;
+  private rangesCounted: number;
+
+  constructor(reads: ReadSet, held: Held) {
+    this.reads = reads;
+    this.held = held;
+    this.rowsCounted = reads.rows.length;
+    this.rangesCounted = reads.ranges.length;
+  }
+
+  add(bytes: number): void {
     this.bytes += bytes;
-    if (this.bytes > this.bytesMax) this.requireRoom();
+    if (this.bytes > LIMITS.readBytes) this.requireRoom();
   }
 
   private requireRoom(): void {
-    for (; this.rowsCounted < this.rows.length; this.rowsCounted += 1) {
-      const address = this.rows[this.rowsCounted];
+    const { rows, ranges } = this.reads;
+    for (; this.rowsCounted < rows.length; this.rowsCounted += 1) {
+      const address = rows[this.rowsCounted];
       const row =
-        address && this.isFirst(rowName(address.space, address.key)) && this.run.peek(address);
+        address && this.isFirst(rowName(address.space, address.key)) && this.held.peek(address);
       if (row) this.exact += rowBytes(row);
     }
-    for (; this.rangesCounted < this.ranges.length; this.rangesCounted += 1) {
-      const range = this.ranges[this.rangesCounted];
-      const held = range && this.isFirst(rangeName(range)) && this.run.known(range);
+    for (; this.rangesCounted < ranges.length; this.rangesCounted += 1) {
+      const range = ranges[this.rangesCounted];
+      const held = range && this.isFirst(rangeName(range)) && this.held.known(range);
       if (held) this.exact += held.bytes;
     }
     this.bytes = this.exact;
@@ -359,10 +394,10 @@ class Reads implements ReadSet {
   }
 
   requireRoomFor(bytes: number): void {
-    if (bytes <= this.bytesMax) return;
+    if (bytes <= LIMITS.readBytes) return;
     this.refusal ??= new Refusal(
       'limit_exceeded',
-      `The query reads more than ${this.bytesMax} bytes of documents and index entries.`,
+      `The query reads more than ${LIMITS.readBytes} bytes of documents and index entries.`,
     );
     throw this.refusal;
   }

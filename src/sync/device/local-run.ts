@@ -73,7 +73,7 @@ export const NO_EFFECTS: WriteSet = { puts: [], deletes: [] };
 /** A query that looked at more than this is run again whatever changes. */
 const READS_MAX = 64;
 
-function readsOf({ rows, ranges }: Seen): Reads | 'all' {
+export function readsOf({ rows, ranges }: Seen): Reads | 'all' {
   const own = rows.filter(({ space }) => isEntrySpace(space));
   if (own.length + ranges.length > READS_MAX) return 'all';
   return { rows: own, ranges };

@@ -2,11 +2,19 @@
 import type { Transactions } from '../../engine/port.ts';
 import type { QueryPlan } from '../../engine/attempt.ts';
 import type { Announced, AttemptInput } from '../../engine/attempts.ts';
+import { Refusal } from '../../errors.ts';
 import { Overlay } from '../../store/overlay.ts';
 import type { Reader, Writer } from '../../store/reader.ts';
 import type { ReplicaState } from './api.ts';
 import type { Touched } from './confirmed.ts';
-import { announcementOf, digestOfRun, isHubOnly, NO_EFFECTS, runLocally } from './local-run.ts';
+import {
+  announcementOf,
+  digestOfRun,
+  isHubOnly,
+  NO_EFFECTS,
+  readsOf,
+  runLocally,
+} from './local-run.ts';
 import { outboxRow, outboxRowsIn, readOutboxRow, type OutboxRecord } from './rows.ts';
 import { seeing, type Seen } from './view.ts';
 
@@ -105,9 +113,18 @@ function ranAgain(
     };
   } catch (thrown) {
     if (isHubOnly(thrown)) return { ...record, effects: NO_EFFECTS, reads: 'all' };
+    // It keeps its place: neither what came nor those behind it wait for it, and the hub's word is awaited.
+    if (thrown instanceof Refusal) return { ...failedHere(record), reads: readsOf(seen) };
     throw thrown;
   }
 }
+
+const failedHere = (record: OutboxRecord): OutboxRecord => ({
+  ...record,
+  item: { ...record.item, digest: undefined },
+  effects: NO_EFFECTS,
+  predicted: 'refused',
+});
 
 /** What a write did, or will not have done: whatever looked at it is to look again. */
 export function noteEffects(writer: Writer, { effects }: OutboxRecord, touched: Touched): void {
