@@ -1,4 +1,5 @@
 /** Attempts: synchronous evaluations over a run of facts, alone or one over the other. */
+import { assert } from '../errors.ts';
 import { Overlay } from '../store/overlay.ts';
 import type { WriteSet } from '../store/port.ts';
 import { Suspended, type Need, type Writer } from '../store/reader.ts';
@@ -123,7 +124,11 @@ export function evaluateGroup(jobs: readonly Job[], run: Run, head: Micros): Gro
     addTo(presumed, outcome.presumed);
     const wrote = outcome.state === 'done' && outcome.keep && !own.isEmpty;
     members.push({ job, outcome, committed: wrote ? outcome.ts : undefined });
-    if (wrote) ts = outcome.ts;
+    if (wrote) {
+      const last = ts;
+      assert(outcome.ts > last, () => `a commit at ${outcome.ts} follows one at ${last}`);
+      ts = outcome.ts;
+    }
     if (isAlone) {
       if (!wrote) shared.clear();
     } else if (wrote) shared.absorb(own.writes());
