@@ -13,6 +13,9 @@ import { startServer } from './servers.mjs';
 
 const ALL = ['burrow', 'burrow-strict', 'pouchdb', 'rxdb'];
 
+/** What a live query of a room shows. */
+const SHOWN_MAX = 64;
+
 export function readArguments() {
   const { values } = parseArgs({
     options: {
@@ -27,11 +30,15 @@ export function readArguments() {
     allowNegative: true,
   });
   const { quick } = values;
+  const warm = quick ? 3 : 10;
+  const writes = Number(values.writes ?? (quick ? 10 : 25));
+  if (warm + writes > SHOWN_MAX)
+    throw new Error(`At most ${SHOWN_MAX - warm} writes are shown in one round.`);
   return {
     contenders: values.only?.split(',') ?? ALL,
     rounds: Number(values.rounds ?? (quick ? 1 : 4)),
-    warm: quick ? 3 : 10,
-    writes: Number(values.writes ?? (quick ? 10 : 25)),
+    warm,
+    writes,
     queued: quick ? 200 : 1000,
     pending: quick ? 50 : 200,
     incoming: quick ? 200 : 1000,
