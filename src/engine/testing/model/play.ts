@@ -3,8 +3,9 @@ import { parseJson, stringifyJson } from '../../../codec/json.ts';
 import { Dice } from '../dice.ts';
 import { coll, EngineWorld, obj, ROOT } from '../engine-world.ts';
 import { textOf, type Part } from '../query-text.ts';
+import { Fault } from './casts.ts';
 import { Database, type IndexFields } from './database.ts';
-import { Fault, Model } from './evaluate.ts';
+import { Model } from './evaluate.ts';
 import { ModelQueries } from './maker.ts';
 import { render, Silent } from './values.ts';
 
