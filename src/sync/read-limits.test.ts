@@ -1,5 +1,6 @@
 /** What one write may read: the same at the hub and on a device, whatever stands before and behind it. Here it is little. */
 import { expect, test, vi } from 'vitest';
+import type * as Limits from '../limits.ts';
 import { coll, create, doc, obj } from '../engine/testing/engine-world.ts';
 import { HubWorld } from './hub/testing/hub-world.ts';
 import { everything } from './testing/device-world.ts';
@@ -8,7 +9,7 @@ import { createNote, firstNote, notes, notesPage, noteWorlds } from './testing/n
 const READ_BYTES = 64 * 1024;
 
 vi.mock('../limits.ts', async (original) => {
-  const limits = await original<typeof import('../limits.ts')>();
+  const limits = await original<typeof Limits>();
   return { ...limits, LIMITS: { ...limits.LIMITS, readBytes: 64 * 1024 } };
 });
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SYNC_LIMITS } from '../../limits.ts';
 import type { Poke, Pulled } from '../protocol.ts';
 import { ADMIN, DeviceWorld } from '../testing/device-world.ts';
+import type { Replica } from './api.ts';
 import type { Signal } from './signal.ts';
 import type { SyncProgress, SyncState } from './syncer-options.ts';
 import { Syncer } from './syncer.ts';
@@ -101,14 +102,18 @@ class FakeHub implements Transport {
 
 const closers: (() => Promise<void>)[] = [];
 
-async function start() {
+/** A syncer that has begun. @param takeFence how the store does so; as it does when nothing is given */
+async function begin(takeFence?: (work: () => Promise<number>) => Promise<number>) {
   const world = new DeviceWorld();
   const hub = new FakeHub();
   await world.replica.adopt('hub', ADMIN, 'e', DEVICE);
   const states: SyncState[] = [];
   const progress: SyncProgress[] = [];
+  const faults: unknown[] = [];
+  const replica: Replica = Object.create(world.replica) as Replica;
+  if (takeFence) replica.takeFence = () => takeFence(() => world.replica.takeFence());
   const syncer = new Syncer({
-    replica: world.replica,
+    replica,
     transport: hub,
     clock: () => Date.now() * 1000,
     wallClock: () => Date.now(),
@@ -120,14 +125,20 @@ async function start() {
       onProgress: (each) => progress.push(each),
       onRound: () => undefined,
       onSuperseded: () => undefined,
-      onFault: () => undefined,
+      onFault: (reason) => faults.push(reason),
     },
   });
   syncer.start();
   closers.push(() => syncer.stop());
-  await until(() => expect(syncer.state).toBe('live'));
-  hub.asked.length = 0;
-  return { world, hub, syncer, states, progress };
+  return { world, hub, syncer, states, progress, faults };
+}
+
+/** A syncer that is live, and of which the hub knows all. */
+async function start() {
+  const begun = await begin();
+  await until(() => expect(begun.syncer.state).toBe('live'));
+  begun.hub.asked.length = 0;
+  return begun;
 }
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
@@ -270,4 +281,36 @@ test('a copy that has forgotten what it did hears of all its writes before it go
   await vi.waitFor(() => expect(states.at(-1)).toBe('live'));
   expect(hub.pushedBy).toEqual(Array<string>(6).fill(DEVICE));
   expect((await world.replica.state())?.device).not.toBe(DEVICE);
+});
+
+const broken = new Error('the store is busy');
+
+test('a store that fails at first is asked for the fence again, later each time, and nothing is sent before', async () => {
+  const triedAt: number[] = [];
+  const { hub, syncer, world, faults } = await begin((work) => {
+    triedAt.push(Date.now());
+    return triedAt.length < 3 ? Promise.reject(broken) : work();
+  });
+  await until(() => expect(triedAt).toHaveLength(2));
+  // Nobody's hurry makes the store well.
+  syncer.kick();
+  await pass(1);
+  expect(triedAt).toHaveLength(2);
+  expect(hub.asked).toEqual([]);
+  await until(() => expect(syncer.state).toBe('live'));
+  const [first = 0, second = 0, third = 0] = triedAt;
+  expect([second - first, third - second]).toEqual([750, 1500]);
+  expect(triedAt).toHaveLength(3);
+  expect(faults).toEqual([broken, broken]);
+  expect((await world.replica.state())?.fence).toBe(1);
+});
+
+test('who is stopped before the store gives a fence ends at once, and takes none', async () => {
+  const { hub, syncer, world, faults } = await begin(() => Promise.reject(broken));
+  await until(() => expect(faults).toHaveLength(1));
+  await syncer.stop();
+  await pass(60_000);
+  expect(faults).toHaveLength(1);
+  expect(hub.asked).toEqual([]);
+  expect((await world.replica.state())?.fence).toBe(0);
 });
