@@ -89,7 +89,11 @@ export class SyncSession {
     await replica.setSets(call.sets.map((query) => ({ id: query, query })));
     const { tabs } = this.options;
     // The leader may be another one: it has the token of before.
-    if (call.secret !== undefined || call.login) tabs.tell({ type: 'sync-login' });
+    const isNew = call.secret !== undefined || call.login !== undefined;
+    if (isNew) tabs.tell({ type: 'sync-login' });
+    // What was found of the token of before says nothing of this one.
+    if (isNew && (this.state === 'needs-login' || this.state === 'locked'))
+      this.take({ type: 'sync-state', state: 'connecting', reason: undefined });
     tabs.tell({ type: 'sync-ask' });
     this.leadership ??= this.makeLeadership();
     this.kick();
