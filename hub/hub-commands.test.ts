@@ -55,7 +55,7 @@ const create = (id: string, n: number) => ({
   params: { object: { data: { object: { n } } } },
 });
 const count = { count: { documents: notes } };
-const LONG_MS = 180_000;
+const LONG_MS = 600_000;
 
 test(
   'what is not there is neither dumped nor moved, nor made by that',

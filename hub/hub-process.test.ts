@@ -50,10 +50,9 @@ test('it says where data is and where it listens, keeps both over a restart, and
   );
   expect((await first.query(notes)).status).toBe(201);
   expect((await first.query(create('1'))).status).toBe(201);
-  const begun = performance.now();
   first.child.kill('SIGTERM');
+  // Whoever does not end in time ends by itself, with another code.
   expect(await first.exited).toEqual({ code: 0, signal: null });
-  expect(performance.now() - begun).toBeLessThan(10_000);
   const again = await open({ args: ['--data', data] });
   expect((await again.query(exists('1'))).body.resource).toBe(true);
 });
@@ -161,6 +160,11 @@ test('T14: health answers while 1,000 logins wait', async () => {
   expect(meanwhile).toBeLessThan(50);
 });
 
+const causeOf = (reason: unknown): string =>
+  reason instanceof Error && reason.cause !== undefined
+    ? `${reason.message}: ${String(reason.cause)}`
+    : String(reason);
+
 test('F30: with little memory, large bodies and large answers are refused and the hub goes on', async () => {
   const { query, url } = await open({
     // All at once, from one address.
@@ -175,11 +179,14 @@ test('F30: with little memory, large bodies and large answers are refused and th
       params: { object: { data: { object: { text: text.repeat(4) } } } },
     });
   const answers = await Promise.allSettled(Array.from({ length: 60 }, (_, i) => big(i)));
-  const statuses = answers.map((each) => (each.status === 'fulfilled' ? each.value.status : 0));
+  // What stands for the status of a request that has no answer says why.
+  const statuses = answers.map((each) =>
+    each.status === 'fulfilled' ? each.value.status : causeOf(each.reason),
+  );
   console.log(
     `[figures] F30: ${statuses.filter((each) => each === 201).length} of 60 bodies of 4 MiB were taken`,
   );
-  expect(statuses.every((status) => [201, 503, 507, 429].includes(status))).toBe(true);
+  expect(statuses.filter((status) => ![201, 503, 507, 429].includes(Number(status)))).toEqual([]);
   await expect.poll(async () => (await query({ add: [1, 2] })).body.resource).toBe(3);
   expect((await fetch(`${url}/health`)).status).toBe(200);
 });

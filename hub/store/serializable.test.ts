@@ -220,5 +220,5 @@ test(
     console.log(`[figures] history over two processes: ${JSON.stringify(figures)}`);
     expect(figures.lists).toBeGreaterThan(SECONDS * 2);
   },
-  (SECONDS + 120) * 1000,
+  (SECONDS + 300) * 1000,
 );

@@ -73,7 +73,7 @@ test(
       ),
       { numRuns: CASES },
     ),
-  30_000 + CASES * 200,
+  300_000 + CASES * 200,
 );
 
 async function hostWith(read: unknown): Promise<MemoryHost> {
