@@ -174,6 +174,21 @@ test('apply() remembers that a comparison is due, until the one that was asked f
   expect((await device.replica.checked(fence, 't3')).suspectSince).toBe(undefined);
 });
 
+test('apply() replaces a document that was created since and is here all the same', async () => {
+  const { hub, device, fence, memory } = await worlds();
+  const cursor = (await device.replica.state())?.cursor ?? 0;
+  await hub.answer(create(2));
+  const pulled = await everything(hub.store, { cursor });
+  await device.replica.apply(fence, pulled);
+  const other = pulled.puts.map(
+    ([collection, id, stored]) => [collection, id, stored.replace('"n":2', '"n":3')] as const,
+  );
+  const reopened = new DeviceWorld(createMemoryStore(memory));
+  await reopened.replica.apply(fence, { ...pulled, puts: other });
+  expect(await reopened.see(page)).toEqual({ data: [1, 3] });
+  expect([await reopened.see(byN(2)), await reopened.see(byN(3))]).toEqual([0, 1]);
+});
+
 test('apply() of a syncer that another has replaced changes nothing', async () => {
   const { hub, device, fence } = await worlds();
   await device.replica.takeFence();
