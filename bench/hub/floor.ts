@@ -90,7 +90,14 @@ async function create(id: string, value: string): Promise<string> {
 const resourceOf = (rows: readonly Record<string, unknown>[]): string =>
   `{"resource":[${rows.map(({ value }) => String(value)).join(',')}]}`;
 
+/** Seconds of CPU that this process has taken. */
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
 async function answer(path: string, body: string): Promise<string> {
+  if (path === '/cpu') return String(cpuSeconds());
   const { id, value } = JSON.parse(body) as { readonly id: string; readonly value: string };
   if (path === '/create') return `{"resource":"${await create(id, value)}"}`;
   if (path === '/get')

@@ -38,9 +38,34 @@ const hubWork = (port: number): Record<string, Send> => ({
 interface Figures {
   readonly perSecond: number;
   readonly p50: number;
+  /** Of the process under measurement, for one request. */
+  readonly cpuMs: number;
 }
 
-async function measure(send: Send, connections: number): Promise<Figures> {
+interface Side {
+  readonly works: Readonly<Record<string, Send>>;
+  readonly cpuSeconds: () => Promise<number>;
+}
+
+const floorSide = (port: number): Side => ({
+  works: floorWork(port),
+  async cpuSeconds() {
+    const agent = new Agent();
+    const text = await post(agent, port, '/cpu', '');
+    agent.destroy();
+    return Number(text);
+  },
+});
+
+const hubSide = (hub: Served): Side => ({
+  works: hubWork(hub.port),
+  cpuSeconds: () => metric(hub, 'process_cpu_seconds_total'),
+});
+
+async function measure(side: Side, work: string, connections: number): Promise<Figures> {
+  const send = side.works[work];
+  if (!send) throw new Error(`Nobody is asked for ${work}.`);
+  const before = await side.cpuSeconds();
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
   const end = performance.now() + ROUND_MS;
@@ -58,21 +83,29 @@ async function measure(send: Send, connections: number): Promise<Figures> {
   return {
     perSecond: times.length / (ROUND_MS / 1000),
     p50: times[Math.floor(times.length / 2)] ?? 0,
+    cpuMs: (((await side.cpuSeconds()) - before) * 1000) / times.length,
   };
 }
 
-async function compare(name: string, floor: Send, hub: Send, connections: number): Promise<void> {
+async function compare(
+  name: string,
+  sides: { readonly floor: Side; readonly hub: Side },
+  work: string,
+  connections: number,
+): Promise<void> {
   const found: { floor: Figures; hub: Figures }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const first = await measure(floor, connections);
-    found.push({ floor: first, hub: await measure(hub, connections) });
+    const floor = await measure(sides.floor, work, connections);
+    found.push({ floor, hub: await measure(sides.hub, work, connections) });
   }
-  const rate = median(found.map((each) => each.hub.perSecond / each.floor.perSecond));
-  const p50 = median(found.map((each) => each.hub.p50 / each.floor.p50));
+  const of = (side: 'floor' | 'hub', figure: keyof Figures): number =>
+    median(found.map((each) => each[side][figure]));
   const at = (side: 'floor' | 'hub'): string =>
-    `${median(found.map((each) => each[side].perSecond)).toFixed(0)}/s p50 ${median(found.map((each) => each[side].p50)).toFixed(2)} ms`;
+    `${of(side, 'perSecond').toFixed(0)}/s p50 ${of(side, 'p50').toFixed(2)} ms CPU ${of(side, 'cpuMs').toFixed(2)} ms`;
+  const ratio = (figure: keyof Figures): string =>
+    median(found.map(({ floor, hub }) => hub[figure] / floor[figure])).toFixed(2);
   console.log(
-    `| ${name} | ${connections} | ${at('floor')} | ${at('hub')} | ${rate.toFixed(2)} | ${p50.toFixed(2)} |`,
+    `| ${name}: ${work} | ${connections} | ${at('floor')} | ${at('hub')} | ${ratio('perSecond')} | ${ratio('p50')} | ${ratio('cpuMs')} |`,
   );
 }
 
@@ -97,7 +130,7 @@ async function run(name: string, floorUrl: string, hubArgs: readonly string[]): 
   const floor = await start([join(folder, 'floor.mjs'), floorUrl], /listening (\d+)/);
   const hub = await startHub(folder, hubArgs);
   const idle = await metric(hub, 'process_resident_memory_bytes');
-  const [below, ours] = [floorWork(floor.port), hubWork(hub.port)];
+  const sides = { floor: floorSide(floor.port), hub: hubSide(hub) };
   await fill(floor.port, hub.port);
   const works = [
     ['create', 16],
@@ -105,10 +138,7 @@ async function run(name: string, floorUrl: string, hubArgs: readonly string[]): 
     ['get', 16],
     ['page', 16],
   ] as const;
-  for (const [work, connections] of works) {
-    const [first, second] = [below[work], ours[work]];
-    if (first && second) await compare(`${name}: ${work}`, first, second, connections);
-  }
+  for (const [work, connections] of works) await compare(name, sides, work, connections);
   const trips = await tripsOfPages(hub);
   notes.push(
     `${name}: ${trips.toFixed(2)} round trips for a page of 64 documents that is read for the first time; ${(idle / 2 ** 20).toFixed(0)} MiB (RSS) idle.`,
@@ -130,8 +160,8 @@ async function tripsOfPages(hub: Served): Promise<number> {
 }
 
 const notes: string[] = [];
-console.log('| work | connections | floor | hub | rate, hub to floor | p50, hub to floor |');
-console.log('|---|---|---|---|---|---|');
+console.log('| work | connections | floor | hub | rate, hub to floor | p50 | CPU |');
+console.log('|---|---|---|---|---|---|---|');
 const server = await startPostgres();
 try {
   await run('PostgreSQL', server.url, ['--postgres', server.url]);
