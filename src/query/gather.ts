@@ -26,7 +26,7 @@ export class Gathering {
     if (thrown instanceof Suspended) {
       this.waits = true;
       const before = this.needs.length;
-      for (const need of thrown.needs) this.need(need);
+      for (const need of thrown.needs) this.note(need);
       this.idleParts = this.needs.length > before ? 0 : this.idleParts + 1;
     } else if (thrown instanceof QueryFailure) {
       for (const fault of thrown.faults) this.faults.push(fault);
@@ -48,15 +48,15 @@ export class Gathering {
     return this.idleParts >= IDLE_PARTS_MAX;
   }
 
-  private need(need: Need): void {
+  end(): never {
+    throw this.waits ? new Suspended(this.needs) : new QueryFailure(this.faults);
+  }
+
+  private note(need: Need): void {
     const name = nameOf(need);
     if (name !== undefined && this.names.has(name)) return;
     if (name !== undefined) this.names.add(name);
     this.needs.push(need);
-  }
-
-  end(): never {
-    throw this.waits ? new Suspended(this.needs) : new QueryFailure(this.faults);
   }
 }
 
