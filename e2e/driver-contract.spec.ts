@@ -8,12 +8,7 @@ test('the original driver gets values, clock, metrics, pages and headers over db
 }) => {
   const page = await profile.openTab();
   const result = await page.evaluate(async () => {
-    const { Client, query, values } = (await loadDriver()).default;
-    const q = (name: string, ...args: readonly unknown[]): unknown => {
-      const builder = query[name];
-      if (!builder) throw new Error(`The driver has no ${name}.`);
-      return builder(...args);
-    };
+    const { Client, q, values } = await loadDriver();
     // Taken off its object, as the driver calls it as a method of its own.
     const { fetch, rootSecret: secret } = await burrow.openDatabase('contract');
     const observed: DriverResult[] = [];
@@ -121,8 +116,7 @@ test('the original driver maps failures over db.fetch to its classes, and timeou
 }) => {
   const page = await profile.openTab();
   const result = await page.evaluate(async () => {
-    const { Client, query } = (await loadDriver()).default;
-    const q = (name: string, ...args: readonly unknown[]): unknown => query[name]?.(...args);
+    const { Client, q } = await loadDriver();
     const { fetch, rootSecret: secret } = await burrow.openDatabase('failures');
     const admin = new Client({ secret, fetch });
     await admin.query(q('CreateCollection', { name: 'notes' }));
@@ -192,8 +186,7 @@ test('the original driver follows documents and sets over db.fetch, until it clo
 }) => {
   const page = await profile.openTab();
   const result = await page.evaluate(async () => {
-    const { Client, query } = (await loadDriver()).default;
-    const q = (name: string, ...args: readonly unknown[]): unknown => query[name]?.(...args);
+    const { Client, q } = await loadDriver();
     const { fetch, rootSecret: secret } = await burrow.openDatabase('streams');
     const admin = new Client({ secret, fetch });
     await admin.query(q('CreateCollection', { name: 'notes' }));

@@ -7,13 +7,8 @@ test('the original driver, bundled into an app as it is, logs in, pages, counts 
   const page = await profile.openTab();
   const requests: string[] = [];
   const result = await page.evaluate(async () => {
-    const { Client, query: q } = (await loadDriver()).default;
+    const { Client, q: call } = await loadDriver();
     const { fetch, rootSecret } = (globalThis.db = await burrow.openDatabase('driver', {}));
-    const call = (name: string, ...args: readonly unknown[]): unknown => {
-      const builder = q[name];
-      if (!builder) throw new Error(`The driver has no ${name}.`);
-      return builder(...args);
-    };
     const admin = new Client({ secret: rootSecret, fetch });
     await admin.query(call('CreateCollection', { name: 'users' }));
     await admin.query(call('CreateCollection', { name: 'notes' }));

@@ -2,4 +2,15 @@
 import * as burrow from 'burrowdb';
 import workerUrl from 'burrowdb/worker?url';
 
-Object.assign(globalThis, { burrow, workerUrl, loadDriver: () => import('faunadb') });
+/** The original driver; `q` calls a builder by its name. */
+async function loadDriver() {
+  const { default: driver } = await import('faunadb');
+  const q = (name, ...args) => {
+    const builder = driver.query[name];
+    if (!builder) throw new Error(`The driver has no ${name}.`);
+    return builder(...args);
+  };
+  return { ...driver, q };
+}
+
+Object.assign(globalThis, { burrow, workerUrl, loadDriver });

@@ -6,6 +6,11 @@ export interface Driver {
   readonly query: Readonly<Record<string, Builder>>;
   readonly values: Readonly<Record<string, new (...args: never[]) => unknown>>;
 }
+/** As a page has it. */
+interface LoadedDriver extends Driver {
+  /** Calls a builder by its name. */
+  readonly q: (name: string, ...args: readonly unknown[]) => unknown;
+}
 export interface DriverClient {
   query(expression: unknown, options?: object): Promise<Record<string, unknown>>;
   queryWithMetrics(expression: unknown): Promise<{
@@ -40,5 +45,5 @@ export interface DriverResult {
 }
 
 declare global {
-  var loadDriver: () => Promise<{ readonly default: Driver }>;
+  var loadDriver: () => Promise<LoadedDriver>;
 }
