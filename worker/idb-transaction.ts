@@ -177,12 +177,14 @@ export class IdbTransaction implements WriteTx, Waiting {
   }
 
   private readonly onResult: OnResult = (request, take) => {
-    request.onsuccess = () => {
+    // Not written where it is assigned: V8 would keep it, and the rows it is given, until a full collection.
+    const takeResult = (): void => {
       this.hasAnswered = true;
       this.beats = 0;
       if (this.state === 'failed') return;
       this.attempt(() => take(request.result));
     };
+    request.onsuccess = takeResult;
   };
 
   private readonly source: FetchSource = {
