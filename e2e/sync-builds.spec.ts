@@ -4,7 +4,7 @@ import { loadApp } from './support/browser-profile.ts';
 import { changes, serveNewerWorker, update } from './support/newer-worker.ts';
 import { call, notes, type SyncHub } from './support/sync-hub.ts';
 import { failureToSubmit, openSynced, shownIn, submitNote } from './support/sync-page.ts';
-import { ALICE, loginOf, test } from './support/sync-test.ts';
+import { ALICE, test } from './support/sync-test.ts';
 
 declare global {
   /** Texts of writes that resolved, and what ended the writing. */
@@ -73,7 +73,7 @@ for (const change of changes)
     hub,
   }) => {
     const worker = await serveNewerWorker(change);
-    await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
+    await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
     await submitNote(page, 'common');
     await page.evaluate(() => sync.whenSettled());
     hub.proxy.set('down');

@@ -12,7 +12,10 @@ import {
   submitNote,
   writesIn,
 } from './support/sync-page.ts';
-import { ALICE, BOB, loginOf, test } from './support/sync-test.ts';
+import { ALICE, BOB, test } from './support/sync-test.ts';
+
+// Each has a database and browsers of its own, and all of them together are long.
+test.describe.configure({ mode: 'parallel' });
 
 /** Texts of all notes at the hub. */
 async function atHub(hub: SyncHub): Promise<string[]> {
@@ -391,7 +394,7 @@ test('F9: when the browser drops IndexedDB, unsent writes come back from the sec
   page,
   hub,
 }) => {
-  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
   await submitNote(page, 'confirmed');
   await settled(page);
   let pushes = 0;
@@ -411,7 +414,7 @@ test('F9: when the browser drops IndexedDB, unsent writes come back from the sec
   await expect(forgetting).rejects.toThrow('Writes that have not reached the hub yet: 3.');
   hub.proxy.judge = () => 'none';
   hub.proxy.set('up');
-  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
   await settled(page);
   const all = ['confirmed', 'known to the hub', 'unsent 1', 'unsent 2'];
   expect(await atHub(hub)).toEqual(all);
@@ -425,7 +428,7 @@ test('F11: when the browser drops everything, the copy begins anew and is whole 
   page,
   hub,
 }) => {
-  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
   for (const text of ['one', 'two']) await submitNote(page, text);
   await settled(page);
   hub.proxy.set('down');
@@ -435,7 +438,7 @@ test('F11: when the browser drops everything, the copy begins anew and is whole 
   hub.proxy.set('up');
   expect(await failureToSync(page, { url: hub.url })).toBe('bad request');
   await page.evaluate(() => db.close());
-  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
   await expect.poll(() => shownIn(page)).toEqual(['one', 'two']);
   await submitNote(page, 'three');
   await settled(page);

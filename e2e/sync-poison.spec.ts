@@ -4,7 +4,7 @@ import { loadApp } from './support/browser-profile.ts';
 import type { Fault } from './support/faulty-proxy.ts';
 import { call, note, notes, type SyncHub } from './support/sync-hub.ts';
 import { openSynced, shownIn, submitNote, writesIn } from './support/sync-page.ts';
-import { ALICE, loginOf, test } from './support/sync-test.ts';
+import { ALICE, test } from './support/sync-test.ts';
 
 declare global {
   /** Verdicts of writes that were refused, as the app was told: id and code. */
@@ -47,7 +47,7 @@ test('F29: what the hub always refuses is told with its error and kept until it 
   hub,
 }) => {
   await hub.admin.query(call('Create', note('1'), { data: { text: 'counter', n: 1 } }));
-  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
   await page.evaluate(() => sync.whenSynced());
   await listen(page);
   hub.proxy.set('down');

@@ -60,8 +60,8 @@ test('without a network both go on, over a reload too; with it both agree, and n
   hub,
   other,
 }) => {
-  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
-  await openSynced(other, { url: hub.url, login: loginOf(hub, BOB) });
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
+  await openSynced(other, { url: hub.url, secret: await hub.token(BOB) });
   await submitNote(page, 'before');
   await expect.poll(() => shownIn(other)).toEqual(['before']);
   hub.proxy.set('down');
@@ -112,8 +112,8 @@ test('a refused write is listed with its error, over a reload too, and is edited
   hub,
   other,
 }) => {
-  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
-  await openSynced(other, { url: hub.url, login: loginOf(hub, BOB) });
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
+  await openSynced(other, { url: hub.url, secret: await hub.token(BOB) });
   await page.evaluate(() => sync.whenSynced());
   hub.proxy.set('down');
   const ids = [];
@@ -263,7 +263,7 @@ test('a copy with unsent writes is forgotten when that is said, and not before',
   page,
   hub,
 }) => {
-  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
   hub.proxy.set('down');
   await submitNote(page, 'unsent');
   const signOut = (options: object): Promise<string | undefined> =>
@@ -302,8 +302,8 @@ test('a worker that is lost is replaced: clients, live queries and sync go on', 
     };
   });
   await loadApp(page);
-  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
-  await openSynced(other, { url: hub.url, login: loginOf(hub, BOB) });
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
+  await openSynced(other, { url: hub.url, secret: await hub.token(BOB) });
   await submitNote(page, 'first');
   await page.evaluate(() => {
     (globalThis as unknown as { lastWorker: Worker }).lastWorker.terminate();

@@ -114,49 +114,46 @@ export async function startHub(): Promise<HubProcess> {
   };
 }
 
-/** Notes that anybody may write, but none whose text is `forbidden`; what only Alice may read. @returns secret of a client key */
+/** Notes that anybody may write, with a slug that only one has; people who log in. @returns secret of a client key */
 async function furnish(admin: DriverClient): Promise<string> {
   await admin.query(
-    call('Do', ...['users', 'notes', 'secrets'].map((name) => call('CreateCollection', { name }))),
+    call('Do', ...['users', 'notes'].map((name) => call('CreateCollection', { name }))),
   );
-  await admin.query(
-    call('CreateIndex', {
-      name: 'users_by_email',
-      source: call('Collection', 'users'),
-      terms: [{ field: ['data', 'email'] }],
-      unique: true,
-      // For whoever logs in with the client key.
-      permissions: { read: 'public' },
+  const byEmail = {
+    name: 'users_by_email',
+    source: call('Collection', 'users'),
+    terms: [{ field: ['data', 'email'] }],
+    unique: true,
+    // For whoever logs in with the client key.
+    permissions: { read: 'public' },
+  };
+  const bySlug = {
+    name: 'notes_by_slug',
+    source: notes(),
+    terms: [{ field: ['data', 'slug'] }],
+    unique: true,
+  };
+  const users = ['alice@example.org', 'bob@example.org'].map((email) =>
+    call('Create', call('Collection', 'users'), {
+      data: { email },
+      credentials: { password: PASSWORD },
     }),
   );
-  await admin.query(
-    call('CreateIndex', {
-      name: 'notes_by_slug',
-      source: notes(),
-      terms: [{ field: ['data', 'slug'] }],
-      unique: true,
-    }),
-  );
-  for (const email of ['alice@example.org', 'bob@example.org'])
-    await admin.query(
-      call('Create', call('Collection', 'users'), {
-        data: { email },
-        credentials: { password: PASSWORD },
-      }),
-    );
+  const [{ secret }] = await Promise.all([
+    admin.query(call('CreateKey', { role: 'client' })),
+    admin.query(call('Do', call('CreateIndex', byEmail), call('CreateIndex', bySlug))),
+    ...users.map((user) => admin.query(user)),
+  ]);
+  const actions = { read: true, write: true, create: true, delete: true, history_read: true };
   await admin.query(
     call('CreateRole', {
       name: 'people',
       membership: [{ resource: call('Collection', 'users') }],
       privileges: [
-        {
-          resource: notes(),
-          actions: { read: true, write: true, create: true, delete: true, history_read: true },
-        },
+        { resource: notes(), actions },
         { resource: call('Index', 'notes_by_slug'), actions: { read: true } },
       ],
     }),
   );
-  const { secret } = await admin.query(call('CreateKey', { role: 'client' }));
   return String(secret);
 }
