@@ -6,17 +6,20 @@ import { simulate } from './testing/simulation/simulate.ts';
 
 const SEEDS_MAX = 40;
 /** Most faults are met in any few seeds. An answer of a leader that is over is refused for its token, too: only where two fight does it show. */
-const FIRST: Partial<Record<Mutant, number>> = { 'a stale leader is not fenced off': 55 };
+const SELDOM_MET: Partial<Record<Mutant, { readonly first: number; readonly often: string }>> = {
+  'a stale leader is not fenced off': { first: 23, often: 'two leaders' },
+};
 
 test.each(MUTANTS)(
   'simulate() notices when %s',
   async (mutant) => {
-    const first = FIRST[mutant] ?? 1;
+    const { first = 1, often } = SELDOM_MET[mutant] ?? {};
     for (let seed = first; seed < first + SEEDS_MAX; seed++) {
       const { problems } = await simulate(seed, {
         operations: OPERATIONS,
         hasFaults: true,
         mutant,
+        ...(often !== undefined && { often }),
       });
       if (problems.length === 0) continue;
       console.log(`${mutant}: seed ${seed}, ${problems[0]?.slice(0, 160)}`);

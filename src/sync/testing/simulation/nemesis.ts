@@ -67,14 +67,20 @@ const FAULTS: readonly Fault[] = [
 
 export const FAULT_NAMES: readonly string[] = FAULTS.map(([, name]) => name);
 
-export async function disturb(world: World): Promise<void> {
+/** How much heavier a fault weighs that is asked for. */
+const OFTEN = 20;
+
+/** @param often name of a fault that is asked for */
+export async function disturb(world: World, often?: string): Promise<void> {
   const { chance } = world;
+  const weightOf = ([weight, name]: Fault): number => (name === often ? weight * OFTEN : weight);
   const device = chance.pick(world.devices);
   if (chance.is(0.2)) world.snapshots.set(device, snapshotOf(device));
-  let at = chance.below(FAULTS.reduce((sum, [weight]) => sum + weight, 0));
-  for (const [weight, name, act] of FAULTS) {
-    at -= weight;
+  let at = chance.below(FAULTS.reduce((sum, fault) => sum + weightOf(fault), 0));
+  for (const fault of FAULTS) {
+    at -= weightOf(fault);
     if (at >= 0) continue;
+    const [, name, act] = fault;
     world.tell(() => `${device.name}: ${name}?`);
     try {
       await act(world, device);

@@ -18,6 +18,8 @@ export interface Campaign {
   /** Without: only the workload, over a whole network. */
   readonly hasFaults: boolean;
   readonly mutant?: Mutant;
+  /** A fault that fires far more often than the others. */
+  readonly often?: string;
   /** With a story. */
   readonly tells?: boolean;
 }
@@ -40,7 +42,7 @@ export async function simulate(seed: number, campaign: Campaign): Promise<Outcom
   await begin(world, hasFaults);
   for (let i = 0; i < operations; i++) {
     clockwork.after(0, () => work(world));
-    if (hasFaults && chance.is(0.35)) await disturb(world);
+    if (hasFaults && chance.is(0.35)) await disturb(world, campaign.often);
     const steps = 1 + chance.below(30);
     for (let step = 0; step < steps; step++) await clockwork.step();
     if (i % CHECK_EVERY === 0) await checkNow(world, invariants);
