@@ -131,6 +131,21 @@ test('a live query that cannot be answered says why, and lives on', async () => 
   expect(setup.told.at(-1)).toBe('1 200 well');
 });
 
+test('a live query that another tab holds up says so, and is run until it is let through', async () => {
+  const setup = new Setup();
+  setup.values.set('a', 'well');
+  let left = 3;
+  setup.amid = () => {
+    if (left-- > 0) throw new Refusal('storage_blocked', 'held');
+  };
+  setup.live.add(1, 'secret', 'a');
+  await setup.settled();
+  expect(setup.told).toEqual([
+    '1 503 {"errors":[{"code":"storage_blocked","description":"held"}]}',
+    '1 200 well',
+  ]);
+});
+
 test('a live query that was removed is not told and does not run', async () => {
   const setup = new Setup();
   setup.live.add(1, 'secret', 'a');

@@ -118,7 +118,9 @@ export class LiveQueries {
     live.meanwhile = undefined;
     if (!this.byId.has(live.id)) return;
     live.readSet = answer.readSet;
-    if (meanwhile.some((notice) => touches(notice, answer.readSet))) this.stale.add(live);
+    const isTouched = meanwhile.some((notice) => touches(notice, answer.readSet));
+    // Who was held up by another tab may have missed what it was run for: once more. The store itself waits before it gives up.
+    if (isTouched || answer.isHeldUp) this.stale.add(live);
     if (answer.body === live.told) return;
     live.told = answer.body;
     this.options.tell(live.id, { status: answer.status, body: answer.body });
@@ -128,17 +130,19 @@ export class LiveQueries {
     secret,
     query,
     readSet = { rows: [], ranges: [] },
-  }: LiveQuery): Promise<LiveAnswer & { readonly readSet: ReadSet }> {
+  }: LiveQuery): Promise<LiveAnswer & { readonly readSet: ReadSet; readonly isHeldUp: boolean }> {
     try {
-      return await this.options.engine.query({
+      const answer = await this.options.engine.query({
         secret,
         query,
         apiVersion: '4',
         allows: 'read',
         placeName: 'live queries',
       });
+      return { ...answer, isHeldUp: false };
     } catch (reason) {
-      return { ...refused(reason), readSet };
+      const isHeldUp = reason instanceof Refusal && reason.code === 'storage_blocked';
+      return { ...refused(reason), readSet, isHeldUp };
     }
   }
 }
