@@ -162,6 +162,31 @@ test('F19: what is sent twice, late, or answered out of date is done once and sp
   }
 });
 
+test('F19: a device that is given the welcome of another one asks again, and nobody need log in', async ({
+  page,
+  hub,
+  other,
+}) => {
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
+  await expect.poll(() => stateOf(page)).toBe('live');
+  await openSynced(other, { url: hub.url, secret: await hub.token(BOB) });
+  await expect.poll(() => stateOf(other)).toBe('live');
+  const faults = new Map<string, Fault>([
+    ['/sync/push', { cutAnswerAt: 10 }],
+    ['/sync/hello', 'stale'],
+  ]);
+  hub.proxy.judge = ({ path }) => {
+    const fault = faults.get(path) ?? 'none';
+    faults.delete(path);
+    return fault;
+  };
+  await submitNote(page, 'by Alice');
+  await settled(page);
+  expect(faults.size).toBe(0);
+  expect(await page.evaluate(() => states)).not.toContain('needs-login');
+  expect(await atHub(hub)).toEqual(['by Alice']);
+});
+
 test('a place on the way that answers for the hub locks nothing and loses nothing', async ({
   page,
   hub,

@@ -24,6 +24,8 @@ export interface Hello {
 
 export interface Welcome {
   readonly protocol: number;
+  /** That said hello: what was answered to another device says nothing to this one. */
+  readonly device: DeviceId;
   readonly epoch: Epoch;
   /** The hub's clock, µs: a device measures its own by it. */
   readonly hubTime: Micros;

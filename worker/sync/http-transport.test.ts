@@ -52,6 +52,13 @@ test('what is in words of the hub is a refusal, with its time', async () => {
   });
 });
 
+test('a welcome of another device is no answer', async () => {
+  const welcomes = (device: string) =>
+    transportThat(() => Response.json({ protocol: 1, device, epoch: 'e', lastSeq: 0 }));
+  expect(await welcomes('d').hello(HELLO)).toMatchObject({ ok: true, value: { device: 'd' } });
+  await expect(welcomes('another').hello(HELLO)).rejects.toThrow('another device');
+});
+
 test('who knows nothing of sync is an older hub; any other answer is none', async () => {
   const older = await transportThat(() => new Response('', { status: 404 })).hello(HELLO);
   expect(older).toMatchObject({ ok: false, refusal: { code: 'upgrade_needed' } });

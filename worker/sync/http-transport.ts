@@ -6,7 +6,7 @@ import {
   type ListenEvents,
   type Transport,
 } from '../../src/sync/device/transport.ts';
-import type { Poke, SyncRefusal, SyncRefusalCode } from '../../src/sync/protocol.ts';
+import type { Poke, SyncRefusal, SyncRefusalCode, Welcome } from '../../src/sync/protocol.ts';
 import { HubLine, type LineHost } from './hub-line.ts';
 
 export interface HttpTransportOptions {
@@ -52,7 +52,13 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   };
   let line: HubLine | undefined;
   return {
-    hello: (message) => post('hello', message),
+    async hello(message) {
+      const exchange = await post<Welcome>('hello', message);
+      // Somebody on the way has taken one for another.
+      if (exchange.ok && exchange.value.device !== message.device)
+        throw new Error('The answer to another device came.');
+      return exchange;
+    },
     push: (message) => line?.push(message) ?? post('push', message),
     pull: (message) => post('pull', message),
     check: (message) => post('check', message),

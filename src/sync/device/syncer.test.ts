@@ -37,6 +37,7 @@ class FakeHub implements Transport {
     await this.meet('hello');
     const welcome = {
       protocol: 1,
+      device,
       epoch: 'e',
       hubTime: Date.now() * 1000,
       lastSeq: this.lastSeqs.get(device) ?? 0,

@@ -134,6 +134,7 @@ class Hub implements SyncHub {
         const passwordSetAt = passwordTimeOf(asker);
         const welcome: Welcome = {
           protocol,
+          device: hello.device,
           epoch,
           hubTime,
           lastSeq,
