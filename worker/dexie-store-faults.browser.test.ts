@@ -1,12 +1,12 @@
 /** Proves F4-F10 of the fault list as far as one page can: threats-and-faults.md, L1, L5, L8, L10. */
 import { afterEach, expect, test } from 'vitest';
 import { metaKey, type Key } from '../src/codec/key.ts';
-import type { Row, Store } from '../src/store/port.ts';
+import { KeyTaken, type Row, type Store } from '../src/store/port.ts';
 import { Watchdog } from './deadline.ts';
 import { openDexieStore } from './dexie-store.ts';
 import type { DexieStore, DexieStoreOptions } from './indexed-db-store.ts';
 import { liftQuota, withQuota } from './testing/browser-storage.ts';
-import { loseConnection, withFault } from './testing/idb-faults.ts';
+import { atCommit, loseConnection, withFault } from './testing/idb-faults.ts';
 import { freshName, storeOptions } from './testing/store-kit.ts';
 
 const opened: DexieStore[] = [];
@@ -87,11 +87,12 @@ test('read() is refused when the storage is gone for good, and works when it is 
 test('write() is done once when the connection is lost after its commit', async () => {
   const store = await open();
   await increment(store);
+  let isFirst = true;
   await withFault(
-    {
-      after: ({ name, number, transaction }) =>
-        name === 'commit' && number < 20 && loseAnswer(transaction),
-    },
+    atCommit((transaction) => {
+      if (isFirst) loseAnswer(transaction);
+      isFirst = false;
+    }),
     () => increment(store),
   );
   expect(await state(store)).toEqual({ counter: 2, rows: 2 });
@@ -102,13 +103,10 @@ test('write() is done once when the connection is lost instead of its commit', a
   await increment(store);
   let isFirst = true;
   await withFault(
-    {
-      before: ({ name, transaction }) => {
-        if (name !== 'commit' || !isFirst) return;
-        isFirst = false;
-        transaction?.abort();
-      },
-    },
+    atCommit((transaction) => {
+      if (isFirst) transaction.abort();
+      isFirst = false;
+    }),
     () => increment(store),
   );
   expect(await state(store)).toEqual({ counter: 2, rows: 2 });
@@ -118,14 +116,12 @@ test('write() says so when it cannot know whether its commit arrived', async () 
   const name = freshName();
   const [store, other] = [await open(name), await open(name)];
   await increment(store);
-  let lost: (() => void) | undefined;
+  let isFirst = true;
   const writing = withFault(
-    {
-      before: ({ name: call, transaction }) => {
-        if (call === 'commit' && !lost) lost = () => loseAnswer(transaction);
-      },
-      after: ({ name: call }) => call === 'commit' && lost?.(),
-    },
+    atCommit((transaction) => {
+      if (isFirst) loseAnswer(transaction);
+      isFirst = false;
+    }),
     async () => {
       const lostAnswer = increment(store);
       const [reason] = await Promise.all([
@@ -160,6 +156,45 @@ test('write() leaves nothing and says quota_exceeded when there is no space', as
   });
 });
 
+test('write() stores nothing when the row it adds first is there already', async () => {
+  const store = await open();
+  await increment(store);
+  const added = [1, 2].map((n): Row => ({ key: `row${n}` as Key, entries: [], value: 'added' }));
+  const adding = store.write(
+    async (tx) =>
+      tx.apply({
+        puts: [
+          ...added.map((row) => ({ space: 'documents', row, isNew: true }) as const),
+          { space: 'meta', row: { key: COUNTER, entries: [], value: '2' } },
+        ],
+        deletes: [],
+      }),
+    { durability: 'relaxed' },
+  );
+  await expect(adding).rejects.toBeInstanceOf(KeyTaken);
+  expect(await state(store)).toEqual({ counter: 1, rows: 1 });
+});
+
+test('write() is not reported as stored when a request of it fails and the browser gives no reason', async () => {
+  const store = await open();
+  await increment(store);
+  const withoutReason = Object.getOwnPropertyDescriptor(IDBTransaction.prototype, 'error');
+  // WebKit: the transaction has no error, only the request.
+  Object.defineProperty(IDBTransaction.prototype, 'error', { configurable: true, get: () => null });
+  try {
+    const clash: Row = { key: 'row1' as Key, entries: [], value: 'added' };
+    const adding = store.write(
+      async (tx) =>
+        tx.apply({ puts: [{ space: 'documents', row: clash, isNew: true }], deletes: [] }),
+      { durability: 'relaxed' },
+    );
+    await expect(adding).rejects.toBeInstanceOf(KeyTaken);
+  } finally {
+    if (withoutReason) Object.defineProperty(IDBTransaction.prototype, 'error', withoutReason);
+  }
+  expect(await state(store)).toEqual({ counter: 1, rows: 1 });
+});
+
 test('read() and write() say storage_blocked when another tab holds the database', async () => {
   const name = freshName();
   // Of what nobody holds, a busy machine is done between fewer beats.
@@ -167,7 +202,14 @@ test('read() and write() say storage_blocked when another tab holds the database
   const release = await holdStores(name);
   await expect(state(store)).rejects.toMatchObject({ code: 'storage_blocked' });
   await expect(increment(store)).rejects.toMatchObject({ code: 'storage_blocked' });
+  const row: Row = { key: 'row1' as Key, entries: ['e1' as Key], value: '1' };
+  const asksNothing = store.write(
+    async (tx) => tx.apply({ puts: [{ space: 'documents', row }], deletes: [] }),
+    { durability: 'relaxed' },
+  );
+  await expect(asksNothing).rejects.toMatchObject({ code: 'storage_blocked' });
   release();
+  expect(await state(store)).toEqual({ counter: 0, rows: 0 });
   await increment(store);
   expect(await state(store)).toEqual({ counter: 1, rows: 1 });
 });
@@ -272,8 +314,8 @@ function failAt(isNow: boolean): void {
 }
 
 /** The commit goes on, but its answer does not come: an abort does, as when a connection dies. */
-function loseAnswer(transaction: IDBTransaction | undefined): void {
-  transaction?.dispatchEvent(new Event('abort'));
+function loseAnswer(transaction: IDBTransaction): void {
+  transaction.dispatchEvent(new Event('abort'));
 }
 
 /** As it is, whatever its version. */

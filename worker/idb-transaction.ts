@@ -61,8 +61,15 @@ export class IdbTransaction implements WriteTx, Waiting {
       this.endIn('complete');
       this.onComplete?.();
     });
+    // WebKit tells why on the request alone: an error bubbles from there, ahead of the abort.
+    let failed: DOMException | null = null;
+    this.native.addEventListener('error', ({ target }) => {
+      if (target instanceof IDBRequest) failed ??= target.error;
+    });
     this.native.addEventListener('abort', () =>
-      this.failWith(this.native.error ?? new DOMException('The browser gave up.', 'AbortError')),
+      this.failWith(
+        this.native.error ?? failed ?? new DOMException('The browser gave up.', 'AbortError'),
+      ),
     );
     plan.watchdog.add(this);
   }
@@ -117,12 +124,15 @@ export class IdbTransaction implements WriteTx, Waiting {
     return this.request((settle) => this.onResult(this.store(space).count(), settle));
   }
 
-  /** Settles when everything is stored; at once when there is nothing to store. */
+  /**
+   * Settles when everything is stored; at once when there is nothing to store. `IDBTransaction.commit()` is not called: after it
+   * Firefox completes a transaction although one of its requests has failed. Without it the browser commits when the last request
+   * has succeeded, and a request that fails aborts the whole.
+   */
   commit(): Promise<void> {
     return this.request((settle) => {
       assert(this.state === 'open', () => ENDED_EARLY);
       this.state = 'committing';
-      this.native.commit();
       this.beats = 0;
       if (this.hasWritten) this.onComplete = settle;
       else settle();
@@ -160,8 +170,8 @@ export class IdbTransaction implements WriteTx, Waiting {
   }
 
   beat(): void {
-    if (!this.hasAnswered && this.beats > BLOCKED_BEATS) this.giveUp(blockedByOthers());
-    else if (this.beats > SILENT_BEATS) this.giveUp(silent(this.state === 'committing'));
+    if (!this.hasAnswered && this.beats > BLOCKED_BEATS) this.giveUp(blockedByOthers);
+    else if (this.beats > SILENT_BEATS) this.giveUp(silent);
   }
 
   private noteCommit(key: Key, commit: string | undefined): void {
@@ -169,11 +179,10 @@ export class IdbTransaction implements WriteTx, Waiting {
     if (commit?.startsWith(this.plan.birth) === true) this.isBorn = true;
   }
 
-  private giveUp(refusal: Refusal): void {
-    const mayBeCommitted = this.state === 'committing';
-    this.failWith(refusal);
-    // A commit on its way cannot be called back.
-    if (!mayBeCommitted) this.native.abort();
+  /** As long as a request is unanswered, the transaction can be aborted; once it cannot, its commit is on its way. */
+  private giveUp(refusal: (mayBeCommitted: boolean) => Refusal): void {
+    const isAborted = this.abortQuietly();
+    this.failWith(refusal(!isAborted && this.hasWritten));
   }
 
   private readonly onResult: OnResult = (request, take) => {
@@ -220,11 +229,13 @@ export class IdbTransaction implements WriteTx, Waiting {
     }
   }
 
-  private abortQuietly(): void {
+  /** Returns false when it had ended before, or is being committed: that is what was or will be reported. */
+  private abortQuietly(): boolean {
     try {
       this.native.abort();
+      return true;
     } catch {
-      // It had ended before: that is what was reported.
+      return false;
     }
   }
 
@@ -271,10 +282,10 @@ const blockedByOthers = (): Refusal =>
     'Another tab has held the database for too long: nothing was read or written. Close other tabs of this app, or try again.',
   );
 
-const silent = (wasCommitting: boolean): Refusal =>
+const silent = (mayBeCommitted: boolean): Refusal =>
   new Refusal(
     'storage_unavailable',
-    wasCommitting
+    mayBeCommitted
       ? "The browser's storage did not say whether the write was stored: look before you write it again."
       : "The browser's storage does not answer: nothing was written. Try again; if it stays so, reload the page.",
   );

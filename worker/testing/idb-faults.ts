@@ -5,21 +5,25 @@ export interface Call {
   readonly number: number;
   readonly name: string;
   readonly transaction: IDBTransaction | undefined;
+  /** Of the object store that was called. */
+  readonly store: string | undefined;
 }
 
 export interface Fault {
   /** Throws: the call fails, unmade. */
   readonly before?: (call: Call) => unknown;
-  readonly after?: (call: Call) => unknown;
+  readonly after?: (call: Call, result: unknown) => unknown;
 }
 
 type Method = (this: unknown, ...values: unknown[]) => unknown;
 
 const PLACES: readonly (readonly [object, readonly string[]])[] = [
   [IDBDatabase.prototype, ['transaction']],
-  [IDBObjectStore.prototype, ['get', 'put', 'delete', 'getAll', 'getAllKeys', 'openKeyCursor']],
+  [
+    IDBObjectStore.prototype,
+    ['get', 'add', 'put', 'delete', 'getAll', 'getAllKeys', 'openKeyCursor'],
+  ],
   [IDBIndex.prototype, ['getAll', 'openKeyCursor']],
-  [IDBTransaction.prototype, ['commit']],
 ];
 
 /** Runs the body while calls go through the fault; returns how many there were. */
@@ -30,10 +34,11 @@ export async function withFault(fault: Fault, body: () => Promise<void>): Promis
       const former = Reflect.get(prototype, name) as Method;
       const patched: Method = function patched(...values) {
         number += 1;
-        const call = { number, name, transaction: transactionOf(this) };
+        const store = this instanceof IDBObjectStore ? this.name : undefined;
+        const call = { number, name, transaction: transactionOf(this), store };
         fault.before?.(call);
         const result = former.apply(this, values);
-        fault.after?.(call);
+        fault.after?.(call, result);
         return result;
       };
       Reflect.set(prototype, name, patched);
@@ -53,6 +58,14 @@ function transactionOf(source: unknown): IDBTransaction | undefined {
   if (source instanceof IDBObjectStore) return source.transaction;
   return source instanceof IDBIndex ? source.objectStore.transaction : undefined;
 }
+
+/** Runs when the last row of a write to `meta` is stored, which is when the browser begins to commit. */
+export const atCommit = (run: (transaction: IDBTransaction) => void): Fault => ({
+  after: ({ name, store, transaction }, result) => {
+    if (name !== 'put' || store !== 'meta' || !transaction) return;
+    if (result instanceof IDBRequest) result.addEventListener('success', () => run(transaction));
+  },
+});
 
 /** As when the browser loses its storage process: the connection is dead and nobody was told. */
 export async function loseConnection(store: {
