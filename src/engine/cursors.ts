@@ -1,4 +1,5 @@
 /** Cursors and range bounds of sets: arrays of values that name a place between tuples. Spec: sets 5.3. */
+import { rawOf } from '../codec/ordered-bytes.ts';
 import { fault, QueryFailure, type Step } from '../errors.ts';
 import { compareValues } from '../values/compare.ts';
 import { Bytes, isArray, Ref, UnresolvedRef, type Value } from '../values/value.ts';
@@ -38,7 +39,7 @@ function placeOf(
   const ref = given.at(-2);
   const twin = given.at(-1);
   if (ref instanceof Ref && twin instanceof Bytes && arities.includes(given.length - 2)) {
-    const cut = { values: given.slice(0, -2), ref, twin: keyOfBytes(twin), side: 'low' } as const;
+    const cut = { values: given.slice(0, -2), ref, twin: rawOf(twin.bytes), side: 'low' } as const;
     return { cut, names: true };
   }
   const most = arities.length > 0 ? Math.max(...arities) : given.length;
@@ -57,7 +58,5 @@ function placeOf(
   const side = compareValues(last, ANY_REF) < 0 ? 'low' : 'high';
   return { cut: { values: rest, ref: undefined, side }, names: false };
 }
-
-const keyOfBytes = ({ bytes }: Bytes): string => String.fromCharCode(...bytes);
 
 const ANY_REF = new Ref(0, 0, 0n);

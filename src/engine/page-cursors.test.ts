@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { QueryFailure } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
 import type { PageOptions } from '../query/session.ts';
-import { Action, DateValue, isKind, Time, UnresolvedRef } from '../values/value.ts';
+import { Action, Bytes, DateValue, isKind, Time, UnresolvedRef } from '../values/value.ts';
 import type { Page, Ref, SetValue, Value } from '../values/value.ts';
 import { harbour } from './testing/harbour.ts';
 import { cursorAt, pageOf } from './testing/paging.ts';
@@ -100,6 +101,16 @@ test('paginate() refuses cursors that name what does not exist, and odd event cu
     const set: SetValue = { kind: 'set', op, set: match(lens, 'oslo') };
     const fault = op === 'reverse' ? ['invalid argument'] : undefined;
     expect(positionOfFault(set, { events: true })).toEqual(fault);
+  }
+});
+
+test('a cursor may hold as many bytes as a request', () => {
+  const { world, lens, boat } = harbour();
+  // Base64 writes three bytes with four characters. 200 kB are more arguments than a call may have.
+  for (const length of [200_000, (LIMITS.requestBytes / 4) * 3]) {
+    const cursor = [7, boat(2), new Bytes(new Uint8Array(length).fill(0xff))];
+    const page = pageOf(world, match(lens, 'oslo'), cursorAt('after', cursor));
+    expect(page.data).toEqual([7, 12, 30]);
   }
 });
 

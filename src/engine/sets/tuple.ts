@@ -1,5 +1,6 @@
 /** Members of sets as they are ordered, compared and shown; and places between them. Spec: sets 3, 4. */
 import { refBytes } from '../../codec/key.ts';
+import { bytesOf } from '../../codec/ordered-bytes.ts';
 import { encodeReversed, encodeValue } from '../../codec/ordered.ts';
 import { Bytes } from '../../values/value.ts';
 import type { Ref, Value } from '../../values/value.ts';
@@ -35,11 +36,8 @@ export function cursorOf(tuple: Tuple, neighbour?: Tuple): readonly Value[] {
   const isTwin = neighbour?.group === tuple.group && isSameRef(neighbour.ref, ref);
   if (!isTwin) return [...values, ref];
   const tie = reversed ? encodeReversed(tuple.tie) : tuple.tie;
-  return [...values, ref, new Bytes(bytesOfKey(tie.slice(refBytes(ref).length)))];
+  return [...values, ref, new Bytes(bytesOf(tie.slice(refBytes(ref).length)))];
 }
-
-const bytesOfKey = (text: string): Uint8Array =>
-  Uint8Array.from(text, (byte) => byte.charCodeAt(0));
 
 /**
  * A place between the tuples of a set, in the order of the set. Without `ref`: beside all tuples that start with `values`;
