@@ -1,12 +1,12 @@
 /** Surgery on a document's past: `insert` and `remove` of versions. Spec: sets 1.2, 1.6. */
-import { historyEntryKey, historyKey, type Key } from '../codec/key.ts';
+import { historyKey, type Key } from '../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../codec/row.ts';
 import type { Row } from '../store/port.ts';
 import type { Reader, Writer } from '../store/reader.ts';
 import type { Micros, ObjectValue, Ref } from '../values/value.ts';
 import type { EngineContext } from './context.ts';
 import { fieldsOf, historyEnd, keyOf, minimumValidTime } from './documents.ts';
-import { isNativeEntry } from './native-indexes.ts';
+import { entryTimeline, type TimelineStep } from './entry-timeline.ts';
 import { retained } from './retained.ts';
 import { bodyOf } from './stored-values.ts';
 import {
@@ -111,19 +111,18 @@ function saveChain(
     .filter((link, i) => link.fields || links[i - 1]?.fields)
     .map((link) => ({ ...link, entries: entriesOf(context, ref, link) }));
   const stale = new Map(rows.map((row) => [row.key, row]));
-  let running: ReadonlyMap<Key, Micros> = new Map();
+  const timeline = entryTimeline(chain);
   chain.forEach(({ fields, ts, entries }, i) => {
+    const { held, ended } = timeline[i] ?? NO_ENTRIES;
     const follows = chain[i - 1]?.fields !== undefined;
     const version = fields ? liveVersionOf(ref, ts, fields, follows) : deleteMarker(ts);
-    running = entriesSince(entries, running, ts);
-    const next = chain[i + 1];
-    if (fields && !next) {
-      const added = [...running.values()];
+    if (fields && i === chain.length - 1) {
+      const added = [...held.values()];
       putCurrent(context, writer, { key: keyOf(ref), entries, version, added });
       stale.delete(keyOf(ref));
       return;
     }
-    const row = pastRow(ref, version, endedEntries(running, next?.entries ?? [], next?.ts ?? ts));
+    const row = pastRow(ref, version, ended);
     const known = stale.get(row.key);
     stale.delete(row.key);
     if (!known || !isSameRow(known, row)) putPast(context, writer, row);
@@ -142,25 +141,7 @@ function liveVersionOf(ref: Ref, ts: Micros, fields: ObjectValue, follows: boole
   return { ts, action, ttl: ttlOf(fields), added: undefined, ...bodyOf(fields, ref.database) };
 }
 
-const entriesSince = (
-  entries: readonly Key[],
-  running: ReadonlyMap<Key, Micros>,
-  ts: Micros,
-): ReadonlyMap<Key, Micros> => new Map(entries.map((entry) => [entry, running.get(entry) ?? ts]));
-
-function endedEntries(
-  running: ReadonlyMap<Key, Micros>,
-  next: readonly Key[],
-  endedAt: Micros,
-): Key[] {
-  const kept = new Set(next);
-  const ended: Key[] = [];
-  for (const [entry, added] of running) {
-    if (kept.has(entry) || isNativeEntry(entry)) continue;
-    ended.push(historyEntryKey(entry, added, endedAt));
-  }
-  return ended;
-}
+const NO_ENTRIES: TimelineStep = { held: new Map(), ended: [] };
 
 const pastRow = (ref: Ref, version: StoredVersion, entries: readonly Key[]): Row => ({
   key: historyKey(ref.database, ref.collection, ref.id, version.ts),

@@ -8,7 +8,6 @@ import {
   collectionPrefix,
   decodeDocumentKey,
   documentKeyOf,
-  historyEntryKey,
   indexPrefix,
   type Key,
 } from '../codec/key.ts';
@@ -20,6 +19,7 @@ import type { CollectionId, Micros, Value } from '../values/value.ts';
 import type { EngineContext } from './context.ts';
 import type { IndexDefinition } from './definitions.ts';
 import { fieldsOf } from './documents.ts';
+import { entryTimeline, type HeldEntries } from './entry-timeline.ts';
 import { indexEntries } from './index-entries.ts';
 import { putCurrent, writerOf } from './version-rows.ts';
 import { writeVersion } from './write-version.ts';
@@ -191,22 +191,21 @@ function buildDocument(
   const ref = new Ref(database, collection, id);
   const rows = current ? [...past, current] : past;
   const versions = rows.map((row) => unpackVersion(String(row.value)));
-  const entries = versions.map((version) => entriesOf(context, index, ref, version));
-  let running: ReadonlyMap<Key, Micros> = new Map();
+  const timeline = entryTimeline(
+    versions.map((version) => ({
+      ts: version.ts,
+      entries: entriesOf(context, index, ref, version),
+    })),
+  );
   rows.forEach((row, i) => {
     const version = versions[i];
-    if (!version) return;
-    const before = running;
-    running = new Map((entries[i] ?? []).map((entry) => [entry, before.get(entry) ?? version.ts]));
+    const step = timeline[i];
+    if (!version || !step) return;
     if (row === current) {
-      putCurrentEntries(context, index, row, version, running);
+      putCurrentEntries(context, index, row, version, step.held);
       return;
     }
-    const kept = new Set(entries[i + 1]);
-    const endedAt = versions[i + 1]?.ts ?? version.ts;
-    const ended = [...running].filter(([entry]) => !kept.has(entry));
-    const own = ended.map(([entry, added]) => historyEntryKey(entry, added, endedAt));
-    const all = [...entriesOfOthers(index, row), ...own];
+    const all = [...entriesOfOthers(index, row), ...step.ended];
     if (!isSameList(all, row.entries)) writer.put('history', { ...row, entries: all });
   });
 }
@@ -216,7 +215,7 @@ function putCurrentEntries(
   index: IndexDefinition,
   row: Row,
   version: StoredVersion,
-  own: ReadonlyMap<Key, Micros>,
+  own: HeldEntries,
 ): void {
   const prefix = indexPrefix(index.ref.database, index.id);
   // What is there keeps its place: a row that is right already is the same afterwards.

@@ -2,7 +2,7 @@
  * Puts the versions a query makes. One query makes at most one version of a document, at its commit time, and what it replaces is
  * what stood there before the query, however often the query writes it. Spec: sets 1.2, 6.
  */
-import { historyEntryKey, historyKey, type Key } from '../codec/key.ts';
+import { historyKey, type Key } from '../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../codec/row.ts';
 import type { Step } from '../errors.ts';
 import type { Row } from '../store/port.ts';
@@ -10,8 +10,8 @@ import type { Writer } from '../store/reader.ts';
 import type { Micros, ObjectValue, Ref } from '../values/value.ts';
 import type { EngineContext } from './context.ts';
 import { isExpired, keyOf } from './documents.ts';
+import { endedBy, heldSince, type HeldEntries } from './entry-timeline.ts';
 import { rewriteHistory } from './history.ts';
-import { isNativeEntry } from './native-indexes.ts';
 import { SCHEMA_COLLECTIONS } from './refs.ts';
 import { bodyOf } from './stored-values.ts';
 import { requireUnique } from './unique.ts';
@@ -126,12 +126,10 @@ function addedTimes(
   entries: readonly Key[],
   ts: Micros,
 ): readonly Micros[] | undefined {
-  if (!before) return undefined;
-  const added = addedByEntry(before);
-  return entries.map((entry) => added.get(entry) ?? ts);
+  return before && [...heldSince({ ts, entries }, heldBy(before)).values()];
 }
 
-function addedByEntry(row: Row): ReadonlyMap<Key, Micros> {
+function heldBy(row: Row): HeldEntries {
   const { ts, added } = unpackVersion(String(row.value));
   return new Map(row.entries.map((entry, i) => [entry, added?.[i] ?? ts]));
 }
@@ -144,16 +142,10 @@ function putSuperseded(
   before: Row,
   entries: readonly Key[],
 ): void {
-  const kept = new Set(entries);
-  const ended: Key[] = [];
-  for (const [entry, added] of addedByEntry(before)) {
-    if (kept.has(entry) || isNativeEntry(entry)) continue;
-    ended.push(historyEntryKey(entry, added, context.commitTs));
-  }
   const version = unpackVersion(String(before.value));
   writer.put('history', {
     key: historyKey(ref.database, ref.collection, ref.id, version.ts),
-    entries: ended,
+    entries: endedBy({ ts: context.commitTs, entries }, heldBy(before)),
     value: packVersion({ ...version, added: undefined }),
   });
 }
