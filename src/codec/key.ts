@@ -113,6 +113,11 @@ function readDocumentAddress(cursor: Cursor): DocumentAddress {
 export const indexPrefix = (database: DatabaseId, index: number): Key =>
   asKey(uint32(database) + uint32(index));
 
+const INDEX_PREFIX_BYTES = 8;
+
+/** The `indexPrefix` that an entry starts with. */
+export const indexPrefixOf = (entry: Key): Key => asKey(entry.slice(0, INDEX_PREFIX_BYTES));
+
 /** All entries with exactly these terms: 1 and 1.0 are different ones. */
 export function termsPrefix(database: DatabaseId, index: number, terms: readonly Value[]): Key {
   let key = indexPrefix(database, index) as string;

@@ -1,25 +1,26 @@
 /** Walks everything that is stored and says what is wrong with it: rows that do not read, entries that are missing or too many. */
 import {
   decodeDocumentKey,
+  decodeHistoryEntry,
   decodeHistoryKey,
+  documentKeyOf,
   hexOfKey,
-  indexPrefix,
   type Key,
 } from '../codec/key.ts';
 import { unpackVersion, type StoredVersion } from '../codec/row.ts';
-import type { EntrySpace, Range, Row } from '../store/port.ts';
+import { eachElement } from '../query/gather.ts';
+import type { EntrySpace, Row } from '../store/port.ts';
 import { Suspended } from '../store/reader.ts';
 import { Ref } from '../values/value.ts';
+import type { CollectionId, Micros } from '../values/value.ts';
 import type { EngineOptions } from './api.ts';
-import type { EngineContext } from './context.ts';
-import { ROOT_DATABASE } from './databases.ts';
-import { isNative } from './definitions.ts';
-import { fieldsOf } from './documents.ts';
-import { NATIVE_INDEX } from './native-indexes.ts';
-import { systemContext } from './system-context.ts';
 import type { AttemptInput } from './attempts.ts';
+import type { EngineContext } from './context.ts';
+import { isNative } from './definitions.ts';
+import { systemContext } from './system-context.ts';
 import type { Transactor } from './transact.ts';
-import { allEntries, userEntries } from './version-rows.ts';
+import { expectedEntries, isOfBuiltIndex } from './verify-entries.ts';
+import { historyProblems } from './verify-history.ts';
 
 type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;
 
@@ -63,57 +64,109 @@ export async function verifyStore(
 }
 
 function checkChunk(input: AttemptInput, host: Host, space: EntrySpace, lower: Key): Checked {
-  const range: Range = {
-    space,
-    by: 'key',
-    lower,
-    upper: END,
-    reverse: false,
-    limit: CHUNK_ROWS,
-    rows: true,
-  };
-  const rows = input.writer.range(range).flatMap(({ row }) => row ?? []);
+  const all = { space, by: 'key', upper: END, reverse: false, rows: true } as const;
+  const rows = input.writer
+    .range({ ...all, lower, limit: CHUNK_ROWS })
+    .flatMap(({ row }) => row ?? []);
   const contexts = new Map<number, EngineContext>();
   const contextOf = (database: number): EngineContext => {
     const context = contexts.get(database) ?? systemContext(input, database, host);
     contexts.set(database, context);
     return context;
   };
-  const problems = rows.flatMap((row) => problemsOf(space, row, input, contextOf));
-  const last = rows.at(-1);
-  const next = last && rows.length === CHUNK_ROWS ? ((last.key + '\0') as Key) : undefined;
-  return { problems, rows: rows.length, next };
+  const last = rows.length === CHUNK_ROWS ? rows.at(-1) : undefined;
+  if (space === 'documents') {
+    const problems = rows.flatMap((row) => problemsOf(row, input, contextOf));
+    return { problems, rows: rows.length, next: last && ((last.key + '\0') as Key) };
+  }
+  const problems = eachElement(byDocument(rows), ([key, past]) => {
+    const isCut = past.at(-1) === last;
+    return pastProblemsOf({ key, past, isCut }, input, contextOf);
+  });
+  // The next chunk begins with the last version again: only there is what follows it.
+  return { problems: problems.flat(), rows: rows.length - (last ? 1 : 0), next: last?.key };
 }
 
-function problemsOf(
-  space: EntrySpace,
-  row: Row,
-  { head }: AttemptInput,
-  contextOf: (database: number) => EngineContext,
-): readonly string[] {
-  const name = `${space} row ${hexOfKey(row.key)}`;
-  try {
-    const { database, collection, id } =
-      space === 'documents' ? decodeDocumentKey(row.key) : decodeHistoryKey(row.key);
+function byDocument(rows: readonly Row[]): ReadonlyMap<Key, readonly Row[]> {
+  const pasts = new Map<Key, Row[]>();
+  for (const row of rows) {
+    const key = documentKeyOf(row.key);
+    const past = pasts.get(key);
+    if (past) past.push(row);
+    else pasts.set(key, [row]);
+  }
+  return pasts;
+}
+
+type ContextOf = (database: number) => EngineContext;
+
+function problemsOf(row: Row, { head }: AttemptInput, contextOf: ContextOf): readonly string[] {
+  const name = `documents row ${hexOfKey(row.key)}`;
+  return unlessUnreadable(name, () => {
+    const { database, collection, id } = decodeDocumentKey(row.key);
     const version = unpackVersion(String(row.value));
-    if (version.ts > head)
-      return [`${name} is of ${version.ts}, later than the last commit ${head}.`];
-    const ref = new Ref(database, collection, id);
+    if (version.ts > head) return [laterThanHead(name, version.ts, head)];
     const context = contextOf(database);
-    if (space === 'history') {
-      if (version.action !== 'delete') fieldsOf(context, ref, version);
-      return [];
-    }
     // What stood in a collection that is gone waits to be collected: indexes made since know nothing of it.
-    const isGone = !isNative(collection) && !context.schema(database).collection(collection);
-    return isGone ? [] : entryProblems(name, context, ref, row, version);
+    if (isOfGoneCollection(context, collection)) return [];
+    return entryProblems(name, context, new Ref(database, collection, id), row, version);
+  });
+}
+
+interface DocumentPast {
+  readonly key: Key;
+  /** Oldest first. */
+  readonly past: readonly Row[];
+  /** More of it may be in the next chunk. */
+  readonly isCut: boolean;
+}
+
+function pastProblemsOf(
+  { key, past, isCut }: DocumentPast,
+  { writer, head }: AttemptInput,
+  contextOf: ContextOf,
+): readonly string[] {
+  const unreadable = past.flatMap((row) => {
+    const name = `history row ${hexOfKey(row.key)}`;
+    return unlessUnreadable(name, () => {
+      const { ts } = unpackVersion(String(row.value));
+      decodeHistoryKey(row.key);
+      for (const entry of row.entries) decodeHistoryEntry(entry);
+      return ts > head ? [laterThanHead(name, ts, head)] : [];
+    });
+  });
+  if (unreadable.length > 0) return unreadable;
+  return unlessUnreadable(`history of ${hexOfKey(key)}`, () => {
+    const { database, collection, id } = decodeDocumentKey(key);
+    const context = contextOf(database);
+    if (isOfGoneCollection(context, collection)) return [];
+    const current = isCut ? undefined : writer.row({ space: 'documents', key });
+    return historyProblems(context, {
+      ref: new Ref(database, collection, id),
+      past,
+      current,
+      isCut,
+    });
+  });
+}
+
+function unlessUnreadable(name: string, look: () => readonly string[]): readonly string[] {
+  try {
+    return look();
   } catch (reason) {
     if (reason instanceof Suspended) throw reason;
     return [`${name} cannot be read: ${reason instanceof Error ? reason.message : String(reason)}`];
   }
 }
 
-/** Entries of an index that is still being built are on their way: they are not asked for. */
+const laterThanHead = (name: string, ts: Micros, head: Micros): string =>
+  `${name} is of ${ts}, later than the last commit ${head}.`;
+
+const isOfGoneCollection = (
+  { schema, database }: EngineContext,
+  collection: CollectionId,
+): boolean => !isNative(collection) && !schema(database).collection(collection);
+
 function entryProblems(
   name: string,
   context: EngineContext,
@@ -121,34 +174,17 @@ function entryProblems(
   row: Row,
   version: StoredVersion,
 ): string[] {
-  const fields = fieldsOf(context, ref, version);
-  const indexed = userEntries(context, ref, fields, version);
-  const building = indexed
-    .filter(({ index }) => !index.active)
-    .map(({ index }) => indexPrefix(ref.database, index.id));
-  const isBuilding = (entry: Key) => building.some((prefix) => entry.startsWith(prefix));
-  const expected = new Set(allEntries(ref, fields, version.ttl, indexed));
+  const isBuilt = isOfBuiltIndex(context);
+  const expected = new Set(expectedEntries(context, ref, version));
   const actual = new Set(row.entries);
   const problems: string[] = [];
   for (const entry of expected) {
-    if (!actual.has(entry) && !isBuilding(entry))
+    if (!actual.has(entry) && isBuilt(entry))
       problems.push(`${name} lacks its index entry ${hexOfKey(entry)}.`);
   }
   for (const entry of actual) {
-    if (!expected.has(entry) && !isOfGoneIndex(context, entry))
+    if (!expected.has(entry) && isBuilt(entry))
       problems.push(`${name} has the index entry ${hexOfKey(entry)}, which nothing in it makes.`);
   }
   return problems;
-}
-
-/** An index that was deleted leaves its entries on rows until they are collected: nobody can reach them. */
-function isOfGoneIndex(context: EngineContext, entry: Key): boolean {
-  const isNativeIndex = Object.values(NATIVE_INDEX).some(
-    (index) =>
-      entry.startsWith(indexPrefix(ROOT_DATABASE, index)) ||
-      entry.startsWith(indexPrefix(context.database, index)),
-  );
-  if (isNativeIndex) return false;
-  const alive = context.schema(context.database).all('indexes');
-  return !alive.some((index) => entry.startsWith(indexPrefix(context.database, index.id)));
 }
