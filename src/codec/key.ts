@@ -291,6 +291,30 @@ export function after(prefix: Key): Key {
   return asKey(prefix.slice(0, end - 1) + String.fromCharCode(prefix.charCodeAt(end - 1) + 1));
 }
 
+/** The smallest key above this one: where a scan goes on after it. */
+export const keyAfter = (key: Key): Key => asKey(key + LOWEST_BYTE);
+
+/** The key that `keyAfter` made this one of. @throws Refusal `local_data_loss` of any other */
+export function keyBefore(key: Key): Key {
+  if (!key.endsWith(LOWEST_BYTE)) malformed('not the end of a scan', key.length);
+  return asKey(key.slice(0, -LOWEST_BYTE.length));
+}
+
+const LOWEST_BYTE = '\x00';
+
+/** What follows a prefix in a key: `keyUnder` puts it behind another one. @throws Refusal `local_data_loss` when it has another prefix */
+export function keySuffix(key: Key, prefix: Key): Key {
+  if (!key.startsWith(prefix)) malformed('it has another prefix', 0);
+  return asKey(key.slice(prefix.length));
+}
+
+/** The key under a prefix that ends in a suffix. */
+export const keyUnder = (prefix: Key, suffix: Key): Key => asKey(prefix + suffix);
+
+/** Below every key, and above every key: no key begins with the highest byte. */
+export const LOWEST_KEY: Key = asKey('');
+export const HIGHEST_KEY: Key = asKey('\xff');
+
 /** Of a row in `meta` or `files`. */
 export const metaKey = (name: string): Key => asKey(delimitedText(name));
 

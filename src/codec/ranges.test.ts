@@ -1,0 +1,70 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { anyPlain } from '../values/arbitrary.ts';
+import {
+  documentKey,
+  HIGHEST_KEY,
+  keyAfter,
+  keyBefore,
+  keySuffix,
+  keyUnder,
+  LOWEST_KEY,
+  metaKey,
+  syncKey,
+  termsPrefix,
+  type Key,
+} from './key.ts';
+import { EVERY_KEY, isInRange, prefixRange } from './ranges.ts';
+
+const anyKey: fc.Arbitrary<Key> = fc.oneof(
+  fc
+    .tuple(fc.nat(), fc.nat(), fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }))
+    .map((parts) => documentKey(...parts)),
+  fc.array(anyPlain, { maxLength: 3 }).map((terms) => termsPrefix(7, 32768, terms)),
+  fc.string().map(metaKey),
+  fc.tuple(fc.string(), fc.maxSafeInteger()).map(([list, part]) => syncKey(list, part)),
+);
+
+test('keyAfter() is above the key, with no key between', () => {
+  fc.assert(
+    fc.property(anyKey, anyKey, (key, other) => {
+      const next = keyAfter(key);
+      expect(next > key).toBe(true);
+      expect(other > key).toBe(other >= next);
+      expect(keyBefore(next)).toBe(key);
+    }),
+  );
+});
+
+test('keyBefore() refuses a key that keyAfter() did not make', () => {
+  expect(() => keyBefore(metaKey('head'))).toThrow('not the end of a scan');
+});
+
+test('keyUnder() puts under one prefix what keySuffix() took from another', () => {
+  const key = termsPrefix(7, 32768, ['a', 1]);
+  const suffix = keySuffix(key, termsPrefix(7, 32768, []).slice(0, 8) as Key);
+  expect(keyUnder(termsPrefix(9, 32770, []).slice(0, 8) as Key, suffix)).toBe(
+    termsPrefix(9, 32770, ['a', 1]),
+  );
+  expect(() => keySuffix(key, metaKey('head'))).toThrow('it has another prefix');
+});
+
+test('prefixRange() holds the keys that start with the prefix, and no others', () => {
+  fc.assert(
+    fc.property(anyKey, anyKey, fc.nat(40), (key, other, length) => {
+      const prefix = key.slice(0, 1 + (length % key.length)) as Key;
+      expect(isInRange(key, prefixRange(prefix))).toBe(true);
+      expect(isInRange(other, prefixRange(prefix))).toBe(other.startsWith(prefix));
+    }),
+  );
+});
+
+test('every key is between the lowest and the highest one', () => {
+  fc.assert(
+    fc.property(anyKey, (key) => {
+      expect(isInRange(key, EVERY_KEY)).toBe(true);
+      expect(isInRange(keyAfter(key), EVERY_KEY)).toBe(true);
+      expect([LOWEST_KEY <= key, key < HIGHEST_KEY]).toEqual([true, true]);
+    }),
+  );
+});

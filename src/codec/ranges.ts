@@ -1,0 +1,16 @@
+/** Ranges of keys. Made of keys alone; what is scanned in them is a matter of the store (`src/store/scan.ts`). */
+import { after, HIGHEST_KEY, LOWEST_KEY, type Key } from './key.ts';
+
+/** `[lower, upper)`. */
+export interface KeyRange {
+  readonly lower: Key;
+  readonly upper: Key;
+}
+
+export const EVERY_KEY: KeyRange = { lower: LOWEST_KEY, upper: HIGHEST_KEY };
+
+/** All keys that start with `prefix`. */
+export const prefixRange = (prefix: Key): KeyRange => ({ lower: prefix, upper: after(prefix) });
+
+export const isInRange = (key: Key, { lower, upper }: KeyRange): boolean =>
+  key >= lower && key < upper;
