@@ -55,5 +55,8 @@ export function unpackVersion(text: string): StoredVersion {
   };
 }
 
+/** Commit time of the version, from its header alone. */
+export const versionTs = (text: string): Micros => parseInt(text.slice(2), 36);
+
 const addedOf = (text: string, ts: Micros): readonly Micros[] =>
   text.split(',').map((each) => (each === '' ? ts : ts - parseInt(each, 36)));

@@ -106,7 +106,7 @@ export function createEngine(options: EngineOptions): Engine {
     noteCommit: (notice) => transactor.noteCommit(notice),
     buildIndexes: (onProgress) => buildIndexes(transactor, options, onProgress),
     collectGarbage: (onProgress) => garbage.collect(onProgress),
-    verify: (onProgress) => verifyStore(transactor, options, onProgress),
+    verify: (onProgress) => verifyStore(options, onProgress),
     close: () => options.store.close(),
   };
 }

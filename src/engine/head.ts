@@ -3,7 +3,9 @@
  * that an engine beside others, on the same store, forgets only that.
  */
 import { metaKey, type Key } from '../codec/key.ts';
+import { versionTs } from '../codec/row.ts';
 import type { Changes } from '../store/facts.ts';
+import { isEntrySpace } from '../store/port.ts';
 import type { EntrySpace, Row, RowAddress, TrackedSpace } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
 
@@ -17,8 +19,16 @@ interface TailCommit {
   readonly entries: readonly string[];
 }
 
+/** How many versions the last commit stored: document rows and delete markers of a time after `previous`. */
+export interface LastCommit {
+  readonly previous: Micros;
+  readonly versions: number;
+}
+
 export interface Head {
   readonly ts: Micros;
+  /** Undefined in heads that were written before this was kept. */
+  readonly last?: LastCommit | undefined;
   readonly tail: readonly TailCommit[];
 }
 
@@ -31,8 +41,8 @@ const TAIL_COMMITS_MAX = 8;
 export function readHead(row: Row | undefined): Head {
   if (typeof row?.value !== 'string') return NO_COMMIT;
   // Only this file writes it.
-  const { ts, tail = [] } = JSON.parse(row.value) as Partial<Head>;
-  return { ts: ts ?? 0, tail };
+  const { ts, last, tail = [] } = JSON.parse(row.value) as Partial<Head>;
+  return { ts: ts ?? 0, last, tail };
 }
 
 export const headOf = (row: Row | undefined): Micros => readHead(row).ts;
@@ -41,8 +51,23 @@ export const headOf = (row: Row | undefined): Micros => readHead(row).ts;
 export function headRow(changes: Changes, by: string, before: Head['tail'] | undefined): Row {
   const { ts } = changes;
   const tail = before && [...before, ...tailOf(changes)].slice(-TAIL_COMMITS_MAX);
-  const value = JSON.stringify(tail && tail.length > 0 ? { ts, by, tail } : { ts, by });
+  const last: LastCommit = { previous: changes.previous, versions: versionsIn(changes) };
+  const value = JSON.stringify(tail && tail.length > 0 ? { ts, by, last, tail } : { ts, by, last });
   return { key: HEAD.key, entries: [], value };
+}
+
+function versionsIn({ previous, ts, rows }: Changes): number {
+  let versions = 0;
+  for (const { space, row } of rows)
+    if (row && row !== 'unknown' && isEntrySpace(space) && isOfCommit(row, previous, ts))
+      versions++;
+  return versions;
+}
+
+/** Whether the version in a row was made by the commit of `ts` that followed the one of `previous`. */
+export function isOfCommit({ value }: Row, previous: Micros, ts: Micros): boolean {
+  const made = versionTs(String(value));
+  return made > previous && made <= ts;
 }
 
 const tailOf = ({ previous, ts, rows, entries }: Changes): readonly TailCommit[] =>

@@ -38,6 +38,11 @@ export function historyProblems(
     const step = timeline[i];
     const isLast = i === rows.length - 1;
     if (!version || !step || (isCut && isLast)) return [];
+    const before = versions[i - 1];
+    if (row === current && before && before.ts >= version.ts)
+      return [
+        `documents row ${hexOfKey(row.key)} is of ${version.ts}, not later than its superseded version of ${before.ts}.`,
+      ];
     if (row === current) return wrongDates(check, row, version, step);
     if (isLast && version.action !== 'delete')
       return [`history row ${hexOfKey(row.key)} was superseded by nothing.`];

@@ -5,11 +5,12 @@ import {
   decodeHistoryKey,
   documentKeyOf,
   hexOfKey,
+  keyAfter,
   type Key,
 } from '../codec/key.ts';
 import { unpackVersion, type StoredVersion } from '../codec/row.ts';
 import { eachElement } from '../query/gather.ts';
-import type { EntrySpace, Row } from '../store/port.ts';
+import type { EntrySpace, Row, Store } from '../store/port.ts';
 import { Suspended } from '../store/reader.ts';
 import { Ref } from '../values/value.ts';
 import type { CollectionId, Micros } from '../values/value.ts';
@@ -17,12 +18,15 @@ import type { EngineOptions } from './api.ts';
 import type { AttemptInput } from './attempts.ts';
 import type { EngineContext } from './context.ts';
 import { isNative } from './definitions.ts';
+import { HEAD, isOfCommit, readHead, type Head } from './head.ts';
 import { systemContext } from './system-context.ts';
-import type { Transactor } from './transact.ts';
+import { Transactor } from './transact.ts';
 import { expectedEntries, isOfBuiltIndex } from './verify-entries.ts';
 import { historyProblems } from './verify-history.ts';
 
 type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;
+
+type VerifyOptions = Host & ConstructorParameters<typeof Transactor>[0];
 
 const CHUNK_ROWS = 500;
 /** Beyond every key: keys begin with the number of a database, whose first byte is small. */
@@ -31,39 +35,66 @@ const END = '\u00ff' as Key;
 interface Checked {
   readonly problems: readonly string[];
   readonly rows: number;
+  readonly ofLastCommit: number;
   readonly next: Key | undefined;
 }
 
-/** @returns one sentence a problem; none when all is well */
+/**
+ * Reads what is stored, past every cache: a write that this engine believes in and the store does not hold is found.
+ * @returns one sentence a problem; none when all is well
+ */
 export async function verifyStore(
-  transactor: Transactor,
-  host: Host,
+  options: VerifyOptions,
   onProgress: (checked: number) => void = () => undefined,
 ): Promise<readonly string[]> {
+  const { store } = options;
+  const { lease: _, ...withoutLease } = options;
+  const transactor = new Transactor(withoutLease);
+  const before = await readStoredHead(store);
   const problems: string[] = [];
   let checked = 0;
+  let ofLastCommit = 0;
   for (const space of ['documents', 'history'] as const) {
     let from: Key | undefined = '' as Key;
     while (from !== undefined) {
       const lower: Key = from;
-      const chunk: Checked = (
-        await transactor.read((input) => ({
-          value: checkChunk(input, host, space, lower),
-          ts: 0,
-          keep: false,
-        }))
-      ).value;
+      const { value: chunk } = await transactor.read((input) => ({
+        value: checkChunk(input, { host: options, last: before }, space, lower),
+        ts: 0,
+        keep: false,
+      }));
       problems.push(...chunk.problems);
       checked += chunk.rows;
+      ofLastCommit += chunk.ofLastCommit;
       onProgress(checked);
       from = chunk.next;
-      await host.pause();
+      await options.pause();
     }
   }
+  const { ts, last } = await readStoredHead(store);
+  if (ts === before.ts && last && ofLastCommit < last.versions)
+    problems.push(
+      `The last commit, of ${ts}, stored ${last.versions} versions of documents, and ${ofLastCommit} of them are there.`,
+    );
   return problems;
 }
 
-function checkChunk(input: AttemptInput, host: Host, space: EntrySpace, lower: Key): Checked {
+async function readStoredHead(store: Store): Promise<Head> {
+  const { rows } = await store.read((tx) => tx.fetch([HEAD], []), { spaces: [HEAD.space] });
+  return readHead(rows[0]);
+}
+
+interface ChunkOptions {
+  readonly host: Host;
+  readonly last: Head;
+}
+
+function checkChunk(
+  input: AttemptInput,
+  { host, last: head }: ChunkOptions,
+  space: EntrySpace,
+  lower: Key,
+): Checked {
   const all = { space, by: 'key', upper: END, reverse: false, rows: true } as const;
   const rows = input.writer
     .range({ ...all, lower, limit: CHUNK_ROWS })
@@ -75,16 +106,20 @@ function checkChunk(input: AttemptInput, host: Host, space: EntrySpace, lower: K
     return context;
   };
   const last = rows.length === CHUNK_ROWS ? rows.at(-1) : undefined;
+  const next = last && (space === 'documents' ? keyAfter(last.key) : last.key);
+  // In `history` the next chunk begins with the last version again: only there is what follows it.
+  const counted = last && space === 'history' ? rows.slice(0, -1) : rows;
+  const { ts, last: { previous } = { previous: ts } } = head;
+  const ofLastCommit = counted.filter((row) => isOfCommit(row, previous, ts)).length;
   if (space === 'documents') {
     const problems = rows.flatMap((row) => problemsOf(row, input, contextOf));
-    return { problems, rows: rows.length, next: last && ((last.key + '\0') as Key) };
+    return { problems, rows: counted.length, ofLastCommit, next };
   }
   const problems = eachElement(byDocument(rows), ([key, past]) => {
     const isCut = past.at(-1) === last;
     return pastProblemsOf({ key, past, isCut }, input, contextOf);
   });
-  // The next chunk begins with the last version again: only there is what follows it.
-  return { problems: problems.flat(), rows: rows.length - (last ? 1 : 0), next: last?.key };
+  return { problems: problems.flat(), rows: counted.length, ofLastCommit, next };
 }
 
 function byDocument(rows: readonly Row[]): ReadonlyMap<Key, readonly Row[]> {
