@@ -2,7 +2,7 @@
 import { createHmac, hash, randomBytes } from 'node:crypto';
 import { createEngine } from '../src/engine/engine.ts';
 import type { CommitNotice, EngineOptions } from '../src/engine/api.ts';
-import type { Engine } from '../src/engine/port.ts';
+import type { Engine } from '../src/engine/engine.ts';
 import { longQueryReader } from '../src/engine/long-queries.ts';
 import { hashOfRootSecret } from '../src/engine/secrets.ts';
 import type { HttpHost } from '../src/http/message.ts';

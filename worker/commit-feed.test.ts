@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { documentKey } from '../src/codec/key.ts';
 import type { CommitNotice } from '../src/engine/api.ts';
-import type { BuildProgress } from '../src/engine/port.ts';
+import type { BuildProgress } from '../src/engine/engine.ts';
 import { NATIVE } from '../src/values/value.ts';
 import { createClock } from './clock.ts';
 import { CommitFeed } from './commit-feed.ts';

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { expect, test } from 'vitest';
 import { createEngine } from '../src/engine/engine.ts';
-import type { Engine } from '../src/engine/port.ts';
+import type { Engine } from '../src/engine/engine.ts';
 import { openDexieStore } from './dexie-store.ts';
 import { pause } from './pause.ts';
 import { freshName, storeOptions } from './testing/store-kit.ts';

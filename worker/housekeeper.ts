@@ -1,7 +1,7 @@
 /** Has garbage collected in the background, in one tab at a time: a while after opening, every hour, and soon after something was deleted whole. */
 import { decodeHistoryKey } from '../src/codec/key.ts';
 import type { CommitNotice } from '../src/engine/api.ts';
-import type { Engine } from '../src/engine/port.ts';
+import type { Engine } from '../src/engine/engine.ts';
 import { NATIVE } from '../src/values/value.ts';
 import { unlessElsewhere } from './locks.ts';
 

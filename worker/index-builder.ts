@@ -1,7 +1,7 @@
 /** Builds indexes in the background, in one tab at a time. */
 import { decodeDocumentKey } from '../src/codec/key.ts';
 import type { CommitNotice } from '../src/engine/api.ts';
-import type { BuildProgress, Engine } from '../src/engine/port.ts';
+import type { BuildProgress, Engine } from '../src/engine/engine.ts';
 import { NATIVE } from '../src/values/value.ts';
 import { inTurn } from './locks.ts';
 

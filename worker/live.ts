@@ -1,6 +1,6 @@
 /** Live queries: each runs again when a commit touches what it read, and tells its answer when that differs. */
 import type { CommitNotice, ReadSet } from '../src/engine/api.ts';
-import type { Engine } from '../src/engine/port.ts';
+import type { Engine } from '../src/engine/engine.ts';
 import { errorText } from '../src/http/message.ts';
 import { touches } from '../src/http/touches.ts';
 import { Refusal, REFUSALS } from '../src/errors.ts';

@@ -3,7 +3,7 @@ import { EngineWorld, coll, create, doc } from '../src/engine/testing/engine-wor
 import { createEngine } from '../src/engine/engine.ts';
 import { HEAD } from '../src/engine/head.ts';
 import { createMemoryStore } from '../src/store/memory.ts';
-import type { Engine } from '../src/engine/port.ts';
+import type { Engine } from '../src/engine/engine.ts';
 import type { Store } from '../src/store/port.ts';
 import { guardedStore, lockedStore, readLock, writeLock } from './lock.ts';
 

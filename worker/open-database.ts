@@ -2,7 +2,7 @@
 import { hexOfBytes } from '../src/codec/hex.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { CommitNotice } from '../src/engine/api.ts';
-import type { Engine } from '../src/engine/port.ts';
+import type { Engine } from '../src/engine/engine.ts';
 import { createEngine } from '../src/engine/engine.ts';
 import { createReplica } from '../src/sync/device/replica.ts';
 import { ReplicaView } from '../src/sync/device/view.ts';

@@ -1,6 +1,6 @@
 /** Which logins unlock a database. */
 import type { Credential } from '../src/engine/api.ts';
-import type { Engine } from '../src/engine/port.ts';
+import type { Engine } from '../src/engine/engine.ts';
 import type { Refusal } from '../src/errors.ts';
 import { errorText } from '../src/http/message.ts';
 import type { UnlockCall, UnlockReply } from '../src/host/api.ts';

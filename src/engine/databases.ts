@@ -9,7 +9,6 @@ import type { Entry } from '../store/port.ts';
 import type { Reader } from '../store/reader.ts';
 import { NATIVE } from '../values/value.ts';
 import type { DatabaseId, Ref } from '../values/value.ts';
-import type { EngineContext } from './context.ts';
 import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
 
 export const ROOT_DATABASE: DatabaseId = 0;
@@ -66,9 +65,9 @@ export function databasePath(
 }
 
 /** Whether `id` is `ancestor` or below it. */
-export function isWithin(context: EngineContext, id: DatabaseId, ancestor: DatabaseId): boolean {
+export function isWithin(reader: Reader, id: DatabaseId, ancestor: DatabaseId): boolean {
   if (id === ancestor) return true;
-  const path = databasePath(context.reader, id);
+  const path = databasePath(reader, id);
   if (!path) return false;
   return ancestor === ROOT_DATABASE || path.some((each) => each.id === ancestor);
 }

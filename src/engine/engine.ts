@@ -1,4 +1,4 @@
-/** The engine of one store: what worker, hub and tests make one of. */
+/** The engine of one store: what worker, hub and tests make one of, and what it offers them. What it needs: `api.ts`. */
 import { utf8Length } from '../codec/utf8.ts';
 import { QueryFailure, REFUSALS, Refusal, statusOf } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
@@ -8,19 +8,74 @@ import type { ApiVersion } from '../query/session.ts';
 import type { RowAddress } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
 import { errorBody, refusalBody } from './answer.ts';
-import type { EngineOptions, Metrics, QueryAnswer, QueryRequest } from './api.ts';
-import type { Engine, Transactions } from './port.ts';
+import type {
+  CommitNotice,
+  Credential,
+  EngineOptions,
+  Metrics,
+  QueryAnswer,
+  QueryRequest,
+} from './api.ts';
 import { attemptQuery, type Attempted, type QueryPlan } from './attempt.ts';
-import type { AttemptInput, AttemptResult } from './attempts.ts';
+import type { Attempt, AttemptInput, AttemptResult } from './attempts.ts';
 import { authenticateSecret } from './authenticate-secret.ts';
-import { GarbageCollector } from './garbage-jobs.ts';
-import { buildIndexes } from './index-jobs.ts';
+import { GarbageCollector, type GarbageProgress } from './garbage-jobs.ts';
+import { buildIndexes, type BuildProgress } from './index-jobs.ts';
 import { RecordedInputs, createIds } from './inputs.ts';
 import { spoken } from './old-words.ts';
-import { standingOf } from './standing.ts';
+import { standingOf, type Standing } from './standing.ts';
 import { TextCache } from './text-cache.ts';
 import { Transactor, type Transacted } from './transact.ts';
 import { verifyStore } from './verify.ts';
+
+export type { BuildProgress };
+
+/** Queries and other work as parts of transactions: for who adds something to what a query does, in the same commit. */
+export interface Transactions {
+  read<T>(attempt: Attempt<T>): Promise<Transacted<T>>;
+  /** Settles when the commit is durable, or at once when nothing was written. */
+  write<T>(attempt: Attempt<T>): Promise<Transacted<T>>;
+  /** Reads the text of a query, for `plan`. Undefined: it is short, `plan` does it at once. */
+  readLong(
+    request: Pick<QueryRequest, 'query' | 'apiVersion'>,
+  ): Promise<QueryPlan['parsed']> | undefined;
+  /** What all runs of a query have in common. `ids`: the first it makes up; `moreIds`: those behind them, by how many came before. */
+  plan(
+    request: QueryRequest,
+    given?: Partial<Pick<QueryPlan, 'standIn' | 'now' | 'parsed'>> & {
+      readonly ids?: readonly bigint[];
+      readonly moreIds?: (index: number) => bigint;
+    },
+  ): QueryPlan;
+  /** One run; what it reads is bounded, whatever else the attempt reads. @throws Suspended, Refusal */
+  run(plan: QueryPlan, input: AttemptInput): AttemptResult<Attempted>;
+  answer(plan: QueryPlan, run: Transacted<Attempted>): QueryAnswer;
+  /** The answer to what a run threw; what is no refusal is thrown again. */
+  refused(plan: QueryPlan, reason: unknown): QueryAnswer;
+}
+
+export interface Engine {
+  readonly transactions: Transactions;
+  query(request: QueryRequest): Promise<QueryAnswer>;
+  /** The identity behind a secret, or undefined when it opens nothing. */
+  authenticate(secret: string): Promise<Credential | undefined>;
+  /** What a secret entitles to at present, or undefined when it opens nothing. */
+  standing(secret: string): Promise<Standing | undefined>;
+  /** Commits of this engine, after they are durable. Returns the way to stop. */
+  onCommit(listener: (notice: CommitNotice) => void): () => void;
+  /** Another engine on the same store has committed: forget what it changed. */
+  noteCommit(notice: CommitNotice): void;
+  /** Progress of index builds; resolves when none is left. */
+  buildIndexes(onProgress?: (progress: BuildProgress) => void): Promise<void>;
+  /**
+   * Removes what had lapsed at the last commit (history, documents with a `ttl`, what stood in deleted collections, indexes and
+   * databases) in small commits of its own; resolves when nothing of it is left. Nothing that can be seen changes.
+   */
+  collectGarbage(onProgress?: (progress: GarbageProgress) => void): Promise<void>;
+  /** Walks everything and says what is wrong. Empty: nothing. */
+  verify(onProgress?: (checked: number) => void): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
 
 export function createEngine(options: EngineOptions): Engine {
   const transactor = new Transactor(options);

@@ -4,11 +4,16 @@ import { Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Micros } from '../values/value.ts';
 import type { EngineOptions } from './api.ts';
-import type { GarbageProgress } from './port.ts';
 import type { Attempt, AttemptInput } from './attempts.ts';
 import { NOTHING, SWEEPS, type Sweep, type SweepStep } from './garbage.ts';
 import { schemasOf } from './stored-lambdas.ts';
 import type { Transactor } from './transact.ts';
+
+export interface GarbageProgress {
+  /** Rows removed or rewritten so far. */
+  readonly removed: number;
+  readonly isComplete: boolean;
+}
 
 const FIRST_ROWS = 32;
 const LEAST_ROWS = 4;

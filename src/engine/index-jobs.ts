@@ -1,12 +1,19 @@
 /** Background builds of indexes: step by step, each a commit of its own, resumable by anybody from the start. */
 import type { Key } from '../codec/key.ts';
 import type { EngineOptions } from './api.ts';
-import type { BuildProgress } from './port.ts';
 import { databasesBelow, ROOT_DATABASE } from './databases.ts';
 import type { IndexDefinition } from './definitions.ts';
 import { buildStep } from './index-build.ts';
 import { systemContext } from './system-context.ts';
 import type { Transactor } from './transact.ts';
+
+export interface BuildProgress {
+  /** Name of the index. */
+  readonly index: string;
+  /** Documents looked at so far. */
+  readonly done: number;
+  readonly isComplete: boolean;
+}
 
 type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;
 

@@ -5,7 +5,7 @@ import { FaultStore } from '../store/fault-store.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { SPACES, type Store } from '../store/port.ts';
 import type { Key } from '../codec/key.ts';
-import type { Engine } from './port.ts';
+import type { Engine } from './engine.ts';
 import { Dice, seedOf } from './testing/dice.ts';
 import { coll, obj, type Query } from './testing/engine-world.ts';
 import { askText, createTestEngine } from './testing/fuzz-world.ts';

@@ -5,7 +5,7 @@ import { LIMITS } from '../limits.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/port.ts';
 import { Ref } from '../values/value.ts';
-import type { Engine } from './port.ts';
+import type { Engine } from './engine.ts';
 import { coll, create, obj, type Query } from './testing/engine-world.ts';
 import { createTestEngine } from './testing/fuzz-world.ts';
 import { outcome, range, same } from './testing/outcomes.ts';

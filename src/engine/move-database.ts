@@ -21,7 +21,9 @@ export function moveDatabase(context: EngineContext, from: Ref, to: Ref, place: 
   if (!liveVersion(context, to, 'present')) failNotFound(to, positionOf(place, 'to'));
   // Deletes are for one's own database only; a database further down is as much one's own.
   const probe = new Ref(context.database, NATIVE.databases, from.id);
-  const isInScope = [from, to].every((ref) => isWithin(context, ref.database, context.database));
+  const isInScope = [from, to].every((ref) =>
+    isWithin(context.reader, ref.database, context.database),
+  );
   if (!isInScope || !context.permissions.may({ action: 'delete', ref: probe })) {
     failDenied(position);
   }

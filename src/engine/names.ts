@@ -1,9 +1,9 @@
 /** Names to refs, and refs to the text of any API version. Spec: values 1 and 3. */
 import { quote } from '../codec/json.ts';
 import { isAtLeast, type ApiVersion, type Names } from '../query/session.ts';
+import type { Reader, Writer } from '../store/reader.ts';
 import { NATIVE, Ref, UnresolvedRef } from '../values/value.ts';
 import type { DatabaseId, NativeName, SchemaName } from '../values/value.ts';
-import type { EngineContext } from './context.ts';
 import {
   ROOT_DATABASE,
   databaseById,
@@ -13,6 +13,7 @@ import {
 } from './databases.ts';
 import { collectionRef, isNative, nativeName } from './definitions.ts';
 import { SCHEMA_COLLECTIONS } from './refs.ts';
+import type { Schema } from './schema.ts';
 
 const SINGULAR = {
   collections: 'collection',
@@ -23,7 +24,13 @@ const SINGULAR = {
   access_providers: 'access_provider',
 } as const satisfies Record<SchemaName, UnresolvedRef['what']>;
 
-type NamesContext = Pick<EngineContext, 'reader' | 'writer' | 'database' | 'apiVersion' | 'schema'>;
+interface NamesContext {
+  readonly reader: Reader;
+  readonly writer: Writer | undefined;
+  readonly database: DatabaseId;
+  readonly apiVersion: ApiVersion;
+  readonly schema: (database: DatabaseId) => Schema;
+}
 
 export class ContextNames implements Names {
   private readonly context: NamesContext;

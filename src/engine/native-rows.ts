@@ -1,15 +1,15 @@
 /** Reads all members of a native collection, however many there are. */
 import { after, collectionPrefix, type Key } from '../codec/key.ts';
 import type { Row } from '../store/port.ts';
+import type { Reader } from '../store/reader.ts';
 import { NATIVE } from '../values/value.ts';
 import type { DatabaseId, NativeName } from '../values/value.ts';
-import type { EngineContext } from './context.ts';
 
 const ROWS_AT_ONCE = 1000;
 
 /** In the order of their ids, expired ones too. */
 export function* rowsOf(
-  { reader }: Pick<EngineContext, 'reader'>,
+  { reader }: { readonly reader: Reader },
   database: DatabaseId,
   name: NativeName,
 ): Generator<Row> {

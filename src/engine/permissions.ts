@@ -30,7 +30,7 @@ export function builtinPermissions(context: EngineContext, role: BuiltinRole): P
   const reads = role !== 'client';
   const writes = role === 'admin' || role === 'server';
   const isHere = (ref: Ref) => ref.database === context.database;
-  const isInScope = (ref: Ref) => isWithin(context, ref.database, context.database);
+  const isInScope = (ref: Ref) => isWithin(context.reader, ref.database, context.database);
   const may = (deed: Deed): boolean => {
     switch (deed.action) {
       case 'read':

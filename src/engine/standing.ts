@@ -1,10 +1,19 @@
 /** What a secret entitles to, to be compared with what it did earlier. */
-import type { EngineOptions } from './api.ts';
-import type { Standing } from './port.ts';
+import type { Micros } from '../values/value.ts';
+import type { EngineOptions, ReadSet } from './api.ts';
 import { callerOf } from './authenticate-secret.ts';
 import { rolesOf } from './caller-roles.ts';
 import { systemContext } from './system-context.ts';
 import type { Transactor } from './transact.ts';
+
+export interface Standing {
+  /** Differs when the secret has another role, or its roles or memberships are others. */
+  readonly rights: string;
+  /** The last commit when it was looked at. */
+  readonly head: Micros;
+  /** What that depends on. */
+  readonly readSet: ReadSet;
+}
 
 type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens'>;
 

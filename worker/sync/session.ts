@@ -1,6 +1,6 @@
 /** Sync in one tab: what the page asks, what the tabs tell each other, and what becomes of writes. */
 import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/api.ts';
-import type { Engine } from '../../src/engine/port.ts';
+import type { Engine } from '../../src/engine/engine.ts';
 import { Refusal } from '../../src/errors.ts';
 import { errorOf } from '../../src/http/answer-query.ts';
 import type {

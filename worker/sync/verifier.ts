@@ -3,7 +3,7 @@
  * its own. It opens what is stored here and nothing at the hub.
  */
 import { syncKey } from '../../src/codec/key.ts';
-import type { Transactions } from '../../src/engine/port.ts';
+import type { Transactions } from '../../src/engine/engine.ts';
 import { PasswordGate } from '../../src/engine/password-gate.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { RowAddress, Store } from '../../src/store/port.ts';

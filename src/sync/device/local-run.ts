@@ -1,6 +1,6 @@
 /** One run of a device's query over what it shows: what it answers, what it would change, what it looked at. */
 import type { QueryRequest } from '../../engine/api.ts';
-import type { Transactions } from '../../engine/port.ts';
+import type { Transactions } from '../../engine/engine.ts';
 import type { Attempted, QueryPlan } from '../../engine/attempt.ts';
 import type { Announced, AttemptInput } from '../../engine/attempts.ts';
 import { Refusal } from '../../errors.ts';

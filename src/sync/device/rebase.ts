@@ -1,5 +1,5 @@
 /** Pending writes, run again where what they stand on has changed. */
-import type { Transactions } from '../../engine/port.ts';
+import type { Transactions } from '../../engine/engine.ts';
 import type { QueryPlan } from '../../engine/attempt.ts';
 import type { Announced, AttemptInput } from '../../engine/attempts.ts';
 import { Refusal } from '../../errors.ts';

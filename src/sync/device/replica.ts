@@ -1,7 +1,7 @@
 /** A copy of a hub's database on a device: see `api.ts`. */
 import { hexOfBytes } from '../../codec/hex.ts';
 import type { QueryAnswer, QueryRequest } from '../../engine/api.ts';
-import type { Engine } from '../../engine/port.ts';
+import type { Engine } from '../../engine/engine.ts';
 import type { QueryPlan } from '../../engine/attempt.ts';
 import type { Attempt, AttemptInput } from '../../engine/attempts.ts';
 import { ROOT_DATABASE } from '../../engine/databases.ts';

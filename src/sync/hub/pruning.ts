@@ -1,6 +1,6 @@
 /** What those who take old rows from the space `sync` have in common. */
 import type { Key } from '../../codec/key.ts';
-import type { Transactions } from '../../engine/port.ts';
+import type { Transactions } from '../../engine/engine.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import type { Range } from '../../store/port.ts';
 import type { Micros } from '../../values/value.ts';

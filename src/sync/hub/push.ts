@@ -4,7 +4,7 @@
  */
 import { decodeDocumentKey, documentKey } from '../../codec/key.ts';
 import type { QueryRequest } from '../../engine/api.ts';
-import type { Transactions } from '../../engine/port.ts';
+import type { Transactions } from '../../engine/engine.ts';
 import type { Attempted, QueryPlan } from '../../engine/attempt.ts';
 import type { AttemptInput, AttemptResult } from '../../engine/attempts.ts';
 import type { Caller } from '../../engine/caller.ts';

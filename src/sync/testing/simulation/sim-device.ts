@@ -1,5 +1,5 @@
 /** A device of a simulation: its memory, its second outbox, its tabs, and what may happen to them. */
-import type { Engine } from '../../../engine/port.ts';
+import type { Engine } from '../../../engine/engine.ts';
 import { EngineWorld } from '../../../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
