@@ -1,5 +1,5 @@
 /** The public names. Nothing else is public. */
-export { q } from './client/builders.ts';
+export { q } from './client/queries/builders.ts';
 export {
   BadRequest,
   BurrowError,
@@ -26,15 +26,15 @@ export {
   Ref,
   SetRef,
   Uuid,
-} from './client/values.ts';
-export type { Client, Observer, QueryOptions, WithMetrics } from './client/client.ts';
+} from './client/queries/values.ts';
+export type { Client, Observer, QueryOptions, WithMetrics } from './client/queries/client.ts';
 export type { Database, DatabaseEvents, Progress } from './client/database.ts';
 export type { WireError, WireFailure } from './client/errors.ts';
 export type { AbortSignalLike, BurrowFetch, FetchInit } from './client/fetch.ts';
-export type { LogList, LogRequest, LogRequestRecord, Logs, LogState } from './client/logs.ts';
+export type { LogList, LogRequest, LogRequestRecord, Logs, LogState } from './client/logs/logs.ts';
 export type { Login } from './client/login.ts';
 export type { DatabaseOptions } from './client/open.ts';
-export type { PageHelper } from './client/page-helper.ts';
+export type { PageHelper } from './client/queries/page-helper.ts';
 export type {
   Submitted,
   Sync,
@@ -47,9 +47,9 @@ export type {
   Write,
   WriteResolution,
   WriteState,
-} from './client/sync.ts';
-export type { Arg, Evaluated } from './client/types/arguments.ts';
-export type { Builders, DirectCalls } from './client/types/builders.ts';
+} from './client/sync/sync.ts';
+export type { Arg, Evaluated } from './client/queries/types/arguments.ts';
+export type { Builders, DirectCalls } from './client/queries/types/builders.ts';
 export type {
   CollectionRef,
   Data,
@@ -61,7 +61,7 @@ export type {
   SchemaDocument,
   Sourced,
   Token,
-} from './client/types/documents.ts';
+} from './client/queries/types/documents.ts';
 export type { StoredDatabase } from './client/stored-names.ts';
-export type { ResultOf } from './client/values.ts';
+export type { ResultOf } from './client/queries/values.ts';
 export type { LossReport, Persistence, QueryMetrics } from './host/api.ts';

@@ -8,7 +8,7 @@ import { handleRequest } from '../src/http/handle.ts';
 import { openMemoryHost, type MemoryHost } from '../src/http/testing/memory-host.ts';
 import { createMemoryStore } from '../src/store/memory.ts';
 import { SPACES, type Row, type Store } from '../src/store/port.ts';
-import { QueryRunner } from './query-runner.ts';
+import { QueryRunner } from './queries/query-runner.ts';
 
 const VERSION = { 'x-faunadb-api-version': '4' };
 

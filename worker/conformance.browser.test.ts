@@ -17,10 +17,10 @@ import { LogExports } from '../src/logs/exports.ts';
 import { LOG_DEFAULTS, QueryLog } from '../src/logs/query-log.ts';
 import { createMemoryStore } from '../src/store/memory.ts';
 import type { Store } from '../src/store/port.ts';
-import { createClock } from './clock.ts';
-import { openDexieStore } from './dexie-store.ts';
+import { createClock } from './browser/clock.ts';
+import { openDexieStore } from './store/open-store.ts';
 import { openGzip } from '../hosts/open-gzip.ts';
-import { pause } from './pause.ts';
+import { pause } from './browser/pause.ts';
 import { freshName, storeOptions } from './testing/store-kit.ts';
 
 /** Cheapest there is: the examples hash a lot. */

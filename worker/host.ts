@@ -22,18 +22,18 @@ import {
   reportOf,
   verify,
   type Opened,
-} from './host-answers.ts';
-import { locked, readLock, writeLock } from './lock.ts';
-import { holdForLife } from './locks.ts';
+} from './host-calls.ts';
+import { locked, readLock, writeLock } from './lock/lock.ts';
+import { holdForLife } from './tabs/web-locks.ts';
 import { openDatabase, type FoundStore } from './open-database.ts';
 import { forgetOutside } from './sync/forget-outside.ts';
-import { OutgoingStreams } from './outgoing-streams.ts';
-import { probePersistence } from './persistence.ts';
-import { QueryRunner } from './query-runner.ts';
-import { refusalOf, replyOf, report } from './replies.ts';
-import type { StoredDatabase } from './stored-database.ts';
-import { Tabs } from './tabs.ts';
-import { tryLogin } from './unlock.ts';
+import { OutgoingStreams } from './queries/outgoing-streams.ts';
+import { probePersistence } from './browser/persistence.ts';
+import { QueryRunner } from './queries/query-runner.ts';
+import { refusalOf, replyOf, report } from './queries/replies.ts';
+import type { StoredDatabase } from './store/stored-database.ts';
+import { Tabs } from './tabs/tabs.ts';
+import { tryLogin } from './lock/unlock.ts';
 
 export interface HostOptions {
   /** Opens what is stored under a name. `onClosed`: the browser or another tab took it away. */

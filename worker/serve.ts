@@ -1,7 +1,7 @@
 import { expose } from 'comlink';
 import { PROTOCOL, type Hello, type Ready } from '../src/host/api.ts';
-import { HASHING_NAME } from './hashing-protocol.ts';
-import { serveHashing } from './hashing-worker.ts';
+import { HASHING_NAME } from './passwords/hashing-protocol.ts';
+import { serveHashing } from './passwords/hashing-worker.ts';
 import { createHost, type HostOptions } from './host.ts';
 
 /**

@@ -8,8 +8,8 @@
  * - `precache`: keeps the app's files for use without network, see service-cache.ts.
  */
 import type { ServiceRequest } from '../src/host/service.ts';
-import { AppCache } from './service-cache.ts';
-import { forward, type Page } from './service-forward.ts';
+import { AppCache } from './service-worker/file-cache.ts';
+import { forward, type Page } from './service-worker/forward.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 

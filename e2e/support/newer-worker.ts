@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../..');
 const CHANGES = {
   /** Rows are of another format: each row of `sync` gets a mark that this release does not know. */
   'format of rows': {
-    file: 'worker/dexie-store.ts',
+    file: 'worker/store/open-store.ts',
     from: '    random: (bytes)',
     to: `    migrations: [
       async (tx) => {
@@ -28,7 +28,7 @@ const CHANGES = {
   },
   /** IndexedDB has another version, and one more place for rows. */
   'layout of IndexedDB': {
-    file: 'worker/idb-connection.ts',
+    file: 'worker/store/idb-connection.ts',
     from: 'const LAYOUT_VERSION = 2;\nconst LAYOUT = {',
     to: "const LAYOUT_VERSION = 3;\nconst LAYOUT = {\n  more: 'k',",
   },

@@ -190,7 +190,7 @@ type Answer =
   | { readonly result: QueryArrayResult<(string | null)[]>; readonly reason?: undefined }
   | { readonly result?: undefined; readonly reason: unknown };
 
-/** Not by the promise that `pg` makes: V8 takes its callback for one that lives for long, and keeps what was answered (`session.ts`). */
+/** Not by the promise that `pg` makes: V8 takes its callback for one that lives for long, and keeps what was answered (`engine-session.ts`). */
 const answerTo = (client: PoolClient, { name, text, values }: Statement): Promise<Answer> =>
   new Promise((resolve) => {
     client.query<(string | null)[], unknown[]>(

@@ -4,7 +4,7 @@
  */
 import { Client } from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { seedOf } from '../../src/engine/testing/dice.ts';
+import { seedOf } from '../../src/engine/testing/random-source.ts';
 import { checkAppends, type Operation } from '../testing/history-checker.ts';
 import * as queries from '../testing/history-queries.ts';
 import { freshTenant, sharedPostgres } from '../testing/hub-stores.ts';

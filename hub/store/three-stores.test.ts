@@ -3,7 +3,7 @@
  * BURROW_STORE_CASES sets how many (300), BURROW_SEED which.
  */
 import { expect, test } from 'vitest';
-import { Dice, seedOf } from '../../src/engine/testing/dice.ts';
+import { Dice, seedOf } from '../../src/engine/testing/random-source.ts';
 import { coll, EngineWorld, obj, ROOT } from '../../src/engine/testing/engine-world.ts';
 import { ModelQueries } from '../../src/engine/testing/model/maker.ts';
 import { QueryMaker } from '../../src/engine/testing/query-maker.ts';

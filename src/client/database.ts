@@ -7,17 +7,23 @@ import type {
   QueryReply,
   WorkerMessage,
 } from '../host/api.ts';
-import { makeClient, valueOf, type Client, type ClientHost, type QueryOptions } from './client.ts';
-import { refusalError } from './connection.ts';
+import {
+  makeClient,
+  valueOf,
+  type Client,
+  type ClientHost,
+  type QueryOptions,
+} from './queries/client.ts';
+import { refusalError } from './connection/connection.ts';
 import type { QueryError } from './errors.ts';
 import { fetchFrom, type BurrowFetch } from './fetch.ts';
-import { lockedError, type Link } from './link.ts';
+import { lockedError, type Link } from './connection/link.ts';
 import { unlockCall, type Login } from './login.ts';
-import { Logs } from './logs.ts';
-import { answerOffers } from './service-offers.ts';
-import { Streams } from './streams.ts';
-import { Subscriptions } from './subscriptions.ts';
-import { checkSyncOptions, Sync, type SyncOptions } from './sync.ts';
+import { Logs } from './logs/logs.ts';
+import { answerOffers } from './connection/service-offers.ts';
+import { Streams } from './live/streams.ts';
+import { Subscriptions } from './live/subscriptions.ts';
+import { checkSyncOptions, Sync, type SyncOptions } from './sync/sync.ts';
 import { TypedEvents } from './typed-events.ts';
 
 /** Of a build of an index, or of `verify()`. */

@@ -1,6 +1,6 @@
 import { LIMITS } from '../limits.ts';
 import { unsentError } from './database.ts';
-import { forgetStored, Link, type LinkOptions } from './link.ts';
+import { forgetStored, Link, type LinkOptions } from './connection/link.ts';
 import { checkName, nameOf, storedName } from './stored-names.ts';
 
 export interface ForgetOptions {

@@ -1,8 +1,8 @@
 import type { UnlockCall } from '../host/api.ts';
-import { wrap } from './builders.ts';
-import { encodeQuery } from './encode.ts';
+import { wrap } from './queries/builders.ts';
+import { encodeQuery } from './queries/encode.ts';
 import { BurrowError } from './errors.ts';
-import type { Arg } from './types/arguments.ts';
+import type { Arg } from './queries/types/arguments.ts';
 
 /** A login that unlocks a database: the secret of a token, or of a key that is admin or server; or a user and their password. */
 export type Login =

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { BurrowError, openDatabase, q, QueryError, UnavailableError } from '../index.ts';
-import { startWorker } from './start-worker.ts';
+import { startWorker } from './connection/start-worker.ts';
 import { FakeWorker, missing, type FakeAnswers } from './testing/fake-worker.ts';
 
 const echo: FakeAnswers = {

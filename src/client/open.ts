@@ -1,7 +1,7 @@
 import { LIMITS } from '../limits.ts';
 import { Database } from './database.ts';
 import { BurrowError } from './errors.ts';
-import { Link } from './link.ts';
+import { Link } from './connection/link.ts';
 import type { Login } from './login.ts';
 import { checkName, storedName } from './stored-names.ts';
 

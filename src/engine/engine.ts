@@ -1,4 +1,4 @@
-/** The engine of one store: what worker, hub and tests make one of, and what it offers them. What it needs: `api.ts`. */
+/** The engine of one store: what worker, hub and tests make one of, and what it offers them. What it needs: `context/host.ts`. */
 import { utf8Length } from '../codec/utf8.ts';
 import { QueryFailure, REFUSALS, Refusal, statusOf } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
@@ -7,7 +7,7 @@ import type { Node } from '../query/node.ts';
 import type { ApiVersion } from '../query/session.ts';
 import type { RowAddress } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
-import { errorBody, refusalBody } from './answer.ts';
+import { errorBody, refusalBody } from './session/answer.ts';
 import type {
   CommitNotice,
   Credential,
@@ -15,18 +15,18 @@ import type {
   Metrics,
   QueryAnswer,
   QueryRequest,
-} from './api.ts';
-import { attemptQuery, type Attempted, type QueryPlan } from './attempt.ts';
-import type { Attempt, AttemptInput, AttemptResult } from './attempts.ts';
-import { authenticateSecret } from './authenticate-secret.ts';
-import { GarbageCollector, type GarbageProgress } from './garbage-jobs.ts';
-import { buildIndexes, type BuildProgress } from './index-jobs.ts';
-import { RecordedInputs, createIds } from './inputs.ts';
-import { spoken } from './old-words.ts';
-import { standingOf, type Standing } from './standing.ts';
-import { TextCache } from './text-cache.ts';
-import { Transactor, type Transacted } from './transact.ts';
-import { verifyStore } from './verify.ts';
+} from './context/host.ts';
+import { attemptQuery, type Attempted, type QueryPlan } from './session/execute-query.ts';
+import type { Attempt, AttemptInput, AttemptResult } from './transactions/execution.ts';
+import { authenticateSecret } from './session/authenticate-secret.ts';
+import { GarbageCollector, type GarbageProgress } from './jobs/collect-expired-data.ts';
+import { buildIndexes, type BuildProgress } from './jobs/build-indexes.ts';
+import { RecordedInputs, createIds } from './session/recorded-inputs.ts';
+import { spoken } from './session/legacy-messages.ts';
+import { standingOf, type Standing } from './session/entitlements.ts';
+import { TextCache } from './session/text-cache.ts';
+import { Transactor, type Transacted } from './transactions/transactor.ts';
+import { verifyStore } from './jobs/verify.ts';
 
 export type { BuildProgress };
 

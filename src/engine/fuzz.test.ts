@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { FAULTS, REFUSALS } from '../errors.ts';
 import { API_VERSIONS } from '../query/session.ts';
 import { BASIC_FORMS, FUNCTION_ROWS } from '../query/table.ts';
-import { Dice, seedOf } from './testing/dice.ts';
+import { Dice, seedOf } from './testing/random-source.ts';
 import { askText, openFuzzWorld } from './testing/fuzz-world.ts';
 import { QueryMaker } from './testing/query-maker.ts';
 import { partOf, partsIn, textOf, withPart, type Part } from './testing/query-text.ts';

@@ -6,7 +6,7 @@ import { createMemoryStore } from '../store/memory.ts';
 import { SPACES, type Store } from '../store/port.ts';
 import type { Key } from '../codec/key.ts';
 import type { Engine } from './engine.ts';
-import { Dice, seedOf } from './testing/dice.ts';
+import { Dice, seedOf } from './testing/random-source.ts';
 import { coll, obj, type Query } from './testing/engine-world.ts';
 import { askText, createTestEngine } from './testing/fuzz-world.ts';
 import { ModelQueries } from './testing/model/maker.ts';

@@ -1,6 +1,6 @@
 /** Q1: the engine answers what a slow and obvious model of it answers: value, code and position. */
 import { expect, test } from 'vitest';
-import { seedOf } from './testing/dice.ts';
+import { seedOf } from './testing/random-source.ts';
 import { play } from './testing/model/play.ts';
 
 const CASES = Number(process.env['BURROW_MODEL_CASES'] ?? 4000);

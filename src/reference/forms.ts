@@ -1,5 +1,5 @@
 /** Every form of the language with all that is known of it: the rows of the table, the builders and the docs. */
-import { BUILDER_ROWS } from '../client/builder-table.ts';
+import { BUILDER_ROWS } from '../client/queries/builder-table.ts';
 import type { FaultCode } from '../errors.ts';
 import type { Parameter } from '../query/function-row.ts';
 import type { ApiVersion } from '../query/session.ts';

@@ -1,7 +1,7 @@
 /** The reference is what the table, the builders and the engine say: `npm run docs` writes it anew, and these tests fail when it is stale. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import { q } from '../client/builders.ts';
+import { q } from '../client/queries/builders.ts';
 import { build } from '../../demo/fql/build.ts';
 import { lookup } from '../query/table.ts';
 import { FAMILIES } from './families.ts';

@@ -3,7 +3,7 @@
  * for each write; cut when all of them have verdicts. See docs/decisions/0004-crash.md.
  */
 import type { DeviceId, PushItem } from '../../src/sync/protocol.ts';
-import { pause } from '../pause.ts';
+import { pause } from '../browser/pause.ts';
 
 export interface KeptWrite {
   readonly device: DeviceId;

@@ -1,5 +1,5 @@
 /** Sync in one tab: what the page asks, what the tabs tell each other, and what becomes of writes. */
-import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/api.ts';
+import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/context/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { Refusal } from '../../src/errors.ts';
 import { errorOf } from '../../src/http/answer-query.ts';
@@ -17,7 +17,7 @@ import type {
   WriteState,
 } from '../../src/host/api.ts';
 import type { Replica, ReplicaState, SubmitRequest } from '../../src/sync/device/api.ts';
-import type { SyncTabMessage, Tabs } from '../tabs.ts';
+import type { SyncTabMessage, Tabs } from '../tabs/tabs.ts';
 import { progressData, writeData } from './session-data.ts';
 import { askHub } from './hub-queries.ts';
 import { Leader } from './leader.ts';

@@ -1,8 +1,8 @@
 /** What tests of the browser's store share. */
 import { metaKey } from '../../src/codec/key.ts';
-import { headOf } from '../../src/engine/head.ts';
-import type { DexieStoreOptions } from '../indexed-db-store.ts';
-import type { OutsideMarker } from '../outside-marker.ts';
+import { headOf } from '../../src/engine/transactions/head.ts';
+import type { DexieStoreOptions } from '../store/indexed-db-store.ts';
+import type { OutsideMarker } from '../store/outside-marker.ts';
 
 /** A marker in memory, which tests may read and forge. */
 export class MemoryMarker implements OutsideMarker {

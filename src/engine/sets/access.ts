@@ -1,7 +1,7 @@
 /** Which parts of a set the caller may read. Spec: auth 3.4, 3.5. */
 import { unreachable } from '../../errors.ts';
 import type { SetValue } from '../../values/value.ts';
-import type { EngineContext } from '../context.ts';
+import type { EngineContext } from '../context/context.ts';
 import { indexOfSet, isNativeCollection, type Reading } from './open-set.ts';
 import type { SetTarget } from './set-cursor.ts';
 

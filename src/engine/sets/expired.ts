@@ -1,8 +1,8 @@
 /** Which current documents have expired: scans over primary keys do not see it. */
 import { after, decodeEntry, termsPrefix, type Key } from '../../codec/key.ts';
 import { isInteger, type Micros } from '../../values/value.ts';
-import type { EngineContext } from '../context.ts';
-import { NATIVE_INDEX } from '../native-indexes.ts';
+import type { EngineContext } from '../context/context.ts';
+import { NATIVE_INDEX } from '../catalog/native-indexes.ts';
 
 /** Beyond so many expired documents a scan looks at each row instead. */
 const EXPIRED_MAX = 256;

@@ -1,7 +1,7 @@
 /** What is known of a set without reading it. Spec: sets 4, "Shapes". */
 import { unreachable } from '../../errors.ts';
 import type { Ref, SetValue } from '../../values/value.ts';
-import type { EngineContext } from '../context.ts';
+import type { EngineContext } from '../context/context.ts';
 import type { SetTarget } from './set-cursor.ts';
 
 export interface SetShape {

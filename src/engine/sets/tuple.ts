@@ -4,7 +4,7 @@ import { bytesOf } from '../../codec/ordered-bytes.ts';
 import { encodeReversed, encodeValue } from '../../codec/ordered.ts';
 import { Bytes } from '../../values/value.ts';
 import type { Ref, Value } from '../../values/value.ts';
-import { isSameRef } from '../refs.ts';
+import { isSameRef } from '../catalog/refs.ts';
 
 export interface Tuple {
   /** Covered values; undefined: the ref itself is the covered value. */

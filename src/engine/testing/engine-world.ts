@@ -4,8 +4,8 @@ import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import type { ApiVersion } from '../../query/session.ts';
 import type { Micros } from '../../values/value.ts';
-import type { EngineOptions, QueryAnswer } from '../api.ts';
-import type { Engine } from '../port.ts';
+import type { EngineOptions, QueryAnswer } from '../context/host.ts';
+import type { Engine } from '../engine.ts';
 import { createEngine } from '../engine.ts';
 
 export const ROOT = 'root-secret';

@@ -2,8 +2,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { ApiVersion } from '../../query/session.ts';
-import type { QueryAnswer } from '../api.ts';
-import type { Engine } from '../port.ts';
+import type { QueryAnswer } from '../context/host.ts';
+import type { Engine } from '../engine.ts';
 import { createEngine } from '../engine.ts';
 import { coll, create, fakeHash, obj, ROOT, type Query } from './engine-world.ts';
 

@@ -1,5 +1,5 @@
 /** What became of a query, as tests of bounds compare it. */
-import type { Engine } from '../port.ts';
+import type { Engine } from '../engine.ts';
 import type { Query } from './engine-world.ts';
 import { askText } from './fuzz-world.ts';
 

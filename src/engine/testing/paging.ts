@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { PageOptions, ReadTime } from '../../query/session.ts';
 import type { Page, Ref, SetValue, Value } from '../../values/value.ts';
-import { elements, paginate } from '../pages.ts';
+import { elements, paginate } from '../sets/pages.ts';
 import type { SetWorld } from './set-world.ts';
 
 const OPTIONS: PageOptions = {

@@ -1,7 +1,7 @@
 /** Random queries from the function table: mostly of the types that forms want, sometimes not. */
 import { BASIC_FORMS, FUNCTION_ROWS } from '../../query/table.ts';
 import type { FunctionRow, Parameter } from '../../query/function-row.ts';
-import type { Dice } from './dice.ts';
+import type { Dice } from './random-source.ts';
 import { form, PartObject, Raw, type Part } from './query-text.ts';
 
 const SCALARS: readonly Part[] = [

@@ -3,7 +3,7 @@
  * not read never was. What the role is answered in the first is what an admin is answered in the second.
  */
 import * as fc from 'fast-check';
-import type { QueryAnswer } from '../api.ts';
+import type { QueryAnswer } from '../context/host.ts';
 import { EngineWorld, coll, create, doc, obj, ROOT, type Query } from './engine-world.ts';
 
 export type CollectionName = 'c' | 'd';

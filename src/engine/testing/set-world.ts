@@ -5,11 +5,11 @@ import { Overlay } from '../../store/overlay.ts';
 import type { Entry, Range, Row, RowAddress } from '../../store/port.ts';
 import { NATIVE, Ref } from '../../values/value.ts';
 import type { Lambda, Micros, ObjectValue, SetValue, Value } from '../../values/value.ts';
-import type { EngineContext, Lambdas } from '../context.ts';
-import { Meters } from '../meters.ts';
-import type { Permissions } from '../deed.ts';
-import { Schema } from '../schema.ts';
-import { endDocument, writeVersion } from '../write-version.ts';
+import type { EngineContext, Lambdas } from '../context/context.ts';
+import { Meters } from '../context/meters.ts';
+import type { Permissions } from '../context/access-request.ts';
+import { Schema } from '../catalog/schema.ts';
+import { endDocument, writeVersion } from '../documents/write-version.ts';
 import { plainReader } from './plain-reader.ts';
 
 const EMPTY = plainReader({ row: () => undefined, range: () => [] });

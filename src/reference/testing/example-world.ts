@@ -1,6 +1,6 @@
 /** The database that the examples of the reference are run on: small, and the same at every run. */
-import { q } from '../../client/builders.ts';
-import { encodeQuery } from '../../client/encode.ts';
+import { q } from '../../client/queries/builders.ts';
+import { encodeQuery } from '../../client/queries/encode.ts';
 import { EngineWorld } from '../../engine/testing/engine-world.ts';
 import type { FormEntry } from '../forms.ts';
 import { printAnswer } from '../print-answer.ts';

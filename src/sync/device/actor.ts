@@ -3,15 +3,15 @@
  * judged by its roles as far as the copy lets them be; where a predicate needs what is not here, the hub will judge.
  */
 import { Refusal } from '../../errors.ts';
-import { isBuiltinRole, type Caller } from '../../engine/caller.ts';
-import type { StandIn } from '../../engine/attempt.ts';
-import type { EngineContext } from '../../engine/context.ts';
-import { ROOT_DATABASE } from '../../engine/databases.ts';
-import { identityPermissions, memberPermissions } from '../../engine/open-permissions.ts';
-import { anyOf, builtinPermissions } from '../../engine/permissions.ts';
-import type { Deed, Permissions } from '../../engine/deed.ts';
-import { decider } from '../../engine/predicates.ts';
-import { rolePermissions } from '../../engine/role-permissions.ts';
+import { isBuiltinRole, type Caller } from '../../engine/context/caller.ts';
+import type { StandIn } from '../../engine/session/execute-query.ts';
+import type { EngineContext } from '../../engine/context/context.ts';
+import { ROOT_DATABASE } from '../../engine/catalog/databases.ts';
+import { identityPermissions, memberPermissions } from '../../engine/access/legacy-permissions.ts';
+import { anyOf, builtinPermissions } from '../../engine/access/permissions.ts';
+import type { Deed, Permissions } from '../../engine/context/access-request.ts';
+import { decider } from '../../engine/access/predicates.ts';
+import { rolePermissions } from '../../engine/access/role-permissions.ts';
 import { NATIVE, Ref } from '../../values/value.ts';
 import type { Actor } from '../protocol.ts';
 

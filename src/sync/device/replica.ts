@@ -1,12 +1,12 @@
 /** A copy of a hub's database on a device: see `api.ts`. */
 import { hexOfBytes } from '../../codec/hex.ts';
-import type { QueryAnswer, QueryRequest } from '../../engine/api.ts';
+import type { QueryAnswer, QueryRequest } from '../../engine/context/host.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { QueryPlan } from '../../engine/attempt.ts';
-import type { Attempt, AttemptInput } from '../../engine/attempts.ts';
-import { ROOT_DATABASE } from '../../engine/databases.ts';
+import type { QueryPlan } from '../../engine/session/execute-query.ts';
+import type { Attempt, AttemptInput } from '../../engine/transactions/execution.ts';
+import { ROOT_DATABASE } from '../../engine/catalog/databases.ts';
 import { mayWrite } from '../../engine/engine.ts';
-import { systemContext } from '../../engine/system-context.ts';
+import { systemContext } from '../../engine/session/system-context.ts';
 import { Refusal } from '../../errors.ts';
 import type { Micros } from '../../values/value.ts';
 import { derivedIds } from '../digest.ts';

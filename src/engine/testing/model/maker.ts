@@ -1,5 +1,5 @@
 /** Random queries that the reference model knows, mostly without type errors. */
-import type { Dice } from '../dice.ts';
+import type { Dice } from '../random-source.ts';
 import { form, PartObject, Raw, type Part } from '../query-text.ts';
 import type { IndexFields } from './database.ts';
 import { timeText } from './values.ts';

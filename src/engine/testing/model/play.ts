@@ -1,6 +1,6 @@
 /** One random query after another, asked of an engine and of the reference model. */
 import { parseJson, stringifyJson } from '../../../codec/json.ts';
-import { Dice } from '../dice.ts';
+import { Dice } from '../random-source.ts';
 import { coll, EngineWorld, obj, ROOT } from '../engine-world.ts';
 import { textOf, type Part } from '../query-text.ts';
 import { Fault } from './casts.ts';

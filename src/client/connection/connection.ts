@@ -1,0 +1,175 @@
+import { transfer, wrap, type Remote } from 'comlink';
+import {
+  type HostApi,
+  type OpenOptions,
+  type OpenReply,
+  type PageMessage,
+  type RefusalData,
+  type Reply,
+  type WorkerMessage,
+} from '../../host/api.ts';
+import { queryError, type QueryError } from '../errors.ts';
+import { messageOf } from './start-worker.ts';
+
+type Host = Remote<HostApi<MessagePort>>;
+
+/** Comlink closes a connection whose proxy is collected, also amid a call: while a worker is in use, its proxy is here. */
+const pinned = new Set<Host>();
+
+/** Opening stored data takes this long only when something holds it. */
+const OPEN_MS = 30_000;
+const PING_MS = 10_000;
+/** Turns of `PING_MS` without an answer after which a worker counts as hung. Turns, because clocks jump while a device sleeps. */
+const PINGS_MISSED_MAX = 6;
+
+export interface ConnectionHandlers {
+  onMessage(message: WorkerMessage): void;
+  /** The worker is gone or hung; pending calls have been rejected. */
+  onLost(error: QueryError): void;
+}
+
+/** One worker with an open database. Every call settles, also when the worker dies. */
+export class Connection {
+  private readonly worker: Worker;
+  private readonly host: Host;
+  private readonly port: MessagePort;
+  private readonly handlers: ConnectionHandlers;
+  private readonly pending = new Set<(reason: Error) => void>();
+  private readonly released = new AbortController();
+  private ended: Error | undefined = undefined;
+  private pinging: ReturnType<typeof setInterval> | undefined = undefined;
+  private pingsMissed = 0;
+
+  private constructor(worker: Worker, port: MessagePort, handlers: ConnectionHandlers) {
+    this.worker = worker;
+    this.port = port;
+    this.handlers = handlers;
+    this.host = wrap<HostApi<MessagePort>>(worker);
+    pinned.add(this.host);
+    const lost = (event: Event): void => {
+      event.preventDefault();
+      const message = 'message' in event ? `: ${String(event.message)}` : '';
+      this.lose(`The worker of the database failed${message}`);
+    };
+    worker.addEventListener('error', lost);
+    worker.addEventListener('messageerror', lost);
+    port.addEventListener('message', ({ data }: MessageEvent<WorkerMessage>) => {
+      if (data.type === 'pong') this.pingsMissed = 0;
+      else handlers.onMessage(data);
+    });
+    port.start();
+  }
+
+  /** @param worker loaded; terminated when the database cannot be opened */
+  static async open(
+    worker: Worker,
+    options: OpenOptions,
+    handlers: ConnectionHandlers,
+  ): Promise<{ readonly connection: Connection; readonly reply: OpenReply }> {
+    const { port1, port2 } = new MessageChannel();
+    const connection = new Connection(worker, port1, handlers);
+    const timer = setTimeout(() => {
+      const description =
+        'The browser did not open the stored data in time: another tab, or a closing one, may still hold it.';
+      connection.end(refusalError({ code: 'storage_blocked', status: 503, description }));
+    }, OPEN_MS);
+    try {
+      const reply = await connection.call((host) => host.open(options, transfer(port2, [port2])));
+      connection.watch(options.aliveLock);
+      return { connection, reply };
+    } catch (error) {
+      connection.end(error instanceof Error ? error : new Error(String(error)));
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** @param worker loaded; terminated when it has deleted what is stored under `name` */
+  static async forget(worker: Worker, name: string): Promise<void> {
+    const none = (): void => undefined;
+    const { port1 } = new MessageChannel();
+    const connection = new Connection(worker, port1, { onMessage: none, onLost: none });
+    try {
+      await connection.call((host) => host.forget(name));
+    } finally {
+      connection.end(new Error('The worker has done its work.'));
+    }
+  }
+
+  /** @throws QueryError also when the worker is lost amid the call */
+  call<T>(run: (host: Host) => Promise<Reply<T>>): Promise<T> {
+    const { ended } = this;
+    if (ended) return Promise.reject(ended);
+    return new Promise((resolve, reject) => {
+      this.pending.add(reject);
+      this.startPings();
+      run(this.host)
+        .then(
+          (reply) => (reply.ok ? resolve(reply.value) : reject(refusalError(reply.refusal))),
+          (cause: unknown) => reject(ourFault(messageOf(cause))),
+        )
+        .finally(() => {
+          this.pending.delete(reject);
+          if (this.pending.size === 0) this.stopPings();
+        });
+    });
+  }
+
+  post(message: PageMessage): void {
+    if (!this.ended) this.port.postMessage(message);
+  }
+
+  /** Lets go of the worker. Whoever still waits gets `reason`. */
+  end(reason: Error): void {
+    if (this.ended) return;
+    this.ended = reason;
+    this.stopPings();
+    this.released.abort();
+    for (const reject of this.pending) reject(reason);
+    this.port.close();
+    this.worker.terminate();
+    pinned.delete(this.host);
+  }
+
+  private lose(what: string): void {
+    if (this.ended) return;
+    const description = `${what}. Whether unanswered queries took effect is unknown; the next call starts a new worker.`;
+    const error = refusalError({ code: 'worker_lost', status: 503, description });
+    this.end(error);
+    this.handlers.onLost(error);
+  }
+
+  /** The worker holds this lock as long as it lives: `terminate()` fires no event, but frees locks. */
+  private watch(aliveLock: string): void {
+    if (typeof navigator === 'undefined' || !navigator.locks) return;
+    navigator.locks
+      .request(aliveLock, { signal: this.released.signal }, () =>
+        this.lose('The worker of the database is gone'),
+      )
+      .catch(() => {
+        // Released: nobody waits for the end of this worker any more.
+      });
+  }
+
+  private startPings(): void {
+    if (this.pinging !== undefined) return;
+    this.pingsMissed = 0;
+    this.pinging = setInterval(() => {
+      if (this.pingsMissed >= PINGS_MISSED_MAX) this.lose('The worker of the database hangs');
+      this.pingsMissed++;
+      this.post({ type: 'ping' });
+    }, PING_MS);
+  }
+
+  private stopPings(): void {
+    clearInterval(this.pinging);
+    this.pinging = undefined;
+  }
+}
+
+export const refusalError = ({ code, status, description }: RefusalData): QueryError =>
+  queryError(status, [{ code, description }]);
+
+const ourFault = (description: string): QueryError =>
+  refusalError({ code: 'internal server error', status: 500, description });

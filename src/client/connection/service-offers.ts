@@ -1,0 +1,69 @@
+import type { HttpCall, HttpReply } from '../../host/api.ts';
+import {
+  SERVICE_PROTOCOL,
+  type ServiceAnswer,
+  type ServiceCall,
+  type ServiceOffer,
+  type ServiceRequest,
+} from '../../host/service.ts';
+import { messageOf } from './start-worker.ts';
+
+export interface OffersHost {
+  readonly name: string;
+  http(call: HttpCall): Promise<HttpReply>;
+  openStream(stream: number): ReadableStream<Uint8Array>;
+}
+
+/**
+ * Answers what a service worker of this app offers to pages that have the database open.
+ * @returns the way to stop
+ */
+export function answerOffers(host: OffersHost): () => void {
+  if (typeof navigator === 'undefined' || !navigator.serviceWorker) return () => undefined;
+  const container = navigator.serviceWorker;
+  const listen = ({ data, ports }: MessageEvent<Partial<ServiceOffer> | undefined>): void => {
+    const [port] = ports;
+    if (!port || data?.type !== 'burrow-offer' || data.protocol !== SERVICE_PROTOCOL) return;
+    if (data.database !== undefined && data.database !== host.name) return;
+    accept(host, port);
+  };
+  container.addEventListener('message', listen);
+  container.startMessages();
+  return () => container.removeEventListener('message', listen);
+}
+
+function accept(host: OffersHost, port: MessagePort): void {
+  const send = (answer: ServiceAnswer): void => port.postMessage(answer);
+  let parts: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  const settle = async (work: Promise<ServiceAnswer>): Promise<void> => {
+    send(await work.catch((error: unknown) => ({ type: 'broken', description: messageOf(error) })));
+  };
+  const answer = async (request: ServiceRequest): Promise<ServiceAnswer> => {
+    const { status, headers, body } = await host.http(request);
+    const isWhole = typeof body === 'string';
+    if (!isWhole) parts = host.openStream(body.stream).getReader();
+    return { type: 'answer', status, headers, body: isWhole ? body : undefined };
+  };
+  const nextPart = async (): Promise<ServiceAnswer> => {
+    const part = await parts?.read();
+    return { type: 'part', part: part?.value };
+  };
+  port.addEventListener('message', ({ data }: MessageEvent<ServiceCall>) => {
+    switch (data.type) {
+      case 'request':
+        void settle(answer(data.request));
+        return;
+      case 'pull':
+        void settle(nextPart());
+        return;
+      case 'cancel':
+        void parts?.cancel().catch(() => undefined);
+        port.close();
+        return;
+      case 'dismiss':
+        port.close();
+    }
+  });
+  port.start();
+  send({ type: 'accept', protocol: SERVICE_PROTOCOL });
+}

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { BurrowError, openDatabase, q, UnavailableError } from '../../index.ts';
+import { decodeWire } from '../queries/decode.ts';
+import { startWorker } from './start-worker.ts';
+
+const blobWorker = (code: string) => () =>
+  new Worker(URL.createObjectURL(new Blob([code], { type: 'text/javascript' })), {
+    type: 'module',
+  });
+
+const memoryWorker = () =>
+  new Worker(new URL('../../../worker/testing/memory-main.ts', import.meta.url), {
+    type: 'module',
+  });
+
+test('a worker whose file is not there rejects with a sentence', async () => {
+  const missing = () => new Worker('/no/such/worker.js', { type: 'module' });
+  const opening = openDatabase('none', { worker: missing });
+  await expect(opening).rejects.toThrow('The worker of the database failed to load');
+  await expect(opening).rejects.toBeInstanceOf(BurrowError);
+});
+
+test('a worker that throws while it loads rejects with what it threw', async () => {
+  const opening = openDatabase('none', { worker: blobWorker('throw new Error("no crypto here")') });
+  await expect(opening).rejects.toThrow('no crypto here');
+});
+
+test('a worker that never answers rejects when its time is over', async () => {
+  await expect(startWorker(blobWorker('self.onmessage = () => {}'), 100)).rejects.toThrow(
+    'did not answer within 0.1 s',
+  );
+});
+
+test('a worker that is terminated rejects what is pending; the next call has another', async () => {
+  const workers: Worker[] = [];
+  const db = await openDatabase('terminated', {
+    worker: () => {
+      const worker = memoryWorker();
+      workers.push(worker);
+      return worker;
+    },
+  });
+  const pending = db.client().query(q.Now());
+  workers[0]?.terminate();
+  await expect(pending).rejects.toBeInstanceOf(UnavailableError);
+  await expect(pending).rejects.toMatchObject({ code: 'worker_lost' });
+  expect(await db.client().query('alive')).toBe('alive');
+  expect(workers).toHaveLength(2);
+  await db.close();
+});
+
+test('a worker that loses its page closes nothing of others', async () => {
+  const [one, two] = await Promise.all([
+    openDatabase('twice', { worker: memoryWorker }),
+    openDatabase('twice', { worker: memoryWorker }),
+  ]);
+  await one.close();
+  expect(await two.client().query('still')).toBe('still');
+  await two.close();
+});
+
+/** How often the page could do something else meanwhile. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isOver = false;
+  const { port1, port2 } = new MessageChannel();
+  port1.addEventListener('message', () => {
+    turns += 1;
+    if (!isOver) port2.postMessage(undefined);
+  });
+  port1.start();
+  port2.postMessage(undefined);
+  await work();
+  isOver = true;
+  port1.close();
+  return turns;
+}
+
+test('a page of 100,000 entries is read in many turns', async () => {
+  const ref = (id: number) =>
+    `{"@ref":{"id":"3${String(id).padStart(17, '0')}","collection":{"@ref":{"id":"notes","collection":{"@ref":{"id":"collections"}}}}}}`;
+  const text = `{"resource":{"data":[${Array.from({ length: 100_000 }, (_, id) => ref(id)).join()}]}}`;
+  expect(text.length).toBeGreaterThan(11_000_000);
+  let entries = 0;
+  const turns = await turnsDuring(async () => {
+    const { resource } = (await decodeWire(text)) as { resource: { data: unknown[] } };
+    entries = resource.data.length;
+  });
+  expect(entries).toBe(100_000);
+  expect(turns).toBeGreaterThan(5);
+});

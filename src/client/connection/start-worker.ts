@@ -1,0 +1,87 @@
+import { HELLO, PROTOCOL, type Ready } from '../../host/api.ts';
+import { BurrowError } from '../errors.ts';
+
+/** How long a worker may take to load before it counts as lost. */
+const READY_MS = 20_000;
+
+/** The one literal by which bundlers find the worker. In the sources it stands for worker/main.ts. */
+const startDefault = (): Worker =>
+  new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
+
+/**
+ * A worker that has loaded and speaks our protocol.
+ * @throws BurrowError when it fails to load, throws, or says nothing in time
+ */
+export async function startWorker(
+  start: (() => Worker) | undefined,
+  readyMs = READY_MS,
+): Promise<Worker> {
+  if (!start && typeof Worker === 'undefined') {
+    throw new BurrowError(
+      'Burrow opens databases in a browser: there is no Worker here. On a server, import it but open nothing.',
+    );
+  }
+  const worker = construct(start ?? startDefault);
+  try {
+    await answersHello(worker, readyMs);
+    return worker;
+  } catch (error) {
+    worker.terminate();
+    throw error;
+  }
+}
+
+function construct(start: () => Worker): Worker {
+  try {
+    return start();
+  } catch (cause) {
+    throw new BurrowError(`The worker of the database could not be started: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
+function answersHello(worker: Worker, readyMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (problem?: string, cause?: unknown): void => {
+      clearTimeout(timer);
+      worker.removeEventListener('message', onMessage);
+      worker.removeEventListener('error', onError);
+      if (problem === undefined) resolve();
+      else reject(new BurrowError(problem, { cause }));
+    };
+    const onMessage = ({ data }: MessageEvent): void => {
+      if (!isReady(data)) return;
+      if (data.protocol === PROTOCOL) settle();
+      else {
+        settle(
+          `The page and its worker are of different builds of Burrow (protocols ${PROTOCOL} and ${data.protocol}). Reload the page; if that does not help, the server still serves an old worker file.`,
+        );
+      }
+    };
+    const onError = (event: ErrorEvent | Event): void => {
+      event.preventDefault();
+      const message = 'message' in event && event.message ? `: ${event.message}` : '';
+      settle(
+        `The worker of the database failed to load${message}. Is its file there, served as JavaScript, and allowed by worker-src of the Content-Security-Policy?`,
+        event,
+      );
+    };
+    const timer = setTimeout(
+      () =>
+        settle(
+          `The worker of the database did not answer within ${readyMs / 1000} s of its start.`,
+        ),
+      readyMs,
+    );
+    worker.addEventListener('message', onMessage);
+    worker.addEventListener('error', onError);
+    worker.postMessage(HELLO);
+  });
+}
+
+const isReady = (data: unknown): data is Ready =>
+  typeof data === 'object' && data !== null && 'type' in data && data.type === 'burrow-ready';
+
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

@@ -1,0 +1,80 @@
+import type { Link } from '../connection/link.ts';
+import { refusalError } from '../connection/connection.ts';
+
+interface Reader {
+  readonly controller: ReadableStreamDefaultController<Uint8Array>;
+  /** Settles the pull that is under way. */
+  settle(): void;
+}
+
+/** Bodies that the worker sends part by part, each when it is asked for. */
+export class Streams {
+  private readonly link: Link;
+  private readonly readers = new Map<number, Reader>();
+  private readonly encoder = new TextEncoder();
+
+  constructor(link: Link) {
+    this.link = link;
+    link.listen({
+      onMessage: (message) => {
+        if (message.type === 'part') this.receive(message.stream, message.part);
+        else if (message.type === 'broken')
+          this.break(message.stream, refusalError(message.refusal));
+      },
+      onEnded: (reason) => {
+        for (const stream of this.readers.keys()) this.break(stream, reason);
+      },
+    });
+  }
+
+  /** The stream that the worker calls `stream`. */
+  open(stream: number): ReadableStream<Uint8Array> {
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.readers.set(stream, { controller, settle: () => undefined });
+        },
+        pull: (controller) =>
+          new Promise((settle) => {
+            this.readers.set(stream, { controller, settle });
+            this.link.postIfConnected({ type: 'pull', stream }).catch((error: unknown) => {
+              this.break(stream, error);
+            });
+          }),
+        cancel: () => this.cancel(stream),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  /** The reader gets `reason` at its next read; the worker stops. */
+  abort(stream: number, reason: unknown): void {
+    if (!this.readers.has(stream)) return;
+    this.break(stream, reason);
+    void this.cancel(stream);
+  }
+
+  async cancel(stream: number): Promise<void> {
+    this.readers.delete(stream);
+    // A worker that is gone has stopped already.
+    await this.link.postIfConnected({ type: 'cancel', stream }).catch(() => undefined);
+  }
+
+  private receive(stream: number, part: string | Uint8Array | undefined): void {
+    const reader = this.readers.get(stream);
+    if (!reader) return;
+    if (part === undefined) {
+      this.readers.delete(stream);
+      reader.controller.close();
+    } else reader.controller.enqueue(typeof part === 'string' ? this.encoder.encode(part) : part);
+    reader.settle();
+  }
+
+  private break(stream: number, reason: unknown): void {
+    const reader = this.readers.get(stream);
+    if (!reader) return;
+    this.readers.delete(stream);
+    reader.controller.error(reason);
+    reader.settle();
+  }
+}

@@ -1,0 +1,114 @@
+import { valueOf, type Observer } from '../queries/client.ts';
+import type { WorkerMessage } from '../../host/api.ts';
+import { BurrowError, QueryError } from '../errors.ts';
+import type { Link } from '../connection/link.ts';
+
+interface Subscription {
+  readonly secret: string;
+  readonly query: string;
+  readonly observer: Observer<unknown>;
+  /** Number of the newest answer: while one is being decoded, a newer one may come. */
+  newest: number;
+  /** Of the last answer that was told, so that a new worker's first one is not told twice. */
+  told: string | undefined;
+}
+
+/** A worker that is lost so soon after it took over is not replaced again for the sake of live queries alone. */
+const CRASH_LOOP_MS = 10_000;
+
+/** The live queries of one database. They survive the loss of a worker. */
+export class Subscriptions {
+  private readonly link: Link;
+  private readonly byId = new Map<number, Subscription>();
+  private lastId = 0;
+  private renewed = -Infinity;
+
+  constructor(link: Link) {
+    this.link = link;
+    link.listen({
+      onMessage: (message) => {
+        if (message.type === 'answer') void this.receive(message);
+      },
+      onRenewed: () => {
+        this.renewed = performance.now();
+        for (const [id, { secret, query }] of this.byId) this.send(id, secret, query);
+      },
+      onEnded: (reason) => this.outlive(reason),
+    });
+  }
+
+  /** @returns the way to stop */
+  add(secret: string, query: string, observer: Observer<unknown>): () => void {
+    const id = ++this.lastId;
+    this.byId.set(id, { secret, query, observer, newest: 0, told: undefined });
+    this.send(id, secret, query);
+    return () => {
+      if (!this.byId.delete(id)) return;
+      // Without a worker there is nothing to stop.
+      this.link.postIfConnected({ type: 'unsubscribe', id }).catch(() => undefined);
+    };
+  }
+
+  private send(id: number, secret: string, query: string): void {
+    this.link.post({ type: 'subscribe', id, secret, query }).catch((error: unknown) => {
+      this.fail(id, error);
+    });
+  }
+
+  private async receive({
+    id,
+    status,
+    body,
+  }: Extract<WorkerMessage, { type: 'answer' }>): Promise<void> {
+    const subscription = this.byId.get(id);
+    if (!subscription || subscription.told === body) return;
+    subscription.told = body;
+    const number = ++subscription.newest;
+    const isNewest = (): boolean => this.byId.has(id) && subscription.newest === number;
+    let value: unknown;
+    try {
+      value = await valueOf({ status, body });
+    } catch (error) {
+      if (isNewest()) tell(() => subscription.observer.error?.(asCallerError(error)));
+      return;
+    }
+    if (isNewest()) tell(() => subscription.observer.next(value));
+  }
+
+  /** The worker is gone: another takes over, unless the database was closed or workers die one after the other. */
+  private outlive(reason: Error): void {
+    if (this.byId.size === 0) return;
+    // Closed, or locked: that ends them.
+    const isOver = !(reason instanceof QueryError) || reason.code === 'locked';
+    if (!isOver && performance.now() - this.renewed > CRASH_LOOP_MS) {
+      this.link.connect().catch((error: unknown) => this.failAll(error));
+    } else this.failAll(reason);
+  }
+
+  private failAll(error: unknown): void {
+    for (const id of this.byId.keys()) this.fail(id, error);
+  }
+
+  private fail(id: number, error: unknown): void {
+    const subscription = this.byId.get(id);
+    if (!subscription) return;
+    this.byId.delete(id);
+    tell(() => subscription.observer.error?.(asCallerError(error)));
+  }
+}
+
+const asCallerError = (error: unknown): QueryError | BurrowError =>
+  error instanceof QueryError || error instanceof BurrowError
+    ? error
+    : new BurrowError('A live query could not be read.', { cause: error });
+
+/** An observer that throws is no reason for ours to stop: its error goes where uncaught ones go. */
+function tell(call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}

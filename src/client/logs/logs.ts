@@ -1,0 +1,156 @@
+import type { HttpCall, HttpReply, LogFile } from '../../host/api.ts';
+import { queryError } from '../errors.ts';
+import { BlobUrls } from './blob-urls.ts';
+
+export type LogState =
+  | 'Pending'
+  | 'Requested'
+  | 'CreatingNewUrl'
+  | 'Complete'
+  | 'DoesNotExist'
+  | 'Failed'
+  | 'TimedOut';
+
+/** A request for the log of a time range. */
+export interface LogRequestRecord {
+  readonly request_id: string;
+  readonly database?: string;
+  readonly region_group: string;
+  readonly time_start: string;
+  readonly time_end: string;
+  readonly state: LogState;
+  /** Where the file can be downloaded from, in this page: gzip, one JSON record per line. Only in `Complete`, until it expires. */
+  readonly presigned_url?: string;
+  readonly presigned_url_expiration_time?: string;
+  readonly version: number;
+  readonly updated_at: string;
+}
+
+export interface LogRequest {
+  /** Inclusive. */
+  readonly time_start: string | Date;
+  /** Exclusive. */
+  readonly time_end: string | Date;
+  /** Region group and names of databases: `local/child`. */
+  readonly database?: string;
+  readonly regionGroup?: string;
+  /** Requests with the same token within 24 hours are one. */
+  readonly idempotency_token?: string;
+}
+
+export interface LogList {
+  readonly results: readonly LogRequestRecord[];
+  /** Continues the list; absent at its end. */
+  readonly next_token?: string;
+}
+
+/** What the log calls need from the database. */
+export interface LogsHost {
+  readonly rootSecret: string;
+  http(call: HttpCall): Promise<HttpReply>;
+  logFile(id: string, version: number): Promise<LogFile | undefined>;
+}
+
+const FILE_URL = /^burrow-file:([^/]+)\/(\d+)$/;
+const QUERY = '?type=query&regionGroup=local';
+const POLL_MS = 50;
+
+/** The log export API as calls: the log of queries, of a time range, as files to download. */
+export class Logs {
+  private readonly host: LogsHost;
+  private readonly urls = new BlobUrls();
+
+  constructor(host: LogsHost) {
+    this.host = host;
+  }
+
+  /** Asks for the log of a time range. It is made in the background: see `status`. */
+  async request(request: LogRequest): Promise<LogRequestRecord> {
+    return this.withUrl(await this.send('POST', '', request));
+  }
+
+  /** How far a request is. */
+  async status(id: string): Promise<LogRequestRecord> {
+    return this.withUrl(await this.readStatus(id));
+  }
+
+  /**
+   * A new URL for the file of a complete request.
+   * @param options `version`: the one already known; the answer then is a newer one
+   */
+  async createUrl(
+    id: string,
+    options: { readonly version?: number } = {},
+  ): Promise<LogRequestRecord> {
+    let record = await this.send<LogRequestRecord>(
+      'POST',
+      `/${encodeURIComponent(id)}/url`,
+      options,
+    );
+    while (record.state === 'CreatingNewUrl') {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      record = await this.readStatus(id);
+    }
+    return this.withUrl(record);
+  }
+
+  /** Earlier requests, newest first; `status` gives the URL of one. */
+  async list(
+    options: {
+      readonly states?: readonly LogState[];
+      readonly next_token?: string;
+      readonly max_results?: number;
+    } = {},
+  ): Promise<LogList> {
+    const list = await this.send<LogList>('POST', '/_list', options);
+    return {
+      ...list,
+      results: list.results.map(({ presigned_url: _url, ...record }) => record),
+    };
+  }
+
+  /** @internal URLs made so far stop working. */
+  close(): void {
+    this.urls.close();
+  }
+
+  private readStatus(id: string): Promise<LogRequestRecord> {
+    return this.send('GET', `/${encodeURIComponent(id)}`);
+  }
+
+  private async send<T>(method: string, path: string, body?: object): Promise<T> {
+    const { body: text, status } = await this.host.http({
+      method,
+      path: `/api/v1/logs${path}${QUERY}`,
+      headers: { authorization: `Bearer ${this.host.rootSecret}` },
+      body: body && JSON.stringify(body),
+    });
+    const answer: unknown = JSON.parse(typeof text === 'string' ? text : '{}');
+    if (status === 200) return answer as T;
+    const { message } = answer as { readonly message: string };
+    throw queryError(status, [{ code: CODES[status] ?? 'bad request', description: message }]);
+  }
+
+  /** The worker names the file; the page makes the URL, because one made in a worker dies with it. */
+  private async withUrl(record: LogRequestRecord): Promise<LogRequestRecord> {
+    const { presigned_url: named, presigned_url_expiration_time: expires, ...rest } = record;
+    const [, id, digits] = FILE_URL.exec(named ?? '') ?? [];
+    if (id === undefined || digits === undefined) return record;
+    const version = Number(digits);
+    const url = await this.urls.urlOf({ id, version }, Date.parse(expires ?? ''), async () => {
+      const found = await this.host.logFile(id, version);
+      return found && (found.file as Blob);
+    });
+    if (url === undefined) return rest;
+    return { ...record, presigned_url: url };
+  }
+}
+
+const CODES: Readonly<Record<number, string>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not found',
+  409: 'conflict',
+  423: 'locked',
+  429: 'too many requests',
+};

@@ -1,0 +1,319 @@
+import * as fc from 'fast-check';
+import { createRequire } from 'node:module';
+import { expect, test } from 'vitest';
+import { BUILDER_ROWS } from './builder-table.ts';
+import { q } from './builders.ts';
+import { encodeQuery } from './encode.ts';
+import { BurrowError } from '../errors.ts';
+import { printExpression } from './print.ts';
+import * as values from './values.ts';
+
+interface Values {
+  readonly Ref: new (id: string, collection?: unknown, database?: unknown) => unknown;
+  readonly SetRef: new (value: unknown) => unknown;
+  readonly FaunaTime: new (value: string | Date) => unknown;
+  readonly FaunaDate: new (value: string | Date) => unknown;
+  readonly Bytes: new (value: Uint8Array) => unknown;
+  readonly Query: new (value: unknown) => unknown;
+}
+type Builder = (...args: readonly unknown[]) => unknown;
+interface Kit {
+  readonly q: Readonly<Record<string, Builder>>;
+  readonly values: Values;
+}
+
+// A package of CommonJS; its deprecation warnings would fill the report.
+process.noDeprecation = true;
+const faunadb = createRequire(import.meta.url)('faunadb') as {
+  readonly query: Readonly<Record<string, Builder>>;
+  readonly values: Values;
+};
+const theirs: Kit = { q: faunadb.query, values: faunadb.values };
+const ours: Kit = { q: q as unknown as Kit['q'], values: values as unknown as Values };
+const names = Object.keys(theirs.q).filter((name) => name !== 'arity' && name !== 'wrap');
+
+/** An argument, said so that either library can make it. */
+type Recipe = (kit: Kit) => unknown;
+
+const key = fc.string().filter((text) => text !== '__proto__');
+const scalar = fc.oneof(
+  fc.string(),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.boolean(),
+  fc.constant(null),
+);
+const constant =
+  (value: unknown): Recipe =>
+  () =>
+    value;
+const { recipe } = fc.letrec<{ recipe: Recipe }>((tie) => ({
+  recipe: fc.oneof(
+    { depthSize: 'small' },
+    scalar.map(constant),
+    fc.constantFrom<Recipe>(
+      () => new Uint8Array([1, 2, 250]),
+      () => Symbol('name'),
+      (kit) =>
+        new kit.values.Ref('1', new kit.values.Ref('notes', new kit.values.Ref('collections'))),
+      (kit) => new kit.values.FaunaTime('2026-11-21T10:00:00.000000001Z'),
+      (kit) => new kit.values.FaunaTime(new Date(5)),
+      (kit) => new kit.values.FaunaDate(new Date(5)),
+      (kit) => new kit.values.Bytes(new Uint8Array([255, 0])),
+      (kit) =>
+        new kit.values.SetRef({ match: new kit.values.Ref('all', new kit.values.Ref('indexes')) }),
+      (kit) => new kit.values.Query({ lambda: 'x', expr: { var: 'x' } }),
+      ({ q }) =>
+        (x: unknown) =>
+          q['Get']?.(x),
+      ({ q }) =>
+        (one: unknown, /* , */ two: unknown) =>
+          q['Add']?.(one, two),
+    ),
+    fc.array(tie('recipe'), { maxLength: 3 }).map(
+      (each): Recipe =>
+        (kit) =>
+          each.map((make) => make(kit)),
+    ),
+    fc.dictionary(key, tie('recipe'), { maxKeys: 3 }).map(
+      (each): Recipe =>
+        (kit) =>
+          Object.fromEntries(Object.entries(each).map(([name, make]) => [name, make(kit)])),
+    ),
+    fc.tuple(fc.constantFrom('Get', 'Now', 'Union', 'Index', 'Collections'), tie('recipe')).map(
+      ([name, make]): Recipe =>
+        (kit) =>
+          kit.q[name]?.(...(name === 'Now' ? [] : [make(kit)])),
+    ),
+  ),
+}));
+
+/** Arguments after the first few are often left out, undefined or null: that is where builders differ. */
+const listOf = (length: number) =>
+  fc.array(
+    fc.oneof(
+      { weight: 4, arbitrary: recipe },
+      { weight: 1, arbitrary: fc.constant(constant(undefined)) },
+    ),
+    {
+      minLength: length,
+      maxLength: length,
+    },
+  );
+
+const specialArguments: Readonly<Record<string, fc.Arbitrary<readonly Recipe[]>>> = {
+  Bytes: fc
+    .constantFrom<Recipe>(constant(new Uint8Array([7])), constant('AQID'))
+    .map((each) => [each]),
+  Let: fc.tuple(
+    fc.oneof(
+      fc.dictionary(key, recipe).map(
+        (each): Recipe =>
+          (kit) =>
+            Object.fromEntries(Object.entries(each).map(([name, make]) => [name, make(kit)])),
+      ),
+      fc.array(fc.tuple(key, recipe)).map(
+        (each): Recipe =>
+          (kit) =>
+            each.map(([name, make]) => ({ [name]: make(kit) })),
+      ),
+    ),
+    recipe,
+  ),
+  Object: fc
+    .dictionary(key, recipe)
+    .map((each) => [
+      (kit: Kit) =>
+        Object.fromEntries(Object.entries(each).map(([name, make]) => [name, make(kit)])),
+    ]),
+  Lambda: fc.oneof(
+    fc.tuple(fc.oneof(fc.string(), fc.array(fc.string())).map(constant), recipe),
+    fc.constantFrom<readonly Recipe[]>(
+      [
+        ({ q }) =>
+          (x: unknown) =>
+            q['Not']?.(x),
+      ],
+      [
+        ({ q }) =>
+          function (a: unknown, b: unknown) {
+            return q['Or']?.(a, b);
+          },
+      ],
+      [({ q }) => q['Lambda']?.('y', 1)],
+    ),
+  ),
+  Paginate: fc.tuple(
+    recipe,
+    fc
+      .dictionary(
+        fc.constantFrom('size', 'after', 'before', 'ts', 'cursor', 'events', 'sources'),
+        recipe,
+      )
+      .map(
+        (each): Recipe =>
+          (kit) =>
+            Object.fromEntries(Object.entries(each).map(([name, make]) => [name, make(kit)])),
+      ),
+  ),
+};
+
+/** A call of any builder, with such calls among its arguments. */
+const { program } = fc.letrec<{ program: Recipe; argument: Recipe }>((tie) => ({
+  argument: fc.oneof({ depthSize: 'small' }, recipe, tie('program')),
+  program: fc.constantFrom(...names.filter((name) => !(name in specialArguments))).chain((name) => {
+    const { min = 1, max = 2 } = BUILDER_ROWS.find((each) => each.name === name) ?? {};
+    return fc.array(tie('argument'), { minLength: min, maxLength: Math.min(max, min + 2) }).map(
+      (args): Recipe =>
+        (kit) =>
+          kit.q[name]?.(...args.map((make) => make(kit))),
+    );
+  }),
+}));
+
+/** Wire text, or that the call was refused. */
+function wire(kit: Kit, name: string, recipes: readonly Recipe[]): string {
+  const args = recipes.map((make) => make(kit));
+  let expression: unknown;
+  try {
+    expression = kit.q[name]?.(...args);
+  } catch {
+    return 'refused';
+  }
+  return kit === ours ? encodeQuery(expression) : JSON.stringify(expression);
+}
+
+test('q has every builder of the original driver and no other', () => {
+  expect(names).toHaveLength(206);
+  expect(Object.keys(q).sort()).toEqual([...names].sort());
+});
+
+test.each(names)('q.%s() makes the wire JSON of the original driver', (name) => {
+  const row = BUILDER_ROWS.find((each) => each.name === name);
+  const min = row?.min ?? 1;
+  const max = Math.min(row?.max ?? 4, min + 3);
+  const args = specialArguments[name] ?? fc.integer({ min, max }).chain(listOf);
+  fc.assert(
+    fc.property(args, (recipes) => {
+      expect(wire(ours, name, recipes)).toBe(wire(theirs, name, recipes));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('q makes the wire JSON of the original driver for whole programs', () => {
+  const textOf = (kit: Kit, make: Recipe): string => {
+    const expression = make(kit);
+    return kit === ours ? encodeQuery(expression) : JSON.stringify(expression);
+  };
+  fc.assert(
+    fc.property(program, (make) => {
+      expect(textOf(ours, make)).toBe(textOf(theirs, make));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('q refuses the argument counts that the original driver refuses', () => {
+  for (const name of names) {
+    for (let count = 0; count < 7; count++) {
+      const recipes = Array.from({ length: count }, () => constant({}));
+      const refused = wire(theirs, name, recipes) === 'refused';
+      expect([name, count, wire(ours, name, recipes) === 'refused']).toEqual([
+        name,
+        count,
+        refused,
+      ]);
+    }
+  }
+});
+
+test('q accepts expressions of the original driver, and it accepts ours', () => {
+  const mixed = q.Get(theirs.q['Ref']?.(ours.q['Collection']?.('notes'), '1') as values.Expr);
+  expect(encodeQuery(mixed)).toBe('{"get":{"ref":{"collection":"notes"},"id":"1"}}');
+});
+
+test('q.Paginate() refuses options that are an expression', () => {
+  const loose = q.Paginate as unknown as Builder;
+  expect(() => loose(q.Documents(q.Collection('notes')), q.Var('x'))).toThrow(
+    'The options of q.Paginate are part of its form',
+  );
+  expect(() => loose(q.Documents(q.Collection('notes')), [1])).toThrow(BurrowError);
+});
+
+test('q says which argument is missing', () => {
+  const loose = q.Match as unknown as Builder;
+  expect(() => loose(undefined)).toThrow('q.Match: argument 1 is undefined, and must be given.');
+  expect(() => loose()).toThrow('q.Match takes at least 1 argument(s), and got 0.');
+  expect(() => (q.If as unknown as Builder)(true, 1)).toThrow(
+    'q.If takes 3 argument(s), and got 2.',
+  );
+});
+
+test('q refuses numbers that have no wire form', () => {
+  expect(() => q.Abs(Number.NaN)).toThrow(BurrowError);
+  expect(() => q.Abs(2n ** 63n)).toThrow(BurrowError);
+  expect(encodeQuery(q.Abs(-(2n ** 63n)))).toBe('{"abs":-9223372036854775808}');
+});
+
+test('q keeps a member named __proto__', () => {
+  const data: unknown = JSON.parse('{"__proto__":{"a":1}}');
+  expect(encodeQuery(q.Object(data as object))).toBe('{"object":{"__proto__":{"object":{"a":1}}}}');
+  expect({}).not.toHaveProperty('a');
+});
+
+test('q.Lambda() reads the names of plain parameters and refuses others', () => {
+  const lambda = (body: unknown) => encodeQuery((q.Lambda as unknown as Builder)(body));
+  const shorthand = {
+    each(a: values.Expr, b: values.Expr) {
+      return q.Add(a, b);
+    },
+  };
+  // oxlint-disable-next-line typescript/unbound-method -- only its text is read, and it has no `this`
+  expect(lambda(shorthand.each)).toBe(
+    '{"lambda":["a","b"],"expr":{"add":[{"var":"a"},{"var":"b"}]}}',
+  );
+  expect(lambda((größe: values.Expr) => größe)).toBe('{"lambda":"größe","expr":{"var":"größe"}}');
+  expect(() => lambda(({ a }: { a: values.Expr }) => a)).toThrow('has plain parameters');
+  expect(() => lambda((...all: values.Expr[]) => all)).toThrow('at least one parameter');
+  expect(() => lambda(() => 1)).toThrow('at least one parameter');
+});
+
+const built = (name: string, recipes: readonly Recipe[]): unknown => {
+  try {
+    return ours.q[name]?.(...recipes.map((make) => make(ours)));
+  } catch (reason) {
+    return reason;
+  }
+};
+
+test('printExpression() gives a program that builds the same query', () => {
+  const program = fc.constantFrom(...names).chain((name) => {
+    const row = BUILDER_ROWS.find((each) => each.name === name);
+    const min = row?.min ?? 1;
+    const args =
+      specialArguments[name] ??
+      fc
+        .integer({ min, max: Math.min(row?.max ?? 2, min + 2) })
+        .chain((count) => fc.array(recipe, { minLength: count, maxLength: count }));
+    return fc.tuple(fc.constant(name), args);
+  });
+  const scope = { ...q, SetRef: values.SetRef };
+  fc.assert(
+    fc.property(program, ([name, recipes]) => {
+      const expression = built(name, recipes);
+      // `Let({}, (x) => Get(x))`: there is nothing to print.
+      fc.pre(!(expression instanceof Error));
+      const text = printExpression(expression);
+      // oxlint-disable-next-line typescript/no-implied-eval -- that it is a program is what is tested
+      const again: unknown = new Function(...Object.keys(scope), `return ${text}`)(
+        ...Object.values(scope),
+      );
+      expect(printExpression(again)).toBe(text);
+    }),
+    { numRuns: 300 },
+  );
+  expect(
+    String(q.Map(q.Paginate(q.Documents(q.Collection('notes')), { size: 2 }), (x) => q.Get(x))),
+  ).toBe('Map(Paginate(Documents(Collection("notes")), {"size": 2}), Lambda("x", Get(Var("x"))))');
+});

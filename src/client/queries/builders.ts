@@ -1,0 +1,158 @@
+import { BUILDER_ROWS, type BuilderRow } from './builder-table.ts';
+import { BurrowError } from '../errors.ts';
+import { parameterNames } from './parameter-names.ts';
+import type { Builders } from './types/builders.ts';
+import { Bytes, Expr } from './values.ts';
+
+type Build = (...args: readonly unknown[]) => Expr;
+
+/** Every builder of the original driver, by the same name and argument order, with the same wire JSON. */
+export const q: Builders = Object.fromEntries([
+  ...BUILDER_ROWS.map((row) => [row.name, builderOf(row)]),
+  ...Object.entries(specialBuilders()).map(([name, { min, max, build }]) => [
+    name,
+    (...args: readonly unknown[]) => {
+      checkArity(name, min, max, args);
+      return build(...args);
+    },
+  ]),
+]);
+
+/** An argument as it goes into a query: plain objects become `{object: …}`, functions become lambdas. */
+export function wrap(value: unknown): unknown {
+  switch (typeof value) {
+    case 'symbol':
+      return value.description;
+    case 'function':
+      return lambdaOf(value as Build);
+    case 'number':
+      if (Number.isFinite(value)) return value;
+      throw new BurrowError(`${value} cannot be sent: FQL has no way to write it.`);
+    case 'bigint':
+      if (BigInt.asIntN(64, value) === value) return value;
+      throw new BurrowError(`${value} cannot be sent: an Integer has 64 bits.`);
+    case 'object':
+      return value === null ? null : wrapObject(value);
+    default:
+      return value;
+  }
+}
+
+function wrapObject(value: object): unknown {
+  if ('_isFaunaExpr' in value) return value;
+  if (Array.isArray(value)) return value.map(wrap);
+  if (value instanceof Uint8Array || value instanceof ArrayBuffer) return new Bytes(value);
+  return new Expr({ object: wrapMembers(value) });
+}
+
+const wrapMembers = (members: unknown): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(members ?? {}).map(([key, value]) => [key, wrap(value)]));
+
+function builderOf(row: BuilderRow): Build {
+  return (...args) => {
+    checkArity(row.name, row.min, row.max, args);
+    if (row.swapped) args = [args[1], args[0]];
+    const form: Record<string, unknown> = {};
+    row.keys.forEach(({ key, mark }, at) => {
+      if (mark === '*') {
+        const rest = args.slice(at);
+        form[key] = wrap(rest.length === 1 ? rest[0] : rest);
+        return;
+      }
+      const value = wrap(mark === '!' || mark === '-' ? (args[at] ?? null) : args[at]);
+      if (value === undefined || (mark === '?' && value === null)) return;
+      form[key] = value;
+    });
+    return new Expr(form);
+  };
+}
+
+function checkArity(name: string, min: number, max: number, args: readonly unknown[]): void {
+  const count = args.length;
+  if (count < min || count > max) {
+    const wanted =
+      max === min ? min : max === Infinity ? `at least ${min}` : `from ${min} to ${max}`;
+    throw new BurrowError(`q.${name} takes ${wanted} argument(s), and got ${count}.`);
+  }
+  const missing = args.slice(0, min).indexOf(undefined);
+  if (missing >= 0) {
+    throw new BurrowError(`q.${name}: argument ${missing + 1} is undefined, and must be given.`);
+  }
+}
+
+interface SpecialBuilder {
+  readonly min: number;
+  readonly max: number;
+  readonly build: Build;
+}
+
+/** The builders that look into their arguments. */
+function specialBuilders(): Readonly<Record<string, SpecialBuilder>> {
+  return {
+    Ref: {
+      min: 1,
+      max: 2,
+      build: (...args) =>
+        new Expr(
+          args.length === 1 ? { '@ref': wrap(args[0]) } : { ref: wrap(args[0]), id: wrap(args[1]) },
+        ),
+    },
+    Bytes: { min: 1, max: 1, build: (bytes) => new Bytes(bytes as Uint8Array | string) },
+    Do: { min: 1, max: Infinity, build: (...args) => new Expr({ do: wrap(args) }) },
+    Object: { min: 1, max: 1, build: (members) => new Expr({ object: wrapMembers(members) }) },
+    Lambda: { min: 1, max: 2, build: buildLambda },
+    Let: { min: 2, max: 2, build: buildLet },
+    Paginate: { min: 1, max: 2, build: buildPaginate },
+  };
+}
+
+const variable = (name: string): Expr => new Expr({ var: name });
+
+function buildLambda(...args: readonly unknown[]): Expr {
+  const [first, body] = args;
+  if (args.length === 2) return new Expr({ lambda: wrap(first), expr: wrap(body) });
+  if (typeof first === 'function') return lambdaOf(first as Build);
+  if (typeof first === 'object' && first !== null && '_isFaunaExpr' in first) return first as Expr;
+  throw new BurrowError(
+    'q.Lambda takes a function, another lambda, or the names of its parameters and a body.',
+  );
+}
+
+function lambdaOf(body: Build): Expr {
+  const names = parameterNames(body);
+  const [only] = names;
+  if (only === undefined) {
+    throw new BurrowError('A function given as a lambda must have at least one parameter.');
+  }
+  return new Expr({
+    lambda: names.length === 1 ? only : names,
+    expr: wrap(body(...names.map(variable))),
+  });
+}
+
+function buildLet(bindings: unknown, body: unknown): Expr {
+  const each = (
+    Array.isArray(bindings)
+      ? bindings
+      : Object.entries(bindings ?? {})
+          .filter(([, value]) => value !== undefined)
+          .map(([name, value]) => ({ [name]: value }))
+  ) as readonly object[];
+  const names = Array.isArray(bindings)
+    ? each.flatMap((binding) => Object.keys(binding))
+    : Object.keys(bindings ?? {});
+  return new Expr({
+    let: each.map(wrapMembers),
+    in: wrap(typeof body === 'function' ? (body as Build)(...names.map(variable)) : body),
+  });
+}
+
+function buildPaginate(set: unknown, options: unknown = {}): Expr {
+  const literal = typeof options === 'object' && !Array.isArray(options);
+  if (!literal || (options !== null && '_isFaunaExpr' in options)) {
+    throw new BurrowError(
+      'The options of q.Paginate are part of its form: give them as a literal object, such as { size: q.Var("n") }.',
+    );
+  }
+  return new Expr({ paginate: wrap(set), ...wrapMembers(options) });
+}

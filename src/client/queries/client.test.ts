@@ -1,0 +1,281 @@
+import { expect, test } from 'vitest';
+import {
+  BadRequest,
+  InternalError,
+  NotFound,
+  openDatabase,
+  PermissionDenied,
+  q,
+  QueryError,
+  Ref,
+  Unauthorized,
+  type Database,
+} from '../../index.ts';
+import { FakeWorker, type FakeAnswers } from '../testing/fake-worker.ts';
+
+const open = async (answers: FakeAnswers): Promise<{ db: Database; fake: FakeWorker }> => {
+  const fake = new FakeWorker(answers);
+  return { db: await openDatabase('notes', { worker: () => fake.asWorker() }), fake };
+};
+
+/** Answers what it was asked, as text. */
+const repeat: FakeAnswers = {
+  query: ({ secret, query, tags, timeoutMs, traceparent }) =>
+    Promise.resolve({
+      status: 200,
+      body: JSON.stringify({ resource: { secret, query, tags, timeoutMs, traceparent } }),
+    }),
+};
+
+test('query() sends wire JSON with the secret of the client and its options', async () => {
+  const { db } = await open(repeat);
+  expect(await db.client().query(q.Add(1, 2n))).toMatchObject({
+    secret: 'root',
+    query: '{"add":[1,2]}',
+  });
+  const options = { tags: { app: 'notes', view: 'list' }, timeoutMs: 5, traceparent: '00-1' };
+  expect(await db.client({ secret: 'alice' }).query({ a: [1] }, options)).toEqual({
+    secret: 'alice',
+    query: '{"object":{"a":[1]}}',
+    tags: 'app=notes,view=list',
+    timeoutMs: 5,
+    traceparent: '00-1',
+  });
+  await db.close();
+});
+
+test('every builder is a call of the client that runs at once', async () => {
+  const { db } = await open(repeat);
+  const client = db.client();
+  for (const name of Object.keys(q)) expect(client).toHaveProperty(name, expect.any(Function));
+  const asked = async (call: Promise<unknown>) => ((await call) as { query: string }).query;
+  expect(await asked(client.Login(q.Ref(q.Collection('users'), '1'), { password: 'x' }))).toBe(
+    '{"login":{"ref":{"collection":"users"},"id":"1"},"params":{"object":{"password":"x"}}}',
+  );
+  expect(await asked(client.Paginate(q.Documents(q.Collection('notes')), { size: 2 }))).toBe(
+    '{"paginate":{"documents":{"collection":"notes"}},"size":2}',
+  );
+  await expect((client.Get as unknown as () => Promise<unknown>)()).rejects.toThrow('q.Get takes');
+  await db.close();
+});
+
+test('queryWithMetrics() brings all nine metrics', async () => {
+  const { db } = await open({
+    query: () => Promise.resolve({ status: 200, body: '{"resource":[]}' }),
+  });
+  expect(await db.client().queryWithMetrics(1)).toEqual({
+    value: [],
+    metrics: {
+      bytesIn: 1,
+      bytesOut: 2,
+      computeOps: 3,
+      readOps: 4,
+      writeOps: 0,
+      readBytes: 6,
+      writeBytes: 7,
+      queryTime: 8,
+      retries: 9,
+    },
+  });
+  await db.close();
+});
+
+test('a failed query rejects with the class of its status and all of its errors', async () => {
+  const errors = [
+    { position: ['get'], code: 'instance not found', description: 'Document not found.' },
+    {
+      position: [],
+      code: 'validation failed',
+      description: 'no',
+      failures: [{ field: ['a'], code: 'b', description: 'c' }],
+    },
+  ];
+  const statuses = [
+    [400, BadRequest],
+    [401, Unauthorized],
+    [403, PermissionDenied],
+    [404, NotFound],
+    [500, InternalError],
+    [440, QueryError],
+  ] as const;
+  for (const [status, type] of statuses) {
+    const { db } = await open({
+      query: () => Promise.resolve({ status, body: JSON.stringify({ errors }) }),
+    });
+    const error: unknown = await db
+      .client()
+      .query(1)
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(type);
+    expect(error).toMatchObject({
+      name: type.name,
+      status,
+      code: 'instance not found',
+      description: 'Document not found.',
+      position: ['get'],
+      errors,
+      message: 'instance not found: Document not found.',
+    });
+    await db.close();
+  }
+});
+
+/** Pages of the numbers 0 to 9 by their cursors, as the engine makes them. */
+const pagesOfTen: FakeAnswers = {
+  query: ({ query }) => {
+    let asked = JSON.parse(query) as Record<string, unknown>;
+    const steps: string[] = [];
+    while (!('paginate' in asked)) {
+      steps.push('map' in asked ? 'map' : 'filter');
+      asked = asked['collection'] as Record<string, unknown>;
+    }
+    const {
+      size = 4,
+      after,
+      before,
+    } = asked as { size?: number; after?: number[] | number; before?: number[] | null };
+    const from = [after ?? 0].flat()[0] ?? 0;
+    const to = before === undefined ? from + size : ([before ?? 10].flat()[0] ?? 10);
+    const start = before === undefined ? from : Math.max(0, to - size);
+    const data = Array.from({ length: Math.min(to, 10) - start }, (_, i) =>
+      [start + i, ...steps].join(' '),
+    );
+    const page = {
+      ...(before === undefined
+        ? after !== undefined && { before: [from] }
+        : start > 0 && { before: [start] }),
+      ...(before === undefined ? to < 10 && { after: [to] } : before !== null && { after: [to] }),
+      data,
+    };
+    return Promise.resolve({ status: 200, body: JSON.stringify({ resource: page }) });
+  },
+};
+
+const collect = async (pages: AsyncIterable<unknown[]>): Promise<string[]> => {
+  const all: string[] = [];
+  for await (const page of pages) all.push(page.join());
+  return all;
+};
+
+test('paginate() goes forth and back, page by page', async () => {
+  const { db } = await open(pagesOfTen);
+  const pages = db.client().paginate(q.Documents(q.Collection('numbers')));
+  expect(await pages.nextPage()).toEqual(['0', '1', '2', '3']);
+  expect(await pages.nextPage()).toEqual(['4', '5', '6', '7']);
+  expect(await pages.previousPage()).toEqual(['0', '1', '2', '3']);
+  const last = db.client().paginate(q.Documents(q.Collection('numbers')));
+  expect(await last.previousPage()).toEqual(['6', '7', '8', '9']);
+  await db.close();
+});
+
+test('paginate() is iterable from where it is, and begins at a given cursor', async () => {
+  const { db } = await open(pagesOfTen);
+  const set = q.Documents(q.Collection('numbers'));
+  const client = db.client();
+  expect(await collect(client.paginate(set))).toEqual(['0,1,2,3', '4,5,6,7', '8,9']);
+  expect(await collect(client.paginate(set, { size: 6, after: 5 }))).toEqual(['5,6,7,8,9']);
+  expect(await collect(client.paginate(set, { cursor: { after: 8 } }))).toEqual(['8,9']);
+  const pages = client.paginate(set);
+  await pages.nextPage();
+  expect(await collect(pages)).toEqual(['4,5,6,7', '8,9']);
+  const visited: string[] = [];
+  await client.paginate(set, { before: 6 }).eachReverse((page) => {
+    visited.push(page.join());
+  });
+  await pages.each(async (page) => {
+    visited.push(page.join());
+    await Promise.resolve();
+  });
+  expect(visited).toEqual(['2,3,4,5', '0,1', '4,5,6,7', '8,9']);
+  await db.close();
+});
+
+test('paginate().map() and filter() make new helpers and leave the old ones alone', async () => {
+  const { db } = await open(pagesOfTen);
+  const pages = db.client().paginate(q.Documents(q.Collection('numbers')), { size: 10, after: 8 });
+  const filtered = pages.filter((x) => q.IsString(x));
+  const mapped = filtered.map((x) => q.Get(x));
+  expect(await collect(mapped)).toEqual(['8 map filter,9 map filter']);
+  expect(await collect(filtered)).toEqual(['8 filter,9 filter']);
+  expect(await collect(pages)).toEqual(['8,9']);
+  await db.close();
+});
+
+test('subscribe() refuses what is no observer', async () => {
+  const client = (await open(repeat)).db.client();
+  for (const observer of [undefined, {}, () => undefined]) {
+    const subscribe = (): unknown => client.subscribe(q.Now(), observer as never);
+    expect(subscribe).toThrow('subscribe() takes {');
+  }
+});
+
+test('subscribe() tells each answer that differs, in order, until it is stopped', async () => {
+  const messages: unknown[] = [];
+  const { db, fake } = await open({ onMessage: (message) => messages.push(message) });
+  const told: unknown[] = [];
+  const heard = async (count: number): Promise<void> => {
+    await expect.poll(() => told.length).toBe(count);
+  };
+  const stop = db.client({ secret: 'alice' }).subscribe(q.Get(q.Var('x')), {
+    next: (value) => told.push(value),
+    error: (error) => told.push(error),
+  });
+  await expect
+    .poll(() => messages)
+    .toEqual([{ type: 'subscribe', id: 1, secret: 'alice', query: '{"get":{"var":"x"}}' }]);
+  fake.tell({ type: 'answer', id: 1, status: 200, body: '{"resource":{"@ref":{"id":"keys"}}}' });
+  await heard(1);
+  fake.tell({ type: 'answer', id: 1, status: 200, body: '{"resource":{"@ref":{"id":"keys"}}}' });
+  fake.tell({
+    type: 'answer',
+    id: 1,
+    status: 404,
+    body: '{"errors":[{"code":"gone","description":""}]}',
+  });
+  await heard(2);
+  expect(told).toEqual([new Ref('keys'), expect.any(NotFound)]);
+  stop();
+  stop();
+  await expect.poll(() => messages.at(-1)).toEqual({ type: 'unsubscribe', id: 1 });
+  fake.tell({ type: 'answer', id: 1, status: 200, body: '{"resource":3}' });
+  await db.verify();
+  expect(told).toHaveLength(2);
+  await db.close();
+});
+
+test('a live query outlives its worker', async () => {
+  const second = new FakeWorker({
+    onMessage: (message, tell) => {
+      if (message.type === 'subscribe')
+        tell({ type: 'answer', id: message.id, status: 200, body: '{"resource":2}' });
+    },
+  });
+  const first = new FakeWorker({
+    onMessage: (message, tell) => {
+      if (message.type === 'subscribe')
+        tell({ type: 'answer', id: message.id, status: 200, body: '{"resource":1}' });
+    },
+  });
+  const workers = [first, second];
+  const db = await openDatabase('notes', { worker: () => workers.shift()!.asWorker() });
+  const told: unknown[] = [];
+  db.client().subscribe(1, {
+    next: (value) => told.push(value),
+    error: (error) => told.push(error),
+  });
+  await expect.poll(() => told).toEqual([1]);
+  first.dispatchEvent(new Event('error'));
+  await expect.poll(() => told).toEqual([1, 2]);
+  // So soon after: no third worker is started for it.
+  second.dispatchEvent(new Event('error'));
+  await expect.poll(() => told).toEqual([1, 2, expect.objectContaining({ code: 'worker_lost' })]);
+  await db.close();
+});
+
+test('a live query of a closed database ends with its reason', async () => {
+  const { db } = await open({});
+  const told: unknown[] = [];
+  db.client().subscribe(1, { next: () => undefined, error: (error) => told.push(error.message) });
+  await db.close();
+  await expect.poll(() => told).toEqual([expect.stringContaining('was closed')]);
+});

@@ -1,0 +1,139 @@
+import type { QueryMetrics, QueryReply } from '../../host/api.ts';
+import { BUILDER_ROWS } from './builder-table.ts';
+import { q, wrap } from './builders.ts';
+import { decodeWire } from './decode.ts';
+import { encodeQuery } from './encode.ts';
+import { BurrowError, queryError, type QueryError, type WireError } from '../errors.ts';
+import { pagesOf, type PageHelper } from './page-helper.ts';
+import type { Arg, Evaluated } from './types/arguments.ts';
+import type { DirectCalls } from './types/builders.ts';
+import type { PaginateOptions } from './types/documents.ts';
+import type { Expr, SetRef } from './values.ts';
+
+export interface QueryOptions {
+  /** How long the query may take; two minutes when not given. */
+  readonly timeoutMs?: number;
+  /** Kept with the query in the log. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** W3C trace context, kept with the query in the log. */
+  readonly traceparent?: string;
+  /** Of the client of a sync: has the hub answer, not the copy. */
+  readonly at?: 'hub';
+}
+
+export interface WithMetrics<T> {
+  readonly value: T;
+  readonly metrics: QueryMetrics;
+}
+
+export interface Observer<T> {
+  next(value: T): void;
+  /** The query failed. It runs again when what it read changes, so a value may follow. */
+  error?(error: QueryError | BurrowError): void;
+}
+
+/** What a client needs from the database it belongs to. */
+export interface ClientHost {
+  query(secret: string, query: string, options: QueryOptions): Promise<QueryReply>;
+  subscribe(secret: string, query: string, observer: Observer<unknown>): () => void;
+}
+
+/** Acts on the database with one secret. */
+class QueryClient {
+  private readonly host: ClientHost;
+  private readonly secret: () => string;
+
+  constructor(host: ClientHost, secret: () => string) {
+    this.host = host;
+    this.secret = secret;
+  }
+
+  /**
+   * Evaluates an expression as one transaction.
+   * @throws QueryError when it fails
+   */
+  query<T>(expression: Expr<T>, options?: QueryOptions): Promise<T>;
+  query<A extends Arg>(expression: A, options?: QueryOptions): Promise<Evaluated<A>>;
+  query<T>(expression: Arg, options?: QueryOptions): Promise<T>;
+  async query(expression: Arg, options: QueryOptions = {}): Promise<unknown> {
+    return (await this.queryWithMetrics(expression, options)).value;
+  }
+
+  /** `query`, with what it cost. */
+  queryWithMetrics<T>(expression: Expr<T>, options?: QueryOptions): Promise<WithMetrics<T>>;
+  queryWithMetrics<A extends Arg>(
+    expression: A,
+    options?: QueryOptions,
+  ): Promise<WithMetrics<Evaluated<A>>>;
+  queryWithMetrics<T>(expression: Arg, options?: QueryOptions): Promise<WithMetrics<T>>;
+  async queryWithMetrics(
+    expression: Arg,
+    options: QueryOptions = {},
+  ): Promise<WithMetrics<unknown>> {
+    const reply = await this.host.query(this.secret(), encodeQuery(wrap(expression)), options);
+    return { value: await valueOf(reply), metrics: reply.metrics };
+  }
+
+  /** The pages of a set, one after the other: `for await (const page of client.paginate(set))`. */
+  paginate<T>(
+    set: Expr<SetRef<T>>,
+    options?: PaginateOptions,
+    queryOptions?: QueryOptions,
+  ): PageHelper<T>;
+  paginate<T = unknown>(
+    set: Arg,
+    options?: PaginateOptions,
+    queryOptions?: QueryOptions,
+  ): PageHelper<T>;
+  paginate(set: Arg, options: PaginateOptions = {}, queryOptions: QueryOptions = {}) {
+    return pagesOf((page) => this.query(page, queryOptions), set, options);
+  }
+
+  /**
+   * Runs a read now and whenever what it read changes; `next` gets each value that differs from the one before.
+   * @returns the way to stop
+   */
+  subscribe<T>(expression: Expr<T>, observer: Observer<T>): () => void;
+  subscribe<A extends Arg>(expression: A, observer: Observer<Evaluated<A>>): () => void;
+  subscribe(expression: Arg, observer: Observer<unknown>): () => void {
+    if (typeof (observer as Partial<typeof observer> | undefined)?.next !== 'function')
+      throw new BurrowError('subscribe() takes { next, error }.');
+    return this.host.subscribe(this.secret(), encodeQuery(wrap(expression)), observer);
+  }
+}
+
+/** @throws QueryError when the reply is of a failed query */
+export async function valueOf({
+  status,
+  body,
+}: Pick<QueryReply, 'status' | 'body'>): Promise<unknown> {
+  if (status < 200 || status >= 300) throw queryError(status, errorsOf(body));
+  return ((await decodeWire(body)) as { readonly resource: unknown }).resource;
+}
+
+const errorsOf = (body: string): readonly WireError[] =>
+  (JSON.parse(body) as { readonly errors: readonly WireError[] }).errors;
+
+/** Acts on the database with one secret: `query` and what belongs to it, and each builder as a call that runs at once. */
+export type Client = QueryClient & DirectCalls;
+
+export const makeClient = (host: ClientHost, secret: () => string): Client =>
+  new QueryClient(host, secret) as Client;
+
+for (const name of [
+  'Ref',
+  'Do',
+  'Object',
+  'Let',
+  'Lambda',
+  'Bytes',
+  'Paginate',
+  ...BUILDER_ROWS.map((row) => row.name),
+]) {
+  Object.defineProperty(QueryClient.prototype, name, {
+    async value(this: QueryClient, ...args: readonly unknown[]) {
+      const build = (q as unknown as Record<string, (...args: readonly unknown[]) => Expr>)[name];
+      return build && this.query(build(...args));
+    },
+  });
+}

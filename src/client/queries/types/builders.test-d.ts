@@ -1,0 +1,88 @@
+/** What the types give, and what they refuse: each refusal with its reason. Checked by `npm run types`, never run. */
+import {
+  openDatabase,
+  q,
+  type Client,
+  type Document,
+  type Page,
+  type Ref,
+  type Token,
+} from '../../../index.ts';
+
+interface Note {
+  title: string;
+  tags: string[];
+}
+
+declare const client: Client;
+declare const note: Note;
+declare const date: Date;
+
+type Same<A, B> = [A, B] extends [B, A] ? true : false;
+const check = <A, B>(_same: Same<A, B>): void => undefined;
+
+const notes = q.Documents(q.Collection('notes'));
+
+export async function given(): Promise<void> {
+  const created = await client.query(q.Create<Note>(q.Collection('notes'), { data: note }));
+  check<typeof created, Document<Note>>(true);
+  const page = await client.query(q.Paginate(notes, { size: q.Var('n'), after: [1, q.Now()] }));
+  check<typeof page, Page<Ref>>(true);
+  const documents = await client.query(q.Map(q.Paginate(notes), (ref) => q.Get<Note>(ref)));
+  check<typeof documents, Page<Document<Note>>>(true);
+  const titles = await client.query(
+    q.Map(q.Paginate(notes), (ref) => q.Select(['data', 'title'], q.Get<Note>(ref))),
+  );
+  check<typeof titles, Page<string>>(true);
+  const chosen = await client.query(q.If(q.Exists(q.Var('x')), 1, 'none'));
+  check<typeof chosen, number | string>(true);
+  const bound = await client.query(q.Let({ a: 1 }, q.Do(q.Now(), { sum: q.Add(q.Var('a'), 1) })));
+  check<typeof bound, { sum: number }>(true);
+  const asked = await client.query<number>(q.Var<unknown>('x'));
+  check<typeof asked, number>(true);
+  const token = await client.Login(q.Match(q.Index('users_by_email'), 'a@b'), { password: 'x' });
+  check<typeof token, Token>(true);
+  const found = await client.Get<Note>(q.Ref(q.Collection('notes'), '1'));
+  check<typeof found, Document<Note>>(true);
+  for await (const each of client.paginate(notes)) check<typeof each, Ref[]>(true);
+  client.subscribe(q.Count(notes), {
+    next: (count) => check<typeof count, number>(true),
+    error: (error) => error.message,
+  });
+  const db = await openDatabase('notes', { durability: 'relaxed' });
+  db.addEventListener('progress', ({ detail }) => check<typeof detail.done, number>(true));
+  // Anything that takes a `fetch` takes ours.
+  const asFetch: typeof globalThis.fetch = db.fetch;
+  await asFetch('http://burrow/ping');
+  // The client of the original driver is written against this.
+  await db.fetch('http://burrow', {
+    headers: { 'X-Last-Seen-Txn': 1 },
+    signal: new AbortController().signal,
+  });
+}
+
+export function refused(): void {
+  // @ts-expect-error The options of Paginate are part of its form; an expression cannot stand for them.
+  q.Paginate(notes, q.Var('options'));
+  // @ts-expect-error A misspelt option would be sent, and refused there.
+  q.Paginate(notes, { sice: 1 });
+  // @ts-expect-error A Date has no wire form: q.Time or q.Date makes one.
+  q.ToString(date);
+  // @ts-expect-error Not inside an object either, at its first level.
+  q.Create(q.Collection('notes'), date);
+  // @ts-expect-error `undefined` is no value of FQL.
+  q.IsNull(undefined);
+  // @ts-expect-error One argument is missing.
+  q.Update(q.Var('ref'));
+  // @ts-expect-error There is no such function.
+  q.Upsert(q.Var('ref'), {});
+  // @ts-expect-error A union has at least one member.
+  q.Union();
+  // @ts-expect-error The observer needs somewhere to tell values.
+  client.subscribe(q.Now(), {});
+  // @ts-expect-error Only these two durabilities exist.
+  void openDatabase('notes', { durability: 'none' });
+  // @ts-expect-error Results are typed: a count is no text.
+  const text: Promise<string> = client.query(q.Count(notes));
+  void text;
+}

@@ -1,0 +1,214 @@
+/** Types follow the value through a query: from the collection the caller describes to what the client resolves with. */
+import {
+  q,
+  type Client,
+  type CollectionRef,
+  type Document,
+  type DocumentRef,
+  type Event,
+  type Expr,
+  type Page,
+  type PageHelper,
+  type Ref,
+  type SetRef,
+  type Sourced,
+} from '../../../index.ts';
+
+interface Author {
+  name: string;
+}
+interface Note {
+  title: string;
+  tags: string[];
+  stars: number;
+  place?: { lat: number; lon: number };
+  author: DocumentRef<Author>;
+}
+
+declare const client: Client;
+
+/* oxlint-disable typescript/no-unnecessary-type-parameters -- compared as such, functions tell any and unknown apart */
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+/* oxlint-enable typescript/no-unnecessary-type-parameters */
+const check = <A, B>(_same: Same<A, B>): void => undefined;
+/** What an expression evaluates to. */
+type Of<E> = E extends Expr<infer T> ? T : never;
+
+const notes = q.Collection<Note>('notes');
+const note = q.Ref(notes, '101');
+const all = q.Documents(notes);
+const byStars = q.Match<[stars: number, title: string, ref: DocumentRef<Note>]>(
+  q.Index('by_stars'),
+);
+
+export function documents(): void {
+  check<Of<typeof notes>, CollectionRef<Note>>(true);
+  check<Of<typeof note>, DocumentRef<Note>>(true);
+  check<Of<typeof all>, SetRef<DocumentRef<Note>>>(true);
+  const got = q.Get(note);
+  check<Of<typeof got>, Document<Note>>(true);
+  const first = q.Get(all);
+  check<Of<typeof first>, Document<Note>>(true);
+  const said = q.Get<Author>(q.Var('ref'));
+  check<Of<typeof said>, Document<Author>>(true);
+  const untyped = q.Get(q.Ref(q.Collection('notes'), '1'));
+  check<Of<typeof untyped>, Document>(true);
+  const gone = q.Delete(note);
+  check<Of<typeof gone>, Document<Note>>(true);
+}
+
+export async function results(ref: Ref, known: DocumentRef<Note>): Promise<void> {
+  const created = await client.query(
+    q.Create(notes, { data: { title: 'Heron', tags: [], stars: 5, author: known_author } }),
+  );
+  check<typeof created, Document<Note>>(true);
+  const read = await client.query(q.Get(created.ref));
+  check<typeof read, Document<Note>>(true);
+  const direct = await client.Get(known);
+  check<typeof direct, Document<Note>>(true);
+  const plain = await client.Get(ref);
+  check<typeof plain, Document>(true);
+  const changed = await client.Update(known, { data: { stars: q.Add(1, 2), place: null } });
+  check<typeof changed, Document<Note>>(true);
+  for await (const refs of client.paginate(all)) check<typeof refs, DocumentRef<Note>[]>(true);
+  const titles = client
+    .paginate(all)
+    .filter((each) => q.Exists(each))
+    .map((each) => q.Select(['data', 'title'], q.Get(each)));
+  for await (const each of titles) check<typeof each, string[]>(true);
+}
+
+export function select(): void {
+  const title = q.Select(['data', 'title'], q.Get(note));
+  check<Of<typeof title>, string>(true);
+  const tag = q.Select(['data', 'tags', 0], q.Get(note));
+  check<Of<typeof tag>, string>(true);
+  // Where it is absent, Select fails: so a value there is no `undefined`.
+  const lat = q.Select(['data', 'place', 'lat'], q.Get(note));
+  check<Of<typeof lat>, number>(true);
+  const place = q.Select(['data', 'place'], q.Get(note), null);
+  check<Of<typeof place>, { lat: number; lon: number } | null>(true);
+  const id = q.Select(['ref', 'id'], q.Get(note));
+  check<Of<typeof id>, string>(true);
+  // The author is a ref that knows what it leads to.
+  const name = q.Select(['data', 'name'], q.Get(q.Select(['data', 'author'], q.Get(note))));
+  check<Of<typeof name>, string>(true);
+  const unknown = q.Select(['data', 'nothing'], q.Get(note));
+  check<Of<typeof unknown>, unknown>(true);
+  const dynamic = q.Select<number>(q.Var('path'), q.Get(note));
+  check<Of<typeof dynamic>, number>(true);
+}
+
+export function bindings(): void {
+  const body = q.Let({ a: 1 }, q.Concat(['a', 'b']));
+  check<Of<typeof body>, string>(true);
+  const applied = q.Let([{ got: q.Get(note) }, { more: 2 }], (got, more) => {
+    check<Of<typeof got>, Document<Note>>(true);
+    check<Of<typeof more>, number>(true);
+    return { title: q.Select(['data', 'title'], got), more };
+  });
+  check<Of<typeof applied>, { title: string; more: number }>(true);
+  const object = q.Let({ x: 1, y: 'a' }, (x, y) => q.Equals(x, y));
+  check<Of<typeof object>, boolean>(true);
+  const either = q.If(true, q.Get(note), null);
+  check<Of<typeof either>, Document<Note> | null>(true);
+  const last = q.Do(q.Delete(note), q.Count(all));
+  check<Of<typeof last>, number>(true);
+}
+
+export function pages(): void {
+  const page = q.Paginate(all, { size: 10 });
+  check<Of<typeof page>, Page<DocumentRef<Note>>>(true);
+  const tuples = q.Paginate(byStars);
+  check<Of<typeof tuples>, Page<[stars: number, title: string, ref: DocumentRef<Note>]>>(true);
+  const history = q.Paginate(all, { events: true });
+  check<Of<typeof history>, Page<Event>>(true);
+  const sourced = q.Paginate(all, { sources: true });
+  check<Of<typeof sourced>, Page<Sourced<DocumentRef<Note>>>>(true);
+  const some = q.Take(2, page);
+  check<Of<typeof some>, Page<DocumentRef<Note>>>(true);
+}
+
+export function elements(): void {
+  const read = q.Map(q.Paginate(all), (ref) => q.Get(ref));
+  check<Of<typeof read>, Page<Document<Note>>>(true);
+  const whole = q.Map(q.Paginate(byStars), (tuple) => q.Select(1, tuple));
+  check<Of<typeof whole>, Page<string>>(true);
+  const apart = q.Map(q.Paginate(byStars), (stars, title, ref) => ({
+    stars,
+    title: q.UpperCase(title),
+    note: q.Get(ref),
+  }));
+  const asRows: Expr<Page<{ stars: number; title: string; note: Document<Note> }>> = apart;
+  void asRows;
+  const literal = q.Map([1, 2, 3], (x) => q.ToString(x));
+  check<Of<typeof literal>, string[]>(true);
+  const array = q.Map(q.Select(['data', 'tags'], q.Get(note)), (tag) => q.Length(tag));
+  check<Of<typeof array>, number[]>(true);
+  const kept = q.Filter(all, (ref) => q.GT(q.Select(['data', 'stars'], q.Get(ref)), 3));
+  check<Of<typeof kept>, SetRef<DocumentRef<Note>>>(true);
+  const high = q.Filter(q.Paginate(byStars), (stars, _title, _ref) => q.GT(stars, 3));
+  check<Of<typeof high>, Page<[stars: number, title: string, ref: DocumentRef<Note>]>>(true);
+  const total = q.Reduce(
+    (sum, stars) => q.Add(sum, stars),
+    0,
+    q.Map([1, 2], (x) => x),
+  );
+  check<Of<typeof total>, number>(true);
+  const counted = q.Count(q.Paginate(all));
+  check<Of<typeof counted>, Page<number>>(true);
+  const named = q.Map(q.Paginate(all), q.Lambda('ref', q.Get(q.Var('ref'))));
+  check<Of<typeof named>, unknown>(true);
+}
+
+export function sets(): void {
+  const both = q.Union(
+    all,
+    q.Filter(all, (ref) => q.Exists(ref)),
+  );
+  check<Of<typeof both>, SetRef<DocumentRef<Note>>>(true);
+  const joined = q.Join(all, (ref) => q.Match<DocumentRef<Author>>(q.Index('authors'), ref));
+  check<Of<typeof joined>, SetRef<DocumentRef<Author>>>(true);
+  const arrays = q.Difference([1, 2], [2]);
+  check<Of<typeof arrays>, number[]>(true);
+  const back = q.Reverse(all);
+  check<Of<typeof back>, SetRef<DocumentRef<Note>>>(true);
+}
+
+declare const known_author: DocumentRef<Author>;
+const whole = { title: 'Heron', tags: ['bird'], stars: 5, author: known_author };
+
+export function refused(): void {
+  // @ts-expect-error The title of a note is a text.
+  q.Create(notes, { data: { ...whole, title: 1 } });
+  // @ts-expect-error So is each tag.
+  q.Create(notes, { data: { ...whole, tags: ['bird', 7] } });
+  // @ts-expect-error An expression of a number is no text either.
+  q.Create(notes, { data: { ...whole, title: q.Add(1, 2) } });
+  // @ts-expect-error A new note has all that notes have.
+  q.Create(notes, { data: { title: 'Heron' } });
+  // @ts-expect-error So has one that is replaced.
+  q.Replace(note, { data: { title: 'Heron' } });
+  // @ts-expect-error A change has the right type, too.
+  q.Update(note, { data: { stars: 'five' } });
+  // @ts-expect-error There is no such member to change.
+  q.Update(note, { data: { starz: 5 } });
+  // @ts-expect-error What Select finds is a text, and no number.
+  const stars: Expr<number> = q.Select(['data', 'title'], q.Get(note));
+  // @ts-expect-error Variables know what they are bound to.
+  q.Let([{ got: q.Get(note) }], (got) => check<Of<typeof got>, Document<Author>>(true));
+  // @ts-expect-error A page of notes is no page of authors.
+  const page: Expr<Page<DocumentRef<Author>>> = q.Paginate(q.Match<string>(q.Index('names')));
+  // @ts-expect-error A set of names and a set of refs have no union.
+  const union: Expr<SetRef<string>> = q.Union(all, q.Match<string>(q.Index('names')));
+  // @ts-expect-error A lambda for a join gives a set.
+  const joined: Expr<SetRef<number>> = q.Join(all, (ref) => q.Count(ref));
+  // @ts-expect-error Parts of a tuple have their types.
+  const rows: Expr<Page<{ stars: string }>> = q.Map(q.Paginate(byStars), (stars, _title) => ({
+    stars,
+  }));
+  // @ts-expect-error Pages of a helper know what their elements became.
+  const helper: PageHelper<number> = client.paginate(all).map((ref) => q.Get(ref));
+  void [stars, page, union, joined, rows, helper];
+}

@@ -1,0 +1,203 @@
+/**
+ * Expressions, and the values that results are made of. Named and shaped as in the original driver, so code written for it
+ * reads them unchanged; `_isFauna…` marks let objects of both be mixed.
+ */
+import { BurrowError } from '../errors.ts';
+import { printExpression } from './print.ts';
+
+declare const result: unique symbol;
+declare const element: unique symbol;
+
+/** Part of a query. `T` is what it evaluates to. */
+export class Expr<T = unknown> {
+  declare readonly [result]?: T;
+  /** Wire form, which may hold other expressions; of a value: what its tag holds. */
+  readonly raw: unknown;
+
+  constructor(raw: unknown) {
+    this.raw = raw;
+  }
+
+  get _isFaunaExpr(): true {
+    return true;
+  }
+
+  /** The wire form. */
+  toJSON(): unknown {
+    return this.raw;
+  }
+
+  /** As a program would write it with the builders. */
+  toFQL(): string {
+    return printExpression(this);
+  }
+
+  toString(): string {
+    return this.toFQL();
+  }
+}
+
+/** What an `Expr` evaluates to. */
+export type ResultOf<E> = E extends Expr<infer T> ? T : never;
+
+abstract class Value<T, Inner> extends Expr<T> {
+  declare readonly raw: Inner;
+
+  get value(): Inner {
+    return this.raw;
+  }
+
+  get _isFaunaValue(): true {
+    return true;
+  }
+}
+
+interface RefParts {
+  id: string;
+  collection?: Ref;
+  database?: Ref;
+}
+
+/** A reference to a document, to a schema object, or to all of a native kind. */
+export class Ref extends Value<Ref, Readonly<RefParts>> {
+  constructor(id: string, collection?: Ref, database?: Ref) {
+    if (!id) throw new BurrowError('A Ref needs an id.');
+    const parts: RefParts = { id };
+    if (collection) parts.collection = collection;
+    if (database) parts.database = database;
+    super(parts);
+  }
+
+  get _isFaunaRef(): true {
+    return true;
+  }
+  get id(): string {
+    return this.value.id;
+  }
+  get collection(): Ref | undefined {
+    return this.value.collection;
+  }
+  get database(): Ref | undefined {
+    return this.value.database;
+  }
+
+  equals(other: unknown): boolean {
+    return isRef(other) && sameText(this, other);
+  }
+
+  override toJSON(): unknown {
+    return { '@ref': this.value };
+  }
+}
+
+const isRef = (other: unknown): other is Ref =>
+  typeof other === 'object' && other !== null && '_isFaunaRef' in other;
+
+/** Refs of the original driver order their members alike, so equal refs have equal text. */
+const sameText = (one: Ref, other: Ref): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** A set that was stored or returned: a recipe, not its elements, which are `T`. */
+export class SetRef<T = unknown> extends Value<SetRef<T>, unknown> {
+  declare readonly [element]?: T;
+
+  override toJSON(): unknown {
+    return { '@set': this.value };
+  }
+}
+
+/** An instant, to the nanosecond, as ISO 8601 text in UTC. */
+export class FaunaTime extends Value<FaunaTime, string> {
+  constructor(value: string | Date) {
+    const text = typeof value === 'string' ? value : value.toISOString();
+    if (!text.endsWith('Z')) {
+      throw new BurrowError(`A FaunaTime is in UTC and ends in Z, got: ${text}`);
+    }
+    super(text);
+  }
+
+  /** Rounded down to the millisecond. */
+  get date(): Date {
+    return new Date(this.value);
+  }
+
+  override toJSON(): unknown {
+    return { '@ts': this.value };
+  }
+}
+
+/** A day, as `YYYY-MM-DD`. */
+export class FaunaDate extends Value<FaunaDate, string> {
+  constructor(value: string | Date) {
+    super(typeof value === 'string' ? value : value.toISOString().slice(0, 10));
+  }
+
+  /** Its midnight in UTC. */
+  get date(): Date {
+    return new Date(this.value);
+  }
+
+  override toJSON(): unknown {
+    return { '@date': this.value };
+  }
+}
+
+export class Bytes extends Value<Bytes, Uint8Array> {
+  /** @param value bytes, or base64 text */
+  constructor(value: Uint8Array | ArrayBuffer | string) {
+    super(value instanceof Uint8Array ? value : bytesOf(value));
+  }
+
+  override toJSON(): unknown {
+    return { '@bytes': toBase64(this.value) };
+  }
+}
+
+/** A function that was stored or returned. */
+export class Query extends Value<Query, unknown> {
+  override toJSON(): unknown {
+    return { '@query': this.value };
+  }
+}
+
+/** A UUID, in lower case. */
+export class Uuid extends Value<Uuid, string> {
+  override toJSON(): unknown {
+    return { '@uuid': this.value };
+  }
+}
+
+/**
+ * A number that is a Double also when it is whole: `new Double(1)` goes out as `1.0`, where plain `1` is an Integer.
+ * Results hold plain numbers.
+ */
+export class Double extends Value<number, number> {
+  override toJSON(): unknown {
+    doublesSeen.count++;
+    return this.value;
+  }
+}
+
+/** Rises when a `Double` passes through `JSON.stringify`, which cannot write it exactly: see `encode.ts`. */
+export const doublesSeen = { count: 0 };
+
+const CHUNK = 0x8000;
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let start = 0; start < bytes.length; start += CHUNK) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + CHUNK));
+  }
+  return btoa(binary);
+}
+
+function bytesOf(value: ArrayBuffer | string): Uint8Array {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  try {
+    const binary = atob(value.replaceAll('-', '+').replaceAll('_', '/'));
+    return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  } catch (cause) {
+    throw new BurrowError('Bytes are made of a Uint8Array, an ArrayBuffer or base64 text.', {
+      cause,
+    });
+  }
+}

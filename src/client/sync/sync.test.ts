@@ -1,0 +1,98 @@
+/** Answers to calls and news of the worker come by different ways: either may be first. */
+import { expect, test } from 'vitest';
+import type { SyncStateName, WorkerMessage, WriteData } from '../../host/api.ts';
+import type { ClientHost } from '../queries/client.ts';
+import type { Link } from '../connection/link.ts';
+import { q } from '../queries/builders.ts';
+import { checkSyncOptions, Sync, type SyncOptions } from './sync.ts';
+
+const ANSWER = { status: 201, body: '{"resource":1}', txnTime: 0, metrics: {} };
+
+const judged = (id: string): WriteData => ({
+  id,
+  state: 'confirmed',
+  at: 0,
+  query: '1',
+  local: undefined,
+  verdict: { ts: 7, body: '{"resource":1}' },
+  predicted: undefined,
+  replaces: undefined,
+});
+
+/** A worker that answers when it is told to. */
+function fakeWorker(state: SyncStateName) {
+  let hear: (message: WorkerMessage) => void = () => undefined;
+  const before: WorkerMessage[] = [];
+  const answers: Readonly<Record<string, unknown>> = {
+    sync: { secret: 's', state, failed: undefined, missing: 0 },
+    submit: { id: '0.1', answer: ANSWER },
+  };
+  const host = Object.fromEntries(
+    Object.entries(answers).map(([name, answer]) => [
+      name,
+      () => {
+        for (const message of before.splice(0)) hear(message);
+        return answer;
+      },
+    ]),
+  );
+  const link = {
+    syncSecret: '',
+    listen: ({ onMessage }: { readonly onMessage: typeof hear }) => {
+      hear = onMessage;
+      return () => undefined;
+    },
+    call: (body: (host: unknown) => unknown) => Promise.resolve(body(host)),
+  } as unknown as Link;
+  const options = { url: 'http://hub', secret: 's', sets: [] };
+  return {
+    sync: new Sync(link, {} as ClientHost, options),
+    /** Before the next answer. */
+    first: (message: WorkerMessage) => void before.push(message),
+    tell: (message: WorkerMessage) => hear(message),
+  };
+}
+
+test('checkSyncOptions() says which option is wrong', () => {
+  const url = 'https://hub.example';
+  const login = { user: q.Ref(q.Collection('users'), '1'), password: '', key: 'fnA' };
+  const { password: _password, ...half } = login;
+  for (const [options, name] of [
+    [undefined, 'url'],
+    [{ sets: [] }, 'url'],
+    [{ url: 'hub.example', sets: [] }, 'url'],
+    [{ url }, 'sets'],
+    [{ url, sets: q.Documents(q.Collection('notes')) }, 'sets'],
+    [{ url, sets: [], login: half }, 'login'],
+  ] as const) {
+    const check = (): void => checkSyncOptions(options as Partial<SyncOptions> | undefined);
+    expect(check).toThrow(`The option \`${name}\` is`);
+  }
+  checkSyncOptions({ url, sets: [] });
+  checkSyncOptions({ url, sets: [], login });
+});
+
+test('Sync.start({}) does not go back to a state from before what was told', async () => {
+  const { sync, first, tell } = fakeWorker('catching-up');
+  first({ type: 'sync-state', state: 'live', reason: undefined });
+  await sync.start({});
+  expect(sync.state).toBe('live');
+  tell({ type: 'sync-state', state: 'offline', reason: undefined });
+  expect(sync.state).toBe('offline');
+  const quiet = fakeWorker('live');
+  await quiet.sync.start({});
+  expect(quiet.sync.state).toBe('live');
+});
+
+test('submit() hears of a verdict that comes before its answer, and of one that comes after', async () => {
+  const { sync, first } = fakeWorker('live');
+  await sync.start({});
+  first({ type: 'sync-verdict', write: judged('0.1') });
+  const early = await sync.client.submit(q.Add(1));
+  expect((await early.settled).state).toBe('confirmed');
+  const again = fakeWorker('live');
+  await again.sync.start({});
+  const late = await again.sync.client.submit(q.Add(1));
+  again.tell({ type: 'sync-verdict', write: judged('0.1') });
+  expect((await late.settled).ts).toBe(7);
+});

@@ -1,0 +1,345 @@
+import type {
+  SubmitReply,
+  SyncProgressData,
+  SyncStateName,
+  WorkerMessage,
+  WriteData,
+  WriteState,
+} from '../../host/api.ts';
+import { wrap } from '../queries/builders.ts';
+import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
+import { decodeWire } from '../queries/decode.ts';
+import { encodeQuery } from '../queries/encode.ts';
+import { BurrowError, queryError, type QueryError, type WireError } from '../errors.ts';
+import type { Link } from '../connection/link.ts';
+import { TypedEvents } from '../typed-events.ts';
+import type { Arg, Evaluated } from '../queries/types/arguments.ts';
+import type { Expr } from '../queries/values.ts';
+
+/** `local`: made here; `pushed`: on its way; `parked`: waits for a login. Else: the verdict. */
+export type { WriteState } from '../../host/api.ts';
+
+export interface SyncOptions {
+  /** Of the hub: `https://hub.example`. */
+  readonly url: string;
+  /** A token of the hub. */
+  readonly secret?: string;
+  /** Or a login there; it works without the hub later, for 30 days, on this device. */
+  readonly login?: {
+    /** A ref, or `q.Match(q.Index('users_by_email'), email)`. */
+    readonly user: Arg;
+    readonly password: string;
+    /** Secret of a client key of the hub. */
+    readonly key: string;
+  };
+  /** What to keep here, the most urgent first: `q.Documents(…)`, `q.Match(index, …)`, refs, and unions of these. */
+  readonly sets: readonly Arg[];
+}
+
+/**
+ * - `connecting`: on the way to the hub.
+ * - `catching-up`: there is more to come.
+ * - `live`: what is shown is what the hub has.
+ * - `offline`: the hub cannot be reached; tried again by itself.
+ * - `needs-login`: the token has expired; writes wait.
+ * - `locked`: the hub has withdrawn the token, or the person has signed out; nothing is shown.
+ */
+export type SyncState = SyncStateName;
+
+/** What became of a write. */
+export interface Verdict<T = unknown> {
+  readonly id: string;
+  /** `amended`: made, but with another result or other effects than were shown here. */
+  readonly state: 'confirmed' | 'amended' | 'refused';
+  /** The hub's time, µs. */
+  readonly ts: number;
+  /** What it answered at the hub. */
+  readonly value?: T;
+  /** Why it was refused. */
+  readonly error?: QueryError;
+}
+
+export interface Submitted<T> {
+  readonly id: string;
+  /** As it was answered here; undefined when only the hub can run it. */
+  readonly value: T | undefined;
+  /** Resolves when the hub has judged it, also after days. Never rejects: a refusal is a verdict. */
+  readonly settled: Promise<Verdict<T>>;
+}
+
+/** A write of this device. */
+export interface Write {
+  readonly id: string;
+  readonly state: WriteState;
+  /** When it was made here. */
+  readonly at: Date;
+  /** Wire JSON. */
+  readonly query: string;
+  readonly verdict: Verdict | undefined;
+  /** Over what has come from the hub it fails: it will probably be refused. */
+  readonly predicted: 'refused' | undefined;
+  /** The id of the refused write in whose place it was made. */
+  readonly replaces: string | undefined;
+}
+
+export interface SyncProgress {
+  readonly sets: readonly {
+    /** Wire JSON. */
+    readonly set: string;
+    /** Documents that have come, and how many there are, where that is known. */
+    readonly rows: number;
+    readonly of: number | undefined;
+    /** Why the hub does not give it. */
+    readonly error: { readonly code: string; readonly description: string } | undefined;
+  }[];
+  readonly bytes: number;
+  /** Writes without a verdict. */
+  readonly pending: number;
+  /** How long the oldest of them has waited, ms. */
+  readonly oldestPending: number;
+}
+
+export interface SyncEvents {
+  state: CustomEvent<{ readonly state: SyncState; readonly reason: string | undefined }>;
+  verdict: CustomEvent<Write>;
+  progress: CustomEvent<SyncProgress>;
+}
+
+export interface SyncClient extends Client {
+  /** A write: `value` is what it did here, `settled` what becomes of it at the hub. `query()` of a write is the same without `settled`. */
+  submit<T>(expression: Expr<T>): Promise<Submitted<T>>;
+  submit<A extends Arg>(expression: A): Promise<Submitted<Evaluated<A>>>;
+}
+
+export type WriteResolution =
+  | { readonly discard: true }
+  | { readonly retry: true }
+  | { readonly edit: Arg };
+
+const EARLY_MAX = 1000;
+const NETWORK_CHANGES = ['online', 'offline'] as const;
+
+/** @throws BurrowError */
+export function checkSyncOptions(options: Partial<SyncOptions> | undefined): void {
+  const { url, sets, login } = options ?? {};
+  const wrong = !/^https?:/.test(String(url))
+    ? '`url` is that of a hub'
+    : !Array.isArray(sets)
+      ? '`sets` is an array'
+      : login && (typeof login.password !== 'string' || typeof login.key !== 'string')
+        ? '`login` is { user, password, key }'
+        : undefined;
+  if (wrong) throw new BurrowError(`The option ${wrong}.`);
+}
+
+/** A database that is kept in step with a hub. */
+export class Sync extends TypedEvents<SyncEvents> {
+  /** Acts as the identity, on the copy. */
+  readonly client: SyncClient;
+  /** What became of writes, until the app has done with them. */
+  readonly writes = {
+    list: (filter: { readonly states?: readonly WriteState[] } = {}) =>
+      this.listWrites(filter.states),
+    /** What to do about a refused write: forget it, try it again, or put another in its place. */
+    resolve: (id: string, resolution: WriteResolution) => this.resolveWrite(id, resolution),
+  };
+  private readonly link: Link;
+  /** Without the login: scripts of the page find no password here. */
+  private readonly options: Pick<SyncOptions, 'url' | 'sets'>;
+  private readonly settling = new Map<string, (verdict: Verdict) => void>();
+  /** Verdicts that came before the answer to their `submit()`: the two come by different ways, and a hub nearby is quick. */
+  private readonly early = new Map<string, Verdict>();
+  private secret = '';
+  private current: SyncState = 'connecting';
+  private hasHeard = false;
+  private lost = 0;
+  private stopListening: (() => void) | undefined = undefined;
+
+  /** @internal */
+  constructor(link: Link, host: ClientHost, { url, sets }: Pick<SyncOptions, 'url' | 'sets'>) {
+    super();
+    this.link = link;
+    this.options = { url, sets };
+    const client = makeClient(host, () => this.secret);
+    this.client = Object.assign(client, {
+      submit: (expression: Arg) => this.submit(expression),
+    }) as SyncClient;
+  }
+
+  get state(): SyncState {
+    return this.current;
+  }
+
+  /**
+   * Writes made here before that are lost: the browser dropped the database, and its second copy of what was not sent has gaps. The others
+   * came back and are sent. 0 as a rule.
+   */
+  get lostWrites(): number {
+    return this.lost;
+  }
+
+  /** @internal @throws QueryError when the login fails, or the first sync has no connection */
+  async start({ secret, login }: Pick<SyncOptions, 'secret' | 'login'>): Promise<this> {
+    const stopHearing = this.link.listen({
+      onMessage: (message) => this.hear(message),
+      onLock: () => {
+        if (this.link.isLocked)
+          this.enter('locked', 'The person whose copy this is has signed out.');
+      },
+      // The worker that knew the token is gone; it is kept.
+      onRenewed: () => {
+        if (this.link.isLocked) return;
+        this.connect(undefined, undefined).catch((error: unknown) => this.enter('offline', error));
+      },
+    });
+    const network = new AbortController();
+    for (const change of NETWORK_CHANGES)
+      (globalThis as Partial<Pick<Window, 'addEventListener'>>).addEventListener?.(
+        change,
+        () => this.tellNetwork(change),
+        network,
+      );
+    this.stopListening = () => {
+      network.abort();
+      stopHearing();
+    };
+    try {
+      await this.connect(secret, login);
+    } catch (error) {
+      this.stopListening();
+      throw error;
+    }
+    return this;
+  }
+
+  /** Resolves when what the hub has at this moment, of one of the sets or of all, is here and shown. */
+  async whenSynced(set?: Arg): Promise<void> {
+    const text = set === undefined ? undefined : encodeQuery(wrap(set));
+    await this.link.call((host) => host.syncWait({ for: 'synced', set: text }));
+  }
+
+  /** Resolves when every write has its verdict. */
+  async whenSettled(): Promise<void> {
+    await this.link.call((host) => host.syncWait({ for: 'settled', set: undefined }));
+  }
+
+  /** Ends the exchange with the hub. The copy stays, and writes wait in it. */
+  async stop(): Promise<void> {
+    this.stopListening?.();
+    await this.link.call((host) => host.stopSync());
+  }
+
+  private tellNetwork(change: (typeof NETWORK_CHANGES)[number]): void {
+    // Without a worker there is nobody to tell.
+    this.link.postIfConnected({ type: 'network', change }).catch(() => undefined);
+  }
+
+  private async connect(secret: SyncOptions['secret'], login: SyncOptions['login']): Promise<void> {
+    const { url, sets } = this.options;
+    this.hasHeard = false;
+    const { failed, missing, ...reply } = await this.link.call((host) =>
+      host.sync({
+        url,
+        secret,
+        login: login && { ...login, user: encodeQuery(wrap(login.user)) },
+        sets: sets.map((set) => encodeQuery(wrap(set))),
+      }),
+    );
+    if (failed) await valueOf(failed);
+    this.secret = this.link.syncSecret = reply.secret;
+    this.lost += missing;
+    // What was told meanwhile is newer: it may have come before the answer.
+    if (!this.hasHeard) this.enter(reply.state, undefined);
+  }
+
+  private async submit(expression: Arg): Promise<Submitted<never>> {
+    const query = encodeQuery(wrap(expression));
+    const reply = await this.link.call((host) =>
+      host.submit({ query, timeoutMs: undefined, tags: undefined, traceparent: undefined }),
+    );
+    return (await this.submitted(reply)) as Submitted<never>;
+  }
+
+  /** @throws QueryError when it failed here */
+  private async submitted({ id, answer }: SubmitReply): Promise<Submitted<unknown>> {
+    const settled = new Promise<Verdict>((resolve) => {
+      if (id === undefined) return;
+      const early = this.early.get(id);
+      if (early) resolve(early);
+      else this.settling.set(id, resolve);
+    });
+    const value = answer && (await valueOf(answer));
+    if (id === undefined) throw new BurrowError('A write that was not kept has no answer.');
+    return { id, value, settled };
+  }
+
+  private async listWrites(states: readonly WriteState[] | undefined): Promise<readonly Write[]> {
+    const found = await this.link.call((host) => host.writes(states));
+    return Promise.all(found.map(writeOf));
+  }
+
+  private async resolveWrite(
+    id: string,
+    resolution: WriteResolution,
+  ): Promise<Submitted<unknown> | undefined> {
+    const choice = 'edit' in resolution ? { edit: encodeQuery(wrap(resolution.edit)) } : resolution;
+    const reply = await this.link.call((host) => host.resolveWrite(id, choice));
+    return reply && this.submitted(reply);
+  }
+
+  private hear(message: WorkerMessage): void {
+    if (message.type === 'sync-state') {
+      this.hasHeard = true;
+      this.enter(message.state, message.reason);
+    } else if (message.type === 'sync-progress')
+      this.dispatchEvent(new CustomEvent('progress', { detail: progressOf(message.progress) }));
+    else if (message.type === 'sync-verdict') void this.noteVerdict(message.write);
+  }
+
+  private async noteVerdict(data: WriteData): Promise<void> {
+    const write = await writeOf(data);
+    const { id, verdict } = write;
+    const waiting = this.settling.get(id);
+    this.settling.delete(id);
+    if (verdict && waiting) waiting(verdict);
+    else if (verdict) this.keepEarly(id, verdict);
+    this.dispatchEvent(new CustomEvent('verdict', { detail: write }));
+  }
+
+  private keepEarly(id: string, verdict: Verdict): void {
+    this.early.set(id, verdict);
+    for (const oldest of this.early.keys()) {
+      if (this.early.size <= EARLY_MAX) break;
+      this.early.delete(oldest);
+    }
+  }
+
+  private enter(state: SyncState, reason: unknown): void {
+    if (state === this.current && reason === undefined) return;
+    this.current = state;
+    const said = reason instanceof Error ? reason.message : reason;
+    this.dispatchEvent(new CustomEvent('state', { detail: { state, reason: said } }));
+  }
+}
+
+const progressOf = (data: SyncProgressData): SyncProgress => data;
+
+async function writeOf(data: WriteData): Promise<Write> {
+  const { id, state, at, query, predicted, replaces } = data;
+  const verdict = await verdictOf(data);
+  return { id, state, at: new Date(at / 1000), query, verdict, predicted, replaces };
+}
+
+async function verdictOf({ id, state, verdict }: WriteData): Promise<Verdict | undefined> {
+  if (!verdict || (state !== 'confirmed' && state !== 'amended' && state !== 'refused'))
+    return undefined;
+  const { ts, body } = verdict;
+  if (body === undefined) return { id, state, ts };
+  const decoded = (await decodeWire(body)) as {
+    readonly resource?: unknown;
+    readonly errors?: readonly WireError[];
+  };
+  return decoded.errors
+    ? { id, state, ts, error: queryError(400, decoded.errors) }
+    : { id, state, ts, value: decoded.resource };
+}

@@ -1,0 +1,232 @@
+/** Who asks: from the text of a secret to the caller it stands for. Spec: auth 1, 2.3. */
+import { decodeDocumentKey } from '../../codec/key.ts';
+import { unreachable } from '../../errors.ts';
+import type { Row } from '../../store/port.ts';
+import { Ref, integer, isArray, isKind } from '../../values/value.ts';
+import type { DatabaseId, ObjectValue, Value } from '../../values/value.ts';
+import { accessCaller } from './access-caller.ts';
+import { looksLikeAccessToken } from './access-token.ts';
+import type { Credential, EngineOptions } from '../context/host.ts';
+import { isBuiltinRole, type Caller } from '../context/caller.ts';
+import type { AuthenticationContext, StoreContext } from '../context/context.ts';
+import {
+  ROOT_DATABASE,
+  databaseByName,
+  databaseMeant,
+  databasePath,
+} from '../catalog/databases.ts';
+import { fieldsOf, isExpired, liveVersion, versionIn } from '../documents/documents.ts';
+import type { HostAnswers } from '../transactions/host-answers.ts';
+import { NATIVE_INDEX, nativeRange } from '../catalog/native-indexes.ts';
+import { parseScope, type Scope } from './scopes.ts';
+import { globalIdNumber, isRootSecret, isSameText, parseSecret, secretHash } from './secrets.ts';
+import type { Secret } from './secrets.ts';
+
+export type AuthenticationHost = Pick<EngineOptions, 'sha256' | 'rootSecret' | 'accessTokens'>;
+
+/** Made for every query, so each member is written out: copying one object into another takes longer than all that is done with it. */
+export const authenticationContext = (
+  { reader, snapshot, schema }: StoreContext,
+  lambdas: AuthenticationContext['lambdas'],
+  { sha256, rootSecret, accessTokens }: AuthenticationHost,
+  answers: Pick<HostAnswers, 'isSigned'>,
+): AuthenticationContext => ({
+  reader,
+  snapshot,
+  schema,
+  lambdas,
+  sha256,
+  rootSecret,
+  rootAudience: accessTokens?.rootAudience,
+  isSigned: (token: string, jwksUri: string) => answers.isSigned(token, jwksUri),
+});
+
+/** Undefined when the secret, with what follows it, opens nothing. @throws Suspended */
+export function authenticate(context: AuthenticationContext, text: string): Caller | undefined {
+  const colon = text.indexOf(':');
+  const secret = colon < 0 ? text : text.slice(0, colon);
+  const suffix = colon < 0 ? '' : text.slice(colon + 1);
+  if (isRootSecret(secret, context.rootSecret, context.sha256)) {
+    return scoped(context, ROOT_CALLER, suffix);
+  }
+  if (looksLikeAccessToken(text)) return accessCaller(context, text);
+  const parsed = parseSecret(secret);
+  if (!parsed) return undefined;
+  const found = secretDocument(context, parsed);
+  if (!found) return undefined;
+  if (parsed.kind === 'token') return tokenCaller(context, found);
+  const caller = keyCaller(context, found);
+  return caller && scoped(context, caller, suffix);
+}
+
+const ROOT_CALLER: Caller = {
+  label: { kind: 'root', id: '0' },
+  database: ROOT_DATABASE,
+  path: [],
+  role: 'admin',
+  roles: [],
+  document: undefined,
+  identity: undefined,
+  isToken: false,
+};
+
+export interface SecretDocument {
+  readonly ref: Ref;
+  readonly fields: ObjectValue;
+}
+
+type SecretContext = StoreContext & Pick<AuthenticationContext, 'lambdas' | 'sha256'>;
+
+/** Few databases have a key or token of one id: those that were given it by hand. */
+const SAME_ID_AT_ONCE = 16;
+
+/** The live key or token whose secret this is; of several with its id, the one whose hash fits. */
+export function secretDocument(context: SecretContext, secret: Secret): SecretDocument | undefined {
+  const index = secret.kind === 'key' ? NATIVE_INDEX.keys : NATIVE_INDEX.tokens;
+  for (let limit = SAME_ID_AT_ONCE; ; limit *= 4) {
+    const range = nativeRange(index, ROOT_DATABASE, integer(secret.id), limit);
+    const found = context.reader.range(range);
+    for (const { row } of found) {
+      const document = row && documentOfSecret(context, row, secret);
+      if (document) return document;
+    }
+    if (found.length < limit) return undefined;
+  }
+}
+
+function documentOfSecret(
+  context: SecretContext,
+  row: Row,
+  secret: Secret,
+): SecretDocument | undefined {
+  const version = versionIn(row);
+  if (isExpired(version, context.snapshot)) return undefined;
+  const { database, collection, id } = decodeDocumentKey(row.key);
+  const ref = new Ref(database, collection, id);
+  const fields = fieldsOf(context, ref, version);
+  const hash = fields.get('hashed_secret');
+  if (typeof hash !== 'string') return undefined;
+  if (!isSameText(secretHash(secret.random, context.sha256), hash)) return undefined;
+  if (secret.kind === 'token' && globalIdOf(context, database) !== secret.databaseGlobalId) {
+    return undefined;
+  }
+  return { ref, fields };
+}
+
+/** Zero for the root. */
+export function globalIdOf(context: Pick<StoreContext, 'reader'>, database: DatabaseId): bigint {
+  const path = databasePath(context.reader, database);
+  return globalIdNumber(path?.at(-1)?.globalId ?? '');
+}
+
+function keyCaller(
+  context: AuthenticationContext,
+  { ref, fields }: SecretDocument,
+): Caller | undefined {
+  const target = fields.get('database');
+  const database = isKind(target, 'ref') ? databaseMeant(target) : ref.database;
+  const path = databasePath(context.reader, database);
+  if (!path) return undefined;
+  const role = fields.get('role');
+  return {
+    label: { kind: 'key', id: String(ref.id) },
+    database,
+    path: path.map((each) => each.name),
+    role: isBuiltinRole(role) ? role : 'roles',
+    roles: isBuiltinRole(role) ? [] : rolesOf(context, database, role),
+    document: ref,
+    identity: undefined,
+    isToken: false,
+  };
+}
+
+/** Names and refs of roles, as far as they mean roles of `database`. */
+function rolesOf(
+  context: StoreContext,
+  database: DatabaseId,
+  role: Value | undefined,
+): readonly Ref[] {
+  const roles: Ref[] = [];
+  const given = role === undefined ? [] : isArray(role) ? role : [role];
+  for (const each of given) {
+    const schema = context.schema(database);
+    const found =
+      typeof each === 'string'
+        ? schema.byName('roles', each)
+        : isKind(each, 'ref') && each.database === database
+          ? schema.byId('roles', each.id)
+          : undefined;
+    if (found) roles.push(found.ref);
+  }
+  return roles;
+}
+
+function tokenCaller(
+  context: AuthenticationContext,
+  { ref, fields }: SecretDocument,
+): Caller | undefined {
+  const identity = fields.get('instance');
+  const path = databasePath(context.reader, ref.database);
+  if (!path || !isKind(identity, 'ref')) return undefined;
+  if (!liveVersion(context, identity, 'present')) return undefined;
+  return {
+    label: { kind: 'token', id: String(ref.id) },
+    database: ref.database,
+    path: path.map((each) => each.name),
+    role: 'roles',
+    roles: [],
+    document: ref,
+    identity,
+    isToken: true,
+  };
+}
+
+/** A key that takes on another role, database or document. Spec: auth 1.4. */
+function scoped(
+  context: AuthenticationContext,
+  caller: Caller,
+  suffix: string,
+): Caller | undefined {
+  const scope = parseScope(suffix);
+  if (scope === 'none') return caller;
+  if (scope === 'malformed') return undefined;
+  const mayScope =
+    caller.role === 'admin' ||
+    (caller.role === 'server' && scope.kind === 'document' && scope.path.length === 0);
+  if (!mayScope) return undefined;
+  let database = caller.database;
+  for (const name of scope.path) {
+    const child = databaseByName(context.reader, database, name);
+    if (!child) return undefined;
+    database = child.id;
+  }
+  return inScope(context, { ...caller, database, path: [...caller.path, ...scope.path] }, scope);
+}
+
+function inScope(context: AuthenticationContext, caller: Caller, scope: Scope): Caller | undefined {
+  const schema = context.schema(caller.database);
+  switch (scope.kind) {
+    case 'builtin':
+      return { ...caller, role: scope.role };
+    case 'role': {
+      const role = schema.byName('roles', scope.name);
+      return role && { ...caller, role: 'roles', roles: [role.ref] };
+    }
+    case 'document': {
+      const collection = schema.byName('collections', scope.collection);
+      if (!collection) return undefined;
+      const identity = new Ref(caller.database, collection.id, scope.id);
+      if (!liveVersion(context, identity, 'present')) return undefined;
+      return { ...caller, role: 'roles', identity };
+    }
+    default:
+      return unreachable(scope);
+  }
+}
+
+export const credentialOf = ({ label, role, identity, path }: Caller): Credential => ({
+  label,
+  role,
+  identity,
+  database: path,
+});

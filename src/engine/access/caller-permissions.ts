@@ -1,0 +1,19 @@
+/** All rights of a caller, from every source there is. */
+import type { Caller } from '../context/caller.ts';
+import type { EngineContext } from '../context/context.ts';
+import { identityPermissions, memberPermissions } from './legacy-permissions.ts';
+import { anyOf, builtinPermissions } from './permissions.ts';
+import type { Permissions } from '../context/access-request.ts';
+import { rolePermissions } from './role-permissions.ts';
+
+export function permissionsOf(context: EngineContext, caller: Caller): Permissions {
+  const { role, identity } = caller;
+  if (role === 'admin') return builtinPermissions(context, role);
+  return anyOf([
+    ...(role === 'roles' ? [] : [builtinPermissions(context, role)]),
+    ...(identity ? [identityPermissions(context, identity)] : []),
+    memberPermissions(context, identity),
+    // Predicates may have to read: asked last.
+    ...(role === 'roles' ? [rolePermissions(context, caller)] : []),
+  ]);
+}

@@ -1,0 +1,67 @@
+/** The roles of a caller: those of its secret, and those it is a member of. Spec: auth 3.3. */
+import { eachElement } from '../../query/gather.ts';
+import type { DatabaseId, Ref } from '../../values/value.ts';
+import type { AccessGrant, Caller } from '../context/caller.ts';
+import type { EngineContext } from '../context/context.ts';
+import type { RoleDefinition } from '../catalog/definitions.ts';
+import { isAny } from './permissions.ts';
+import { decider } from './predicates.ts';
+import { collectionOfDocument, isSameRef } from '../catalog/refs.ts';
+import { Schema } from '../catalog/schema.ts';
+
+/** @throws Suspended */
+export function rolesOf(context: EngineContext, caller: Caller): readonly RoleDefinition[] {
+  const { roles, identity, grant } = caller;
+  const { database } = context;
+  const given = rolesAt(context, grant ? [...roles, ...rolesOfGrant(context, grant)] : roles);
+  if (identity?.database !== database) return given;
+  return [...given, ...rolesOfMember(context, identity)];
+}
+
+/** A token that somebody else has made opens nothing when no role applies to it. @throws Suspended */
+export const isGranted = (context: EngineContext, caller: Caller): boolean =>
+  !caller.grant || rolesOf(context, caller).length > 0;
+
+/** Those of this database that are there, each once. */
+function rolesAt(context: EngineContext, refs: readonly Ref[]): readonly RoleDefinition[] {
+  const { database } = context;
+  const found = refs
+    .filter((ref) => ref.database === database)
+    .map((ref) => context.schema(database).byId('roles', ref.id))
+    .filter((role) => role !== undefined);
+  return [...new Set(found)];
+}
+
+/** Asked of what was there when the query came, as membership is. */
+function rolesOfGrant(
+  context: EngineContext,
+  { claims, conditional }: AccessGrant,
+): readonly Ref[] {
+  const decide = decider(context, contextBefore(context));
+  const applies = eachElement(conditional, ({ predicate }) => decide(predicate, claims));
+  return conditional.filter((_, i) => applies[i]).map(({ role }) => role);
+}
+
+/** Membership is a matter of what was there when the query came: nothing it writes makes anybody a member. */
+function rolesOfMember(context: EngineContext, identity: Ref): readonly RoleDefinition[] {
+  const before = contextBefore(context);
+  const decide = decider(context, before);
+  const collection = collectionOfDocument(identity);
+  const roles = before.schema(context.database).all('roles');
+  const isMember = eachElement(roles, ({ membership }) => {
+    const own = membership.filter(({ resource }) => isSameRef(resource, collection));
+    return isAny(own, ({ predicate }) => predicate === undefined || decide(predicate, identity));
+  });
+  return roles.filter((_, i) => isMember[i]);
+}
+
+function contextBefore({ reader, writer, lambdas }: EngineContext) {
+  const base = writer?.base ?? reader;
+  const schemas = new Map<DatabaseId, Schema>();
+  const schema = (database: DatabaseId): Schema => {
+    const known = schemas.get(database) ?? new Schema(database, base, base, lambdas.parse);
+    schemas.set(database, known);
+    return known;
+  };
+  return { reader: base, schema };
+}

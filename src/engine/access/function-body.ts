@@ -1,0 +1,64 @@
+/** Stored functions: which one is called, and with whose rights. Spec: functions 4.6, auth 3.3. */
+import { fail } from '../../errors.ts';
+import { positionOf, type Where } from '../../query/place.ts';
+import { NATIVE } from '../../values/value.ts';
+import type { Lambda, Ref, Value } from '../../values/value.ts';
+import { isBuiltinRole, type Caller } from '../context/caller.ts';
+import { permissionsOf } from './caller-permissions.ts';
+import type { EngineContext } from '../context/context.ts';
+import type { FunctionDefinition } from '../catalog/definitions.ts';
+import { failDenied } from '../documents/documents.ts';
+
+export interface FunctionBody {
+  readonly lambda: Lambda;
+  /** Runs `body` with the rights of the function's role, if it has one. Who calls stays who they are. */
+  readonly inRole: <T>(body: () => T) => T;
+}
+
+/** @throws `invalid ref` at `[call]`, `permission denied` at the form */
+export function functionBody(
+  context: EngineContext,
+  nameOrRef: string | Ref,
+  argument: Value,
+  place: Where,
+): FunctionBody {
+  const definition = functionMeant(context, nameOrRef, place);
+  if (!context.permissions.may({ action: 'call', function: definition, argument })) {
+    failDenied(positionOf(place));
+  }
+  return { lambda: definition.body, inRole: (body) => inRoleOf(context, definition, body) };
+}
+
+function functionMeant(
+  context: EngineContext,
+  nameOrRef: string | Ref,
+  place: Where,
+): FunctionDefinition {
+  const found =
+    typeof nameOrRef === 'string'
+      ? context.schema(context.database).byName('functions', nameOrRef)
+      : nameOrRef.collection === NATIVE.functions
+        ? context.schema(nameOrRef.database).byId('functions', nameOrRef.id)
+        : undefined;
+  if (found) return found;
+  const name = typeof nameOrRef === 'string' ? nameOrRef : String(nameOrRef.id);
+  const position = positionOf(place, 'call');
+  return fail('invalid ref', position, `Ref refers to undefined function '${name}'`);
+}
+
+function inRoleOf<T>(context: EngineContext, { ref, role }: FunctionDefinition, body: () => T): T {
+  if (role === undefined) return body();
+  const { permissions, caller } = context;
+  const schema = context.schema(ref.database);
+  const custom =
+    typeof role === 'string' ? schema.byName('roles', role) : schema.byId('roles', role.id);
+  const inRole: Caller = isBuiltinRole(role)
+    ? { ...caller, role, roles: [] }
+    : { ...caller, role: 'roles', roles: custom ? [custom.ref] : [] };
+  context.permissions = permissionsOf(context, { ...inRole, identity: undefined });
+  try {
+    return body();
+  } finally {
+    context.permissions = permissions;
+  }
+}

@@ -1,0 +1,23 @@
+/** What a password may be. Spec: decisions, "Identity and HTTP"; auth 2.1. */
+import { utf8Length } from '../../codec/utf8.ts';
+import { LIMITS } from '../../limits.ts';
+
+/** One form for what looks the same: keyboards and systems differ in how they compose letters. */
+export const normalised = (password: string): string => password.normalize('NFC');
+
+/** Why bcrypt cannot tell this password from others; undefined: it can. */
+export function passwordFault(password: string): string | undefined {
+  if (password.includes('\0')) return 'A password may not contain the character NUL.';
+  if (utf8Length(password) > LIMITS.passwordBytes) {
+    return `A password may not be longer than ${LIMITS.passwordBytes} bytes.`;
+  }
+  return undefined;
+}
+
+const BCRYPT = /^\$2[aby]?\$(\d\d)\$[./A-Za-z0-9]{53}$/;
+
+/** A hash made elsewhere that can be checked here. */
+export function isPasswordHash(text: string): boolean {
+  const cost = Number(BCRYPT.exec(text)?.[1]);
+  return cost >= LIMITS.hashCostMin && cost <= LIMITS.hashCostMax;
+}

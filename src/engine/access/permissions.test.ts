@@ -1,0 +1,189 @@
+import { expect, test } from 'vitest';
+import { EngineWorld, coll, create, doc, obj, type Query } from '../testing/engine-world.ts';
+
+const DENIED = { code: 'permission denied', status: 403 };
+
+async function world(): Promise<EngineWorld> {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'users' }) });
+  await w.ask({ create_collection: obj({ name: 'notes' }) });
+  for (const id of [1, 2]) {
+    await w.ask(create(doc('users', id), { n: id }, { credentials: obj({ password: 'p' }) }));
+  }
+  await w.ask(create(doc('notes', 1), { t: 'a' }));
+  return w;
+}
+
+async function key(w: EngineWorld, role: string): Promise<{ readonly secret: string }> {
+  return w.document({ create_key: obj({ role }) });
+}
+
+const login = (w: EngineWorld, id: number) =>
+  w.document({ login: doc('users', id), params: obj({ password: 'p' }) });
+
+const index = (name: string, source: Query, more: Record<string, unknown> = {}): Query => ({
+  create_index: obj({ name, source, values: obj({ field: ['data', 't'] }), ...more }),
+});
+
+test('server keys touch everything but databases, keys, roles and access providers', async () => {
+  const w = await world();
+  const server = await key(w, 'server');
+  await w.ask(create(coll('notes'), { t: 'b' }), server);
+  await w.ask(index('by_t', coll('notes')), server);
+  expect(await w.page({ paginate: { match: { index: 'by_t' } } }, server)).toEqual(['a', 'b']);
+  expect(await w.page({ paginate: { tokens: null } }, server)).toEqual([]);
+  for (const native of ['keys', 'databases', 'roles', 'access_providers']) {
+    expect(await w.fault({ paginate: { [native]: null } }, server)).toMatchObject({
+      ...DENIED,
+      position: ['paginate'],
+    });
+  }
+  expect(await w.fault({ create_role: obj({ name: 'r' }) }, server)).toMatchObject({
+    ...DENIED,
+    position: ['create_role'],
+  });
+  // Nor may they put a ref to what they cannot read into a schema object.
+  expect(await w.fault(index('of_keys', { keys: null }), server)).toMatchObject({
+    code: 'validation failed',
+    position: [],
+    failures: [{ field: ['source'], code: 'invalid reference' }],
+  });
+});
+
+test('an index of keys made by an admin shows a server key nothing', async () => {
+  const w = await world();
+  const server = await key(w, 'server');
+  await w.ask({ create_index: obj({ name: 'k', source: { keys: null } }) });
+  expect(await w.page({ paginate: { match: { index: 'k' } } })).toHaveLength(1);
+  expect(await w.page({ paginate: { match: { index: 'k' } } }, server)).toEqual([]);
+});
+
+test('server-readonly keys read and write nothing, client keys do neither', async () => {
+  const w = await world();
+  const reader = await key(w, 'server-readonly');
+  const client = await key(w, 'client');
+  expect(await w.ask({ get: doc('notes', 1) }, reader)).toMatchObject({ data: { t: 'a' } });
+  expect(await w.fault(create(coll('notes')), reader)).toMatchObject({ position: ['create'] });
+  expect(await w.fault({ update: doc('notes', 1) }, reader)).toMatchObject({
+    ...DENIED,
+    position: [],
+  });
+  expect(await w.fault({ get: doc('notes', 1) }, client)).toMatchObject({
+    ...DENIED,
+    position: [],
+  });
+  expect(await w.fault({ get: doc('notes', 9) }, client)).toMatchObject(DENIED);
+  expect(await w.ask({ exists: doc('notes', 1) }, client)).toBe(false);
+  expect(await w.page({ paginate: { documents: coll('notes') } }, client)).toEqual([]);
+  // What is missing is told before it is asked who wants to know.
+  expect(await w.fault({ update: doc('notes', 9) }, client)).toMatchObject({ status: 404 });
+  expect(await w.fault({ delete: doc('notes', 1) }, client)).toMatchObject(DENIED);
+});
+
+test('a token reads its own tokens and credentials, and ends its tokens', async () => {
+  const w = await world();
+  const [one, other] = [await login(w, 1), await login(w, 2)];
+  const more = await login(w, 1);
+  expect(await w.page({ paginate: { documents: { tokens: null } } }, one)).toHaveLength(2);
+  expect(await w.ask({ exists: other.ref }, one)).toBe(false);
+  expect(await w.fault({ get: doc('users', 1) }, one)).toMatchObject(DENIED);
+  expect(await w.page({ paginate: { documents: { credentials: null } } }, one)).toHaveLength(1);
+  expect(await w.fault({ delete: other.ref }, one)).toMatchObject(DENIED);
+  await w.ask({ delete: more.ref }, one);
+  expect(await w.fault({ update: one.ref }, one)).toMatchObject(DENIED);
+});
+
+test('permissions of a collection let in everybody, one document, or a collection', async () => {
+  const w = await world();
+  const client = await key(w, 'client');
+  const one = await login(w, 1);
+  const two = await login(w, 2);
+  await w.ask({
+    update: coll('notes'),
+    params: obj({
+      permissions: obj({ read: 'public', create: coll('users'), write: doc('users', 1), other: 1 }),
+    }),
+  });
+  expect(await w.ask({ get: doc('notes', 1) }, client)).toMatchObject({ data: { t: 'a' } });
+  expect(await w.page({ paginate: { documents: coll('notes') } }, client)).toHaveLength(1);
+  expect(await w.fault(create(coll('notes')), client)).toMatchObject(DENIED);
+  await w.ask(create(coll('notes')), two);
+  expect(await w.fault({ update: doc('notes', 1) }, two)).toMatchObject(DENIED);
+  await w.ask({ update: doc('notes', 1) }, one);
+  await w.ask({ delete: doc('notes', 1) }, one);
+  expect(
+    await w.ask({ select: ['permissions', 'other'], from: { get: coll('notes') }, default: 0 }),
+  ).toBe(0);
+});
+
+test('permissions of a document come on top', async () => {
+  const w = await world();
+  const client = await key(w, 'client');
+  const one = await login(w, 1);
+  const more = { permissions: obj({ read: 'public', write: doc('users', 1) }) };
+  expect(await w.ask(create(doc('notes', 5), { t: 'x' }, more))).toMatchObject({
+    permissions: { read: 'public' },
+  });
+  expect(await w.page({ paginate: { documents: coll('notes') } }, client)).toHaveLength(1);
+  expect(await w.fault({ update: doc('notes', 5) }, client)).toMatchObject(DENIED);
+  await w.ask({ update: doc('notes', 5), params: obj({ data: obj({ t: 'y' }) }) }, one);
+  expect(await w.fault({ update: doc('notes', 1), params: obj({ permissions: 1 }) })).toMatchObject(
+    {
+      failures: [{ field: ['permissions'], code: 'invalid type' }],
+    },
+  );
+});
+
+test('a public index shows its entries, but not the documents behind them', async () => {
+  const w = await world();
+  const client = await key(w, 'client');
+  await w.ask(index('open', coll('notes'), { permissions: obj({ read: 'public' }) }));
+  await w.ask(index('shut', coll('notes')));
+  expect(await w.page({ paginate: { match: { index: 'open' } } }, client)).toEqual(['a']);
+  expect(await w.fault({ paginate: { match: { index: 'shut' } } }, client)).toMatchObject({
+    ...DENIED,
+    position: ['paginate'],
+  });
+  expect(await w.fault({ get: { match: { index: 'open' } } }, client)).toMatchObject(DENIED);
+});
+
+test('what a role names is governed by roles alone', async () => {
+  const w = await world();
+  const client = await key(w, 'client');
+  await w.ask(index('open', coll('notes'), { permissions: obj({ read: 'public' }) }));
+  await w.ask({ update: coll('notes'), params: obj({ permissions: obj({ read: 'public' }) }) });
+  const privileges = obj({ resource: coll('notes'), actions: obj({ read: true }) });
+  await w.ask({ create_role: obj({ name: 'r', privileges }) });
+  expect(await w.fault({ get: doc('notes', 1) }, client)).toMatchObject(DENIED);
+  expect(await w.page({ paginate: { match: { index: 'open' } } }, client)).toEqual([]);
+});
+
+test('a function may be open to all, and lends its role while it runs', async () => {
+  const w = await world();
+  const client = await key(w, 'client');
+  const body = { query: { lambda: 'x', expr: { get: doc('notes', 1) } } };
+  await w.ask({ create_function: obj({ name: 'shut', body }) });
+  const permissions = obj({ call: 'public' });
+  await w.ask({ create_function: obj({ name: 'weak', body, permissions }) });
+  await w.ask({ create_function: obj({ name: 'strong', body, permissions, role: 'server' }) });
+  expect(await w.fault({ call: 'shut' }, client)).toMatchObject({ ...DENIED, position: [] });
+  expect(await w.fault({ call: 'weak' }, client)).toMatchObject({ code: 'call error' });
+  expect(await w.ask({ call: 'strong' }, client)).toMatchObject({ data: { t: 'a' } });
+  expect(await w.fault([{ call: 'strong' }, { get: doc('notes', 1) }], client)).toMatchObject(
+    DENIED,
+  );
+});
+
+test('an admin reads in databases below, others of the same rank do not see above', async () => {
+  const w = await world();
+  await w.ask({ create_database: obj({ name: 'inner' }) });
+  const inner = { secret: 'root-secret:inner:admin' };
+  await w.ask({ create_collection: obj({ name: 'deep' }) }, inner);
+  await w.ask(create(doc('deep', 1), { x: 1 }), inner);
+  const scoped = { ref: { collection: 'deep', scope: { database: 'inner' } }, id: '1' };
+  expect(await w.ask({ get: scoped })).toMatchObject({
+    data: { x: 1 },
+    ref: { '@ref': { collection: { '@ref': { database: { '@ref': { id: 'inner' } } } } } },
+  });
+  expect(await w.ask({ exists: { database: 'inner' } }, inner)).toBe(false);
+});

@@ -1,0 +1,95 @@
+/**
+ * What a secret may do. One interface, and an implementation for each source of rights: builtin roles of keys here, baseline
+ * of identities and `permissions` members in `legacy-permissions.ts`. Spec: auth 1.3, 3.2.
+ */
+import { unreachable } from '../../errors.ts';
+import { Suspended, type Need } from '../../store/reader.ts';
+import { NATIVE } from '../../values/value.ts';
+import type { CollectionId, Ref } from '../../values/value.ts';
+import type { BuiltinRole } from '../context/caller.ts';
+import type { EngineContext } from '../context/context.ts';
+import type { Deed, Permissions } from '../context/access-request.ts';
+import { isWithin } from '../catalog/databases.ts';
+import type { IndexDefinition } from '../catalog/definitions.ts';
+import { isNativeCollectionRef } from '../catalog/refs.ts';
+
+/** Native collections only an admin key may touch. */
+const ADMIN_ONLY: ReadonlySet<CollectionId> = new Set([
+  NATIVE.databases,
+  NATIVE.keys,
+  NATIVE.roles,
+  NATIVE.access_providers,
+]);
+
+/** Members of such a collection, or the collection as a set of them. */
+export const isAdminOnly = (ref: Ref): boolean => ADMIN_ONLY.has(collectionMeant(ref));
+
+/** Rights of keys by their builtin role; `client` has none. */
+export function builtinPermissions(context: EngineContext, role: BuiltinRole): Permissions {
+  const mayTouch = (collection: CollectionId) => role === 'admin' || !ADMIN_ONLY.has(collection);
+  const reads = role !== 'client';
+  const writes = role === 'admin' || role === 'server';
+  const isHere = (ref: Ref) => ref.database === context.database;
+  const isInScope = (ref: Ref) => isWithin(context.reader, ref.database, context.database);
+  const may = (deed: Deed): boolean => {
+    switch (deed.action) {
+      case 'read':
+      case 'read_entry':
+      case 'history_read':
+        return reads && mayTouch(collectionMeant(deed.ref)) && isInScope(deed.ref);
+      case 'read_all_of_collection':
+        return reads && mayTouch(Number(deed.collection.id)) && isInScope(deed.collection);
+      case 'read_index':
+        return reads && isInScope(deed.index.ref);
+      case 'read_all_of_index':
+        return reads && sourcesOf(deed.index).every(mayTouch) && isInScope(deed.index.ref);
+      case 'create':
+        return writes && mayTouch(Number(deed.collection.id)) && isHere(deed.collection);
+      case 'create_with_id':
+      case 'write':
+      case 'delete':
+      case 'history_write':
+        return writes && mayTouch(deed.ref.collection) && isHere(deed.ref);
+      case 'set_any_password':
+        return role === 'server';
+      case 'call':
+        return writes && isInScope(deed.function.ref);
+      default:
+        return unreachable(deed);
+    }
+  };
+  return { may };
+}
+
+/** Every right of any of them. */
+export function anyOf(sources: readonly Permissions[]): Permissions {
+  return { may: (deed) => isAny(sources, (each) => each.may(deed)) };
+}
+
+/** Whether any says yes. What must be waited for is waited for only when no other one does, and then all at once. */
+export function isAny<T>(items: Iterable<T>, test: (item: T) => boolean): boolean {
+  const needs: Need[] = [];
+  let waits = false;
+  for (const item of items) {
+    try {
+      if (test(item)) return true;
+    } catch (thrown) {
+      if (!(thrown instanceof Suspended)) throw thrown;
+      waits = true;
+      needs.push(...thrown.needs);
+    }
+  }
+  if (waits) throw new Suspended(needs);
+  return false;
+}
+
+/** Collections an index names. */
+export function sourcesOf(index: IndexDefinition): readonly CollectionId[] {
+  return index.sources.flatMap(({ collections }) =>
+    collections === 'all' ? [] : [...collections],
+  );
+}
+
+/** The native ref `keys()` stands for its members, not for the collection object. */
+const collectionMeant = (ref: Ref): CollectionId =>
+  isNativeCollectionRef(ref) ? Number(ref.id) : ref.collection;

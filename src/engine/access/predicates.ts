@@ -1,0 +1,63 @@
+/** Predicates of roles: evaluated with rights of their own, and whatever is not exactly `true` is a no. Spec: auth 3.3. */
+import { assert, QueryFailure, Refusal, unreachable } from '../../errors.ts';
+import type { Lambda, Value } from '../../values/value.ts';
+import type { ApplyAside, AsideParts, EngineContext } from '../context/context.ts';
+import { isAdminOnly } from './permissions.ts';
+import type { Deed, Permissions } from '../context/access-request.ts';
+
+/** Whether a predicate says yes. @throws Suspended, Refusal `time out` of the whole query */
+export type Decide = (predicate: Lambda, argument: Value) => boolean;
+
+type OwnParts = Omit<AsideParts, 'permissions'>;
+
+/** @param failed what a predicate counts for that cannot be evaluated: in a copy, what it reads may not be there */
+export function decider(context: EngineContext, parts: OwnParts = {}, failed = false): Decide {
+  let apply: ApplyAside | undefined;
+  return (predicate, argument) => {
+    apply ??= openAside(context, parts);
+    try {
+      return apply(predicate, argument) === true;
+    } catch (thrown) {
+      if (isNo(thrown)) return failed;
+      throw thrown;
+    }
+  };
+}
+
+function openAside(context: EngineContext, parts: OwnParts): ApplyAside {
+  assert(context.openAside, () => 'rights were asked for before a session began');
+  return context.openAside({ ...parts, permissions: predicatePermissions(context) });
+}
+
+/** When the time of the query is over there is no answer at all: a page that lacks what was not decided would be a wrong one. */
+const isNo = (thrown: unknown): boolean =>
+  thrown instanceof QueryFailure || (thrown instanceof Refusal && thrown.code !== 'time out');
+
+/** Documents but for those only admin keys may touch, sets unfiltered, functions; of this database, and nothing past. */
+function predicatePermissions({ database }: EngineContext): Permissions {
+  const may = (deed: Deed): boolean => {
+    switch (deed.action) {
+      case 'read':
+      case 'read_entry':
+        return deed.ref.database === database && !isAdminOnly(deed.ref);
+      case 'read_all_of_collection':
+        return deed.collection.database === database && !isAdminOnly(deed.collection);
+      case 'read_index':
+      case 'read_all_of_index':
+        return deed.index.ref.database === database;
+      case 'call':
+        return deed.function.ref.database === database;
+      case 'history_read':
+      case 'delete':
+      case 'create':
+      case 'create_with_id':
+      case 'write':
+      case 'history_write':
+      case 'set_any_password':
+        return false;
+      default:
+        return unreachable(deed);
+    }
+  };
+  return { may };
+}

@@ -1,0 +1,171 @@
+/** Rights from roles: of keys and `@role` scopes, of functions, and by membership of the identity's collection. Spec: auth 3. */
+import { unreachable } from '../../errors.ts';
+import type { Lambda, Ref, Value } from '../../values/value.ts';
+import type { Caller } from '../context/caller.ts';
+import { rolesOf } from './caller-roles.ts';
+import type { EngineContext } from '../context/context.ts';
+import type { RoleDefinition } from '../catalog/definitions.ts';
+import { isAny } from './permissions.ts';
+import type { Deed, Permissions } from '../context/access-request.ts';
+import { decider, type Decide } from './predicates.ts';
+import { resourceName, type ResourceName } from '../catalog/refs.ts';
+
+type Action =
+  | 'read'
+  | 'unrestricted_read'
+  | 'write'
+  | 'create'
+  | 'create_with_id'
+  | 'delete'
+  | 'history_read'
+  | 'history_write'
+  | 'call';
+
+type WriteDeed = Extract<
+  Deed,
+  { readonly action: 'create' | 'create_with_id' | 'write' | 'history_write' }
+>;
+type CreateWithIdDeed = Extract<Deed, { readonly action: 'create_with_id' }>;
+
+/** What a predicate is applied to: some actions look at how many arguments it takes. */
+type ArgumentFor = (arity: number) => Value;
+
+/** Any of these predicates, or no predicate at all. */
+type Policy = 'always' | readonly Lambda[];
+type Policies = ReadonlyMap<ResourceName, ReadonlyMap<string, Policy>>;
+
+const arityOf = ({ pattern }: Lambda): number => (typeof pattern === 'string' ? 1 : pattern.length);
+
+export const rolePermissions = (
+  context: EngineContext,
+  caller: Caller,
+  decide = decider(context),
+): Permissions => new RolePermissions(context, caller, decide);
+
+class RolePermissions implements Permissions {
+  private readonly context: EngineContext;
+  private readonly caller: Caller;
+  private readonly decide: Decide;
+  private known: Policies | undefined;
+
+  constructor(context: EngineContext, caller: Caller, decide: Decide) {
+    this.context = context;
+    this.caller = caller;
+    this.decide = decide;
+  }
+
+  may(deed: Deed): boolean {
+    switch (deed.action) {
+      case 'read':
+      case 'history_read':
+      case 'delete':
+        return this.grantsOfDocument(deed.action, deed.ref);
+      case 'read_entry':
+        return this.grantsOfDocument('read', deed.ref);
+      case 'read_index':
+        return isAny(['unrestricted_read', 'read'] as const, (action) =>
+          this.grants(action, deed.index.ref, () => deed.terms),
+        );
+      case 'read_all_of_index':
+        return this.grants('unrestricted_read', deed.index.ref, () => deed.terms);
+      case 'read_all_of_collection':
+        return this.grants('unrestricted_read', deed.collection, () => null);
+      case 'call':
+        return this.grants('call', deed.function.ref, () => deed.argument);
+      case 'create':
+      case 'create_with_id':
+      case 'write':
+      case 'history_write':
+        return this.mayWrite(deed);
+      case 'set_any_password':
+        return false;
+      default:
+        return unreachable(deed);
+    }
+  }
+
+  private mayWrite(deed: WriteDeed): boolean {
+    switch (deed.action) {
+      case 'create':
+        return this.grants('create', deed.collection, () => deed.data);
+      case 'create_with_id':
+        return isAny(
+          [() => this.grantsCreateWithId(deed), () => this.grantsCreateAndHistory(deed)],
+          (grants) => grants(),
+        );
+      case 'write': {
+        const { ref, old, new: changed } = deed;
+        return this.grantsOfDocument('write', ref, (arity) =>
+          arity === 3 ? [old, changed, ref] : [old, changed],
+        );
+      }
+      case 'history_write': {
+        const { ref, ts, kind, data } = deed;
+        return this.grantsOfDocument('history_write', ref, () => [ref, ts, kind, data]);
+      }
+      default:
+        return unreachable(deed);
+    }
+  }
+
+  private grantsCreateWithId({ ref, data }: CreateWithIdDeed): boolean {
+    return this.grantsOfDocument('create_with_id', ref, (arity) =>
+      arity === 1 ? data : [data, ref],
+    );
+  }
+
+  private grantsCreateAndHistory({ ref, data }: CreateWithIdDeed): boolean {
+    const ts = this.context.commitTs;
+    return (
+      this.grantsOfDocument('create', ref, () => data) &&
+      this.grantsOfDocument('history_write', ref, () => [ref, ts, 'create', data])
+    );
+  }
+
+  private grantsOfDocument(action: Action, ref: Ref, argument: ArgumentFor = () => ref): boolean {
+    return ref.database === this.context.database && this.allows(action, ref.collection, argument);
+  }
+
+  private grants(action: Action, resource: Ref, argument: ArgumentFor): boolean {
+    const isOwn = resource.database === this.context.database;
+    return isOwn && this.allows(action, resourceName(resource), argument);
+  }
+
+  private allows(action: Action, name: ResourceName, argument: ArgumentFor): boolean {
+    this.known ??= policiesOf(rolesOf(this.context, this.caller));
+    const policy = this.known.get(name)?.get(action);
+    if (policy === undefined || policy === 'always') return policy === 'always';
+    return isAny(policy, (predicate) => this.decide(predicate, argument(arityOf(predicate))));
+  }
+}
+
+const policiesByRoles = new WeakMap<RoleDefinition, Policies>();
+
+function policiesOf(roles: readonly RoleDefinition[]): Policies {
+  const [only] = roles;
+  if (!only) return NO_POLICIES;
+  if (roles.length > 1) return joined(roles);
+  const known = policiesByRoles.get(only) ?? joined(roles);
+  policiesByRoles.set(only, known);
+  return known;
+}
+
+const NO_POLICIES: Policies = new Map();
+
+function joined(roles: readonly RoleDefinition[]): Policies {
+  const policies = new Map<ResourceName, Map<string, Policy>>();
+  for (const { ref, privileges } of roles) {
+    for (const { resource, actions } of privileges) {
+      if (resource.database !== ref.database) continue;
+      const name = resourceName(resource);
+      const own = policies.get(name) ?? new Map<string, Policy>();
+      policies.set(name, own);
+      for (const [action, given] of actions) {
+        const before = own.get(action) ?? [];
+        if (given === true || before === 'always') own.set(action, 'always');
+        else if (given !== false) own.set(action, [...before, given]);
+      }
+    }
+  }
+  return policies;
+}

@@ -1,0 +1,278 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { touches } from '../../http/touches.ts';
+import type { CommitNotice, QueryAnswer } from '../context/host.ts';
+import { coll, create, doc, EngineWorld, obj, ROOT, type Query } from '../testing/engine-world.ts';
+
+/** More by hand: `BURROW_CHILD_CASES=2000 npx vitest run --project node src/engine/catalog/child-databases.test.ts`. */
+const CASES = Number(process.env['BURROW_CHILD_CASES'] ?? 60);
+const SECOND = 1_000_000;
+
+type Name = 'a' | 'b';
+interface Step {
+  readonly in: Name;
+  readonly make: Query;
+}
+
+const some = (n: number) => fc.integer({ min: 1, max: n });
+const things = (inside: Name): fc.Arbitrary<Query> =>
+  fc.oneof(
+    fc.tuple(some(4), some(3)).map(([id, n]) => create(doc('notes', id), { n })),
+    some(4).map((id) => ({ delete: doc('notes', id) })),
+    fc
+      .tuple(some(4), some(3))
+      .map(([id, n]) => ({ update: doc('notes', id), params: obj({ data: obj({ n }) }) })),
+    some(3).map((i) => ({ create_collection: obj({ name: `c${i}` }) })),
+    some(2).map((i) => ({ delete: coll(`c${i}`) })),
+    some(3).map((i) => ({
+      create_function: obj({ name: `f${i}`, body: { query: { lambda: 'x', expr: inside } } }),
+    })),
+    some(3).map((i) => ({ create_role: obj({ name: `r${i}` }) })),
+    some(3).map((i) => ({ create_database: obj({ name: `d${i}` }) })),
+    some(4).map((i) => ({
+      create: { ref: { credentials: null }, id: String(i) },
+      params: obj({ instance: doc('notes', i), password: `p${i}` }),
+    })),
+    some(4).map((i) => ({
+      create: { ref: { tokens: null }, id: String(100 + i) },
+      params: obj({ instance: doc('notes', i) }),
+    })),
+    some(3).map((i) => ({
+      create: { ref: { keys: null }, id: String(200 + i) },
+      params: obj({ role: 'client' }),
+    })),
+  );
+const steps = fc.array(
+  fc
+    .constantFrom<Name>('a', 'b', 'b')
+    .chain((name) => things(name).map((make): Step => ({ in: name, make }))),
+  { minLength: 5, maxLength: 25 },
+);
+
+const NATIVES = [
+  'collections',
+  'indexes',
+  'functions',
+  'roles',
+  'databases',
+  'keys',
+  'tokens',
+  'credentials',
+  'access_providers',
+];
+const QUESTIONS: readonly Query[] = [
+  ...NATIVES.flatMap((name) => [{ paginate: { [name]: null } }, { count: { [name]: null } }]),
+  { paginate: { documents: coll('notes') } },
+  { paginate: { documents: coll('notes') }, events: true },
+  { count: { documents: coll('notes') } },
+  { paginate: { match: { index: 'by_n' }, terms: 1 } },
+  { paginate: { match: { index: 'by_n' }, terms: 1 }, events: true },
+  { contains_value: doc('notes', 1), in: { match: { index: 'by_n' }, terms: 1 } },
+  [1, 2, 3, 4].map((id) => ({ exists: doc('notes', id) })),
+  [1, 2, 3].map((i) => ({ exists: { collection: `c${i}` } })),
+  { get: doc('notes', 1) },
+  { paginate: doc('notes', 2), events: true },
+  { call: { function: 'f1' }, arguments: null },
+  { identify: doc('notes', 1), password: 'p1' },
+  { identify: doc('notes', 2), password: 'wrong' },
+  // The unique value, the name and the id that a neighbour may have taken.
+  create(doc('notes', 9), { n: 1, only: 'x' }),
+  create(doc('notes', 1), {}),
+  { create_collection: obj({ name: 'c1' }) },
+  { create_role: obj({ name: 'r1' }) },
+  { create_database: obj({ name: 'd1' }) },
+  { create: { ref: { tokens: null }, id: '101' }, params: obj({ instance: doc('notes', 1) }) },
+  { get: { ref: { keys: null }, id: '201' } },
+  { get: { documents: { collection: 'notes', scope: { database: 'b' } } } },
+  { paginate: { collections: { database: 'b' } } },
+  { exists: { database: 'b' } },
+];
+
+async function worldOf(all: readonly Step[], has: (step: Step) => boolean): Promise<EngineWorld> {
+  const w = new EngineWorld();
+  const start = w.now;
+  const askAt = (seconds: number, query: Query, name: Name) => {
+    w.now = start + seconds * SECOND;
+    return w.answer(query, { secret: `${ROOT}:${name}:admin` });
+  };
+  await w.ask({ create_database: obj({ name: 'a' }) });
+  await w.ask({ create_database: obj({ name: 'b' }) });
+  const source = coll('notes');
+  const term = (name: string) => [obj({ field: ['data', name] })];
+  for (const [i, name] of (['a', 'b'] as const).entries()) {
+    await askAt(10 + i * 5, { create_collection: obj({ name: 'notes' }) }, name);
+    const byN = { name: 'by_n', source, terms: term('n') };
+    await askAt(11 + i * 5, { create_index: obj(byN) }, name);
+    const unique = { name: 'only', source, terms: term('only'), unique: true };
+    await askAt(12 + i * 5, { create_index: obj(unique) }, name);
+  }
+  await w.engine.buildIndexes();
+  for (const [i, step] of all.entries()) {
+    if (has(step)) await askAt(100 + i, step.make, step.in);
+  }
+  if (has({ in: 'b', make: null })) {
+    await askAt(200, create(doc('notes', 8), { n: 1, only: 'x' }), 'b');
+  }
+  w.now = start + 1000 * SECOND;
+  return w;
+}
+
+/** What differs from world to world by chance: bytes of secrets, hashes, made-up ids; how long it took. */
+function shownOf({ status, body, metrics }: QueryAnswer) {
+  const told = body
+    .replaceAll(/"(hashed_secret|secret|global_id)":"[^"]*"/g, '"$1":"*"')
+    .replaceAll(/"ts":\d+/g, '"ts":0');
+  const { queryTime: _, ...work } = metrics;
+  return { status, told, work };
+}
+
+test(
+  'what happens in one child database nobody in another can tell',
+  () =>
+    fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const both = await worldOf(all, () => true);
+        const alone = await worldOf(all, (step) => step.in === 'a');
+        for (const question of QUESTIONS) {
+          const asked = { secret: `${ROOT}:a:admin` };
+          expect([question, shownOf(await both.answer(question, asked))]).toEqual([
+            question,
+            shownOf(await alone.answer(question, asked)),
+          ]);
+        }
+      }),
+      { numRuns: CASES },
+    ),
+  300_000 + CASES * 300,
+);
+
+/** An admin of each child. */
+const childOf = (name: Name) => ({ secret: `${ROOT}:${name}:admin` });
+
+async function twins(): Promise<EngineWorld> {
+  const w = new EngineWorld();
+  for (const name of ['a', 'b'] as const) {
+    await w.ask({ create_database: obj({ name }) });
+    await w.ask({ create_collection: obj({ name: 'users' }) }, childOf(name));
+    const params = { credentials: obj({ password: name }) };
+    await w.ask(create(doc('users', 1), { name }, params), childOf(name));
+  }
+  return w;
+}
+
+test('keys and tokens of one id in several databases open each their own', async () => {
+  const w = await twins();
+  const secrets: [string, string][] = [];
+  for (const name of ['a', 'b'] as const) {
+    const make = (target: string, params: Record<string, unknown>) =>
+      w.document(
+        { create: { ref: { [target]: null }, id: '77' }, params: obj(params) },
+        childOf(name),
+      );
+    secrets.push([name, (await make('keys', { role: 'server' })).secret]);
+    secrets.push([name, (await make('tokens', { instance: doc('users', 1) })).secret]);
+  }
+  for (const [name, secret] of secrets) {
+    expect((await w.engine.authenticate(secret))?.database).toEqual([name]);
+  }
+});
+
+test('secrets of one database are nothing to another', async () => {
+  const w = await twins();
+  const login = { login: doc('users', 1), params: obj({ password: 'a' }) };
+  const token = await w.document(login, childOf('a'));
+  const key = await w.document({ create_key: obj({ role: 'admin' }) }, childOf('a'));
+  expect(await w.fault(login, childOf('b'))).toMatchObject({ code: 'authentication failed' });
+  for (const { secret } of [token, key]) {
+    expect(await w.fault({ key_from_secret: secret }, childOf('b'))).toMatchObject({
+      code: 'instance not found',
+    });
+    for (const scope of ['b:admin', 'a:admin', '../b:admin']) {
+      const { status } = await w.answer(
+        { count: { keys: null } },
+        { secret: `${secret}:${scope}` },
+      );
+      // Tokens have no scopes: what follows one is not read, and it stays what it is.
+      expect([scope, status]).toEqual([scope, secret === token.secret ? 403 : 401]);
+    }
+  }
+  // A ref of one, handed to the other, names nothing there.
+  const foreign = JSON.parse(JSON.stringify(await w.ask(coll('users'), childOf('a')))) as Query;
+  await w.ask({ delete: coll('users') }, childOf('b'));
+  expect(await w.fault({ get: foreign }, childOf('b'))).toMatchObject({ code: 'invalid ref' });
+});
+
+test('roles and functions of a parent reach into no child', async () => {
+  const w = await twins();
+  const inside = { collection: 'users', scope: { database: 'a' } };
+  const privileges = [obj({ resource: { databases: null }, actions: obj({ read: true }) })];
+  await w.ask({ create_role: obj({ name: 'r', privileges }) });
+  const key = await w.document({ create_key: obj({ role: 'r' }) });
+  expect(await w.ask({ exists: { database: 'a' } }, key)).toBe(true);
+  for (const query of [
+    { get: { ref: inside, id: '1' } },
+    { paginate: { keys: { database: 'a' } } },
+  ]) {
+    expect(await w.fault(query, key)).toMatchObject({ code: 'permission denied' });
+  }
+  expect(await w.page({ paginate: { documents: inside } }, key)).toEqual([]);
+  // Reading is what a parent's admin may do; writing needs a key or scope of the child.
+  expect(await w.ask({ exists: { ref: inside, id: '1' } })).toBe(true);
+  expect(await w.fault({ delete: { ref: inside, id: '1' } })).toMatchObject({
+    code: 'invalid argument',
+  });
+});
+
+test('a database made anew under a name has nothing of the former', async () => {
+  const w = await twins();
+  const token = await w.document(
+    { login: doc('users', 1), params: obj({ password: 'a' }) },
+    childOf('a'),
+  );
+  const { secret } = await w.document({ create_key: obj({ role: 'admin' }) }, childOf('a'));
+  await w.ask({ delete: { database: 'a' } });
+  expect((await w.answer(null, childOf('a'))).status).toBe(401);
+  await w.ask({ create_database: obj({ name: 'a' }) });
+  for (const name of NATIVES)
+    expect(await w.ask({ count: { [name]: null } }, childOf('a'))).toBe(0);
+  for (const old of [token.secret, secret]) {
+    expect(await w.engine.authenticate(old)).toBeUndefined();
+  }
+  expect(await w.ask({ exists: doc('users', 1) }, childOf('b'))).toBe(true);
+});
+
+test('a commit in one database touches no live query of another', async () => {
+  const w = await twins();
+  const source = coll('users');
+  for (const name of ['a', 'b'] as const) {
+    await w.ask({ create_index: obj({ name: 'all', source }) }, childOf(name));
+  }
+  await w.engine.buildIndexes();
+  const live = [
+    { paginate: { match: { index: 'all' } } },
+    { paginate: { documents: source } },
+    { get: doc('users', 1) },
+    { exists: doc('users', 2) },
+    { paginate: { collections: null } },
+    { count: { keys: null } },
+  ];
+  const answers = await Promise.all(live.map((query) => w.answer(query, childOf('a'))));
+  const notices: CommitNotice[] = [];
+  w.engine.onCommit((notice) => notices.push(notice));
+  const writes = [
+    create(doc('users', 2), {}),
+    { update: doc('users', 1), params: obj({ data: obj({ n: 1 }) }) },
+    { delete: doc('users', 2) },
+    { create_collection: obj({ name: 'more' }) },
+    { create_role: obj({ name: 'r' }) },
+  ];
+  for (const query of writes) await w.ask(query, childOf('b'));
+  expect(notices).toHaveLength(writes.length);
+  for (const notice of notices) {
+    for (const { readSet } of answers) expect(touches(notice, readSet)).toBe(false);
+  }
+  await w.ask(create(doc('users', 2), {}), childOf('a'));
+  await Promise.resolve();
+  const [last] = notices.slice(-1);
+  expect(last && answers.some(({ readSet }) => touches(last, readSet))).toBe(true);
+});

@@ -1,0 +1,111 @@
+/**
+ * Databases and their tree. A database's document lives in its parent's collection `databases`; its id is the database's
+ * internal number. The root, number 0, has no document.
+ */
+import { after, collectionPrefix, decodeDocumentKey, type Key } from '../../codec/key.ts';
+import { unpackVersion } from '../../codec/row.ts';
+import { parseJson, type JsonObject } from '../../codec/json.ts';
+import type { Entry } from '../../store/port.ts';
+import type { Reader } from '../../store/reader.ts';
+import { NATIVE } from '../../values/value.ts';
+import type { DatabaseId, Ref } from '../../values/value.ts';
+import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
+
+export const ROOT_DATABASE: DatabaseId = 0;
+
+export interface DatabaseDefinition {
+  readonly id: DatabaseId;
+  readonly parent: DatabaseId;
+  readonly name: string;
+  readonly globalId: string;
+  /** Holds databases and keys only. */
+  readonly isContainer: boolean;
+}
+
+/** How deep databases may be nested when walking up: a longer chain is a damaged store. */
+const DEPTH_MAX = 1000;
+
+/** Undefined for the root, and for what is no database any more. */
+export function databaseById(reader: Reader, id: DatabaseId): DatabaseDefinition | undefined {
+  if (id === ROOT_DATABASE) return undefined;
+  return definitionIn(reader.range(nativeRange(NATIVE_INDEX.databases, ROOT_DATABASE, id, 1)));
+}
+
+/** A child of `parent`. */
+export function databaseByName(
+  reader: Reader,
+  parent: DatabaseId,
+  name: string,
+): DatabaseDefinition | undefined {
+  return definitionIn(reader.range(nativeRange(NATIVE_INDEX.databasesByName, parent, name, 1)));
+}
+
+/** Anywhere below the root. */
+export const databaseByGlobalId = (
+  reader: Reader,
+  globalId: string,
+): DatabaseDefinition | undefined =>
+  definitionIn(
+    reader.range(nativeRange(NATIVE_INDEX.databasesByGlobalId, ROOT_DATABASE, globalId, 1)),
+  );
+
+/** From the child of the root down to `id`; empty for the root; undefined when it, or one above it, is gone. */
+export function databasePath(
+  reader: Reader,
+  id: DatabaseId,
+): readonly DatabaseDefinition[] | undefined {
+  const path: DatabaseDefinition[] = [];
+  for (let at = id; at !== ROOT_DATABASE;) {
+    const database = databaseById(reader, at);
+    if (!database || path.length > DEPTH_MAX) return undefined;
+    path.push(database);
+    at = database.parent;
+  }
+  return path.reverse();
+}
+
+/** Whether `id` is `ancestor` or below it. */
+export function isWithin(reader: Reader, id: DatabaseId, ancestor: DatabaseId): boolean {
+  if (id === ancestor) return true;
+  const path = databasePath(reader, id);
+  if (!path) return false;
+  return ancestor === ROOT_DATABASE || path.some((each) => each.id === ancestor);
+}
+
+/** The number of the database that a ref to a database means. */
+export const databaseMeant = (ref: Ref): DatabaseId => Number(ref.id);
+
+function definitionIn(entries: readonly Entry[]): DatabaseDefinition | undefined {
+  const row = entries[0]?.row;
+  if (!row) return undefined;
+  const { database: parent, id } = decodeDocumentKey(row.key);
+  // Only strings are wanted of it, and those are written as in JSON.
+  const json = parseJson(unpackVersion(String(row.value)).body);
+  const fields: JsonObject = json instanceof Map ? json : new Map();
+  const name = fields.get('name');
+  const globalId = fields.get('global_id');
+  return {
+    id: Number(id),
+    parent,
+    name: typeof name === 'string' ? name : '',
+    globalId: typeof globalId === 'string' ? globalId : '',
+    isContainer: fields.get('container') === true,
+  };
+}
+
+const CHILDREN_AT_ONCE = 10_000;
+
+/** The database and all its descendants. */
+export function* databasesBelow(reader: Reader, database: DatabaseId): Generator<DatabaseId> {
+  yield database;
+  const prefix = collectionPrefix(database, NATIVE.databases);
+  const range = { space: 'documents', by: 'key', reverse: false, rows: false } as const;
+  for (let lower = prefix, isLast = false; !isLast;) {
+    const bounds = { lower, upper: after(prefix), limit: CHILDREN_AT_ONCE };
+    const children = reader.range({ ...range, ...bounds });
+    for (const { key } of children)
+      yield* databasesBelow(reader, Number(decodeDocumentKey(key).id));
+    isLast = children.length < CHILDREN_AT_ONCE;
+    lower = ((children.at(-1)?.key ?? prefix) + '\0') as Key;
+  }
+}

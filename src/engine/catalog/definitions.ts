@@ -1,0 +1,259 @@
+/** Schema objects as the engine uses them, made from their stored members. */
+import { LIMITS } from '../../limits.ts';
+import { NATIVE, Ref, isArray, isInteger, isKind, isObject } from '../../values/value.ts';
+import type {
+  CollectionId,
+  DatabaseId,
+  Lambda,
+  Micros,
+  NativeName,
+  ObjectValue,
+  Value,
+} from '../../values/value.ts';
+
+/** Who besides admin and server keys is let in, by action. Spec: auth 3.7. */
+export type LegacyPermissions = ReadonlyMap<string, 'public' | Ref>;
+
+interface Definition {
+  readonly ref: Ref;
+  readonly name: string;
+  /** Valid time of the version that says so. */
+  readonly ts: Micros;
+  /** Stored members. */
+  readonly fields: ObjectValue;
+}
+
+export interface CollectionDefinition extends Definition {
+  readonly id: CollectionId;
+  /** Undefined: history is kept for ever. */
+  readonly historyDays: number | undefined;
+  readonly ttlDays: number | undefined;
+  /** No history is kept before this time, whatever `historyDays` says now. */
+  readonly floor: Micros;
+  readonly permissions: LegacyPermissions | undefined;
+}
+
+export interface IndexSource {
+  /** `all`: every user collection, now and later. */
+  readonly collections: ReadonlySet<CollectionId> | 'all';
+  readonly bindings: ReadonlyMap<string, Lambda>;
+}
+
+/** A term or a value. A binding wins over a path. */
+export interface IndexField {
+  readonly path: readonly (string | number)[] | undefined;
+  readonly binding: string | undefined;
+  readonly transform: 'casefold' | undefined;
+  /** False: arrays and objects are taken whole. */
+  readonly mva: boolean;
+  readonly reverse: boolean;
+}
+
+export interface IndexDefinition extends Definition {
+  /** Number of the index in keys of its entries. */
+  readonly id: number;
+  readonly sources: readonly IndexSource[];
+  readonly terms: readonly IndexField[];
+  readonly values: readonly IndexField[];
+  /** `reverse` of each of `values`. */
+  readonly reverse: readonly boolean[];
+  readonly unique: boolean;
+  readonly active: boolean;
+  /** What was stored before it is not all indexed yet, though it may be active by hand. */
+  readonly isBuilding: boolean;
+  readonly serialized: boolean;
+  readonly partitions: number;
+  readonly permissions: LegacyPermissions | undefined;
+}
+
+export interface FunctionDefinition extends Definition {
+  readonly body: Lambda;
+  /** Builtin role, or a role of this database, whose rights the body has instead of the caller's. */
+  readonly role: string | Ref | undefined;
+  readonly permissions: LegacyPermissions | undefined;
+}
+
+export interface Privilege {
+  readonly resource: Ref;
+  readonly actions: ReadonlyMap<string, boolean | Lambda>;
+}
+export interface Membership {
+  readonly resource: Ref;
+  readonly predicate: Lambda | undefined;
+}
+export interface RoleDefinition extends Definition {
+  readonly privileges: readonly Privilege[];
+  readonly membership: readonly Membership[];
+}
+
+export type AccessProviderDefinition = Definition;
+
+export const FIRST_USER_COLLECTION = 1024;
+export const FIRST_USER_INDEX = 32_768;
+
+export const isNative = (collection: CollectionId): boolean => collection < FIRST_USER_COLLECTION;
+
+const NATIVE_NAMES = new Map<CollectionId, NativeName>(
+  (Object.keys(NATIVE) as NativeName[]).map((name) => [NATIVE[name], name]),
+);
+export const nativeName = (collection: CollectionId): NativeName | undefined =>
+  NATIVE_NAMES.get(collection);
+
+/** The ref of a collection itself. */
+export const collectionRef = (database: DatabaseId, collection: CollectionId): Ref =>
+  new Ref(database, NATIVE.collections, BigInt(collection));
+
+/** Native collections are collections too, with nothing to set. */
+export const nativeCollection = (database: DatabaseId, id: CollectionId): CollectionDefinition => ({
+  ref: collectionRef(database, id),
+  name: nativeName(id) ?? '',
+  ts: 0,
+  fields: new Map(),
+  id,
+  historyDays: LIMITS.historyDaysDefault,
+  ttlDays: undefined,
+  floor: 0,
+  permissions: undefined,
+});
+
+type Stored = Definition;
+
+export function collectionOf(stored: Stored): CollectionDefinition {
+  const { fields } = stored;
+  return {
+    ...stored,
+    id: Number(stored.ref.id),
+    historyDays: numberAt(fields, 'history_days'),
+    ttlDays: numberAt(fields, 'ttl_days'),
+    floor: numberAt(fields, 'floor') ?? 0,
+    permissions: permissionsAt(fields),
+  };
+}
+
+export function indexOf(stored: Stored): IndexDefinition {
+  const { fields } = stored;
+  const values = oneOrMany(fields.get('values')).map(fieldOf);
+  return {
+    ...stored,
+    id: Number(stored.ref.id),
+    sources: oneOrMany(fields.get('source')).map(sourceOf),
+    terms: oneOrMany(fields.get('terms')).map(fieldOf),
+    values,
+    reverse: values.map((each) => each.reverse),
+    unique: fields.get('unique') === true,
+    active: fields.get('active') === true,
+    isBuilding: fields.get('active') !== true || fields.get('building') === true,
+    serialized: fields.get('serialized') !== false,
+    partitions: numberAt(fields, 'partitions') ?? 1,
+    permissions: permissionsAt(fields),
+  };
+}
+
+/** The source of an index that covers a collection; the first one that names it, before one that covers all. */
+export function sourceCovering(
+  index: Pick<IndexDefinition, 'sources'>,
+  collection: CollectionId,
+): IndexSource | undefined {
+  const named = index.sources.find(
+    (each) => each.collections !== 'all' && each.collections.has(collection),
+  );
+  if (named || isNative(collection)) return named;
+  return index.sources.find((each) => each.collections === 'all');
+}
+
+export function functionOf(stored: Stored): FunctionDefinition | undefined {
+  const { fields } = stored;
+  const body = fields.get('body');
+  const role = fields.get('role');
+  if (!isKind(body, 'lambda')) return undefined;
+  return {
+    ...stored,
+    body,
+    role: typeof role === 'string' || isKind(role, 'ref') ? role : undefined,
+    permissions: permissionsAt(fields),
+  };
+}
+
+export function roleOf(stored: Stored): RoleDefinition {
+  const { fields } = stored;
+  return {
+    ...stored,
+    privileges: oneOrMany(fields.get('privileges')).flatMap(privilegeOf),
+    membership: oneOrMany(fields.get('membership')).flatMap(membershipOf),
+  };
+}
+
+/** A member given as one thing or as an array of them. */
+export const oneOrMany = (value: Value | undefined): readonly Value[] =>
+  value === undefined || value === null ? [] : isArray(value) ? value : [value];
+
+function sourceOf(value: Value): IndexSource {
+  if (!isObject(value)) return { collections: collectionsOf(value), bindings: new Map() };
+  const bindings = new Map<string, Lambda>();
+  const fields = value.get('fields');
+  if (fields !== undefined && isObject(fields)) {
+    for (const [name, each] of fields) if (isKind(each, 'lambda')) bindings.set(name, each);
+  }
+  return { collections: collectionsOf(value.get('collection') ?? null), bindings };
+}
+
+const collectionsOf = (value: Value): IndexSource['collections'] =>
+  value === '_'
+    ? 'all'
+    : new Set(
+        oneOrMany(value)
+          .filter((each): each is Ref => isKind(each, 'ref'))
+          .map((ref) => Number(ref.id)),
+      );
+
+function fieldOf(value: Value): IndexField {
+  const fields: ObjectValue = isObject(value) ? value : new Map();
+  const binding = fields.get('binding');
+  const field = fields.get('field');
+  return {
+    path: field === undefined ? undefined : oneOrMany(field).map(stepOf),
+    binding: typeof binding === 'string' ? binding : undefined,
+    transform: fields.get('transform') === 'casefold' ? 'casefold' : undefined,
+    mva: fields.get('mva') !== false,
+    reverse: fields.get('reverse') === true,
+  };
+}
+
+const stepOf = (value: Value): string | number =>
+  typeof value === 'string' ? value : isInteger(value) ? Number(value) : '';
+
+function privilegeOf(value: Value): Privilege[] {
+  if (!isObject(value)) return [];
+  const resource = value.get('resource');
+  const given = value.get('actions');
+  if (!isKind(resource, 'ref')) return [];
+  const actions = new Map<string, boolean | Lambda>();
+  if (given !== undefined && isObject(given)) {
+    for (const [name, each] of given)
+      if (typeof each === 'boolean' || isKind(each, 'lambda')) actions.set(name, each);
+  }
+  return [{ resource, actions }];
+}
+
+function membershipOf(value: Value): Membership[] {
+  if (!isObject(value)) return [];
+  const resource = value.get('resource');
+  const predicate = value.get('predicate');
+  if (!isKind(resource, 'ref')) return [];
+  return [{ resource, predicate: isKind(predicate, 'lambda') ? predicate : undefined }];
+}
+
+/** The `permissions` member of a collection, index, function or document. */
+export function permissionsAt(fields: ObjectValue): LegacyPermissions | undefined {
+  const given = fields.get('permissions');
+  if (given === undefined || !isObject(given)) return undefined;
+  const permissions = new Map<string, 'public' | Ref>();
+  for (const [action, each] of given)
+    if (each === 'public' || isKind(each, 'ref')) permissions.set(action, each);
+  return permissions;
+}
+
+function numberAt(fields: ObjectValue, name: string): number | undefined {
+  const value = fields.get(name);
+  return value !== undefined && isInteger(value) ? Number(value) : undefined;
+}

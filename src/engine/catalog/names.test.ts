@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import type { ApiVersion } from '../../query/session.ts';
+import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
+
+async function refsAt(apiVersion: ApiVersion): Promise<unknown> {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'jars' }) });
+  await w.ask({ create_database: obj({ name: 'inner' }) });
+  return w.ask(
+    [
+      doc('jars', 5),
+      coll('jars'),
+      { collections: null },
+      { index: 'none' },
+      { keys: { database: 'inner' } },
+      { ref: { tokens: null }, id: '7' },
+    ],
+    { apiVersion },
+  );
+}
+
+test('refs render as the version of the request has them', async () => {
+  const jars = { '@ref': { id: 'jars', collection: { '@ref': { id: 'collections' } } } };
+  const inner = { '@ref': { id: 'inner', collection: { '@ref': { id: 'databases' } } } };
+  expect(await refsAt('4')).toEqual([
+    { '@ref': { id: '5', collection: jars } },
+    jars,
+    { '@ref': { id: 'collections' } },
+    { '@ref': { id: 'none', collection: { '@ref': { id: 'indexes' } } } },
+    { '@ref': { id: 'keys', database: inner } },
+    { '@ref': { id: '7', collection: { '@ref': { id: 'tokens' } } } },
+  ]);
+  const old = { '@ref': { id: 'jars', class: { '@ref': { id: 'classes' } } } };
+  expect(await refsAt('2.1')).toEqual([
+    { '@ref': { id: '5', class: old } },
+    old,
+    { '@ref': { id: 'classes' } },
+    { '@ref': { id: 'none', class: { '@ref': { id: 'indexes' } } } },
+    {
+      '@ref': {
+        id: 'keys',
+        database: { '@ref': { id: 'inner', class: { '@ref': { id: 'databases' } } } },
+      },
+    },
+    { '@ref': { id: '7', class: { '@ref': { id: 'tokens' } } } },
+  ]);
+  expect(await refsAt('2.0')).toMatchObject([
+    { '@ref': 'classes/jars/5' },
+    { '@ref': 'classes/jars' },
+    { '@ref': 'classes' },
+    { '@ref': 'indexes/none' },
+    {},
+    { '@ref': 'tokens/7' },
+  ]);
+});
+
+test('a stored ref whose collection is gone renders as nothing', async () => {
+  const w = new EngineWorld();
+  for (const name of ['jars', 'pots']) await w.ask({ create_collection: obj({ name }) });
+  await w.ask(create(doc('pots', 1), { gone: doc('jars', 1), list: [coll('jars'), 1], kept: 1 }));
+  await w.ask({ delete: coll('jars') });
+  expect((await w.document({ get: doc('pots', 1) })).data).toEqual({ list: [1], kept: 1 });
+  expect(await w.ask({ select: ['data', 'gone'], from: { get: doc('pots', 1) } })).toBe(null);
+});
+
+test('nested databases are named from the query downwards', async () => {
+  const w = new EngineWorld();
+  await w.ask({ create_database: obj({ name: 'a' }) });
+  await w.ask({ create_database: obj({ name: 'b' }) }, { secret: 'root-secret:a:admin' });
+  await w.ask({ create_collection: obj({ name: 'c' }) }, { secret: 'root-secret:a/b:admin' });
+  const scope = { database: 'b', scope: { database: 'a' } };
+  const a = { '@ref': { id: 'a', collection: { '@ref': { id: 'databases' } } } };
+  const b = { '@ref': { id: 'b', collection: { '@ref': { id: 'databases' } }, database: a } };
+  expect(await w.ask({ collection: 'c', scope })).toEqual({
+    '@ref': { id: 'c', collection: { '@ref': { id: 'collections' } }, database: b },
+  });
+});
+
+test('the source of an index is of a class before 2.7', async () => {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'jars' }) });
+  const source = obj({ class: coll('jars') });
+  expect(await w.ask({ create_index: obj({ name: 'i', source }) })).toMatchObject({
+    source: { collection: { '@ref': { id: 'jars' } } },
+  });
+  const get = { select: 'source', from: { get: { index: 'i' } } };
+  expect(await w.ask(get, { apiVersion: '2.1' })).toMatchObject({
+    class: { '@ref': { id: 'jars' } },
+  });
+});

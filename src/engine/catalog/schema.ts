@@ -1,0 +1,226 @@
+/**
+ * The schema objects of one database, parsed from their rows. Rows are read as one range a kind and what was parsed from
+ * them is remembered as long as somebody holds them, so a warm query parses nothing.
+ */
+import { after, collectionPrefix, decodeDocumentKey, type Key } from '../../codec/key.ts';
+import { unpackVersion } from '../../codec/row.ts';
+import { parseStored } from '../../codec/stored.ts';
+import type { Entry, Range, Row } from '../../store/port.ts';
+import { Suspended, type Reader } from '../../store/reader.ts';
+import { NATIVE, Ref } from '../../values/value.ts';
+import type { CollectionId, DatabaseId, Lambda, Micros, ObjectValue } from '../../values/value.ts';
+import {
+  collectionOf,
+  functionOf,
+  indexOf,
+  isNative,
+  nativeCollection,
+  nativeName,
+  roleOf,
+  sourceCovering,
+} from './definitions.ts';
+import type {
+  AccessProviderDefinition,
+  CollectionDefinition,
+  FunctionDefinition,
+  IndexDefinition,
+  RoleDefinition,
+} from './definitions.ts';
+
+interface Definitions {
+  readonly collections: CollectionDefinition;
+  readonly indexes: IndexDefinition;
+  readonly functions: FunctionDefinition;
+  readonly roles: RoleDefinition;
+  readonly access_providers: AccessProviderDefinition;
+}
+/** Kinds that are read whole. Databases are not: there may be many, see `databases.ts`. */
+export type SchemaKind = keyof Definitions;
+
+interface Stored {
+  readonly ref: Ref;
+  readonly name: string;
+  readonly ts: Micros;
+  readonly fields: ObjectValue;
+}
+const MAKERS: { readonly [K in SchemaKind]: (stored: Stored) => Definitions[K] | undefined } = {
+  collections: collectionOf,
+  indexes: indexOf,
+  functions: functionOf,
+  roles: roleOf,
+  access_providers: (stored) => stored,
+};
+const KINDS = Object.keys(MAKERS) as SchemaKind[];
+
+interface Part<D> {
+  readonly list: readonly D[];
+  readonly byName: ReadonlyMap<string, D>;
+  readonly byId: ReadonlyMap<bigint, D>;
+}
+type Parts = { [K in SchemaKind]?: Part<Definitions[K]> | undefined };
+export type ParseLambda = (wire: string, apiVersion: string) => Lambda;
+
+export class Schema {
+  readonly database: DatabaseId;
+  private readonly present: Reader;
+  private readonly base: Reader;
+  private readonly parseLambda: ParseLambda;
+  /** Grows with every change this query makes. */
+  generation = 0;
+  private now: Parts = {};
+  private readonly before: Parts = {};
+  private covering = new Map<CollectionId, readonly IndexDefinition[]>();
+
+  /**
+   * @param present sees this query's own writes: what numbers mean
+   * @param base does not: what names mean
+   */
+  constructor(database: DatabaseId, present: Reader, base: Reader, parseLambda: ParseLambda) {
+    this.database = database;
+    this.present = present;
+    this.base = base;
+    this.parseLambda = parseLambda;
+  }
+
+  /** This query has changed a schema object of this database. */
+  forget(): void {
+    this.generation += 1;
+    this.now = {};
+    this.covering = new Map();
+  }
+
+  /** As committed before this query. Spec: functions 4.3. */
+  byName<K extends SchemaKind>(kind: K, name: string): Definitions[K] | undefined {
+    return this.part(this.before, this.base, kind).byName.get(name);
+  }
+
+  /** As it is now. */
+  byId<K extends SchemaKind>(kind: K, id: bigint): Definitions[K] | undefined {
+    return this.part(this.now, this.present, kind).byId.get(id);
+  }
+
+  /** The one that has this name now, this query's own changes included. */
+  namedNow<K extends SchemaKind>(kind: K, name: string): Definitions[K] | undefined {
+    return this.part(this.now, this.present, kind).byName.get(name);
+  }
+
+  /** In the order of their creation, as they are now. */
+  all<K extends SchemaKind>(kind: K): readonly Definitions[K][] {
+    return this.part(this.now, this.present, kind).list;
+  }
+
+  /** Native ones too. */
+  collection(id: CollectionId): CollectionDefinition | undefined {
+    if (!isNative(id)) return this.byId('collections', BigInt(id));
+    return nativeName(id) ? nativeCollection(this.database, id) : undefined;
+  }
+
+  index(ref: Ref): IndexDefinition | undefined {
+    return ref.collection === NATIVE.indexes ? this.byId('indexes', ref.id) : undefined;
+  }
+
+  /** Indexes that hold entries of a collection's documents, active or not. */
+  indexesOf(collection: CollectionId): readonly IndexDefinition[] {
+    let indexes = this.covering.get(collection);
+    if (!indexes) {
+      indexes = this.all('indexes').filter((index) => sourceCovering(index, collection));
+      this.covering.set(collection, indexes);
+    }
+    return indexes;
+  }
+
+  private part<K extends SchemaKind>(parts: Parts, reader: Reader, kind: K): Part<Definitions[K]> {
+    const known: Part<Definitions[K]> | undefined = parts[kind];
+    if (known) return known;
+    const part = this.read(reader, kind);
+    (parts as Record<SchemaKind, unknown>)[kind] = part;
+    return part;
+  }
+
+  private read<K extends SchemaKind>(reader: Reader, kind: K): Part<Definitions[K]> {
+    const range = rangeOf(this.database, kind);
+    try {
+      const first = reader.range(range);
+      if (first.length < range.limit) return this.remembered(kind, first);
+      return this.remembered(kind, allOf(reader, range, first));
+    } catch (reason) {
+      if (!(reason instanceof Suspended)) throw reason;
+      // Most queries need several kinds: one fetch for all of them.
+      const kin = KINDS.map((each) => rangeOf(this.database, each));
+      throw new Suspended([
+        ...reason.needs,
+        ...kin.map((each) => ({ kind: 'range', range: each }) as const),
+      ]);
+    }
+  }
+
+  private remembered<K extends SchemaKind>(
+    kind: K,
+    entries: readonly Entry[],
+  ): Part<Definitions[K]> {
+    // A list of entries belongs to one kind: it is the answer to one range.
+    const known = partsByEntries.get(entries) as Part<Definitions[K]> | undefined;
+    if (known) return known;
+    const list: Definitions[K][] = [];
+    for (const { row } of entries) {
+      const definition = row && this.definitionOf(kind, row);
+      if (definition) list.push(definition);
+    }
+    const part: Part<Definitions[K]> = {
+      list,
+      byName: new Map(list.map((each) => [each.name, each])),
+      byId: new Map(list.map((each) => [each.ref.id, each])),
+    };
+    partsByEntries.set(entries, part);
+    return part;
+  }
+
+  private definitionOf<K extends SchemaKind>(kind: K, row: Row): Definitions[K] | undefined {
+    if (definitionsByRow.has(row)) {
+      return definitionsByRow.get(row) as Definitions[K] | undefined;
+    }
+    const { collection, id } = decodeDocumentKey(row.key);
+    const version = unpackVersion(String(row.value));
+    const fields = parseStored(version.body, {
+      lambda: this.parseLambda,
+      database: this.database,
+    }) as ObjectValue;
+    const name = fields.get('name');
+    const definition = MAKERS[kind]({
+      ref: new Ref(this.database, collection, id),
+      name: typeof name === 'string' ? name : '',
+      ts: version.ts,
+      fields,
+    });
+    definitionsByRow.set(row, definition);
+    return definition;
+  }
+}
+
+const partsByEntries = new WeakMap<readonly Entry[], unknown>();
+const definitionsByRow = new WeakMap<Row, unknown>();
+
+const CHUNK = 10_000;
+
+function rangeOf(database: DatabaseId, kind: SchemaKind): Range {
+  const lower = collectionPrefix(database, NATIVE[kind]);
+  return {
+    space: 'documents',
+    by: 'key',
+    lower,
+    upper: after(lower),
+    reverse: false,
+    limit: CHUNK,
+    rows: true,
+  };
+}
+
+function allOf(reader: Reader, range: Range, first: readonly Entry[]): readonly Entry[] {
+  const all = [...first];
+  for (let page = first; page.length === range.limit; all.push(...page)) {
+    const last = page.at(-1);
+    if (!last) break;
+    page = reader.range({ ...range, lower: (last.key + '\0') as Key });
+  }
+  return all;
+}

@@ -1,0 +1,47 @@
+/** What a query does, as far as somebody may forbid it. Spec: auth 3.2. */
+import type { ActionName, Micros, ObjectValue, Ref, Value } from '../../values/value.ts';
+import type { FunctionDefinition, IndexDefinition } from '../catalog/definitions.ts';
+
+/** Something a query is about to do. Rows of the table in auth 3.2. */
+export type Deed =
+  /** Of a document, or of a native collection as a set (`keys()`: the ref of the collection). */
+  | { readonly action: 'read' | 'history_read' | 'delete'; readonly ref: Ref }
+  /** `match`; and whether what it gives is shown without asking for each document. */
+  | {
+      readonly action: 'read_index' | 'read_all_of_index';
+      readonly index: IndexDefinition;
+      readonly terms: readonly Value[];
+    }
+  /** Whether one document found through a readable index is shown. */
+  | { readonly action: 'read_entry'; readonly ref: Ref; readonly index: IndexDefinition }
+  /** Whether `documents(collection)` is shown without asking for each document. */
+  | { readonly action: 'read_all_of_collection'; readonly collection: Ref }
+  | { readonly action: 'create'; readonly collection: Ref; readonly data: ObjectValue }
+  | {
+      readonly action: 'create_with_id';
+      readonly collection: Ref;
+      readonly data: ObjectValue;
+      readonly ref: Ref;
+    }
+  /** `new` is `old` merged with the params, also for `replace`. */
+  | {
+      readonly action: 'write';
+      readonly ref: Ref;
+      readonly old: ObjectValue;
+      readonly new: ObjectValue;
+    }
+  | {
+      readonly action: 'history_write';
+      readonly ref: Ref;
+      readonly ts: Micros;
+      readonly kind: ActionName;
+      readonly data: ObjectValue;
+    }
+  /** Change a password without knowing it, or set a hash of one. Spec: auth 2.1. */
+  | { readonly action: 'set_any_password' }
+  | { readonly action: 'call'; readonly function: FunctionDefinition; readonly argument: Value };
+
+export interface Permissions {
+  /** @throws Suspended */
+  may(deed: Deed): boolean;
+}

@@ -1,0 +1,33 @@
+/** Who asks, once that is known. */
+import type { DatabaseId, Lambda, ObjectValue, Ref, Value } from '../../values/value.ts';
+import type { Credential, CredentialLabel } from './host.ts';
+
+export type BuiltinRole = 'admin' | 'server' | 'server-readonly' | 'client';
+
+export interface Caller {
+  readonly label: CredentialLabel;
+  /** Where its queries run. */
+  readonly database: DatabaseId;
+  /** Names from the root of this store down to `database`. */
+  readonly path: readonly string[];
+  readonly role: Credential['role'];
+  /** Roles given to the secret itself, in `database`. Those by membership of the identity come on top. */
+  readonly roles: readonly Ref[];
+  /** The key or token; none for the root secret. */
+  readonly document: Ref | undefined;
+  readonly identity: Ref | undefined;
+  /** A token from `login`, not a key acting as a document. */
+  readonly isToken: boolean;
+  /** Of a token that somebody else has made. */
+  readonly grant?: AccessGrant;
+}
+
+export interface AccessGrant {
+  readonly claims: ObjectValue;
+  /** Roles beside those of the caller, for whose predicates the claims are the argument. */
+  readonly conditional: readonly { readonly role: Ref; readonly predicate: Lambda }[];
+}
+
+const BUILTIN: ReadonlySet<string> = new Set(['admin', 'server', 'server-readonly', 'client']);
+export const isBuiltinRole = (role: Value | undefined): role is BuiltinRole =>
+  typeof role === 'string' && BUILTIN.has(role);

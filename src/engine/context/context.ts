@@ -1,0 +1,87 @@
+/** What every part of the engine knows while one query runs. Made anew for each attempt. */
+import type { ApiVersion, ReadTime } from '../../query/session.ts';
+import type { PasswordAttempt, Reader, Writer } from '../../store/reader.ts';
+import type { DatabaseId, Lambda, Micros, Value } from '../../values/value.ts';
+import type { EngineOptions } from './host.ts';
+import type { Caller } from './caller.ts';
+import type { Meters } from './meters.ts';
+import type { Permissions } from './access-request.ts';
+import type { Schema } from '../catalog/schema.ts';
+
+/** Recorded inputs: the same in every run of one query, in the order asked. */
+export interface Inputs {
+  /** A fresh document id: positive, later ones greater. */
+  readonly newId: () => bigint;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  /** What tokens that others make for the root database are made out to. */
+  readonly rootAudience: string | undefined;
+  /** @throws Suspended */
+  readonly hash: (password: string) => string;
+  /**
+   * `hash` undefined: nobody's password, same work, false.
+   * @throws Suspended; Refusal `too many requests` after too many wrong ones
+   */
+  readonly verify: (
+    password: string,
+    hash: string | undefined,
+    attempt: Omit<PasswordAttempt, 'address'>,
+  ) => boolean;
+}
+
+/** What the engine asks of the query room about function values. */
+export interface Lambdas {
+  /** Parses the inside of a stored `@query`. */
+  readonly parse: (wire: string, apiVersion: string) => Lambda;
+  /** All that its body may do, calls of functions included. */
+  readonly effectOf: (lambda: Lambda) => 'pure' | 'read' | 'write';
+  /** Applies a function of one argument, under an effect limit; it reads at `time`, the present unless given. @throws Suspended, QueryFailure */
+  apply(lambda: Lambda, argument: Value, limit: 'pure' | 'read', time?: ReadTime): Value;
+}
+
+/** What evaluation aside has otherwise than the query. */
+export interface AsideParts extends Partial<Pick<EngineContext, 'reader' | 'schema'>> {
+  readonly permissions: Permissions;
+}
+
+/** @throws Suspended, QueryFailure, Refusal */
+export type ApplyAside = (lambda: Lambda, argument: Value) => Value;
+
+export interface EngineContext {
+  /** The present: what is committed, and this query's own writes. The same object as `writer` when there is one. */
+  readonly reader: Reader;
+  readonly writer: Writer | undefined;
+  /** The database the query runs in. */
+  readonly database: DatabaseId;
+  /** The present: what lapses, who may do what, and `Now()` unless `now` says otherwise. */
+  readonly snapshot: Micros;
+  /** `Now()` of a query that was made elsewhere. */
+  readonly now?: Micros | undefined;
+  /** Valid time of what this query writes: later than every commit before it, and than `snapshot`. */
+  readonly commitTs: Micros;
+  readonly apiVersion: ApiVersion;
+  readonly caller: Caller;
+  /** Rights in force: the caller's, or those of the role of the function being called. */
+  permissions: Permissions;
+  readonly inputs: Inputs;
+  readonly lambdas: Lambdas;
+  readonly meters: Meters;
+  /** Schema of a database as it is now, this query's own changes included; `byName` look-ups ignore those. @throws Suspended */
+  readonly schema: (database: DatabaseId) => Schema;
+  /** Documents whose past this query has rewritten (`insert`, `remove`): keys. */
+  readonly rewritten: Set<string>;
+  /** A place to evaluate in with other rights, reading only, that the limits and meters of the query do not count. Set by its session. */
+  openAside?: ((parts: AsideParts) => ApplyAside) | undefined;
+}
+
+/** What reading a document takes, also before it is known who asks. */
+export type StoreContext = Pick<EngineContext, 'reader' | 'snapshot' | 'schema'>;
+
+/** What finding out who asks takes. */
+export interface AuthenticationContext extends StoreContext, Pick<EngineContext, 'lambdas'> {
+  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  readonly rootSecret: EngineOptions['rootSecret'];
+  readonly rootAudience: string | undefined;
+  /** Whether a key published at the address has signed the token. @throws Suspended */
+  readonly isSigned: (token: string, jwksUri: string) => boolean;
+}

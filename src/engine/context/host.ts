@@ -1,0 +1,152 @@
+/** What an engine needs from its host, and the words that both use: queries, answers, commits. What it offers: `engine.ts`. */
+import type { Key } from '../../codec/key.ts';
+import type { Fault } from '../../errors.ts';
+import type { Node } from '../../query/node.ts';
+import type { ApiVersion } from '../../query/session.ts';
+import type {
+  Durability,
+  EntrySpace,
+  Range,
+  Row,
+  RowAddress,
+  Store,
+  TrackedSpace,
+} from '../../store/port.ts';
+import type { Writer } from '../../store/reader.ts';
+import type { Micros, Ref } from '../../values/value.ts';
+
+export interface EngineOptions {
+  readonly store: Store;
+  /** Wall clock, µs. */
+  readonly clock: () => Micros;
+  /** Fresh random bytes: ids, salts of secrets. */
+  readonly random: (bytes: number) => Uint8Array;
+  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  /** bcrypt, run outside every transaction. `hash` undefined: do the same work for nobody, answer false. */
+  readonly passwords: {
+    hash(password: string, cost: number): Promise<string>;
+    verify(password: string, hash: string | undefined): Promise<boolean>;
+  };
+  readonly hashCost: number;
+  /** Tokens made by others (JWT). Without it they open nothing. */
+  readonly accessTokens?: AccessTokenPort;
+  readonly durability: Durability;
+  /** Secret with admin rights on the root database, or its hash (`hashOfRootSecret`) where it must be kept; never stored by the engine. */
+  readonly rootSecret: string | { readonly hash: string };
+  /** Name logged and answered as region group. */
+  readonly regionGroup: string;
+  /** Gives the event loop a turn between slices of background work. */
+  readonly pause: () => Promise<void>;
+  /** Reads the text of a query that is longer than `LIMITS.turnChars` (`longQueryReader`); without it, all are read at one go. */
+  readonly readLong?: (text: string, apiVersion: ApiVersion) => Promise<Node>;
+  /** Keep, for each commit, which documents it changed: what a hub needs to bring devices up to date. */
+  readonly logsChanges?: boolean;
+  /** What queries see instead of what is stored, where that is a copy with writes of its own on top. */
+  readonly view?: View;
+  /** How long cached facts stay valid without asking the store; 'never' outside a lease. */
+  readonly lease?: Lease;
+}
+
+export interface Lease {
+  readonly isHeld: () => boolean;
+  /** Nobody can take it away: while it is held, what is known of the store is true of the next transaction too. */
+  readonly isForGood?: boolean;
+}
+
+/** The engine keeps the keys, checks claims and times; the host fetches, and knows the signatures. */
+export interface AccessTokenPort {
+  /** The key set (JWKS, JSON text) published at an https address. Rejects when it cannot be had now. */
+  fetchKeys(uri: string): Promise<string>;
+  /** Whether a key of the set has signed it. `unknown key`: by one that is not in it. */
+  isSigned(token: string, keys: string): Promise<boolean | 'unknown key'>;
+  /** What stands in tokens for the root database; without it that has no access providers. */
+  readonly rootAudience?: string;
+}
+
+export interface QueryRequest {
+  /** As it came: key, token, scoped secret. Undefined: no credential given. */
+  readonly secret: string | undefined;
+  /** Wire JSON text. */
+  readonly query: string;
+  readonly apiVersion: ApiVersion;
+  /** What the place of the call allows: `POST /` write, `GET /?q=` and streams read. */
+  readonly allows: 'write' | 'read';
+  /** Words for the effect fault: "get requests". */
+  readonly placeName?: string;
+  readonly lastSeenTxn?: Micros;
+  readonly timeoutMs?: number;
+  /** How often another commit may come between before the answer is `contended transaction`. */
+  readonly retriesMax?: number;
+  /** Where it came from over a network: wrong passwords are counted apart. */
+  readonly address?: string;
+}
+
+/** The nine metrics of the spec (auth 4.5), by their client names. */
+export interface Metrics {
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly computeOps: number;
+  readonly readOps: number;
+  readonly writeOps: number;
+  readonly readBytes: number;
+  readonly writeBytes: number;
+  /** ms */
+  readonly queryTime: number;
+  readonly retries: number;
+}
+
+/** Who asked, as it may be logged: never a secret. */
+export interface CredentialLabel {
+  readonly kind: 'root' | 'key' | 'token' | 'provider';
+  readonly id: string;
+}
+
+/** What a query read: a later commit that touches any of it may change the answer. */
+export interface ReadSet {
+  readonly rows: readonly RowAddress[];
+  readonly ranges: readonly Range[];
+}
+
+export interface QueryAnswer {
+  readonly status: number;
+  /** `{"resource":…}` or `{"errors":[…]}`. */
+  readonly body: string;
+  /** Commit time when something was written, else the snapshot. */
+  readonly txnTime: Micros;
+  readonly metrics: Metrics;
+  /** Absent when no credential was accepted. */
+  readonly credential?: CredentialLabel;
+  /** Path of names from the root of this store; `[]` for the root. */
+  readonly database: readonly string[];
+  readonly faults?: readonly Fault[];
+  readonly readSet: ReadSet;
+}
+
+/** One commit as seen by live queries, caches of other tabs, streams. */
+export interface CommitNotice {
+  /** Head before and after: a listener that missed one knows it. */
+  readonly previous: Micros;
+  readonly ts: Micros;
+  readonly rows: readonly { readonly space: TrackedSpace; readonly key: Key }[];
+  /** Entries added or removed. */
+  readonly entries: readonly { readonly space: EntrySpace; readonly key: Key }[];
+  /** What it wrote into the log of changes; left out where there is none, and when another process committed. */
+  readonly logged?: readonly Row[];
+}
+
+export interface View {
+  /**
+   * The writer itself when it shows what is stored; then anybody may write as ever.
+   * @param looked gets the rows that were found in the view, and not read from the store
+   * @throws Suspended
+   */
+  over(writer: Writer, looked: RowAddress[]): Writer;
+}
+
+export interface Credential {
+  readonly label: CredentialLabel;
+  readonly role: 'admin' | 'server' | 'server-readonly' | 'client' | 'roles';
+  /** Document the credential acts as. */
+  readonly identity: Ref | undefined;
+  readonly database: readonly string[];
+}

@@ -1,0 +1,101 @@
+/** Counts what one attempt reads and writes. Spec: auth 4.5. */
+import type { Key } from '../../codec/key.ts';
+import { Refusal } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+
+const READ_OP_BYTES = 4096;
+const WRITE_OP_BYTES = 1024;
+
+interface SetWork {
+  scannedEntries: number;
+  openedSets: number;
+}
+
+const opsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / READ_OP_BYTES));
+
+export class Meters {
+  readBytes = 0;
+  /** Index entries and documents that sets went through, and sets opened, with those they are made of. */
+  work: SetWork = { scannedEntries: 0, openedSets: 0 };
+  writeBytes = 0;
+  private wholeOps = 0;
+  private readonly shown: { bytes: number }[] = [];
+  private readonly read = new Set<string>();
+  private readonly written = new Map<Key, number>();
+
+  /** A document asked for by the query. `what` tells reads apart: a second one of the same is free. */
+  noteRead(what: string, bytes: number, partitions = 1): void {
+    if (this.read.has(what)) return;
+    this.read.add(what);
+    this.readBytes += bytes;
+    this.wholeOps += opsOf(bytes) + partitions - 1;
+  }
+
+  /**
+   * A set of which the caller is shown a part: only that counts, for how much was read would tell of the rest.
+   * @returns what to tell of the bytes of each member shown
+   */
+  openShown(): (bytes: number) => void {
+    const set = { bytes: 0 };
+    this.shown.push(set);
+    return (bytes) => {
+      set.bytes += bytes;
+      this.readBytes += bytes;
+    };
+  }
+
+  get readOps(): number {
+    return this.shown.reduce((sum, { bytes }) => sum + opsOf(bytes), this.wholeOps);
+  }
+
+  /** Bytes read that count as no operation: by writes, schema, identity. */
+  noteUncounted(bytes: number): void {
+    this.readBytes += bytes;
+  }
+
+  /** A document touched: bytes of its version and entries as they now stand. @throws Refusal `bad request` for too many */
+  noteWrite(key: Key, bytes: number): void {
+    this.writeBytes += bytes - (this.written.get(key) ?? 0);
+    this.written.set(key, bytes);
+    if (this.written.size > LIMITS.transactionDocuments) refuseDocuments();
+  }
+
+  get writeOps(): number {
+    let sum = 0;
+    for (const bytes of this.written.values()) sum += Math.ceil(bytes / WRITE_OP_BYTES);
+    return sum;
+  }
+}
+
+function refuseDocuments(): never {
+  throw new Refusal(
+    'bad request',
+    `Transaction size exceeds the limit of ${LIMITS.transactionDocuments} documents.`,
+  );
+}
+
+/** Bounds the work, and counts no reads: how much they were would tell of what is not shown. */
+export class MetersAside extends Meters {
+  /** @param work of a query that this is part of; its own when left out: a predicate's is the work of nobody who asks */
+  constructor(work?: SetWork) {
+    super();
+    if (work) this.work = work;
+  }
+
+  /** The next predicate. */
+  begin(): void {
+    this.work = { scannedEntries: 0, openedSets: 0 };
+  }
+
+  override openShown(): (bytes: number) => void {
+    return () => undefined;
+  }
+
+  override noteRead(): void {
+    // Not counted.
+  }
+
+  override noteUncounted(): void {
+    // Not counted.
+  }
+}

@@ -1,0 +1,282 @@
+/** Documents as they are at a time. Spec: sets 1.2 to 1.4. */
+import { after, documentKey, historyKey, type Key } from '../../codec/key.ts';
+import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
+import { parseStored } from '../../codec/stored.ts';
+import { fail, Refusal } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { isAtLeast, type ReadTime } from '../../query/session.ts';
+import { positionOf, type Where } from '../../query/place.ts';
+import type { Row } from '../../store/port.ts';
+import type { Reader } from '../../store/reader.ts';
+import { NATIVE, PENDING, Ref, isArray, isObject } from '../../values/value.ts';
+import type {
+  Document,
+  Micros,
+  ObjectValue,
+  PendingTime,
+  SetValue,
+  Value,
+} from '../../values/value.ts';
+import type { EngineContext, StoreContext } from '../context/context.ts';
+import { isNative, nativeName } from '../catalog/definitions.ts';
+import { RowMemory } from './row-cache.ts';
+import type { CollectionDefinition } from '../catalog/definitions.ts';
+
+export const keyOf = (ref: Ref): Key => documentKey(ref.database, ref.collection, ref.id);
+
+/** A version of a document that is there. */
+export interface LiveVersion {
+  readonly ref: Ref;
+  readonly row: Row;
+  readonly version: StoredVersion;
+}
+
+/** Undefined when the document is not there at that time: never made, deleted, expired, or its collection is gone. */
+export function liveVersion(
+  context: StoreContext,
+  ref: Ref,
+  time: ReadTime,
+): LiveVersion | undefined {
+  const collection = context.schema(ref.database).collection(ref.collection);
+  if (!collection) return undefined;
+  if (time !== 'present') requireRetained(context, collection, time);
+  const row = rowAt(context.reader, ref, time);
+  if (!row) return undefined;
+  const version = versionIn(row);
+  if (version.action === 'delete' || isExpired(version, context.snapshot)) return undefined;
+  return { ref, row, version };
+}
+
+const versions = new RowMemory<Row, StoredVersion>();
+
+/** Pages, predicates of roles and queries look at the same rows. */
+export const versionIn = (row: Row): StoredVersion =>
+  versions.get(row, row.value.length, () => unpackVersion(String(row.value)));
+
+/** The row of the newest version at that time, live or not. */
+function rowAt(reader: Reader, ref: Ref, time: ReadTime): Row | undefined {
+  const current = reader.row({ space: 'documents', key: keyOf(ref) });
+  if (time === 'present') return current;
+  if (current && versionIn(current).ts <= time) return current;
+  return newestBefore(reader, ref, time + 1);
+}
+
+/** The newest superseded version, or delete marker, older than `time`. */
+export function newestBefore(reader: Reader, ref: Ref, time: Micros): Row | undefined {
+  const [found] = reader.range({
+    space: 'history',
+    by: 'key',
+    lower: keyOf(ref),
+    upper: historyKey(ref.database, ref.collection, ref.id, time),
+    reverse: true,
+    limit: 1,
+    rows: true,
+  });
+  return found?.row;
+}
+
+export const isExpired = ({ ttl }: Pick<StoredVersion, 'ttl'>, snapshot: Micros): boolean =>
+  ttl !== undefined && ttl <= snapshot;
+
+const DAY_MICROS = 86_400 * 1_000_000;
+
+/** Minimum valid time of a collection: nothing before it can be read. Spec: sets 1.3. */
+export function minimumValidTime(collection: CollectionDefinition, snapshot: Micros): Micros {
+  const { historyDays, floor } = collection;
+  const kept = historyDays === undefined ? 0 : snapshot - historyDays * DAY_MICROS;
+  return Math.max(0, Math.max(floor, kept) - LIMITS.historyGraceMicros);
+}
+
+/** @throws Refusal `bad request` for a time before the retained history */
+export function requireRetained(
+  context: Pick<EngineContext, 'snapshot'>,
+  collection: CollectionDefinition,
+  time: Micros,
+): void {
+  const minimum = minimumValidTime(collection, context.snapshot);
+  if (time >= minimum) return;
+  throw new Refusal(
+    'bad request',
+    `Requested timestamp ${time} less than minimum allowed timestamp ${minimum}.`,
+  );
+}
+
+/** Stored members of the present version, for rights and rules; not counted as a read of the query. */
+export function storedFields(context: EngineContext, ref: Ref): ObjectValue | undefined {
+  const live = liveVersion(context, ref, 'present');
+  return live && fieldsOf(context, ref, live.version);
+}
+
+export const fieldsOf = (
+  context: Pick<EngineContext, 'lambdas'>,
+  ref: Ref,
+  version: StoredVersion,
+): ObjectValue =>
+  fieldsByVersion.get(version, version.body.length, () =>
+    version.body === ''
+      ? new Map()
+      : (parseStored(version.body, {
+          lambda: context.lambdas.parse,
+          database: ref.database,
+        }) as ObjectValue),
+  );
+
+const fieldsByVersion = new RowMemory<StoredVersion, ObjectValue>();
+
+/** Members kept in rows that nobody is shown. */
+const HIDDEN: ReadonlyMap<number, readonly string[]> = new Map([
+  [NATIVE.collections, ['floor']],
+  [NATIVE.indexes, ['building']],
+]);
+
+/** The members of a document that are shown, as the version of the request names them. */
+export function shownFields(
+  { apiVersion }: Pick<EngineContext, 'apiVersion'>,
+  ref: Ref,
+  fields: ObjectValue,
+): ObjectValue {
+  const hidden = HIDDEN.get(ref.collection);
+  if (!hidden) return fields;
+  const isOld = ref.collection === NATIVE.indexes && !isAtLeast(apiVersion, '2.7');
+  const shown = new Map<string, Value>();
+  for (const [name, value] of fields) {
+    if (hidden.includes(name)) continue;
+    shown.set(name, isOld && name === 'source' ? sourceWithClass(value) : value);
+  }
+  return shown;
+}
+
+function sourceWithClass(source: Value): Value {
+  if (isArray(source)) return source.map(sourceWithClass);
+  if (!isObject(source)) return source;
+  return new Map([...source].map(([name, each]) => [name === 'collection' ? 'class' : name, each]));
+}
+
+interface ReadOptions {
+  /** By this query: HTTP answers 201. */
+  readonly created?: boolean;
+  /** When they are at hand already. */
+  readonly fields?: ObjectValue;
+}
+
+/** A document read from a row: its members are parsed when first asked for. */
+class ReadDocument implements Document {
+  readonly kind = 'document';
+  readonly created: boolean;
+  readonly ref: Ref;
+  readonly ts: Micros | PendingTime;
+  private readonly context: EngineContext;
+  private readonly version: StoredVersion;
+  private parsed: ObjectValue | undefined;
+
+  constructor(context: EngineContext, ref: Ref, version: StoredVersion, options: ReadOptions) {
+    this.context = context;
+    this.ref = ref;
+    this.version = version;
+    this.ts = shownTs(context, version.ts);
+    this.created = options.created ?? false;
+    this.parsed = options.fields && shownFields(context, ref, options.fields);
+  }
+
+  get fields(): ObjectValue {
+    const { context, ref, version } = this;
+    return (this.parsed ??= shownFields(context, ref, fieldsOf(context, ref, version)));
+  }
+
+  get text(): string | undefined {
+    const { plain, body } = this.version;
+    return plain && !HIDDEN.has(this.ref.collection) ? body.slice(1, -1) : undefined;
+  }
+}
+
+export const documentOf = (
+  context: EngineContext,
+  ref: Ref,
+  version: StoredVersion,
+  options: ReadOptions = {},
+): Document => new ReadDocument(context, ref, version, options);
+
+/** The commit time is not known to the query that makes it. */
+export const shownTs = (context: EngineContext, ts: Micros): Micros | PendingTime =>
+  ts === context.commitTs ? PENDING : ts;
+
+/** `get` of a ref. Spec: functions 1.4; auth 3.4: a denial hides whether it is there. */
+export function getDocument(
+  context: EngineContext,
+  ref: Ref,
+  time: ReadTime,
+  place: Where,
+): Document {
+  requireRight(context, ref, place);
+  const live = liveVersion(context, ref, time);
+  if (!live) return failNotFound(ref, positionOf(place));
+  noteDocumentRead(context, live, time);
+  return documentOf(context, ref, live.version);
+}
+
+/**
+ * `get` of a set that shows nothing. A collection says of its documents what `get` of a missing one says: without the right to
+ * read them nobody learns whether there are any. Spec: auth 3.4.
+ */
+export function failNothing(context: EngineContext, target: SetValue | Ref, place: Where): never {
+  if (target.kind === 'set' && target.op === 'documents') {
+    const { database, id } = target.collection;
+    requireRight(context, new Ref(database, Number(id), MISSING_ID), place);
+  }
+  return fail('instance not found', positionOf(place), 'Set not found.');
+}
+
+/** Stands for any document that is not there. */
+const MISSING_ID = 0n;
+
+/** `exists` of a ref: false for what may not be read. */
+export function documentExists(context: EngineContext, ref: Ref, time: ReadTime): boolean {
+  if (!context.permissions.may({ action: 'read', ref })) return false;
+  const live = liveVersion(context, ref, time);
+  if (live) noteDocumentRead(context, live, time);
+  else context.meters.noteRead(readName(keyOf(ref), time), 0);
+  return live !== undefined;
+}
+
+function requireRight(context: EngineContext, ref: Ref, place: Where): void {
+  if (!context.permissions.may({ action: 'read', ref })) failDenied(positionOf(place));
+}
+
+export function noteDocumentRead(
+  context: EngineContext,
+  { row }: LiveVersion,
+  time: ReadTime,
+): void {
+  context.meters.noteRead(readName(row.key, time), row.value.length);
+}
+
+/** A key alone is shorter than whatever else a read is called. */
+const readName = (key: Key, time: ReadTime): string =>
+  time === 'present' ? key : `${time} ${key}`;
+
+export const failDenied = (position: readonly (string | number)[]): never =>
+  fail('permission denied', position, 'Insufficient privileges to perform the action.');
+
+const KIND_NAMES: Readonly<Record<string, string>> = {
+  collections: 'Collection',
+  databases: 'Database',
+  indexes: 'Index',
+  functions: 'Function',
+  roles: 'Role',
+  keys: 'Key',
+  tokens: 'Token',
+  credentials: 'Credentials',
+  access_providers: 'Access provider',
+};
+
+/** What error texts call a document of this collection: "Collection already exists." */
+export const kindName = (ref: Ref): string =>
+  isNative(ref.collection)
+    ? (KIND_NAMES[nativeName(ref.collection) ?? ''] ?? 'Document')
+    : 'Document';
+
+export const failNotFound = (ref: Ref, position: readonly (string | number)[]): never =>
+  fail('instance not found', position, `${kindName(ref)} not found.`);
+
+/** The end of a document's rows in `history`. */
+export const historyEnd = (ref: Ref): Key => after(keyOf(ref));

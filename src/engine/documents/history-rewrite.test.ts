@@ -1,0 +1,229 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
+
+const T = 1_600_000_000_000_000;
+
+async function world(): Promise<EngineWorld> {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'dial', history_days: 10_000 }) });
+  const field = (name: string) => obj({ field: ['data', name] });
+  await w.ask({
+    create_index: obj({
+      name: 'by_s',
+      source: coll('dial'),
+      terms: field('s'),
+      values: field('n'),
+    }),
+  });
+  return w;
+}
+
+type Data = { readonly s: string; readonly n: number };
+type Op =
+  | { readonly op: 'put'; readonly data: Data }
+  | { readonly op: 'delete' }
+  | { readonly op: 'insert'; readonly at: number; readonly data: Data | undefined }
+  | { readonly op: 'remove'; readonly at: number; readonly end: boolean };
+
+const data = fc.record({ s: fc.constantFrom('on', 'off'), n: fc.nat(2) });
+const at = fc.nat(5).map((offset) => T + offset);
+const ops: fc.Arbitrary<Op[]> = fc.array(
+  fc.oneof(
+    fc.record({ op: fc.constant('put' as const), data }),
+    fc.record({ op: fc.constant('delete' as const) }),
+    fc.record({
+      op: fc.constant('insert' as const),
+      at,
+      data: fc.option(data, { nil: undefined }),
+    }),
+    fc.record({ op: fc.constant('remove' as const), at, end: fc.boolean() }),
+  ),
+  { maxLength: 8 },
+);
+
+/** What was there since when; undefined: nothing. Kept without ends that end nothing. */
+class Model {
+  chain: { readonly ts: number; readonly data: Data | undefined }[] = [];
+
+  set(ts: number, value: Data | undefined): void {
+    this.chain = this.chain.filter((each) => each.ts !== ts);
+    this.chain.push({ ts, data: value });
+    this.settle();
+  }
+
+  take(ts: number, end: boolean): void {
+    this.chain = this.chain.filter((each) => each.ts !== ts || (each.data === undefined) !== end);
+    this.settle();
+  }
+
+  private settle(): void {
+    this.chain.sort((a, b) => a.ts - b.ts);
+    this.chain = this.chain.filter((each, i) => each.data ?? this.chain[i - 1]?.data);
+  }
+
+  get current(): Data | undefined {
+    return this.chain.at(-1)?.data;
+  }
+
+  at(ts: number): Data | undefined {
+    return this.chain.findLast((each) => each.ts <= ts)?.data;
+  }
+
+  events(): unknown[] {
+    return this.chain.map(({ data: now }, i) => {
+      const before = this.chain[i - 1]?.data;
+      if (!now) return ['delete', null];
+      if (!before) return ['create', now];
+      const changed = Object.entries(now).filter(
+        ([name, value]) => before[name as keyof Data] !== value,
+      );
+      return ['update', changed.length > 0 ? Object.fromEntries(changed) : null];
+    });
+  }
+
+  setEvents(s: string): unknown[] {
+    return this.chain.flatMap(({ data: now }, i) => {
+      const before = this.chain[i - 1]?.data;
+      const was = before?.s === s ? [before.n] : [];
+      const is = now?.s === s ? [now.n] : [];
+      if (was[0] === is[0]) return [];
+      return [
+        ...(was.length > 0 ? [['remove', was]] : []),
+        ...(is.length > 0 ? [['add', is]] : []),
+      ];
+    });
+  }
+}
+
+const ref = doc('dial', 1);
+const params = (value: Data | undefined) => obj(value ? { data: obj(value) } : {});
+
+async function apply(w: EngineWorld, model: Model, op: Op): Promise<void> {
+  switch (op.op) {
+    case 'put': {
+      const query = model.current
+        ? { replace: ref, params: params(op.data) }
+        : create(ref, op.data);
+      model.set((await w.answer(query)).txnTime, op.data);
+      break;
+    }
+    case 'delete':
+      if (model.current) model.set((await w.answer({ delete: ref })).txnTime, undefined);
+      break;
+    case 'insert':
+      await w.ask({
+        insert: ref,
+        ts: op.at,
+        action: op.data ? 'update' : 'delete',
+        params: params(op.data),
+      });
+      model.set(op.at, op.data);
+      break;
+    case 'remove':
+      await w.ask({ remove: ref, ts: op.at, action: op.end ? 'delete' : 'create' });
+      model.take(op.at, op.end);
+      break;
+  }
+}
+
+async function expectSame(w: EngineWorld, model: Model): Promise<void> {
+  expect(await w.events(ref)).toEqual(model.events());
+  for (const s of ['on', 'off']) {
+    expect(await w.events({ match: { index: 'by_s' }, terms: s })).toEqual(model.setEvents(s));
+  }
+  for (let ts = T - 1; ts <= T + 6; ts++) {
+    const there = model.at(ts);
+    expect(await w.ask({ exists: ref, ts })).toBe(there !== undefined);
+    expect(await w.page({ paginate: { match: { index: 'by_s' }, terms: 'on' }, ts })).toEqual(
+      there?.s === 'on' ? [there.n] : [],
+    );
+  }
+  expect(await w.ask({ exists: ref })).toBe(model.current !== undefined);
+  expect(await w.engine.verify()).toEqual([]);
+}
+
+test('insert(), remove() and plain writes agree with a model, for documents and for sets', async () => {
+  expect.hasAssertions();
+  await fc.assert(
+    fc.asyncProperty(ops, async (steps) => {
+      const w = await world();
+      const model = new Model();
+      for (const step of steps) await apply(w, model, step);
+      await expectSame(w, model);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('surgery and writes in one query leave what they would leave one by one', async () => {
+  const w = await world();
+  await w.ask(create(ref, { s: 'on', n: 1 }));
+  await w.ask({
+    do: [
+      { update: ref, params: obj({ data: obj({ n: 2 }) }) },
+      { insert: ref, ts: T, action: 'create', params: obj({ data: obj({ s: 'on', n: 2 }) }) },
+      { update: ref, params: obj({ data: obj({ n: 3 }) }) },
+    ],
+  });
+  expect(await w.events(ref)).toEqual([
+    ['create', { s: 'on', n: 2 }],
+    ['update', { n: 1 }],
+    ['update', { n: 3 }],
+  ]);
+  expect(await w.events({ match: { index: 'by_s' }, terms: 'on' })).toEqual([
+    ['add', [2]],
+    ['remove', [2]],
+    ['add', [1]],
+    ['remove', [1]],
+    ['add', [3]],
+  ]);
+  await w.ask({
+    do: [{ remove: ref, ts: T, action: 'create' }, { delete: ref }],
+  });
+  expect((await w.events(ref)).map(([action]) => action)).toEqual(['create', 'update', 'delete']);
+});
+
+test('insert() asks for a document, a time gone by, and a version that could be one', async () => {
+  const w = await world();
+  const insert = (target: unknown, ts: unknown, fields: Record<string, unknown> = {}) =>
+    w.fault({ insert: target, ts, action: 'create', params: obj(fields) });
+  expect(await insert(coll('dial'), T)).toMatchObject({ code: 'invalid argument', position: [] });
+  expect(await insert(ref, w.now + 9e9)).toMatchObject({
+    code: 'invalid write time',
+    position: [],
+  });
+  expect(await insert(ref, T, { data: 1 })).toMatchObject({
+    code: 'validation failed',
+    position: [],
+    failures: [{ field: ['data'], code: 'invalid type' }],
+  });
+  expect(await w.fault({ remove: { tokens: null }, ts: T, action: 'create' })).toMatchObject({
+    code: 'invalid argument',
+  });
+});
+
+test('insert() does not ask whether it is unique', async () => {
+  const w = await world();
+  const terms = obj({ field: ['data', 'n'] });
+  await w.ask({ create_index: obj({ name: 'u', source: coll('dial'), terms, unique: true }) });
+  await w.ask(create(doc('dial', 1), { n: 1 }));
+  await w.ask({
+    insert: doc('dial', 2),
+    ts: T,
+    action: 'create',
+    params: obj({ data: obj({ n: 1 }) }),
+  });
+  expect(await w.ask({ count: { match: { index: 'u' }, terms: 1 } })).toBe(2);
+});
+
+test('removing the oldest kept version shows nothing older', async () => {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'dial', history_days: 10 }) });
+  await w.ask({ insert: ref, ts: T, action: 'create', params: obj({ data: obj({ n: 1 }) }) });
+  await w.ask({ insert: ref, ts: T + 5, action: 'create', params: obj({ data: obj({ n: 2 }) }) });
+  expect(await w.events(ref)).toEqual([['create', { n: 2 }]]);
+  await w.ask({ remove: ref, ts: T + 5, action: 'create' });
+  expect(await w.ask({ exists: ref })).toBe(false);
+  expect(await w.events(ref)).toEqual([]);
+});

@@ -1,0 +1,161 @@
+/** Surgery on a document's past: `insert` and `remove` of versions. Spec: sets 1.2, 1.6. */
+import { historyKey, type Key } from '../../codec/key.ts';
+import { packVersion, unpackVersion, type StoredVersion } from '../../codec/row.ts';
+import type { Row } from '../../store/port.ts';
+import type { Reader, Writer } from '../../store/reader.ts';
+import type { Micros, ObjectValue, Ref } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import { fieldsOf, historyEnd, keyOf, minimumValidTime } from './documents.ts';
+import { entryTimeline, type TimelineStep } from './entry-timeline.ts';
+import { retained } from './retained.ts';
+import { bodyOf } from './stored-values.ts';
+import {
+  allEntries,
+  deleteMarker,
+  noteWritten,
+  putCurrent,
+  requireDocumentSize,
+  ttlOf,
+  userEntries,
+  writerOf,
+} from './version-rows.ts';
+
+/** Rows of all versions of a document, ends of it included, oldest first; the present one last. */
+export function versionRows(reader: Reader, ref: Ref): readonly Row[] {
+  const rows: Row[] = [];
+  let lower = keyOf(ref);
+  for (let limit = 64; ; limit *= 8) {
+    const bounds = { lower, upper: historyEnd(ref), limit } as const;
+    const found = reader.range({
+      space: 'history',
+      by: 'key',
+      ...bounds,
+      reverse: false,
+      rows: true,
+    });
+    for (const { row } of found) if (row) rows.push(row);
+    const last = found.at(-1);
+    if (!last || found.length < limit) break;
+    lower = (last.key + '\0') as Key;
+  }
+  const current = reader.row({ space: 'documents', key: keyOf(ref) });
+  if (current) rows.push(current);
+  return rows;
+}
+
+/** One version of a chain. Without `fields`: the document ends here. */
+interface Link {
+  readonly ts: Micros;
+  readonly fields: ObjectValue | undefined;
+}
+
+/** Puts a version, or an end, in its place; one at the same time gives way to it. */
+export function rewriteHistory(context: EngineContext, ref: Ref, link: Link): void {
+  const { rows, links } = chainOf(context, ref);
+  const others = links.filter((each) => each.ts !== link.ts);
+  const at = others.findIndex((each) => each.ts > link.ts);
+  others.splice(at < 0 ? others.length : at, 0, link);
+  saveChain(context, ref, rows, others);
+}
+
+/** Takes a version out, or an end, whichever is meant. Nothing happens when there is none. */
+export function removeVersion(
+  context: EngineContext,
+  ref: Ref,
+  ts: Micros,
+  kind: 'live' | 'end',
+): void {
+  const { rows, links } = chainOf(context, ref);
+  const at = links.findIndex((each) => each.ts === ts);
+  const link = links[at];
+  if (!link || (link.fields === undefined) !== (kind === 'end')) return;
+  const collection = context.schema(ref.database).collection(ref.collection);
+  const minimum = collection ? minimumValidTime(collection, context.snapshot) : 0;
+  const next = links[at + 1];
+  // What stood before the oldest kept version is out of range: taking that one away must not show it again.
+  const isOldestKept = ts <= minimum && (!next || next.ts > minimum);
+  const without = links.toSpliced(at, 1);
+  if (isOldestKept && kind === 'live') without.splice(at, 0, { ts, fields: undefined });
+  saveChain(context, ref, rows, without);
+}
+
+/** What no longer counts is left out, and goes when the chain is saved. */
+function chainOf(
+  context: EngineContext,
+  ref: Ref,
+): { readonly rows: readonly Row[]; readonly links: Link[] } {
+  const rows = versionRows(context.reader, ref);
+  const collection = context.schema(ref.database).collection(ref.collection);
+  const minimum = collection ? minimumValidTime(collection, context.snapshot) : 0;
+  const versions = rows.map((row) => unpackVersion(String(row.value)));
+  const links = retained(versions, minimum).map((version): Link => {
+    const fields = version.action === 'delete' ? undefined : fieldsOf(context, ref, version);
+    return { ts: version.ts, fields };
+  });
+  return { rows, links };
+}
+
+/**
+ * Derives everything anew: actions, entries and how long each of them held. Histories are short, and an entry may run through many
+ * versions, so a change in one place can reach far.
+ */
+function saveChain(
+  context: EngineContext,
+  ref: Ref,
+  rows: readonly Row[],
+  links: readonly Link[],
+): void {
+  const writer = writerOf(context);
+  context.rewritten.add(keyOf(ref));
+  const chain = links
+    .filter((link, i) => link.fields || links[i - 1]?.fields)
+    .map((link) => ({ ...link, entries: entriesOf(context, ref, link) }));
+  const stale = new Map(rows.map((row) => [row.key, row]));
+  const timeline = entryTimeline(chain);
+  chain.forEach(({ fields, ts, entries }, i) => {
+    const { held, ended } = timeline[i] ?? NO_ENTRIES;
+    const follows = chain[i - 1]?.fields !== undefined;
+    const version = fields ? liveVersionOf(ref, ts, fields, follows) : deleteMarker(ts);
+    if (fields && i === chain.length - 1) {
+      const added = [...held.values()];
+      putCurrent(context, writer, { key: keyOf(ref), entries, version, added });
+      stale.delete(keyOf(ref));
+      return;
+    }
+    const row = pastRow(ref, version, ended);
+    const known = stale.get(row.key);
+    stale.delete(row.key);
+    if (!known || !isSameRow(known, row)) putPast(context, writer, row);
+  });
+  for (const key of stale.keys()) writer.delete(key === keyOf(ref) ? 'documents' : 'history', key);
+}
+
+function entriesOf(context: EngineContext, ref: Ref, { ts, fields }: Link): readonly Key[] {
+  if (!fields) return [];
+  const ttl = ttlOf(fields);
+  return allEntries(ref, fields, ttl, userEntries(context, ref, fields, { ts, ttl }));
+}
+
+function liveVersionOf(ref: Ref, ts: Micros, fields: ObjectValue, follows: boolean): StoredVersion {
+  const action = follows ? 'update' : 'create';
+  return { ts, action, ttl: ttlOf(fields), added: undefined, ...bodyOf(fields, ref.database) };
+}
+
+const NO_ENTRIES: TimelineStep = { held: new Map(), ended: [] };
+
+const pastRow = (ref: Ref, version: StoredVersion, entries: readonly Key[]): Row => ({
+  key: historyKey(ref.database, ref.collection, ref.id, version.ts),
+  entries,
+  value: packVersion(version),
+});
+
+function putPast(context: EngineContext, writer: Writer, row: Row): void {
+  requireDocumentSize(String(row.value));
+  writer.put('history', row);
+  noteWritten(context, row);
+}
+
+const isSameRow = (a: Row, b: Row): boolean =>
+  a.value === b.value &&
+  a.entries.length === b.entries.length &&
+  a.entries.every((each, i) => each === b.entries[i]);

@@ -1,0 +1,43 @@
+/** Numbers of schema objects: given in order, never given again. */
+import { packVersion, unpackVersion } from '../../codec/row.ts';
+import { NATIVE, Ref } from '../../values/value.ts';
+import type { CollectionId, DatabaseId } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import { ROOT_DATABASE } from '../catalog/databases.ts';
+import { FIRST_USER_COLLECTION, FIRST_USER_INDEX } from '../catalog/definitions.ts';
+import { fieldsOf, keyOf } from './documents.ts';
+import { bodyOf } from './stored-values.ts';
+import { writerOf } from './version-rows.ts';
+
+/** A collection nobody can name: ids are numbers of native collections, documents hold the last number given there. */
+const NUMBERS: CollectionId = 0;
+
+const FIRST: ReadonlyMap<CollectionId, number> = new Map([
+  [NATIVE.collections, FIRST_USER_COLLECTION],
+  [NATIVE.indexes, FIRST_USER_INDEX],
+]);
+
+/** The next number in a native collection. Databases are numbered over the whole store. */
+export function nextNumber(
+  context: EngineContext,
+  database: DatabaseId,
+  collection: CollectionId,
+): number {
+  const writer = writerOf(context);
+  const home = collection === NATIVE.databases ? ROOT_DATABASE : database;
+  const ref = new Ref(home, NUMBERS, BigInt(collection));
+  const row = writer.row({ space: 'documents', key: keyOf(ref) });
+  const last = row && fieldsOf(context, ref, unpackVersion(String(row.value))).get('last');
+  const next = typeof last === 'number' ? last + 1 : (FIRST.get(collection) ?? 1);
+  const fields = new Map([['last', next]]);
+  const value = packVersion({
+    ts: context.commitTs,
+    action: last === undefined ? 'create' : 'update',
+    ttl: undefined,
+    added: undefined,
+    ...bodyOf(fields, home),
+  });
+  // The past of a counter is of no use: it goes on from where it is.
+  writer.put('documents', { key: keyOf(ref), entries: [], value });
+  return next;
+}

@@ -1,0 +1,268 @@
+/**
+ * Entries of an index for what was stored before it: at once when that is little, else in steps of bounded work. Every step
+ * may be done again, by anybody, at any time: what is right already is not written. New writes are indexed from the
+ * creation on, so the steps only have to reach the end once. Spec: sets 2.6.
+ */
+import {
+  after,
+  collectionPrefix,
+  decodeDocumentKey,
+  documentKeyOf,
+  indexPrefix,
+  type Key,
+} from '../../codec/key.ts';
+import { packVersion, unpackVersion, type StoredVersion } from '../../codec/row.ts';
+import { LIMITS } from '../../limits.ts';
+import type { EntrySpace, Range, Row } from '../../store/port.ts';
+import { Ref } from '../../values/value.ts';
+import type { CollectionId, Micros, Value } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import type { IndexDefinition } from '../catalog/definitions.ts';
+import { fieldsOf } from './documents.ts';
+import { entryTimeline, type HeldEntries } from './entry-timeline.ts';
+import { indexEntries } from './index-entries.ts';
+import { putCurrent, writerOf } from './version-rows.ts';
+import { writeVersion } from './write-version.ts';
+
+/**
+ * Builds an index in the query that creates it, when its sources are small; it is active then.
+ * @param index as it has just been written
+ */
+export function buildSynchronously(context: EngineContext, index: IndexDefinition): boolean {
+  const collections = collectionsOf(context, index);
+  const isSmall =
+    index.sources.length === 1 &&
+    (index.sources[0]?.collections !== 'all' || collections.length === 0) &&
+    hasFewVersions(context, index, collections);
+  if (!isSmall) {
+    // Readable at once when asked for, but not complete: the job looks for this.
+    if (index.active) putFields(context, index, [['building', true]]);
+    return false;
+  }
+  for (const collection of collections) {
+    const prefix = collectionPrefix(index.ref.database, collection);
+    for (const document of documentsFrom(context, prefix, prefix, SMALL)) {
+      buildDocument(context, index, document);
+    }
+  }
+  activate(context, index);
+  return true;
+}
+
+const SMALL: StepSize = {
+  documents: LIMITS.synchronousBuildDocuments + 1,
+  history: LIMITS.synchronousBuildDocuments + 1,
+};
+
+function hasFewVersions(
+  context: EngineContext,
+  { ref }: IndexDefinition,
+  collections: readonly CollectionId[],
+): boolean {
+  let versions = 0;
+  let bytes = 0;
+  for (const collection of collections) {
+    const prefix = collectionPrefix(ref.database, collection);
+    for (const space of ['documents', 'history'] as const) {
+      for (let lower = prefix, isLast = false; !isLast;) {
+        // Large ones are left to the job before they are all read.
+        const rows = rowsFrom(context, space, lower, after(prefix), FEW_ROWS);
+        versions += rows.length;
+        for (const { value } of rows) bytes += value.length;
+        if (versions > LIMITS.synchronousBuildDocuments || bytes > LIMITS.transactionBytes)
+          return false;
+        isLast = rows.length < FEW_ROWS;
+        lower = after(rows.at(-1)?.key ?? prefix);
+      }
+    }
+  }
+  return true;
+}
+
+const FEW_ROWS = 16;
+
+export interface BuildStep {
+  /** Where the next step goes on; undefined: the index is complete, and active. */
+  readonly next: Key | undefined;
+  /** Documents seen. */
+  readonly documents: number;
+}
+
+/**
+ * One step: a bounded number of documents from `from` on, in the order of their keys; from the first when undefined. The last
+ * step makes the index active. Nothing is left to do for an index that is gone, or active.
+ */
+export function buildStep(context: EngineContext, ref: Ref, from: Key | undefined): BuildStep {
+  const index = context.schema(ref.database).index(ref);
+  if (!index?.isBuilding) return { next: undefined, documents: 0 };
+  for (const collection of collectionsOf(context, index)) {
+    const prefix = collectionPrefix(ref.database, collection);
+    const lower = from !== undefined && from > prefix ? from : prefix;
+    if (lower >= after(prefix)) continue;
+    const documents = documentsFrom(context, prefix, lower, STEP);
+    const [first] = documents;
+    if (!first) continue;
+    for (const document of documents) buildDocument(context, index, document);
+    const last = documents.at(-1) ?? first;
+    return { next: after(last.key), documents: documents.length };
+  }
+  activate(context, index);
+  return { next: undefined, documents: 0 };
+}
+
+interface StepSize {
+  readonly documents: number;
+  /** Superseded versions. */
+  readonly history: number;
+}
+const STEP: StepSize = { documents: 256, history: 2048 };
+
+/** In the order of their keys. */
+function collectionsOf(context: EngineContext, { ref, sources }: IndexDefinition): CollectionId[] {
+  const schema = context.schema(ref.database);
+  const ids = new Set<CollectionId>();
+  for (const { collections } of sources) {
+    if (collections === 'all') for (const { id } of schema.all('collections')) ids.add(id);
+    else for (const id of collections) ids.add(id);
+  }
+  return [...ids].sort((a, b) => a - b);
+}
+
+/** A document with the rows of all its versions, oldest first. */
+interface StoredDocument {
+  readonly key: Key;
+  readonly past: readonly Row[];
+  readonly current: Row | undefined;
+}
+
+/** The first documents of a collection from `lower` on, whole; at least one when there is any. */
+function documentsFrom(
+  context: EngineContext,
+  prefix: Key,
+  lower: Key,
+  size: StepSize,
+): readonly StoredDocument[] {
+  const end = after(prefix);
+  const current = rowsFrom(context, 'documents', lower, end, size.documents);
+  const lastCurrent = current.at(-1);
+  const upper = lastCurrent && current.length === size.documents ? after(lastCurrent.key) : end;
+  const past = rowsFrom(context, 'history', lower, upper, size.history);
+  const byKey = new Map<Key, { key: Key; past: Row[]; current: Row | undefined }>();
+  const documentAt = (key: Key) => {
+    const known = byKey.get(key);
+    const document = known ?? { key, past: [], current: undefined };
+    if (!known) byKey.set(key, document);
+    return document;
+  };
+  for (const row of past) documentAt(documentKeyOf(row.key)).past.push(row);
+  for (const row of current) documentAt(row.key).current = row;
+  const documents = [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const cut = past.length === size.history ? past.at(-1) : undefined;
+  if (!cut) return documents;
+  // The document whose history was cut off, and all after it, are for the next step; unless it stands first.
+  const cutKey = documentKeyOf(cut.key);
+  const whole = documents.filter(({ key }) => key < cutKey);
+  if (whole.length > 0) return whole;
+  const longer = { ...size, history: size.history * 8 };
+  return documentsFrom(context, prefix, lower, longer);
+}
+
+function rowsFrom(
+  { reader }: EngineContext,
+  space: EntrySpace,
+  lower: Key,
+  upper: Key,
+  limit: number,
+): readonly Row[] {
+  const range: Range = { space, by: 'key', lower, upper, reverse: false, limit, rows: true };
+  return reader.range(range).flatMap(({ row }) => row ?? []);
+}
+
+/** Gives every version of a document its entries in the index. */
+function buildDocument(
+  context: EngineContext,
+  index: IndexDefinition,
+  { key, past, current }: StoredDocument,
+): void {
+  const writer = writerOf(context);
+  // What this query writes of it from now on has to count these entries as old.
+  context.rewritten.add(key);
+  const { database, collection, id } = decodeDocumentKey(key);
+  const ref = new Ref(database, collection, id);
+  const rows = current ? [...past, current] : past;
+  const versions = rows.map((row) => unpackVersion(String(row.value)));
+  const timeline = entryTimeline(
+    versions.map((version) => ({
+      ts: version.ts,
+      entries: entriesOf(context, index, ref, version),
+    })),
+  );
+  rows.forEach((row, i) => {
+    const version = versions[i];
+    const step = timeline[i];
+    if (!version || !step) return;
+    if (row === current) {
+      putCurrentEntries(context, index, row, version, step.held);
+      return;
+    }
+    const all = [...entriesOfOthers(index, row), ...step.ended];
+    if (!isSameList(all, row.entries)) writer.put('history', { ...row, entries: all });
+  });
+}
+
+function putCurrentEntries(
+  context: EngineContext,
+  index: IndexDefinition,
+  row: Row,
+  version: StoredVersion,
+  own: HeldEntries,
+): void {
+  const prefix = indexPrefix(index.ref.database, index.id);
+  // What is there keeps its place: a row that is right already is the same afterwards.
+  const added = new Map<Key, Micros>();
+  row.entries.forEach((entry, i) => {
+    const isOwn = entry.startsWith(prefix);
+    const since = isOwn ? own.get(entry) : (version.added?.[i] ?? version.ts);
+    if (since !== undefined) added.set(entry, since);
+  });
+  for (const [entry, since] of own) added.set(entry, since);
+  const entries = [...added.keys()];
+  const rebuilt = { ...version, added: [...added.values()] };
+  if (packVersion(rebuilt) === row.value && isSameList(entries, row.entries)) return;
+  putCurrent(context, writerOf(context), { key: row.key, entries, version, added: rebuilt.added });
+}
+
+const entriesOf = (
+  context: EngineContext,
+  index: IndexDefinition,
+  ref: Ref,
+  version: StoredVersion,
+): readonly Key[] =>
+  version.action === 'delete'
+    ? []
+    : indexEntries(context, index, ref, {
+        ts: version.ts,
+        ttl: version.ttl,
+        fields: fieldsOf(context, ref, version),
+      });
+
+function entriesOfOthers({ ref, id }: IndexDefinition, row: Row): readonly Key[] {
+  const prefix = indexPrefix(ref.database, id);
+  return row.entries.filter((entry) => !entry.startsWith(prefix));
+}
+
+const isSameList = (a: readonly Key[], b: readonly Key[]): boolean =>
+  a.length === b.length && new Set([...a, ...b]).size === a.length;
+
+function activate(context: EngineContext, index: IndexDefinition): void {
+  putFields(context, index, [['active', true]]);
+}
+
+function putFields(
+  context: EngineContext,
+  { ref, fields }: IndexDefinition,
+  changes: readonly (readonly [string, Value])[],
+): void {
+  const kept = [...fields].filter(([name]) => name !== 'building');
+  writeVersion(context, ref, new Map([...kept, ...changes]));
+}

@@ -1,0 +1,132 @@
+/** Which entries a version of a document has in an index. Spec: sets 2.2. */
+import { entryKeyBelow, termsPrefix, type Key } from '../../codec/key.ts';
+import { encodeValue } from '../../codec/ordered.ts';
+import { Refusal } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Ref, Value } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import { sourceCovering, type IndexDefinition } from '../catalog/definitions.ts';
+import { fieldElements, type ApplyBinding, type IndexedVersion } from './index-fields.ts';
+
+/**
+ * Distinct keys of the version's entries; empty when the index does not cover the document.
+ * @throws Refusal `bad request` when an entry, or all of them together, are too large
+ */
+export function indexEntries(
+  context: Pick<EngineContext, 'lambdas'>,
+  index: IndexDefinition,
+  ref: Ref,
+  version: IndexedVersion,
+): readonly Key[] {
+  const source = sourceCovering(index, ref.collection);
+  if (!source) return [];
+  const apply: ApplyBinding = (lambda, document) => context.lambdas.apply(lambda, document, 'pure');
+  const lists = (fields: IndexDefinition['terms'], ts: IndexedVersion['ts'] | null) =>
+    fields.map((field) => distinct(fieldElements(field, source, ref, version, ts, apply)));
+  const termLists = lists(index.terms, null);
+  const valueLists = lists(index.values, version.ts);
+  refuseTooMany(index, termLists, valueLists);
+  for (const list of termLists) for (const each of list) refuseLarge(index, each);
+  for (const list of valueLists) for (const each of list) refuseLarge(index, each);
+
+  const lone = loneTuple(termLists);
+  const loneValues = loneTuple(valueLists);
+  if (lone && loneValues) {
+    if (isAllNull(lone) || isAllNull(loneValues)) return [];
+    const prefix = termsPrefix(ref.database, index.id, lone);
+    return [entryOf(index, prefix, loneValues, ref, version)];
+  }
+  const keys = new Set<Key>();
+  let bytes = 0;
+  for (const terms of products(termLists)) {
+    if (isAllNull(terms)) continue;
+    const prefix = termsPrefix(ref.database, index.id, terms);
+    for (const values of products(valueLists)) {
+      if (isAllNull(values)) continue;
+      const key = entryOf(index, prefix, values, ref, version);
+      keys.add(key);
+      bytes += key.length;
+      if (bytes > LIMITS.transactionBytes) refuseEntries(index);
+    }
+  }
+  return [...keys];
+}
+
+function entryOf(
+  index: IndexDefinition,
+  prefix: Key,
+  values: readonly Value[],
+  ref: Ref,
+  { ttl }: IndexedVersion,
+): Key {
+  const key = entryKeyBelow(prefix, { values, reverse: index.reverse, ref, ttl });
+  if (key.length > LIMITS.indexEntryBytes) refuseEntry(index, LIMITS.indexEntryBytes);
+  return key;
+}
+
+/** The one tuple there is when no list has several elements: the common case, without a product. */
+function loneTuple(lists: readonly (readonly Value[])[]): readonly Value[] | undefined {
+  const tuple: Value[] = [];
+  for (const [first, ...others] of lists) {
+    if (first === undefined || others.length > 0) return undefined;
+    tuple.push(first);
+  }
+  return tuple;
+}
+
+/** Each once; 1 and 1.0 are two. */
+function distinct(elements: readonly Value[]): readonly Value[] {
+  if (elements.length < 2) return elements;
+  const byKey = new Map(elements.map((element) => [termsPrefix(0, 0, [element]), element]));
+  return [...byKey.values()];
+}
+
+/** The cartesian product; of no lists, one empty tuple. */
+function* products(lists: readonly (readonly Value[])[]): Generator<readonly Value[]> {
+  const [first, ...rest] = lists;
+  if (!first) {
+    yield [];
+    return;
+  }
+  for (const value of first) for (const others of products(rest)) yield [value, ...others];
+}
+
+const isAllNull = (tuple: readonly Value[]): boolean =>
+  tuple.length > 0 && tuple.every((value) => value === null);
+
+/** Bytes of the shortest entry: with fewer, a product of many arrays would be made only to be refused. */
+const ENTRY_BYTES_MIN = 22;
+
+function refuseTooMany(
+  index: IndexDefinition,
+  ...groups: readonly (readonly (readonly Value[])[])[]
+): void {
+  const count = groups.flat().reduce((product, list) => product * list.length, 1);
+  if (count * ENTRY_BYTES_MIN > LIMITS.transactionBytes) refuseEntries(index);
+}
+
+/** Text of so many code units is small enough in any case: a unit makes at most 3 bytes. */
+const SMALL_TEXT_UNITS = 10_000;
+
+function refuseLarge(index: IndexDefinition, value: Value): void {
+  if (typeof value === 'string' ? value.length < SMALL_TEXT_UNITS : typeof value !== 'object') {
+    return;
+  }
+  if (value !== null && encodeValue(value).length > LIMITS.indexComponentBytes) {
+    refuseEntry(index, LIMITS.indexComponentBytes);
+  }
+}
+
+function refuseEntry(index: IndexDefinition, max: number): never {
+  throw new Refusal(
+    'bad request',
+    `Index '${index.name}' cannot hold a term, value or entry of more than ${max} bytes.`,
+  );
+}
+
+function refuseEntries(index: IndexDefinition): never {
+  throw new Refusal(
+    'bad request',
+    `The entries of one document in index '${index.name}' exceed ${LIMITS.transactionBytes} bytes.`,
+  );
+}

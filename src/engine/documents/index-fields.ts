@@ -1,0 +1,120 @@
+/** The scalars that a term or a value of an index takes from a document. Spec: sets 2.2. */
+import { casefold } from '../../query/functions/casefold.ts';
+import { QueryFailure } from '../../errors.ts';
+import { isArray, isKind, isKinded, isObject } from '../../values/value.ts';
+import type { Document, Lambda, Micros, ObjectValue, Ref, Value } from '../../values/value.ts';
+import type { IndexField, IndexSource } from '../catalog/definitions.ts';
+
+/** What is indexed of a version. */
+export interface IndexedVersion {
+  readonly ts: Micros;
+  readonly ttl: Micros | undefined;
+  /** Stored members: `data`, `ttl`, … */
+  readonly fields: ObjectValue;
+}
+
+/** Applies the lambda of a binding: pure, any failure of it is a `QueryFailure`. */
+export type ApplyBinding = (lambda: Lambda, document: Document) => Value;
+
+/**
+ * Each element once; `[null]` when there is none.
+ * @param ts what a path `ts` means: terms see no time, for it is not known while they are written
+ */
+export function fieldElements(
+  field: IndexField,
+  source: Pick<IndexSource, 'bindings'>,
+  ref: Ref,
+  version: IndexedVersion,
+  ts: Micros | null,
+  apply: ApplyBinding,
+): readonly Value[] {
+  const found =
+    field.binding === undefined
+      ? elementsAt(field, ref, version, ts)
+      : boundElements(source.bindings.get(field.binding), ref, version, apply);
+  if (found.length === 0) return [null];
+  return field.transform === 'casefold' ? found.map(fold) : found;
+}
+
+const fold = (value: Value): Value => (typeof value === 'string' ? casefold(value) : value);
+
+function elementsAt(
+  { path = [], mva }: IndexField,
+  ref: Ref,
+  { fields }: IndexedVersion,
+  ts: Micros | null,
+): readonly Value[] {
+  const [first = '', ...rest] = path;
+  const start = first === 'ref' ? ref : first === 'ts' ? ts : fields.get(String(first));
+  if (start === undefined) return [];
+  if (!mva) return [valueAt(start, rest) ?? null];
+  const elements: Value[] = [];
+  spread(start, rest, 0, elements);
+  return elements;
+}
+
+/** Plain navigation: no array fans out. */
+function valueAt(start: Value, path: readonly (string | number)[]): Value | undefined {
+  let value: Value | undefined = start;
+  for (const step of path) {
+    if (value === undefined) return undefined;
+    value = stepInto(value, step);
+  }
+  return value;
+}
+
+function stepInto(value: Value, step: string | number): Value | undefined {
+  if (isArray(value)) return typeof step === 'number' ? value[step] : undefined;
+  return typeof step === 'string' && isObject(value) ? value.get(step) : undefined;
+}
+
+function spread(
+  value: Value,
+  path: readonly (string | number)[],
+  at: number,
+  elements: Value[],
+): void {
+  const step = path[at];
+  if (isArray(value) && typeof step !== 'number') {
+    for (const item of value) spread(item, path, at, elements);
+  } else if (step === undefined) elements.push(asScalar(value));
+  else {
+    const next = stepInto(value, step);
+    if (next !== undefined) spread(next, path, at + 1, elements);
+  }
+}
+
+function boundElements(
+  lambda: Lambda | undefined,
+  ref: Ref,
+  { ts, fields }: IndexedVersion,
+  apply: ApplyBinding,
+): readonly Value[] {
+  if (!lambda) return [];
+  try {
+    const document: Document = {
+      kind: 'document',
+      ref,
+      ts,
+      created: false,
+      fields,
+      text: undefined,
+    };
+    const result = apply(lambda, document);
+    if (isArray(result)) return result.map(asScalar);
+    return isScalar(result) ? [result] : [];
+  } catch (failure) {
+    // A document that a binding cannot cope with has no entry value; it can be written all the same.
+    if (failure instanceof QueryFailure) return [];
+    throw failure;
+  }
+}
+
+const asScalar = (value: Value): Value => (isScalar(value) ? value : null);
+
+const SCALAR_KINDS = ['double', 'bytes', 'time', 'date', 'uuid', 'ref'] as const;
+
+function isScalar(value: Value): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return isKinded(value) && SCALAR_KINDS.some((kind) => isKind(value, kind));
+}

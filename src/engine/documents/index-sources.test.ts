@@ -1,0 +1,172 @@
+import { expect, test } from 'vitest';
+import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
+
+const index = (name: string, more: Record<string, unknown>) => ({
+  create_index: obj({ name, ...more }),
+});
+const field = (...path: unknown[]) => obj({ field: path });
+const lambda = (expr: unknown) => ({ query: { lambda: 'x', expr } });
+const of = (...path: unknown[]) => ({ select: path, from: { var: 'x' }, default: null });
+const match = (name: string, ...terms: unknown[]) =>
+  terms.length === 0 ? { match: { index: name } } : { match: { index: name }, terms };
+
+async function world(): Promise<EngineWorld> {
+  const w = new EngineWorld();
+  for (const name of ['jars', 'pots']) await w.ask({ create_collection: obj({ name }) });
+  return w;
+}
+const count = (w: EngineWorld, name: string, ...terms: unknown[]) =>
+  w.ask({ count: match(name, ...terms) });
+
+test('a binding gives the elements of an array, a scalar, or nothing: for objects, errors and other names', async () => {
+  const w = await world();
+  const fields = obj({
+    whole: lambda(of('data', 'v')),
+    broken: lambda({ divide: [1, of('data', 'n')] }),
+  });
+  const source = obj({ collection: coll('jars'), fields });
+  await w.ask(
+    index('whole', {
+      source,
+      terms: obj({ binding: 'whole' }),
+      values: obj({ binding: 'broken' }),
+    }),
+  );
+  await w.ask(create(doc('jars', 1), { v: ['a', ['b'], 'a'], n: 1 }));
+  await w.ask(create(doc('jars', 2), { v: 'a', n: 0 }));
+  await w.ask(create(doc('jars', 3), { v: { object: { b: 1 } }, n: 1 }));
+  await w.ask(create(doc('jars', 4), { v: 'b', n: 2 }));
+  // Of 2 the only value is nothing, of 3 the only term: neither is there.
+  expect(await w.page({ paginate: match('whole', 'a') })).toEqual([1]);
+  expect(await w.page({ paginate: match('whole', 'b') })).toEqual([0]);
+  expect(await count(w, 'whole', null)).toBe(0);
+  // A binding wins over a field; one that is not defined yields nothing.
+  const both = obj({ binding: 'whole', field: ['data', 'n'] });
+  const used = obj({ collection: coll('jars'), fields: obj({ whole: lambda(of('data', 'v')) }) });
+  await w.ask(index('wins', { source: used, terms: both }));
+  expect([await count(w, 'wins', 'b'), await count(w, 'wins', 2)]).toEqual([1, 0]);
+  await w.ask(
+    index('undefined', {
+      source: coll('jars'),
+      terms: [obj({ binding: 'nope' }), field('data', 'n')],
+    }),
+  );
+  expect(await count(w, 'undefined', null, 2)).toBe(1);
+});
+
+test('each source of an index has bindings of its own; a wildcard covers what nobody names', async () => {
+  const w = await world();
+  const sources = [
+    obj({ collection: coll('jars'), fields: obj({ size: lambda(of('data', 'litres')) }) }),
+    obj({ collection: '_', fields: obj({ size: lambda(of('data', 'cups')) }) }),
+  ];
+  await w.ask(index('by_size', { source: sources, terms: obj({ binding: 'size' }), active: true }));
+  await w.ask(create(doc('jars', 2), { litres: 1, cups: 2 }));
+  await w.ask(create(doc('pots', 1), { litres: 1, cups: 2 }));
+  await w.ask({ create_collection: obj({ name: 'later' }) });
+  await w.ask(create(doc('later', 3), { cups: 2 }));
+  expect(await count(w, 'by_size', 1)).toBe(1);
+  const found = await w.page({ paginate: match('by_size', 2) });
+  // By id first, then by the age of the collection.
+  expect(JSON.stringify(found)).toMatch(/"1".*pots.*"3".*later/);
+  // Native collections are covered by no wildcard.
+  await w.ask(index('everything', { source: '_', active: true }));
+  await w.engine.buildIndexes();
+  expect(await count(w, 'everything')).toBe(3);
+});
+
+test('a native collection is a source: tokens by instance, functions by name', async () => {
+  const w = await world();
+  await w.ask(
+    index('tokens', {
+      source: { tokens: null },
+      terms: field('instance'),
+      values: field('data', 'name'),
+    }),
+  );
+  await w.ask(index('functions', { source: { functions: null }, terms: field('name') }));
+  await w.ask(create(doc('jars', 1), {}));
+  const data = obj({ name: 'phone' });
+  await w.ask({ create: { tokens: null }, params: obj({ instance: doc('jars', 1), data }) });
+  await w.ask({ create_function: obj({ name: 'f', body: lambda(1) }) });
+  expect(await w.page({ paginate: match('tokens', doc('jars', 1)) })).toEqual(['phone']);
+  expect(await count(w, 'functions', 'f')).toBe(1);
+});
+
+test('casefold folds strings and passes other scalars; a transform works on terms and values', async () => {
+  const w = await world();
+  const folded = obj({ field: ['data', 'name'], transform: 'casefold' });
+  await w.ask(index('folded', { source: coll('jars'), terms: folded, values: folded }));
+  await w.ask(create(doc('jars', 1), { name: ['Straße', 'STRASSE', 7] }));
+  expect(await w.page({ paginate: match('folded', 'strasse') })).toEqual([7, 'strasse']);
+  expect(await w.page({ paginate: match('folded', 7) })).toEqual([7, 'strasse']);
+  expect(await count(w, 'folded', 'Straße')).toBe(0);
+});
+
+test('mva: false takes arrays and objects whole, whatever the order of their keys', async () => {
+  const w = await world();
+  const whole = obj({ field: ['data', 'v'], mva: false });
+  await w.ask(index('whole', { source: coll('jars'), terms: whole }));
+  await w.ask(create(doc('jars', 1), { v: [1, 2] }));
+  await w.ask(create(doc('jars', 2), { v: { object: { a: 1, b: 2 } } }));
+  expect(await w.ask({ count: { match: { index: 'whole' }, terms: [[1, 2]] } })).toBe(1);
+  expect(await count(w, 'whole', obj({ b: 2, a: 1 }))).toBe(1);
+  expect(await count(w, 'whole', 1)).toBe(0);
+});
+
+test('a path may be one name, and "data.a" is one step', async () => {
+  const w = await world();
+  await w.ask(index('ts', { source: coll('jars'), values: obj({ field: 'ts' }) }));
+  await w.ask(index('dotted', { source: coll('jars'), terms: obj({ field: 'data.a' }) }));
+  const { txnTime } = await w.answer(create(doc('jars', 1), { a: 1 }));
+  expect(await w.page({ paginate: match('ts') })).toEqual([txnTime]);
+  expect(await count(w, 'dotted', 1)).toBe(0);
+});
+
+test('too few and too many terms match nothing; an index that is not active says so, a join with it reads what is there', async () => {
+  const w = await world();
+  await w.ask(
+    index('by_a', { source: coll('jars'), terms: [field('data', 'a'), field('data', 'b')] }),
+  );
+  await w.ask(create(doc('jars', 1), { a: 1, b: 2 }));
+  expect([await count(w, 'by_a', 1), await count(w, 'by_a', 1, 2, 3)]).toEqual([0, 0]);
+  await w.ask({
+    map: { lambda: 'n', expr: create(coll('pots'), { n: { var: 'n' } }) },
+    collection: Array.from({ length: 200 }, (_, i) => i),
+  });
+  await w.ask(index('late', { source: coll('pots'), terms: field('data', 'n') }));
+  await w.ask(create(doc('pots', 1), { n: 7 }));
+  const inactive = {
+    status: 400,
+    code: 'instance not found',
+    description: "Index 'late' is not active.",
+  };
+  expect(await w.fault(match('late', 7))).toMatchObject({ ...inactive, position: ['index'] });
+  await w.ask(index('ns', { source: coll('jars'), values: field('data', 'n') }));
+  await w.ask(create(doc('jars', 2), { n: 7 }));
+  expect(await w.ask({ count: { join: match('ns'), with: { index: 'late' } } })).toBe(1);
+  await w.engine.buildIndexes();
+  expect(await count(w, 'late', 7)).toBe(2);
+  expect(await w.ask({ count: { join: match('ns'), with: { index: 'late' } } })).toBe(2);
+});
+
+test('unique counts terms and values together, from the creation on, and leaves alone what clashes before', async () => {
+  const w = await world();
+  for (const id of [1, 2]) await w.ask(create(doc('jars', id), { a: 1, b: 1 }));
+  const parts = { source: coll('jars'), terms: field('data', 'a'), unique: true };
+  await w.ask(index('pair', { ...parts, values: field('data', 'b') }));
+  expect(
+    await w.ask({ update: doc('jars', 1), params: obj({ data: obj({ c: 1 }) }) }),
+  ).toBeDefined();
+  await w.ask(create(doc('jars', 3), { a: 1, b: 2 }));
+  expect(await w.fault(create(doc('jars', 4), { a: 1, b: 2 }))).toMatchObject({
+    status: 400,
+    code: 'instance not unique',
+    description: 'document is not unique.',
+    position: ['create'],
+  });
+  await w.ask(index('never', { ...parts, values: [field('ref'), field('data', 'b')] }));
+  // What has neither is not asked.
+  for (const id of [5, 6]) await w.ask(create(doc('jars', id), { c: 1 }));
+  expect(await w.engine.verify()).toEqual([]);
+});

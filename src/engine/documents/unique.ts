@@ -1,0 +1,72 @@
+/** Unique indexes: one document for each (terms, values). Spec: sets 2.3. */
+import { after, decodeDocumentKey, tuplePrefix, type Key } from '../../codec/key.ts';
+import { unpackVersion } from '../../codec/row.ts';
+import { fail, type Step } from '../../errors.ts';
+import { eachElement } from '../../query/gather.ts';
+import type { Ref } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import type { IndexDefinition } from '../catalog/definitions.ts';
+import { isExpired, keyOf } from './documents.ts';
+import type { IndexedEntries } from './version-rows.ts';
+
+/**
+ * Only entries that this write adds are looked at: what clashed before may stay.
+ * @param entries of the document as it stands now
+ * @throws `instance not unique`
+ */
+export function requireUnique(
+  context: EngineContext,
+  ref: Ref,
+  indexed: readonly IndexedEntries[],
+  entries: readonly Key[],
+  position: readonly Step[],
+): void {
+  const checked = indexed.filter(({ index, keys }) => canClash(index) && keys.length > 0);
+  if (checked.length === 0) return;
+  const added = checked.flatMap(({ index, keys }) =>
+    keys.filter((key) => !entries.includes(key)).map((key) => tuplePrefix(key, index.reverse)),
+  );
+  eachElement(new Set(added), (prefix) => {
+    if (isTaken(context, ref, prefix, entries)) failNotUnique(position);
+  });
+}
+
+export const failNotUnique = (position: readonly Step[]): never =>
+  fail('instance not unique', position, 'document is not unique.');
+
+/** With the ref among its values an entry is like no other document's. */
+const canClash = ({ unique, values }: IndexDefinition): boolean =>
+  unique && !values.some(({ path, binding }) => binding === undefined && isRefPath(path));
+
+const isRefPath = (path: readonly (string | number)[] | undefined): boolean =>
+  path?.length === 1 && path[0] === 'ref';
+
+const GROWTH = 4;
+
+/** Whether a document that is there, other than this one, has an entry below `prefix`. */
+function isTaken(context: EngineContext, ref: Ref, prefix: Key, own: readonly Key[]): boolean {
+  const ownBelow = own.filter((entry) => entry.startsWith(prefix)).length;
+  for (let limit = ownBelow + 1; ; limit *= GROWTH) {
+    const found = context.reader.unlikelyRange({
+      space: 'documents',
+      by: 'entry',
+      lower: prefix,
+      upper: after(prefix),
+      reverse: false,
+      limit,
+      // Of a thousand creates there is hardly one for which a row comes along: what is hoped for holds up nobody.
+      rows: true,
+      hoped: true,
+    });
+    if (found.some(({ key }) => key !== keyOf(ref) && isThere(context, key))) return true;
+    if (found.length < limit) return false;
+  }
+}
+
+/** Not expired, and in a collection that still exists. */
+function isThere(context: EngineContext, key: Key): boolean {
+  const { database, collection } = decodeDocumentKey(key);
+  if (!context.schema(database).collection(collection)) return false;
+  const row = context.reader.row({ space: 'documents', key });
+  return row !== undefined && !isExpired(unpackVersion(String(row.value)), context.snapshot);
+}

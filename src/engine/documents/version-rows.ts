@@ -1,0 +1,105 @@
+/** Rows of versions: what stands in them, and how large they may be. */
+import type { Key } from '../../codec/key.ts';
+import { packVersion, type StoredVersion } from '../../codec/row.ts';
+import { utf8Length } from '../../codec/utf8.ts';
+import { assert, Refusal } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Row } from '../../store/port.ts';
+import type { Writer } from '../../store/reader.ts';
+import { isKind } from '../../values/value.ts';
+import type { Micros, ObjectValue, Ref } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import type { IndexDefinition } from '../catalog/definitions.ts';
+import { indexEntries } from './index-entries.ts';
+import { nativeEntries } from '../catalog/native-indexes.ts';
+
+/** @throws Refusal `bad request` when the query has written too much already */
+export function writerOf(context: EngineContext): Writer {
+  const { writer } = context;
+  assert(writer, () => 'only a query that may write gets here');
+  requireTransactionSize(writer.bytes);
+  return writer;
+}
+
+/** @throws Refusal `bad request` */
+export function requireTransactionSize(bytes: number): void {
+  if (bytes <= LIMITS.transactionBytes) return;
+  throw new Refusal(
+    'bad request',
+    `Transaction size exceeds the limit of ${LIMITS.transactionBytes} bytes.`,
+  );
+}
+
+export const deleteMarker = (ts: Micros): StoredVersion => ({
+  ts,
+  action: 'delete',
+  ttl: undefined,
+  added: undefined,
+  plain: true,
+  body: '',
+});
+
+/** First µs at which a version with this `ttl` is gone. */
+export function ttlOf(fields: ObjectValue): Micros | undefined {
+  const ttl = fields.get('ttl');
+  if (!isKind(ttl, 'time')) return undefined;
+  const micros = Number((ttl.nanos + 999n) / 1000n);
+  return Math.min(Math.max(micros, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
+}
+
+export interface IndexedEntries {
+  readonly index: IndexDefinition;
+  readonly keys: readonly Key[];
+}
+
+/** Entries of a version in the indexes of its collection. */
+export const userEntries = (
+  context: EngineContext,
+  ref: Ref,
+  fields: ObjectValue,
+  { ts, ttl }: Pick<StoredVersion, 'ts' | 'ttl'>,
+): readonly IndexedEntries[] =>
+  context
+    .schema(ref.database)
+    .indexesOf(ref.collection)
+    .map((index) => ({ index, keys: indexEntries(context, index, ref, { ts, ttl, fields }) }));
+
+/** All entries of a version while it is the present one. */
+export const allEntries = (
+  ref: Ref,
+  fields: ObjectValue,
+  ttl: Micros | undefined,
+  indexed: readonly IndexedEntries[],
+): readonly Key[] => [...nativeEntries(ref, fields, ttl), ...indexed.flatMap(({ keys }) => keys)];
+
+export interface CurrentVersion {
+  readonly key: Key;
+  readonly entries: readonly Key[];
+  readonly version: StoredVersion;
+  readonly added: readonly Micros[] | undefined;
+}
+
+/** @throws Refusal `bad request` for a document that is too large */
+export function putCurrent(context: EngineContext, writer: Writer, current: CurrentVersion): void {
+  const { key, entries, version, added } = current;
+  const value = packVersion({ ...version, added });
+  requireDocumentSize(value);
+  writer.put('documents', { key, entries, value });
+  noteWritten(context, { key, entries, value });
+}
+
+export function noteWritten(context: EngineContext, { key, entries, value }: Row): void {
+  context.meters.noteWrite(
+    key,
+    entries.reduce((sum, entry) => sum + entry.length, value.length),
+  );
+}
+
+/** A code unit makes 3 bytes at most: short texts need no counting. */
+const BYTES_PER_UNIT_MAX = 3;
+
+export function requireDocumentSize(value: string): void {
+  if (value.length * BYTES_PER_UNIT_MAX <= LIMITS.documentBytes) return;
+  if (utf8Length(value) <= LIMITS.documentBytes) return;
+  throw new Refusal('bad request', `Document exceeds the limit of ${LIMITS.documentBytes} bytes.`);
+}

@@ -1,0 +1,151 @@
+/**
+ * Puts the versions a query makes. One query makes at most one version of a document, at its commit time, and what it replaces is
+ * what stood there before the query, however often the query writes it. Spec: sets 1.2, 6.
+ */
+import { historyKey, type Key } from '../../codec/key.ts';
+import { packVersion, unpackVersion, type StoredVersion } from '../../codec/row.ts';
+import type { Step } from '../../errors.ts';
+import type { Row } from '../../store/port.ts';
+import type { Writer } from '../../store/reader.ts';
+import type { Micros, ObjectValue, Ref } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import { isExpired, keyOf } from './documents.ts';
+import { endedBy, heldSince, type HeldEntries } from './entry-timeline.ts';
+import { rewriteHistory } from './history-rewrite.ts';
+import { SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
+import { bodyOf } from './stored-values.ts';
+import { requireUnique } from './unique.ts';
+import {
+  allEntries,
+  deleteMarker,
+  putCurrent,
+  ttlOf,
+  userEntries,
+  writerOf,
+  type IndexedEntries,
+} from './version-rows.ts';
+
+/**
+ * Makes `fields` the present version of a document.
+ * @param position where a clash with a unique index is reported
+ */
+export function writeVersion(
+  context: EngineContext,
+  ref: Ref,
+  fields: ObjectValue,
+  position: readonly Step[] = [],
+): StoredVersion {
+  const writer = writerOf(context);
+  const key = keyOf(ref);
+  const { before, version, indexed } = plannedVersion(context, writer, ref, fields, position);
+  if (context.rewritten.has(key)) rewriteHistory(context, ref, { ts: version.ts, fields });
+  else {
+    const entries = allEntries(ref, fields, version.ttl, indexed);
+    if (before) {
+      putSuperseded(context, writer, ref, before, entries);
+      writer.takeBack('history', markerKey(context, ref));
+    }
+    const added = addedTimes(before, entries, version.ts);
+    putCurrent(context, writer, { key, entries, version, added });
+  }
+  noteSchemaChange(context, ref);
+  return version;
+}
+
+interface PlannedVersion {
+  /** What stood there before this query. */
+  readonly before: Row | undefined;
+  readonly version: StoredVersion;
+  readonly indexed: readonly IndexedEntries[];
+}
+
+function plannedVersion(
+  context: EngineContext,
+  writer: Writer,
+  ref: Ref,
+  fields: ObjectValue,
+  position: readonly Step[],
+): PlannedVersion {
+  // What is changed has been read; what is created is hardly ever there.
+  const address = { space: 'documents', key: keyOf(ref) } as const;
+  const present = context.reader.unlikelyRow(address);
+  const before = writer.base.unlikelyRow(address);
+  const version = versionOf(context, ref, fields, before);
+  const indexed = userEntries(context, ref, fields, version);
+  requireUnique(context, ref, indexed, present?.entries ?? [], position);
+  return { before, version, indexed };
+}
+
+/** Ends a document that is there. */
+export function endDocument(context: EngineContext, ref: Ref): void {
+  const writer = writerOf(context);
+  const key = keyOf(ref);
+  if (context.rewritten.has(key)) {
+    rewriteHistory(context, ref, { ts: context.commitTs, fields: undefined });
+  } else {
+    const before = writer.base.row({ space: 'documents', key });
+    writer.delete('documents', key);
+    // What this query made, and nobody saw before, leaves no trace.
+    if (before) {
+      putSuperseded(context, writer, ref, before, []);
+      const value = packVersion(deleteMarker(context.commitTs));
+      writer.put('history', { key: markerKey(context, ref), entries: [], value });
+    }
+    context.meters.noteWrite(key, key.length);
+  }
+  noteSchemaChange(context, ref);
+}
+
+/** Schema objects are looked up through what was parsed of them. */
+export function noteSchemaChange(context: EngineContext, ref: Ref): void {
+  if (SCHEMA_COLLECTIONS.has(ref.collection)) context.schema(ref.database).forget();
+}
+
+const markerKey = ({ commitTs }: EngineContext, ref: Ref): Key =>
+  historyKey(ref.database, ref.collection, ref.id, commitTs);
+
+function versionOf(
+  context: EngineContext,
+  ref: Ref,
+  fields: ObjectValue,
+  before: Row | undefined,
+): StoredVersion {
+  const isThere = before && !isExpired(unpackVersion(String(before.value)), context.snapshot);
+  return {
+    ts: context.commitTs,
+    action: isThere ? 'update' : 'create',
+    ttl: ttlOf(fields),
+    added: undefined,
+    ...bodyOf(fields, ref.database),
+  };
+}
+
+/** An entry that the version before had too is as old as it was there. */
+function addedTimes(
+  before: Row | undefined,
+  entries: readonly Key[],
+  ts: Micros,
+): readonly Micros[] | undefined {
+  return before && [...heldSince({ ts, entries }, heldBy(before)).values()];
+}
+
+function heldBy(row: Row): HeldEntries {
+  const { ts, added } = unpackVersion(String(row.value));
+  return new Map(row.entries.map((entry, i) => [entry, added?.[i] ?? ts]));
+}
+
+/** The version before goes to `history`, with the entries that end now. */
+function putSuperseded(
+  context: EngineContext,
+  writer: Writer,
+  ref: Ref,
+  before: Row,
+  entries: readonly Key[],
+): void {
+  const version = unpackVersion(String(before.value));
+  writer.put('history', {
+    key: historyKey(ref.database, ref.collection, ref.id, version.ts),
+    entries: endedBy({ ts: context.commitTs, entries }, heldBy(before)),
+    value: packVersion({ ...version, added: undefined }),
+  });
+}

@@ -1,0 +1,71 @@
+/** Background builds of indexes: step by step, each a commit of its own, resumable by anybody from the start. */
+import type { Key } from '../../codec/key.ts';
+import type { EngineOptions } from '../context/host.ts';
+import { databasesBelow, ROOT_DATABASE } from '../catalog/databases.ts';
+import type { IndexDefinition } from '../catalog/definitions.ts';
+import { buildStep } from '../documents/index-build.ts';
+import { systemContext } from '../session/system-context.ts';
+import type { Transactor } from '../transactions/transactor.ts';
+
+export interface BuildProgress {
+  /** Name of the index. */
+  readonly index: string;
+  /** Documents looked at so far. */
+  readonly done: number;
+  readonly isComplete: boolean;
+}
+
+type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;
+
+/** Resolves when no index waits to be built. */
+export async function buildIndexes(
+  transactor: Transactor,
+  host: Host,
+  onProgress: (progress: BuildProgress) => void = () => undefined,
+): Promise<void> {
+  for (;;) {
+    const [next] = await waitingIndexes(transactor, host);
+    if (!next) return;
+    await buildIndex(transactor, host, next, onProgress);
+  }
+}
+
+async function buildIndex(
+  transactor: Transactor,
+  host: Host,
+  { ref, name }: IndexDefinition,
+  onProgress: (progress: BuildProgress) => void,
+): Promise<void> {
+  let from: Key | undefined;
+  let done = 0;
+  do {
+    const start = from;
+    const { value: step } = await transactor.write((input) => {
+      const context = systemContext(input, ref.database, host);
+      return { value: buildStep(context, ref, start), ts: context.commitTs, keep: true };
+    });
+    from = step.next;
+    done += step.documents;
+    onProgress({ index: name, done, isComplete: from === undefined });
+    await host.pause();
+  } while (from !== undefined);
+}
+
+async function waitingIndexes(
+  transactor: Transactor,
+  host: Host,
+): Promise<readonly IndexDefinition[]> {
+  const { value } = await transactor.read((input) => {
+    const waiting: IndexDefinition[] = [];
+    for (const database of databasesBelow(input.writer, ROOT_DATABASE)) {
+      const { schema } = systemContext(input, database, host);
+      waiting.push(
+        ...schema(database)
+          .all('indexes')
+          .filter((index) => index.isBuilding),
+      );
+    }
+    return { value: waiting, ts: 0, keep: false };
+  });
+  return value;
+}

@@ -1,0 +1,90 @@
+/** Removes garbage in the background: many small commits, each whole in itself, so that it may end anywhere and be begun anew. */
+import type { Key } from '../../codec/key.ts';
+import { Refusal } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Micros } from '../../values/value.ts';
+import type { EngineOptions } from '../context/host.ts';
+import type { Attempt, AttemptInput } from '../transactions/execution.ts';
+import { NOTHING, SWEEPS, type Sweep, type SweepStep } from './expired-data.ts';
+import { schemasOf } from '../session/stored-lambdas.ts';
+import type { Transactor } from '../transactions/transactor.ts';
+
+export interface GarbageProgress {
+  /** Rows removed or rewritten so far. */
+  readonly removed: number;
+  readonly isComplete: boolean;
+}
+
+const FIRST_ROWS = 32;
+const LEAST_ROWS = 4;
+
+export class GarbageCollector {
+  private readonly transactor: Transactor;
+  private readonly host: Pick<EngineOptions, 'pause' | 'view'>;
+  /** The last commit when nothing was left: nothing can have lapsed without another. */
+  private cleanAt: Micros | undefined = undefined;
+
+  constructor(transactor: Transactor, host: Pick<EngineOptions, 'pause' | 'view'>) {
+    this.transactor = transactor;
+    this.host = host;
+  }
+
+  /** Resolves when nothing is left that had lapsed at the last commit. */
+  async collect(onProgress: (progress: GarbageProgress) => void = () => undefined): Promise<void> {
+    const start = await this.head();
+    if (start === this.cleanAt) return;
+    let removed = 0;
+    for (const sweep of SWEEPS) {
+      let from: Key | undefined = '' as Key;
+      for (let size = FIRST_ROWS; from !== undefined;) {
+        const step: SweepStep = await this.step(sweep, from, size);
+        from = step.next;
+        size = sizeAfter(step, size);
+        removed += step.removed;
+        if (step.removed > 0) onProgress({ removed, isComplete: false });
+        await this.host.pause();
+      }
+    }
+    this.cleanAt = removed === 0 ? start : undefined;
+    onProgress({ removed, isComplete: true });
+  }
+
+  /** Looks before it writes: a step that finds nothing holds up no writer. */
+  private async step(sweep: Sweep, from: Key, size: number): Promise<SweepStep> {
+    const attempt: Attempt<SweepStep> = ({ writer, head }) => {
+      // What stands in a copy is the hub's to remove: it may hold less of the schema than of what that describes.
+      const step = this.isCopy(writer)
+        ? NOTHING
+        : sweep({ writer, schema: schemasOf(writer), now: head }, from, size);
+      return { value: step, ts: head + 1, keep: true };
+    };
+    const { value: found } = await this.transactor.read(attempt);
+    return found.removed === 0 ? found : (await this.transactor.write(attempt)).value;
+  }
+
+  private isCopy(writer: AttemptInput['writer']): boolean {
+    const { view } = this.host;
+    try {
+      return view !== undefined && view.over(writer, []) !== writer;
+    } catch (reason) {
+      if (reason instanceof Refusal && reason.code === 'locked') return true;
+      throw reason;
+    }
+  }
+
+  private async head(): Promise<Micros> {
+    const { value } = await this.transactor.read(({ head }) => ({
+      value: head,
+      ts: 0,
+      keep: false,
+    }));
+    return value;
+  }
+}
+
+/** Rows may be large. */
+function sizeAfter({ bytes }: SweepStep, size: number): number {
+  if (bytes > LIMITS.garbageStepBytes) return Math.max(LEAST_ROWS, size >> 2);
+  if (bytes > LIMITS.garbageStepBytes / 4) return size;
+  return Math.min(LIMITS.garbageStepRows, size * 2);
+}

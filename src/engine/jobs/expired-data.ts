@@ -1,0 +1,300 @@
+/**
+ * What nobody can see any more, and how it is removed: rows and entries of collections, indexes and databases that are gone, documents
+ * whose `ttl` has passed, versions before the retained time. One step is bounded work, may be done again by anybody, and leaves every
+ * answer as it was. Spec: sets 1.2, 1.3, 2.5.
+ */
+import {
+  after,
+  collectionPrefix,
+  databasePrefix,
+  decodeDocumentKey,
+  documentKeyOf,
+  indexPrefix,
+  termsPrefix,
+  valuesPrefix,
+  type Key,
+} from '../../codec/key.ts';
+import { packVersion, unpackVersion } from '../../codec/row.ts';
+import { LIMITS } from '../../limits.ts';
+import { eachElement } from '../../query/gather.ts';
+import type { Entry, EntrySpace, Range, Row } from '../../store/port.ts';
+import type { Writer } from '../../store/reader.ts';
+import type { CollectionId, DatabaseId, Micros } from '../../values/value.ts';
+import { databasesBelow, ROOT_DATABASE } from '../catalog/databases.ts';
+import { FIRST_USER_COLLECTION, FIRST_USER_INDEX } from '../catalog/definitions.ts';
+import { minimumValidTime } from '../documents/documents.ts';
+import { NATIVE_INDEX } from '../catalog/native-indexes.ts';
+import { isGoneBefore } from '../documents/retained.ts';
+import type { Schema } from '../catalog/schema.ts';
+
+export interface Ground {
+  readonly writer: Writer;
+  readonly schema: (database: DatabaseId) => Schema;
+  /** Time of the last commit. Not the clock: one that is wrong for an hour must not cost anybody their history. */
+  readonly now: Micros;
+}
+
+export interface SweepStep {
+  /** Where the next step goes on; undefined: the end is reached. */
+  readonly next: Key | undefined;
+  /** Rows removed or rewritten. */
+  readonly removed: number;
+  /** Size of the rows looked at. */
+  readonly bytes: number;
+}
+
+/** @param from where to begin; `''`: at the start @param size rows to look at, two at least */
+export type Sweep = (ground: Ground, from: Key, size: number) => SweepStep;
+
+export const NOTHING: SweepStep = { next: undefined, removed: 0, bytes: 0 };
+
+/** Above every key: keys begin with the number of a database, whose first byte is small. */
+const END = '\u00ff' as Key;
+
+type Bounds = Pick<Range, 'lower' | 'upper'>;
+
+// --- collections, indexes, databases that are gone ----------------------------------------------
+
+const goneRows =
+  (space: EntrySpace): Sweep =>
+  (ground, from, size) => {
+    const { writer } = ground;
+    const stretch = { space, by: 'key', rows: true } as const;
+    const gap = firstFilled(ground, stretch, rowGaps(ground), from);
+    if (!gap) return NOTHING;
+    const found = writer.range({ ...stretch, ...gap, reverse: false, limit: size });
+    for (const { key } of found) writer.delete(space, key);
+    return { next: nextOf(found, size, gap), removed: found.length, bytes: bytesOf(found) };
+  };
+
+const goneEntries =
+  (space: EntrySpace): Sweep =>
+  (ground, from, size) => {
+    const { writer } = ground;
+    const stretch = { space, by: 'entry', rows: true } as const;
+    const gaps = entryGaps(ground);
+    const gap = firstFilled(ground, stretch, gaps, from);
+    if (!gap) return NOTHING;
+    const found = writer.range({ ...stretch, ...gap, reverse: false, limit: size });
+    const rows = new Map(found.flatMap(({ row }) => (row ? [[row.key, row]] : [])));
+    const isGone = (entry: Key) => gaps.some(({ lower, upper }) => entry >= lower && entry < upper);
+    for (const row of rows.values()) writer.put(space, rowWithout(row, isGone));
+    return { next: nextOf(found, size, gap), removed: rows.size, bytes: bytesOf(found) };
+  };
+
+function rowWithout(row: Row, isGone: (entry: Key) => boolean): Row {
+  const entries = row.entries.filter((entry) => !isGone(entry));
+  const version = unpackVersion(String(row.value));
+  if (!version.added) return { ...row, entries };
+  const added = version.added.filter((_, i) => !isGone(row.entries[i] ?? END));
+  return { ...row, entries, value: packVersion({ ...version, added }) };
+}
+
+const nextOf = (found: readonly Entry[], size: number, gap: Bounds): Key => {
+  const last = found.at(-1);
+  return last && found.length === size ? ((last.entry + '\0') as Key) : gap.upper;
+};
+
+/** What is left, from `from` on, of the first gap that holds anything. */
+function firstFilled(
+  { writer }: Ground,
+  stretch: Pick<Range, 'space' | 'by'>,
+  gaps: readonly Bounds[],
+  from: Key,
+): Bounds | undefined {
+  const left = gaps
+    .filter(({ lower, upper }) => lower < upper && from < upper)
+    .map(({ lower, upper }) => ({ lower: from > lower ? from : lower, upper }));
+  const look = { ...stretch, reverse: false, limit: 1, rows: false } as const;
+  const filled = eachElement(left, (gap) => writer.range({ ...look, ...gap }).length > 0);
+  return left[filled.indexOf(true)];
+}
+
+/** Between what stands under living databases and collections. */
+function rowGaps(ground: Ground): readonly Bounds[] {
+  const living = livingDatabases(ground, (schema) => schema.all('collections'));
+  const gaps: Bounds[] = [];
+  let lower = databasePrefix(ROOT_DATABASE);
+  for (const { database, objects } of living) {
+    gaps.push({ lower, upper: databasePrefix(database) });
+    gaps.push(...gapsIn(database, FIRST_USER_COLLECTION, objects, collectionPrefix));
+    lower = after(databasePrefix(database));
+  }
+  return [...gaps, { lower, upper: END }];
+}
+
+/** Between the entries of living indexes. Those of databases that are gone go with their rows. */
+const entryGaps = (ground: Ground): readonly Bounds[] =>
+  livingDatabases(ground, (schema) => schema.all('indexes')).flatMap(({ database, objects }) =>
+    gapsIn(database, FIRST_USER_INDEX, objects, indexPrefix),
+  );
+
+/** @param objects in the order of their numbers */
+function gapsIn(
+  database: DatabaseId,
+  first: number,
+  objects: readonly { readonly id: number }[],
+  prefixOf: (database: DatabaseId, id: number) => Key,
+): readonly Bounds[] {
+  const gaps: Bounds[] = [];
+  let lower = prefixOf(database, first);
+  for (const { id } of objects) {
+    gaps.push({ lower, upper: prefixOf(database, id) });
+    lower = after(prefixOf(database, id));
+  }
+  return [...gaps, { lower, upper: after(databasePrefix(database)) }];
+}
+
+function livingDatabases<T>(
+  { writer, schema }: Ground,
+  objectsOf: (schema: Schema) => T,
+): readonly { readonly database: DatabaseId; readonly objects: T }[] {
+  const living = eachElement(databasesBelow(writer, ROOT_DATABASE), (database) => ({
+    database,
+    objects: objectsOf(schema(database)),
+  }));
+  return living.sort((a, b) => a.database - b.database);
+}
+
+// --- documents whose ttl has passed -------------------------------------------------------------
+
+const expired: Sweep = (ground, from, size) => {
+  const { writer, now } = ground;
+  const prefix = termsPrefix(ROOT_DATABASE, NATIVE_INDEX.expiring, []);
+  const end = valuesPrefix(prefix, [now - LIMITS.historyGraceMicros + 1], [false]);
+  const lower = from > prefix ? from : prefix;
+  if (lower >= end) return NOTHING;
+  const stretch = { space: 'documents', by: 'entry', rows: true, reverse: false } as const;
+  const found = writer.range({ ...stretch, lower, upper: end, limit: size });
+  const pasts = eachElement(found, ({ row }) =>
+    row && isLapsedDocument(ground, row) ? pastOf(writer, row.key, size) : undefined,
+  );
+  let removed = 0;
+  for (const [i, { entry, key }] of found.entries()) {
+    const past = pasts[i];
+    if (!past) continue;
+    if (removed >= size) return { next: entry, removed, bytes: bytesOf(found) };
+    for (const each of past) writer.delete('history', each.key);
+    removed += past.length;
+    // Without it, what stood before it would be seen again: it goes last.
+    if (past.length === size) return { next: entry, removed, bytes: bytesOf(found) };
+    writer.delete('documents', key);
+    removed += 1;
+  }
+  const next = nextOf(found, size, { lower, upper: end });
+  return { next: next < end ? next : undefined, removed, bytes: bytesOf(found) };
+};
+
+function isLapsedDocument(ground: Ground, { key, value }: Row): boolean {
+  return isGoneBefore(unpackVersion(String(value)), minimumAt(ground, key));
+}
+
+const pastOf = (writer: Writer, key: Key, limit: number): readonly Entry[] =>
+  writer.range({
+    space: 'history',
+    by: 'key',
+    lower: key,
+    upper: after(key),
+    reverse: false,
+    limit,
+    rows: true,
+  });
+
+/** Minimum valid time of the collection that a key is of; 0 when it is gone. */
+function minimumAt({ schema, now }: Ground, key: Key): Micros {
+  const { database, collection } = decodeDocumentKey(documentKeyOf(key));
+  return minimumIn({ schema, now }, database, collection);
+}
+
+function minimumIn(
+  { schema, now }: Pick<Ground, 'schema' | 'now'>,
+  database: DatabaseId,
+  id: CollectionId,
+): Micros {
+  const collection = schema(database).collection(id);
+  return collection ? minimumValidTime(collection, now) : 0;
+}
+
+// --- versions before the retained time ----------------------------------------------------------
+
+const superseded: Sweep = (ground, from, size) => {
+  const { writer } = ground;
+  const stretch = { space: 'history', by: 'key', rows: true, reverse: false } as const;
+  const found = writer.range({ ...stretch, lower: from, upper: END, limit: size });
+  const [first] = found;
+  if (!first) return NOTHING;
+  const bytes = bytesOf(found);
+  if (minimumAt(ground, first.key) === 0)
+    return { next: collectionEnd(first.key), removed: 0, bytes };
+  const pasts = byDocument(found);
+  const next = found.length === size ? cutOff(ground, pasts) : undefined;
+  const lapsed = eachElement(pasts, ([key, past]) => lapsedOf(ground, key, past, next)).flat();
+  for (const key of lapsed) writer.delete('history', key);
+  return { next, removed: lapsed.length, bytes };
+};
+
+function byDocument(found: readonly Entry[]): Map<Key, Entry[]> {
+  const pasts = new Map<Key, Entry[]>();
+  for (const entry of found) {
+    const key = documentKeyOf(entry.key);
+    const past = pasts.get(key);
+    if (past) past.push(entry);
+    else pasts.set(key, [entry]);
+  }
+  return pasts;
+}
+
+const collectionEnd = (key: Key): Key => {
+  const { database, collection } = decodeDocumentKey(documentKeyOf(key));
+  return after(collectionPrefix(database, collection));
+};
+
+/** A document whose past was cut off is left to the next step; if it stands alone, what follows its last row is. */
+function cutOff(ground: Ground, pasts: Map<Key, readonly Entry[]>): Key {
+  const [key, past] = [...pasts].at(-1) ?? [END, []];
+  if (pasts.size > 1) {
+    pasts.delete(key);
+    return key;
+  }
+  const last = past.at(-1)?.key ?? key;
+  const { ts } = versionOf(past.at(-1));
+  return ts < minimumAt(ground, key) ? last : after(key);
+}
+
+/** Keys of versions that another one has followed before the retained time, and of ends before it. */
+function lapsedOf(
+  ground: Ground,
+  key: Key,
+  past: readonly Entry[],
+  next: Key | undefined,
+): readonly Key[] {
+  const minimum = minimumAt(ground, key);
+  const isWhole = next === undefined || next >= after(key);
+  return past.flatMap((entry, i) => {
+    const { ts, action } = versionOf(entry);
+    if (ts >= minimum) return [];
+    const isLapsed = action === 'delete' || followedAt(past[i + 1]) < minimum;
+    return isLapsed ? [entry.key] : [];
+  });
+
+  function followedAt(follower: Entry | undefined): Micros {
+    if (follower) return versionOf(follower).ts;
+    const row = isWhole ? ground.writer.row({ space: 'documents', key }) : undefined;
+    return row ? unpackVersion(String(row.value)).ts : Infinity;
+  }
+}
+
+const versionOf = (entry: Entry | undefined) => unpackVersion(String(entry?.row?.value));
+
+const bytesOf = (found: readonly Entry[]): number =>
+  found.reduce((sum, { row }) => sum + (row?.value.length ?? 0), 0);
+
+/** In this order: what is gone as a whole is not looked at piece by piece. */
+export const SWEEPS: readonly Sweep[] = [
+  goneRows('documents'),
+  goneRows('history'),
+  goneEntries('documents'),
+  goneEntries('history'),
+  expired,
+  superseded,
+];

@@ -1,0 +1,40 @@
+/** Which index entries a stored version should have, as far as that can be said. */
+import { indexPrefix, indexPrefixOf, type Key } from '../../codec/key.ts';
+import type { StoredVersion } from '../../codec/row.ts';
+import type { Ref } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import { ROOT_DATABASE } from '../catalog/databases.ts';
+import { fieldsOf } from '../documents/documents.ts';
+import { NATIVE_INDEX } from '../catalog/native-indexes.ts';
+import { allEntries, userEntries } from '../documents/version-rows.ts';
+
+/** All entries of a version while it is the present one. */
+export function expectedEntries(
+  context: EngineContext,
+  ref: Ref,
+  version: StoredVersion,
+): readonly Key[] {
+  if (version.action === 'delete') return [];
+  const fields = fieldsOf(context, ref, version);
+  return allEntries(ref, fields, version.ttl, userEntries(context, ref, fields, version));
+}
+
+/**
+ * Whether an entry is of an index that is there and complete. One that is being built gets its entries, and their times, document by
+ * document; one that was deleted leaves its entries on rows until they are collected, where nobody can reach them.
+ */
+export function isOfBuiltIndex({
+  schema,
+  database,
+}: Pick<EngineContext, 'schema' | 'database'>): (entry: Key) => boolean {
+  const native = Object.values(NATIVE_INDEX).flatMap((index) => [
+    indexPrefix(ROOT_DATABASE, index),
+    indexPrefix(database, index),
+  ]);
+  const built = schema(database)
+    .all('indexes')
+    .filter(({ isBuilding }) => !isBuilding)
+    .map(({ id }) => indexPrefix(database, id));
+  const prefixes = new Set([...native, ...built]);
+  return (entry) => prefixes.has(indexPrefixOf(entry));
+}

@@ -1,0 +1,212 @@
+import { expect, test } from 'vitest';
+import {
+  after,
+  collectionPrefix,
+  decodeHistoryEntry,
+  historyEntryKey,
+  type Key,
+} from '../../codec/key.ts';
+import { packVersion, unpackVersion } from '../../codec/row.ts';
+import type { EntrySpace, Row, Store } from '../../store/port.ts';
+import { FIRST_USER_COLLECTION } from '../catalog/definitions.ts';
+import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
+
+const ref = doc('dial', 1);
+const change = (fields: Record<string, unknown>) => ({
+  update: ref,
+  params: obj({ data: obj(fields) }),
+});
+
+/** One document that has two ended entries and one that goes on. */
+async function world(): Promise<EngineWorld> {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'dial', history_days: 10_000 }) });
+  for (const name of ['s', 'n']) {
+    const terms = obj({ field: ['data', name] });
+    await w.ask({ create_index: obj({ name: `by_${name}`, source: coll('dial'), terms }) });
+  }
+  await w.ask(create(ref, { s: 'on', n: 1 }));
+  await w.ask(change({ n: 2 }));
+  await w.ask(change({ n: 3 }));
+  return w;
+}
+
+/** Rows of `dial`, in the order of their keys. */
+async function rowsOf(store: Store, space: EntrySpace): Promise<readonly Row[]> {
+  const all = { space, by: 'key', reverse: false, limit: 10_000, rows: true } as const;
+  const lower = collectionPrefix(0, FIRST_USER_COLLECTION);
+  const range = { ...all, lower, upper: after(lower) };
+  const { ranges } = await store.read((tx) => tx.fetch([], [range]));
+  const isOfDial = ({ value }: Row) =>
+    String(value).includes('"n"') || String(value).startsWith('d');
+  return (ranges[0] ?? []).flatMap(({ row }) => row ?? []).filter(isOfDial);
+}
+
+/** What an engine that knows nothing yet says of the store, once `damage` was done to one of its rows. */
+async function problemsAfter(
+  w: EngineWorld,
+  space: EntrySpace,
+  at: number,
+  damage: (row: Row) => Row | undefined,
+): Promise<readonly string[]> {
+  const row = (await rowsOf(w.store, space)).at(at);
+  if (!row) throw new Error(`no row ${at} in ${space}`);
+  const damaged = damage(row);
+  await w.store.write(
+    (tx) => {
+      tx.apply(
+        damaged
+          ? { puts: [{ space, row: damaged }], deletes: [] }
+          : { puts: [], deletes: [{ space, key: row.key }] },
+      );
+      return Promise.resolve();
+    },
+    { durability: 'relaxed' },
+  );
+  return new EngineWorld(w.store).engine.verify();
+}
+
+/** The row with its one ended entry held at other times. */
+const heldAt =
+  (times: (held: { added: number; removed: number }) => { added: number; removed: number }) =>
+  (row: Row): Row => ({
+    ...row,
+    entries: row.entries.map((key) => {
+      const { entry, ...held } = decodeHistoryEntry(key);
+      const { added, removed } = times(held);
+      return historyEntryKey(entry, added, removed);
+    }),
+  });
+
+test.each<readonly [string, EntrySpace, number, (row: Row) => Row | undefined, RegExp]>([
+  [
+    'lacks an entry that ended with it',
+    'history',
+    0,
+    (row) => ({ ...row, entries: [] }),
+    /lacks its ended index entry/,
+  ],
+  [
+    'has an entry that nothing in it makes',
+    'history',
+    1,
+    (row) => ({
+      ...row,
+      entries: [...row.entries, historyEntryKey(`${row.entries[0]}` as Key, 1, 2)],
+    }),
+    /has the ended index entry .*, which nothing in it makes/,
+  ],
+  [
+    'has an entry that ended at another time than the version',
+    'history',
+    0,
+    heldAt(({ added, removed }) => ({ added, removed: removed + 1 })),
+    /lacks its ended index entry/,
+  ],
+  [
+    'has an entry that began before the version that made it',
+    'history',
+    1,
+    heldAt(({ added, removed }) => ({ added: added - 1, removed })),
+    /lacks its ended index entry/,
+  ],
+  [
+    'has an entry that is no key',
+    'history',
+    1,
+    (row) => ({ ...row, entries: ['x' as Key] }),
+    /cannot be read/,
+  ],
+  ['is followed by nothing', 'documents', -1, () => undefined, /was superseded by nothing/],
+  [
+    'is present, and dates an entry wrongly',
+    'documents',
+    -1,
+    (row) => {
+      const version = unpackVersion(String(row.value));
+      const added = row.entries.map(() => version.ts);
+      return { ...row, value: packVersion({ ...version, added }) };
+    },
+    /dates its index entry \w+ \d+, not \d+/,
+  ],
+])('verify() finds a version that %s', async (_, space, at, damage, problem) => {
+  const w = await world();
+  expect(await w.engine.verify()).toEqual([]);
+  const problems = await problemsAfter(w, space, at, damage);
+  expect(problems).not.toEqual([]);
+  expect(problems.join('\n')).toMatch(problem);
+});
+
+test('verify() finds an end that has entries', async () => {
+  const w = await world();
+  await w.ask({ delete: ref });
+  const [first] = await rowsOf(w.store, 'history');
+  const problems = await problemsAfter(w, 'history', -1, (row) => ({
+    ...row,
+    entries: first?.entries ?? [],
+  }));
+  expect(problems.join('\n')).toMatch(/which nothing in it makes/);
+});
+
+test('verify() reads histories that are longer than what it reads at once', async () => {
+  const w = await world();
+  const changes = (from: number) =>
+    Array.from({ length: 40 }, (_, i) => ({ n: from + i, s: `${i}` }));
+  for (let n = 10; n < 1_300; n += 40)
+    for (const each of changes(n)) await w.ask(change({ ...each, s: 'on' }));
+  for (let id = 2; id < 300; id += 1) {
+    await w.ask(create(doc('dial', id), { n: id, s: 'on' }));
+    await w.ask({ delete: doc('dial', id) });
+  }
+  expect(await w.engine.verify()).toEqual([]);
+  for (const at of [0, 499, 500, 998, 1_100]) {
+    const problems = await problemsAfter(w, 'history', at, (row) => ({ ...row, entries: [] }));
+    expect(problems.join('\n')).toMatch(/lacks its ended index entry/);
+  }
+});
+
+test('verify() does not ask for entries of an index that is being built, though it was made active by hand', async () => {
+  const w = await world();
+  for (let id = 2; id < 200; id += 1) await w.ask(create(doc('dial', id), { n: id }));
+  await w.ask(change({ n: 4 }));
+  const terms = obj({ field: ['data', 'n'] });
+  const index = obj({ name: 'late', source: coll('dial'), terms, active: true });
+  await w.ask({ create_index: index });
+  expect(await w.engine.verify()).toEqual([]);
+  await w.engine.buildIndexes();
+  expect(await w.engine.verify()).toEqual([]);
+});
+
+/** The commits of `work` lose each document row that they put, as Firefox lost rows after an explicit commit. */
+async function losingDocuments(w: EngineWorld, work: () => Promise<unknown>): Promise<void> {
+  const write = w.store.write.bind(w.store);
+  w.store.write = (body, options) =>
+    write(
+      (tx) =>
+        body({
+          fetch: (...asked) => tx.fetch(...asked),
+          apply: ({ puts, deletes }) =>
+            tx.apply({ puts: puts.filter(({ space }) => space !== 'documents'), deletes }),
+        }),
+      options,
+    );
+  await work();
+  w.store.write = write;
+}
+
+test('verify() finds that the last commit stored fewer versions than it made, in the engine that made it', async () => {
+  const w = await world();
+  await losingDocuments(w, () => w.ask(create(doc('dial', 2), { n: 1 })));
+  expect((await w.engine.verify()).join('\n')).toMatch(
+    /last commit, of \d+, stored 1 versions of documents, and 0 of them are there/,
+  );
+});
+
+test('verify() finds an update that was lost, also after later commits', async () => {
+  const w = await world();
+  await losingDocuments(w, () => w.ask(change({ n: 4 })));
+  await w.ask(create(doc('dial', 2), { n: 1 }));
+  expect((await w.engine.verify()).join('\n')).toMatch(
+    /is of \d+, not later than its superseded version/,
+  );
+});

@@ -1,0 +1,225 @@
+/** Walks everything that is stored and says what is wrong with it: rows that do not read, entries that are missing or too many. */
+import {
+  decodeDocumentKey,
+  decodeHistoryEntry,
+  decodeHistoryKey,
+  documentKeyOf,
+  hexOfKey,
+  keyAfter,
+  type Key,
+} from '../../codec/key.ts';
+import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
+import { eachElement } from '../../query/gather.ts';
+import type { EntrySpace, Row, Store } from '../../store/port.ts';
+import { Suspended } from '../../store/reader.ts';
+import { Ref } from '../../values/value.ts';
+import type { CollectionId, Micros } from '../../values/value.ts';
+import type { EngineOptions } from '../context/host.ts';
+import type { AttemptInput } from '../transactions/execution.ts';
+import type { EngineContext } from '../context/context.ts';
+import { isNative } from '../catalog/definitions.ts';
+import { systemContext } from '../session/system-context.ts';
+import { HEAD, isOfCommit, readHead, type Head } from '../transactions/head.ts';
+import { Transactor } from '../transactions/transactor.ts';
+import { expectedEntries, isOfBuiltIndex } from './verify-entries.ts';
+import { historyProblems } from './verify-history.ts';
+
+type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;
+
+type VerifyOptions = Host & ConstructorParameters<typeof Transactor>[0];
+
+const CHUNK_ROWS = 500;
+/** Beyond every key: keys begin with the number of a database, whose first byte is small. */
+const END = '\u00ff' as Key;
+
+interface Checked {
+  readonly problems: readonly string[];
+  readonly rows: number;
+  readonly ofLastCommit: number;
+  readonly next: Key | undefined;
+}
+
+/**
+ * Reads what is stored, past every cache: a write that this engine believes in and the store does not hold is found.
+ * @returns one sentence a problem; none when all is well
+ */
+export async function verifyStore(
+  options: VerifyOptions,
+  onProgress: (checked: number) => void = () => undefined,
+): Promise<readonly string[]> {
+  const { store } = options;
+  const { lease: _, ...withoutLease } = options;
+  const transactor = new Transactor(withoutLease);
+  const before = await readStoredHead(store);
+  const problems: string[] = [];
+  let checked = 0;
+  let ofLastCommit = 0;
+  for (const space of ['documents', 'history'] as const) {
+    let from: Key | undefined = '' as Key;
+    while (from !== undefined) {
+      const lower: Key = from;
+      const { value: chunk } = await transactor.read((input) => ({
+        value: checkChunk(input, { host: options, last: before }, space, lower),
+        ts: 0,
+        keep: false,
+      }));
+      problems.push(...chunk.problems);
+      checked += chunk.rows;
+      ofLastCommit += chunk.ofLastCommit;
+      onProgress(checked);
+      from = chunk.next;
+      await options.pause();
+    }
+  }
+  const { ts, last } = await readStoredHead(store);
+  if (ts === before.ts && last && ofLastCommit < last.versions)
+    problems.push(
+      `The last commit, of ${ts}, stored ${last.versions} versions of documents, and ${ofLastCommit} of them are there.`,
+    );
+  return problems;
+}
+
+async function readStoredHead(store: Store): Promise<Head> {
+  const { rows } = await store.read((tx) => tx.fetch([HEAD], []), { spaces: [HEAD.space] });
+  return readHead(rows[0]);
+}
+
+interface ChunkOptions {
+  readonly host: Host;
+  readonly last: Head;
+}
+
+function checkChunk(
+  input: AttemptInput,
+  { host, last: head }: ChunkOptions,
+  space: EntrySpace,
+  lower: Key,
+): Checked {
+  const all = { space, by: 'key', upper: END, reverse: false, rows: true } as const;
+  const rows = input.writer
+    .range({ ...all, lower, limit: CHUNK_ROWS })
+    .flatMap(({ row }) => row ?? []);
+  const contexts = new Map<number, EngineContext>();
+  const contextOf = (database: number): EngineContext => {
+    const context = contexts.get(database) ?? systemContext(input, database, host);
+    contexts.set(database, context);
+    return context;
+  };
+  const last = rows.length === CHUNK_ROWS ? rows.at(-1) : undefined;
+  const next = last && (space === 'documents' ? keyAfter(last.key) : last.key);
+  // In `history` the next chunk begins with the last version again: only there is what follows it.
+  const counted = last && space === 'history' ? rows.slice(0, -1) : rows;
+  const { ts, last: { previous } = { previous: ts } } = head;
+  const ofLastCommit = counted.filter((row) => isOfCommit(row, previous, ts)).length;
+  if (space === 'documents') {
+    const problems = rows.flatMap((row) => problemsOf(row, input, contextOf));
+    return { problems, rows: counted.length, ofLastCommit, next };
+  }
+  const problems = eachElement(byDocument(rows), ([key, past]) => {
+    const isCut = past.at(-1) === last;
+    return pastProblemsOf({ key, past, isCut }, input, contextOf);
+  });
+  return { problems: problems.flat(), rows: counted.length, ofLastCommit, next };
+}
+
+function byDocument(rows: readonly Row[]): ReadonlyMap<Key, readonly Row[]> {
+  const pasts = new Map<Key, Row[]>();
+  for (const row of rows) {
+    const key = documentKeyOf(row.key);
+    const past = pasts.get(key);
+    if (past) past.push(row);
+    else pasts.set(key, [row]);
+  }
+  return pasts;
+}
+
+type ContextOf = (database: number) => EngineContext;
+
+function problemsOf(row: Row, { head }: AttemptInput, contextOf: ContextOf): readonly string[] {
+  const name = `documents row ${hexOfKey(row.key)}`;
+  return unlessUnreadable(name, () => {
+    const { database, collection, id } = decodeDocumentKey(row.key);
+    const version = unpackVersion(String(row.value));
+    if (version.ts > head) return [laterThanHead(name, version.ts, head)];
+    const context = contextOf(database);
+    // What stood in a collection that is gone waits to be collected: indexes made since know nothing of it.
+    if (isOfGoneCollection(context, collection)) return [];
+    return entryProblems(name, context, new Ref(database, collection, id), row, version);
+  });
+}
+
+interface DocumentPast {
+  readonly key: Key;
+  /** Oldest first. */
+  readonly past: readonly Row[];
+  /** More of it may be in the next chunk. */
+  readonly isCut: boolean;
+}
+
+function pastProblemsOf(
+  { key, past, isCut }: DocumentPast,
+  { writer, head }: AttemptInput,
+  contextOf: ContextOf,
+): readonly string[] {
+  const unreadable = past.flatMap((row) => {
+    const name = `history row ${hexOfKey(row.key)}`;
+    return unlessUnreadable(name, () => {
+      const { ts } = unpackVersion(String(row.value));
+      decodeHistoryKey(row.key);
+      for (const entry of row.entries) decodeHistoryEntry(entry);
+      return ts > head ? [laterThanHead(name, ts, head)] : [];
+    });
+  });
+  if (unreadable.length > 0) return unreadable;
+  return unlessUnreadable(`history of ${hexOfKey(key)}`, () => {
+    const { database, collection, id } = decodeDocumentKey(key);
+    const context = contextOf(database);
+    if (isOfGoneCollection(context, collection)) return [];
+    const current = isCut ? undefined : writer.row({ space: 'documents', key });
+    return historyProblems(context, {
+      ref: new Ref(database, collection, id),
+      past,
+      current,
+      isCut,
+    });
+  });
+}
+
+function unlessUnreadable(name: string, look: () => readonly string[]): readonly string[] {
+  try {
+    return look();
+  } catch (reason) {
+    if (reason instanceof Suspended) throw reason;
+    return [`${name} cannot be read: ${reason instanceof Error ? reason.message : String(reason)}`];
+  }
+}
+
+const laterThanHead = (name: string, ts: Micros, head: Micros): string =>
+  `${name} is of ${ts}, later than the last commit ${head}.`;
+
+const isOfGoneCollection = (
+  { schema, database }: EngineContext,
+  collection: CollectionId,
+): boolean => !isNative(collection) && !schema(database).collection(collection);
+
+function entryProblems(
+  name: string,
+  context: EngineContext,
+  ref: Ref,
+  row: Row,
+  version: StoredVersion,
+): string[] {
+  const isBuilt = isOfBuiltIndex(context);
+  const expected = new Set(expectedEntries(context, ref, version));
+  const actual = new Set(row.entries);
+  const problems: string[] = [];
+  for (const entry of expected) {
+    if (!actual.has(entry) && isBuilt(entry))
+      problems.push(`${name} lacks its index entry ${hexOfKey(entry)}.`);
+  }
+  for (const entry of actual) {
+    if (!expected.has(entry) && isBuilt(entry))
+      problems.push(`${name} has the index entry ${hexOfKey(entry)}, which nothing in it makes.`);
+  }
+  return problems;
+}

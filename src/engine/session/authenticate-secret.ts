@@ -1,0 +1,43 @@
+/** Who is behind a secret, outside any query. */
+import type { Credential, EngineOptions } from '../context/host.ts';
+import type { AttemptInput } from '../transactions/execution.ts';
+import { authenticate, authenticationContext, credentialOf } from '../access/authenticate.ts';
+import type { Caller } from '../context/caller.ts';
+import { isGranted } from '../access/caller-roles.ts';
+import { lambdasOf, schemasOf } from './stored-lambdas.ts';
+import { systemContext } from './system-context.ts';
+import type { Transactor } from '../transactions/transactor.ts';
+
+type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens'>;
+
+export async function authenticateSecret(
+  transactor: Transactor,
+  secret: string,
+  host: Host,
+): Promise<Credential | undefined> {
+  const now = host.clock();
+  const { value } = await transactor.read((input) => {
+    const snapshot = Math.max(now, input.head);
+    const caller = callerOf(input, snapshot, secret, host);
+    return { value: caller && credentialOf(caller), ts: snapshot, keep: false };
+  });
+  return value;
+}
+
+export function callerOf(
+  input: AttemptInput,
+  snapshot: number,
+  secret: string,
+  host: Host,
+): Caller | undefined {
+  const { writer, answers } = input;
+  const schema = schemasOf(writer);
+  // Nobody's lambdas are run to know who asks: only to know whether a token that others made opens anything.
+  const lambdas = lambdasOf({});
+  const store = { reader: writer, snapshot, schema };
+  const caller = authenticate(authenticationContext(store, lambdas, host, answers), secret);
+  if (!caller?.grant) return caller;
+  return isGranted(systemContext(input, caller.database, host, caller), caller)
+    ? caller
+    : undefined;
+}

@@ -1,0 +1,244 @@
+/** The engine as functions of the language see it: one query's context behind the session they ask. */
+import { fail } from '../../errors.ts';
+import { Memory } from '../../query/memory.ts';
+import { positionOf, type Where } from '../../query/place.ts';
+import type { ApiVersion, PageOptions, ReadTime, WriteSession } from '../../query/session.ts';
+import { isKind } from '../../values/value.ts';
+import type {
+  ActionName,
+  Document,
+  Micros,
+  ObjectValue,
+  PendingTime,
+  Ref,
+  SetValue,
+  Value,
+} from '../../values/value.ts';
+import { applyLambda } from '../../query/evaluate.ts';
+import { AsideBudget, type Steps } from '../context/budget.ts';
+import type { ApplyAside, AsideParts, EngineContext } from '../context/context.ts';
+import { documentExists, failNothing, getDocument } from '../documents/documents.ts';
+import { functionBody } from '../access/function-body.ts';
+import {
+  currentIdentity,
+  currentToken,
+  hasIdentity,
+  hasToken,
+  identify,
+  keyFromSecret,
+  login,
+  logout,
+  selfIn,
+} from './identity.ts';
+import { MetersAside } from '../context/meters.ts';
+import { moveDatabase } from '../writes/move-database.ts';
+import { ContextNames } from '../catalog/names.ts';
+import { elements, firstRef, paginate, setContains } from '../sets/pages.ts';
+import { isNativeCollectionRef } from '../catalog/refs.ts';
+import { shapeOf } from '../sets/shape.ts';
+import {
+  changeDocument,
+  createDocument,
+  deleteDocument,
+  insertVersion,
+  removeVersionOf,
+} from '../writes/writes.ts';
+
+type Target = Ref | SetValue;
+
+/** Refs of native collections stand for the sets of their members. */
+const isDocumentRef = (target: Target): target is Ref =>
+  isKind(target, 'ref') && !isNativeCollectionRef(target);
+
+const nameIn = (nameOrRef: string | Ref): string =>
+  typeof nameOrRef === 'string' ? nameOrRef : String(nameOrRef.id);
+
+export class EngineSession implements WriteSession {
+  readonly snapshot: Micros;
+  readonly pendingTs: Micros;
+  readonly apiVersion: ApiVersion;
+  readonly names: ContextNames;
+  private readonly context: EngineContext;
+  readonly memory: Memory;
+  private readonly budget: Steps;
+
+  constructor(context: EngineContext, budget: Steps, memory = new Memory()) {
+    this.context = context;
+    this.memory = memory;
+    this.budget = budget;
+    this.snapshot = context.now ?? context.snapshot;
+    this.pendingTs = context.commitTs;
+    this.apiVersion = context.apiVersion;
+    this.names = new ContextNames(context);
+    // Named before it is kept: V8 takes a function that is written where a member is assigned for one that lives for long, and this one
+    // would hold all of its query until the next full collection of garbage.
+    const openAside = (parts: AsideParts): ApplyAside => applierAside(context, parts, budget);
+    context.openAside = openAside;
+  }
+
+  charge(steps: number): void {
+    this.budget.charge(steps);
+  }
+
+  self(collection: Ref): Ref | undefined {
+    return selfIn(this.context, collection);
+  }
+
+  // --- reads --------------------------------------------------------------------------------------
+
+  get(target: Target, time: ReadTime, place: Where): Document {
+    if (isDocumentRef(target)) return getDocument(this.context, target, time, place);
+    const ref = firstRef(this.context, target, time, place, 'get');
+    if (!ref) return failNothing(this.context, target, place);
+    return getDocument(this.context, ref, time, place);
+  }
+
+  exists(target: Target, time: ReadTime, place: Where): boolean {
+    if (isDocumentRef(target)) return documentExists(this.context, target, time);
+    return firstRef(this.context, target, time, place, 'exists') !== undefined;
+  }
+
+  paginate(target: Target, options: PageOptions, place: Where) {
+    return paginate(this.context, target, options, place);
+  }
+
+  elements(set: Target, time: ReadTime, place: Where, key: string): Iterable<Value> {
+    return elements(this.context, set, time, place, key);
+  }
+
+  setContains(set: Target, value: Value, time: ReadTime, place: Where): boolean {
+    return setContains(this.context, set, value, time, place);
+  }
+
+  requireIndex(nameOrRef: string | Ref, place: Where): Ref {
+    const position = positionOf(place, 'index');
+    const { database } = this.context;
+    const ref =
+      typeof nameOrRef === 'string' ? this.names.ref('indexes', nameOrRef, undefined) : nameOrRef;
+    const schema = this.context.schema(isKind(ref, 'ref') ? ref.database : database);
+    const index = isKind(ref, 'ref') ? schema.index(ref) : undefined;
+    if (!index)
+      return fail('invalid ref', position, `Ref refers to undefined index '${nameIn(nameOrRef)}'`);
+    if (!index.active) {
+      return fail('instance not found', position, `Index '${index.name}' is not active.`, {
+        status: 400,
+      });
+    }
+    return index.ref;
+  }
+
+  shapeOf(set: Target) {
+    return shapeOf(this.context, set);
+  }
+
+  functionBody(nameOrRef: string | Ref, argument: Value, place: Where) {
+    return functionBody(this.context, nameOrRef, argument, place);
+  }
+
+  // --- identity -----------------------------------------------------------------------------------
+
+  keyFromSecret(secret: string, place: Where): Document | ObjectValue {
+    return keyFromSecret(this.context, secret, place);
+  }
+
+  identify(target: Target, password: string, place: Where): boolean {
+    return identify(this.context, target, password, place);
+  }
+
+  identity(place: Where): Value {
+    return currentIdentity(this.context, place);
+  }
+
+  hasIdentity(): boolean {
+    return hasIdentity(this.context);
+  }
+
+  token(place: Where): Value {
+    return currentToken(this.context, place);
+  }
+
+  hasToken(): boolean {
+    return hasToken(this.context);
+  }
+
+  login(target: Target, params: ObjectValue, place: Where, time: ReadTime): Document {
+    return login(this.context, target, params, place, time);
+  }
+
+  logout(all: boolean): boolean {
+    return logout(this.context, all);
+  }
+
+  // --- writes -------------------------------------------------------------------------------------
+
+  newId(): string {
+    return String(this.context.inputs.newId());
+  }
+
+  create(
+    target: Ref | string,
+    params: ObjectValue,
+    place: Where,
+    key: string,
+    time: ReadTime,
+  ): Document {
+    return createDocument(this.context, target, params, place, key, time);
+  }
+
+  update(ref: Ref, params: ObjectValue, place: Where, time: ReadTime): Document {
+    return changeDocument(this.context, 'update', ref, params, place, time);
+  }
+
+  replace(ref: Ref, params: ObjectValue, place: Where, time: ReadTime): Document {
+    return changeDocument(this.context, 'replace', ref, params, place, time);
+  }
+
+  delete(ref: Ref, place: Where): Document {
+    return deleteDocument(this.context, ref, place);
+  }
+
+  insert(
+    ref: Ref,
+    ts: Micros | PendingTime,
+    action: ActionName,
+    params: ObjectValue,
+    place: Where,
+    time: ReadTime,
+  ) {
+    return insertVersion(this.context, ref, ts, action, params, place, time);
+  }
+
+  remove(
+    ref: Ref,
+    ts: Micros | PendingTime,
+    action: ActionName,
+    place: Where,
+    time: ReadTime,
+  ): null {
+    return removeVersionOf(this.context, ref, ts, action, place, time);
+  }
+
+  moveDatabase(from: Ref, to: Ref, place: Where): Document {
+    return moveDatabase(this.context, from, to, place);
+  }
+}
+
+function applierAside(context: EngineContext, parts: AsideParts, budget: Steps): ApplyAside {
+  const lambdas: EngineContext['lambdas'] = {
+    ...context.lambdas,
+    apply: (lambda, argument, allows, time = 'present') =>
+      applyLambda(lambda, argument, session, { allows, time }),
+  };
+  const meters = new MetersAside();
+  // Who may do what is a matter of the present, also for a query that brings a time of its own.
+  const own = { ...context, ...parts, writer: undefined, lambdas, meters, now: undefined };
+  const steps = new AsideBudget(budget);
+  const memory = new Memory();
+  const session = new EngineSession(own, steps, memory);
+  return (lambda, argument) => {
+    steps.begin();
+    memory.clear();
+    meters.begin();
+    return lambdas.apply(lambda, argument, 'read');
+  };
+}

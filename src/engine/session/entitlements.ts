@@ -1,0 +1,38 @@
+/** What a secret entitles to, to be compared with what it did earlier. */
+import type { Micros } from '../../values/value.ts';
+import type { EngineOptions, ReadSet } from '../context/host.ts';
+import { callerOf } from './authenticate-secret.ts';
+import { rolesOf } from '../access/caller-roles.ts';
+import { systemContext } from './system-context.ts';
+import type { Transactor } from '../transactions/transactor.ts';
+
+export interface Standing {
+  /** Differs when the secret has another role, or its roles or memberships are others. */
+  readonly rights: string;
+  /** The last commit when it was looked at. */
+  readonly head: Micros;
+  /** What that depends on. */
+  readonly readSet: ReadSet;
+}
+
+type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens'>;
+
+/** Undefined: it opens nothing. */
+export async function standingOf(
+  transactor: Transactor,
+  secret: string,
+  host: Host,
+): Promise<Standing | undefined> {
+  const now = host.clock();
+  const { value, readSet } = await transactor.read((input) => {
+    const snapshot = Math.max(now, input.head);
+    const caller = callerOf(input, snapshot, secret, host);
+    if (!caller) return { value: undefined, ts: snapshot, keep: false };
+    const roles = rolesOf(systemContext(input, caller.database, host, caller), caller);
+    const { kind, id } = caller.label;
+    const ids = roles.map(({ ref }) => ref.id).sort((a, b) => (a < b ? -1 : 1));
+    const rights = [kind, id, caller.role, ...ids].join(' ');
+    return { value: { rights, head: input.head }, ts: snapshot, keep: false };
+  });
+  return value && { ...value, readSet };
+}

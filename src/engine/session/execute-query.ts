@@ -1,0 +1,141 @@
+/** One run of one query: authenticate, evaluate, render. Synchronous; depends on its inputs alone. */
+import { renderValue } from '../../codec/wire.ts';
+import { QueryFailure, Refusal } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { evaluate } from '../../query/evaluate.ts';
+import type { EvaluateOptions } from '../../query/evaluation.ts';
+import type { Node } from '../../query/node.ts';
+import { isKind, type Micros } from '../../values/value.ts';
+import type { EngineOptions, QueryRequest } from '../context/host.ts';
+import {
+  authenticate,
+  authenticationContext,
+  type AuthenticationHost,
+} from '../access/authenticate.ts';
+import type { AuthenticationContext } from '../context/context.ts';
+import type { Caller } from '../context/caller.ts';
+import { Budget } from '../context/budget.ts';
+import { permissionsOf } from '../access/caller-permissions.ts';
+import { isGranted } from '../access/caller-roles.ts';
+import type { EngineContext, StoreContext } from '../context/context.ts';
+import type { RecordedInputs } from './recorded-inputs.ts';
+import { Meters } from '../context/meters.ts';
+import type { Permissions } from '../context/access-request.ts';
+import { ContextNames } from '../catalog/names.ts';
+import { EngineSession } from './engine-session.ts';
+import { lambdasOf, schemasOf } from './stored-lambdas.ts';
+import type { AttemptInput, AttemptResult } from '../transactions/execution.ts';
+import { requireTransactionSize } from '../documents/version-rows.ts';
+
+/** What all runs of one query have in common. */
+export interface QueryPlan {
+  readonly request: QueryRequest;
+  /** Or what is wrong with its text: told only to whoever may ask. */
+  readonly parsed: Node | QueryFailure;
+  /** When it came. */
+  readonly started: Micros;
+  readonly inputs: Pick<RecordedInputs, 'begin' | 'madeIds'>;
+  /** Asked by somebody who has no secret here. */
+  readonly standIn?: StandIn;
+  /** `Now()`, when it is not the snapshot: the query was made elsewhere. Rights and lapsing go by the snapshot all the same. */
+  readonly now?: Micros;
+}
+
+export interface StandIn {
+  /** @throws Suspended */
+  caller(context: StoreContext): Caller;
+  permissions(context: EngineContext): Permissions;
+}
+
+/** What one run makes of it. Faults of the caller are an outcome like any other, but nothing written is kept. */
+export interface Attempted {
+  readonly caller: Caller;
+  readonly outcome:
+    | { readonly ok: true; readonly text: string; readonly created: boolean }
+    | { readonly ok: false; readonly failure: QueryFailure };
+  readonly snapshot: Micros;
+  readonly budget: Budget;
+  readonly meters: Meters;
+}
+
+export type AttemptHost = AuthenticationHost & Pick<EngineOptions, 'clock'>;
+
+/** @throws Suspended, Refusal */
+export function attemptQuery(
+  plan: QueryPlan,
+  { writer, head, answers }: AttemptInput,
+  host: AttemptHost,
+): AttemptResult<Attempted> {
+  const { request, parsed, started } = plan;
+  const snapshot = snapshotOf(Math.max(started, head), request.lastSeenTxn ?? 0);
+  const commitTs = snapshot + 1;
+  const schema = schemasOf(writer);
+  const store = { reader: writer, snapshot, schema };
+  const session: { current?: EngineSession } = {};
+  const lambdas = lambdasOf(session);
+  const caller =
+    plan.standIn?.caller(store) ??
+    requireCaller(authenticationContext(store, lambdas, host, answers), request.secret);
+  const budget = new Budget(host.clock, started, request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs);
+  const meters = new Meters();
+  const ended = (outcome: Attempted['outcome']): AttemptResult<Attempted> => ({
+    value: { caller, outcome, snapshot, budget, meters },
+    ts: outcome.ok ? commitTs : snapshot,
+    keep: outcome.ok,
+  });
+  // Every member is written out: of a copy with more added to it, V8 makes a shape of its own each time.
+  const context: EngineContext = {
+    reader: writer,
+    writer,
+    database: caller.database,
+    snapshot,
+    now: plan.now,
+    commitTs,
+    apiVersion: request.apiVersion,
+    caller,
+    permissions: NOTHING_YET,
+    inputs: plan.inputs.begin(answers),
+    lambdas,
+    meters,
+    schema,
+    rewritten: new Set(),
+    openAside: undefined,
+  };
+  context.permissions = plan.standIn?.permissions(context) ?? permissionsOf(context, caller);
+  session.current = new EngineSession(context, budget);
+  if (!isGranted(context, caller)) refuseCaller();
+  if (parsed instanceof QueryFailure) return ended({ ok: false, failure: parsed });
+  try {
+    const value = evaluate(parsed, session.current, limitsOf(request));
+    const names = new ContextNames(context);
+    const text = renderValue(value, { names, apiVersion: request.apiVersion, pendingTs: commitTs });
+    requireTransactionSize(writer.bytes);
+    return ended({ ok: true, text, created: isKind(value, 'document') && value.created });
+  } catch (reason) {
+    if (reason instanceof QueryFailure) return ended({ ok: false, failure: reason });
+    throw reason;
+  }
+}
+
+/**
+ * Not before what the caller has seen; but what no clock near ours can have shown is not believed, or one request would move the head to
+ * the end of time.
+ */
+const snapshotOf = (present: Micros, lastSeen: Micros): Micros =>
+  Math.max(present, Math.min(lastSeen, present + LIMITS.lastSeenAheadMicros));
+
+function requireCaller(context: AuthenticationContext, secret: string | undefined): Caller {
+  const caller = secret === undefined ? undefined : authenticate(context, secret);
+  return caller ?? refuseCaller();
+}
+
+function refuseCaller(): never {
+  throw new Refusal('unauthorized', 'Unauthorized');
+}
+
+const NOTHING_YET: EngineContext['permissions'] = { may: () => false };
+
+const limitsOf = ({ allows, placeName }: QueryRequest): EvaluateOptions => ({
+  allows,
+  ...(placeName === undefined ? {} : { placeName }),
+});

@@ -1,0 +1,349 @@
+import { expect, test } from 'vitest';
+import {
+  EngineWorld,
+  coll,
+  create,
+  doc,
+  fakeHash,
+  obj,
+  type Query,
+} from '../testing/engine-world.ts';
+
+const user = doc('users', 1);
+const login = (more: Record<string, unknown> = {}): Query => ({
+  login: user,
+  params: obj({ password: 'one', ...more }),
+});
+const setPassword = (credentials: Record<string, unknown>): Query => ({
+  update: user,
+  params: obj({ credentials: obj(credentials) }),
+});
+const identify = (password: string, who: Query = user): Query => ({ identify: who, password });
+
+async function world(): Promise<EngineWorld> {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'users' }) });
+  await w.ask(
+    create(user, { email: 'ann@example.org' }, { credentials: obj({ password: 'one' }) }),
+  );
+  return w;
+}
+
+async function key(w: EngineWorld, role: string, more: Record<string, unknown> = {}) {
+  const { secret } = await w.document({ create_key: obj({ role, ...more }) });
+  return { secret };
+}
+
+const expectRefused = async (w: EngineWorld, secret: string): Promise<void> => {
+  await expect(w.engine.authenticate(secret)).resolves.toBeUndefined();
+};
+
+test('a password is stored as a hash beside the document, and shown nowhere', async () => {
+  const w = await world();
+  expect(await w.ask({ get: user })).not.toHaveProperty('credentials');
+  const [credentials] = await w.page({
+    map: { lambda: 'c', expr: { get: { var: 'c' } } },
+    collection: { paginate: { credentials: null } },
+  });
+  expect(credentials).toMatchObject({
+    instance: { '@ref': { id: '1' } },
+    hashed_password: fakeHash('one', 10),
+  });
+  expect(JSON.stringify(credentials)).not.toContain('"password"');
+});
+
+test('login() gives a token that acts as the document', async () => {
+  const w = await world();
+  const token = await w.document(login({ data: obj({ name: 'phone' }), extra: 1 }));
+  expect(Object.keys(token)).toEqual(['ref', 'ts', 'instance', 'data', 'secret']);
+  expect(await w.ask({ current_identity: null }, token)).toMatchObject({ '@ref': { id: '1' } });
+  expect(await w.ask({ current_token: null }, token)).toEqual(token.ref);
+  const read = await w.document({ get: token.ref }, token);
+  expect(Object.keys(read)).toEqual(['ref', 'ts', 'instance', 'data', 'hashed_secret']);
+  await expect(w.engine.authenticate(token.secret)).resolves.toMatchObject({
+    label: { kind: 'token', id: token.ref['@ref'].id },
+    role: 'roles',
+    database: [],
+  });
+  // Scopes are for keys.
+  expect(await w.ask({ has_identity: null }, { secret: `${token.secret}:admin` })).toBe(true);
+});
+
+test('login() fails alike for no user, no password, and a wrong one', async () => {
+  const w = await world();
+  const failed = { code: 'authentication failed', position: [], status: 400 };
+  for (const query of [
+    { login: user, params: obj({ password: 'two' }) },
+    { login: user, params: obj({}) },
+    { login: doc('users', 2), params: obj({ password: 'one' }) },
+    { login: { documents: { roles: null } }, params: obj({ password: 'one' }) },
+  ]) {
+    expect(await w.fault(query)).toMatchObject(failed);
+  }
+  expect(await w.fault({ login: user, params: obj({ password: 1 }) })).toMatchObject({
+    code: 'validation failed',
+    failures: [{ field: ['password'], code: 'invalid type' }],
+  });
+});
+
+test('login() and identify() compare one hash, whoever is asked for', async () => {
+  const w = await world();
+  await w.ask(create(doc('users', 3), {}));
+  for (const query of [
+    { login: user, params: obj({ password: 'one' }) },
+    { login: user, params: obj({ password: 'wrong' }) },
+    { login: user, params: obj({ password: 'x'.repeat(73) }) },
+    { login: doc('users', 2), params: obj({ password: 'one' }) },
+    { login: doc('users', 3), params: obj({ password: 'one' }) },
+    { login: { documents: coll('users') }, params: obj({ password: 'wrong' }) },
+    { login: { documents: { roles: null } }, params: obj({ password: 'one' }) },
+    identify('wrong'),
+    identify('one', doc('users', 2)),
+  ]) {
+    const before = w.verifications;
+    await w.answer(query);
+    expect(w.verifications - before, JSON.stringify(query)).toBe(1);
+  }
+});
+
+test('passwords look the same however they are composed, and are bounded', async () => {
+  const w = await world();
+  await w.ask(setPassword({ password: 'caf\u00e9' }));
+  expect(await w.ask(identify('cafe\u0301'))).toBe(true);
+  const long = 'x'.repeat(73);
+  const failures = [{ field: ['credentials', 'password'], code: 'invalid password' }];
+  expect(await w.fault(setPassword({ password: long }))).toMatchObject({ failures, position: [] });
+  expect(await w.fault(setPassword({ password: 'a\0b' }))).toMatchObject({ failures });
+  expect(await w.fault(setPassword({ password: 5 }))).toMatchObject({
+    failures: [{ field: ['credentials', 'password'], code: 'invalid type' }],
+  });
+  expect(await w.ask(identify(long))).toBe(false);
+  await w.ask(setPassword({ password: '' }));
+  expect(await w.ask(identify(''))).toBe(true);
+  await w.ask(setPassword({}));
+  expect(await w.ask(identify(''))).toBe(true);
+});
+
+test('a password has 72 bytes at most, as it is composed', async () => {
+  const w = await world();
+  const failures = [{ field: ['credentials', 'password'], code: 'invalid password' }];
+  const composed = '\u00e9'.repeat(36);
+  const apart = 'e\u0301'.repeat(36);
+  await w.ask(setPassword({ password: apart }));
+  expect(await w.ask(identify(composed))).toBe(true);
+  expect(await w.fault(setPassword({ password: `${apart}x` }))).toMatchObject({ failures });
+  expect(await w.ask(identify(`${composed}x`))).toBe(false);
+  expect(await w.fault(setPassword({ password: '\u{1f511}'.repeat(19) }))).toMatchObject({
+    failures,
+  });
+  const instance = doc('users', 2);
+  const direct = { create: { credentials: null }, params: obj({ instance, password: 'a\0b' }) };
+  expect((await w.fault(direct)).failures).toMatchObject([
+    { field: ['password'], code: 'invalid password' },
+  ]);
+});
+
+test('hashes made elsewhere are taken with a cost from 4 to 14', async () => {
+  const w = await world();
+  const server = await key(w, 'server');
+  const hashOf = (letter: string, cost: string) => `$2${letter}$${cost}$${'a'.repeat(53)}`;
+  for (const hash of [hashOf('a', '04'), hashOf('b', '10'), hashOf('y', '14'), hashOf('', '05')]) {
+    await w.ask(setPassword({ hashed_password: hash }), server);
+  }
+  const failures = [{ field: ['credentials', 'hashed_password'], code: 'invalid password' }];
+  for (const hash of [hashOf('a', '15'), hashOf('a', '31'), hashOf('a', '03'), hashOf('x', '10')]) {
+    expect(await w.fault(setPassword({ hashed_password: hash }), server)).toMatchObject({
+      failures,
+    });
+  }
+});
+
+test('server keys may bring a hash along, others may not', async () => {
+  const w = await world();
+  const hashed = fakeHash('imported', 10);
+  await w.ask(setPassword({ hashed_password: hashed }));
+  expect(await w.ask(identify('imported'))).toBe(false);
+  const server = await key(w, 'server');
+  await w.ask(setPassword({ hashed_password: hashed }), server);
+  expect(await w.ask(identify('imported'))).toBe(true);
+  expect((await w.fault(setPassword({ hashed_password: '$1$no' }), server)).failures).toMatchObject(
+    [{ field: ['credentials', 'hashed_password'], code: 'invalid password' }],
+  );
+});
+
+test('logout() ends one token, or all; keys have none', async () => {
+  const w = await world();
+  const [one, two, three] = [
+    await w.document(login()),
+    await w.document(login()),
+    await w.document(login()),
+  ];
+  expect(await w.ask({ logout: false }, one)).toBe(true);
+  await expectRefused(w, one.secret);
+  expect(await w.ask({ has_identity: null }, two)).toBe(true);
+  expect(await w.ask({ do: [{ logout: true }, { logout: true }] }, two)).toBe(true);
+  await expectRefused(w, three.secret);
+  expect(await w.ask([{ logout: true }, { logout: false }])).toEqual([false, false]);
+  const acting = { secret: 'root-secret:@doc/users/1' };
+  const four = await w.document(login());
+  expect(await w.ask({ logout: true }, acting)).toBe(true);
+  await expectRefused(w, four.secret);
+});
+
+test('tokens die with what they stand on: identity, ttl, database', async () => {
+  const w = await world();
+  const token = await w.document(login());
+  await w.ask({ delete: user });
+  await expectRefused(w, token.secret);
+  await w.ask(create(user));
+  await expect(w.engine.authenticate(token.secret)).resolves.toBeDefined();
+  const until = new Date(w.now / 1000 + 10_000).toISOString();
+  const short = await w.document(login({ ttl: { '@ts': until } }));
+  await expect(w.engine.authenticate(short.secret)).resolves.toBeDefined();
+  w.now += 10_000_000;
+  await expectRefused(w, short.secret);
+  await w.ask({ create_database: obj({ name: 'inner' }) });
+  const inner = await key(w, 'server', { database: { database: 'inner' } });
+  await expect(w.engine.authenticate(inner.secret)).resolves.toMatchObject({ database: ['inner'] });
+  await w.ask({ delete: { database: 'inner' } });
+  await expectRefused(w, inner.secret);
+});
+
+test('a replaced token has another secret, an updated one keeps its own', async () => {
+  const w = await world();
+  const token = await w.document(login());
+  const updated = await w.document({ update: token.ref, params: obj({ data: obj({ a: 1 }) }) });
+  expect(Object.keys(updated)).toEqual(['ref', 'ts', 'instance', 'data']);
+  await expect(w.engine.authenticate(token.secret)).resolves.toBeDefined();
+  const replaced = await w.document({ replace: token.ref, params: obj({ instance: user }) });
+  await expectRefused(w, token.secret);
+  await expect(w.engine.authenticate(replaced.secret)).resolves.toBeDefined();
+  expect((await w.fault({ replace: token.ref })).failures).toMatchObject([
+    { field: ['instance'], code: 'value required' },
+  ]);
+});
+
+test('a key shows its secret once, and cannot be given another', async () => {
+  const w = await world();
+  const made = await w.document({
+    create_key: obj({ role: 'client', name: 'page', data: obj({ a: 1 }), secret: null }),
+  });
+  expect(Object.keys(made)).toEqual([
+    'ref',
+    'ts',
+    'name',
+    'role',
+    'data',
+    'hashed_secret',
+    'secret',
+  ]);
+  const read = await w.document({ get: made.ref });
+  expect(Object.keys(read)).toEqual(['ref', 'ts', 'name', 'role', 'data', 'hashed_secret']);
+  const replaced = await w.document({ replace: made.ref, params: obj({ role: 'server' }) });
+  expect(replaced.hashed_secret).toBe(made.hashed_secret);
+  await expect(w.engine.authenticate(made.secret)).resolves.toMatchObject({ role: 'server' });
+  expect(
+    (await w.fault({ update: made.ref, params: obj({ secret: 'x' }) })).failures,
+  ).toMatchObject([{ field: ['secret'], code: 'invalid secret' }]);
+  await w.ask({ delete: made.ref });
+  await w.ask({
+    create: { ref: { keys: null }, id: made.ref['@ref'].id },
+    params: obj({ role: 'client', secret: made.secret }),
+  });
+  await expect(w.engine.authenticate(made.secret)).resolves.toMatchObject({ role: 'client' });
+});
+
+test('keys are checked', async () => {
+  const w = await world();
+  const failures = async (fields: Record<string, unknown>) =>
+    (await w.fault({ create_key: obj(fields) })).failures?.map(({ field, code }) => [
+      field.join('.'),
+      code,
+    ]);
+  expect(await failures({})).toEqual([['role', 'value required']]);
+  expect(await failures({ role: 1 })).toEqual([['role', 'invalid type']]);
+  expect(await failures({ role: ['admin'] })).toEqual([['role.0', 'validation failure']]);
+  expect(await failures({ role: 'client', priority: 0 })).toEqual([['priority', 'invalid type']]);
+  expect(await failures({ role: 'client', ttl: 1 })).toEqual([['ttl', 'invalid type']]);
+  expect(await failures({ role: 'client', database: user })).toEqual([
+    ['database', 'invalid type'],
+  ]);
+});
+
+test('key_from_secret() finds keys and tokens, and never repeats what it was given', async () => {
+  const w = await world();
+  const token = await w.document(login());
+  expect(await w.ask({ key_from_secret: token.secret })).toMatchObject({ ref: token.ref });
+  const fault = await w.fault({ key_from_secret: 'fnAC-secret-text' });
+  expect(fault).toMatchObject({ code: 'instance not found', status: 400, position: [] });
+  expect(fault.description).not.toContain('secret-text');
+});
+
+test('credentials belong to one document each; changing one asks for the old password', async () => {
+  const w = await world();
+  const instance = doc('users', 2);
+  await w.ask({ create: { credentials: null }, params: obj({ instance, password: 'x' }) });
+  expect(await w.ask(identify('x', instance))).toBe(true);
+  expect(await w.fault({ create: { credentials: null }, params: obj({ instance }) })).toMatchObject(
+    {
+      code: 'instance not unique',
+      position: ['create'],
+    },
+  );
+  expect((await w.fault({ create: { credentials: null } })).failures).toMatchObject([
+    { field: ['instance'], code: 'value required' },
+  ]);
+  const first = { select: ['data', 0], from: { paginate: { credentials: null } } };
+  const change = (fields: Record<string, unknown>) => ({ update: first, params: obj(fields) });
+  const wrong = { failures: [{ field: ['current_password'], code: 'invalid password' }] };
+  expect(await w.fault(change({ password: 'n' }))).toMatchObject(wrong);
+  expect(await w.fault(change({ password: 'n', current_password: 'no' }))).toMatchObject(wrong);
+  await w.ask(change({ password: 'n', current_password: 'one' }));
+  expect(await w.ask(identify('n'))).toBe(true);
+  await w.ask({ delete: first });
+  expect(await w.ask(identify('n'))).toBe(false);
+});
+
+test('self is the token, the credentials, or the document in use', async () => {
+  const w = await world();
+  const token = await w.document(login());
+  const self = (collection: string) => ({
+    '@ref': { id: 'self', collection: { '@ref': { id: collection } } },
+  });
+  expect(await w.ask(self('tokens'), token)).toEqual(token.ref);
+  expect(
+    await w.ask({ select: 'instance', from: { get: self('credentials') } }, token),
+  ).toMatchObject({
+    '@ref': { id: '1' },
+  });
+  const own = {
+    '@ref': {
+      id: 'self',
+      collection: { '@ref': { id: 'users', collection: { '@ref': { id: 'collections' } } } },
+    },
+  };
+  expect(await w.ask(own, token)).toMatchObject({ '@ref': { id: '1' } });
+  expect(await w.fault(self('tokens'), { secret: 'root-secret:@doc/users/1' })).toMatchObject({
+    code: 'invalid expression',
+  });
+});
+
+test('admin keys take on other roles, documents and databases; nobody else does', async () => {
+  const w = await world();
+  await w.ask({ create_database: obj({ name: 'inner' }) });
+  const admin = (await key(w, 'admin')).secret;
+  const server = (await key(w, 'server')).secret;
+  const role = async (secret: string) => (await w.engine.authenticate(secret))?.role;
+  expect(await role(`${admin}:server-readonly`)).toBe('server-readonly');
+  expect(await role(`${admin}:inner:client`)).toBe('client');
+  expect(await role(`${admin}:@role/none`)).toBeUndefined();
+  expect(await role(`${admin}:@doc/users/1`)).toBe('roles');
+  expect(await role(`${admin}:@doc/users/9`)).toBeUndefined();
+  expect(await role(`${admin}:elsewhere:admin`)).toBeUndefined();
+  expect(await role(`${server}:@doc/users/1`)).toBe('roles');
+  expect(await role(`${server}:client`)).toBeUndefined();
+  expect(await role(`${server}:inner`)).toBe('server');
+  expect(await w.ask(coll('users'), { secret: `${admin}:inner:admin` })).toMatchObject({
+    '@ref': {},
+  });
+});

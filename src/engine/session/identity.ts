@@ -1,0 +1,181 @@
+/** Who one is: log in and out, passwords, what a secret stands for. Spec: auth 2.2, functions 1.6. */
+import { decodeDocumentKey } from '../../codec/key.ts';
+import { fail, type Step } from '../../errors.ts';
+import { positionOf, type Where } from '../../query/place.ts';
+import type { ReadTime } from '../../query/session.ts';
+import { NATIVE, Ref, isKind } from '../../values/value.ts';
+import type { Document, ObjectValue, SetValue, Value } from '../../values/value.ts';
+import { secretDocument } from '../access/authenticate.ts';
+import type { EngineContext } from '../context/context.ts';
+import { findCredentials, passwordHashOf } from '../writes/credentials.ts';
+import { documentOf, liveVersion } from '../documents/documents.ts';
+import { NATIVE_INDEX, nativeRange } from '../catalog/native-indexes.ts';
+import { failValidation, requireReadableRefs } from '../writes/params.ts';
+import { firstRef } from '../sets/pages.ts';
+import { comparePassword, type Asked } from '../access/password-attempt.ts';
+import { isNativeCollectionRef } from '../catalog/refs.ts';
+import { parseSecret } from '../access/secrets.ts';
+import { plainObject } from '../documents/stored-values.ts';
+import { typeName } from '../../values/type-name.ts';
+import { endDocument } from '../documents/write-version.ts';
+import { createIn, requirePresent } from '../writes/writes.ts';
+
+type Target = Ref | SetValue;
+
+/** The document meant: of a set the first, as it is now, also under an outer `at`. */
+const instanceOf = (
+  context: EngineContext,
+  target: Target,
+  place: Where,
+  key: string,
+): Ref | undefined =>
+  isKind(target, 'ref') && !isNativeCollectionRef(target)
+    ? target
+    : firstRef(context, target, 'present', place, key);
+
+export const identify = (
+  context: EngineContext,
+  target: Target,
+  password: string,
+  place: Where,
+): boolean => {
+  const instance = instanceOf(context, target, place, 'identify');
+  return isPassword(context, { target, instance }, password);
+};
+
+/** A document that has no password, or is none, takes the same time. @throws Suspended, Refusal `too many requests` */
+function isPassword(context: EngineContext, asked: Asked, password: string | undefined): boolean {
+  const { instance } = asked;
+  const found = instance && findCredentials(context, instance);
+  // Counted alike for everybody: metrics are shown to whoever asks.
+  context.meters.noteRead(`credentials ${instance?.collection} ${instance?.id}`, 0);
+  return comparePassword(context, asked, password, found && passwordHashOf(context, found));
+}
+
+export function login(
+  context: EngineContext,
+  target: Target,
+  params: ObjectValue,
+  place: Where,
+  time: ReadTime,
+): Document {
+  const position = positionOf(place);
+  requirePresent(time, position);
+  requireReadableRefs(context, params, place);
+  const { password, fields } = loginParams(context, params, position);
+  const found = instanceOf(context, target, place, 'login');
+  const instance = found?.database === context.database ? found : undefined;
+  // Asked for nobody too: how long a refusal takes must not tell who has an account.
+  const isRight = isPassword(context, { target, instance }, password);
+  if (!instance || !isRight) return failLogin(position);
+  const token = new Map(fields).set('instance', instance);
+  return createIn(context, NATIVE.tokens, undefined, token, position);
+}
+
+function loginParams(
+  context: EngineContext,
+  params: ObjectValue,
+  position: readonly Step[],
+): { readonly password: string | undefined; readonly fields: ObjectValue } {
+  const fields = new Map(plainObject(params, context.commitTs));
+  const password = fields.get('password') ?? undefined;
+  if (password !== undefined && typeof password !== 'string') {
+    const description = `Invalid type ${typeName(password)}, expected type String.`;
+    return failValidation([{ field: ['password'], code: 'invalid type', description }], position);
+  }
+  fields.delete('secret');
+  return { password, fields };
+}
+
+const failLogin = (position: readonly Step[]): never =>
+  fail(
+    'authentication failed',
+    position,
+    'The document was not found or provided password was incorrect.',
+  );
+
+/** Ends the token in use, or all tokens of the identity. False when there is none to end. */
+export function logout(context: EngineContext, all: boolean): boolean {
+  const { identity, isToken, document } = context.caller;
+  if (all) {
+    if (!identity) return false;
+    for (const token of tokensOf(context, identity)) endDocument(context, token);
+    return true;
+  }
+  if (!isToken || !document) return false;
+  if (liveVersion(context, document, 'present')) endDocument(context, document);
+  return true;
+}
+
+const TOKENS_AT_ONCE = 256;
+
+function tokensOf(context: EngineContext, identity: Ref): readonly Ref[] {
+  const tokens: Ref[] = [];
+  for (let limit = TOKENS_AT_ONCE; ; limit *= 4) {
+    const range = nativeRange(NATIVE_INDEX.tokensByInstance, identity.database, identity, limit);
+    const found = context.reader.range(range);
+    if (found.length === limit) continue;
+    for (const { key } of found) {
+      const { database, collection, id } = decodeDocumentKey(key);
+      tokens.push(new Ref(database, collection, id));
+    }
+    return tokens;
+  }
+}
+
+/** The document acted as; of a token that somebody else has made, whom that names. */
+const identityOf = ({ caller }: EngineContext): Value | undefined =>
+  caller.identity ?? caller.grant?.claims.get('sub') ?? undefined;
+
+export const hasIdentity = (context: EngineContext): boolean => identityOf(context) !== undefined;
+
+export function currentIdentity(context: EngineContext, place: Where): Value {
+  const identity = identityOf(context);
+  if (identity !== undefined) return identity;
+  const text = 'Authentication does not contain an identity';
+  return fail('missing identity', positionOf(place), text);
+}
+
+export function currentToken(context: EngineContext, place: Where): Value {
+  const { document, grant } = context.caller;
+  if (grant) return grant.claims;
+  if (document && hasToken(context)) return document;
+  return fail('invalid token', positionOf(place), 'Token metadata is not accessible.');
+}
+
+/** A key of another database can not be told of here. */
+export const hasToken = ({ caller, database }: EngineContext): boolean =>
+  caller.grant !== undefined || caller.document?.database === database;
+
+/** `{"@ref":{"id":"self",…}}`: the token, the credentials or the document in use. */
+export function selfIn(context: EngineContext, collection: Ref): Ref | undefined {
+  const { caller, database } = context;
+  const { identity } = caller;
+  if (collection.database !== database || collection.collection !== NATIVE.collections) {
+    return undefined;
+  }
+  switch (Number(collection.id)) {
+    case NATIVE.tokens:
+      return caller.isToken ? caller.document : undefined;
+    case NATIVE.credentials:
+      return identity && findCredentials(context, identity)?.ref;
+    case identity?.collection:
+      return identity;
+    default:
+      return undefined;
+  }
+}
+
+/** The key or token behind a secret. Error texts do not repeat it. */
+export function keyFromSecret(context: EngineContext, text: string, place: Where): Document {
+  const secret = parseSecret(text);
+  const found = secret && secretDocument({ ...context, sha256: context.inputs.sha256 }, secret);
+  const live =
+    found && context.permissions.may({ action: 'read', ref: found.ref })
+      ? liveVersion(context, found.ref, 'present')
+      : undefined;
+  if (live) return documentOf(context, live.ref, live.version);
+  return fail('instance not found', positionOf(place), 'No key found for that secret.', {
+    status: 400,
+  });
+}

@@ -1,0 +1,149 @@
+import { inspect } from 'node:util';
+import { expect, test } from 'vitest';
+import { QueryFailure } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { parseLongQuery, parseQuery } from '../../query/parse.ts';
+import { longQueryReader } from './long-queries.ts';
+import { Dice, seedOf } from '../testing/random-source.ts';
+import { askText, createTestEngine, openFuzzWorld } from '../testing/fuzz-world.ts';
+import { QueryMaker } from '../testing/query-maker.ts';
+import { textOf } from '../testing/query-text.ts';
+
+const SEED = seedOf('BURROW_FUZZ_SEED');
+
+/** Trees hold functions, which `inspect` shows by their names. */
+const shape = (tree: unknown): string => inspect(tree, { depth: Infinity, maxArrayLength: null });
+
+const outcome = async (read: () => unknown): Promise<string> => {
+  try {
+    return shape(await read());
+  } catch (reason) {
+    if (!(reason instanceof QueryFailure)) throw reason;
+    return shape(reason.faults);
+  }
+};
+
+const repeated = (part: string, times: number): string =>
+  Array.from({ length: times }, () => part).join(',');
+
+test(`parseLongQuery() reads what parseQuery() reads, however short its turns (BURROW_FUZZ_SEED=${SEED})`, async () => {
+  let turns = 0;
+  const pause = async (): Promise<void> => void (turns += 1);
+  let long = 0;
+  for (let n = 0; n < 1500; n += 1) {
+    const dice = new Dice(SEED + n);
+    const text = textOf(new QueryMaker(dice).query());
+    // As deep as the query is: the least with which every turn comes further.
+    const parts = Math.max(...depthsOf(text)) + 1;
+    const detail = `case ${n} of seed ${SEED}: ${text}`;
+    turns = 0;
+    const inTurns = await outcome(() =>
+      parseLongQuery(text, '4', pause, { chars: text.length, parts }),
+    );
+    expect(inTurns, detail).toBe(await outcome(() => parseQuery(text, '4')));
+    if (turns > 1) long += 1;
+  }
+  expect(long).toBeGreaterThan(100);
+});
+
+/** How deep each bracket of a text stands, also those inside strings. */
+function depthsOf(text: string): readonly number[] {
+  let depth = 0;
+  const depths = [0];
+  for (const char of text) {
+    if (char === '{' || char === '[') depth += 1;
+    if (char === '}' || char === ']') depth -= 1;
+    depths.push(depth);
+  }
+  return depths;
+}
+
+test('parseLongQuery() knows over its turns what lambdas use from outside, and what nobody has bound', async () => {
+  const pause = () => Promise.resolve();
+  const uses = repeated('{"add":[{"var":"a"},{"var":"b"}]}', 50);
+  const inner = `{"lambda":"x","expr":[${uses},{"var":"x"}]}`;
+  const closed = `{"@query":{"lambda":"y","expr":[${repeated('[{"var":"y"}]', 50)}]}}`;
+  for (const text of [
+    `{"let":[{"a":1},{"b":[${repeated('[]', 40)}]}],"in":{"map":${inner},"collection":[${uses}]}}`,
+    `[${uses}]`,
+    `{"query":${inner}}`,
+    `[${closed},${closed.replaceAll('"y"}]', '"z"}]')}]`,
+    `{"let":[${repeated('{"a":{"bad":1}}', 100)},{"c":${closed}}],"in":{"quote":[${repeated('{"@set":{"documents":{"@ref":{"id":"keys"}}}}', 60)}]}}`,
+  ])
+    for (const parts of [12, 17, 40])
+      expect(await outcome(() => parseLongQuery(text, '4', pause, { chars: 99, parts }))).toBe(
+        await outcome(() => parseQuery(text, '4')),
+      );
+});
+
+test('parseLongQuery() takes queries nested as deep as JSON may be', async () => {
+  const depth = LIMITS.jsonDepth - 4;
+  const pause = () => Promise.resolve();
+  for (const [open, close] of [
+    ['{"not":', '}'],
+    ['{"object":{"a":', '}}'],
+    ['[', ']'],
+    ['{"quote":', '}'],
+  ] as const) {
+    const levels = open.startsWith('{"object') ? depth / 2 : depth;
+    const text = `${open.repeat(levels)}true${close.repeat(levels)}`;
+    const read = parseLongQuery(text, '4', pause, { chars: 100, parts: LIMITS.jsonDepth });
+    expect((await read).kind, open).toMatch(/call|constant/);
+  }
+});
+
+test('queries of one engine are answered while a long one is read, and a second long one waits for the first', async () => {
+  let turns = 0;
+  let isReading = false;
+  const pauseOnce = async (): Promise<void> => {
+    expect(isReading).toBe(false);
+    isReading = true;
+    await new Promise((resolve) => setImmediate(resolve));
+    isReading = false;
+    turns += 1;
+  };
+  const engine = createTestEngine({ readLong: longQueryReader(pauseOnce) });
+  const text = `[${repeated('{"object":{"a":[1,{"add":[1,2]}]}}', 40_000)}]`;
+  const long = [askText(engine, text, '4', 60_000), askText(engine, text, '4', 60_000)];
+  const state = { isAnswered: false };
+  void Promise.race(long).then(() => (state.isAnswered = true));
+  let between = 0;
+  for (; !state.isAnswered; between += 1) {
+    expect((await askText(engine, '{"add":[1,2]}')).status).toBe(200);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const [first, second] = await Promise.all(long);
+  expect([first?.status, second?.status]).toEqual([200, 200]);
+  const perQuery = text.length / LIMITS.turnChars + (40_000 * 4) / LIMITS.turnParts;
+  expect(turns).toBeGreaterThanOrEqual(2 * Math.floor(perQuery));
+  expect(between).toBeGreaterThanOrEqual(Math.floor(perQuery));
+});
+
+test('a long query of somebody without a secret is not read', async () => {
+  let turns = 0;
+  const engine = createTestEngine({
+    readLong: longQueryReader(async () => void (turns += 1)),
+  });
+  const query = `[${repeated('{"bad":1}', 20_000)}]`;
+  for (const secret of [undefined, 'nobody'])
+    expect((await engine.query({ secret, query, apiVersion: '4', allows: 'write' })).status).toBe(
+      401,
+    );
+  expect(turns).toBe(0);
+  expect((await askText(engine, query)).status).toBe(400);
+  expect(turns).toBeGreaterThan(0);
+});
+
+test('an answer tells a thousand faults, whatever the number of mistakes', async () => {
+  const world = await openFuzzWorld();
+  for (const text of [
+    `[${repeated('{"var":"nobody"}', 3000)}]`,
+    `{"let":[${repeated('{"a":{"bad":1}}', 3000)}],"in":1}`,
+    `{"let":[${repeated('7', 3000)}],"in":1}`,
+    `[${repeated('{"add":["a","b"]}', 3000)}]`,
+  ]) {
+    const { status, faults } = await askText(world, text);
+    expect(status).toBe(400);
+    expect(faults?.length).toBe(LIMITS.faults);
+  }
+});

@@ -1,0 +1,80 @@
+/** Recorded inputs of one query: every run of it gets the same ids and random bytes, in the order asked. */
+import type { EngineOptions } from '../context/host.ts';
+import type { Inputs } from '../context/context.ts';
+import type { HostAnswers } from '../transactions/host-answers.ts';
+import type { Micros } from '../../values/value.ts';
+
+/** 2020-01-01, ms: where ids begin to count. */
+const ID_EPOCH_MS = 1_577_836_800_000;
+const ID_RANDOM_BITS = 22n;
+
+/** @param bytes three, or more: what they say beyond 22 bits is left out */
+export function idFrom(now: Micros, bytes: Uint8Array): bigint {
+  const ms = BigInt(Math.max(0, Math.floor(now / 1000) - ID_EPOCH_MS));
+  let low = 0n;
+  for (const byte of bytes) low = (low << 8n) | BigInt(byte);
+  return (ms << ID_RANDOM_BITS) | (low & ((1n << ID_RANDOM_BITS) - 1n));
+}
+
+/** Makes ids that grow with time: 41 bits of milliseconds, 22 random bits; within a millisecond each is the one after. */
+export function createIds(
+  clock: () => number,
+  random: (bytes: number) => Uint8Array,
+): () => bigint {
+  let last = 0n;
+  return () => {
+    const made = idFrom(clock(), random(3));
+    last = made > last ? made : last + 1n;
+    return last;
+  };
+}
+
+export class RecordedInputs {
+  private readonly makeId: (index: number) => bigint;
+  private readonly options: Pick<EngineOptions, 'random' | 'sha256' | 'accessTokens'>;
+  private readonly address: string | undefined;
+  private readonly ids: bigint[];
+  private bytes: Uint8Array[] = [];
+
+  /**
+   * @param makeId gets how many ids came before
+   * @param address where the query came from
+   * @param ids the first of its ids, made up elsewhere
+   */
+  constructor(
+    makeId: (index: number) => bigint,
+    options: Pick<EngineOptions, 'random' | 'sha256' | 'accessTokens'>,
+    {
+      address,
+      ids = [],
+    }: { readonly address?: string | undefined; readonly ids?: readonly bigint[] } = {},
+  ) {
+    this.makeId = makeId;
+    this.address = address;
+    this.ids = [...ids];
+    this.options = options;
+  }
+
+  /** Ids made up so far: a query that is run again elsewhere begins with them. */
+  get madeIds(): readonly bigint[] {
+    return this.ids;
+  }
+
+  /** The inputs of one run, from the first on. */
+  begin(answers: HostAnswers): Inputs {
+    let idAt = 0;
+    let bytesAt = 0;
+    return {
+      newId: () => {
+        const index = idAt++;
+        return (this.ids[index] ??= this.makeId(index));
+      },
+      randomBytes: (count) => (this.bytes[bytesAt++] ??= this.options.random(count)),
+      sha256: this.options.sha256,
+      rootAudience: this.options.accessTokens?.rootAudience,
+      hash: (password) => answers.hash(password),
+      verify: (password, hash, { target, account }) =>
+        answers.verify(password, hash, { target, account, address: this.address }),
+    };
+  }
+}

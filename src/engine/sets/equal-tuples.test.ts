@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { Double, type SetValue } from '../../values/value.ts';
+import { cursorAt, elementsOf, pageOf, readBackwards, readForwards } from '../testing/paging.ts';
+import { documentRef, field, match, SetWorld } from '../testing/set-world.ts';
+
+test('1 and 1.0 of one document are two tuples, and pages of any size show each once', () => {
+  const w = new SetWorld();
+  const things = w.collection('things');
+  const up = match(w.index('up', things, { values: [field('v')] }));
+  const again = match(w.index('again', things, { values: [field('v')] }));
+  const down = match(w.index('down', things, { values: [field('v', { reverse: true })] }));
+  const one = new Double(1);
+  w.put(things, 1, { v: [1, one, 2, new Double(2), 3] });
+  w.put(things, 2, { v: [one, 1] });
+  const sets: readonly (readonly [SetValue, number | null])[] = [
+    [up, null],
+    [down, -Infinity],
+    [{ kind: 'set', op: 'reverse', set: up }, -Infinity],
+    [{ kind: 'set', op: 'union', sets: [up, again] }, null],
+    [{ kind: 'set', op: 'range', set: up, from: [1], to: [2] }, null],
+  ];
+  for (const [set, last] of sets) {
+    const all = elementsOf(w, set);
+    expect(all).toHaveLength(set.op === 'range' ? 6 : 7);
+    for (const size of [1, 2, 3, 4, 5]) {
+      expect(readForwards(w, set, size)).toEqual(all);
+      expect(readBackwards(w, set, size, last)).toEqual(all);
+    }
+  }
+  // A cursor without what sets them apart is the place before both, whichever of the two it shows.
+  for (const value of [1, one]) {
+    const cursor = cursorAt('after', [value, documentRef(things, 1)]);
+    expect(pageOf(w, up, cursor).data).toHaveLength(7);
+  }
+});

@@ -1,0 +1,144 @@
+/** Cursors of pages of events. Spec: sets 5.4. */
+import { refBytes } from '../../codec/key.ts';
+import { fail, type Step } from '../../errors.ts';
+import { compareValues } from '../../values/compare.ts';
+import { typeName } from '../../values/type-name.ts';
+import {
+  Action,
+  DateValue,
+  isArray,
+  isInteger,
+  isKind,
+  isObject,
+  Ref,
+  Time,
+} from '../../values/value.ts';
+import type { ActionName, ObjectValue, Value } from '../../values/value.ts';
+import { refuseUnresolved } from './cursors.ts';
+import type { Change } from './changes.ts';
+
+/** A place between events: before all that agree with what is given. */
+export interface EventCut {
+  readonly ts: bigint;
+  readonly action?: ActionName;
+  readonly document?: Ref;
+  readonly values?: readonly Value[];
+  /** As the page shows it again. */
+  readonly echo: Value;
+}
+
+const MAX_TIME = 2n ** 63n - 1n;
+const DAY_MICROS = 86_400_000_000n;
+
+/** @throws QueryFailure `invalid argument`, `invalid ref` at `position` or below */
+export function eventCutOf(given: Value, position: readonly Step[]): EventCut {
+  if (given === null) return startOf(MAX_TIME);
+  if (isInteger(given)) return startOf(BigInt(given));
+  if (given instanceof Time) return startOf(floorMicros(given.nanos));
+  if (given instanceof DateValue) return startOf(BigInt(given.day) * DAY_MICROS);
+  if (isKind(given, 'event')) {
+    const { ts, action, document, data } = given;
+    const members = new Map<string, Value>([
+      ['ts', ts],
+      ['action', new Action(action)],
+    ]);
+    if (document) members.set('document', document);
+    if (document && data !== undefined && data !== null && isArray(data)) members.set('data', data);
+    return cutOfMembers(members, position);
+  }
+  if (isObject(given)) return cutOfMembers(given, position);
+  return fail(
+    'invalid argument',
+    position,
+    `Object, Integer, Time, or Date expected, ${typeName(given)} provided.`,
+  );
+}
+
+const floorMicros = (nanos: bigint): bigint =>
+  (nanos - (((nanos % 1000n) + 1000n) % 1000n)) / 1000n;
+
+/** Before everything at a time. */
+const startOf = (ts: bigint): EventCut => ({ ts, echo: echoOf(ts, 'add', []) });
+
+function echoOf(
+  ts: bigint,
+  action: ActionName,
+  more: readonly (readonly [string, Value])[],
+): Value {
+  const shown =
+    ts >= BigInt(Number.MIN_SAFE_INTEGER) && ts <= BigInt(Number.MAX_SAFE_INTEGER)
+      ? Number(ts)
+      : ts;
+  return new Map<string, Value>([['ts', shown], ['action', new Action(action)], ...more]);
+}
+
+/** Accepted sets of members. */
+const SHAPES: ReadonlySet<string> = new Set([
+  'ts',
+  'action,ts',
+  ...['document', 'instance', 'resource'].map((ref) => `action,${ref},ts`),
+  ...['document', 'instance'].map((ref) => ['action', 'data', ref, 'ts'].sort().join(',')),
+  'action,resource,ts,values',
+]);
+
+const ACTIONS: ReadonlySet<Value> = new Set<ActionName>([
+  'create',
+  'update',
+  'delete',
+  'add',
+  'remove',
+]);
+
+function cutOfMembers(members: ObjectValue, position: readonly Step[]): EventCut {
+  const keys = [...members.keys()];
+  if (!SHAPES.has(keys.toSorted().join(','))) {
+    fail('invalid argument', position, `Cannot create event cursor with keys ${keys.join(', ')}.`);
+  }
+  const given = members.get('ts') ?? null;
+  if (!isInteger(given)) return wrongMember('Integer', given, [...position, 'ts']);
+  const ts = BigInt(given);
+  if (!members.has('action')) return startOf(ts);
+  const action = actionOf(members.get('action') ?? null, [...position, 'action']);
+  const ref = members.get('document') ?? members.get('instance') ?? members.get('resource');
+  if (ref === undefined) return { ts, action, echo: echoOf(ts, action, []) };
+  const values = members.get('data') ?? members.get('values');
+  refuseUnresolved([ref], position);
+  if (!(ref instanceof Ref)) return wrongMember('Ref', ref, position);
+  const cut = { ts, action, document: ref };
+  if (values === undefined) return { ...cut, echo: echoOf(ts, action, [['document', ref]]) };
+  const list = isArray(values) ? values : [values];
+  return {
+    ...cut,
+    values: list,
+    echo: echoOf(ts, action, [
+      ['document', ref],
+      ['data', list],
+    ]),
+  };
+}
+
+function actionOf(given: Value, position: readonly Step[]): ActionName {
+  const name = isKind(given, 'action') ? given.name : given;
+  if (typeof name !== 'string') return wrongMember('String', given, position);
+  if (ACTIONS.has(name)) return name as ActionName;
+  return fail('invalid argument', position, `'${name}' is not an action of an event.`);
+}
+
+const wrongMember = (expected: string, given: Value, position: readonly Step[]): never =>
+  fail('invalid argument', position, `${expected} expected, ${typeName(given)} provided.`);
+
+/** Whether a change stands before the cut. Changes of a document's own history have one place at each time. */
+export function isBeforeEventCut(change: Change, cut: EventCut): boolean {
+  const ts = BigInt(change.ts);
+  if (ts !== cut.ts) return ts < cut.ts;
+  if (cut.action === undefined || change.data !== undefined) return false;
+  const rank = rankOf(change.action) - rankOf(cut.action);
+  if (rank !== 0) return rank < 0;
+  if (!cut.document) return false;
+  const own = refBytes(change.tuple.ref);
+  const other = refBytes(cut.document);
+  if (own !== other) return own < other;
+  return cut.values !== undefined && compareValues(change.tuple.values ?? [], cut.values) < 0;
+}
+
+const rankOf = (action: ActionName): number => (action === 'remove' || action === 'delete' ? 0 : 1);

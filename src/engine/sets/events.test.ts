@@ -1,0 +1,286 @@
+import { expect, test } from 'vitest';
+import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
+
+const ref = doc('notes', 1);
+const by = (tag: string) => ({ match: { index: 'by_tag' }, terms: tag });
+const data = (members: Record<string, unknown>) => obj({ data: obj(members) });
+const update = (members: Record<string, unknown>) => ({ update: ref, params: data(members) });
+const DAY = 86_400 * 1_000_000;
+
+async function world(): Promise<EngineWorld> {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'notes', history_days: 10_000 }) });
+  const field = (name: string) => obj({ field: ['data', name] });
+  const parts = { source: coll('notes'), terms: field('tag') };
+  await w.ask({ create_index: obj({ name: 'by_tag', ...parts, values: field('n') }) });
+  await w.ask({ create_index: obj({ name: 'plain', ...parts }) });
+  return w;
+}
+
+interface Event {
+  readonly ts: number;
+  readonly action: string;
+  readonly document: unknown;
+  readonly data?: unknown;
+}
+interface EventsPage {
+  readonly before?: unknown;
+  readonly after?: unknown;
+  readonly data: readonly Event[];
+}
+const pageOf = (w: EngineWorld, target: unknown, more: Record<string, unknown> = {}) =>
+  w.ask({ paginate: { events: target }, ...more }) as Promise<EventsPage>;
+const briefly = ({ data: events }: EventsPage) => events.map((each) => [each.action, each.data]);
+
+test('events of a document show what changed: null for what was taken away, whole arrays, nothing for a ttl', async () => {
+  const w = await world();
+  await w.ask(create(ref, { a: 1, b: { object: { c: 1, d: 2 } }, list: [1, 2] }));
+  await w.ask(update({ a: null, b: { object: { c: 3 } }, list: [1] }));
+  await w.ask(update({}));
+  await w.ask({ update: ref, params: obj({ ttl: { epoch: 2e9, unit: 'second' } }) });
+  await w.ask({ delete: ref });
+  await w.ask(create(ref));
+  const page = await pageOf(w, ref);
+  expect(briefly(page)).toEqual([
+    ['create', { a: 1, b: { c: 1, d: 2 }, list: [1, 2] }],
+    ['update', { a: null, b: { c: 3 }, list: [1] }],
+    ['update', null],
+    ['update', null],
+    ['delete', null],
+    ['create', null],
+  ]);
+  expect(page.data.map((each) => Object.keys(each))).toEqual(
+    page.data.map(() => ['ts', 'action', 'document', 'data']),
+  );
+  // `events: true` of the ref is the same list.
+  expect(await w.ask({ paginate: ref, events: true })).toEqual(page);
+});
+
+test('events of a singleton are those of a set: without updates, without data', async () => {
+  const w = await world();
+  await w.ask(create(ref, { a: 1 }));
+  await w.ask(update({ a: 2 }));
+  await w.ask({ delete: ref });
+  await w.ask(create(ref, { a: 3 }));
+  const { data: events } = await pageOf(w, { singleton: ref });
+  expect(events.map(({ action }) => action)).toEqual(['add', 'remove', 'add']);
+  for (const event of events) expect(Object.keys(event)).toEqual(['ts', 'action', 'document']);
+});
+
+test('events of a match: removes before adds, nothing for what stays, nothing between the writes of one query', async () => {
+  const w = await world();
+  await w.ask(create(ref, { tag: 'x', n: 1 }));
+  await w.ask(update({ n: 2 }));
+  await w.ask(update({ unindexed: 1 }));
+  await w.ask(update({}));
+  await w.ask({ do: [update({ n: 3 }), update({ n: 2 })] });
+  const other = doc('notes', 2);
+  await w.ask({ do: [create(other, { tag: 'x', n: 9 }), { delete: other }] });
+  await w.ask({ delete: ref });
+  await w.ask(create(ref, { tag: 'x', n: 2 }));
+  const page = await pageOf(w, by('x'));
+  expect(briefly(page)).toEqual([
+    ['add', [1]],
+    ['remove', [1]],
+    ['add', [2]],
+    ['remove', [2]],
+    ['add', [2]],
+  ]);
+  expect(page.data[1]?.ts).toBe(page.data[2]?.ts);
+  // An index without values shows no data.
+  const plain = await pageOf(w, { match: { index: 'plain' }, terms: 'x' });
+  expect(plain.data.map((each) => Object.keys(each))).toEqual(
+    plain.data.map(() => ['ts', 'action', 'document']),
+  );
+});
+
+test('cursors of events may be times, dates, null, or objects of certain members', async () => {
+  const w = await world();
+  const ts: number[] = [];
+  for (const n of [1, 2, 3]) {
+    w.now += DAY;
+    ts.push((await w.answer(n === 1 ? create(ref, { tag: 'x', n }) : update({ n }))).txnTime);
+  }
+  const [one = 0, two = 0, three = 0] = ts;
+  const time = (micros: number) => ({ epoch: micros, unit: 'microsecond' });
+  const actionsAfter = async (after: unknown) =>
+    (await pageOf(w, by('x'), { after })).data.map(({ action, ts: at }) => [
+      action,
+      ts.indexOf(at),
+    ]);
+  const fromTwo = [
+    ['remove', 1],
+    ['add', 1],
+    ['remove', 2],
+    ['add', 2],
+  ];
+  expect(await actionsAfter(two)).toEqual(fromTwo);
+  expect(await actionsAfter(time(two))).toEqual(fromTwo);
+  expect(await actionsAfter(obj({ ts: two }))).toEqual(fromTwo);
+  expect(await actionsAfter(obj({ ts: two, action: 'remove' }))).toEqual(fromTwo);
+  expect(await actionsAfter(obj({ ts: two, action: 'add' }))).toEqual(fromTwo.slice(1));
+  for (const name of ['document', 'instance', 'resource']) {
+    const cursor = { ts: two, action: 'add', [name]: ref };
+    expect(await actionsAfter(obj(cursor))).toEqual(fromTwo.slice(1));
+  }
+  const exact = { ts: two, action: 'add', document: ref, data: [2] };
+  expect(await actionsAfter(obj(exact))).toEqual(fromTwo.slice(1));
+  const values = { ts: two, action: 'add', resource: ref, values: [2] };
+  expect(await actionsAfter(obj(values))).toEqual(fromTwo.slice(1));
+  // The day of the last event begins before it and after the one before.
+  expect(await actionsAfter({ to_date: time(three) })).toEqual(fromTwo.slice(2));
+  expect(await actionsAfter(null)).toEqual([]);
+  expect(await actionsAfter(one - 1)).toHaveLength(5);
+});
+
+test('pages of events show the cursor given, as an event, and the next one with what it takes', async () => {
+  const w = await world();
+  const made = await w.answer(create(ref, { tag: 'x', n: 1 }));
+  const changed = await w.answer(update({ n: 2 }));
+  const page = await pageOf(w, by('x'), { size: 2, after: made.txnTime });
+  expect(page.before).toEqual({ ts: made.txnTime, action: 'add' });
+  expect(page.after).toMatchObject({ ts: changed.txnTime, action: 'add', data: [2] });
+  const rest = await pageOf(w, by('x'), {
+    after: obj({ ...(page.after as object), document: ref }),
+  });
+  expect(briefly(rest)).toEqual([['add', [2]]]);
+  const ofDocument = await pageOf(w, ref, { size: 1 });
+  expect(Object.keys(ofDocument.after as object)).toEqual(['ts', 'action', 'document']);
+  const { body } = await w.answer({ paginate: { events: ref }, before: null });
+  expect(body).toContain('"after":{"ts":9223372036854775807');
+  // One that is picked inside the query is taken too.
+  const inside = {
+    let: [{ page: { paginate: { events: by('x') }, size: 2 } }],
+    in: { paginate: { events: by('x') }, after: { select: 'after', from: { var: 'page' } } },
+  };
+  expect(briefly((await w.ask(inside)) as EventsPage)).toEqual([['add', [2]]]);
+});
+
+test('other cursors of events are refused where they stand', async () => {
+  const w = await world();
+  const refused = async (after: unknown) => {
+    const { code, position } = await w.fault({ paginate: { events: by('x') }, after });
+    return [code, position];
+  };
+  expect(await refused(obj({ ts: 1, colour: 1 }))).toEqual(['invalid argument', ['after']]);
+  expect(await refused(obj({ action: 'add' }))).toEqual(['invalid argument', ['after']]);
+  expect(await refused(obj({ ts: 'x' }))).toEqual(['invalid argument', ['after', 'ts']]);
+  expect(await refused(obj({ ts: 1, action: 'x' }))).toEqual([
+    'invalid argument',
+    ['after', 'action'],
+  ]);
+  expect(await refused('x')).toEqual(['invalid argument', ['after']]);
+  expect(await refused(1.5)).toEqual(['invalid argument', ['after']]);
+});
+
+test('events are listed until ts, with their sources when asked', async () => {
+  const w = await world();
+  const { txnTime } = await w.answer(create(ref, { tag: 'x', n: 1 }));
+  await w.ask(update({ n: 2 }));
+  expect(briefly(await pageOf(w, by('x'), { ts: txnTime }))).toEqual([['add', [1]]]);
+  expect(briefly(await pageOf(w, ref, { ts: txnTime }))).toEqual([['create', { tag: 'x', n: 1 }]]);
+  const [first] = await w.page({ paginate: { events: ref }, sources: true });
+  expect(first).toMatchObject({
+    value: { action: 'create' },
+    sources: [{ '@set': { events: { '@ref': { id: '1' } } } }],
+  });
+  const [entry] = await w.page({ paginate: by('x'), events: true, sources: true });
+  expect(entry).toMatchObject({
+    value: { action: 'add' },
+    sources: [{ '@set': { events: { match: { '@ref': { id: 'by_tag' } }, terms: 'x' } } }],
+  });
+});
+
+test('members of an event are selected by all their names', async () => {
+  const w = await world();
+  await w.ask(create(ref, { n: 1 }));
+  const picked = ['action', 'document', 'instance', 'resource', 'data'].map((name) => ({
+    select: name,
+    from: { var: 'event' },
+  }));
+  const page = { paginate: { events: ref } };
+  const [row] = await w.page({ map: { lambda: 'event', expr: picked }, collection: page });
+  const shown = { '@ref': { id: '1' } };
+  expect(row).toMatchObject(['create', shown, shown, shown, { n: 1 }]);
+});
+
+test('sets without history are refused by the reader of events, those of events by themselves', async () => {
+  const w = await world();
+  const sets = [
+    { reverse: by('x') },
+    { range: by('x'), from: 1, to: 2 },
+    { filter: { lambda: '_', expr: true }, collection: by('x') },
+    { union: [by('x'), { filter: { lambda: '_', expr: true }, collection: by('y') }] },
+  ];
+  for (const set of sets) {
+    expect(await w.fault({ paginate: { events: set } })).toMatchObject({
+      code: 'invalid argument',
+      position: [],
+      description: 'Set does not support events history.',
+    });
+  }
+  expect(await w.fault({ paginate: { events: { events: by('x') } } })).toMatchObject({
+    code: 'invalid argument',
+    position: ['paginate'],
+  });
+});
+
+test('events of what stood in a deleted collection are hidden', async () => {
+  const w = await world();
+  await w.ask({ create_collection: obj({ name: 'others' }) });
+  const source = [coll('notes'), coll('others')];
+  await w.ask({ create_index: obj({ name: 'both', source, active: true }) });
+  await w.engine.buildIndexes();
+  await w.ask(create(ref, {}));
+  await w.ask(create(doc('others', 1), {}));
+  await w.ask({ delete: coll('notes') });
+  expect((await pageOf(w, { match: { index: 'both' } })).data).toHaveLength(1);
+});
+
+test('insert() takes actions by name or as they are read, now at the latest; what it answers is no update', async () => {
+  const w = await world();
+  await w.ask(create(ref, { n: 1 }));
+  const insert = (action: unknown, ts: unknown, more: Record<string, unknown> = {}) => ({
+    insert: ref,
+    ts,
+    action,
+    ...more,
+  });
+  const params = data({ n: 0 });
+  expect(await w.ask(insert('update', 5, { params }))).toMatchObject({
+    ts: 5,
+    action: 'create',
+    data: { n: 0 },
+  });
+  expect(await w.ask(insert('delete', 6, { params }))).toMatchObject({
+    ts: 6,
+    action: 'delete',
+    data: null,
+  });
+  const action = { select: ['data', 0, 'action'], from: { paginate: { events: ref } } };
+  expect(await w.ask(insert(action, 7, { params: obj({}) }))).toMatchObject({
+    action: 'create',
+    data: null,
+  });
+  expect(await w.ask(insert('create', { now: null }, { params }))).toMatchObject({
+    action: 'create',
+  });
+  for (const wrong of ['add', 'remove', 'x', 1]) {
+    expect(await w.fault(insert(wrong, 5))).toMatchObject({
+      code: 'invalid argument',
+      position: ['action'],
+    });
+  }
+  const { ref: key } = await w.document({ create_key: obj({ role: 'server' }) });
+  const role = { role: 'server' };
+  expect(
+    await w.ask({
+      insert: JSON.parse(JSON.stringify(key)) as unknown,
+      ts: 5,
+      action: 'create',
+      params: obj(role),
+    }),
+  ).toMatchObject({ action: 'create' });
+  // Taking out what is not there is fine.
+  expect(await w.ask({ remove: ref, ts: 1, action: 'create' })).toBeNull();
+});

@@ -1,0 +1,346 @@
+/** Pages and other readers of sets. Spec: sets 5; functions 1.4. */
+import { unreachable } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { positionOf, type Where } from '../../query/place.ts';
+import type { PageOptions, ReadTime } from '../../query/session.ts';
+import { equalValues } from '../../values/equal.ts';
+import type { Micros, Page, Ref, Value } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import type { IndexField } from '../catalog/definitions.ts';
+import { asArray, cutAfter, cutOf, refuseUnresolved } from './cursors.ts';
+import { failDenied } from '../documents/documents.ts';
+import { MetersAside } from '../context/meters.ts';
+import { eventCutOf, isBeforeEventCut } from './event-cursors.ts';
+import { eventCursorOf, eventOf, historyOf, sourcesOfChange } from './set-history.ts';
+import type { HistoryRequest } from './set-history.ts';
+import { accessTo, type Access } from './access.ts';
+import type { Change } from './changes.ts';
+import { openerOf, type Reading } from './open-set.ts';
+import { takeTuples } from './set-cursor.ts';
+import type { SetCursor, SetRequest, SetTarget } from './set-cursor.ts';
+import { aritiesOf, shapeOf } from './shape.ts';
+import { cursorOf, elementOf, type Tuple } from './tuple.ts';
+
+/** @throws QueryFailure `permission denied` at `[paginate]`; faults of the cursor at its option */
+export function paginate(
+  context: EngineContext,
+  target: SetTarget,
+  options: PageOptions,
+  place: Where,
+): Page {
+  const reading: Reading = { place, key: 'paginate' };
+  const size = Math.min(options.size, LIMITS.pageSizeMax);
+  const isHistory = options.events || shapeOf(context, target).history;
+  return isHistory
+    ? eventsPage(context, target, { ...options, size }, reading)
+    : tuplesPage(context, target, { ...options, size }, reading);
+}
+
+function tuplesPage(
+  context: EngineContext,
+  target: SetTarget,
+  options: PageOptions,
+  reading: Reading,
+): Page {
+  const { cursor, size } = options;
+  const given = cursor && asArray(cursor.value);
+  if (cursor && given) refuseUnresolved(given, positionOf(reading.place, ...cursor.steps));
+  const cut = given && cutOf(given, aritiesOf(context, target));
+  const access = requireAccess(context, target, reading);
+  if (size <= 0) return emptyPage(cursor?.side, given, size);
+  const isBackward = cursor?.side === 'before';
+  // Nothing is before the start of a set.
+  if (isBackward && !cut) return emptyPage('before', given, -1);
+  const found = takeTuples(
+    openTuples(context, access, reading, {
+      past: pastOf(context, options.time),
+      backward: isBackward,
+      lower: cut && !isBackward ? [cut] : [],
+      upper: cut && isBackward ? [cut] : [],
+      first: size + 1,
+      rows: size <= ROWS_PAGE_MAX && showsRefs(context, access.target),
+      sources: options.sources,
+    }),
+    size + 1,
+  );
+  noteShown(context, access, found);
+  const tuples = found.slice(0, size);
+  if (isBackward) tuples.reverse();
+  const first = tuples[0];
+  const next = found[size];
+  return new ReadPage(
+    isBackward ? next && first && cursorOf(first, next) : given,
+    isBackward ? given : next && cursorOf(next, tuples.at(-1)),
+    tuples.map(options.sources ? sourcedElementOf : elementOf),
+    () => tuples.map((tuple, i) => cursorOf(tuple, tuples[i - 1])),
+  );
+}
+
+/**
+ * Cursors are made when asked for. A class, for an object with a getter of its own makes the engine below a shape for each page, which
+ * holds all that the getter sees until the next full collection of garbage.
+ */
+class ReadPage implements Page {
+  readonly kind = 'page';
+  readonly before: Value | undefined;
+  readonly after: Value | undefined;
+  readonly data: readonly Value[];
+  private readonly makeCursors: () => readonly Value[];
+
+  constructor(
+    before: Value | undefined,
+    after: Value | undefined,
+    data: readonly Value[],
+    makeCursors: () => readonly Value[],
+  ) {
+    this.before = before;
+    this.after = after;
+    this.data = data;
+    this.makeCursors = makeCursors;
+  }
+
+  get cursors(): readonly Value[] {
+    return this.makeCursors();
+  }
+}
+
+const sourcedElementOf = (tuple: Tuple): Value => ({
+  kind: 'sourced',
+  value: elementOf(tuple),
+  sources: tuple.sources,
+});
+
+/** Beyond this many the documents of a page are not brought along: few queries look at all of them. */
+const ROWS_PAGE_MAX = 1000;
+
+function eventsPage(
+  context: EngineContext,
+  target: SetTarget,
+  { cursor, size, time, sources }: PageOptions,
+  reading: Reading,
+): Page {
+  const cut = cursor && eventCutOf(cursor.value, positionOf(reading.place, ...cursor.steps));
+  const access = requireAccess(context, target, reading);
+  const changes = openHistory(context, access, reading, {
+    past: pastOf(context, time),
+    sources,
+  });
+  if (size <= 0) return emptyPage(cursor?.side, cut?.echo, size);
+  const at = cut ? changes.findIndex((change) => !isBeforeEventCut(change, cut)) : 0;
+  const place = at < 0 ? changes.length : at;
+  const isBackward = cursor?.side === 'before';
+  const start = isBackward ? Math.max(0, place - size) : place;
+  const page = changes.slice(start, isBackward ? place : place + size);
+  noteShown(
+    context,
+    access,
+    page.map(({ tuple }) => tuple),
+  );
+  const [first] = page;
+  const next = changes[place + size];
+  return new ReadPage(
+    isBackward ? (start > 0 && first ? eventCursorOf(first) : undefined) : cut?.echo,
+    isBackward ? cut?.echo : next && eventCursorOf(next),
+    page.map(sources ? sourcedEventOf : eventOf),
+    () => page.map(eventCursorOf),
+  );
+}
+
+const sourcedEventOf = (change: Change): Value => ({
+  kind: 'sourced',
+  value: eventOf(change),
+  sources: sourcesOfChange(change),
+});
+
+/** Size 0 shows the cursor on both sides, a negative one where it always stands. */
+function emptyPage(
+  side: 'before' | 'after' | undefined,
+  echo: Value | undefined,
+  size: number,
+): Page {
+  const isBoth = size === 0;
+  return {
+    kind: 'page',
+    before: isBoth || side === 'after' ? echo : undefined,
+    after: isBoth || side === 'before' ? echo : undefined,
+    data: [],
+    cursors: [],
+  };
+}
+
+/** Elements first looked at by folds. */
+const ELEMENTS_FIRST = 64;
+
+/**
+ * All elements in order, read in growing batches.
+ * @throws QueryFailure `permission denied` at `[key]`
+ */
+export function* elements(
+  context: EngineContext,
+  target: SetTarget,
+  time: ReadTime,
+  place: Where,
+  key: string,
+): Generator<Value, void, undefined> {
+  const reading: Reading = { place, key };
+  const past = pastOf(context, time);
+  const access = requireAccess(context, target, reading);
+  if (shapeOf(context, target).history) {
+    const changes = openHistory(context, access, reading, { past, sources: false });
+    const note = shownMeter(context, access);
+    for (const change of changes) {
+      note?.(change.tuple);
+      yield eventOf(change);
+    }
+    return;
+  }
+  const cursor = openTuples(context, access, reading, {
+    past,
+    backward: false,
+    lower: [],
+    upper: [],
+    first: ELEMENTS_FIRST,
+    rows: false,
+    sources: false,
+  });
+  const note = shownMeter(context, access);
+  for (let batch = cursor.pull(); batch.length > 0; batch = cursor.pull()) {
+    for (const tuple of batch) {
+      note?.(tuple);
+      yield elementOf(tuple);
+    }
+  }
+}
+
+/**
+ * The document of the first tuple of a set; undefined when it has none.
+ * @throws QueryFailure `permission denied` at `[key]`
+ */
+export function firstRef(
+  context: EngineContext,
+  target: SetTarget,
+  time: ReadTime,
+  place: Where,
+  key: string,
+): Ref | undefined {
+  const reading: Reading = { place, key };
+  const past = pastOf(context, time);
+  const access = requireAccess(context, target, reading);
+  if (shapeOf(context, target).history) {
+    const [first] = openHistory(context, access, reading, { past, sources: false });
+    noteShown(context, access, first ? [first.tuple] : []);
+    return first?.tuple.ref;
+  }
+  const request = { past, backward: false, lower: [], upper: [], rows: true, sources: false };
+  const found = takeTuples(openTuples(context, access, reading, { ...request, first: 1 }), 1);
+  noteShown(context, access, found);
+  return found[0]?.ref;
+}
+
+/**
+ * Whether a tuple starts with `value` as with a cursor. Spec: functions 1.1, `contains_value`.
+ * @throws QueryFailure `permission denied` at `[in]`
+ */
+export function setContains(
+  context: EngineContext,
+  target: SetTarget,
+  value: Value,
+  time: ReadTime,
+  place: Where,
+): boolean {
+  if (shapeOf(context, target).history) {
+    for (const each of elements(context, target, time, place, 'in')) {
+      if (equalValues(each, value)) return true;
+    }
+    return false;
+  }
+  const reading: Reading = { place, key: 'in' };
+  const access = requireAccess(context, target, reading);
+  const arities = aritiesOf(context, target);
+  const from = cutOf(asArray(value), arities);
+  const to = cutAfter(asArray(value), arities);
+  const request = { backward: false, first: 1, rows: false, sources: false };
+  const cursor = openTuples(context, access, reading, {
+    ...request,
+    past: pastOf(context, time),
+    lower: from ? [from] : [],
+    upper: to ? [to] : [],
+  });
+  const found = takeTuples(cursor, 1);
+  noteShown(context, access, found);
+  return found.length > 0;
+}
+
+function requireAccess(context: EngineContext, target: SetTarget, reading: Reading): Access {
+  return accessTo(context, target, reading) ?? failDenied(positionOf(reading.place, reading.key));
+}
+
+const openTuples = (
+  context: EngineContext,
+  { target, filtered }: Access,
+  reading: Reading,
+  request: Omit<SetRequest, 'filtered'>,
+): SetCursor =>
+  openerOf(filtered ? uncounted(context) : context, reading)(target, { ...request, filtered });
+
+const openHistory = (
+  context: EngineContext,
+  { target, filtered }: Access,
+  reading: Reading,
+  request: Omit<HistoryRequest, 'filtered'>,
+): readonly Change[] =>
+  historyOf(filtered ? uncounted(context) : context, target, reading, { ...request, filtered });
+
+/** How much is read of a set that is filtered would tell how much of it is not shown. */
+const uncounted = (context: EngineContext): EngineContext => ({
+  ...context,
+  meters: new MetersAside(context.meters.work),
+});
+
+/** Instead, what is shown counts as read. Undefined: all that is read is shown, and counted. */
+function shownMeter(
+  { meters }: EngineContext,
+  { filtered }: Access,
+): ((tuple: Tuple) => void) | undefined {
+  if (!filtered) return undefined;
+  const note = meters.openShown();
+  return ({ group, tie }) => note(group.length + tie.length);
+}
+
+function noteShown(context: EngineContext, access: Access, tuples: readonly Tuple[]): void {
+  const note = shownMeter(context, access);
+  if (note) for (const tuple of tuples) note(tuple);
+}
+
+/** Undefined: the present. */
+const pastOf = ({ snapshot }: EngineContext, time: ReadTime): Micros | undefined =>
+  time === 'present' || time >= snapshot ? undefined : time;
+
+/** Whether all that a page of the set shows is refs: it is likely that their documents are read next. */
+function showsRefs(context: EngineContext, target: SetTarget): boolean {
+  if (target.kind === 'ref') return true;
+  switch (target.op) {
+    case 'match': {
+      const values = context.schema(target.index.database).index(target.index)?.values ?? [];
+      const isRef = ({ binding, path }: IndexField) => !binding && path?.join() === 'ref';
+      return values.length === 0 || values.some(isRef);
+    }
+    case 'documents':
+    case 'singleton':
+      return true;
+    case 'union':
+      return target.sets.every((set) => showsRefs(context, set));
+    case 'distinct':
+    case 'filter':
+    case 'range':
+    case 'reverse':
+      return showsRefs(context, target.set);
+    case 'difference':
+    case 'events':
+    case 'intersection':
+    case 'join':
+      return false;
+    default:
+      return unreachable(target);
+  }
+}

@@ -1,0 +1,125 @@
+/** Changes of the sets that stand in the store: entries of a match, documents of a collection, one document. Spec: sets 6. */
+import {
+  after,
+  collectionPrefix,
+  decodeDocumentKey,
+  decodeHistoryEntry,
+  documentKeyOf,
+} from '../../codec/key.ts';
+import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
+import { Ref, type Micros, type Value } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import type { IndexDefinition } from '../catalog/definitions.ts';
+import { versionsOf } from '../documents/document-events.ts';
+import { minimumValidTime } from '../documents/documents.ts';
+import { retained } from '../documents/retained.ts';
+import type { Change } from './changes.ts';
+import { addedAt, MatchEntries, type MatchSet } from './index-set.ts';
+import { Leaf, type Stretch } from './range-scan.ts';
+import { RefTuple, type Tuple } from './tuple.ts';
+import type { Entry } from '../../store/port.ts';
+
+/** All of it is read: entries are not ordered by time. */
+const FIRST = 512;
+
+export function changesOfMatch(
+  context: EngineContext,
+  index: IndexDefinition,
+  set: MatchSet,
+  sources: boolean,
+): readonly Change[] {
+  if (set.terms.length !== index.terms.length) return [];
+  const entries = new MatchEntries(context, index, set, sources);
+  const stretch = { by: 'entry', lower: entries.prefix, upper: after(entries.prefix) } as const;
+  const changes: Change[] = [];
+  readAll(context, { ...stretch, space: 'documents', rows: true }, index.partitions, (found) => {
+    const added = addedAt(found);
+    const tuple = entries.tupleAddedAt(added, found.entry);
+    if (tuple) changes.push(changeOf(added, 'add', tuple));
+  });
+  readAll(context, { ...stretch, space: 'history', rows: false }, 1, (found) => {
+    const { entry, added, removed } = decodeHistoryEntry(found.entry);
+    const tuple = entries.tupleAddedAt(added, entry);
+    if (!tuple) return;
+    changes.push(changeOf(added, 'add', tuple), changeOf(removed, 'remove', tuple));
+  });
+  return changes;
+}
+
+export function changesOfDocuments(
+  context: EngineContext,
+  collection: Ref,
+  sources: readonly Value[],
+): readonly Change[] {
+  const lower = collectionPrefix(collection.database, Number(collection.id));
+  const stretch = { by: 'key', lower, upper: after(lower), rows: true } as const;
+  const versions = new Map<bigint, StoredVersion[]>();
+  for (const space of ['history', 'documents'] as const) {
+    readAll(context, { ...stretch, space }, 1, ({ key, row }) => {
+      if (!row) return;
+      const { id } = decodeDocumentKey(documentKeyOf(key));
+      const list = versions.get(id);
+      const version = unpackVersion(String(row.value));
+      if (list) list.push(version);
+      else versions.set(id, [version]);
+    });
+  }
+  const definition = context.schema(collection.database).collection(Number(collection.id));
+  const minimum = definition ? minimumValidTime(definition, context.snapshot) : 0;
+  return [...versions].flatMap(([id, list]) => {
+    const ref = new Ref(collection.database, Number(collection.id), id);
+    return changesOfVersions(retained(list, minimum), new RefTuple(ref, sources));
+  });
+}
+
+export const changesOfDocument = (
+  context: EngineContext,
+  ref: Ref,
+  sources: readonly Value[],
+): readonly Change[] => changesOfVersions(versionsOf(context, ref), new RefTuple(ref, sources));
+
+/** @param versions oldest first */
+function changesOfVersions(versions: readonly StoredVersion[], tuple: Tuple): readonly Change[] {
+  const changes: Change[] = [];
+  let isThere = false;
+  for (const { ts, action } of versions) {
+    const isLive = action !== 'delete';
+    if (isLive !== isThere) changes.push(changeOf(ts, isLive ? 'add' : 'remove', tuple));
+    isThere = isLive;
+  }
+  return changes;
+}
+
+const changeOf = (ts: Micros, action: 'add' | 'remove', tuple: Tuple): Change => ({
+  ts,
+  action,
+  tuple,
+  data: undefined,
+});
+
+function readAll(
+  { reader, meters }: EngineContext,
+  stretch: Stretch,
+  partitions: number,
+  visit: (entry: Entry) => void,
+): void {
+  const none = () => stretch.lower;
+  const range = {
+    past: undefined,
+    backward: false,
+    lower: [],
+    upper: [],
+    first: FIRST,
+    rows: stretch.rows,
+    sources: false,
+    filtered: false,
+  };
+  const leaf = new Leaf<Entry>(
+    { reader, meters, partitions },
+    stretch,
+    range,
+    none,
+    (entry) => entry,
+  );
+  for (let batch = leaf.pull(); batch.length > 0; batch = leaf.pull()) batch.forEach(visit);
+}

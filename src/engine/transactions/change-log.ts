@@ -1,0 +1,63 @@
+/**
+ * The log of changes: for each database, which documents each commit changed, and the index entries they had and have. A hub keeps
+ * it, so that what a device lacks is one range of it.
+ */
+import {
+  databaseOf,
+  hexOfKey,
+  keyOfHex,
+  syncKey,
+  withDatabase,
+  withoutDatabase,
+  type Key,
+} from '../../codec/key.ts';
+import type { Row, RowAddress, WriteSet } from '../../store/port.ts';
+import type { DatabaseId, Micros } from '../../values/value.ts';
+import { isNativeEntry } from '../catalog/native-indexes.ts';
+
+export interface LoggedChange {
+  /** Of a document, current or gone. */
+  readonly key: Key;
+  /** In indexes of users: those it had before the commit, and those it has since. */
+  readonly entries: readonly Key[];
+}
+
+export const changeKey = (database: DatabaseId, ts: Micros): Key =>
+  syncKey('changes', database, ts);
+
+type Put = WriteSet['puts'][number];
+
+export function changeRows(
+  writes: WriteSet,
+  before: (address: RowAddress) => Row | null | undefined,
+  ts: Micros,
+): Put[] {
+  const lines = new Map<DatabaseId, string[]>();
+  const note = ({ space, key }: RowAddress, row: Row | undefined): void => {
+    if (space !== 'documents') return;
+    const had = before({ space, key })?.entries ?? [];
+    const touched = new Set([...had, ...(row?.entries ?? [])]);
+    const entries = [...touched].filter((entry) => !isNativeEntry(entry));
+    const line = [key, ...entries].map((each) => hexOfKey(withoutDatabase(each))).join(' ');
+    const database = databaseOf(key);
+    const known = lines.get(database);
+    if (known) known.push(line);
+    else lines.set(database, [line]);
+  };
+  for (const { space, row } of writes.puts) note({ space, key: row.key }, row);
+  for (const address of writes.deletes) note(address, undefined);
+  return [...lines].map(([database, each]) => ({
+    space: 'sync',
+    row: { key: changeKey(database, ts), entries: [], value: each.join('\n') },
+  }));
+}
+
+/** What one row of the log says. */
+export function readChanges(database: DatabaseId, row: Row): readonly LoggedChange[] {
+  const lines = String(row.value).split('\n');
+  return lines.map((line) => {
+    const [key, ...entries] = line.split(' ').map((hex) => withDatabase(database, keyOfHex(hex)));
+    if (key === undefined) throw new Error('A row of the log of changes is empty.');
+    return { key, entries };
+  });
+}

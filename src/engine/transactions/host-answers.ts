@@ -1,0 +1,84 @@
+/** What the host has answered to one query, gathered over its runs: hashes, passwords, signatures. Recorded inputs: they stay as they are. */
+import { Refusal } from '../../errors.ts';
+import { Suspended, type Need, type PasswordAttempt } from '../../store/reader.ts';
+import { formatTime, timeOfMicros } from '../../values/time.ts';
+import type { HostWork } from './host-work.ts';
+import type { Verdict } from './password-gate.ts';
+
+export type HostNeed = Extract<Need, { readonly kind: 'verify' | 'hash' | 'signature' }>;
+
+export class HostAnswers {
+  private readonly work: HostWork;
+  private readonly verdicts = new Map<string, Verdict>();
+  private readonly hashes = new Map<string, string>();
+  private readonly signatures = new Map<string, boolean>();
+
+  constructor(work: HostWork) {
+    this.work = work;
+  }
+
+  /**
+   * Whether `password` is the one behind `hash`; `hash` undefined: false after the same work.
+   * @throws Suspended; Refusal `too many requests` when too many were wrong before
+   */
+  verify(password: string, hash: string | undefined, attempt: PasswordAttempt): boolean {
+    const verdict = this.verdicts.get(verdictName(password, hash, attempt));
+    if (verdict === undefined) {
+      throw new Suspended([{ kind: 'verify', password, hash, attempt }]);
+    }
+    if (typeof verdict === 'boolean') return verdict;
+    const until = formatTime(timeOfMicros(verdict.until));
+    throw new Refusal('too many requests', `Too many wrong passwords. Try again after ${until}.`);
+  }
+
+  /** @throws Suspended */
+  hash(password: string): string {
+    const answer = this.hashes.get(password);
+    if (answer === undefined) throw new Suspended([{ kind: 'hash', password }]);
+    return answer;
+  }
+
+  /** Whether the token is signed by one of the keys at `jwksUri`. @throws Suspended */
+  isSigned(token: string, jwksUri: string): boolean {
+    const name = signatureName(token, jwksUri);
+    const answer = this.signatures.get(name) ?? this.work.knownSignature(token, jwksUri);
+    if (answer === undefined) throw new Suspended([{ kind: 'signature', token, jwksUri }]);
+    this.signatures.set(name, answer);
+    return answer;
+  }
+
+  /** What is needed in several places is asked for once. */
+  async settle(needs: readonly HostNeed[]): Promise<void> {
+    const byName = new Map(needs.map((need) => [nameOf(need), need]));
+    await Promise.all([...byName.values()].map((need) => this.settleOne(need)));
+  }
+
+  private async settleOne(need: HostNeed): Promise<void> {
+    switch (need.kind) {
+      case 'hash':
+        this.hashes.set(need.password, await this.work.hash(need.password));
+        return;
+      case 'verify': {
+        const { password, hash, attempt } = need;
+        const verdict = await this.work.verify(password, hash, attempt);
+        this.verdicts.set(verdictName(password, hash, attempt), verdict);
+        return;
+      }
+      case 'signature': {
+        const { token, jwksUri } = need;
+        const isSigned = await this.work.isSigned(token, jwksUri);
+        this.signatures.set(signatureName(token, jwksUri), isSigned);
+      }
+    }
+  }
+}
+
+const verdictName = (
+  password: string,
+  hash: string | undefined,
+  { target, account }: PasswordAttempt,
+): string => [target, account, hash ?? '', password].join('\n');
+
+const nameOf = (need: HostNeed): string => JSON.stringify(need);
+
+const signatureName = (token: string, jwksUri: string): string => `${token} ${jwksUri}`;

@@ -1,0 +1,56 @@
+/** What only the host can do, outside every transaction, with what the engine adds: limits on passwords, a memory of signatures. */
+import type { PasswordAttempt } from '../../store/reader.ts';
+import type { Micros } from '../../values/value.ts';
+import type { EngineOptions } from '../context/host.ts';
+import { PasswordGate, type Verdict } from './password-gate.ts';
+import { PublishedKeys } from './published-keys.ts';
+
+type Options = Pick<EngineOptions, 'store' | 'clock' | 'passwords' | 'hashCost' | 'accessTokens'>;
+
+/** So long a signature is not looked at again: keys that were withdrawn are noticed after it. */
+const SIGNATURE_LIFE: Micros = 60 * 1_000_000;
+const SIGNATURES_MAX = 256;
+
+export class HostWork {
+  private readonly options: Options;
+  private readonly gate: PasswordGate;
+  private readonly keys: PublishedKeys | undefined;
+  /** When those found right will be looked at again. */
+  private readonly signed = new Map<string, Micros>();
+
+  constructor(options: Options) {
+    this.options = options;
+    this.gate = new PasswordGate(options);
+    const { accessTokens } = options;
+    this.keys = accessTokens && new PublishedKeys({ ...options, accessTokens });
+  }
+
+  hash(password: string): Promise<string> {
+    const { passwords, hashCost } = this.options;
+    return passwords.hash(password, hashCost);
+  }
+
+  verify(password: string, hash: string | undefined, attempt: PasswordAttempt): Promise<Verdict> {
+    return this.gate.pass(attempt, () => this.options.passwords.verify(password, hash));
+  }
+
+  async isSigned(token: string, jwksUri: string): Promise<boolean> {
+    if (!(await this.keys?.haveSigned(token, jwksUri))) return false;
+    const name = nameOf(token, jwksUri);
+    this.signed.delete(name);
+    this.signed.set(name, this.options.clock() + SIGNATURE_LIFE);
+    for (const oldest of this.signed.keys()) {
+      if (this.signed.size <= SIGNATURES_MAX) break;
+      this.signed.delete(oldest);
+    }
+    return true;
+  }
+
+  /** Undefined: to be looked at. */
+  knownSignature(token: string, jwksUri: string): true | undefined {
+    const until = this.signed.get(nameOf(token, jwksUri));
+    return until !== undefined && this.options.clock() < until ? true : undefined;
+  }
+}
+
+const nameOf = (token: string, jwksUri: string): string => `${token} ${jwksUri}`;

@@ -1,0 +1,209 @@
+import { expect, test } from 'vitest';
+import { createMemoryStore, SharedMemory } from '../../store/memory.ts';
+import { coll, create, doc, EngineWorld, obj, type Query } from '../testing/engine-world.ts';
+
+const MINUTE = 60 * 1_000_000;
+const user = doc('users', 1);
+const byMail = (mail: string, index = 'by_mail'): Query => ({ match: { index }, terms: mail });
+const login = (target: Query, password?: string): Query => ({
+  login: target,
+  params: obj(password === undefined ? {} : { password }),
+});
+const FAILED = { code: 'authentication failed', status: 400 };
+const LIMITED = { code: 'too many requests', status: 429 };
+
+async function world(memory = new SharedMemory()): Promise<EngineWorld> {
+  const w = new EngineWorld(createMemoryStore(memory));
+  await w.ask({ create_collection: obj({ name: 'users' }) });
+  for (const name of ['by_mail', 'also_by_mail']) {
+    const terms = [obj({ field: ['data', 'mail'] })];
+    await w.ask({ create_index: obj({ name, source: coll('users'), terms }) });
+  }
+  for (const id of [1, 2]) {
+    const credentials = obj({ password: `p${id}` });
+    await w.ask(create(doc('users', id), { mail: `${id}@example.org` }, { credentials }));
+  }
+  await w.ask(create(doc('users', 3), { mail: '3@example.org' }));
+  return w;
+}
+
+const codeOf = async (w: EngineWorld, query: Query): Promise<string> => {
+  const { status, body } = await w.answer(query);
+  if (status < 300) return 'ok';
+  return (JSON.parse(body) as { errors: { code: string }[] }).errors[0]?.code ?? '';
+};
+async function codes(w: EngineWorld, query: Query, times: number): Promise<readonly string[]> {
+  const all: string[] = [];
+  for (let i = 0; i < times; i += 1) all.push(await codeOf(w, query));
+  return all;
+}
+const five = Array.from({ length: 5 }, () => FAILED.code);
+
+test('after five wrong passwords in a minute nothing is compared until the first is a minute old', async () => {
+  const w = await world();
+  const first = w.now + 1_000_000;
+  expect(await codes(w, login(user, 'wrong'), 5)).toEqual(five);
+  const before = w.verifications;
+  const refused = await w.fault(login(user, 'p1'));
+  expect(refused).toMatchObject(LIMITED);
+  expect(refused.description).toContain(
+    new Date((first + MINUTE) / 1000).toISOString().slice(0, 19),
+  );
+  expect(await w.fault({ identify: user, password: 'p1' })).toMatchObject(LIMITED);
+  expect(w.verifications).toBe(before);
+  expect(await codeOf(w, login(doc('users', 2), 'p2'))).toBe('ok');
+  w.now = first + MINUTE;
+  expect(await codeOf(w, login(user, 'p1'))).toBe('ok');
+});
+
+test('fifty in an hour bar for the rest of it, and right ones count for nothing', async () => {
+  const w = await world();
+  const start = w.now;
+  for (let i = 0; i < 9; i += 1) {
+    expect(await codes(w, login(user, 'wrong'), 5)).toEqual(five);
+    w.now += MINUTE;
+    expect(await codes(w, login(user, 'p1'), 6)).not.toContain(LIMITED.code);
+  }
+  expect(await codes(w, login(user, 'wrong'), 5)).toEqual(five);
+  w.now += MINUTE;
+  expect(await w.fault(login(user, 'p1'))).toMatchObject(LIMITED);
+  w.now = start + 59 * MINUTE;
+  expect(await w.fault(login(user, 'p1'))).toMatchObject(LIMITED);
+  w.now = start + 61 * MINUTE;
+  expect(await codeOf(w, login(user, 'p1'))).toBe('ok');
+});
+
+test('whoever is asked for, there or not, is barred alike, with the same work', async () => {
+  const w = await world();
+  const targets: Record<string, Query> = {
+    'a wrong password': byMail('1@example.org'),
+    'a document without credentials': byMail('3@example.org'),
+    'nobody, by a set': byMail('9@example.org'),
+    'nobody, by a ref': doc('users', 9),
+    'an empty collection': { documents: { roles: null } },
+  };
+  const texts = new Set<string>();
+  for (const [what, target] of Object.entries(targets)) {
+    for (const password of ['x', 'y', 'x'.repeat(73), 'a\0b', undefined]) {
+      const before = w.verifications;
+      const { body } = await w.answer(login(target, password));
+      texts.add(body);
+      expect([what, w.verifications - before]).toEqual([what, 1]);
+    }
+    const before = w.verifications;
+    expect([what, await codeOf(w, login(target, 'x'))]).toEqual([what, LIMITED.code]);
+    expect([what, await codeOf(w, { identify: target, password: 'x' })]).toEqual([
+      what,
+      LIMITED.code,
+    ]);
+    expect(w.verifications).toBe(before);
+  }
+  expect([...texts]).toHaveLength(1);
+  // Elsewhere nobody is barred.
+  expect(await codeOf(w, login(byMail('2@example.org'), 'p2'))).toBe('ok');
+});
+
+test('an account asked for in other words is barred too, but looks like any other', async () => {
+  const w = await world();
+  const [mail, nobody] = ['1@example.org', '9@example.org'];
+  for (const each of [mail, nobody]) {
+    expect(await codes(w, login(byMail(each), 'wrong'), 5)).toEqual(five);
+  }
+  // The right password, by another way: as if it were wrong, and for nobody the same.
+  for (const each of [mail, nobody]) {
+    const before = w.verifications;
+    expect(await codes(w, login(byMail(each, 'also_by_mail'), 'p1'), 6)).toEqual([
+      ...five,
+      LIMITED.code,
+    ]);
+    expect(w.verifications - before).toBe(5);
+  }
+  w.now += 2 * MINUTE;
+  expect(await codeOf(w, login(byMail(mail, 'also_by_mail'), 'p1'))).toBe('ok');
+});
+
+test('one query tries no more than five, nor do many at the same time', async () => {
+  const w = await world();
+  const tries = Array.from({ length: 20 }, (_, i) => ({ identify: user, password: `${i}` }));
+  const before = w.verifications;
+  expect(await codeOf(w, tries)).toBe(LIMITED.code);
+  expect(w.verifications - before).toBe(5);
+  w.now += 2 * MINUTE;
+  const other = doc('users', 2);
+  const all = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => codeOf(w, login(other, `${i}`))),
+  );
+  expect(all.filter((code) => code === FAILED.code)).toHaveLength(5);
+  expect(all.filter((code) => code === LIMITED.code)).toHaveLength(15);
+  expect(w.verifications - before).toBe(10);
+});
+
+test('one password tried in several places of a query is one try', async () => {
+  const w = await world();
+  const same = Array.from({ length: 20 }, () => ({ identify: user, password: 'wrong' }));
+  expect(await w.ask(same)).toEqual(same.map(() => false));
+  expect(await codes(w, login(user, 'wrong'), 5)).toEqual([...five.slice(1), LIMITED.code]);
+});
+
+test('what was tried is remembered over a reload and in other tabs, where no query sees it', async () => {
+  const memory = new SharedMemory();
+  const w = await world(memory);
+  await codes(w, login(user, 'wrong'), 3);
+  const other = new EngineWorld(createMemoryStore(memory));
+  other.now = w.now;
+  expect(await codes(other, login(user, 'wrong'), 2)).toEqual(five.slice(3));
+  expect(await other.fault(login(user, 'p1'))).toMatchObject(LIMITED);
+  w.now = other.now;
+  expect(await w.fault(login(user, 'p1'))).toMatchObject(LIMITED);
+  const stored = JSON.stringify(await rowsOf(w));
+  expect(stored).toContain('failures/');
+  expect(stored).not.toMatch(/wrong|users|example/);
+  expect(await w.engine.verify()).toEqual([]);
+});
+
+test('rows about what no limit asks for any more go away', async () => {
+  const w = await world();
+  for (let i = 0; i < 30; i += 1) await w.answer(login(doc('users', 1000 + i), 'x'));
+  expect(await rowsOf(w)).toHaveLength(30);
+  w.now += 61 * MINUTE;
+  for (let i = 0; i < 30; i += 1) await w.answer(login(doc('users', 2000 + i), 'x'));
+  expect((await rowsOf(w)).length).toBeLessThan(40);
+});
+
+test('addresses are counted apart in a minute, and together in an hour', async () => {
+  const w = await world();
+  const from = async (address: string, password: string) => {
+    w.now += 1_000_000;
+    const query = JSON.stringify(login(user, password));
+    const request = { secret: 'root-secret', query, apiVersion: '4', allows: 'write' } as const;
+    return (await w.engine.query({ ...request, address })).status;
+  };
+  for (let i = 0; i < 5; i += 1) expect(await from('198.51.100.1', 'wrong')).toBe(400);
+  expect(await from('198.51.100.1', 'p1')).toBe(429);
+  expect(await from('203.0.113.9', 'p1')).toBe(201);
+  for (let i = 0; i < 45; i += 1) expect(await from(`203.0.113.${i}`, 'wrong')).toBe(400);
+  w.now += 2 * MINUTE;
+  expect(await from('203.0.113.99', 'p1')).toBe(429);
+});
+
+test('changing a password by the old one is limited as logging in is', async () => {
+  const w = await world();
+  const first = { select: ['data', 0], from: { paginate: { credentials: null } } };
+  const change = (current: string): Query => ({
+    update: first,
+    params: obj({ password: 'n', current_password: current }),
+  });
+  expect(await codes(w, change('wrong'), 5)).toEqual(five.map(() => 'validation failed'));
+  expect(await w.fault(change('p1'))).toMatchObject(LIMITED);
+  expect(await w.fault(login(user, 'p1'))).toMatchObject(LIMITED);
+  w.now += 2 * MINUTE;
+  await w.ask(change('p1'));
+});
+
+async function rowsOf(w: EngineWorld): Promise<readonly unknown[]> {
+  const range = { space: 'meta', by: 'key', lower: 'f', upper: 'g', reverse: false } as const;
+  const all = { ...range, limit: 1000, rows: true } as Parameters<
+    Parameters<Parameters<EngineWorld['store']['read']>[0]>[0]['fetch']
+  >[1][number];
+  return (await w.store.read((tx) => tx.fetch([], [all]))).ranges[0] ?? [];
+}

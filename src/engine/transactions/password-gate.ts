@@ -1,0 +1,181 @@
+/**
+ * Limits how often passwords can be tried. Wrong ones are remembered in rows of `meta` that no query sees: the verdict is an
+ * input of the query like the hash, so that it runs again as it ran. See docs/decisions/0007-passwords.md.
+ */
+import { metaKey } from '../../codec/key.ts';
+import { LIMITS } from '../../limits.ts';
+import type { ReadTx, RowAddress } from '../../store/port.ts';
+import type { PasswordAttempt } from '../../store/reader.ts';
+import type { Micros } from '../../values/value.ts';
+import type { EngineOptions } from '../context/host.ts';
+
+/** Whether the password is right; or that nothing was tried, and until when nothing will be. */
+export type Verdict = boolean | { readonly until: Micros };
+
+/** A wrong password, or one that is being looked at. `at` tells those of one name apart. */
+interface Failure {
+  readonly at: Micros;
+  readonly address: string | null;
+}
+type Failures = readonly Failure[];
+
+const MINUTE: Micros = 60 * 1_000_000;
+const HOUR: Micros = 60 * MINUTE;
+/** Names in memory; past it those that no limit asks for any more are dropped. */
+const NAMES_MAX = 4096;
+/** Rows looked at, for each that is written, for whether they can go. */
+const SWEPT = 8;
+
+type Options = Pick<EngineOptions, 'store' | 'clock'>;
+
+export class PasswordGate {
+  private readonly store: Options['store'];
+  private readonly clock: Options['clock'];
+  /** What this engine has seen itself: rows tell of other tabs, and of the time before. */
+  private readonly own = new Map<string, Failures>();
+  private last: Micros = 0;
+
+  constructor({ store, clock }: Options) {
+    this.store = store;
+    this.clock = clock;
+  }
+
+  /**
+   * What was asked for too often is refused openly, whoever that is, and nothing is compared. An account that was asked for too
+   * often in other words fails as if the password were wrong, after the same work: the difference would tell that it is there.
+   */
+  async pass(attempt: PasswordAttempt, compare: () => Promise<boolean>): Promise<Verdict> {
+    const names = namesOf(attempt);
+    const stored = await this.store.read((tx) => failuresIn(tx, names), META);
+    // From here to `note` nothing is awaited: attempts at the same time see each other.
+    const now = this.clock();
+    const [targeted = [], accounted = targeted] = names.map((name, i) =>
+      joined(stored[i] ?? [], this.own.get(name) ?? [], now),
+    );
+    const until = barredUntil(targeted, attempt, now);
+    if (until !== undefined) return { until };
+    const isBarred = barredUntil(accounted, attempt, now) !== undefined;
+    const failure: Failure = { at: this.uniqueTime(now), address: attempt.address ?? null };
+    for (const name of names) {
+      this.own.set(name, joined(this.own.get(name) ?? [], [failure], now));
+    }
+    this.forgetOld(now);
+    const isRight = (await this.compared(names, failure, compare)) && !isBarred;
+    if (!isRight) await this.persist(names, failure);
+    else this.takeBack(names, failure);
+    return isRight;
+  }
+
+  /** An attempt that came to no end is none. */
+  private async compared(
+    names: readonly string[],
+    failure: Failure,
+    compare: () => Promise<boolean>,
+  ): Promise<boolean> {
+    try {
+      return await compare();
+    } catch (reason) {
+      this.takeBack(names, failure);
+      throw reason;
+    }
+  }
+
+  private takeBack(names: readonly string[], failure: Failure): void {
+    for (const name of names) {
+      const left = (this.own.get(name) ?? []).filter((each) => each !== failure);
+      if (left.length === 0) this.own.delete(name);
+      else this.own.set(name, left);
+    }
+  }
+
+  private persist(names: readonly string[], failure: Failure): Promise<void> {
+    const [first = ''] = names;
+    return this.store.write(
+      async (tx) => {
+        const before = await failuresIn(tx, names);
+        const swept = await tx.fetch([], [after(first)]);
+        const gone = (swept.ranges[0] ?? []).filter(
+          ({ key, row }) =>
+            isOver(parse(row?.value), failure.at) && !names.some((name) => key === keyOf(name)),
+        );
+        tx.apply({
+          puts: names.map((name, i) => {
+            const kept = joined(before[i] ?? [], [failure], failure.at);
+            return {
+              space: 'meta',
+              row: { key: keyOf(name), entries: [], value: JSON.stringify(kept) },
+            };
+          }),
+          deletes: gone.map(({ key }) => ({ space: 'meta', key })),
+        });
+      },
+      { ...META, durability: 'relaxed' },
+    );
+  }
+
+  private uniqueTime(now: Micros): Micros {
+    this.last = Math.max(now, this.last + 1);
+    return this.last;
+  }
+
+  private forgetOld(now: Micros): void {
+    if (this.own.size <= NAMES_MAX) return;
+    for (const [name, failures] of this.own) if (isOver(failures, now)) this.own.delete(name);
+  }
+}
+
+const META = { spaces: ['meta'] } as const;
+const PREFIX = 'failures/';
+const keyOf = (name: string) => metaKey(PREFIX + name);
+/** Above every name with the prefix. */
+const END = metaKey('failures0');
+
+const after = (name: string) =>
+  ({
+    space: 'meta',
+    by: 'key',
+    lower: keyOf(name),
+    upper: END,
+    reverse: false,
+    limit: SWEPT,
+    rows: true,
+  }) as const;
+
+const namesOf = ({ target, account }: PasswordAttempt): readonly string[] =>
+  target === account ? [target] : [target, account];
+
+async function failuresIn(tx: ReadTx, names: readonly string[]): Promise<readonly Failures[]> {
+  const addresses = names.map((name): RowAddress => ({ space: 'meta', key: keyOf(name) }));
+  const { rows } = await tx.fetch(addresses, []);
+  return rows.map((row) => parse(row?.value));
+}
+
+/** Only this file writes them. */
+const parse = (value: string | Uint8Array | undefined): Failures =>
+  typeof value === 'string' ? (JSON.parse(value) as Failures) : [];
+
+/** Of both, each once, those that some limit still asks for, oldest first. */
+function joined(one: Failures, other: Failures, now: Micros): Failures {
+  const all = new Map<string, Failure>();
+  for (const each of [...one, ...other]) {
+    if (each.at > now - HOUR) all.set(`${each.at} ${each.address}`, each);
+  }
+  return [...all.values()].sort((a, b) => a.at - b.at).slice(-LIMITS.passwordFailuresPerHour);
+}
+
+const isOver = (failures: Failures, now: Micros): boolean =>
+  failures.every(({ at }) => at <= now - HOUR);
+
+/** Until when the limits let nothing more through; undefined: they do now. */
+function barredUntil(
+  failures: Failures,
+  attempt: PasswordAttempt,
+  now: Micros,
+): Micros | undefined {
+  const from = attempt.address ?? null;
+  const here = failures.filter(({ at, address }) => address === from && at > now - MINUTE);
+  const ofMinute = here.at(-LIMITS.passwordFailuresPerMinute);
+  const ofHour = failures.at(-LIMITS.passwordFailuresPerHour);
+  if (ofHour) return ofHour.at + HOUR;
+  return ofMinute && ofMinute.at + MINUTE;
+}

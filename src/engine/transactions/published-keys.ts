@@ -1,0 +1,107 @@
+/**
+ * Keys that identity providers publish (JWKS), kept in rows of `meta` that no query sees: offline, and after a reload, a token is taken
+ * as long as its keys are at hand.
+ */
+import { parseJson } from '../../codec/json.ts';
+import { metaKey } from '../../codec/key.ts';
+import type { RowAddress } from '../../store/port.ts';
+import type { Micros } from '../../values/value.ts';
+import type { AccessTokenPort, EngineOptions } from '../context/host.ts';
+
+interface KeySet {
+  /** JSON, as it came. */
+  readonly text: string;
+  readonly fetched: Micros;
+}
+
+interface Options extends Pick<EngineOptions, 'store' | 'clock'> {
+  readonly accessTokens: AccessTokenPort;
+}
+
+const MINUTE: Micros = 60 * 1_000_000;
+/** Fetched anew after it. */
+const FRESH: Micros = 60 * MINUTE;
+/** When they cannot be fetched, they are good for so long. */
+const KEPT: Micros = 30 * 24 * 60 * MINUTE;
+/** Between two fetches of one address, also of those that failed: tokens with made-up key ids must not make us ask and ask. */
+const BETWEEN_FETCHES: Micros = MINUTE / 2;
+const TEXT_MAX = 256 * 1024;
+
+export class PublishedKeys {
+  private readonly options: Options;
+  private readonly known = new Map<string, KeySet>();
+  private readonly fetching = new Map<string, Promise<KeySet | undefined>>();
+  private readonly asked = new Map<string, Micros>();
+
+  constructor(options: Options) {
+    this.options = options;
+  }
+
+  /** False also when there are no keys to be had. */
+  async haveSigned(token: string, uri: string): Promise<boolean> {
+    const { accessTokens } = this.options;
+    const keys = await this.keysAt(uri);
+    const verdict = keys && (await accessTokens.isSigned(token, keys.text));
+    if (verdict !== 'unknown key') return verdict ?? false;
+    // The provider may have begun to sign with another key.
+    const renewed = await this.fetchOnce(uri);
+    return renewed ? (await accessTokens.isSigned(token, renewed.text)) === true : false;
+  }
+
+  private async keysAt(uri: string): Promise<KeySet | undefined> {
+    const keys = this.known.get(uri) ?? (await this.stored(uri));
+    if (keys) this.known.set(uri, keys);
+    const age = keys ? this.options.clock() - keys.fetched : Infinity;
+    if (age < FRESH) return keys;
+    return (await this.fetchOnce(uri)) ?? (age < KEPT ? keys : undefined);
+  }
+
+  private async stored(uri: string): Promise<KeySet | undefined> {
+    const { rows } = await this.options.store.read((tx) => tx.fetch([addressOf(uri)], []), META);
+    const value = rows[0]?.value;
+    // Only this file writes it.
+    return typeof value === 'string' ? (JSON.parse(value) as KeySet) : undefined;
+  }
+
+  /** Undefined: not now. Whoever asks meanwhile waits for the same fetch. */
+  private fetchOnce(uri: string): Promise<KeySet | undefined> {
+    const running = this.fetching.get(uri);
+    if (running) return running;
+    const now = this.options.clock();
+    if (now - (this.asked.get(uri) ?? -Infinity) < BETWEEN_FETCHES) {
+      return Promise.resolve(undefined);
+    }
+    this.asked.set(uri, now);
+    const fetched = this.fetch(uri, now).finally(() => this.fetching.delete(uri));
+    this.fetching.set(uri, fetched);
+    return fetched;
+  }
+
+  private async fetch(uri: string, now: Micros): Promise<KeySet | undefined> {
+    const { accessTokens, store } = this.options;
+    const text = await accessTokens.fetchKeys(uri).catch(() => undefined);
+    if (text === undefined || !isKeySet(text)) return undefined;
+    const keys = { text, fetched: now };
+    this.known.set(uri, keys);
+    const row = { key: addressOf(uri).key, entries: [], value: JSON.stringify(keys) };
+    await store.write(async (tx) => tx.apply({ puts: [{ space: 'meta', row }], deletes: [] }), {
+      ...META,
+      durability: 'relaxed',
+    });
+    return keys;
+  }
+}
+
+const META = { spaces: ['meta'] } as const;
+const addressOf = (uri: string): RowAddress => ({ space: 'meta', key: metaKey(`jwks/${uri}`) });
+
+/** An address that suddenly answers something else must not cost the keys that are at hand. */
+function isKeySet(text: string): boolean {
+  if (text.length > TEXT_MAX) return false;
+  try {
+    const json = parseJson(text);
+    return json instanceof Map && Array.isArray(json.get('keys'));
+  } catch {
+    return false;
+  }
+}

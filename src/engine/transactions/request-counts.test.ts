@@ -1,0 +1,113 @@
+/** How many requests a store sees for one query: counted, not timed. */
+import { expect, test } from 'vitest';
+import { createMemoryStore } from '../../store/memory.ts';
+import type { ReadTx, Store } from '../../store/port.ts';
+import { coll, create, doc, obj, type Query } from '../testing/engine-world.ts';
+import { createTestEngine } from '../testing/fuzz-world.ts';
+import { outcome, range } from '../testing/outcomes.ts';
+
+interface Requests {
+  transactions: number;
+  fetches: number;
+}
+
+function countingStore(): { readonly store: Store; readonly requests: Requests } {
+  const inner = createMemoryStore();
+  const requests = { transactions: 0, fetches: 0 };
+  const counted = (tx: ReadTx): ReadTx => ({
+    fetch: (...asked) => {
+      requests.fetches += 1;
+      return tx.fetch(...asked);
+    },
+  });
+  const store: Store = {
+    read: (body, options) => {
+      requests.transactions += 1;
+      return inner.read((tx) => body(counted(tx)), options);
+    },
+    write: (body, options) => {
+      requests.transactions += 1;
+      return inner.write((tx) => body({ ...tx, ...counted(tx) }), options);
+    },
+    close: () => inner.close(),
+  };
+  return { store, requests };
+}
+
+const DOCUMENTS = 64;
+const people = { documents: coll('people') };
+const eachDocument: Query = {
+  map: { lambda: 'x', expr: { get: { var: 'x' } } },
+  collection: { paginate: people, size: DOCUMENTS },
+};
+const tenGets: Query = {
+  let: range(10).map((n) => ({ [`d${n}`]: { get: doc('people', n + 1) } })),
+  in: range(10).map((n) => ({ select: ['data', 'n'], from: { var: `d${n}` } })),
+};
+
+/** A store with documents, and an engine over it that has its schema at hand but none of them. */
+async function opened() {
+  const { store, requests } = countingStore();
+  const first = createTestEngine({ store });
+  await outcome(first, { create_collection: obj({ name: 'people' }) });
+  const all = range(DOCUMENTS).map((n) => create(doc('people', n + 1), { n }));
+  expect(await outcome(first, { do: [...all, 0] })).toEqual({ resource: 0 });
+  const engine = createTestEngine({ store });
+  await outcome(engine, { exists: doc('people', 999) });
+  const requestsOf = async (query: Query): Promise<Requests> => {
+    Object.assign(requests, { transactions: 0, fetches: 0 });
+    expect(await outcome(engine, query)).toHaveProperty('resource');
+    return { ...requests };
+  };
+  return { engine, requestsOf };
+}
+
+test('a map over 64 documents is one request, and repeated only a look at the head', async () => {
+  const { requestsOf } = await opened();
+  expect((await requestsOf(eachDocument)).fetches).toBeLessThanOrEqual(2);
+  expect(await requestsOf(eachDocument)).toEqual({ transactions: 1, fetches: 1 });
+});
+
+test('a let of ten gets is one request', async () => {
+  const { requestsOf } = await opened();
+  expect(await requestsOf(tenGets)).toEqual({ transactions: 1, fetches: 1 });
+  expect(await requestsOf(tenGets)).toEqual({ transactions: 1, fetches: 1 });
+});
+
+test('an array of gets, and gets in objects, are one request', async () => {
+  const { requestsOf } = await opened();
+  const gets = range(10).map((n) => ({ get: doc('people', n + 20) }));
+  expect((await requestsOf(gets)).fetches).toBe(1);
+  const members = Object.fromEntries(
+    range(10).map((n) => [`m${n}`, { get: doc('people', n + 40) }]),
+  );
+  expect((await requestsOf(obj(members))).fetches).toBe(1);
+});
+
+test('alone under a lease, a repeated query asks the store nothing', async () => {
+  const { store, requests } = countingStore();
+  const engine = createTestEngine({ store, lease: { isHeld: () => true } });
+  await outcome(engine, { create_collection: obj({ name: 'people' }) });
+  await outcome(engine, create(doc('people', 1), { n: 1 }));
+  await outcome(engine, eachDocument);
+  Object.assign(requests, { transactions: 0, fetches: 0 });
+  expect(await outcome(engine, eachDocument)).toHaveProperty('resource');
+  expect(requests).toEqual({ transactions: 0, fetches: 0 });
+});
+
+test('a hundred unique values are looked for in one fetch', async () => {
+  const { requestsOf } = await opened();
+  await requestsOf({
+    create_index: obj({
+      name: 'people_by_mail',
+      source: coll('people'),
+      unique: true,
+      terms: [obj({ field: ['data', 'mail'] })],
+    }),
+  });
+  const createAll = (from: number): Query => ({
+    do: range(100).map((n) => create(doc('people', from + n), { mail: `m${from + n}` })),
+  });
+  await requestsOf(createAll(1000));
+  expect((await requestsOf(createAll(2000))).fetches).toBeLessThanOrEqual(2);
+});

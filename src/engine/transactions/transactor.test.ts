@@ -1,0 +1,282 @@
+import { randomBytes } from 'node:crypto';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { documentKey } from '../../codec/key.ts';
+import { Refusal } from '../../errors.ts';
+import { createMemoryStore } from '../../store/memory.ts';
+import type { Store } from '../../store/port.ts';
+import type { Attempt, AttemptInput } from './execution.ts';
+import { Transactor } from './transactor.ts';
+
+const passwords = { hash: async (text: string) => `hash of ${text}`, verify: async () => true };
+
+const transactorOn = (store: Store, isHeld?: () => boolean): Transactor =>
+  new Transactor({
+    store,
+    clock: () => 0,
+    passwords,
+    random: (bytes) => new Uint8Array(randomBytes(bytes)),
+    durability: 'relaxed',
+    hashCost: 4,
+    ...(isHeld ? { lease: { isHeld } } : {}),
+  });
+
+const address = (id: number) =>
+  ({ space: 'documents', key: documentKey(0, 1024, BigInt(id)) }) as const;
+
+const valueAt = ({ writer }: AttemptInput, id: number): number =>
+  Number(writer.row(address(id))?.value ?? 0);
+
+const put = ({ writer }: AttemptInput, id: number, value: number): void =>
+  writer.put('documents', { key: address(id).key, entries: [], value: String(value) });
+
+/** Adds `amount` to a counter and gives what it then holds. */
+const adding =
+  (id: number, amount: number): Attempt<number> =>
+  (input) => {
+    const value = valueAt(input, id) + amount;
+    put(input, id, value);
+    return { value, ts: input.head + 1, keep: true };
+  };
+
+const reading =
+  (id: number): Attempt<number> =>
+  (input) => ({ value: valueAt(input, id), ts: input.head, keep: false });
+
+test('write() of many at once loses none, each sees those before it, and they share commits', async () => {
+  const store = createMemoryStore();
+  const transactor = transactorOn(store);
+  let commits = 0;
+  transactor.onCommit(() => void commits++);
+  const results = await Promise.all(
+    Array.from({ length: 100 }, () => transactor.write(adding(1, 1))),
+  );
+  expect(results.map((each) => each.value)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+  expect(new Set(results.map((each) => each.committed)).size).toBe(100);
+  expect(commits).toBeLessThan(10);
+});
+
+test('write() of two engines on one store loses nothing: a commit between sends it round again', async () => {
+  const store = createMemoryStore();
+  const tabs = [transactorOn(store, () => true), transactorOn(store, () => true)];
+  const all = tabs.flatMap((tab) => Array.from({ length: 200 }, () => tab));
+  for (let i = 0; i < all.length; i += 4) {
+    await Promise.all(all.slice(i, i + 4).map((tab) => tab.write(adding(1, 1))));
+    await tabs[i % 2]?.write(adding(1, 1));
+  }
+  const { value } = await transactorOn(store).read(reading(1));
+  expect(value).toBe(400 + 100);
+});
+
+test('write() that fails leaves nothing, and the others of its group stay', async () => {
+  const transactor = transactorOn(createMemoryStore());
+  const failing: Attempt<number> = (input) => {
+    put(input, 1, 99);
+    throw new Error('no');
+  };
+  const dropping: Attempt<number> = (input) => {
+    put(input, 2, 99);
+    return { value: 0, ts: input.head, keep: false };
+  };
+  const settled = await Promise.allSettled([
+    transactor.write(adding(1, 1)),
+    transactor.write(failing),
+    transactor.write(dropping),
+    transactor.write(adding(1, 1)),
+  ]);
+  expect(settled.map((each) => each.status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+    'fulfilled',
+  ]);
+  expect((await transactor.read(reading(1))).value).toBe(2);
+  expect((await transactor.read(reading(2))).value).toBe(0);
+});
+
+test('write() whose commit the store refuses fails with the reason and changes nothing', async () => {
+  const store = createMemoryStore();
+  let isFull = false;
+  const full: Store = {
+    ...store,
+    write: (body, options) =>
+      store.write(async (tx) => {
+        const value = await body(tx);
+        if (isFull) throw new Error('disk is full');
+        return value;
+      }, options),
+  };
+  const transactor = transactorOn(full);
+  await transactor.write(adding(1, 1));
+  isFull = true;
+  const refused = await Promise.allSettled([
+    transactor.write(adding(1, 1)),
+    transactor.write(adding(1, 1)),
+  ]);
+  expect(refused.map((each) => each.status)).toEqual(['rejected', 'rejected']);
+  isFull = false;
+  expect((await transactor.read(reading(1))).value).toBe(1);
+  expect((await transactor.write(adding(1, 1))).value).toBe(2);
+});
+
+test('a query that waits for a hash holds up nobody and runs again with the answer', async () => {
+  const transactor = transactorOn(createMemoryStore());
+  const order: string[] = [];
+  const hashing: Attempt<string> = (input) => {
+    const value = input.answers.hash('secret');
+    put(input, 7, 1);
+    return { value, ts: input.head + 1, keep: true };
+  };
+  const slow = transactor.write(hashing).then(({ value }) => order.push(value));
+  const fast = transactor.write(adding(1, 1)).then(() => order.push('fast'));
+  await Promise.all([slow, fast]);
+  expect(order).toEqual(['fast', 'hash of secret']);
+});
+
+test('read() under a lease answers from memory, and what another tab said is forgotten', async () => {
+  const store = createMemoryStore();
+  let reads = 0;
+  const counted: Store = { ...store, read: (body) => (reads++, store.read(body)) };
+  const tab = transactorOn(counted, () => true);
+  const other = transactorOn(store);
+  await tab.write(adding(1, 1));
+  expect((await tab.read(reading(1))).value).toBe(1);
+  expect(reads).toBe(0);
+  other.onCommit((notice) => tab.noteCommit(notice));
+  await other.write(adding(1, 5));
+  expect((await tab.read(reading(1))).value).toBe(6);
+});
+
+test('an answer does not depend on what was cached', async () => {
+  const step = fc.record({
+    tab: fc.integer({ min: 0, max: 1 }),
+    id: fc.integer({ min: 0, max: 3 }),
+    amount: fc.integer({ min: -5, max: 5 }),
+    isWrite: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const store = createMemoryStore();
+      const tabs = [transactorOn(store), transactorOn(store)];
+      const model = new Map<number, number>();
+      for (const { tab, id, amount, isWrite } of steps) {
+        const transactor = tabs[tab] ?? transactorOn(store);
+        if (isWrite) model.set(id, (model.get(id) ?? 0) + amount);
+        const attempt = isWrite ? adding(id, amount) : reading(id);
+        const { value } = isWrite
+          ? await transactor.write(attempt)
+          : await transactor.read(attempt);
+        expect(value).toBe(model.get(id) ?? 0);
+      }
+    }),
+  );
+});
+
+test('an engine beside another forgets only what the other changed', async () => {
+  const store = createMemoryStore();
+  let asked = 0;
+  const counted: Store = {
+    ...store,
+    read: (body) =>
+      store.read((tx) =>
+        body({
+          fetch: (rows, ranges) => ((asked += rows.length + ranges.length), tx.fetch(rows, ranges)),
+        }),
+      ),
+  };
+  const [tab, other] = [transactorOn(counted), transactorOn(store)];
+  for (let id = 1; id <= 5; id++) await tab.write(adding(id, id));
+  const readAll: Attempt<number> = (input) => {
+    const sum = [1, 2, 3, 4, 5].reduce((total, id) => total + valueAt(input, id), 0);
+    return { value: sum, ts: input.head, keep: false };
+  };
+  await other.write(adding(1, 10));
+  await other.write(adding(2, 10));
+  asked = 0;
+  expect((await tab.read(readAll)).value).toBe(35);
+  // The head, then the head's word taken: the two rows that changed, each found missing in turn.
+  expect(asked).toBeLessThanOrEqual(3);
+});
+
+/** Makes a row that is hardly ever there; fails when it is. */
+const creating =
+  (id: number): Attempt<string> =>
+  (input) => {
+    if (input.writer.unlikelyRow(address(id))) {
+      return { value: 'taken', ts: input.head, keep: false };
+    }
+    put(input, id, id);
+    return { value: 'made', ts: input.head + 1, keep: true };
+  };
+
+test('write() presumes what is unlikely, and finds out when it is there all the same', async () => {
+  const store = createMemoryStore();
+  for (const isHeld of [true, false]) {
+    const [tab, other] = [transactorOn(store, () => isHeld), transactorOn(store)];
+    const id = isHeld ? 100 : 200;
+    await other.write(creating(id));
+    await tab.read(reading(1));
+    expect((await tab.write(creating(id))).value).toBe('taken');
+    expect((await tab.write(creating(id + 1))).value).toBe('made');
+    const both = await Promise.all([tab.write(creating(id + 2)), other.write(creating(id + 2))]);
+    expect(both.map((each) => each.value).sort()).toEqual(['made', 'taken']);
+    const twice = await Promise.all([tab.write(creating(id + 3)), tab.write(creating(id + 3))]);
+    expect(twice.map((each) => each.value)).toEqual(['made', 'taken']);
+    expect((await transactorOn(store).read(reading(id + 2))).value).toBe(id + 2);
+  }
+});
+
+test('write() that may not be retried gives way to a commit that came between, and to nothing else', async () => {
+  const store = createMemoryStore();
+  const [tab, other] = [transactorOn(store, () => true), transactorOn(store)];
+  await tab.write(adding(1, 1));
+  await other.write(adding(1, 10));
+  const [hasty, patient] = await Promise.allSettled([
+    tab.write(adding(1, 100), { retriesMax: 0 }),
+    tab.write(adding(1, 1000), { retriesMax: 1 }),
+  ]);
+  expect(hasty).toMatchObject({ reason: { code: 'contended transaction' } });
+  expect(patient).toMatchObject({ value: { value: 1011 } });
+  await other.write(creating(300));
+  await tab.read(reading(1));
+  // Found to be there, though nobody came between.
+  expect((await tab.write(creating(300), { retriesMax: 0 })).value).toBe('taken');
+});
+
+test('a listener that throws does not make a commit happen again', async () => {
+  const transactor = transactorOn(createMemoryStore());
+  const thrown: unknown[] = [];
+  const note = (reason: unknown) => void thrown.push(reason);
+  process.on('unhandledRejection', note);
+  transactor.onCommit(() => {
+    throw new Error('the listener is broken');
+  });
+  expect((await transactor.write(adding(1, 1))).value).toBe(1);
+  expect((await transactor.read(reading(1))).value).toBe(1);
+  await expect.poll(() => thrown).toHaveLength(1);
+  process.off('unhandledRejection', note);
+});
+
+test('a group whose commit may have arrived is not tried again; one without room is, job by job', async () => {
+  const store = createMemoryStore();
+  let failure: Refusal | undefined;
+  const unsure: Store = {
+    ...store,
+    write: async (body, options) => {
+      const value = await store.write(body, options);
+      if (failure?.code === 'storage_unavailable') throw failure;
+      return value;
+    },
+  };
+  const transactor = transactorOn(unsure, () => true);
+  await transactor.write(adding(1, 1));
+  failure = new Refusal('storage_unavailable', 'The answer was lost.');
+  const three = () => Promise.allSettled([1, 2, 3].map(() => transactor.write(adding(1, 1))));
+  const lost = await three();
+  expect(lost.every((each) => each.status === 'rejected')).toBe(true);
+  failure = undefined;
+  // The first went alone, the other two shared a commit: each of the three is there once.
+  expect((await transactorOn(store).read(reading(1))).value).toBe(4);
+  // Nor does a tab that is alone believe that nothing has changed.
+  expect((await transactor.read(reading(1))).value).toBe(4);
+});

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { EngineWorld, coll, create, obj } from '../testing/engine-world.ts';
+
+const db = (name: string, scope?: unknown) => ({ database: name, ...(scope ? { scope } : {}) });
+const at = (path: string) => ({ secret: `root-secret:${path}:admin` });
+const move = (from: unknown, to: unknown) => ({ move_database: from, to });
+
+async function world(): Promise<EngineWorld> {
+  const w = new EngineWorld();
+  for (const name of ['a', 'b']) await w.ask({ create_database: obj({ name }) });
+  await w.ask({ create_database: obj({ name: 'inner' }) }, at('a'));
+  await w.ask({ create_collection: obj({ name: 'notes' }) }, at('a/inner'));
+  await w.ask(create(coll('notes'), { n: 1 }), at('a/inner'));
+  return w;
+}
+
+test('move_database() refuses itself, what is below it, and a name that is taken there', async () => {
+  const w = await world();
+  await w.ask({ create_database: obj({ name: 'a' }) }, at('b'));
+  for (const [from, to] of [
+    [db('a'), db('a')],
+    [db('a'), db('inner', db('a'))],
+    [db('a'), db('b')],
+  ]) {
+    expect(await w.fault(move(from, to))).toMatchObject({
+      status: 400,
+      code: 'move database error',
+      position: [],
+    });
+  }
+  expect(await w.ask({ count: { documents: coll('notes') } }, at('a/inner'))).toBe(1);
+});
+
+test('move_database() wants two databases that are there, and the right to delete', async () => {
+  const w = await world();
+  expect(await w.fault(move(db('nope'), db('b')))).toMatchObject({
+    code: 'invalid ref',
+    position: ['move_database'],
+  });
+  expect(await w.fault(move(db('a'), db('nope')))).toMatchObject({
+    code: 'invalid ref',
+    position: ['to'],
+  });
+  expect(await w.fault(move(coll('notes'), db('a')))).toMatchObject({
+    position: ['move_database'],
+  });
+  expect(await w.fault(move(1, db('a')))).toMatchObject({
+    code: 'invalid argument',
+    position: ['move_database'],
+  });
+  const { secret } = await w.document({ create_key: obj({ role: 'server' }) });
+  expect(await w.fault(move(db('a'), db('b')), { secret })).toMatchObject({
+    status: 403,
+    code: 'permission denied',
+    position: [],
+  });
+});
+
+test('what is below a moved database moves along: data, keys, and names that were given up', async () => {
+  const w = await world();
+  const key = await w.document({ create_key: obj({ role: 'admin' }) }, at('a/inner'));
+  await w.ask(move(db('a'), db('b')));
+  const inner = await w.answer({ count: { documents: coll('notes') } }, key);
+  expect([inner.body, inner.database]).toEqual(['{"resource":1}', ['b', 'a', 'inner']]);
+  await w.ask({ create_database: obj({ name: 'a' }) });
+  expect(await w.ask({ exists: db('inner') }, at('a'))).toBe(false);
+  // Nothing of it looks like the rest of a database that is gone.
+  await w.engine.collectGarbage();
+  expect(await w.ask({ count: { documents: coll('notes') } }, key)).toBe(1);
+  await w.ask(move(db('inner', db('a', db('b'))), db('a')));
+  expect((await w.answer(1, key)).database).toEqual(['a', 'inner']);
+  expect(await w.engine.verify()).toEqual([]);
+});

@@ -1,0 +1,53 @@
+/** `move_database`: another parent for a database. What is in it stays where it is. Spec: functions 1.5. */
+import { fail } from '../../errors.ts';
+import { positionOf, type Where } from '../../query/place.ts';
+import { NATIVE, Ref } from '../../values/value.ts';
+import type { Document } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import {
+  databaseById,
+  databaseByName,
+  databaseMeant,
+  databasePath,
+  isWithin,
+} from '../catalog/databases.ts';
+import {
+  documentOf,
+  failDenied,
+  failNotFound,
+  fieldsOf,
+  liveVersion,
+} from '../documents/documents.ts';
+import { endDocument, writeVersion } from '../documents/write-version.ts';
+
+export function moveDatabase(context: EngineContext, from: Ref, to: Ref, place: Where): Document {
+  const position = positionOf(place);
+  const target = databaseMeant(to);
+  const live = liveVersion(context, from, 'present') ?? failNotFound(from, position);
+  if (!liveVersion(context, to, 'present')) failNotFound(to, positionOf(place, 'to'));
+  // Deletes are for one's own database only; a database further down is as much one's own.
+  const probe = new Ref(context.database, NATIVE.databases, from.id);
+  const isInScope = [from, to].every((ref) =>
+    isWithin(context.reader, ref.database, context.database),
+  );
+  if (!isInScope || !context.permissions.may({ action: 'delete', ref: probe })) {
+    failDenied(position);
+  }
+  const fields = fieldsOf(context, from, live.version);
+  const name = databaseById(context.reader, databaseMeant(from))?.name ?? '';
+  const path = databasePath(context.reader, target) ?? [];
+  const reason = path.some((each) => each.id === databaseMeant(from))
+    ? 'it is the database itself or below it.'
+    : from.database !== target && databaseByName(context.reader, target, name)
+      ? 'it has a database of that name.'
+      : undefined;
+  if (reason !== undefined) {
+    const parent = path.at(-1)?.name ?? '';
+    const text = `Cannot move database '${name}' into parent '${parent}': ${reason}`;
+    fail('move database error', position, text);
+  }
+  const moved = new Ref(target, NATIVE.databases, from.id);
+  if (target !== from.database) endDocument(context, from);
+  const version = writeVersion(context, moved, fields, position);
+  return documentOf(context, moved, version);
+}

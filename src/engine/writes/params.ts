@@ -1,0 +1,56 @@
+/** References in the params of a write are looked at before anything else. Spec: functions 1.5, first note. */
+import { fail, type FieldFailure, type Step } from '../../errors.ts';
+import { positionOf, type Where } from '../../query/place.ts';
+import { isArray, isKind, isObject } from '../../values/value.ts';
+import type { ObjectValue, Value } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import { SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
+
+/** @throws `validation failed` at the form, naming every ref that is undefined, of another database, or unreadable */
+export function requireReadableRefs(
+  context: EngineContext,
+  params: ObjectValue,
+  place: Where,
+): void {
+  if (!hasRefs(params)) return;
+  const failures: FieldFailure[] = [];
+  const start = positionOf(place);
+  const look = (value: Value, path: readonly Step[]): void => {
+    if (isArray(value)) value.forEach((each, i) => look(each, [...path, i]));
+    else if (isObject(value)) for (const [name, each] of value) look(each, [...path, name]);
+    else {
+      const reason = faultOfRef(context, value);
+      if (reason === undefined) return;
+      failures.push({
+        field: [...start, ...path].map(String),
+        code: 'invalid reference',
+        description: reason,
+      });
+    }
+  };
+  look(params, []);
+  if (failures.length > 0) failValidation(failures, start);
+}
+
+/** Most params have none: a look without paths. */
+function hasRefs(value: Value): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (isArray(value)) return value.some(hasRefs);
+  if (!isObject(value)) return value.kind === 'ref' || value.kind === 'unresolved';
+  for (const each of value.values()) if (hasRefs(each)) return true;
+  return false;
+}
+
+function faultOfRef(context: EngineContext, value: Value): string | undefined {
+  if (isKind(value, 'unresolved')) return 'Cannot read reference.';
+  if (!isKind(value, 'ref')) return undefined;
+  if (value.database !== context.database) return 'Reference cannot be scoped.';
+  if (!SCHEMA_COLLECTIONS.has(value.collection)) return undefined;
+  const isReadable = context.permissions.may({ action: 'read', ref: value });
+  return isReadable ? undefined : 'Cannot read reference.';
+}
+
+export const failValidation = (
+  failures: readonly FieldFailure[],
+  position: readonly Step[],
+): never => fail('validation failed', position, 'document data is not valid.', { failures });

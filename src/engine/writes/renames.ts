@@ -1,0 +1,110 @@
+/**
+ * A new name of a schema object, in what is stored by name: `@ref` literals in the lambdas of functions, roles, indexes and access
+ * providers, and roles given to functions and keys by name. Stored refs go by number and need nothing. What changes is how a thing is
+ * written, not what it says: it keeps its version. Spec: values 3; auth 3.1.
+ */
+import { decodeDocumentKey } from '../../codec/key.ts';
+import { parseJson, stringifyJson, type Json, type JsonObject } from '../../codec/json.ts';
+import { packVersion, unpackVersion } from '../../codec/row.ts';
+import { nativeNamed } from '../../query/ref-build.ts';
+import type { Row } from '../../store/port.ts';
+import { isArray, isKind, isObject, Ref } from '../../values/value.ts';
+import type { Lambda, NativeName, Value } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import { nativeName } from '../catalog/definitions.ts';
+import { fieldsOf } from '../documents/documents.ts';
+import { rowsOf } from '../catalog/native-rows.ts';
+import { bodyOf } from '../documents/stored-values.ts';
+import { noteSchemaChange } from '../documents/write-version.ts';
+import { writerOf } from '../documents/version-rows.ts';
+
+export interface Rename {
+  readonly kind: NativeName;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Native collections whose members hold lambdas, or roles by name. */
+const HOLDERS = ['functions', 'roles', 'indexes', 'access_providers', 'keys'] as const;
+
+/** @param ref of what has been renamed */
+export function followRename(context: EngineContext, ref: Ref, from: string, to: string): void {
+  const kind = nativeName(ref.collection);
+  if (kind === undefined) return;
+  for (const holder of HOLDERS) {
+    // Keys hold no lambdas, and there may be many.
+    if (holder === 'keys' && kind !== 'roles') continue;
+    for (const row of rowsOf(context, ref.database, holder))
+      followIn(context, row, { kind, from, to });
+  }
+}
+
+function followIn(context: EngineContext, row: Row, rename: Rename): void {
+  const version = unpackVersion(String(row.value));
+  // Quicker than reading each of them: a name stands in the text as it is, or with escapes.
+  if (!version.body.includes(rename.from) && !version.body.includes('\\')) return;
+  const { database, collection, id } = decodeDocumentKey(row.key);
+  const ref = new Ref(database, collection, id);
+  const fields = fieldsOf(context, ref, version);
+  const followed = new Map(
+    [...fields].map(([name, value]) => [
+      name,
+      name === 'role' && rename.kind === 'roles'
+        ? renamedRole(value, rename)
+        : withLambdas(value, (lambda) => renamedLambda(context, lambda, rename)),
+    ]),
+  );
+  const value = packVersion({ ...version, ...bodyOf(followed, database) });
+  if (value === row.value) return;
+  writerOf(context).put('documents', { ...row, value });
+  noteSchemaChange(context, ref);
+}
+
+const renamedRole = (value: Value, { from, to }: Rename): Value =>
+  isArray(value) ? value.map((each) => (each === from ? to : each)) : value === from ? to : value;
+
+function withLambdas(value: Value, change: (lambda: Lambda) => Lambda): Value {
+  if (isArray(value)) return value.map((each) => withLambdas(each, change));
+  if (isKind(value, 'lambda')) return change(value);
+  if (!isObject(value)) return value;
+  return new Map([...value].map(([name, each]) => [name, withLambdas(each, change)]));
+}
+
+function renamedLambda({ lambdas }: EngineContext, lambda: Lambda, rename: Rename): Lambda {
+  const json = parseJson(`{${lambda.wire}}`);
+  const text = stringifyJson(renamed(json, rename));
+  return text === stringifyJson(json)
+    ? lambda
+    : lambdas.parse(text.slice(1, -1), lambda.apiVersion);
+}
+
+function renamed(json: Json, rename: Rename): Json {
+  if (isArray(json)) return json.map((each) => renamed(each, rename));
+  if (!isObject(json)) return json;
+  const ref = json.get('@ref') ?? null;
+  if (typeof ref === 'string') return new Map(json).set('@ref', renamedPath(ref, rename));
+  const members = new Map<string, Json>();
+  for (const [name, each] of json) members.set(name, renamed(each, rename));
+  if (isObject(ref) && isNamed(ref, rename)) {
+    const inside = renamed(ref, rename) as JsonObject;
+    members.set('@ref', new Map(inside).set('id', rename.to));
+  }
+  return members;
+}
+
+/** `{"id":"posts","collection":{"@ref":{"id":"collections"}}}`, of this database. */
+function isNamed(ref: JsonObject, { kind, from }: Rename): boolean {
+  if (ref.get('id') !== from || ref.has('database')) return false;
+  const holder = ref.get('collection') ?? ref.get('class') ?? null;
+  const native = isObject(holder) ? (holder.get('@ref') ?? null) : null;
+  if (typeof native === 'string') return nativeNamed(native) === kind;
+  if (!isObject(native) || native.has('database') || native.has('collection')) return false;
+  const id = native.get('id');
+  return typeof id === 'string' && nativeNamed(id) === kind;
+}
+
+/** `classes/posts/12` */
+function renamedPath(path: string, { kind, from, to }: Rename): string {
+  const [first = '', second, ...rest] = path.split('/');
+  return nativeNamed(first) === kind && second === from ? [first, to, ...rest].join('/') : path;
+}

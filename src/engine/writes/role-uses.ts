@@ -1,0 +1,66 @@
+/** Who has a role, and would be left without rights by its end. Spec: auth 3.1. */
+import { unpackVersion } from '../../codec/row.ts';
+import { decodeDocumentKey } from '../../codec/key.ts';
+import type { Step } from '../../errors.ts';
+import { isKind, isObject, Ref } from '../../values/value.ts';
+import type { Value } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import { oneOrMany } from '../catalog/definitions.ts';
+import { fieldsOf, isExpired, kindName } from '../documents/documents.ts';
+import { rowsOf } from '../catalog/native-rows.ts';
+import { failValidation } from './params.ts';
+import { isSameRef } from '../catalog/refs.ts';
+
+/** @throws `validation failed` for a role that a function, an access provider or a key has */
+export function requireRoleUnused(
+  context: EngineContext,
+  role: Ref,
+  position: readonly Step[],
+): void {
+  const name = context.schema(role.database).byId('roles', role.id)?.name;
+  const user = userOf(context, role, (value) =>
+    isKind(value, 'ref') ? isSameRef(value, role) : value === name,
+  );
+  if (!user) return;
+  const description = `Role '${name}' is used by ${kindName(user.ref)} '${user.name}'.`;
+  failValidation([{ field: ['name'], code: 'invalid reference', description }], position);
+}
+
+interface User {
+  readonly ref: Ref;
+  readonly name: string;
+}
+
+function userOf(
+  context: EngineContext,
+  role: Ref,
+  isRole: (value: Value) => boolean,
+): User | undefined {
+  const has = (value: Value | undefined) =>
+    oneOrMany(value).some((each) => isRole(isObject(each) ? (each.get('role') ?? null) : each));
+  const schema = context.schema(role.database);
+  const byName =
+    schema.all('functions').find(({ fields }) => has(fields.get('role'))) ??
+    schema.all('access_providers').find(({ fields }) => has(fields.get('roles')));
+  return byName ?? keyWith(context, role, has);
+}
+
+function keyWith(
+  context: EngineContext,
+  { database }: Ref,
+  has: (value: Value | undefined) => boolean,
+): User | undefined {
+  for (const row of rowsOf(context, database, 'keys')) {
+    const version = unpackVersion(String(row.value));
+    if (isExpired(version, context.snapshot)) continue;
+    const { collection, id } = decodeDocumentKey(row.key);
+    const ref = new Ref(database, collection, id);
+    const fields = fieldsOf(context, ref, version);
+    // The name of a role in a child database is no name of this one.
+    const roles = fields.has('database')
+      ? oneOrMany(fields.get('role')).filter((each) => typeof each !== 'string')
+      : fields.get('role');
+    if (has(roles)) return { ref, name: String(id) };
+  }
+  return undefined;
+}

@@ -1,0 +1,177 @@
+/** Checks the params of a write and puts the version they make. Rights are the business of the callers. */
+import { assert, fail, type Step } from '../../errors.ts';
+import { NATIVE, PENDING, Ref, isObject } from '../../values/value.ts';
+import type { Document, ObjectValue, Value } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import { findCredentials, writeCredentials } from './credentials.ts';
+import { databaseByName } from '../catalog/databases.ts';
+import { isNative } from '../catalog/definitions.ts';
+import { documentOf, kindName, shownFields } from '../documents/documents.ts';
+import type { Draft, Kind, WriteMode } from './draft.ts';
+import { buildSynchronously } from '../documents/index-build.ts';
+import { kindOf } from './kinds.ts';
+import { failValidation } from './params.ts';
+import { patchedObject } from '../documents/stored-values.ts';
+import { followRename } from './renames.ts';
+import { isSameRef, SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
+import { failNotUnique } from '../documents/unique.ts';
+import { credentialsGiven, type PasswordChange } from './validate-identity.ts';
+import { writeVersion } from '../documents/write-version.ts';
+
+export interface Change {
+  readonly mode: WriteMode;
+  readonly ref: Ref;
+  /** Plain, nulls included. */
+  readonly params: ObjectValue;
+  /** Stored members of the version before. */
+  readonly previous: ObjectValue | undefined;
+}
+
+/** Makes the present version of a document. @throws `validation failed`, `instance not unique` … at `position` */
+export function saveDocument(
+  context: EngineContext,
+  change: Change,
+  position: readonly Step[],
+): Document {
+  const { ref } = change;
+  const kind = kindOf(ref.collection);
+  const { draft, password } = checkedDraft(context, kind, change, position);
+  requireOwnName(context, draft, position);
+  if (ref.collection === NATIVE.credentials) requireOwnInstance(context, draft, position);
+  const fields = ordered(draft.fields, kind);
+  const version = writeVersion(context, ref, fields, position);
+  followOwnRename(context, draft);
+  if (password) writeCredentials(context, ref, password, position);
+  if (ref.collection === NATIVE.indexes) buildIndex(context, change);
+  const created = change.mode === 'create';
+  if (!isNative(ref.collection)) return documentOf(context, ref, version, { created, fields });
+  return nativeResult(ref, fields, draft, kind, created);
+}
+
+/** Members of a version for `insert`: checked like a document's, but nothing else is touched. */
+export function checkedFields(
+  context: EngineContext,
+  change: Change,
+  position: readonly Step[],
+): ObjectValue {
+  const kind = kindOf(change.ref.collection);
+  return ordered(checkedDraft(context, kind, change, position).draft.fields, kind);
+}
+
+function checkedDraft(
+  context: EngineContext,
+  kind: Kind,
+  change: Change,
+  position: readonly Step[],
+): { readonly draft: Draft; readonly password: PasswordChange | undefined } {
+  const draft: Draft = {
+    context,
+    ...change,
+    fields: new Map(startOf(kind, change)),
+    failures: [],
+    extras: new Map(),
+  };
+  kind.check(draft);
+  const takesPassword = !isNative(change.ref.collection) && change.mode !== 'insert';
+  const password = takesPassword ? credentialsGiven(draft) : undefined;
+  if (draft.failures.length > 0) failValidation(draft.failures, position);
+  return { draft, password };
+}
+
+/** Old members with the given ones laid over them. A member that ends up empty is dropped. */
+function startOf(kind: Kind, { mode, params, previous }: Change): ObjectValue {
+  const given = picked(params, kind.accepts);
+  const old = previous ?? NO_FIELDS;
+  const start = mode === 'update' ? old : mode === 'replace' ? picked(old, kind.kept) : NO_FIELDS;
+  const fields = patchedObject(start, given);
+  const isEmpty = (value: Value) => isObject(value) && value.size === 0;
+  if (![...fields.values()].some(isEmpty)) return fields;
+  return new Map([...fields].filter(([, value]) => !isEmpty(value)));
+}
+
+const NO_FIELDS: ObjectValue = new Map();
+
+function picked(fields: ObjectValue, names: readonly string[]): ObjectValue {
+  const kept = new Map<string, Value>();
+  for (const [name, value] of fields) if (names.includes(name)) kept.set(name, value);
+  return kept;
+}
+
+function ordered(fields: ObjectValue, kind: Kind): ObjectValue {
+  const inOrder = new Map<string, Value>();
+  for (const name of kind.order) {
+    const value = fields.get(name);
+    if (value !== undefined) inOrder.set(name, value);
+  }
+  return inOrder;
+}
+
+function nativeResult(
+  ref: Ref,
+  fields: ObjectValue,
+  draft: Draft,
+  kind: Kind,
+  created: boolean,
+): Document {
+  const shown = new Map(shownFields(draft.context, ref, fields));
+  for (const name of kind.hidden ?? []) shown.delete(name);
+  for (const [name, value] of draft.extras) shown.set(name, value);
+  return { kind: 'document', ref, ts: PENDING, created, fields: shown, text: undefined };
+}
+
+/** Names of schema objects are taken as soon as they are given, also by this query. */
+function requireOwnName(
+  context: EngineContext,
+  { ref, fields, previous }: Draft,
+  position: readonly Step[],
+): void {
+  const name = fields.get('name');
+  if (!SCHEMA_COLLECTIONS.has(ref.collection) || typeof name !== 'string') return;
+  if (name === previous?.get('name')) return;
+  if (isNameTaken(context, ref, name)) failExists(ref, position);
+}
+
+function followOwnRename(context: EngineContext, { ref, fields, previous }: Draft): void {
+  const [from, to] = [previous?.get('name'), fields.get('name')];
+  if (!SCHEMA_COLLECTIONS.has(ref.collection) || from === to) return;
+  if (typeof from === 'string' && typeof to === 'string') followRename(context, ref, from, to);
+}
+
+export const failExists = (ref: Ref, position: readonly Step[]): never =>
+  fail('instance already exists', position, `${kindName(ref)} already exists.`);
+
+export function isNameTaken(context: EngineContext, ref: Ref, name: string): boolean {
+  const schema = context.schema(ref.database);
+  switch (ref.collection) {
+    case NATIVE.collections:
+      return schema.namedNow('collections', name) !== undefined;
+    case NATIVE.indexes:
+      return schema.namedNow('indexes', name) !== undefined;
+    case NATIVE.functions:
+      return schema.namedNow('functions', name) !== undefined;
+    case NATIVE.roles:
+      return schema.namedNow('roles', name) !== undefined;
+    case NATIVE.access_providers:
+      return schema.namedNow('access_providers', name) !== undefined;
+    default:
+      return databaseByName(context.reader, ref.database, name) !== undefined;
+  }
+}
+
+/** One credentials document for each instance. */
+function requireOwnInstance(
+  context: EngineContext,
+  { ref, fields }: Draft,
+  position: readonly Step[],
+): void {
+  const instance = fields.get('instance');
+  assert(instance instanceof Ref, () => 'credentials were checked to have an instance');
+  const found = findCredentials(context, instance);
+  if (found && !isSameRef(found.ref, ref)) failNotUnique(position);
+}
+
+/** Small sources are indexed at once; a large one is left to a job. The result of the creation shows neither. */
+function buildIndex(context: EngineContext, { mode, ref }: Change): void {
+  const index = context.schema(ref.database).index(ref);
+  if (mode === 'create' && index) buildSynchronously(context, index);
+}

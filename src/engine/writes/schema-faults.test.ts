@@ -1,0 +1,138 @@
+import { expect, test } from 'vitest';
+import { EngineWorld, coll, obj } from '../testing/engine-world.ts';
+
+const body = { query: { lambda: 'x', expr: 1 } };
+
+async function world(): Promise<EngineWorld> {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'jars' }) });
+  await w.ask({ create_collection: obj({ name: 'pots' }) });
+  await w.ask({ create_index: obj({ name: 'all', source: coll('jars'), partitions: 1 }) });
+  await w.ask({ create_function: obj({ name: 'f', body }) });
+  await w.ask({ create_function: obj({ name: 'g', body }) });
+  await w.ask({ create_role: obj({ name: 'reader' }) });
+  await w.ask({ create_database: obj({ name: 'app' }) });
+  return w;
+}
+
+/** What each kind refuses alike in `update` and `replace`, at the form. */
+test.each([
+  [
+    'collection',
+    coll('jars'),
+    { history_days: -1 },
+    ['history_days'],
+    'non-negative value required',
+  ],
+  ['collection', coll('jars'), { history_days: 'x' }, ['history_days'], 'invalid type'],
+  ['collection', coll('jars'), { ttl_days: 1.5 }, ['ttl_days'], 'invalid type'],
+  ['collection', coll('jars'), { name: 'a b' }, ['name'], 'invalid characters'],
+  ['collection', coll('jars'), { name: null }, ['name'], 'value required'],
+  ['collection', coll('jars'), { data: 1 }, ['data'], 'invalid type'],
+  ['index', { index: 'all' }, { name: '_' }, ['name'], 'reserved name'],
+  [
+    'index',
+    { index: 'all' },
+    { source: coll('jars'), partitions: 9 },
+    ['partitions'],
+    'bounds error',
+  ],
+  [
+    'index',
+    { index: 'all' },
+    { source: coll('jars'), serialized: 1 },
+    ['serialized'],
+    'invalid type',
+  ],
+  ['index', { index: 'all' }, { source: coll('jars'), unique: 'x' }, ['unique'], 'invalid type'],
+  ['index', { index: 'all' }, { source: null }, ['source'], 'value required'],
+  ['function', { function: 'f' }, { body: null }, ['body'], 'value required'],
+  ['function', { function: 'f' }, { body: 1 }, ['body'], 'invalid type'],
+  ['function', { function: 'f' }, { role: 'nobody' }, ['role'], 'validation failure'],
+  ['function', { function: 'f' }, { role: coll('jars') }, ['role'], 'invalid type'],
+  ['role', { role: 'reader' }, { name: 'self' }, ['name'], 'reserved name'],
+  ['role', { role: 'reader' }, { privileges: 1 }, ['privileges'], 'invalid type'],
+  [
+    'role',
+    { role: 'reader' },
+    { privileges: obj({ actions: obj({ read: true }) }) },
+    ['privileges', 'resource'],
+    'value required',
+  ],
+  [
+    'role',
+    { role: 'reader' },
+    { membership: [obj({ resource: { index: 'all' } })] },
+    ['membership', '0', 'resource'],
+    'invalid type',
+  ],
+  ['database', { database: 'app' }, { name: 5 }, ['name'], 'invalid type'],
+  ['database', { database: 'app' }, { priority: 501 }, ['priority'], 'invalid type'],
+  ['database', { database: 'app' }, { protected: 1 }, ['protected'], 'invalid type'],
+])('a %s %j refuses %j', async (_, target, params, field, code) => {
+  const w = await world();
+  for (const mode of ['update', 'replace']) {
+    const fault = await w.fault({ [mode]: target, params: obj(params) });
+    expect(fault).toMatchObject({ status: 400, code: 'validation failed', position: [] });
+    expect(fault.failures).toContainEqual(expect.objectContaining({ field, code }));
+  }
+  expect(await w.engine.verify()).toEqual([]);
+});
+
+test('a name that another of the kind has is refused in update and replace, one of another kind is not', async () => {
+  const w = await world();
+  const taken = { status: 400, code: 'instance already exists', position: [] };
+  for (const mode of ['update', 'replace']) {
+    const named = (target: unknown, name: string, more: Record<string, unknown> = {}) => ({
+      [mode]: target,
+      params: obj({ name, ...more }),
+    });
+    expect(await w.fault(named(coll('jars'), 'pots'))).toMatchObject(taken);
+    expect(await w.fault(named({ function: 'f' }, 'g', { body }))).toMatchObject(taken);
+    await w.ask(named({ role: 'reader' }, 'jars'));
+    await w.ask(named({ role: 'jars' }, 'reader'));
+    // Its own name is free for it.
+    await w.ask(named(coll('jars'), 'jars'));
+  }
+});
+
+test('replace keeps what a kind must have, and drops the rest', async () => {
+  const w = await world();
+  const replaced = async (target: unknown, params: Record<string, unknown> = {}) =>
+    Object.keys((await w.ask({ replace: target, params: obj(params) })) as object);
+  await w.ask({ update: coll('jars'), params: obj({ ttl_days: 3, data: obj({ a: 1 }) }) });
+  expect(await replaced(coll('jars'))).toEqual(['ref', 'ts', 'history_days', 'name']);
+  await w.ask({ update: { function: 'f' }, params: obj({ role: 'server', data: obj({ a: 1 }) }) });
+  expect(await replaced({ function: 'f' })).toEqual(['ref', 'ts', 'name', 'body']);
+  await w.ask({ update: { role: 'reader' }, params: obj({ data: obj({ a: 1 }) }) });
+  expect(await replaced({ role: 'reader' })).toEqual(['ref', 'ts', 'name']);
+  expect(await replaced({ database: 'app' })).toEqual(['ref', 'ts', 'name', 'global_id']);
+});
+
+test('delete of schema objects frees their names at once, and is final', async () => {
+  const w = await world();
+  for (const [target, creation] of [
+    [coll('jars'), { create_collection: obj({ name: 'jars' }) }],
+    [{ function: 'f' }, { create_function: obj({ name: 'f', body }) }],
+    [{ role: 'reader' }, { create_role: obj({ name: 'reader' }) }],
+    [{ database: 'app' }, { create_database: obj({ name: 'app' }) }],
+  ]) {
+    const { ref } = await w.document({ get: target });
+    await w.ask({ delete: target });
+    expect(await w.fault({ delete: target })).toMatchObject({
+      code: 'invalid ref',
+      position: ['delete'],
+    });
+    expect(await w.ask({ exists: target })).toBe(false);
+    const made = await w.document(creation);
+    expect(made.ref).toEqual(ref);
+    expect(await w.ask({ exists: target })).toBe(true);
+  }
+  // In one query: numbers are those of now, names those from before.
+  const twice = { do: [{ delete: coll('pots') }, { create_collection: obj({ name: 'pots' }) }] };
+  expect(await w.ask(twice)).toMatchObject({ name: 'pots' });
+  expect(await w.fault({ delete: { collections: null } })).toMatchObject({
+    code: 'invalid argument',
+    position: ['delete'],
+  });
+});

@@ -1,0 +1,52 @@
+/** Collections. Spec: sets 1.1, 1.3. */
+import { LIMITS } from '../../limits.ts';
+import { isInteger } from '../../values/value.ts';
+import type { Micros, ObjectValue } from '../../values/value.ts';
+import {
+  checkData,
+  checkInteger,
+  checkName,
+  checkPermissions,
+  refuse,
+  type Draft,
+  type Kind,
+} from './draft.ts';
+
+export const COLLECTION: Kind = {
+  accepts: ['name', 'history_days', 'ttl_days', 'data', 'permissions'],
+  order: ['history_days', 'name', 'ttl_days', 'data', 'permissions', 'floor'],
+  kept: ['name', 'history_days', 'floor'],
+  check(draft) {
+    checkName(draft);
+    if (draft.mode === 'create' && !draft.params.has('history_days')) {
+      draft.fields.set('history_days', LIMITS.historyDaysDefault);
+    }
+    const days = checkInteger(draft, 'history_days');
+    if (days !== undefined && days < 0) {
+      refuse(draft, ['history_days'], 'non-negative value required', 'Value must not be negative.');
+    }
+    checkInteger(draft, 'ttl_days');
+    checkData(draft);
+    checkPermissions(draft, ['create', 'read', 'write']);
+    keepFloor(draft);
+  },
+};
+
+const DAY_MICROS = 86_400 * 1_000_000;
+
+/** What is out of range now stays so when `history_days` grows. */
+function keepFloor({ context, previous, fields }: Draft): void {
+  if (!previous) return;
+  const floor = Math.max(integerAt(previous, 'floor') ?? 0, keptSince(previous, context.snapshot));
+  if (floor > 0) fields.set('floor', floor);
+}
+
+function keptSince(fields: ObjectValue, snapshot: Micros): Micros {
+  const days = integerAt(fields, 'history_days');
+  return days === undefined ? 0 : Math.max(0, snapshot - days * DAY_MICROS);
+}
+
+function integerAt(fields: ObjectValue, name: string): number | undefined {
+  const value = fields.get(name);
+  return value !== undefined && isInteger(value) ? Number(value) : undefined;
+}

@@ -1,0 +1,90 @@
+/** Databases. Spec: sets 1.1. */
+import { collectionPrefix, databasePrefix, after, type Key } from '../../codec/key.ts';
+import { integer, NATIVE } from '../../values/value.ts';
+import type { DatabaseId } from '../../values/value.ts';
+import { databaseById, databaseMeant } from '../catalog/databases.ts';
+import {
+  checkData,
+  checkInteger,
+  checkName,
+  isBoolean,
+  optional,
+  refuse,
+  refuseType,
+  type Draft,
+  type Kind,
+} from './draft.ts';
+import { globalIdText } from '../access/secrets.ts';
+import type { EngineContext } from '../context/context.ts';
+
+export const DATABASE: Kind = {
+  accepts: ['name', 'data', 'priority', 'container', 'protected', 'typechecked'],
+  order: ['name', 'global_id', 'priority', 'container', 'protected', 'typechecked', 'data'],
+  kept: ['name', 'global_id', 'container'],
+  check(draft) {
+    checkName(draft);
+    checkData(draft);
+    checkPriority(draft);
+    optional(draft, 'protected', 'Boolean', isBoolean);
+    optional(draft, 'typechecked', 'Boolean', isBoolean);
+    checkContainer(draft);
+    if (draft.mode === 'create') {
+      draft.fields.set('global_id', globalIdText(draft.context.inputs.newId()));
+    }
+  },
+};
+
+const PRIORITY_MAX = 500;
+
+export function checkPriority(draft: Draft): void {
+  const priority = checkInteger(draft, 'priority');
+  if (priority === undefined || (priority >= 1 && priority <= PRIORITY_MAX)) return;
+  refuseType(draft, ['priority'], integer(BigInt(priority)), `Integer from 1 to ${PRIORITY_MAX}`);
+}
+
+/** A database that holds data cannot become a mere container of databases. */
+function checkContainer(draft: Draft): void {
+  const container = optional(draft, 'container', 'Boolean', isBoolean);
+  if (container !== true || draft.mode === 'create' || draft.previous?.get('container') === true) {
+    return;
+  }
+  if (!holdsData(draft.context, databaseMeant(draft.ref))) return;
+  refuse(
+    draft,
+    ['container'],
+    'container candidate contains data',
+    'A database that holds data cannot become a container.',
+  );
+}
+
+/** Collections of a database whose members a container may have. */
+const IN_CONTAINERS: readonly number[] = [NATIVE.databases, NATIVE.keys];
+export const isAllowedInContainer = (collection: number): boolean =>
+  IN_CONTAINERS.includes(collection);
+
+function holdsData(context: EngineContext, database: DatabaseId): boolean {
+  const gaps: [Key, Key][] = [];
+  let lower = collectionPrefix(database, 1);
+  for (const allowed of IN_CONTAINERS) {
+    gaps.push([lower, collectionPrefix(database, allowed)]);
+    lower = after(collectionPrefix(database, allowed));
+  }
+  gaps.push([lower, after(databasePrefix(database))]);
+  return gaps.some(
+    ([from, to]) =>
+      context.reader.range({
+        space: 'documents',
+        by: 'key',
+        lower: from,
+        upper: to,
+        reverse: false,
+        limit: 1,
+        rows: false,
+      }).length > 0,
+  );
+}
+
+/** Whether the database of this query is a container. */
+export function isContainer(context: EngineContext): boolean {
+  return databaseById(context.reader, context.database)?.isContainer === true;
+}

@@ -1,0 +1,25 @@
+/** User documents. Spec: sets 1.1, 1.2. */
+import { isObject, Time } from '../../values/value.ts';
+import { checkData, checkPermissions, checkTtl, optional, type Draft, type Kind } from './draft.ts';
+
+const DAY_NANOS = 86_400n * 1_000_000_000n;
+
+export const DOCUMENT: Kind = {
+  accepts: ['data', 'ttl', 'constraints', 'permissions'],
+  order: ['data', 'ttl', 'constraints', 'permissions'],
+  kept: [],
+  check(draft) {
+    checkData(draft);
+    optional(draft, 'constraints', 'Map', isObject);
+    checkPermissions(draft, ['read', 'write']);
+    checkTtl(draft);
+    setTtlOfCollection(draft);
+  },
+};
+
+/** A collection with `ttl_days` writes a ttl into what is written without one. */
+function setTtlOfCollection({ context, ref, params, fields }: Draft): void {
+  const days = context.schema(ref.database).collection(ref.collection)?.ttlDays;
+  if (days === undefined || (params.get('ttl') ?? null) !== null) return;
+  fields.set('ttl', new Time(BigInt(context.snapshot) * 1000n + BigInt(days) * DAY_NANOS));
+}

@@ -1,0 +1,267 @@
+/** Indexes. Spec: sets 2.1, 2.4. */
+import type { Step } from '../../errors.ts';
+import { isArray, isInteger, isKind, isObject, NATIVE } from '../../values/value.ts';
+import type { Lambda, ObjectValue, Value } from '../../values/value.ts';
+import { oneOrMany } from '../catalog/definitions.ts';
+import {
+  checkData,
+  checkInteger,
+  checkName,
+  checkPermissions,
+  eachOf,
+  isBoolean,
+  optional,
+  refuse,
+  refuseMissing,
+  refuseReference,
+  refuseType,
+  type Draft,
+  type Kind,
+} from './draft.ts';
+import { isSameStored } from '../documents/stored-values.ts';
+
+export const INDEX: Kind = {
+  accepts: [
+    'name',
+    'source',
+    'terms',
+    'values',
+    'unique',
+    'serialized',
+    'partitions',
+    'active',
+    'data',
+    'permissions',
+  ],
+  order: [
+    'active',
+    'serialized',
+    'name',
+    'source',
+    'partitions',
+    'terms',
+    'values',
+    'unique',
+    'data',
+    'permissions',
+    'building',
+  ],
+  kept: ['name', 'unique', 'active', 'building'],
+  check(draft) {
+    checkName(draft);
+    checkSource(draft);
+    checkFields(draft, 'terms');
+    checkFields(draft, 'values');
+    checkBindingsUsed(draft);
+    optional(draft, 'unique', 'Boolean', isBoolean);
+    setDefault(draft, 'serialized', true);
+    setDefault(draft, 'active', false);
+    if (draft.previous?.get('active') === true) draft.fields.set('active', true);
+    else if (draft.previous && draft.fields.get('active') === true) {
+      // Made active by hand before it is complete: it is built all the same.
+      draft.fields.set('building', true);
+    }
+    checkPartitions(draft);
+    checkData(draft);
+    checkPermissions(draft, ['read']);
+    checkShapeKept(draft);
+  },
+};
+
+function setDefault(draft: Draft, name: string, value: boolean): void {
+  if (!draft.fields.has(name)) draft.fields.set(name, value);
+  else optional(draft, name, 'Boolean', isBoolean);
+}
+
+const PARTITIONS_MAX = 8;
+
+/** Of our storage they mean nothing; they are shown, and counted in `readOps`, as in the original. */
+const hasTerms = ({ fields }: Draft): boolean => {
+  const terms = fields.get('terms') ?? null;
+  return isArray(terms) ? terms.length > 0 : terms !== null;
+};
+
+function checkPartitions(draft: Draft): void {
+  const given = checkInteger(draft, 'partitions');
+  if (given === undefined) {
+    if (!draft.fields.has('partitions')) {
+      const usual = hasTerms(draft) ? 1 : PARTITIONS_MAX;
+      draft.fields.set('partitions', draft.previous?.get('partitions') ?? usual);
+    }
+  } else if (given < 1 || given > PARTITIONS_MAX) {
+    refuse(draft, ['partitions'], 'bounds error', `Value must be from 1 to ${PARTITIONS_MAX}.`);
+  }
+}
+
+/** What an index is made of stays as it was made. */
+function checkShapeKept(draft: Draft): void {
+  const { previous, fields, failures } = draft;
+  if (!previous || failures.length > 0) return;
+  const isKept = (name: string) =>
+    isSameStored(previous.get(name) ?? null, fields.get(name) ?? null);
+  for (const name of ['source', 'terms', 'values'] as const) {
+    if (isKept(name)) continue;
+    const text = 'Index sources, terms, and values may not be updated.';
+    refuse(draft, [name], 'invalid index', text);
+  }
+  const isShared = fields.get('partitions') !== 1;
+  const togglesUnique = (previous.get('unique') === true) !== (fields.get('unique') === true);
+  if (!isKept('partitions') || (isShared && togglesUnique)) {
+    refuse(draft, ['partitions'], 'invalid index', 'Index partitions may not be updated.');
+  }
+}
+
+// --- source -------------------------------------------------------------------------------------
+
+function checkSource(draft: Draft): void {
+  const given = draft.fields.get('source');
+  if (given === undefined) {
+    refuseMissing(draft, ['source']);
+    return;
+  }
+  const members = oneOrMany(given).map((each, i) =>
+    isObject(each) ? checkSourceObject(draft, each, i) : checkCollection(draft, each),
+  );
+  draft.fields.set('source', isArray(given) ? members : (members[0] ?? null));
+  if (isArray(given)) checkWildcards(draft, members);
+}
+
+/** `class` is an old name of `collection`. */
+function checkSourceObject(draft: Draft, given: ObjectValue, position: number): ObjectValue {
+  const source = new Map<string, Value>();
+  const collection = given.get('class') ?? given.get('collection');
+  if (collection === undefined) refuseMissing(draft, ['class']);
+  else if (isArray(collection)) {
+    for (const each of collection) {
+      if (each === '_') refuseType(draft, ['class'], each, 'Collection Ref');
+      else checkCollection(draft, each);
+    }
+    source.set('collection', collection);
+  } else source.set('collection', checkCollection(draft, collection));
+  const fields = given.get('fields');
+  if (fields === undefined) return source;
+  eachOf(fields, []).forEach(([each], j) => {
+    if (isObject(each)) checkBindings(draft, each, ['source', position, 'fields', j]);
+    else refuseType(draft, ['source', position, 'fields', j], each, 'Map');
+  });
+  return source.set('fields', fields);
+}
+
+function checkCollection(draft: Draft, value: Value): Value {
+  if (value === '_') return value;
+  if (!isKind(value, 'ref') || value.collection !== NATIVE.collections) {
+    refuseType(draft, ['source'], value, 'Collection Ref');
+  } else if (value.id === BigInt(NATIVE.databases)) {
+    refuseReference(draft, ['source']);
+  } else if (!draft.context.schema(value.database).collection(Number(value.id))) {
+    refuseReference(draft, ['source']);
+  }
+  return value;
+}
+
+function checkBindings(draft: Draft, bindings: ObjectValue, field: readonly Step[]): void {
+  for (const [name, each] of bindings) {
+    if (!isKind(each, 'lambda')) refuseType(draft, [...field, name], each, 'Lambda');
+    else if (!isPureUnary(draft, each)) {
+      const text = 'Field binding must be a pure unary function.';
+      refuse(draft, [...field, name], 'invalid binding', text);
+    }
+  }
+}
+
+const isPureUnary = ({ context }: Draft, lambda: Lambda): boolean =>
+  context.lambdas.effectOf(lambda) === 'pure' &&
+  (typeof lambda.pattern === 'string' || lambda.pattern.length === 1);
+
+const collectionIn = (source: Value): Value =>
+  isObject(source) ? (source.get('collection') ?? null) : source;
+
+function checkWildcards(draft: Draft, sources: readonly Value[]): void {
+  const sets = sources.map((each) => setName(collectionIn(each)));
+  const wildcards = sets.filter((each) => each === '_').length;
+  if (wildcards > 1) {
+    refuse(draft, ['source'], 'multiple wildcards', 'There can be only one wildcard.');
+  } else if (new Set(sets).size < sets.length) {
+    refuse(draft, ['source'], 'multiple bindings', 'A collection may be given only once.');
+  }
+  const hasBindings = sources.some((each) => isObject(each) && each.has('fields'));
+  if (wildcards > 0 && sources.length > 1 && !hasBindings) {
+    refuse(draft, ['source'], 'mixed wildcards', 'A wildcard covers every other collection.');
+  }
+}
+
+/** The same for the same collections, however they are written. */
+const setName = (collection: Value): string =>
+  collection === '_'
+    ? '_'
+    : oneOrMany(collection)
+        .map((each) => (isKind(each, 'ref') ? String(each.id) : ''))
+        .sort()
+        .join(' ');
+
+// --- terms and values ---------------------------------------------------------------------------
+
+const FIELD_MEMBERS = ['field', 'binding', 'reverse', 'transform', 'mva'];
+
+function checkFields(draft: Draft, name: 'terms' | 'values'): void {
+  const given = draft.fields.get(name);
+  if (given === undefined) return;
+  const checked = eachOf(given, [name]).map(([each, field]): Value => {
+    if (isObject(each)) return checkField(draft, each, field);
+    refuseType(draft, field, each, 'Map');
+    return each;
+  });
+  draft.fields.set(name, isArray(given) ? checked : (checked[0] ?? null));
+}
+
+function checkField(draft: Draft, given: ObjectValue, field: readonly Step[]): ObjectValue {
+  const path = given.get('field');
+  const binding = given.get('binding');
+  if (path === undefined && binding === undefined) {
+    const text = 'Must provide one of the following: field, binding';
+    refuse(draft, field, 'value required', text);
+  }
+  if (path !== undefined && !isPath(path)) refuseType(draft, [...field, 'field'], path, 'Path');
+  if (binding !== undefined && typeof binding !== 'string') {
+    refuseType(draft, [...field, 'binding'], binding, 'String');
+  }
+  for (const flag of ['reverse', 'mva']) {
+    const value = given.get(flag);
+    if (value !== undefined && typeof value !== 'boolean') {
+      refuseType(draft, [...field, flag], value, 'Boolean');
+    }
+  }
+  checkTransform(draft, given.get('transform'), [...field, 'transform']);
+  return new Map([...given].filter(([name]) => FIELD_MEMBERS.includes(name)));
+}
+
+function checkTransform(draft: Draft, value: Value | undefined, field: readonly Step[]): void {
+  if (value === undefined || value === 'casefold') return;
+  if (typeof value !== 'string') refuseType(draft, field, value, 'String');
+  else refuse(draft, field, 'invalid value', `Unknown transform '${value}'.`);
+}
+
+const isPath = (value: Value): boolean =>
+  isArray(value)
+    ? value.length > 0 && value.every((step) => typeof step === 'string' || isInteger(step))
+    : typeof value === 'string';
+
+function checkBindingsUsed(draft: Draft): void {
+  const used = new Set<Value>();
+  for (const name of ['terms', 'values']) {
+    for (const each of oneOrMany(draft.fields.get(name))) {
+      if (isObject(each)) used.add(each.get('binding') ?? null);
+    }
+  }
+  oneOrMany(draft.fields.get('source')).forEach((source, i) => {
+    const fields = isObject(source) ? source.get('fields') : undefined;
+    oneOrMany(fields).forEach((bindings, j) => {
+      if (!isObject(bindings)) return;
+      for (const name of bindings.keys()) {
+        if (used.has(name)) continue;
+        const field = ['source', i, 'fields', j, name];
+        refuse(draft, field, 'unused binding', 'Field binding is not used by any term or value.');
+      }
+    });
+  });
+}

@@ -1,0 +1,183 @@
+/** Roles. Spec: auth 3.1. */
+import { isArray, isKind, isObject, NATIVE } from '../../values/value.ts';
+import type { Lambda, ObjectValue, Ref, Value } from '../../values/value.ts';
+import type { Step } from '../../errors.ts';
+import {
+  checkData,
+  checkName,
+  eachOf,
+  refuse,
+  refuseMissing,
+  refuseReference,
+  refuseType,
+  type Draft,
+  type Kind,
+} from './draft.ts';
+
+const RESERVED = ['events', 'sets', 'self', 'documents', '_'];
+
+export const ROLE: Kind = {
+  accepts: ['name', 'privileges', 'membership', 'data'],
+  order: ['name', 'privileges', 'membership', 'data'],
+  kept: ['name'],
+  check(draft) {
+    checkName(draft, RESERVED);
+    checkData(draft);
+    replaceEach(draft, 'privileges', checkPrivilege);
+    replaceEach(draft, 'membership', checkMembership);
+    checkMembershipCount(draft);
+  },
+};
+
+/** How many arguments a predicate gets. Checked only where a single object is given. */
+const ARITY: Readonly<Record<string, number>> = {
+  read: 1,
+  unrestricted_read: 1,
+  write: 2,
+  create: 1,
+  create_with_id: 2,
+  delete: 1,
+  history_read: 1,
+  history_write: 4,
+  call: 1,
+};
+
+type Check = (
+  draft: Draft,
+  value: ObjectValue,
+  field: readonly Step[],
+  checksArity: boolean,
+) => ObjectValue;
+
+function replaceEach(draft: Draft, name: string, check: Check): void {
+  const given = draft.fields.get(name);
+  if (given === undefined) return;
+  const checked = eachOf(given, [name]).map(([each, field]): Value => {
+    if (isObject(each)) return check(draft, each, field, !isArray(given));
+    refuseType(draft, field, each, 'Map');
+    return each;
+  });
+  draft.fields.set(name, isArray(given) ? checked : (checked[0] ?? null));
+}
+
+function checkPrivilege(
+  draft: Draft,
+  value: ObjectValue,
+  field: readonly Step[],
+  checksArity: boolean,
+): ObjectValue {
+  const resource = checkResource(draft, value, field, isProtectable);
+  const kept = new Map<string, Value>();
+  if (resource !== undefined) kept.set('resource', resource);
+  const actions = value.get('actions');
+  if (actions === undefined) return kept;
+  if (!isObject(actions)) {
+    refuseType(draft, [...field, 'actions'], actions, 'Map');
+    return kept;
+  }
+  const known = new Map<string, Value>();
+  for (const [action, policy] of actions) {
+    const arity = ARITY[action];
+    if (arity === undefined) continue;
+    known.set(action, policy);
+    const path = [...field, 'actions', action];
+    if (isKind(policy, 'lambda')) {
+      if (checksArity) checkArity(draft, policy, arity, path);
+    } else if (typeof policy !== 'boolean') refuseType(draft, path, policy, 'Boolean or Lambda');
+  }
+  return kept.set('actions', known);
+}
+
+function checkMembership(
+  draft: Draft,
+  value: ObjectValue,
+  field: readonly Step[],
+  checksArity: boolean,
+): ObjectValue {
+  const kept = new Map<string, Value>();
+  const resource = checkResource(draft, value, field, isUserCollection);
+  if (resource !== undefined) kept.set('resource', resource);
+  const predicate = value.get('predicate');
+  if (predicate === undefined) return kept;
+  const path = [...field, 'predicate'];
+  if (!isKind(predicate, 'lambda')) refuseType(draft, path, predicate, 'Lambda');
+  else if (checksArity) checkArity(draft, predicate, 1, path);
+  return kept.set('predicate', predicate);
+}
+
+function checkResource(
+  draft: Draft,
+  value: ObjectValue,
+  field: readonly Step[],
+  isAllowed: (ref: Ref) => boolean,
+): Value | undefined {
+  const resource = value.get('resource');
+  const path = [...field, 'resource'];
+  if (resource === undefined) refuseMissing(draft, path);
+  else if (!isKind(resource, 'ref') || !isAllowed(resource)) {
+    refuseType(draft, path, resource, 'Ref');
+  } else if (!isThere(draft, resource)) refuseReference(draft, path);
+  return resource;
+}
+
+const isProtectable = ({ collection }: Ref): boolean =>
+  collection === NATIVE.collections ||
+  collection === NATIVE.indexes ||
+  collection === NATIVE.functions;
+
+const isUserCollection = ({ collection }: Ref): boolean => collection === NATIVE.collections;
+
+function isThere({ context }: Draft, ref: Ref): boolean {
+  const schema = context.schema(ref.database);
+  switch (ref.collection) {
+    case NATIVE.collections:
+      return schema.collection(Number(ref.id)) !== undefined;
+    case NATIVE.indexes:
+      return schema.byId('indexes', ref.id) !== undefined;
+    default:
+      return schema.byId('functions', ref.id) !== undefined;
+  }
+}
+
+/** A lone `_` takes any number of arguments. */
+function checkArity(
+  draft: Draft,
+  { pattern }: Lambda,
+  arity: number,
+  field: readonly Step[],
+): void {
+  if (pattern === '_') return;
+  const takes = typeof pattern === 'string' ? 1 : pattern.length;
+  if (takes === arity) return;
+  refuse(
+    draft,
+    field,
+    'invalid arity',
+    `Function with ${arity} arguments expected, ${takes} provided.`,
+  );
+}
+
+const ROLES_PER_COLLECTION_MAX = 64;
+
+function checkMembershipCount(draft: Draft): void {
+  const { context, fields, ref } = draft;
+  const others = context
+    .schema(context.database)
+    .all('roles')
+    .filter((role) => role.ref.id !== ref.id);
+  const collections = new Set<bigint>();
+  for (const [each] of eachOf(fields.get('membership') ?? [], [])) {
+    const resource = isObject(each) ? each.get('resource') : undefined;
+    if (isKind(resource, 'ref')) collections.add(resource.id);
+  }
+  for (const id of collections) {
+    const count = others.filter((role) => role.membership.some((each) => each.resource.id === id));
+    if (count.length < ROLES_PER_COLLECTION_MAX) continue;
+    refuse(
+      draft,
+      ['membership'],
+      'resources exceeded',
+      `A collection can be member of ${ROLES_PER_COLLECTION_MAX} roles at most.`,
+    );
+  }
+}

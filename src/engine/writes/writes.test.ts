@@ -1,0 +1,264 @@
+import { expect, test } from 'vitest';
+import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
+
+async function world(): Promise<EngineWorld> {
+  const made = new EngineWorld();
+  await made.ask({ create_collection: obj({ name: 'jars' }) });
+  return made;
+}
+
+test('create() takes the id given, or one that grows', async () => {
+  const w = await world();
+  const given = await w.document(create(doc('jars', 7), { a: 1 }));
+  expect(given.ref['@ref'].id).toBe('7');
+  const first = await w.document(create(coll('jars')));
+  const second = await w.document(create('jars'));
+  expect(BigInt(second.ref['@ref'].id)).toBeGreaterThan(BigInt(first.ref['@ref'].id));
+});
+
+test('create() of what is there already fails, after a delete it does not', async () => {
+  const w = await world();
+  await w.ask(create(doc('jars', 1), { a: 1 }));
+  expect(await w.fault(create(doc('jars', 1)))).toMatchObject({
+    code: 'instance already exists',
+    position: ['create'],
+    status: 400,
+  });
+  await w.ask({ delete: doc('jars', 1) });
+  expect(await w.ask({ select: ['data', 'a'], from: create(doc('jars', 1), { a: 2 }) })).toBe(2);
+});
+
+test('create() drops nulls, empty members and unknown members', async () => {
+  const w = await world();
+  const made = await w.document({
+    create: coll('jars'),
+    params: obj({ data: obj({}), extra: 1, ttl: null }),
+  });
+  expect(Object.keys(made)).toEqual(['ref', 'ts']);
+  const deep = await w.document(
+    create(coll('jars'), { a: obj({ b: null }), c: [null, [null, 1]] }),
+  );
+  expect(deep.data).toEqual({ a: {}, c: [[1]] });
+});
+
+test('create() stores documents, pages and the commit time as plain data', async () => {
+  const w = await world();
+  const made = await w.document({
+    let: [{ d: create(doc('jars', 1), { a: 1 }) }],
+    in: create(doc('jars', 2), {
+      copy: { var: 'd' },
+      when: { select: 'ts', from: { var: 'd' } },
+      page: { paginate: { documents: coll('jars') } },
+    }),
+  });
+  expect(made.data).toMatchObject({
+    copy: { ts: made.ts, data: { a: 1 } },
+    when: made.ts,
+    page: { data: [{ '@ref': { id: '1' } }] },
+  });
+  expect(
+    await w.ask({ is_integer: { select: ['data', 'when'], from: { get: doc('jars', 2) } } }),
+  ).toBe(true);
+});
+
+test('refs in params are looked at first, and named with their whole path', async () => {
+  const w = await world();
+  expect(
+    await w.fault({ do: [create(coll('jars'), { x: [1, coll('absent')], y: { index: 'none' } })] }),
+  ).toMatchObject({
+    code: 'validation failed',
+    position: ['do', 0],
+    failures: [
+      { field: ['do', '0', 'data', 'x', '1'], code: 'invalid reference' },
+      { field: ['do', '0', 'data', 'y'], code: 'invalid reference' },
+    ],
+  });
+});
+
+test('update() merges at every depth, replace() starts anew', async () => {
+  const w = await world();
+  await w.ask(create(doc('jars', 1), { a: obj({ x: 1, y: [1, 2] }), b: 1 }));
+  const params = obj({ data: obj({ a: obj({ y: [3, null] }), b: null, c: obj({ d: null }) }) });
+  expect((await w.document({ update: doc('jars', 1), params })).data).toEqual({
+    a: { x: 1, y: [3] },
+    c: {},
+  });
+  expect((await w.document({ replace: doc('jars', 1), params })).data).toEqual({
+    a: { y: [3] },
+    c: {},
+  });
+  expect(await w.ask({ replace: doc('jars', 1) })).not.toHaveProperty('data');
+});
+
+test('update() without params makes a new version', async () => {
+  const w = await world();
+  const made = await w.document(create(doc('jars', 1), { a: 1 }));
+  const updated = await w.document({ update: doc('jars', 1) });
+  expect(updated.ts).toBeGreaterThan(made.ts);
+  expect(updated.data).toEqual({ a: 1 });
+  expect(await w.events(doc('jars', 1))).toEqual([
+    ['create', { a: 1 }],
+    ['update', null],
+  ]);
+});
+
+test('faults of update(), replace() and delete() stand where the spec puts them', async () => {
+  const w = await world();
+  expect(await w.fault({ update: doc('jars', 1), params: obj({}) })).toMatchObject({
+    code: 'instance not found',
+    description: 'Document not found.',
+    position: ['update'],
+    status: 404,
+  });
+  expect(await w.fault({ replace: doc('jars', 1) })).toMatchObject({ position: ['replace'] });
+  expect(await w.fault({ delete: doc('jars', 1) })).toMatchObject({ position: [] });
+  await w.ask(create(doc('jars', 1)));
+  expect(await w.fault({ update: doc('jars', 1), params: obj({ data: 1 }) })).toMatchObject({
+    code: 'validation failed',
+    position: [],
+    failures: [{ field: ['data'], code: 'invalid type' }],
+  });
+  expect(await w.fault({ delete: { collections: null } })).toMatchObject({
+    code: 'invalid argument',
+    position: ['delete'],
+  });
+});
+
+test('one query makes one version of a document, whatever it does on the way', async () => {
+  const w = await world();
+  await w.ask({
+    create_index: obj({
+      name: 'by_n',
+      source: coll('jars'),
+      values: [obj({ field: ['data', 'n'] })],
+    }),
+  });
+  await w.ask(create(doc('jars', 1), { n: 1 }));
+  await w.ask({
+    do: [
+      { update: doc('jars', 1), params: obj({ data: obj({ n: 2 }) }) },
+      { delete: doc('jars', 1) },
+      create(doc('jars', 1), { n: 3 }),
+      { update: doc('jars', 1), params: obj({ data: obj({ n: 1, m: 1 }) }) },
+    ],
+  });
+  expect(await w.events(doc('jars', 1))).toEqual([
+    ['create', { n: 1 }],
+    ['update', { m: 1 }],
+  ]);
+  expect(await w.events({ match: { index: 'by_n' } })).toEqual([['add', [1]]]);
+});
+
+test('what a query creates and deletes leaves no trace', async () => {
+  const w = await world();
+  await w.ask({ do: [create(doc('jars', 1), { n: 1 }), { delete: doc('jars', 1) }] });
+  expect(await w.events(doc('jars', 1))).toEqual([]);
+  expect(await w.events({ documents: coll('jars') })).toEqual([]);
+});
+
+test('delete() gives the last version with its own time; the end is an event', async () => {
+  const w = await world();
+  const made = await w.document(create(doc('jars', 1), { n: 1 }));
+  const gone = await w.ask({ delete: doc('jars', 1) });
+  expect(gone).toEqual(made);
+  expect(await w.ask({ exists: doc('jars', 1) })).toBe(false);
+  expect(await w.ask({ exists: doc('jars', 1), ts: made.ts })).toBe(true);
+  expect(await w.events(doc('jars', 1))).toEqual([
+    ['create', { n: 1 }],
+    ['delete', null],
+  ]);
+});
+
+test('a document expires at its ttl, and may be created again', async () => {
+  const w = await world();
+  const at = new Date(w.now / 1000 + 5000).toISOString();
+  await w.ask(create(doc('jars', 1), { n: 1 }, { ttl: { '@ts': at } }));
+  expect(await w.ask({ exists: doc('jars', 1) })).toBe(true);
+  w.now += 10_000_000;
+  expect(await w.ask({ exists: doc('jars', 1) })).toBe(false);
+  expect(await w.page({ paginate: { documents: coll('jars') } })).toEqual([]);
+  expect((await w.document(create(doc('jars', 1), { n: 2 }))).data).toEqual({ n: 2 });
+  expect(await w.fault(create(doc('jars', 2), { n: 2 }, { ttl: 5 }))).toMatchObject({
+    failures: [{ field: ['ttl'], code: 'invalid type' }],
+  });
+});
+
+test('ttl_days of the collection are written into what has no ttl', async () => {
+  const w = await world();
+  await w.ask({ create_collection: obj({ name: 'fresh', ttl_days: 2 }) });
+  const before = w.now;
+  const made = await w.document(create(doc('fresh', 1), { n: 1 }));
+  expect(Date.parse(made.ttl['@ts'])).toBe((before + 1_000_000) / 1000 + 2 * 86_400_000);
+  const own = await w.document(
+    create(doc('fresh', 2), {}, { ttl: { '@ts': '2999-01-01T00:00:00Z' } }),
+  );
+  expect(own.ttl['@ts']).toBe('2999-01-01T00:00:00Z');
+});
+
+test('unique indexes count entries added, with the values of this query', async () => {
+  const w = await world();
+  await w.ask({
+    create_index: obj({
+      name: 'u',
+      source: coll('jars'),
+      terms: [obj({ field: ['data', 'k'] })],
+      unique: true,
+    }),
+  });
+  await w.ask(create(doc('jars', 1), { k: 'a' }));
+  expect(await w.fault(create(doc('jars', 2), { k: 'a' }))).toMatchObject({
+    code: 'instance not unique',
+    position: ['create'],
+  });
+  await w.ask({ update: doc('jars', 1), params: obj({ data: obj({ more: 1 }) }) });
+  await w.ask({ do: [{ delete: doc('jars', 1) }, create(doc('jars', 2), { k: 'a' })] });
+  expect(
+    await w.fault({ do: [create(doc('jars', 5), { k: 'z' }), create(doc('jars', 6), { k: 'z' })] }),
+  ).toMatchObject({ position: ['do', 1, 'create'] });
+  // Nobody is unique for having nothing.
+  await w.ask({ do: [create(doc('jars', 7)), create(doc('jars', 8))] });
+});
+
+test('a document that expired does not stand in the way of a unique one', async () => {
+  const w = await world();
+  await w.ask({
+    create_index: obj({
+      name: 'u',
+      source: coll('jars'),
+      terms: [obj({ field: ['data', 'k'] })],
+      unique: true,
+    }),
+  });
+  const at = new Date(w.now / 1000 + 5000).toISOString();
+  await w.ask(create(doc('jars', 1), { k: 'a' }, { ttl: { '@ts': at } }));
+  w.now += 10_000_000;
+  await w.ask(create(doc('jars', 2), { k: 'a' }));
+  expect(await w.fault(create(doc('jars', 3), { k: 'a' }))).toMatchObject({
+    code: 'instance not unique',
+  });
+});
+
+test('writes into other databases, and into the past, are refused', async () => {
+  const w = await world();
+  await w.ask({ create_database: obj({ name: 'inner' }) });
+  const scoped = { collections: { database: 'inner' } };
+  expect(await w.fault({ create: scoped, params: obj({ name: 'x' }) })).toMatchObject({
+    code: 'invalid argument',
+    description: 'Cannot write a scoped ref.',
+    position: ['create'],
+  });
+  expect(
+    await w.fault({ at: { '@ts': '2025-12-30T00:00:00Z' }, expr: create(coll('jars')) }),
+  ).toMatchObject({
+    code: 'invalid write time',
+    position: ['expr', 'create'],
+  });
+});
+
+test('a document of more than 8 MiB is refused', async () => {
+  const w = await world();
+  const large = 'é'.repeat(4.1 * 1024 * 1024);
+  const { status, body } = await w.answer(create(coll('jars'), { large }));
+  expect(status).toBe(400);
+  expect(JSON.parse(body).errors[0].code).toBe('bad request');
+});

@@ -1,0 +1,287 @@
+/** `create`, `update`, `replace`, `delete`, `insert`, `remove`: rights, places of faults, order of checks. Spec: functions 1.5. */
+import { unpackVersion } from '../../codec/row.ts';
+import { fail, type Step } from '../../errors.ts';
+import { positionOf, type Where } from '../../query/place.ts';
+import type { ReadTime } from '../../query/session.ts';
+import { NATIVE, Ref, isObject } from '../../values/value.ts';
+import type {
+  ActionName,
+  CollectionId,
+  Document,
+  Event,
+  Micros,
+  ObjectValue,
+  PendingTime,
+} from '../../values/value.ts';
+import { audienceOf } from '../access/access-caller.ts';
+import type { EngineContext } from '../context/context.ts';
+import { collectionRef, isNative, sourceCovering } from '../catalog/definitions.ts';
+import type { IndexDefinition } from '../catalog/definitions.ts';
+import { versionsOf } from '../documents/document-events.ts';
+import {
+  documentOf,
+  failDenied,
+  failNotFound,
+  fieldsOf,
+  isExpired,
+  keyOf,
+  liveVersion,
+} from '../documents/documents.ts';
+import type { LiveVersion } from '../documents/documents.ts';
+import { nextRef } from '../documents/fresh-ref.ts';
+import { removeVersion, rewriteHistory } from '../documents/history-rewrite.ts';
+import { requireReadableRefs } from './params.ts';
+import type { Deed } from '../context/access-request.ts';
+import { SCHEMA_COLLECTIONS, isNativeCollectionRef } from '../catalog/refs.ts';
+import { requireRoleUnused } from './role-uses.ts';
+import { checkedFields, failExists, saveDocument } from './save.ts';
+import { objectWithoutNulls, patchedObject, plainObject } from '../documents/stored-values.ts';
+import { isAllowedInContainer, isContainer } from './validate-databases.ts';
+import { endDocument } from '../documents/write-version.ts';
+
+type Position = readonly Step[];
+
+// --- create -------------------------------------------------------------------------------------
+
+/** @param key wire key of the form: nearly all faults stand there */
+export function createDocument(
+  context: EngineContext,
+  target: Ref | string,
+  params: ObjectValue,
+  place: Where,
+  key: string,
+  time: ReadTime,
+): Document {
+  const position = positionOf(place, key);
+  const { collection, id } = targetOf(context, target, position);
+  requireReadableRefs(context, params, place);
+  requirePresent(time, position);
+  const plain = plainObject(params, context.commitTs);
+  const data = objectWithoutNulls(plain);
+  const home = collectionRef(context.database, collection);
+  requireRight(
+    context,
+    id === undefined
+      ? { action: 'create', collection: home, data }
+      : { action: 'create_with_id', collection: home, data, ref: refIn(context, collection, id) },
+    position,
+  );
+  requirePossible(context, collection, position);
+  return createIn(context, collection, id, plain, position);
+}
+
+const refIn = ({ database }: EngineContext, collection: CollectionId, id: bigint): Ref =>
+  new Ref(database, collection, id);
+
+/** Creates without asking for rights. @param id undefined: a fresh one */
+export function createIn(
+  context: EngineContext,
+  collection: CollectionId,
+  id: bigint | undefined,
+  params: ObjectValue,
+  position: Position,
+): Document {
+  for (;;) {
+    const ref = id === undefined ? nextRef(context, collection) : refIn(context, collection, id);
+    if (isFreeRef(context, ref)) {
+      return saveDocument(context, { mode: 'create', ref, params, previous: undefined }, position);
+    }
+    if (id !== undefined) failExists(ref, position);
+  }
+}
+
+function isFreeRef(context: EngineContext, ref: Ref): boolean {
+  if (SCHEMA_COLLECTIONS.has(ref.collection)) return true;
+  const row = context.reader.unlikelyRow({ space: 'documents', key: keyOf(ref) });
+  return !row || isExpired(unpackVersion(String(row.value)), context.snapshot);
+}
+
+function targetOf(
+  context: EngineContext,
+  target: Ref | string,
+  position: Position,
+): { readonly collection: CollectionId; readonly id: bigint | undefined } {
+  const schema = context.schema(context.database);
+  if (typeof target === 'string') {
+    const found = schema.byName('collections', target);
+    return found ? { collection: found.id, id: undefined } : failNoCollection(target, position);
+  }
+  requireOwn(context, target, position);
+  const isCollection = target.collection === NATIVE.collections;
+  const collection = isCollection ? Number(target.id) : target.collection;
+  if (!schema.collection(collection)) return failNoCollection(String(collection), position);
+  if (isCollection) return { collection, id: undefined };
+  // Schema objects are numbered by us: a ref to one is a ref to one that is there.
+  if (SCHEMA_COLLECTIONS.has(collection)) return failExists(target, position);
+  return { collection, id: target.id };
+}
+
+const failNoCollection = (name: string, position: Position): never =>
+  fail('invalid ref', position, `Ref refers to undefined collection '${name}'`);
+
+function requirePossible(
+  context: EngineContext,
+  collection: CollectionId,
+  position: Position,
+): void {
+  if (!isAllowedInContainer(collection) && isContainer(context)) {
+    fail('invalid object in container', position, 'Object is not allowed in a container');
+  }
+  if (collection === NATIVE.access_providers && audienceOf(context) === undefined) {
+    const text = "The feature 'access providers' is not available for your plan.";
+    fail('feature not available', position, text);
+  }
+}
+
+// --- update, replace, delete --------------------------------------------------------------------
+
+export function changeDocument(
+  context: EngineContext,
+  mode: 'update' | 'replace',
+  ref: Ref,
+  params: ObjectValue,
+  place: Where,
+  time: ReadTime,
+): Document {
+  const form = positionOf(place);
+  const verb = positionOf(place, mode);
+  requireOwn(context, ref, verb);
+  requireReadableRefs(context, params, place);
+  requirePresent(time, form);
+  const live = requireLive(context, ref, verb);
+  const previous = fieldsOf(context, ref, live.version);
+  const plain = plainObject(params, context.commitTs);
+  const merged = patchedObject(previous, plain);
+  requireRight(context, { action: 'write', ref, old: previous, new: merged }, form);
+  return saveDocument(context, { mode, ref, params: plain, previous }, form);
+}
+
+/** Returns what was there. */
+export function deleteDocument(context: EngineContext, ref: Ref, place: Where): Document {
+  const form = positionOf(place);
+  const verb = positionOf(place, 'delete');
+  if (isNativeCollectionRef(ref)) {
+    fail('invalid argument', verb, 'Cannot delete a schema meta collection.');
+  }
+  requireOwn(context, ref, verb);
+  const live = requireLive(context, ref, form);
+  requireRight(context, { action: 'delete', ref }, form);
+  const document = documentOf(context, ref, live.version);
+  if (ref.collection === NATIVE.collections) deleteIndexesOf(context, ref);
+  if (ref.collection === NATIVE.roles) requireRoleUnused(context, ref, form);
+  endDocument(context, ref);
+  return document;
+}
+
+/** Indexes with no other source go with their collection. */
+function deleteIndexesOf(context: EngineContext, collection: Ref): void {
+  const id = Number(collection.id);
+  const indexes = context.schema(collection.database).indexesOf(id);
+  for (const index of indexes) if (isOnlyOf(index, id)) endDocument(context, index.ref);
+}
+
+const isOnlyOf = (index: IndexDefinition, collection: CollectionId): boolean =>
+  sourceCovering(index, collection) !== undefined &&
+  index.sources.every((each) => each.collections !== 'all' && each.collections.size === 1) &&
+  index.sources.every((each) => each.collections !== 'all' && each.collections.has(collection));
+
+function requireLive(context: EngineContext, ref: Ref, position: Position): LiveVersion {
+  const live = isNativeCollectionRef(ref) ? undefined : liveVersion(context, ref, 'present');
+  return live ?? failNotFound(ref, position);
+}
+
+// --- insert, remove -----------------------------------------------------------------------------
+
+/** `delete` means the end of a document, every other action a version of it. */
+const isEnd = (action: ActionName): boolean => action === 'delete' || action === 'remove';
+
+export function insertVersion(
+  context: EngineContext,
+  ref: Ref,
+  ts: Micros | PendingTime,
+  action: ActionName,
+  params: ObjectValue,
+  place: Where,
+  time: ReadTime,
+): Event {
+  const form = positionOf(place);
+  if (isNative(ref.collection) && ref.collection !== NATIVE.keys) {
+    fail('invalid argument', form, 'Cannot insert event for specified ref.');
+  }
+  const at = requirePast(context, ref, ts, 'insert', params, place, time);
+  const plain = plainObject(params, context.commitTs);
+  const data = objectWithoutNulls(plain);
+  requireRight(context, { action: 'history_write', ref, ts: at, kind: action, data }, form);
+  requirePossible(context, ref.collection, form);
+  if (isEnd(action)) {
+    rewriteHistory(context, ref, { ts: at, fields: undefined });
+    return { kind: 'event', ts: at, action: 'delete', document: ref, data: null };
+  }
+  const change = { mode: 'insert', ref, params: plain, previous: undefined } as const;
+  const fields = checkedFields(context, change, form);
+  rewriteHistory(context, ref, { ts: at, fields });
+  const shown = fields.get('data');
+  const isShown = shown !== undefined && isObject(shown);
+  return { kind: 'event', ts: at, action: 'create', document: ref, data: isShown ? shown : null };
+}
+
+export function removeVersionOf(
+  context: EngineContext,
+  ref: Ref,
+  ts: Micros | PendingTime,
+  action: ActionName,
+  place: Where,
+  time: ReadTime,
+): null {
+  const form = positionOf(place);
+  if (isNative(ref.collection)) {
+    fail('invalid argument', form, 'Cannot remove event for specified ref.');
+  }
+  const at = requirePast(context, ref, ts, 'remove', NO_PARAMS, place, time);
+  const version = versionsOf(context, ref).find((each) => each.ts === at);
+  const data = version ? fieldsOf(context, ref, version) : NO_PARAMS;
+  requireRight(context, { action: 'history_write', ref, ts: at, kind: action, data }, form);
+  removeVersion(context, ref, at, isEnd(action) ? 'end' : 'live');
+  return null;
+}
+
+const NO_PARAMS: ObjectValue = new Map();
+
+function requirePast(
+  context: EngineContext,
+  ref: Ref,
+  ts: Micros | PendingTime,
+  verb: 'insert' | 'remove',
+  params: ObjectValue,
+  place: Where,
+  time: ReadTime,
+): Micros {
+  const form = positionOf(place);
+  requireOwn(context, ref, positionOf(place, verb));
+  requireReadableRefs(context, params, place);
+  requirePresent(time, form);
+  if (!context.schema(context.database).collection(ref.collection)) {
+    failNoCollection(String(ref.collection), positionOf(place, verb));
+  }
+  if (typeof ts !== 'number') return context.commitTs;
+  if (verb === 'insert' && ts > context.snapshot) failWriteTime(form);
+  return ts;
+}
+
+// --- checks -------------------------------------------------------------------------------------
+
+function requireOwn(context: EngineContext, ref: Ref, position: Position): void {
+  if (ref.database === context.database) return;
+  fail('invalid argument', position, 'Cannot write a scoped ref.');
+}
+
+export function requirePresent(time: ReadTime, position: Position): void {
+  if (time !== 'present') failWriteTime(position);
+}
+
+const failWriteTime = (position: Position): never =>
+  fail('invalid write time', position, 'Cannot write outside of snapshot time.');
+
+function requireRight(context: EngineContext, deed: Deed, position: Position): void {
+  if (!context.permissions.may(deed)) failDenied(position);
+}

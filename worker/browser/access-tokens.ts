@@ -1,0 +1,31 @@
+/** Tokens of identity providers (JWT): fetches published keys, and checks signatures with them. */
+import { isSigned } from '../../hosts/signatures.ts';
+import type { AccessTokenPort } from '../../src/engine/context/host.ts';
+
+const FETCH_MS = 5000;
+const TEXT_MAX = 256 * 1024;
+
+export const createAccessTokens = (
+  rootAudience: string | undefined,
+  fetch: typeof globalThis.fetch = globalThis.fetch.bind(globalThis),
+): AccessTokenPort => ({
+  fetchKeys: (uri) => fetchKeys(uri, fetch),
+  isSigned,
+  ...(rootAudience !== undefined && { rootAudience }),
+});
+
+/** Nothing of the user goes along, and nobody may send us elsewhere. */
+async function fetchKeys(uri: string, fetch: typeof globalThis.fetch): Promise<string> {
+  const response = await fetch(uri, {
+    credentials: 'omit',
+    redirect: 'error',
+    referrerPolicy: 'no-referrer',
+    cache: 'no-cache',
+    headers: { accept: 'application/json' },
+    signal: AbortSignal.timeout(FETCH_MS),
+  });
+  if (!response.ok) throw new Error(`Keys cannot be fetched: status ${response.status}.`);
+  const text = await response.text();
+  if (text.length > TEXT_MAX) throw new Error('A set of keys is too large.');
+  return text;
+}

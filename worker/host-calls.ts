@@ -1,0 +1,143 @@
+/** What the host answers beside queries. */
+import { Refusal, REFUSALS } from '../src/errors.ts';
+import type {
+  HttpCall,
+  HttpReply,
+  LogFile,
+  LossReport,
+  QueryCall,
+  QueryReply,
+  PageMessage,
+  WorkerMessage,
+} from '../src/host/api.ts';
+import { handleRequest } from '../src/http/handle.ts';
+import { errorText } from '../src/http/message.ts';
+import type { Loss } from './store/birth-stamp.ts';
+import { locked } from './lock/lock.ts';
+import type { OpenDatabase } from './open-database.ts';
+import type { OutgoingStreams } from './queries/outgoing-streams.ts';
+import type { QueryRunner } from './queries/query-runner.ts';
+import { report } from './queries/replies.ts';
+import type { StoredDatabase } from './store/stored-database.ts';
+
+export interface Opened {
+  readonly name: string;
+  readonly stored: StoredDatabase;
+  readonly database: OpenDatabase;
+  readonly runner: QueryRunner;
+  readonly streams: OutgoingStreams;
+  readonly port: MessagePort;
+}
+
+const VERIFY_STEP = 1000;
+
+/** Past the copy: also what only the hub has. */
+export async function askHub(
+  { sync }: OpenDatabase,
+  { secret, query, timeoutMs }: QueryCall,
+): Promise<QueryReply> {
+  if (secret !== sync.secret) {
+    throw new Refusal('bad request', 'Only the client of a sync asks its hub: use `sync.client`.');
+  }
+  const answer = await sync.ask({ query, ...(timeoutMs !== undefined && { timeoutMs }) });
+  const { status, body, txnTime, metrics } = answer;
+  return { status, body, txnTime, metrics };
+}
+
+/** In the shape that callers of the path expect. */
+export function lockedAnswer({ path }: HttpCall): HttpReply {
+  const { code, message } = locked();
+  const isMessage = path.startsWith('/api/') || path.startsWith('/files/');
+  return {
+    status: REFUSALS[code],
+    headers: { 'content-type': 'application/json;charset=utf-8' },
+    body: isMessage ? JSON.stringify({ message }) : errorText(code, message),
+  };
+}
+
+export function reportOf(loss: Loss | undefined): LossReport | undefined {
+  if (!loss) return undefined;
+  const { kind, lastHead } = loss;
+  const until = new Date(lastHead / 1000).toISOString();
+  // The mark follows commits with some delay: there may be none in it yet.
+  const lastCommit = lastHead > 0 ? ` The last commit known of was at ${until}.` : '';
+  const description =
+    kind === 'recreated'
+      ? `All data of this database is gone: the browser deleted it, or lost its files.${lastCommit} The database is new and empty.`
+      : `The browser put this database back to an earlier state. Commits up to ${until} are missing.`;
+  return { kind, lastHead, description };
+}
+
+export async function answerHttp(
+  { database, streams, runner }: Opened,
+  call: HttpCall,
+): Promise<HttpReply> {
+  const { status, headers, body } = await handleRequest(call, database.http);
+  runner.scheduleFlush();
+  return { status, headers, body: typeof body === 'string' ? body : { stream: streams.add(body) } };
+}
+
+export async function readLogFile(
+  { exports }: OpenDatabase,
+  id: string,
+  version: number,
+): Promise<LogFile | undefined> {
+  const found = await exports.file(id, version);
+  if (!found) return undefined;
+  const parts: BlobPart[] = [];
+  for await (const chunk of found.chunks) parts.push(chunk as Uint8Array<ArrayBuffer>);
+  return { name: found.name, file: new Blob(parts, { type: 'application/gzip' }) };
+}
+
+export async function verify({ database, port }: Opened): Promise<readonly string[]> {
+  const tell = (done: number, isComplete: boolean): void =>
+    port.postMessage({
+      type: 'progress',
+      task: 'verify',
+      name: undefined,
+      done,
+      isComplete,
+    } satisfies WorkerMessage);
+  let told = 0;
+  let checked = 0;
+  const problems = await database.engine.verify((done) => {
+    checked = done;
+    if (done - told < VERIFY_STEP) return;
+    told = done;
+    tell(done, false);
+  });
+  tell(checked, true);
+  return problems;
+}
+
+function lockedLiveAnswer(id: number): WorkerMessage {
+  const { code, message } = locked();
+  return { type: 'answer', id, status: REFUSALS[code], body: errorText(code, message) };
+}
+
+/** What the page says through the port. */
+export function hear({ database, streams, port }: Opened, message: PageMessage): void {
+  switch (message.type) {
+    case 'subscribe':
+      if (database.isLocked) {
+        port.postMessage(lockedLiveAnswer(message.id));
+        return;
+      }
+      database.live.add(message.id, message.secret, message.query);
+      return;
+    case 'unsubscribe':
+      database.live.remove(message.id);
+      return;
+    case 'network':
+      database.sync.noteNetwork(message.change);
+      return;
+    case 'pull':
+      void streams.pull(message.stream);
+      return;
+    case 'cancel':
+      streams.cancel(message.stream).catch(report);
+      return;
+    case 'ping':
+      port.postMessage({ type: 'pong' } satisfies WorkerMessage);
+  }
+}

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { EngineWorld, coll, create, doc } from '../../src/engine/testing/engine-world.ts';
+import { createEngine } from '../../src/engine/engine.ts';
+import { HEAD } from '../../src/engine/transactions/head.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import type { Store } from '../../src/store/port.ts';
+import { guardedStore, lockedStore, readLock, writeLock } from './lock.ts';
+
+const NOTE = create(doc('notes', 1), { text: 'a heron' });
+
+/** An engine beside others: it looks at the head in every transaction. */
+function engineOn(store: Store): Engine {
+  let now = 1_800_000_000_000_000;
+  return createEngine({
+    store,
+    clock: () => (now += 1000),
+    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+    sha256: () => new Uint8Array(32),
+    passwords: { hash: () => Promise.resolve(''), verify: () => Promise.resolve(false) },
+    hashCost: 4,
+    durability: 'relaxed',
+    rootSecret: 'root',
+    regionGroup: 'local',
+    pause: () => Promise.resolve(),
+  });
+}
+
+const ask = (engine: Engine, query: unknown) =>
+  engine.query({
+    secret: 'root',
+    query: JSON.stringify(query),
+    apiVersion: '4',
+    allows: 'write',
+  });
+
+/** A store with a note in it. */
+async function filled(): Promise<Store> {
+  const world = new EngineWorld();
+  await world.ask({ create_collection: { object: { name: 'notes' } } });
+  await world.ask(NOTE);
+  return world.store;
+}
+
+test('guardedStore() refuses reads and writes from the moment of the lock, what is cached too', async () => {
+  const store = await filled();
+  const heard = new Set<string>();
+  const engine = engineOn(guardedStore(store, (state) => heard.add(state)));
+  expect((await ask(engine, { get: doc('notes', 1) })).status).toBe(200);
+  await writeLock(store, 'locked');
+  for (const query of [{ get: doc('notes', 1) }, create(coll('notes'), {}), 1]) {
+    const answer = await ask(engine, query);
+    expect(answer).toMatchObject({ status: 423 });
+    expect(answer.body).toContain('"code":"locked"');
+    expect(answer.body).not.toContain('heron');
+  }
+  await expect(engine.authenticate('root')).rejects.toMatchObject({ code: 'locked' });
+  await expect(engine.verify()).rejects.toMatchObject({ code: 'locked' });
+  expect([...heard]).toEqual(['locked']);
+  await writeLock(store, 'open');
+  expect((await ask(engine, { get: doc('notes', 1) })).status).toBe(200);
+});
+
+test('guardedStore() tells a database that is being deleted from a locked one', async () => {
+  const store = await filled();
+  const heard = new Set<string>();
+  const engine = engineOn(guardedStore(store, (state) => heard.add(state)));
+  await writeLock(store, 'forgotten');
+  const { body } = await ask(engine, { get: doc('notes', 1) });
+  expect(body).toContain('"code":"storage_unavailable"');
+  expect(body).toContain('deleted in another tab');
+  expect([...heard]).toEqual(['forgotten']);
+});
+
+test('writeLock() leaves the head as it is but for the mark', async () => {
+  const store = await filled();
+  const head = () => store.read(async (tx) => (await tx.fetch([HEAD], [])).rows[0]?.value);
+  const before = await head();
+  expect(await readLock(store)).toBe('open');
+  for (const state of ['locked', 'forgotten'] as const) {
+    await writeLock(store, state);
+    expect(await readLock(store)).toBe(state);
+  }
+  await writeLock(store, 'open');
+  expect(await head()).toBe(before);
+});
+
+test('writeLock() locks a database in which nothing was ever written', async () => {
+  const store = createMemoryStore();
+  await writeLock(store, 'locked');
+  expect(await readLock(store)).toBe('locked');
+  expect((await ask(engineOn(guardedStore(store, () => undefined)), 1)).status).toBe(423);
+});
+
+test('lockedStore() serves its engine and keeps the lock over what that writes', async () => {
+  const store = await filled();
+  await writeLock(store, 'locked');
+  const engine = engineOn(lockedStore(store));
+  expect((await ask(engine, create(coll('notes'), {}))).status).toBe(201);
+  expect(await readLock(store)).toBe('locked');
+  expect((await ask(engine, { get: doc('notes', 1) })).status).toBe(200);
+  // Another tab has unlocked it: that stays so.
+  await writeLock(store, 'open');
+  expect((await ask(engine, create(coll('notes'), {}))).status).toBe(201);
+  expect(await readLock(store)).toBe('open');
+});

@@ -1,0 +1,116 @@
+/**
+ * Whether a database is locked: a mark in its head row. Every transaction of an engine that is not alone looks at that row, so a tab
+ * that heard nothing, because it was frozen, meets the mark too. See docs/decisions/0006-shared-devices.md.
+ */
+import { HEAD } from '../../src/engine/transactions/head.ts';
+import { Refusal } from '../../src/errors.ts';
+import type { ReadTx, Row, RowAddress, Store, WriteTx } from '../../src/store/port.ts';
+
+/** `forgotten`: it is being deleted; whoever finds it goes on with that. */
+export type LockState = 'open' | 'locked' | 'forgotten';
+
+const NO_COMMIT = '{"ts":0}';
+const META = { spaces: ['meta'] } as const;
+
+export async function readLock(store: Store): Promise<LockState> {
+  return store.read(async (tx) => lockIn((await tx.fetch([HEAD], [])).rows[0]), META);
+}
+
+/** Durable when it resolves, in every tab. */
+export async function writeLock(store: Store, state: LockState): Promise<void> {
+  await store.write(
+    async (tx) => {
+      const { rows } = await tx.fetch([HEAD], []);
+      const row = withLock(rows[0] ?? { key: HEAD.key, entries: [], value: NO_COMMIT }, state);
+      tx.apply({ puts: [{ space: HEAD.space, row }], deletes: [] });
+    },
+    { ...META, durability: 'strict' },
+  );
+}
+
+export const locked = (): Refusal =>
+  new Refusal(
+    'locked',
+    'The database is locked: its user has signed out. Unlock it with db.unlock({ secret }) or db.unlock({ user, password }).',
+  );
+
+const deleted = (): Refusal =>
+  new Refusal(
+    'storage_unavailable',
+    'The database was deleted in another tab: open it again to start anew.',
+  );
+
+/** A store whose transactions are refused from the moment in which they see a mark. */
+export const guardedStore = (
+  store: Store,
+  onMark: (state: Exclude<LockState, 'open'>) => void,
+): Store =>
+  watchedStore(store, () => ({
+    onHead(row) {
+      const state = lockIn(row);
+      if (state === 'open') return;
+      onMark(state);
+      throw state === 'locked' ? locked() : deleted();
+    },
+    asPut: (row) => row,
+  }));
+
+/** The store of a locked database, for logins: what they write, and an engine writes heads without the mark, keeps the lock as it is. */
+export const lockedStore = (store: Store): Store =>
+  watchedStore(store, () => {
+    // A commit that has not looked is that of a tab that is alone: nobody else can have unlocked it.
+    let state: LockState = 'locked';
+    return {
+      onHead: (row) => (state = lockIn(row)),
+      asPut: (row) => withLock(row, state),
+    };
+  });
+
+/** What one transaction does about the head row. */
+interface HeadWatch {
+  onHead(row: Row | undefined): void;
+  asPut(row: Row): Row;
+}
+
+const isHead = ({ space, key }: RowAddress): boolean => space === HEAD.space && key === HEAD.key;
+
+function watchedStore(store: Store, makeWatch: () => HeadWatch): Store {
+  const reading = (tx: ReadTx, watch: HeadWatch): ReadTx => ({
+    async fetch(asked, ...more) {
+      const found = await tx.fetch(asked, ...more);
+      const at = asked.findIndex(isHead);
+      if (at >= 0) watch.onHead(found.rows[at]);
+      return found;
+    },
+  });
+  const writing = (tx: WriteTx, watch: HeadWatch): WriteTx => ({
+    ...reading(tx, watch),
+    apply({ puts, deletes }) {
+      const marked = puts.map((put) => {
+        const { space, row } = put;
+        return isHead({ space, key: row.key }) ? { ...put, row: watch.asPut(row) } : put;
+      });
+      tx.apply({ puts: marked, deletes });
+    },
+  });
+  return {
+    read: (body, options) => store.read((tx) => body(reading(tx, makeWatch())), options),
+    write: (body, options) => store.write((tx) => body(writing(tx, makeWatch())), options),
+    close: () => store.close(),
+  };
+}
+
+/** Rows without the mark, which are nearly all, are not parsed. */
+function lockIn(row: Row | undefined): LockState {
+  if (typeof row?.value !== 'string' || !row.value.includes('"lock":')) return 'open';
+  const { lock } = membersOf(row);
+  return lock === 'locked' || lock === 'forgotten' ? lock : 'open';
+}
+
+function withLock(row: Row, state: LockState): Row {
+  const { lock: _before, ...head } = membersOf(row);
+  return { ...row, value: JSON.stringify(state === 'open' ? head : { ...head, lock: state }) };
+}
+
+const membersOf = (row: Row | undefined): Readonly<Record<string, unknown>> =>
+  typeof row?.value === 'string' ? (JSON.parse(row.value) as Record<string, unknown>) : {};

@@ -1,0 +1,101 @@
+/** Which logins unlock a database. */
+import type { Credential } from '../../src/engine/context/host.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import type { Refusal } from '../../src/errors.ts';
+import { errorText } from '../../src/http/message.ts';
+import type { UnlockCall, UnlockReply } from '../../src/host/api.ts';
+
+export interface LoginHost {
+  readonly engine: Pick<Engine, 'authenticate' | 'query'>;
+  readonly rootSecret: string;
+  /** Whether it is the login of the person whose copy of a hub's database this is; undefined: it is no copy. */
+  readonly isLoginOfCopy: (call: UnlockCall) => Promise<boolean | undefined>;
+}
+
+/** Answers as a query does: the secret that unlocks, or the errors. */
+export async function tryLogin(
+  { engine, rootSecret, isLoginOfCopy }: LoginHost,
+  call: UnlockCall,
+): Promise<UnlockReply> {
+  if (!('secret' in call) && !isPlainUser(call.user)) {
+    return refused(400, 'bad request', NOT_PLAIN);
+  }
+  const isOwner = await isLoginOfCopy(call);
+  if (isOwner) return accepted('secret' in call ? call.secret : undefined);
+  if ('secret' in call) return trySecret(engine, call.secret);
+  // Passwords are the hub's.
+  if (isOwner === false) return refused(400, 'authentication failed', WRONG);
+  const params = JSON.stringify({ object: { password: call.password } });
+  const { status, body } = await engine.query({
+    secret: rootSecret,
+    query: `{"login":${call.user},"params":${params}}`,
+    apiVersion: '4',
+    allows: 'write',
+  });
+  if (status >= 300) return { status, body };
+  const { resource } = JSON.parse(body) as { readonly resource: { readonly secret: string } };
+  return accepted(resource.secret);
+}
+
+const WRONG = 'The password does not match, or this is not the person whose copy this is.';
+const NOT_PLAIN =
+  'The user who unlocks a database is named by a ref, or by match() of an index with texts and numbers as terms.';
+
+async function trySecret(
+  engine: Pick<Engine, 'authenticate'>,
+  secret: string,
+): Promise<UnlockReply> {
+  const credential = await engine.authenticate(secret);
+  return credential && mayUnlock(credential)
+    ? accepted(secret)
+    : refused(401, 'unauthorized', 'This secret does not unlock the database.');
+}
+
+/**
+ * Somebody's token, or a key that may do everything anyway. A client key is no login: it is part of the app, which anybody can
+ * read; the same goes for keys of roles. Nor does a secret of a child database open its parent.
+ */
+const mayUnlock = ({ label, role, database }: Credential): boolean =>
+  database.length === 0 &&
+  (label.kind === 'token' || (label.kind === 'key' && (role === 'admin' || role === 'server')));
+
+/** Evaluated with all rights before anybody has logged in: so nothing may be computed in it, only named. */
+const PLAIN_FORMS: ReadonlySet<string> = new Set([
+  'ref',
+  'id',
+  '@ref',
+  'collection',
+  'match',
+  'index',
+  'terms',
+  'casefold',
+  'lowercase',
+]);
+
+function isPlainUser(wire: string): boolean {
+  try {
+    return isPlain(JSON.parse(wire));
+  } catch (reason) {
+    if (reason instanceof SyntaxError) return false;
+    throw reason;
+  }
+}
+
+function isPlain(json: unknown): boolean {
+  if (typeof json !== 'object' || json === null) return true;
+  if (Array.isArray(json)) return json.every(isPlain);
+  return Object.entries(json).every(([form, value]) => PLAIN_FORMS.has(form) && isPlain(value));
+}
+
+const accepted = (secret: string | undefined): UnlockReply => ({
+  status: 200,
+  body: JSON.stringify({ resource: secret === undefined ? {} : { secret } }),
+});
+
+function refused(
+  status: number,
+  code: Refusal['code'] | 'authentication failed',
+  description: string,
+): UnlockReply {
+  return { status, body: errorText(code, description) };
+}

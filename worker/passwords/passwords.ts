@@ -1,0 +1,126 @@
+/** bcrypt in workers of its own, so that a login holds up nothing else. Without them (no nested workers, a strict policy) it runs here, in slices. */
+import { compare, hash, truncates } from 'bcryptjs';
+import { dummyHash } from '../../hosts/dummy-hash.ts';
+import type { EngineOptions } from '../../src/engine/context/host.ts';
+import { HASHING_NAME, type HashingAnswer, type HashingJob } from './hashing-protocol.ts';
+
+export interface PasswordPoolOptions {
+  readonly hashCost: number;
+  readonly start: () => Worker;
+  readonly workersMax: number;
+}
+
+/** Long enough for a slow phone at the highest cost; past it the worker counts as lost. */
+const JOB_MS = 60_000;
+const IDLE_MS = 30_000;
+
+interface Pending {
+  readonly job: HashingJob;
+  readonly resolve: (answer: HashingAnswer) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+interface Helper {
+  readonly worker: Worker;
+  busy: Pending | undefined;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+export class PasswordPool {
+  private readonly options: PasswordPoolOptions;
+  private readonly queue: Pending[] = [];
+  private readonly helpers = new Set<Helper>();
+  /** Workers cannot be had here. */
+  private isAlone = false;
+
+  constructor(options: PasswordPoolOptions) {
+    this.options = options;
+  }
+
+  /** What the engine asks for. */
+  readonly passwords: EngineOptions['passwords'] = {
+    hash: async (password, cost) => {
+      const answer = await this.run({ task: 'hash', password, cost });
+      return String(answer);
+    },
+    verify: async (password, known) => {
+      // bcrypt looks at 72 bytes and ends at a NUL: what differs only after that must still be wrong, in the same time.
+      const comparable = !truncates(password) && !password.includes('\0');
+      const against = known ?? dummyHash(this.options.hashCost);
+      const answer = await this.run({ task: 'verify', password, hash: against });
+      return answer === true && comparable && known !== undefined;
+    },
+  };
+
+  close(): void {
+    for (const helper of this.helpers) this.drop(helper);
+    for (const { reject } of this.queue.splice(0)) reject(new Error('The database was closed.'));
+  }
+
+  private run(job: HashingJob): Promise<HashingAnswer> {
+    if (this.isAlone) return runHere(job);
+    return new Promise((resolve, reject) => {
+      this.queue.push({ job, resolve, reject });
+      this.pump();
+    });
+  }
+
+  private pump(): void {
+    for (const helper of this.helpers) if (!helper.busy) this.give(helper);
+    if (this.queue.length > 0 && this.helpers.size < this.options.workersMax) this.addHelper();
+  }
+
+  private addHelper(): void {
+    try {
+      const helper: Helper = { worker: this.options.start(), busy: undefined, timer: undefined };
+      this.helpers.add(helper);
+      helper.worker.addEventListener('message', ({ data }: MessageEvent<HashingAnswer>) =>
+        this.finish(helper, data),
+      );
+      helper.worker.addEventListener('error', (event) => {
+        event.preventDefault();
+        this.goAlone(helper);
+      });
+      this.give(helper);
+    } catch {
+      this.goAlone(undefined);
+    }
+  }
+
+  private give(helper: Helper): void {
+    clearTimeout(helper.timer);
+    helper.busy = this.queue.shift();
+    if (helper.busy) {
+      helper.timer = setTimeout(() => this.goAlone(helper), JOB_MS);
+      helper.worker.postMessage(helper.busy.job);
+    } else helper.timer = setTimeout(() => this.drop(helper), IDLE_MS);
+  }
+
+  private finish(helper: Helper, answer: HashingAnswer): void {
+    const { busy } = helper;
+    this.give(helper);
+    busy?.resolve(answer);
+  }
+
+  private drop(helper: Helper): void {
+    clearTimeout(helper.timer);
+    this.helpers.delete(helper);
+    helper.worker.terminate();
+    if (helper.busy) this.queue.unshift(helper.busy);
+    helper.busy = undefined;
+  }
+
+  /** A worker failed: from here on passwords are hashed in this one, and nothing that waits is lost. */
+  private goAlone(failed: Helper | undefined): void {
+    this.isAlone = true;
+    if (failed) this.drop(failed);
+    for (const { job, resolve, reject } of this.queue.splice(0)) runHere(job).then(resolve, reject);
+  }
+}
+
+const runHere = (job: HashingJob): Promise<HashingAnswer> =>
+  job.task === 'hash' ? hash(job.password, job.cost) : compare(job.password, job.hash);
+
+/** This very file again, in another role: bundlers need to know of one worker only. */
+export const startHashingWorker = (): Worker =>
+  new Worker(self.location.href, { type: 'module', name: HASHING_NAME });

@@ -1,0 +1,192 @@
+import { expect, test } from 'vitest';
+import type { Key } from '../../src/codec/key.ts';
+import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/context/host.ts';
+import { Refusal } from '../../src/errors.ts';
+import { LIVE_QUERIES_MAX, LiveQueries } from './live-queries.ts';
+
+/** An engine of one document per query text, and a page that writes down what it is told. */
+class Setup {
+  readonly asked: string[] = [];
+  readonly places = new Set<string>();
+  readonly told: string[] = [];
+  readonly values = new Map<string, string>();
+  /** Called while a query runs. */
+  amid: (query: string) => void = () => undefined;
+  /** ms that each run takes, and turns given to others. */
+  takes = 5;
+  turns = 0;
+  private time = 0;
+  readonly live = new LiveQueries({
+    engine: { query: (request) => this.answer(request) },
+    tell: (id, { status, body }) => this.told.push(`${id} ${status} ${body}`),
+    pause: async () => {
+      this.turns += 1;
+    },
+    now: () => this.time,
+  });
+
+  private async answer({ query, allows, placeName }: QueryRequest): Promise<QueryAnswer> {
+    this.asked.push(query);
+    this.places.add(`${allows} in ${placeName}`);
+    await Promise.resolve();
+    const body = this.values.get(query) ?? 'none';
+    this.amid(query);
+    this.time += this.takes;
+    await Promise.resolve();
+    if (body === 'refused') throw new Refusal('storage_unavailable', 'no');
+    if (body === 'broken') throw new Error('ours');
+    return {
+      status: 200,
+      body,
+      txnTime: 1,
+      metrics: {} as QueryAnswer['metrics'],
+      database: [],
+      readSet: { rows: [{ space: 'documents', key: query as Key }], ranges: [] },
+    };
+  }
+
+  commit(key: string, isComplete = true): void {
+    const notice: CommitNotice = {
+      previous: 0,
+      ts: 1,
+      rows: [{ space: 'documents', key: key as Key }],
+      entries: [],
+    };
+    this.live.noteCommit(notice, isComplete);
+  }
+
+  async settled(): Promise<void> {
+    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+  }
+}
+
+test('a live query tells its first answer, and again only what differs', async () => {
+  const setup = new Setup();
+  setup.values.set('a', 'one');
+  setup.live.add(1, 'secret', 'a');
+  await setup.settled();
+  setup.commit('a');
+  await setup.settled();
+  setup.values.set('a', 'two');
+  setup.commit('b');
+  await setup.settled();
+  expect(setup.told).toEqual(['1 200 one']);
+  setup.commit('a');
+  await setup.settled();
+  expect(setup.told).toEqual(['1 200 one', '1 200 two']);
+  expect([...setup.places]).toEqual(['read in live queries']);
+  expect(setup.asked).toEqual(['a', 'a', 'a']);
+});
+
+test('commits in one turn make a live query run once', async () => {
+  const setup = new Setup();
+  setup.live.add(1, 'secret', 'a');
+  await setup.settled();
+  for (let commit = 0; commit < 100; commit++) setup.commit('a');
+  await setup.settled();
+  expect(setup.asked).toEqual(['a', 'a']);
+});
+
+test('a commit amid a run makes it run again', async () => {
+  const setup = new Setup();
+  setup.values.set('a', 'old');
+  setup.amid = () => {
+    setup.amid = () => undefined;
+    setup.values.set('a', 'new');
+    setup.commit('a');
+  };
+  setup.live.add(1, 'secret', 'a');
+  await setup.settled();
+  expect(setup.told).toEqual(['1 200 old', '1 200 new']);
+});
+
+test('a gap in what was heard makes every live query run, also the one that runs', async () => {
+  const setup = new Setup();
+  setup.live.add(1, 'secret', 'a');
+  setup.live.add(2, 'secret', 'b');
+  await setup.settled();
+  setup.amid = (query) => {
+    setup.amid = () => undefined;
+    expect(query).toBe('a');
+    setup.commit('other', false);
+  };
+  setup.commit('a');
+  await setup.settled();
+  expect(setup.asked).toEqual(['a', 'b', 'a', 'a', 'b']);
+});
+
+test('a live query that cannot be answered says why, and lives on', async () => {
+  const setup = new Setup();
+  setup.values.set('a', 'refused').set('b', 'broken');
+  setup.live.add(1, 'secret', 'a');
+  setup.live.add(2, 'secret', 'b');
+  await setup.settled();
+  expect(setup.told).toEqual([
+    '1 503 {"errors":[{"code":"storage_unavailable","description":"no"}]}',
+    expect.stringContaining('2 500 {"errors":[{"code":"internal server error"'),
+  ]);
+  setup.values.set('a', 'well');
+  setup.commit('x', false);
+  await setup.settled();
+  expect(setup.told.at(-1)).toBe('1 200 well');
+});
+
+test('a live query that another tab holds up says so, and is run until it is let through', async () => {
+  const setup = new Setup();
+  setup.values.set('a', 'well');
+  let left = 3;
+  setup.amid = () => {
+    if (left-- > 0) throw new Refusal('storage_blocked', 'held');
+  };
+  setup.live.add(1, 'secret', 'a');
+  await setup.settled();
+  expect(setup.told).toEqual([
+    '1 503 {"errors":[{"code":"storage_blocked","description":"held"}]}',
+    '1 200 well',
+  ]);
+});
+
+test('a live query that was removed is not told and does not run', async () => {
+  const setup = new Setup();
+  setup.live.add(1, 'secret', 'a');
+  setup.live.remove(1);
+  setup.live.remove(7);
+  await setup.settled();
+  setup.live.add(2, 'secret', 'b');
+  setup.amid = () => setup.live.remove(2);
+  await setup.settled();
+  expect(setup.told).toEqual([]);
+  setup.live.close();
+  setup.commit('b');
+  await setup.settled();
+  expect(setup.asked).toEqual(['b']);
+});
+
+test('live queries have a bound', async () => {
+  const setup = new Setup();
+  for (let id = 0; id <= LIVE_QUERIES_MAX; id++) setup.live.add(id, 'secret', 'a');
+  expect(setup.told).toEqual([expect.stringContaining(`${LIVE_QUERIES_MAX} 429`)]);
+  setup.live.close();
+  await setup.settled();
+});
+
+test('a live query that was quick runs again at once, before others get their turn', async () => {
+  const setup = new Setup();
+  setup.takes = 1;
+  setup.values.set('a', 'one');
+  setup.live.add(1, 'secret', 'a');
+  await setup.settled();
+  setup.turns = 0;
+  setup.values.set('a', 'two');
+  setup.commit('a');
+  expect(setup.asked).toEqual(['a', 'a']);
+  expect(setup.turns).toBe(0);
+  setup.takes = 5;
+  await setup.settled();
+  expect(setup.told).toEqual(['1 200 one', '1 200 two']);
+  setup.commit('a');
+  await setup.settled();
+  setup.turns = 0;
+  setup.commit('a');
+  expect(setup.turns).toBe(1);
+});

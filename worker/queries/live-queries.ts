@@ -1,0 +1,156 @@
+/** Live queries: each runs again when a commit touches what it read, and tells its answer when that differs. */
+import type { CommitNotice, ReadSet } from '../../src/engine/context/host.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { errorText } from '../../src/http/message.ts';
+import { touches } from '../../src/http/touches.ts';
+import { Refusal, REFUSALS } from '../../src/errors.ts';
+
+export interface LiveOptions {
+  readonly engine: Pick<Engine, 'query'>;
+  readonly tell: (id: number, answer: LiveAnswer) => void;
+  readonly pause: () => Promise<void>;
+  /** Monotonic, ms. */
+  readonly now: () => number;
+}
+
+export interface LiveAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+interface LiveQuery {
+  readonly id: number;
+  readonly secret: string;
+  readonly query: string;
+  readSet: ReadSet | undefined;
+  told: string | undefined;
+  /** Commits heard of while it runs: its answer may be from before them. */
+  meanwhile: CommitNotice[] | undefined;
+  /** How long it ran last, ms. */
+  took: number;
+}
+
+/** One page's live queries. */
+export const LIVE_QUERIES_MAX = 1000;
+/** One that took no longer need not let others go first. */
+const QUICK_MS = 2;
+
+export class LiveQueries {
+  private readonly options: LiveOptions;
+  private readonly byId = new Map<number, LiveQuery>();
+  /** Waiting to run, in the order they became so. */
+  private readonly stale = new Set<LiveQuery>();
+  private isRunning = false;
+
+  constructor(options: LiveOptions) {
+    this.options = options;
+  }
+
+  add(id: number, secret: string, query: string): void {
+    if (this.byId.size >= LIVE_QUERIES_MAX) {
+      const sentence = `At most ${LIVE_QUERIES_MAX} live queries can be open at once.`;
+      this.options.tell(id, refused(new Refusal('too many requests', sentence)));
+      return;
+    }
+    const live: LiveQuery = {
+      id,
+      secret,
+      query,
+      readSet: undefined,
+      told: undefined,
+      meanwhile: undefined,
+      took: Infinity,
+    };
+    this.byId.set(id, live);
+    this.refresh(live);
+  }
+
+  remove(id: number): void {
+    const live = this.byId.get(id);
+    if (!live) return;
+    this.byId.delete(id);
+    this.stale.delete(live);
+  }
+
+  /** @param isComplete false: commits before this one were missed, so anything may have changed */
+  noteCommit(notice: CommitNotice, isComplete: boolean): void {
+    for (const live of this.byId.values()) {
+      live.meanwhile?.push(notice);
+      const isTouched = !isComplete || !live.readSet || touches(notice, live.readSet);
+      if (isTouched && !live.meanwhile) this.refresh(live);
+      else if (!isComplete) this.stale.add(live);
+    }
+  }
+
+  close(): void {
+    this.byId.clear();
+    this.stale.clear();
+  }
+
+  private refresh(live: LiveQuery): void {
+    this.stale.add(live);
+    if (!this.isRunning) void this.runStale();
+  }
+
+  /**
+   * One after the other, with turns between: a storm of commits costs one run of each query per round. The first goes at once if it is
+   * quick: a turn may cost more.
+   */
+  private async runStale(): Promise<void> {
+    this.isRunning = true;
+    const [first] = this.stale;
+    if (!first || first.took > QUICK_MS) await this.options.pause();
+    for (const live of this.stale) {
+      this.stale.delete(live);
+      await this.run(live);
+      await this.options.pause();
+    }
+    this.isRunning = false;
+  }
+
+  private async run(live: LiveQuery): Promise<void> {
+    live.meanwhile = [];
+    const { now } = this.options;
+    const begun = now();
+    const answer = await this.ask(live);
+    live.took = now() - begun;
+    const { meanwhile } = live;
+    live.meanwhile = undefined;
+    if (!this.byId.has(live.id)) return;
+    live.readSet = answer.readSet;
+    const isTouched = meanwhile.some((notice) => touches(notice, answer.readSet));
+    // Who was held up by another tab may have missed what it was run for: once more. The store itself waits before it gives up.
+    if (isTouched || answer.isHeldUp) this.stale.add(live);
+    if (answer.body === live.told) return;
+    live.told = answer.body;
+    this.options.tell(live.id, { status: answer.status, body: answer.body });
+  }
+
+  private async ask({
+    secret,
+    query,
+    readSet = { rows: [], ranges: [] },
+  }: LiveQuery): Promise<LiveAnswer & { readonly readSet: ReadSet; readonly isHeldUp: boolean }> {
+    try {
+      const answer = await this.options.engine.query({
+        secret,
+        query,
+        apiVersion: '4',
+        allows: 'read',
+        placeName: 'live queries',
+      });
+      return { ...answer, isHeldUp: false };
+    } catch (reason) {
+      const isHeldUp = reason instanceof Refusal && reason.code === 'storage_blocked';
+      return { ...refused(reason), readSet, isHeldUp };
+    }
+  }
+}
+
+function refused(reason: unknown): LiveAnswer {
+  if (reason instanceof Refusal) {
+    return { status: REFUSALS[reason.code], body: errorText(reason.code, reason.message) };
+  }
+  const sentence = 'The live query failed by a fault of the database.';
+  return { status: 500, body: errorText('internal server error', sentence) };
+}

@@ -1,0 +1,50 @@
+/** Bodies of answers that go to the page part by part: one part for each pull, so a slow reader holds no memory here. */
+import type { RefusalData, WorkerMessage } from '../../src/host/api.ts';
+
+type Part = string | Uint8Array;
+
+export interface OutgoingStreamsOptions {
+  readonly tell: (message: WorkerMessage) => void;
+  readonly refusalOf: (reason: unknown) => RefusalData;
+}
+
+export class OutgoingStreams {
+  private readonly options: OutgoingStreamsOptions;
+  private readonly open = new Map<number, AsyncIterator<Part>>();
+  private last = 0;
+
+  constructor(options: OutgoingStreamsOptions) {
+    this.options = options;
+  }
+
+  /** The number by which the page pulls. */
+  add(parts: AsyncIterable<Part>): number {
+    this.last++;
+    this.open.set(this.last, parts[Symbol.asyncIterator]());
+    return this.last;
+  }
+
+  async pull(stream: number): Promise<void> {
+    const parts = this.open.get(stream);
+    if (!parts) return;
+    try {
+      const { done, value } = await parts.next();
+      if (!this.open.has(stream)) return;
+      if (done) this.open.delete(stream);
+      this.options.tell({ type: 'part', stream, part: done ? undefined : value });
+    } catch (reason) {
+      this.open.delete(stream);
+      this.options.tell({ type: 'broken', stream, refusal: this.options.refusalOf(reason) });
+    }
+  }
+
+  async cancel(stream: number): Promise<void> {
+    const parts = this.open.get(stream);
+    this.open.delete(stream);
+    await parts?.return?.();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.open.keys()].map((stream) => this.cancel(stream)));
+  }
+}

@@ -1,0 +1,99 @@
+/** Runs the queries of the page's clients, and records them. */
+import { errorOf } from '../../src/http/answer-query.ts';
+import { errorText } from '../../src/http/message.ts';
+import { HeaderFault, readHeaders, type Asked } from '../../src/http/request-headers.ts';
+import { traceparentOf } from '../../src/http/trace-context.ts';
+import { NO_METRICS } from '../../src/http/answer-headers.ts';
+import type { QueryAnswer } from '../../src/engine/context/host.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import type { HttpHost } from '../../src/http/message.ts';
+import type { QueryLog } from '../../src/logs/query-log.ts';
+import type { QueryCall, QueryReply } from '../../src/host/api.ts';
+
+const API_VERSION = '4';
+/** Log records may wait this long for company before they are written. */
+const FLUSH_MS = 2000;
+
+interface QueryHost {
+  readonly engine: Engine;
+  readonly log: QueryLog | undefined;
+  readonly clock: () => number;
+  readonly http: HttpHost;
+}
+
+export class QueryRunner {
+  private readonly database: QueryHost;
+  private flushing: ReturnType<typeof setTimeout> | undefined = undefined;
+
+  constructor(database: QueryHost) {
+    this.database = database;
+  }
+
+  async run(call: QueryCall): Promise<QueryReply> {
+    const arrived = this.database.clock();
+    const asked = readAsked(call);
+    if (asked instanceof HeaderFault) {
+      const body = errorText('bad request', asked.message);
+      return { status: 400, body, txnTime: arrived, metrics: NO_METRICS };
+    }
+    const { secret, query } = call;
+    const { timeoutMs } = asked;
+    const answer = await this.database.engine.query({
+      secret,
+      query,
+      apiVersion: API_VERSION,
+      allows: 'write',
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    });
+    this.record(call, asked, arrived, answer);
+    const { status, body, txnTime, metrics } = answer;
+    return { status, body, txnTime, metrics };
+  }
+
+  /** What was recorded is written soon, however few there are. */
+  scheduleFlush(): void {
+    const { log } = this.database;
+    if (!log?.isDirty || this.flushing !== undefined) return;
+    this.flushing = setTimeout(() => {
+      this.flushing = undefined;
+      void log.flush();
+    }, FLUSH_MS);
+  }
+
+  private record(call: QueryCall, asked: Asked, arrived: number, answer: QueryAnswer): void {
+    const { log, http } = this.database;
+    if (!log) return;
+    const { status, database, metrics, credential } = answer;
+    const errorCode = status < 400 ? undefined : errorOf(answer).code;
+    log.add(
+      {
+        ts: arrived,
+        method: 'POST',
+        path: '/',
+        query: call.query,
+        apiVersion: API_VERSION,
+        userAgent: navigator.userAgent,
+        tags: asked.tags,
+        traceparent: traceparentOf(call.traceparent, http.random),
+      },
+      { status, database, metrics, credential, errorCode },
+    );
+    this.scheduleFlush();
+  }
+}
+
+/** The same checks as for headers of a request. */
+function readAsked({ tags, timeoutMs }: QueryCall): Asked | HeaderFault {
+  try {
+    return readHeaders({
+      headers: {
+        'x-faunadb-api-version': API_VERSION,
+        ...(tags !== undefined && { 'x-fauna-tags': tags }),
+        ...(timeoutMs !== undefined && { 'x-query-timeout': String(timeoutMs) }),
+      },
+    });
+  } catch (reason) {
+    if (reason instanceof HeaderFault) return reason;
+    throw reason;
+  }
+}

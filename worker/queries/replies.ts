@@ -1,0 +1,29 @@
+/** Failures of calls, as data. */
+import { Refusal, REFUSALS } from '../../src/errors.ts';
+import type { RefusalData, Reply } from '../../src/host/api.ts';
+
+/** What the caller is told. A failure that is ours keeps its details here: they may hold data of others. */
+export function refusalOf(reason: unknown): RefusalData {
+  if (reason instanceof Refusal) {
+    return { code: reason.code, status: REFUSALS[reason.code], description: reason.message };
+  }
+  report(reason);
+  return {
+    code: 'internal server error',
+    status: 500,
+    description: 'The call failed by a fault of the database, not of the call.',
+  };
+}
+
+export async function replyOf<T>(work: () => Promise<T>): Promise<Reply<T>> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (reason) {
+    return { ok: false, refusal: refusalOf(reason) };
+  }
+}
+
+/** Failures that are ours: for whoever looks at the console. */
+export function report(reason: unknown): void {
+  console.error('Burrow:', reason);
+}

@@ -1,0 +1,55 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { AppCache } from './file-cache.ts';
+
+const base = `${location.origin}/app/`;
+/** A file that the test server has, whatever the version. */
+const FILE = new URL('/service-worker.js', location.origin).href;
+
+function publish(list: unknown, status = 200): void {
+  vi.stubGlobal('fetch', () => Promise.resolve(new Response(JSON.stringify(list), { status })));
+}
+const mine = async () => (await caches.keys()).filter((name) => name.includes(base));
+
+afterEach(async () => {
+  vi.unstubAllGlobals();
+  await Promise.all((await mine()).map((name) => caches.delete(name)));
+});
+
+test('refresh() keeps the files of a version, and answer() gives them', async () => {
+  const cache = new AppCache(base);
+  publish({ version: '1', files: [FILE] });
+  await cache.refresh();
+  publish('from the network');
+  expect(await (await cache.answer(new Request(FILE))).text()).toContain('burrow');
+  expect(await (await cache.answer(new Request(`${base}other`))).text()).toBe('"from the network"');
+  vi.stubGlobal('fetch', () => Promise.reject(new TypeError('no network')));
+  expect((await cache.answer(new Request(FILE))).status).toBe(200);
+  await expect(cache.answer(new Request(`${base}other`))).rejects.toThrow('no network');
+});
+
+test('refresh() keeps the newest two versions', async () => {
+  const cache = new AppCache(base);
+  for (const version of ['1', '2', '2', '3']) {
+    publish({ version, files: [FILE] });
+    await cache.refresh();
+  }
+  expect(await mine()).toEqual([`burrow-app ${base} 2`, `burrow-app ${base} 3`]);
+});
+
+test('refresh() rejects and changes nothing when a version cannot be had whole', async () => {
+  const cache = new AppCache(base);
+  publish({ version: '1', files: [FILE] });
+  await cache.refresh();
+  publish({ version: '2', files: [FILE, 'http://127.0.0.1:9/none'] });
+  await expect(cache.refresh()).rejects.toThrow(TypeError);
+  expect((await cache.answer(new Request(FILE))).status).toBe(200);
+  for (const odd of [{ version: 1, files: [] }, { version: '1' }, [], null]) {
+    publish(odd);
+    await expect(cache.refresh()).rejects.toThrow('precache.json must be');
+  }
+  publish({}, 404);
+  await expect(cache.refresh()).rejects.toThrow('precache.json answered 404.');
+  publish({ version: '2', files: [FILE] });
+  await cache.refresh();
+  expect((await mine()).at(-1)).toBe(`burrow-app ${base} 2`);
+});

@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest';
+import {
+  SERVICE_PROTOCOL,
+  type ServiceAnswer,
+  type ServiceCall,
+  type ServiceOffer,
+  type ServiceRequest,
+} from '../../src/host/service.ts';
+import { forward, type ForwardOptions, type Page } from './forward.ts';
+
+const REQUEST: ServiceRequest = {
+  method: 'POST',
+  path: '/',
+  headers: { authorization: 'Bearer x' },
+  body: '{"now":null}',
+  base: 'https://app.example/burrow',
+};
+const OPTIONS: ForwardOptions = {
+  database: 'notes',
+  acceptMs: 50,
+  answerMs: 200,
+  goneMs: 20,
+  isOpen: () => Promise.resolve(false),
+};
+
+interface Seen {
+  readonly offers: ServiceOffer[];
+  readonly calls: ServiceCall[];
+}
+
+/** A page that accepts and answers as told; `undefined` as answers: it stays silent. */
+function pageOf(id: string, answers: readonly ServiceAnswer[] | undefined): Page & Seen {
+  const seen: Seen = { offers: [], calls: [] };
+  let next = 0;
+  return {
+    id,
+    ...seen,
+    postMessage(offer, [transferred]) {
+      seen.offers.push(offer);
+      const port = transferred as MessagePort;
+      const say = (answer: ServiceAnswer): void => port.postMessage(answer);
+      port.addEventListener('message', ({ data }: MessageEvent<ServiceCall>) => {
+        seen.calls.push(data);
+        const answer =
+          data.type === 'request' || data.type === 'pull' ? answers?.[next++] : undefined;
+        if (answer) say(answer);
+        if (data.type === 'dismiss' || data.type === 'cancel') port.close();
+      });
+      port.start();
+      if (answers) say({ type: 'accept', protocol: SERVICE_PROTOCOL });
+    },
+  };
+}
+
+const answerOf = (body: string | undefined): ServiceAnswer => ({
+  type: 'answer',
+  status: 201,
+  headers: { 'x-txn-time': '7' },
+  body,
+});
+const none = () => Promise.resolve([]);
+const encoded = (text: string) => new TextEncoder().encode(text);
+
+test('forward() hands the request to the page that asks, and gives its answer', async () => {
+  const own = pageOf('own', [answerOf('{"resource":1}')]);
+  const response = await forward(REQUEST, own, none, OPTIONS);
+  expect(response.status).toBe(201);
+  expect(response.headers.get('x-txn-time')).toBe('7');
+  expect(await response.text()).toBe('{"resource":1}');
+  expect(own.offers).toEqual([
+    { type: 'burrow-offer', protocol: SERVICE_PROTOCOL, database: 'notes' },
+  ]);
+  expect(own.calls).toEqual([{ type: 'request', request: REQUEST }]);
+});
+
+test('forward() asks other pages when the own one is silent, and sends the request to one', async () => {
+  const own = pageOf('own', undefined);
+  const pages = [own, pageOf('a', [answerOf('a')]), pageOf('b', [answerOf('b')])] as const;
+  const response = await forward(REQUEST, own, () => Promise.resolve(pages), OPTIONS);
+  const text = await response.text();
+  expect(['a', 'b']).toContain(text);
+  const loser = pages.find(({ id }) => id !== 'own' && id !== text);
+  await expect.poll(() => loser?.calls).toEqual([{ type: 'dismiss' }]);
+  expect(own.offers).toHaveLength(1);
+});
+
+test('forward() answers 503 when no page accepts, in the shape of the path', async () => {
+  const response = await forward(REQUEST, undefined, none, OPTIONS);
+  expect(response.status).toBe(503);
+  expect(await response.json()).toEqual({
+    errors: [{ code: 'time out', description: expect.any(String) }],
+  });
+  const logs = await forward({ ...REQUEST, path: '/api/v1/logs' }, undefined, none, OPTIONS);
+  expect(await logs.json()).toEqual({ message: expect.any(String) });
+});
+
+test('forward() answers 503 when the page that accepted does not answer, or breaks', async () => {
+  expect((await forward(REQUEST, pageOf('own', []), none, OPTIONS)).status).toBe(503);
+  const broken = pageOf('own', [{ type: 'broken', description: 'The worker is gone.' }]);
+  const response = await forward(REQUEST, broken, none, OPTIONS);
+  expect(response.status).toBe(503);
+  expect(await response.text()).toContain('The worker is gone.');
+});
+
+test('forward() asks for the parts of a streamed body as they are read', async () => {
+  const own = pageOf('own', [
+    answerOf(undefined),
+    { type: 'part', part: 'one ' },
+    { type: 'part', part: encoded('two') },
+    { type: 'part', part: undefined },
+  ]);
+  const response = await forward(REQUEST, own, none, OPTIONS);
+  expect(own.calls).toHaveLength(1);
+  expect(await response.text()).toBe('one two');
+  expect(own.calls.map(({ type }) => type)).toEqual(['request', 'pull', 'pull', 'pull']);
+});
+
+test('a streamed body fails when its page goes away, and is cancelled when nobody reads', async () => {
+  const gone = pageOf('own', [answerOf(undefined), { type: 'part', part: 'one' }]);
+  const response = await forward(REQUEST, gone, none, OPTIONS);
+  await expect(response.text()).rejects.toThrow('went away');
+  const own = pageOf('own', [answerOf(undefined), { type: 'part', part: 'one' }]);
+  const left = await forward(REQUEST, own, none, OPTIONS);
+  await left.body?.cancel();
+  await expect.poll(() => own.calls.at(-1)).toEqual({ type: 'cancel' });
+});
+
+test('a streamed body may be silent for as long as its page is open', async () => {
+  const own = pageOf('own', [answerOf(undefined)]);
+  let looks = 0;
+  const isOpen = (id: string) => Promise.resolve(id === 'own' && ++looks < 4);
+  const response = await forward(REQUEST, own, none, { ...OPTIONS, isOpen });
+  await expect(response.text()).rejects.toThrow('went away');
+  expect(looks).toBe(4);
+});
+
+test('forward() leaves a page of another build alone', async () => {
+  const other: Page = {
+    id: 'own',
+    postMessage(_, [port]) {
+      (port as MessagePort).postMessage({ type: 'accept', protocol: SERVICE_PROTOCOL + 1 });
+    },
+  };
+  expect((await forward(REQUEST, other, none, OPTIONS)).status).toBe(503);
+});

@@ -1,0 +1,171 @@
+/** Hands a request of the service worker to a page that has the database open, and makes its answer a `Response`. */
+import {
+  SERVICE_PROTOCOL,
+  type ServiceAnswer,
+  type ServiceCall,
+  type ServiceOffer,
+  type ServiceRequest,
+} from '../../src/host/service.ts';
+
+/** A page, as the service worker sees it. */
+export interface Page {
+  readonly id: string;
+  postMessage(message: ServiceOffer, transfer: Transferable[]): void;
+}
+
+export interface ForwardOptions {
+  readonly database: string | undefined;
+  /** How long a page may take to accept. */
+  readonly acceptMs: number;
+  /** How long an accepted request may take to be answered. */
+  readonly answerMs: number;
+  /** A streamed answer may be silent for as long as its page is open: how often that is looked at. */
+  readonly goneMs: number;
+  readonly isOpen: (pageId: string) => Promise<boolean>;
+}
+
+/** `own`: the page that asks, tried first. `others`: looked up only when it does not accept. */
+export async function forward(
+  request: ServiceRequest,
+  own: Page | undefined,
+  others: () => Promise<readonly Page[]>,
+  options: ForwardOptions,
+): Promise<Response> {
+  let line = own && (await firstToAccept([own], options));
+  if (!line) {
+    const rest = (await others()).filter(({ id }) => id !== own?.id);
+    line = await firstToAccept(rest, options);
+  }
+  if (!line) {
+    const text = 'No open page of this app has the database open: open the app and try again.';
+    return failure(request, text);
+  }
+  return ask(line, request, options);
+}
+
+/** A port to a page, and who hears what comes through it. */
+interface Line {
+  readonly pageId: string;
+  readonly port: MessagePort;
+  hear: (answer: ServiceAnswer) => void;
+}
+
+const ignore = (): void => undefined;
+
+function offerTo(page: Page, database: string | undefined): Line {
+  const { port1: port, port2 } = new MessageChannel();
+  const line: Line = { pageId: page.id, port, hear: ignore };
+  port.addEventListener('message', ({ data }: MessageEvent<ServiceAnswer>) => line.hear(data));
+  port.start();
+  page.postMessage({ type: 'burrow-offer', protocol: SERVICE_PROTOCOL, database }, [port2]);
+  return line;
+}
+
+const send = ({ port }: Line, call: ServiceCall): void => port.postMessage(call);
+
+/** The line to the first page that accepts; the others are dismissed. */
+async function firstToAccept(
+  pages: readonly Page[],
+  { database, acceptMs }: ForwardOptions,
+): Promise<Line | undefined> {
+  if (pages.length === 0) return undefined;
+  const lines = pages.map((page) => offerTo(page, database));
+  const chosen = await new Promise<Line | undefined>((resolve) => {
+    const late = setTimeout(() => resolve(undefined), acceptMs);
+    for (const line of lines) {
+      line.hear = (answer) => {
+        if (answer.type !== 'accept' || answer.protocol !== SERVICE_PROTOCOL) return;
+        clearTimeout(late);
+        resolve(line);
+      };
+    }
+  });
+  for (const line of lines) {
+    line.hear = ignore;
+    if (line === chosen) continue;
+    send(line, { type: 'dismiss' });
+    line.port.close();
+  }
+  return chosen;
+}
+
+function ask(line: Line, request: ServiceRequest, options: ForwardOptions): Promise<Response> {
+  return new Promise((resolve) => {
+    const end = (response: Response): void => {
+      clearTimeout(late);
+      resolve(response);
+    };
+    const fail = (description: string): void => {
+      line.hear = ignore;
+      line.port.close();
+      end(failure(request, description));
+    };
+    const late = setTimeout(
+      () => fail('The page that took the request did not answer it in time.'),
+      options.answerMs,
+    );
+    line.hear = (answer) => {
+      if (answer.type === 'broken') return fail(answer.description);
+      if (answer.type !== 'answer') return;
+      const { status, headers, body } = answer;
+      if (body !== undefined) line.port.close();
+      end(new Response(bodyOf(line, body, options), { status, headers }));
+    };
+    send(line, { type: 'request', request });
+  });
+}
+
+/** An empty body is none: some statuses may not have one. */
+function bodyOf(
+  line: Line,
+  body: string | undefined,
+  options: ForwardOptions,
+): string | ReadableStream<Uint8Array> | null {
+  if (body === undefined) return pulled(line, options);
+  return body === '' ? null : body;
+}
+
+/** A body whose parts are asked for one by one, so that a slow download holds one part. */
+function pulled(line: Line, options: ForwardOptions): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    const answer = await nextPart(line, options);
+    if (answer.type === 'broken') throw new TypeError(answer.description);
+    if (answer.type !== 'part') throw new TypeError('The page answered out of turn.');
+    const { part } = answer;
+    if (part === undefined) controller.close();
+    else controller.enqueue(typeof part === 'string' ? encoder.encode(part) : part);
+  };
+  const cancel = (): void => {
+    send(line, { type: 'cancel' });
+    line.port.close();
+  };
+  return new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 });
+}
+
+/** A page that is gone says nothing: it is looked for while nothing comes. */
+function nextPart(line: Line, { goneMs, isOpen }: ForwardOptions): Promise<ServiceAnswer> {
+  return new Promise((resolve) => {
+    const look = async (): Promise<void> => {
+      if (await isOpen(line.pageId)) return;
+      clearInterval(timer);
+      resolve({ type: 'broken', description: 'The page that sent this went away.' });
+    };
+    const timer = setInterval(() => void look(), goneMs);
+    line.hear = (answer) => {
+      clearInterval(timer);
+      resolve(answer);
+    };
+    send(line, { type: 'pull' });
+  });
+}
+
+/** In the shape that callers of the path expect. */
+function failure({ path }: ServiceRequest, description: string): Response {
+  const isMessage = path.startsWith('/api/') || path.startsWith('/files/');
+  const body = isMessage
+    ? { message: description }
+    : { errors: [{ code: 'time out', description }] };
+  const headers = { 'content-type': 'application/json;charset=utf-8' };
+  return new Response(JSON.stringify(body), { status: 503, headers });
+}

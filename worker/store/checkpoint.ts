@@ -1,0 +1,78 @@
+/** Keeps the marker outside in step with the database: its birth at once, its head now and then. */
+import type { Row } from '../../src/store/port.ts';
+import { markerText, parseMarker, replaced, type HeadRow, type Marker } from './birth-stamp.ts';
+import { within } from './deadline.ts';
+import { openOutsideMarker, type OutsideMarker } from './outside-marker.ts';
+
+export interface CheckpointOptions {
+  readonly head: HeadRow;
+  /** Where the birth is kept outside; `null`: nowhere. Absent: where the browser can. */
+  readonly marker?: OutsideMarker | null;
+  /** How long the marker outside may lag behind the head. */
+  readonly checkpointMs?: number;
+}
+
+const CHECKPOINT_MS = 5_000;
+const READ_DEADLINE_MS = 2_000;
+
+/** A marker that cannot be read or written is one that tells nothing: no reason to fail. */
+export class Checkpoint {
+  private readonly options: CheckpointOptions;
+  private readonly opening: Promise<OutsideMarker | undefined>;
+  private birth = '';
+  /** The latest head row that the marker has not heard of. */
+  private waiting: Row | undefined = undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  private isOver = false;
+  private writing: Promise<void> = Promise.resolve();
+
+  constructor(name: string, options: CheckpointOptions) {
+    const { marker } = options;
+    this.options = options;
+    this.opening =
+      marker === undefined ? openOutsideMarker(name) : Promise.resolve(marker ?? undefined);
+  }
+
+  async read(): Promise<Marker | undefined> {
+    const reading = this.opening.then((marker) => marker?.read());
+    return parseMarker(await within(READ_DEADLINE_MS, reading, replaced).catch(() => undefined));
+  }
+
+  /** From now on the marker tells of this birth. */
+  begin(marker: Marker, outside: Marker | undefined): void {
+    this.birth = marker.birth;
+    if (outside?.birth !== marker.birth || outside.head > marker.head) void this.write(marker);
+  }
+
+  note(head: Row): void {
+    if (this.isOver) return;
+    this.waiting = head;
+    const ms = this.options.checkpointMs ?? CHECKPOINT_MS;
+    this.timer ??= setTimeout(() => void this.flush(), ms);
+  }
+
+  /** The marker tells all it was told until now. */
+  async flush(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const row = this.waiting;
+    this.waiting = undefined;
+    if (row) void this.write({ birth: this.birth, head: this.options.head.read(row) });
+    await this.writing;
+  }
+
+  /** Nothing is noted any more: the database is another's. */
+  async abandon(): Promise<void> {
+    this.isOver = true;
+    this.waiting = undefined;
+    clearTimeout(this.timer);
+    await this.writing;
+  }
+
+  private write(marker: Marker): Promise<void> {
+    this.writing = this.writing
+      .then(async () => (await this.opening)?.write(markerText(marker), () => !this.isOver))
+      .catch(() => undefined);
+    return this.writing;
+  }
+}

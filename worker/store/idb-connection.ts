@@ -1,0 +1,84 @@
+/** A connection to one database of IndexedDB. Dexie opens and upgrades it and knows the browsers' oddities; nothing opens by itself. */
+import { Dexie } from 'dexie';
+import { Refusal } from '../../src/errors.ts';
+import { within } from './deadline.ts';
+import { newerDatabase, refusalOf, said, TransactionFailure } from './idb-failure.ts';
+import { ENTRY_INDEX } from './idb-rows.ts';
+
+/** 2: `sync` came to it. */
+const LAYOUT_VERSION = 2;
+const LAYOUT = {
+  documents: `k,*${ENTRY_INDEX}`,
+  history: `k,*${ENTRY_INDEX}`,
+  sync: 'k',
+  meta: 'k',
+  log: 'k',
+  files: 'k',
+};
+
+export interface ConnectionEvents {
+  /** Another tab upgrades the database, or deletes it; the connection has given way. */
+  onSuperseded(by: 'upgrade' | 'deletion'): void;
+}
+
+export interface Connection {
+  readonly idb: IDBDatabase;
+  /** The browser has closed it: storage was cleared, or its process died. */
+  readonly isLost: boolean;
+  /** Transactions under way may end. */
+  close(): void;
+}
+
+/** @throws Refusal `storage_blocked`, `storage_unavailable`; TransactionFailure with what the browser said */
+export async function connect(
+  name: string,
+  deadlineMs: number,
+  events: ConnectionEvents,
+): Promise<Connection> {
+  const dexie = new Dexie(name, { autoOpen: false, cache: 'disabled' });
+  dexie.version(LAYOUT_VERSION).stores(LAYOUT);
+  const opening = dexie.open();
+  try {
+    await within(deadlineMs, opening, blocked);
+  } catch (reason) {
+    // It may still open later, and would then stand in the way of others.
+    opening.then(
+      () => dexie.close(),
+      () => undefined,
+    );
+    const cause = said(reason);
+    throw cause instanceof DOMException ? new TransactionFailure(cause, false) : refusalOf(cause);
+  }
+  // Dexie opens a newer layout as it is. Its numbers are ours by ten.
+  if (dexie.backendDB().version > LAYOUT_VERSION * 10) {
+    dexie.close();
+    throw newerDatabase();
+  }
+  const connection = { idb: dexie.backendDB(), isLost: false, close: () => dexie.close() };
+  connection.idb.addEventListener('close', () => {
+    connection.isLost = true;
+    dexie.close();
+  });
+  // Dexie's own handler would close too, and write to the console.
+  connection.idb.onversionchange = null;
+  connection.idb.addEventListener('versionchange', ({ newVersion }) => {
+    dexie.close();
+    events.onSuperseded(newVersion === null ? 'deletion' : 'upgrade');
+  });
+  return connection;
+}
+
+/** Deletes a database that this tab has closed. @throws Refusal `storage_blocked`, `storage_unavailable` */
+export async function deleteDatabase(name: string, deadlineMs: number): Promise<void> {
+  try {
+    await within(deadlineMs, new Dexie(name, { autoOpen: false }).delete(), blocked);
+  } catch (reason) {
+    throw refusalOf(said(reason));
+  }
+}
+
+const blocked = (): Refusal =>
+  new Refusal(
+    'storage_blocked',
+    'The database does not open: another tab holds it. Close other tabs of this app, or try again.',
+  );

@@ -1,0 +1,78 @@
+/** What IndexedDB can answer instead of doing it, and what a caller hears of it. */
+import { Refusal } from '../../src/errors.ts';
+import { KeyTaken } from '../../src/store/port.ts';
+
+/** How a dead connection shows: WebKit after a wake (dexie #2296), Chromium after a forced close. */
+const LOSSES: ReadonlySet<string> = new Set([
+  'InvalidStateError',
+  'UnknownError',
+  'AbortError',
+  'TransactionInactiveError',
+]);
+
+/** A transaction failed by itself, not by what its body threw. */
+export class TransactionFailure extends Error {
+  readonly reason: unknown;
+  /** False: nothing of it was written. True: its commit was on the way, and may have arrived. */
+  readonly mayBeCommitted: boolean;
+
+  constructor(reason: unknown, mayBeCommitted: boolean) {
+    super('A transaction of IndexedDB failed.', { cause: reason });
+    this.reason = reason;
+    this.mayBeCommitted = mayBeCommitted;
+  }
+
+  /** The same again on a new connection may do. */
+  get isConnectionLoss(): boolean {
+    return LOSSES.has(nameOf(this.reason));
+  }
+}
+
+/** What a caller gets: our own errors as they are, what the browser said as a refusal. */
+export function thrownFor(failure: TransactionFailure): unknown {
+  const { reason } = failure;
+  // No index is unique: only a key can clash.
+  if (nameOf(reason) === 'ConstraintError') return new KeyTaken({ cause: reason });
+  return reason instanceof DOMException || !(reason instanceof Error) ? refusalOf(reason) : reason;
+}
+
+export function refusalOf(reason: unknown): Refusal {
+  if (reason instanceof Refusal) return reason;
+  const cause = { cause: reason };
+  switch (nameOf(reason)) {
+    case 'QuotaExceededError':
+      return new Refusal(
+        'quota_exceeded',
+        'The browser gives this site no more space: nothing was written. Delete documents, exports or logs, or ask the user for space.',
+        cause,
+      );
+    case 'VersionError':
+      return newerDatabase(cause);
+    case 'MissingAPIError':
+      return new Refusal('storage_unavailable', 'There is no IndexedDB here.', cause);
+    default:
+      return new Refusal(
+        'storage_unavailable',
+        `The browser's storage failed (${nameOf(reason)}): nothing was written. Try again; if it stays so, reload the page.`,
+        cause,
+      );
+  }
+}
+
+export const newerDatabase = (options?: ErrorOptions): Refusal =>
+  new Refusal(
+    'storage_unavailable',
+    'This database was made or upgraded by a newer version of the app: reload the page, and update the app.',
+    options,
+  );
+
+/** What the browser said when a database did not open: Dexie wraps it. */
+export function said(reason: unknown): unknown {
+  const isWrapped = typeof reason === 'object' && reason !== null && 'inner' in reason;
+  return isWrapped && reason.inner instanceof DOMException ? reason.inner : reason;
+}
+
+function nameOf(reason: unknown): string {
+  if (typeof reason !== 'object' || reason === null) return typeof reason;
+  return 'name' in reason && typeof reason.name === 'string' ? reason.name : 'an unnamed error';
+}

@@ -1,0 +1,183 @@
+/**
+ * What one fetch asks of IndexedDB. How large a row is shows only when it is there: with a bound of bytes a few are asked for at a time, and
+ * nothing more once there are enough.
+ */
+import type { Key } from '../../src/codec/key.ts';
+import { entryBytes, rowBytes } from '../../src/store/port.ts';
+import type { Entry, Found, Range, Row, RowAddress, Space } from '../../src/store/port.ts';
+import { readsRows, requestRange, rowOf, type OnResult, type StoredRow } from './idb-rows.ts';
+
+/** Rows asked for and not yet there, as long as there is a bound. */
+const ROWS_UNDER_WAY = 64;
+/** The same of ranges, and what one request of a range asks for. */
+const RANGE_ROWS_UNDER_WAY = 256;
+const PIECE_ROWS = 128;
+
+export interface FetchSource {
+  readonly store: (space: Space) => IDBObjectStore;
+  readonly onResult: OnResult;
+  /** A row of `meta` was looked at. */
+  readonly onMeta: (key: Key, commit: string | undefined) => void;
+}
+
+export interface Asked {
+  readonly rows: readonly RowAddress[];
+  readonly ranges: readonly Range[];
+  readonly bytesMax: number;
+}
+
+/** Requests go out now, and in the turns in which others are answered. */
+export function requestAll(
+  source: FetchSource,
+  { rows, ranges, bytesMax }: Asked,
+  settle: (found: Found) => void,
+): void {
+  const arrived = (): void => {
+    if (!rowLine.isOver || !rangeLine.isOver) return;
+    const isCut = foundRows.length < rows.length || cut.size > 0;
+    settle({
+      rows: foundRows,
+      ranges: entries,
+      ...(isCut && { cut: { rows: foundRows.length, ranges: cut } }),
+    });
+  };
+  const { line: rowLine, found: foundRows } = lineOfRows(source, rows, bytesMax, arrived);
+  const { line: rangeLine, entries, cut } = lineOfRanges(source, ranges, bytesMax, arrived);
+  rowLine.send();
+  rangeLine.send();
+}
+
+interface LineOptions<Wanted> {
+  readonly wanted: readonly Wanted[];
+  readonly bytesMax: number;
+  /** Under way, as long as there is a bound of bytes. */
+  readonly rowsMax: number;
+  readonly ask: (wanted: Wanted, at: number) => void;
+  readonly onOver: () => void;
+}
+
+/** Things asked for one after the other: few rows at a time where bytes are bounded, and nothing more once there are enough. */
+class Line<Wanted> {
+  isOver = false;
+  private readonly options: LineOptions<Wanted>;
+  private bytes = 0;
+  private sent = 0;
+  private underWay = 0;
+  private rowsUnderWay = 0;
+
+  constructor(options: LineOptions<Wanted>) {
+    this.options = options;
+  }
+
+  get isBounded(): boolean {
+    return this.options.bytesMax !== Infinity;
+  }
+
+  get isFull(): boolean {
+    return this.bytes >= this.options.bytesMax;
+  }
+
+  send(): void {
+    const { wanted, rowsMax, ask, onOver } = this.options;
+    while (this.hasMore && this.rowsUnderWay < rowsMax) {
+      const next = wanted[this.sent];
+      this.sent += 1;
+      if (next !== undefined) ask(next, this.sent - 1);
+    }
+    if (this.isOver || this.underWay > 0 || this.hasMore) return;
+    this.isOver = true;
+    onOver();
+  }
+
+  /** @param rows that it brings at most */
+  begin(rows: number): void {
+    this.underWay += 1;
+    if (this.isBounded) this.rowsUnderWay += rows;
+  }
+
+  take(bytes: number): void {
+    this.bytes += bytes;
+  }
+
+  /** The answer has been taken, and what else it asks for has gone out. */
+  end(rows: number): void {
+    this.underWay -= 1;
+    if (this.isBounded) this.rowsUnderWay -= rows;
+    this.send();
+  }
+
+  private get hasMore(): boolean {
+    return this.sent < this.options.wanted.length && !this.isFull;
+  }
+}
+
+/** Answers of one transaction come in the order they were asked for. */
+function lineOfRows(
+  { store, onResult, onMeta }: FetchSource,
+  wanted: readonly RowAddress[],
+  bytesMax: number,
+  onOver: () => void,
+): { readonly line: Line<RowAddress>; readonly found: readonly (Row | undefined)[] } {
+  const found: (Row | undefined)[] = [];
+  const ask = ({ space, key }: RowAddress): void => {
+    line.begin(1);
+    onResult(store(space).get(key), (stored: StoredRow | undefined) => {
+      if (space === 'meta') onMeta(key, stored?.c);
+      if (!line.isFull) {
+        const row = stored && rowOf(stored);
+        found.push(row);
+        if (row) line.take(rowBytes(row));
+      }
+      line.end(1);
+    });
+  };
+  const line = new Line({ wanted, bytesMax, rowsMax: ROWS_UNDER_WAY, ask, onOver });
+  return { line, found };
+}
+
+/** Large ranges are read piece by piece. `cut`: places of those not read to their end. */
+function lineOfRanges(
+  { store, onResult }: FetchSource,
+  wanted: readonly Range[],
+  bytesMax: number,
+  onOver: () => void,
+): { readonly line: Line<Range>; readonly entries: Entry[][]; readonly cut: ReadonlySet<number> } {
+  const entries: Entry[][] = wanted.map(() => []);
+  const cut = new Set(wanted.keys());
+  /** As many as there is room for. Returns whether that was all. */
+  const keep = (into: Entry[], more: readonly Entry[]): boolean => {
+    for (const entry of more) {
+      if (line.isFull) return false;
+      line.take(entryBytes(entry));
+      into.push(entry);
+    }
+    return true;
+  };
+  /** @param range what is left of the one at that place */
+  const ask = (range: Range, at: number): void => {
+    const bringsRows = readsRows(range);
+    const isPart = line.isBounded && bringsRows && range.limit > PIECE_ROWS;
+    const piece = isPart ? { ...range, limit: PIECE_ROWS } : range;
+    const rows = bringsRows ? piece.limit : 0;
+    line.begin(rows);
+    requestRange(store(range.space), piece, onResult, bytesMax, (more, isStopped) => {
+      const into = entries[at] ?? [];
+      const isKept = keep(into, more);
+      const last = into.at(-1);
+      if (isKept && !isStopped) {
+        if (!isPart || more.length < piece.limit) cut.delete(at);
+        else if (last && !line.isFull) ask(restOf(range, last, more.length), at);
+      }
+      line.end(rows);
+    });
+  };
+  const line = new Line({ wanted, bytesMax, rowsMax: RANGE_ROWS_UNDER_WAY, ask, onOver });
+  return { line, entries, cut };
+}
+
+function restOf(range: Range, last: Entry, found: number): Range {
+  const limit = range.limit - found;
+  return range.reverse
+    ? { ...range, limit, upper: last.entry }
+    : { ...range, limit, lower: (last.entry + '\0') as Key };
+}

@@ -1,0 +1,250 @@
+/** Proves L7 and L9: threats-and-faults.md, F9, F11-F15. */
+import { afterEach, expect, test } from 'vitest';
+import { metaKey, type Key } from '../../src/codec/key.ts';
+import { headOf } from '../../src/engine/transactions/head.ts';
+import type { Store } from '../../src/store/port.ts';
+import type { Migration } from './birth-stamp.ts';
+import { destroyDexieStore, openDexieDatabase, openDexieStore } from './open-store.ts';
+import type { DexieStore, DexieStoreOptions } from './indexed-db-store.ts';
+import { openOutsideMarker } from './outside-marker.ts';
+import { probePersistence } from '../browser/persistence.ts';
+import { evictIndexedDb } from '../testing/browser-storage.ts';
+import { freshName, MemoryMarker, storeOptions } from '../testing/store-kit.ts';
+
+const opened: DexieStore[] = [];
+const open = async (name: string, more: Partial<DexieStoreOptions> = {}): Promise<DexieStore> => {
+  const store = await openDexieStore(name, storeOptions(more));
+  opened.push(store);
+  return store;
+};
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.destroy()));
+});
+
+test('write() refuses when the database was evicted while it was open, and the next open tells', async () => {
+  const name = freshName();
+  const marker = new MemoryMarker();
+  const ends: string[] = [];
+  const store = await open(name, { marker, onEnd: (end) => ends.push(end), checkpointMs: 0 });
+  await commit(store, 5);
+  await marker.until((text) => text.includes('5'));
+  await evictIndexedDb();
+  await expect(commit(store, 6)).rejects.toMatchObject({ code: 'local_data_loss' });
+  await expect(commit(store, 7)).rejects.toMatchObject({ code: 'local_data_loss' });
+  await expect(headOfStore(store)).rejects.toMatchObject({ code: 'local_data_loss' });
+  expect(ends).toEqual(['lost']);
+  await store.close();
+  const again = await open(name, { marker });
+  expect(again.loss).toEqual({ kind: 'recreated', lastHead: 5 });
+  expect(again.birth).not.toBe(store.birth);
+  await commit(again, 8);
+});
+
+test('openDexieStore() tells of a loss until it is acknowledged', async () => {
+  const name = freshName();
+  const marker = new MemoryMarker(JSON.stringify({ birth: 'former', head: 99 }));
+  for (let times = 0; times < 2; times += 1) {
+    const store = await open(name, { marker });
+    expect(store.loss).toEqual({ kind: 'recreated', lastHead: 99 });
+    await store.close();
+  }
+  const store = await open(name, { marker });
+  await store.acknowledgeLoss();
+  expect(store.loss).toBeUndefined();
+  await commit(store, 3);
+  await store.close();
+  expect((await open(name, { marker })).loss).toBeUndefined();
+});
+
+test('openDexieStore() takes a database as new when nothing outside tells of a former one', async () => {
+  for (const text of [undefined, '', '{"birth":', '[]', '{"birth":1,"head":2}'])
+    expect((await open(freshName(), { marker: new MemoryMarker(text) })).loss).toBeUndefined();
+});
+
+test('openDexieStore() tells that the database went back to an earlier state', async () => {
+  const name = freshName();
+  const marker = new MemoryMarker();
+  const store = await open(name, { marker });
+  await commit(store, 5);
+  await store.close();
+  expect(JSON.parse(marker.text ?? '')).toEqual({ birth: store.birth, head: 5 });
+  marker.text = JSON.stringify({ birth: store.birth, head: 9 });
+  const again = await open(name, { marker });
+  expect(again.loss).toEqual({ kind: 'rolled-back', lastHead: 9, head: 5 });
+  await again.acknowledgeLoss();
+  await again.close();
+  expect((await open(name, { marker })).loss).toBeUndefined();
+});
+
+test('openDexieStore() tells that the database is another one', async () => {
+  const name = freshName();
+  const marker = new MemoryMarker();
+  const store = await open(name, { marker });
+  await commit(store, 5);
+  await store.close();
+  marker.text = JSON.stringify({ birth: 'another', head: 2 });
+  expect((await open(name, { marker })).loss).toEqual({ kind: 'recreated', lastHead: 2 });
+});
+
+test('openDexieStore() refuses a database of which a part is gone', async () => {
+  const name = freshName();
+  const store = await open(name);
+  await commit(store, 5);
+  await store.close();
+  for (const space of ['meta', 'documents']) {
+    await clear(name, space);
+    await expect(open(name)).rejects.toMatchObject({ code: 'local_data_loss' });
+  }
+  await destroyDexieStore(name, { marker: null });
+  expect(await headOfStore(await open(name))).toBeUndefined();
+});
+
+test('write() refuses when the database under it is not the one that was opened', async () => {
+  const name = freshName();
+  const store = await open(name);
+  await commit(store, 5);
+  await clear(name, 'meta');
+  await expect(increment(store)).rejects.toMatchObject({ code: 'local_data_loss' });
+});
+
+test('destroy() leaves nothing that would be taken for a loss', async () => {
+  const name = freshName();
+  const marker = new MemoryMarker();
+  const store = await open(name, { marker, checkpointMs: 0 });
+  await commit(store, 5);
+  await store.destroy();
+  expect(marker.text).toBeUndefined();
+  const again = await open(name, { marker });
+  expect(again.loss).toBeUndefined();
+  expect(await headOfStore(again)).toBeUndefined();
+});
+
+test('two tabs that open at once agree on one birth', async () => {
+  const name = freshName();
+  const stores = await Promise.all([open(name), open(name), open(name)]);
+  expect(new Set(stores.map((store) => store.birth)).size).toBe(1);
+  await Promise.all(stores.map((store) => commit(store, 1)));
+});
+
+test('openDexieStore() migrates step by step, and goes on where it was interrupted', async () => {
+  const name = freshName();
+  const first = await open(name);
+  await commit(first, 5);
+  await first.close();
+  const noteStep =
+    (step: string): Migration =>
+    async (tx) => {
+      const found = await tx.fetch([{ space: 'meta', key: STEPS }], []);
+      const value = `${String(found.rows[0]?.value ?? '')}${step}`;
+      tx.apply({ puts: [{ space: 'meta', row: { key: STEPS, entries: [], value } }], deletes: [] });
+    };
+  const broken: Migration = async (tx) => {
+    await noteStep('broken')(tx);
+    throw new Error('no further');
+  };
+  await expect(open(name, { migrations: [noteStep('1'), broken] })).rejects.toThrow('no further');
+  const migrations = [noteStep('1'), noteStep('2'), noteStep('3')];
+  for (let times = 0; times < 2; times += 1) {
+    const store = await open(name, { migrations });
+    expect(await valueOf(store, STEPS)).toBe('123');
+    expect(await headOfStore(store)).toBe('{"ts":5}');
+    await store.close();
+  }
+  await expect(open(name, { migrations: migrations.slice(1) })).rejects.toThrow(/newer version/u);
+});
+
+test('write() refuses once a newer version of the app has migrated the data', async () => {
+  const name = freshName();
+  const store = await open(name);
+  await commit(store, 4);
+  const newer = await open(name, { migrations: [async () => undefined] });
+  await expect(increment(store)).rejects.toThrow(/newer version/u);
+  await expect(commit(store, 5)).rejects.toThrow(/newer version/u);
+  await increment(newer);
+  expect(await headOfStore(newer)).toBe('{"ts":5}');
+});
+
+test('openOutsideMarker() keeps a text, here and in a cache', async () => {
+  const original = Object.getOwnPropertyDescriptor(
+    FileSystemFileHandle.prototype,
+    'createWritable',
+  );
+  for (const hasFiles of [true, false]) {
+    if (!hasFiles) Reflect.deleteProperty(FileSystemFileHandle.prototype, 'createWritable');
+    const marker = await openOutsideMarker('a/strange name');
+    expect(marker).toBeDefined();
+    expect(await marker?.read()).toBeUndefined();
+    await marker?.write('one, and long');
+    await marker?.write('two');
+    expect(await (await openOutsideMarker('a/strange name'))?.read()).toBe('two');
+    await marker?.remove();
+    await marker?.remove();
+    expect(await marker?.read()).toBeUndefined();
+  }
+  if (original) Object.defineProperty(FileSystemFileHandle.prototype, 'createWritable', original);
+});
+
+test('openDexieDatabase() keeps its birth outside by itself', async () => {
+  const name = freshName();
+  const database = await openDexieDatabase(name, () => undefined);
+  await database.store.close();
+  const again = await openDexieDatabase(name, () => undefined);
+  expect(again.birth).toBe(database.birth);
+  expect(again.loss).toBeUndefined();
+  await again.store.close();
+  await evictIndexedDb();
+  const third = await openDexieDatabase(name, () => undefined);
+  expect(third.loss).toEqual({ kind: 'recreated', lastHead: 0 });
+  await third.acknowledgeLoss();
+  await third.destroy();
+});
+
+test('probePersistence() answers', async () => {
+  expect(['persistent', 'best-effort']).toContain(await probePersistence());
+});
+
+const HEAD = metaKey('head');
+const STEPS = metaKey('steps');
+
+function commit(store: Store, ts: number): Promise<void> {
+  return store.write(
+    async (tx) =>
+      tx.apply({
+        puts: [
+          { space: 'meta', row: { key: HEAD, entries: [], value: JSON.stringify({ ts }) } },
+          { space: 'documents', row: { key: 'd' as Key, entries: [], value: 'd' } },
+        ],
+        deletes: [],
+      }),
+    { durability: 'strict' },
+  );
+}
+
+/** As an engine commits: it reads the head in the same transaction. */
+function increment(store: Store): Promise<void> {
+  return store.write(
+    async (tx) => {
+      const found = await tx.fetch([{ space: 'meta', key: HEAD }], []);
+      const value = JSON.stringify({ ts: headOf(found.rows[0]) + 1 });
+      tx.apply({ puts: [{ space: 'meta', row: { key: HEAD, entries: [], value } }], deletes: [] });
+    },
+    { durability: 'relaxed' },
+  );
+}
+
+const headOfStore = (store: Store): Promise<unknown> => valueOf(store, HEAD);
+
+const valueOf = (store: Store, key: Key): Promise<unknown> =>
+  store.read(async (tx) => (await tx.fetch([{ space: 'meta', key }], [])).rows[0]?.value);
+
+/** What a browser that lost some of its files may leave. */
+async function clear(name: string, space: string): Promise<void> {
+  const request = indexedDB.open(name);
+  const idb = await new Promise<IDBDatabase>((resolve) => {
+    request.addEventListener('success', () => resolve(request.result));
+  });
+  const transaction = idb.transaction(space, 'readwrite');
+  transaction.objectStore(space).clear();
+  await new Promise((resolve) => transaction.addEventListener('complete', resolve));
+  idb.close();
+}

@@ -1,0 +1,52 @@
+/** Opens what a browser stores under a name: IndexedDB, by way of Dexie. */
+import { HEAD, headOf } from '../../src/engine/transactions/head.ts';
+import {
+  destroyStore,
+  IndexedDbStore,
+  type DexieStore,
+  type DexieStoreOptions,
+  type StoreEnd,
+} from './indexed-db-store.ts';
+import type { StoredDatabase } from './stored-database.ts';
+
+/** @throws Refusal `storage_blocked`, `storage_unavailable`, `quota_exceeded`, `local_data_loss` */
+export async function openDexieStore(
+  name: string,
+  options: DexieStoreOptions,
+): Promise<DexieStore> {
+  const store = new IndexedDbStore(name, options);
+  await store.open();
+  return store;
+}
+
+/** Deletes a database that no store of this tab has open, and all that is kept outside it. */
+export const destroyDexieStore = (
+  name: string,
+  options: Pick<DexieStoreOptions, 'marker' | 'openDeadlineMs'> = {},
+): Promise<void> => destroyStore(name, options);
+
+/** The database of an engine. `onClosed`: the browser or another tab took it away. */
+export async function openDexieDatabase(
+  name: string,
+  onClosed: (description: string) => void,
+): Promise<StoredDatabase & Pick<DexieStore, 'birth' | 'loss' | 'acknowledgeLoss'>> {
+  const store = await openDexieStore(name, {
+    head: { address: HEAD, read: headOf },
+    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+    onEnd: (end) => onClosed(ENDS[end]),
+  });
+  return {
+    store,
+    birth: store.birth,
+    loss: store.loss,
+    acknowledgeLoss: () => store.acknowledgeLoss(),
+    destroy: () => store.destroy(),
+  };
+}
+
+const ENDS = {
+  'upgraded by another tab':
+    'Another tab has a newer version of the app, which upgrades the database: reload the page.',
+  'deleted by another tab': 'The database was deleted in another tab.',
+  lost: 'The browser deleted the stored data while the database was open. Nothing is written any more: reload the page.',
+} as const satisfies Record<StoreEnd, string>;

@@ -1,0 +1,12 @@
+import type { Store } from '../../src/store/port.ts';
+import type { Loss } from './birth-stamp.ts';
+
+/** What is stored under one name. */
+export interface StoredDatabase {
+  readonly store: Store;
+  /** What had been lost when it was opened, until that is acknowledged. */
+  readonly loss: Loss | undefined;
+  acknowledgeLoss(): Promise<void>;
+  /** Closes the store and deletes it all. */
+  destroy(): Promise<void>;
+}

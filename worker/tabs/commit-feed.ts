@@ -1,0 +1,26 @@
+import type { CommitNotice } from '../../src/engine/context/host.ts';
+
+export interface CommitOrigin {
+  readonly origin: 'own' | 'other';
+  /** False: one or more commits before this one were not heard of. */
+  readonly isComplete: boolean;
+}
+export type CommitListener = (notice: CommitNotice, origin: CommitOrigin) => void;
+
+/** The commits of this tab and, as far as they are heard of, of the others. */
+export class CommitFeed {
+  private readonly listeners = new Set<CommitListener>();
+  private head: number | undefined = undefined;
+
+  listen(listener: CommitListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  publish(notice: CommitNotice, origin: CommitOrigin['origin']): void {
+    // Notices of two tabs may come in the wrong order: the later one shows the gap, the earlier one fills it.
+    const isComplete = this.head === undefined || notice.previous <= this.head;
+    this.head = Math.max(this.head ?? 0, notice.ts);
+    for (const listener of this.listeners) listener(notice, { origin, isComplete });
+  }
+}
