@@ -2,7 +2,7 @@
 import { decodeDocumentKey, decodeHistoryKey } from '../src/codec/key.ts';
 import type { CommitNotice } from '../src/engine/context/host.ts';
 import type { Engine } from '../src/engine/engine.ts';
-import { NATIVE } from '../src/values/value.ts';
+import { NATIVE } from '../src/values/native-kinds.ts';
 
 export interface BackgroundOptions {
   readonly engine: Pick<Engine, 'buildIndexes' | 'collectGarbage'>;

@@ -4,31 +4,20 @@
  */
 import { unreachable } from '../errors.ts';
 import { JsonError, parseJson, quote, stringifyJson, type Json } from '../codec/json.ts';
+import { type NativeName, NATIVE_KINDS } from '../values/native-kinds.ts';
 
-const KINDS = [
-  'classes',
-  'collections',
-  'indexes',
-  'databases',
-  'keys',
-  'tokens',
-  'credentials',
-  'functions',
-  'roles',
-  'access_providers',
-] as const;
-type Kind = (typeof KINDS)[number];
+type Kind = NativeName | 'classes';
 
-/** Wire name of the form that makes a ref by name; those without are known by id. */
-const BY_NAME: Partial<Record<Kind, string>> = {
-  classes: 'collection',
-  collections: 'collection',
-  indexes: 'index',
-  databases: 'database',
-  functions: 'function',
-  roles: 'role',
-  access_providers: 'access_provider',
-};
+const isKind = (name: string | undefined): name is Kind =>
+  name !== undefined && (name === 'classes' || Object.hasOwn(NATIVE_KINDS, name));
+
+const nativeNameOf = (kind: Kind): NativeName => (kind === 'classes' ? 'collections' : kind);
+
+/** Wire name of the form that makes a ref by name; undefined for those that are known by id. */
+function formByName(kind: Kind): string | undefined {
+  const { isNamed, singular } = NATIVE_KINDS[nativeNameOf(kind)];
+  return isNamed ? singular : undefined;
+}
 
 export type RestTarget = { readonly events: boolean } & (
   | { readonly of: 'kind'; readonly kind: Kind }
@@ -42,12 +31,12 @@ export type RestTarget = { readonly events: boolean } & (
 export function findRestTarget(segments: readonly string[]): RestTarget | undefined {
   const events = segments.length > 1 && segments.at(-1) === 'events';
   const [first, name, id, ...rest] = events ? segments.slice(0, -1) : segments;
-  const kind = KINDS.find((each) => each === first);
-  if (kind === undefined || rest.length > 0) return undefined;
+  if (!isKind(first) || rest.length > 0) return undefined;
+  const kind = first;
   if (name === undefined) return { of: 'kind', kind, events };
   const isCollection = kind === 'classes' || kind === 'collections';
   if (id === undefined) {
-    if (name === 'self' && BY_NAME[kind] === undefined)
+    if (name === 'self' && formByName(kind) === undefined)
       return { of: 'self', kind, collection: undefined, events };
     return { of: 'member', kind, name, events };
   }
@@ -98,7 +87,7 @@ function refText(target: RestTarget): string {
     case 'kind':
       return `{"${target.kind}":null}`;
     case 'member': {
-      const form = BY_NAME[target.kind];
+      const form = formByName(target.kind);
       return form === undefined
         ? `{"ref":{"${target.kind}":null},"id":${quote(target.name)}}`
         : `{"${form}":${quote(target.name)}}`;

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { QueryFailure } from '../errors.ts';
-import { Bytes, DateValue, Double, NATIVE, Ref, Time, UnresolvedRef } from '../values/value.ts';
+import { Bytes, DateValue, Double, Ref, Time, UnresolvedRef } from '../values/value.ts';
 import type { Value } from '../values/value.ts';
 import * as casts from './casts.ts';
 import type { Cast } from './function-row.ts';
+import { NATIVE } from '../values/native-kinds.ts';
 
 const where = casts.argumentAt(undefined, 'key');
 const collection = new Ref(0, NATIVE.collections, 1024n);

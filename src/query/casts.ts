@@ -14,7 +14,7 @@ import {
   isNumber,
   isObject,
 } from '../values/value.ts';
-import { Action, NATIVE, PendingTime, Ref, Time, UnresolvedRef } from '../values/value.ts';
+import { Action, PendingTime, Ref, Time, UnresolvedRef } from '../values/value.ts';
 import type {
   DateValue,
   Double,
@@ -28,6 +28,8 @@ import type { Applicable } from './define.ts';
 import type { ArgumentPlace, Cast, Parameter } from './function-row.ts';
 import { positionOf } from './place.ts';
 import type { ReadTime } from './session.ts';
+import { NATIVE } from '../values/native-kinds.ts';
+import { isNativeCollectionRef } from '../values/native-refs.ts';
 
 // --- places and faults --------------------------------------------------------------------------
 
@@ -285,10 +287,6 @@ export const unit: Cast<TimeUnit> = (value, where) => {
 
 // --- refs and sets ------------------------------------------------------------------------------
 
-/** `Collections()`, `Keys()` …: usable as the set of their members. */
-export const isNativeRef = (value: Value): value is Ref =>
-  value instanceof Ref && value.collection === NATIVE.collections && value.id < 1024n;
-
 const refTo =
   (expected: string, collection: number | undefined): Cast<Ref> =>
   (value, where) => {
@@ -339,7 +337,7 @@ export const nativeSet = (collection: Ref): SetValue => ({
 
 export const set: Cast<SetValue> = (value, where) => {
   if (isKind(value, 'set')) return value;
-  if (isNativeRef(value)) return nativeSet(value);
+  if (isNativeCollectionRef(value)) return nativeSet(value);
   return value instanceof UnresolvedRef
     ? refuseUnresolved(value, where)
     : wrongType('Set', value, where);
@@ -348,7 +346,9 @@ export const set: Cast<SetValue> = (value, where) => {
 /** A native collection's ref becomes its set. */
 export const iterable: Cast<readonly Value[] | Page | SetValue> = (value, where) => {
   if (isArray(value) || isKind(value, 'page') || isKind(value, 'set')) return value;
-  return isNativeRef(value) ? nativeSet(value) : wrongType('Array, Set, or Page', value, where);
+  return isNativeCollectionRef(value)
+    ? nativeSet(value)
+    : wrongType('Array, Set, or Page', value, where);
 };
 
 export const arrayOrPage: Cast<readonly Value[] | Page> = (value, where) => {
@@ -358,7 +358,7 @@ export const arrayOrPage: Cast<readonly Value[] | Page> = (value, where) => {
 
 export const setOrArray: Cast<readonly Value[] | SetValue> = (value, where) => {
   if (isArray(value) || isKind(value, 'set')) return value;
-  return isNativeRef(value) ? nativeSet(value) : wrongType('Set or Array', value, where);
+  return isNativeCollectionRef(value) ? nativeSet(value) : wrongType('Set or Array', value, where);
 };
 
 const ODD_SETS: ReadonlySet<string> = new Set(['range', 'reverse', 'singleton']);

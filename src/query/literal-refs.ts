@@ -1,7 +1,6 @@
 /** `@ref` literals: checked when read, resolved when evaluated. Spec: values 3. */
 import type { Json, JsonObject } from '../codec/json.ts';
 import { isInteger, isObject, Ref } from '../values/value.ts';
-import type { NativeName, SchemaName } from '../values/value.ts';
 import { Deferred, expected, invalid } from './literal.ts';
 import { at, type Where } from './place.ts';
 import type { LiteralSession } from './node.ts';
@@ -9,12 +8,12 @@ import {
   documentId,
   documentIdFault,
   documentRef,
-  isSchemaName,
   nativeNamed,
   nativeRef,
   schemaRef,
   type AnyRef,
 } from './ref-build.ts';
+import { type NativeName, type SchemaName, isSchemaName } from '../values/native-kinds.ts';
 
 type RefLiteral =
   | { readonly kind: 'native'; readonly name: NativeName; readonly scope: RefLiteral | undefined }

@@ -3,11 +3,13 @@ import type { Json, JsonObject } from '../codec/json.ts';
 import { EFFECT_RANK, type Effect } from './effect.ts';
 import { at, type Where } from './place.ts';
 import type { LiteralSession } from './node.ts';
-import { isArray, isKind, isObject, NATIVE, Ref, UnresolvedRef } from '../values/value.ts';
+import { isArray, isKind, isObject, Ref, UnresolvedRef } from '../values/value.ts';
 import type { Lambda, SetValue, Value } from '../values/value.ts';
-import { isNativeRef, nativeSet } from './casts.ts';
+import { nativeSet } from './casts.ts';
 import { effectOf } from './lambda-value.ts';
 import { Deferred, invalid, settle, type Literal, type LiteralReader } from './literal.ts';
+import { NATIVE } from '../values/native-kinds.ts';
+import { isNativeCollectionRef } from '../values/native-refs.ts';
 
 /** Parts of one `@set` as they are read. */
 interface Parts {
@@ -65,7 +67,7 @@ const unresolved = (value: UnresolvedRef, place: Where): never =>
 
 function setIn(value: Value, place: Where): SetValue {
   if (isKind(value, 'set')) return value;
-  if (isNativeRef(value)) return nativeSet(value);
+  if (isNativeCollectionRef(value)) return nativeSet(value);
   return value instanceof UnresolvedRef ? unresolved(value, place) : invalid(place, 'Invalid set.');
 }
 

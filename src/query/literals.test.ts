@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { NATIVE, Ref } from '../values/value.ts';
+import { Ref } from '../values/value.ts';
 import { pureSession, shown } from './testing/pure-session.ts';
+import { NATIVE } from '../values/native-kinds.ts';
 
 const parcels = {
   '@ref': { id: 'parcels', collection: { '@ref': { id: 'collections' } } },

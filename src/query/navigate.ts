@@ -1,12 +1,12 @@
 /** Paths into values: `select`, `contains_*`, fields of indexes. Spec: functions 1.1, "Select navigation". */
 import { parseJson } from '../codec/json.ts';
 import { collectionOf, eventMembers, setMembers } from '../values/object-view.ts';
-import { isArray, isInteger, isKinded, isObject, NATIVE } from '../values/value.ts';
+import { isArray, isInteger, isKinded, isObject } from '../values/value.ts';
 import type { Document, Event, Kinded, Page, Ref, Value } from '../values/value.ts';
-import { isNativeRef } from './casts.ts';
 import { readRef } from './literal-refs.ts';
 import type { LiteralSession } from './node.ts';
-import { isSchemaName } from './ref-build.ts';
+import { nativeNumbers } from '../values/native-kinds.ts';
+import { isNativeCollectionRef } from '../values/native-refs.ts';
 
 export type PathStep = string | number | bigint;
 /** Undefined: nothing there. */
@@ -93,11 +93,7 @@ function ofDocument(document: Document, step: string): Found {
 const ofEvent = (event: Event, step: string): Found =>
   step === 'instance' || step === 'resource' ? event.document : eventMembers(event).get(step);
 
-const NAMED: ReadonlySet<number> = new Set(
-  Object.entries(NATIVE)
-    .filter(([name]) => isSchemaName(name))
-    .map(([, collection]) => collection),
-);
+const NAMED = nativeNumbers((kind) => kind.isNamed);
 /** Refs to schema objects, native collections among them, go by a name. */
 const isNamed = (ref: Ref): boolean => NAMED.has(ref.collection);
 
@@ -111,7 +107,7 @@ function ofRef(ref: Ref, step: string, session: LiteralSession): Found {
       return idOf(ref, session);
     case 'collection':
     case 'class':
-      return isNativeRef(ref) ? undefined : collectionOf(ref);
+      return isNativeCollectionRef(ref) ? undefined : collectionOf(ref);
     case 'database':
       return databaseOf(ref, session);
     default:

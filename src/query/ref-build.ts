@@ -1,28 +1,16 @@
 /** Refs from names: resolved, or unresolved with the text they render as. Spec: values 3. */
 import { quote } from '../codec/json.ts';
-import { NATIVE, Ref, UnresolvedRef } from '../values/value.ts';
-import type { NativeName, SchemaName } from '../values/value.ts';
+import { Ref, UnresolvedRef } from '../values/value.ts';
 import { isAtLeast, type ApiVersion, type ReadSession } from './session.ts';
+import { type NativeName, type SchemaName, NATIVE_KINDS } from '../values/native-kinds.ts';
 
 type NamesSession = Pick<ReadSession, 'names' | 'apiVersion'>;
 export type AnyRef = Ref | UnresolvedRef;
 
-/** Kinds of schema objects as error texts have them. */
-const SINGULAR = {
-  collections: 'collection',
-  databases: 'database',
-  indexes: 'index',
-  functions: 'function',
-  roles: 'role',
-  access_providers: 'access_provider',
-} as const satisfies Record<SchemaName, UnresolvedRef['what']>;
-
-export const isSchemaName = (name: string): name is SchemaName => Object.hasOwn(SINGULAR, name);
-
 /** The native collection of that id; `classes` is an old name. */
 export const nativeNamed = (id: string): NativeName | undefined => {
   const name = id === 'classes' ? 'collections' : id;
-  return Object.hasOwn(NATIVE, name) ? (name as NativeName) : undefined;
+  return Object.hasOwn(NATIVE_KINDS, name) ? (name as NativeName) : undefined;
 };
 
 const isOld = (version: ApiVersion): boolean => !isAtLeast(version, '2.7');

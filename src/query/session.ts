@@ -3,7 +3,6 @@
  * over a synchronous `Reader`; any method may throw `Suspended`, and `QueryFailure` with positions built from the `place` given.
  */
 import type {
-  NativeName,
   Lambda,
   Document,
   Event,
@@ -11,7 +10,6 @@ import type {
   Page,
   PendingTime,
   Ref,
-  SchemaName,
   SetValue,
   UnresolvedRef,
   Value,
@@ -20,6 +18,7 @@ import type {
 } from '../values/value.ts';
 import type { Memory } from './memory.ts';
 import type { Where } from './place.ts';
+import type { NativeName, SchemaName } from '../values/native-kinds.ts';
 
 /** API versions in order. Spec: values 1. */
 export const API_VERSIONS = ['2.0', '2.1', '2.7', '2.12', '3', '4', '5', 'UNSTABLE'] as const;

@@ -3,7 +3,7 @@ import { hexOfKey, indexPrefix, termsPrefix } from '../codec/key.ts';
 import { QueryFailure, Refusal } from '../errors.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 import { ROOT_DATABASE } from '../engine/catalog/databases.ts';
-import { isNative, type IndexDefinition } from '../engine/catalog/definitions.ts';
+import { type IndexDefinition } from '../engine/catalog/definitions.ts';
 import type { EngineContext } from '../engine/context/context.ts';
 import type { EngineSession } from '../engine/session/engine-session.ts';
 import { evaluate } from '../query/evaluate.ts';
@@ -12,6 +12,7 @@ import { isArray, isKind, isObject, Ref } from '../values/value.ts';
 import type { SetValue, Value } from '../values/value.ts';
 import { partRange, type PartRange } from './parts.ts';
 import type { SetPart } from './protocol.ts';
+import { isNative } from '../values/native-kinds.ts';
 
 /** A part as the device knows it, and where its rows are here. */
 export interface ResolvedPart {

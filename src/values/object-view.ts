@@ -5,7 +5,6 @@
 import { unreachable } from '../errors.ts';
 import {
   Action,
-  NATIVE,
   Ref,
   isKinded,
   isObject,
@@ -17,6 +16,7 @@ import {
   type Sourced,
   type Value,
 } from './value.ts';
+import { NATIVE } from './native-kinds.ts';
 
 /** The ref of the collection that a document's ref is in. */
 export const collectionOf = (ref: Ref): Ref =>

@@ -5,7 +5,6 @@ import {
   Bytes,
   DateValue,
   Double,
-  NATIVE,
   PENDING,
   Ref,
   Time,
@@ -13,6 +12,7 @@ import {
   Uuid,
   type Value,
 } from './value.ts';
+import { NATIVE } from './native-kinds.ts';
 
 const ref = new Ref(0, 1024, 1n);
 

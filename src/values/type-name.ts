@@ -1,6 +1,7 @@
 /** Names of types as error texts have them. Spec: values 2, functions 0. */
 import { unreachable } from '../errors.ts';
-import { isArray, isDouble, isInteger, isKinded, NATIVE, type Ref, type Value } from './value.ts';
+import { isArray, isDouble, isInteger, isKinded, type Ref, type Value } from './value.ts';
+import { NATIVE_KINDS, nativeKind } from './native-kinds.ts';
 
 export function typeName(value: Value): string {
   if (value === null) return 'Null';
@@ -22,7 +23,7 @@ export function typeName(value: Value): string {
     case 'ref':
       return refTypeName(value);
     case 'unresolved':
-      return REF_NAMES_BY_KIND[value.what];
+      return REF_TYPES_BY_SINGULAR.get(value.what) ?? 'Ref';
     case 'set':
       return 'Set';
     case 'lambda':
@@ -42,21 +43,9 @@ export function typeName(value: Value): string {
   }
 }
 
-// Role refs and the rest have no name of their own.
-const REF_NAMES: Readonly<Record<number, string>> = {
-  [NATIVE.collections]: 'Collection Ref',
-  [NATIVE.databases]: 'Database Ref',
-  [NATIVE.indexes]: 'Index Ref',
-  [NATIVE.functions]: 'Function Ref',
-};
-const REF_NAMES_BY_KIND = {
-  collection: 'Collection Ref',
-  database: 'Database Ref',
-  index: 'Index Ref',
-  function: 'Function Ref',
-  role: 'Ref',
-  access_provider: 'Ref',
-  key: 'Ref',
-} as const;
+const refTypeName = (ref: Ref): string => nativeKind(ref.collection)?.refType ?? 'Ref';
 
-const refTypeName = (ref: Ref): string => REF_NAMES[ref.collection] ?? 'Ref';
+/** Of a name that refers to nothing. */
+const REF_TYPES_BY_SINGULAR: ReadonlyMap<string, string> = new Map(
+  Object.values(NATIVE_KINDS).map(({ singular, refType }) => [singular, refType]),
+);

@@ -10,6 +10,7 @@
  * Make Doubles with `double()`, Integers beyond arithmetic on safe numbers with `integer()`.
  * Spec: values 2.
  */
+import type { NativeSingular } from './native-kinds.ts';
 
 declare const brand: unique symbol;
 export type Branded<T, Name extends string> = T & { readonly [brand]: Name };
@@ -75,31 +76,8 @@ export class Uuid {
 
 /** Internal number of a database; 0 is the root of this store. */
 export type DatabaseId = number;
-/** Internal number of a collection; native ones are below 1024, see `NATIVE`. */
+/** Internal number of a collection; native ones are below 1024, see `native-kinds.ts`. */
 export type CollectionId = number;
-
-/** Internal numbers of the native collections. Written in stored keys: never change one. */
-export const NATIVE = {
-  collections: 1,
-  databases: 2,
-  indexes: 3,
-  functions: 4,
-  roles: 5,
-  keys: 6,
-  tokens: 7,
-  credentials: 8,
-  access_providers: 9,
-} as const;
-export type NativeName = keyof typeof NATIVE;
-
-/** Native collections whose members are known by name. */
-export type SchemaName =
-  | 'collections'
-  | 'databases'
-  | 'indexes'
-  | 'functions'
-  | 'roles'
-  | 'access_providers';
 
 /**
  * A resolved reference. A collection's own ref is a member of `NATIVE.collections`, also when the collection is native
@@ -121,14 +99,7 @@ export class Ref {
 export class UnresolvedRef {
   readonly kind = 'unresolved';
   /** What is missing: `collection` 'posts' in "Ref refers to undefined collection 'posts'". */
-  readonly what:
-    | 'collection'
-    | 'index'
-    | 'function'
-    | 'role'
-    | 'database'
-    | 'access_provider'
-    | 'key';
+  readonly what: NativeSingular;
   readonly name: string;
   /** Wire text of the ref, as given: the inside of `{"@ref":…}`. */
   readonly wire: string;

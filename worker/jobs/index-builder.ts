@@ -2,8 +2,8 @@
 import { decodeDocumentKey } from '../../src/codec/key.ts';
 import type { CommitNotice } from '../../src/engine/context/host.ts';
 import type { BuildProgress, Engine } from '../../src/engine/engine.ts';
-import { NATIVE } from '../../src/values/value.ts';
 import { inTurn } from '../tabs/web-locks.ts';
+import { NATIVE } from '../../src/values/native-kinds.ts';
 
 export interface IndexBuilderOptions {
   readonly engine: Pick<Engine, 'buildIndexes'>;

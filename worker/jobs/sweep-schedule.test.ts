@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { documentKey, historyKey } from '../../src/codec/key.ts';
 import type { CommitNotice } from '../../src/engine/context/host.ts';
-import { NATIVE } from '../../src/values/value.ts';
 import { Housekeeper } from './sweep-schedule.ts';
+import { NATIVE } from '../../src/values/native-kinds.ts';
 
 /** Timers that go off when they are told to. */
 function timers() {

@@ -2,8 +2,8 @@
 import { decodeHistoryKey } from '../../src/codec/key.ts';
 import type { CommitNotice } from '../../src/engine/context/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { NATIVE } from '../../src/values/value.ts';
 import { unlessElsewhere } from '../tabs/web-locks.ts';
+import { NATIVE } from '../../src/values/native-kinds.ts';
 
 export interface HousekeeperOptions {
   readonly engine: Pick<Engine, 'collectGarbage'>;

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { documentKey } from '../../src/codec/key.ts';
 import type { CommitNotice } from '../../src/engine/context/host.ts';
 import type { BuildProgress } from '../../src/engine/engine.ts';
-import { NATIVE } from '../../src/values/value.ts';
 import { createClock } from '../browser/clock.ts';
 import { CommitFeed } from './commit-feed.ts';
 import { IndexBuilder } from '../jobs/index-builder.ts';
 import { OutgoingStreams } from '../queries/outgoing-streams.ts';
+import { NATIVE } from '../../src/values/native-kinds.ts';
 
 const commit = (previous: number, ts: number): CommitNotice => ({
   previous,

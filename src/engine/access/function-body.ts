@@ -1,13 +1,13 @@
 /** Stored functions: which one is called, and with whose rights. Spec: functions 4.6, auth 3.3. */
 import { fail } from '../../errors.ts';
 import { positionOf, type Where } from '../../query/place.ts';
-import { NATIVE } from '../../values/value.ts';
 import type { Lambda, Ref, Value } from '../../values/value.ts';
 import { isBuiltinRole, type Caller } from '../context/caller.ts';
 import { permissionsOf } from './caller-permissions.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { FunctionDefinition } from '../catalog/definitions.ts';
 import { failDenied } from '../documents/documents.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 export interface FunctionBody {
   readonly lambda: Lambda;

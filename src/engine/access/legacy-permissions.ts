@@ -3,16 +3,17 @@
  * members of collections, documents, indexes and functions let in. Spec: auth 2.3, 3.7; decisions.
  */
 import { unreachable } from '../../errors.ts';
-import { NATIVE, isKind } from '../../values/value.ts';
+import { isKind } from '../../values/value.ts';
 import type { ObjectValue, Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
-import { isNative, permissionsAt } from '../catalog/definitions.ts';
+import { permissionsAt } from '../catalog/definitions.ts';
 import type { IndexDefinition, LegacyPermissions, RoleDefinition } from '../catalog/definitions.ts';
 import { storedFields } from '../documents/documents.ts';
 import { sourcesOf } from './permissions.ts';
 import type { Deed, Permissions } from '../context/access-request.ts';
 import { isSameRef, resourceName, type ResourceName } from '../catalog/refs.ts';
 import type { Schema } from '../catalog/schema.ts';
+import { NATIVE, isNative } from '../../values/native-kinds.ts';
 
 /** Read one's own credentials and tokens, delete one's own tokens. Not: read one's own document. */
 export function identityPermissions(context: EngineContext, identity: Ref): Permissions {

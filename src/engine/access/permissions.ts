@@ -4,22 +4,17 @@
  */
 import { unreachable } from '../../errors.ts';
 import { Suspended, type Need } from '../../store/reader.ts';
-import { NATIVE } from '../../values/value.ts';
 import type { CollectionId, Ref } from '../../values/value.ts';
 import type { BuiltinRole } from '../context/caller.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { Deed, Permissions } from '../context/access-request.ts';
 import { isWithin } from '../catalog/databases.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
-import { isNativeCollectionRef } from '../catalog/refs.ts';
+import { nativeNumbers } from '../../values/native-kinds.ts';
+import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 /** Native collections only an admin key may touch. */
-const ADMIN_ONLY: ReadonlySet<CollectionId> = new Set([
-  NATIVE.databases,
-  NATIVE.keys,
-  NATIVE.roles,
-  NATIVE.access_providers,
-]);
+const ADMIN_ONLY: ReadonlySet<CollectionId> = nativeNumbers((kind) => kind.isAdminOnly);
 
 /** Members of such a collection, or the collection as a set of them. */
 export const isAdminOnly = (ref: Ref): boolean => ADMIN_ONLY.has(collectionMeant(ref));

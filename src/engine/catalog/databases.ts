@@ -7,9 +7,9 @@ import { unpackVersion } from '../../codec/row.ts';
 import { parseJson, type JsonObject } from '../../codec/json.ts';
 import type { Entry } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
-import { NATIVE } from '../../values/value.ts';
 import type { DatabaseId, Ref } from '../../values/value.ts';
 import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 export const ROOT_DATABASE: DatabaseId = 0;
 

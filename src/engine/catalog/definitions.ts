@@ -1,15 +1,15 @@
 /** Schema objects as the engine uses them, made from their stored members. */
 import { LIMITS } from '../../limits.ts';
-import { NATIVE, Ref, isArray, isInteger, isKind, isObject } from '../../values/value.ts';
+import { Ref, isArray, isInteger, isKind, isObject } from '../../values/value.ts';
 import type {
   CollectionId,
   DatabaseId,
   Lambda,
   Micros,
-  NativeName,
   ObjectValue,
   Value,
 } from '../../values/value.ts';
+import { NATIVE, nativeName, isNative } from '../../values/native-kinds.ts';
 
 /** Who besides admin and server keys is let in, by action. Spec: auth 3.7. */
 export type LegacyPermissions = ReadonlyMap<string, 'public' | Ref>;
@@ -87,17 +87,6 @@ export interface RoleDefinition extends Definition {
 }
 
 export type AccessProviderDefinition = Definition;
-
-export const FIRST_USER_COLLECTION = 1024;
-export const FIRST_USER_INDEX = 32_768;
-
-export const isNative = (collection: CollectionId): boolean => collection < FIRST_USER_COLLECTION;
-
-const NATIVE_NAMES = new Map<CollectionId, NativeName>(
-  (Object.keys(NATIVE) as NativeName[]).map((name) => [NATIVE[name], name]),
-);
-export const nativeName = (collection: CollectionId): NativeName | undefined =>
-  NATIVE_NAMES.get(collection);
 
 /** The ref of a collection itself. */
 export const collectionRef = (database: DatabaseId, collection: CollectionId): Ref =>

@@ -2,8 +2,8 @@
 import { quote } from '../../codec/json.ts';
 import { isAtLeast, type ApiVersion, type Names } from '../../query/session.ts';
 import type { Reader, Writer } from '../../store/reader.ts';
-import { NATIVE, Ref, UnresolvedRef } from '../../values/value.ts';
-import type { DatabaseId, NativeName, SchemaName } from '../../values/value.ts';
+import { Ref, UnresolvedRef } from '../../values/value.ts';
+import type { DatabaseId } from '../../values/value.ts';
 import {
   ROOT_DATABASE,
   databaseById,
@@ -11,18 +11,18 @@ import {
   databaseMeant,
   databasePath,
 } from './databases.ts';
-import { collectionRef, isNative, nativeName } from './definitions.ts';
+import { collectionRef } from './definitions.ts';
 import { SCHEMA_COLLECTIONS } from './refs.ts';
 import type { Schema } from './schema.ts';
-
-const SINGULAR = {
-  collections: 'collection',
-  databases: 'database',
-  indexes: 'index',
-  functions: 'function',
-  roles: 'role',
-  access_providers: 'access_provider',
-} as const satisfies Record<SchemaName, UnresolvedRef['what']>;
+import {
+  NATIVE,
+  type NativeName,
+  type SchemaName,
+  NATIVE_KINDS,
+  nativeName,
+  isNative,
+} from '../../values/native-kinds.ts';
+import { isSchemaKind } from './schema.ts';
 
 interface NamesContext {
   readonly reader: Reader;
@@ -63,7 +63,7 @@ export class ContextNames implements Names {
     const found = this.found(kind, name, database);
     if (found) return found;
     const text = this.memberText(kind, name, database);
-    return new UnresolvedRef(SINGULAR[kind], name, text ?? quote(name));
+    return new UnresolvedRef(NATIVE_KINDS[kind].singular, name, text ?? quote(name));
   }
 
   native(name: NativeName, scope: Ref | undefined): Ref {
@@ -107,16 +107,7 @@ export class ContextNames implements Names {
       return child?.parent === database ? child.name : undefined;
     }
     const kind = nativeName(collection);
-    switch (kind) {
-      case 'collections':
-      case 'indexes':
-      case 'functions':
-      case 'roles':
-      case 'access_providers':
-        return this.context.schema(database).byId(kind, id)?.name;
-      default:
-        return undefined;
-    }
+    return isSchemaKind(kind) ? this.context.schema(database).byId(kind, id)?.name : undefined;
   }
 
   private collectionText(database: DatabaseId, collection: number): string | undefined {

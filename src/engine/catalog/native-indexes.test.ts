@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { entryKey } from '../../codec/key.ts';
-import { NATIVE, Ref } from '../../values/value.ts';
+import { Ref } from '../../values/value.ts';
 import { isNativeEntry, nativeEntries } from './native-indexes.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 const hex = (key: string): string => Buffer.from(key, 'latin1').toString('hex');
 

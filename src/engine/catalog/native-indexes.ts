@@ -1,8 +1,9 @@
 /** Entries of the indexes the engine keeps for itself. Their numbers are below every user index and never change. */
 import { after, entryKey, indexPrefix, termsPrefix, type Key } from '../../codec/key.ts';
 import type { Range } from '../../store/port.ts';
-import { NATIVE, integer, isKind } from '../../values/value.ts';
+import { integer, isKind } from '../../values/value.ts';
 import type { DatabaseId, Micros, ObjectValue, Ref, Value } from '../../values/value.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 /** Those marked `*` stand under database 0, whatever database the document is in. */
 export const NATIVE_INDEX = {

@@ -2,8 +2,8 @@
 import { after, collectionPrefix, type Key } from '../../codec/key.ts';
 import type { Row } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
-import { NATIVE } from '../../values/value.ts';
-import type { DatabaseId, NativeName } from '../../values/value.ts';
+import type { DatabaseId } from '../../values/value.ts';
+import { NATIVE, type NativeName } from '../../values/native-kinds.ts';
 
 const ROWS_AT_ONCE = 1000;
 

@@ -4,9 +4,9 @@ import { documentKey } from '../../codec/key.ts';
 import type { Entry, Range } from '../../store/port.ts';
 import type { Lambda } from '../../values/value.ts';
 import { Suspended, type Reader } from '../../store/reader.ts';
-import { NATIVE } from '../../values/value.ts';
 import { plainReader } from '../testing/plain-reader.ts';
 import { Schema } from './schema.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 const parse = (wire: string, apiVersion: string): Lambda => ({
   kind: 'lambda',

@@ -7,15 +7,13 @@ import { unpackVersion } from '../../codec/row.ts';
 import { parseStored } from '../../codec/stored.ts';
 import type { Entry, Range, Row } from '../../store/port.ts';
 import { Suspended, type Reader } from '../../store/reader.ts';
-import { NATIVE, Ref } from '../../values/value.ts';
+import { Ref } from '../../values/value.ts';
 import type { CollectionId, DatabaseId, Lambda, Micros, ObjectValue } from '../../values/value.ts';
 import {
   collectionOf,
   functionOf,
   indexOf,
-  isNative,
   nativeCollection,
-  nativeName,
   roleOf,
   sourceCovering,
 } from './definitions.ts';
@@ -26,6 +24,7 @@ import type {
   IndexDefinition,
   RoleDefinition,
 } from './definitions.ts';
+import { NATIVE, type NativeName, nativeName, isNative } from '../../values/native-kinds.ts';
 
 interface Definitions {
   readonly collections: CollectionDefinition;
@@ -51,6 +50,9 @@ const MAKERS: { readonly [K in SchemaKind]: (stored: Stored) => Definitions[K] |
   access_providers: (stored) => stored,
 };
 const KINDS = Object.keys(MAKERS) as SchemaKind[];
+
+export const isSchemaKind = (name: NativeName | undefined): name is SchemaKind =>
+  name !== undefined && Object.hasOwn(MAKERS, name);
 
 interface Part<D> {
   readonly list: readonly D[];

@@ -8,7 +8,7 @@ import { isAtLeast, type ReadTime } from '../../query/session.ts';
 import { positionOf, type Where } from '../../query/place.ts';
 import type { Row } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
-import { NATIVE, PENDING, Ref, isArray, isObject } from '../../values/value.ts';
+import { PENDING, Ref, isArray, isObject } from '../../values/value.ts';
 import type {
   Document,
   Micros,
@@ -18,9 +18,9 @@ import type {
   Value,
 } from '../../values/value.ts';
 import type { EngineContext, StoreContext } from '../context/context.ts';
-import { isNative, nativeName } from '../catalog/definitions.ts';
 import { RowMemory } from './row-cache.ts';
 import type { CollectionDefinition } from '../catalog/definitions.ts';
+import { NATIVE, nativeKind } from '../../values/native-kinds.ts';
 
 export const keyOf = (ref: Ref): Key => documentKey(ref.database, ref.collection, ref.id);
 
@@ -257,23 +257,8 @@ const readName = (key: Key, time: ReadTime): string =>
 export const failDenied = (position: readonly (string | number)[]): never =>
   fail('permission denied', position, 'Insufficient privileges to perform the action.');
 
-const KIND_NAMES: Readonly<Record<string, string>> = {
-  collections: 'Collection',
-  databases: 'Database',
-  indexes: 'Index',
-  functions: 'Function',
-  roles: 'Role',
-  keys: 'Key',
-  tokens: 'Token',
-  credentials: 'Credentials',
-  access_providers: 'Access provider',
-};
-
 /** What error texts call a document of this collection: "Collection already exists." */
-export const kindName = (ref: Ref): string =>
-  isNative(ref.collection)
-    ? (KIND_NAMES[nativeName(ref.collection) ?? ''] ?? 'Document')
-    : 'Document';
+export const kindName = (ref: Ref): string => nativeKind(ref.collection)?.label ?? 'Document';
 
 export const failNotFound = (ref: Ref, position: readonly (string | number)[]): never =>
   fail('instance not found', position, `${kindName(ref)} not found.`);

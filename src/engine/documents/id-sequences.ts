@@ -1,21 +1,16 @@
 /** Numbers of schema objects: given in order, never given again. */
 import { packVersion, unpackVersion } from '../../codec/row.ts';
-import { NATIVE, Ref } from '../../values/value.ts';
+import { Ref } from '../../values/value.ts';
 import type { CollectionId, DatabaseId } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { ROOT_DATABASE } from '../catalog/databases.ts';
-import { FIRST_USER_COLLECTION, FIRST_USER_INDEX } from '../catalog/definitions.ts';
 import { fieldsOf, keyOf } from './documents.ts';
 import { bodyOf } from './stored-values.ts';
 import { writerOf } from './version-rows.ts';
+import { NATIVE, nativeKind } from '../../values/native-kinds.ts';
 
 /** A collection nobody can name: ids are numbers of native collections, documents hold the last number given there. */
 const NUMBERS: CollectionId = 0;
-
-const FIRST: ReadonlyMap<CollectionId, number> = new Map([
-  [NATIVE.collections, FIRST_USER_COLLECTION],
-  [NATIVE.indexes, FIRST_USER_INDEX],
-]);
 
 /** The next number in a native collection. Databases are numbered over the whole store. */
 export function nextNumber(
@@ -28,7 +23,7 @@ export function nextNumber(
   const ref = new Ref(home, NUMBERS, BigInt(collection));
   const row = writer.row({ space: 'documents', key: keyOf(ref) });
   const last = row && fieldsOf(context, ref, unpackVersion(String(row.value))).get('last');
-  const next = typeof last === 'number' ? last + 1 : (FIRST.get(collection) ?? 1);
+  const next = typeof last === 'number' ? last + 1 : (nativeKind(collection)?.firstNumber ?? 1);
   const fields = new Map([['last', next]]);
   const value = packVersion({
     ts: context.commitTs,

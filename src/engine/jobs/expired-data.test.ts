@@ -5,8 +5,8 @@ import { Refusal } from '../../errors.ts';
 import { FaultStore } from '../../store/fault-store.ts';
 import { Overlay } from '../../store/overlay.ts';
 import type { EntrySpace } from '../../store/port.ts';
-import { NATIVE } from '../../values/value.ts';
 import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 const DAY = 86_400 * 1_000_000;
 const MINUTE = 60 * 1_000_000;

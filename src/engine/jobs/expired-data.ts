@@ -21,11 +21,11 @@ import type { Entry, EntrySpace, Range, Row } from '../../store/port.ts';
 import type { Writer } from '../../store/reader.ts';
 import type { CollectionId, DatabaseId, Micros } from '../../values/value.ts';
 import { databasesBelow, ROOT_DATABASE } from '../catalog/databases.ts';
-import { FIRST_USER_COLLECTION, FIRST_USER_INDEX } from '../catalog/definitions.ts';
 import { minimumValidTime } from '../documents/documents.ts';
 import { NATIVE_INDEX } from '../catalog/native-indexes.ts';
 import { isGoneBefore } from '../documents/retained.ts';
 import type { Schema } from '../catalog/schema.ts';
+import { FIRST_USER_COLLECTION, FIRST_USER_INDEX } from '../../values/native-kinds.ts';
 
 export interface Ground {
   readonly writer: Writer;

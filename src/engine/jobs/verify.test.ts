@@ -8,8 +8,8 @@ import {
 } from '../../codec/key.ts';
 import { packVersion, unpackVersion } from '../../codec/row.ts';
 import type { EntrySpace, Row, Store } from '../../store/port.ts';
-import { FIRST_USER_COLLECTION } from '../catalog/definitions.ts';
 import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
+import { FIRST_USER_COLLECTION } from '../../values/native-kinds.ts';
 
 const ref = doc('dial', 1);
 const change = (fields: Record<string, unknown>) => ({

@@ -17,12 +17,12 @@ import type { CollectionId, Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 import type { AttemptInput } from '../transactions/execution.ts';
 import type { EngineContext } from '../context/context.ts';
-import { isNative } from '../catalog/definitions.ts';
 import { systemContext } from '../session/system-context.ts';
 import { HEAD, isOfCommit, readHead, type Head } from '../transactions/head.ts';
 import { Transactor } from '../transactions/transactor.ts';
 import { expectedEntries, isOfBuiltIndex } from './verify-entries.ts';
 import { historyProblems } from './verify-history.ts';
+import { isNative } from '../../values/native-kinds.ts';
 
 type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;
 

@@ -34,7 +34,6 @@ import { MetersAside } from '../context/meters.ts';
 import { moveDatabase } from '../writes/move-database.ts';
 import { ContextNames } from '../catalog/names.ts';
 import { elements, firstRef, paginate, setContains } from '../sets/pages.ts';
-import { isNativeCollectionRef } from '../catalog/refs.ts';
 import { shapeOf } from '../sets/shape.ts';
 import {
   changeDocument,
@@ -43,6 +42,7 @@ import {
   insertVersion,
   removeVersionOf,
 } from '../writes/writes.ts';
+import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 type Target = Ref | SetValue;
 

@@ -3,7 +3,7 @@ import { decodeDocumentKey } from '../../codec/key.ts';
 import { fail, type Step } from '../../errors.ts';
 import { positionOf, type Where } from '../../query/place.ts';
 import type { ReadTime } from '../../query/session.ts';
-import { NATIVE, Ref, isKind } from '../../values/value.ts';
+import { Ref, isKind } from '../../values/value.ts';
 import type { Document, ObjectValue, SetValue, Value } from '../../values/value.ts';
 import { secretDocument } from '../access/authenticate.ts';
 import type { EngineContext } from '../context/context.ts';
@@ -13,12 +13,13 @@ import { NATIVE_INDEX, nativeRange } from '../catalog/native-indexes.ts';
 import { failValidation, requireReadableRefs } from '../writes/params.ts';
 import { firstRef } from '../sets/pages.ts';
 import { comparePassword, type Asked } from '../access/password-attempt.ts';
-import { isNativeCollectionRef } from '../catalog/refs.ts';
 import { parseSecret } from '../access/secrets.ts';
 import { plainObject } from '../documents/stored-values.ts';
 import { typeName } from '../../values/type-name.ts';
 import { endDocument } from '../documents/write-version.ts';
 import { createIn, requirePresent } from '../writes/writes.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
+import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 type Target = Ref | SetValue;
 

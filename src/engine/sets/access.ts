@@ -2,8 +2,9 @@
 import { unreachable } from '../../errors.ts';
 import type { SetValue } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
-import { indexOfSet, isNativeCollection, type Reading } from './open-set.ts';
+import { indexOfSet, type Reading } from './open-set.ts';
 import type { SetTarget } from './set-cursor.ts';
+import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 export interface Access<T extends SetTarget = SetTarget> {
   /** The set without members that may not be read. */
@@ -20,7 +21,7 @@ export function accessTo(
 ): Access | undefined {
   if (target.kind === 'set') return accessToSet(context, target, reading);
   const { permissions } = context;
-  if (!isNativeCollection(target)) {
+  if (!isNativeCollectionRef(target)) {
     const isAllowed = permissions.may({ action: 'history_read', ref: target });
     return isAllowed ? { target, filtered: false } : undefined;
   }

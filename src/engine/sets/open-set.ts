@@ -3,10 +3,9 @@ import { fail, Refusal, unreachable } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import { positionOf, type Where } from '../../query/place.ts';
 import { typeName } from '../../values/type-name.ts';
-import { isKind, NATIVE, Ref, type Lambda, type SetValue, type Value } from '../../values/value.ts';
+import { isKind, Ref, type Lambda, type SetValue, type Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { cutAfter, cutOf } from './cursors.ts';
-import { isNative } from '../catalog/definitions.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
 import { requireRetained } from '../documents/documents.ts';
 import { openDifference, openDistinct, openIntersection, openUnion } from './algebra.ts';
@@ -23,6 +22,7 @@ import {
 } from './set-cursor.ts';
 import { aritiesOf, shapeOf } from './shape.ts';
 import { elementOf, otherSide, reverseTuple, type Tuple } from './tuple.ts';
+import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 /** The form that reads, and the key its set is given under: where faults of reading are reported. */
 export interface Reading {
@@ -30,16 +30,12 @@ export interface Reading {
   readonly key: string;
 }
 
-/** The ref of a native collection stands for the set of its members. */
-export const isNativeCollection = (ref: Ref): boolean =>
-  ref.collection === NATIVE.collections && isNative(Number(ref.id));
-
 /** Opens sets without events. Members a caller may not read are empty here: see `access.ts`. */
 export function openerOf(context: EngineContext, reading: Reading): OpenSet {
   const open: OpenSet = (target, request) => {
     requireWidth(context);
     if (target.kind === 'ref') {
-      return isNativeCollection(target)
+      return isNativeCollectionRef(target)
         ? openAllOf(context, target, target, request)
         : openDocument(context, target, sourceOf(target, request), request);
     }
@@ -231,7 +227,7 @@ export function targetOf(
   return (element) => {
     const set = context.lambdas.apply(target, elementOf(element), 'pure');
     if (isKind(set, 'set')) return set;
-    if (set instanceof Ref && isNativeCollection(set)) {
+    if (set instanceof Ref && isNativeCollectionRef(set)) {
       return { kind: 'set', op: 'documents', collection: set };
     }
     return fail(

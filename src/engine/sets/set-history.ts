@@ -17,10 +17,11 @@ import {
   type Change,
 } from './changes.ts';
 import { changesOfDocument, changesOfDocuments, changesOfMatch } from './stored-changes.ts';
-import { indexOfSet, isNativeCollection, targetOf, type Reading } from './open-set.ts';
+import { indexOfSet, targetOf, type Reading } from './open-set.ts';
 import type { SetTarget } from './set-cursor.ts';
 import { shapeOf } from './shape.ts';
 import { RefTuple, type Tuple } from './tuple.ts';
+import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 export interface HistoryRequest {
   /** Nothing later is listed; undefined: all. */
@@ -77,7 +78,7 @@ class HistoryReader {
   /** All that is stored, in no order: combined sets need to know what was there before the first event listed. */
   changesOf(target: SetTarget): readonly Change[] {
     if (target.kind === 'ref') {
-      return isNativeCollection(target)
+      return isNativeCollectionRef(target)
         ? this.ofCollection(target, target)
         : this.ofOwnHistory(target);
     }
@@ -194,7 +195,7 @@ class HistoryReader {
 
 /** Where a set is needed, the history of a document is that of the set of it. */
 const asSetOfDocument = (set: SetValue): SetValue =>
-  set.op === 'events' && isKind(set.of, 'ref') && !isNativeCollection(set.of)
+  set.op === 'events' && isKind(set.of, 'ref') && !isNativeCollectionRef(set.of)
     ? { kind: 'set', op: 'singleton', ref: set.of }
     : set;
 

@@ -3,7 +3,7 @@ import type { Need, Reader } from '../../store/reader.ts';
 import { Suspended } from '../../store/reader.ts';
 import { Overlay } from '../../store/overlay.ts';
 import type { Entry, Range, Row, RowAddress } from '../../store/port.ts';
-import { NATIVE, Ref } from '../../values/value.ts';
+import { Ref } from '../../values/value.ts';
 import type { Lambda, Micros, ObjectValue, SetValue, Value } from '../../values/value.ts';
 import type { EngineContext, Lambdas } from '../context/context.ts';
 import { Meters } from '../context/meters.ts';
@@ -11,6 +11,7 @@ import type { Permissions } from '../context/access-request.ts';
 import { Schema } from '../catalog/schema.ts';
 import { endDocument, writeVersion } from '../documents/write-version.ts';
 import { plainReader } from './plain-reader.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 const EMPTY = plainReader({ row: () => undefined, range: () => [] });
 

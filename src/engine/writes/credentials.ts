@@ -1,7 +1,7 @@
 /** Passwords of documents: one credentials document for each. Spec: auth 2.1. */
 import { decodeDocumentKey } from '../../codec/key.ts';
 import type { Step } from '../../errors.ts';
-import { NATIVE, Ref } from '../../values/value.ts';
+import { Ref } from '../../values/value.ts';
 import type { ObjectValue } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { fieldsOf, liveVersion, type LiveVersion } from '../documents/documents.ts';
@@ -10,6 +10,7 @@ import { nextRef } from '../documents/fresh-ref.ts';
 import { isPasswordHash } from '../access/passwords.ts';
 import { setPassword, type PasswordChange } from './validate-identity.ts';
 import { writeVersion } from '../documents/write-version.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 /** More than one row can only be expired ones. */
 const CANDIDATES_MAX = 16;

@@ -36,6 +36,14 @@ export interface Kind {
   readonly check: (draft: Draft) => void;
   /** Stored, but left out of the result of a write. */
   readonly hidden?: readonly string[];
+  /** @throws what refuses the making of any such document here */
+  readonly requirePossible?: (context: EngineContext, position: readonly Step[]) => void;
+  /** Before a checked version is put. @throws when it clashes with another document */
+  readonly beforeWrite?: (draft: Draft, position: readonly Step[]) => void;
+  /** What a version that was put brings with it. */
+  readonly afterWrite?: (draft: Draft) => void;
+  /** What goes with it. @throws when it is needed */
+  readonly beforeDelete?: (context: EngineContext, ref: Ref, position: readonly Step[]) => void;
 }
 
 export function refuse(

@@ -1,14 +1,15 @@
 /** What each native collection stores. A new kind of schema object is a row here. */
-import { NATIVE } from '../../values/value.ts';
 import type { CollectionId } from '../../values/value.ts';
 import type { Kind } from './draft.ts';
 import { COLLECTION } from './validate-collections.ts';
 import { DATABASE } from './validate-databases.ts';
 import { DOCUMENT } from './validate-documents.ts';
 import { ACCESS_PROVIDER, FUNCTION } from './validate-functions.ts';
-import { CREDENTIALS, KEY, TOKEN } from './validate-identity.ts';
+import { CREDENTIALS } from './validate-credentials.ts';
+import { KEY, TOKEN } from './validate-identity.ts';
 import { INDEX } from './validate-indexes.ts';
 import { ROLE } from './validate-roles.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 const KINDS: ReadonlyMap<CollectionId, Kind> = new Map([
   [NATIVE.collections, COLLECTION],

@@ -1,7 +1,7 @@
 /** `move_database`: another parent for a database. What is in it stays where it is. Spec: functions 1.5. */
 import { fail } from '../../errors.ts';
 import { positionOf, type Where } from '../../query/place.ts';
-import { NATIVE, Ref } from '../../values/value.ts';
+import { Ref } from '../../values/value.ts';
 import type { Document } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import {
@@ -19,6 +19,7 @@ import {
   liveVersion,
 } from '../documents/documents.ts';
 import { endDocument, writeVersion } from '../documents/write-version.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 export function moveDatabase(context: EngineContext, from: Ref, to: Ref, place: Where): Document {
   const position = positionOf(place);

@@ -9,14 +9,14 @@ import { packVersion, unpackVersion } from '../../codec/row.ts';
 import { nativeNamed } from '../../query/ref-build.ts';
 import type { Row } from '../../store/port.ts';
 import { isArray, isKind, isObject, Ref } from '../../values/value.ts';
-import type { Lambda, NativeName, Value } from '../../values/value.ts';
+import type { Lambda, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
-import { nativeName } from '../catalog/definitions.ts';
 import { fieldsOf } from '../documents/documents.ts';
 import { rowsOf } from '../catalog/native-rows.ts';
 import { bodyOf } from '../documents/stored-values.ts';
 import { noteSchemaChange } from '../documents/write-version.ts';
 import { writerOf } from '../documents/version-rows.ts';
+import { type NativeName, nativeName } from '../../values/native-kinds.ts';
 
 export interface Rename {
   readonly kind: NativeName;

@@ -1,22 +1,21 @@
 /** Checks the params of a write and puts the version they make. Rights are the business of the callers. */
-import { assert, fail, type Step } from '../../errors.ts';
-import { NATIVE, PENDING, Ref, isObject } from '../../values/value.ts';
-import type { Document, ObjectValue, Value } from '../../values/value.ts';
+import { fail, type Step } from '../../errors.ts';
+import { PENDING, isObject } from '../../values/value.ts';
+import type { Document, ObjectValue, Ref, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
-import { findCredentials, writeCredentials } from './credentials.ts';
+import { writeCredentials } from './credentials.ts';
 import { databaseByName } from '../catalog/databases.ts';
-import { isNative } from '../catalog/definitions.ts';
 import { documentOf, kindName, shownFields } from '../documents/documents.ts';
 import type { Draft, Kind, WriteMode } from './draft.ts';
-import { buildSynchronously } from '../documents/index-build.ts';
 import { kindOf } from './kinds.ts';
 import { failValidation } from './params.ts';
 import { patchedObject } from '../documents/stored-values.ts';
 import { followRename } from './renames.ts';
-import { isSameRef, SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
-import { failNotUnique } from '../documents/unique.ts';
+import { SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
 import { credentialsGiven, type PasswordChange } from './validate-identity.ts';
 import { writeVersion } from '../documents/write-version.ts';
+import { nativeName, isNative } from '../../values/native-kinds.ts';
+import { isSchemaKind } from '../catalog/schema.ts';
 
 export interface Change {
   readonly mode: WriteMode;
@@ -37,12 +36,12 @@ export function saveDocument(
   const kind = kindOf(ref.collection);
   const { draft, password } = checkedDraft(context, kind, change, position);
   requireOwnName(context, draft, position);
-  if (ref.collection === NATIVE.credentials) requireOwnInstance(context, draft, position);
+  kind.beforeWrite?.(draft, position);
   const fields = ordered(draft.fields, kind);
   const version = writeVersion(context, ref, fields, position);
   followOwnRename(context, draft);
   if (password) writeCredentials(context, ref, password, position);
-  if (ref.collection === NATIVE.indexes) buildIndex(context, change);
+  kind.afterWrite?.(draft);
   const created = change.mode === 'create';
   if (!isNative(ref.collection)) return documentOf(context, ref, version, { created, fields });
   return nativeResult(ref, fields, draft, kind, created);
@@ -141,37 +140,8 @@ export const failExists = (ref: Ref, position: readonly Step[]): never =>
   fail('instance already exists', position, `${kindName(ref)} already exists.`);
 
 export function isNameTaken(context: EngineContext, ref: Ref, name: string): boolean {
-  const schema = context.schema(ref.database);
-  switch (ref.collection) {
-    case NATIVE.collections:
-      return schema.namedNow('collections', name) !== undefined;
-    case NATIVE.indexes:
-      return schema.namedNow('indexes', name) !== undefined;
-    case NATIVE.functions:
-      return schema.namedNow('functions', name) !== undefined;
-    case NATIVE.roles:
-      return schema.namedNow('roles', name) !== undefined;
-    case NATIVE.access_providers:
-      return schema.namedNow('access_providers', name) !== undefined;
-    default:
-      return databaseByName(context.reader, ref.database, name) !== undefined;
-  }
-}
-
-/** One credentials document for each instance. */
-function requireOwnInstance(
-  context: EngineContext,
-  { ref, fields }: Draft,
-  position: readonly Step[],
-): void {
-  const instance = fields.get('instance');
-  assert(instance instanceof Ref, () => 'credentials were checked to have an instance');
-  const found = findCredentials(context, instance);
-  if (found && !isSameRef(found.ref, ref)) failNotUnique(position);
-}
-
-/** Small sources are indexed at once; a large one is left to a job. The result of the creation shows neither. */
-function buildIndex(context: EngineContext, { mode, ref }: Change): void {
-  const index = context.schema(ref.database).index(ref);
-  if (mode === 'create' && index) buildSynchronously(context, index);
+  const kind = nativeName(ref.collection);
+  return isSchemaKind(kind)
+    ? context.schema(ref.database).namedNow(kind, name) !== undefined
+    : databaseByName(context.reader, ref.database, name) !== undefined;
 }

@@ -1,7 +1,10 @@
 /** Collections. Spec: sets 1.1, 1.3. */
 import { LIMITS } from '../../limits.ts';
 import { isInteger } from '../../values/value.ts';
-import type { Micros, ObjectValue } from '../../values/value.ts';
+import type { CollectionId, Micros, ObjectValue, Ref } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import { sourceCovering, type IndexDefinition } from '../catalog/definitions.ts';
+import { endDocument } from '../documents/write-version.ts';
 import {
   checkData,
   checkInteger,
@@ -30,6 +33,7 @@ export const COLLECTION: Kind = {
     checkPermissions(draft, ['create', 'read', 'write']);
     keepFloor(draft);
   },
+  beforeDelete: deleteIndexesOf,
 };
 
 const DAY_MICROS = 86_400 * 1_000_000;
@@ -50,3 +54,15 @@ function integerAt(fields: ObjectValue, name: string): number | undefined {
   const value = fields.get(name);
   return value !== undefined && isInteger(value) ? Number(value) : undefined;
 }
+
+/** Indexes with no other source go with their collection. */
+function deleteIndexesOf(context: EngineContext, collection: Ref): void {
+  const id = Number(collection.id);
+  const indexes = context.schema(collection.database).indexesOf(id);
+  for (const index of indexes) if (isOnlyOf(index, id)) endDocument(context, index.ref);
+}
+
+const isOnlyOf = (index: IndexDefinition, collection: CollectionId): boolean =>
+  sourceCovering(index, collection) !== undefined &&
+  index.sources.every((each) => each.collections !== 'all' && each.collections.size === 1) &&
+  index.sources.every((each) => each.collections !== 'all' && each.collections.has(collection));

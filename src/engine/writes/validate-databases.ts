@@ -1,7 +1,8 @@
 /** Databases. Spec: sets 1.1. */
 import { collectionPrefix, databasePrefix, after, type Key } from '../../codec/key.ts';
-import { integer, NATIVE } from '../../values/value.ts';
-import type { DatabaseId } from '../../values/value.ts';
+import { nativeNumbers } from '../../values/native-kinds.ts';
+import { integer } from '../../values/value.ts';
+import type { CollectionId, DatabaseId } from '../../values/value.ts';
 import { databaseById, databaseMeant } from '../catalog/databases.ts';
 import {
   checkData,
@@ -57,9 +58,9 @@ function checkContainer(draft: Draft): void {
   );
 }
 
-/** Collections of a database whose members a container may have. */
-const IN_CONTAINERS: readonly number[] = [NATIVE.databases, NATIVE.keys];
-export const isAllowedInContainer = (collection: number): boolean =>
+/** Collections of a database whose members a container may have, in the order of their keys. */
+const IN_CONTAINERS = [...nativeNumbers((kind) => kind.isAllowedInContainer)];
+export const isAllowedInContainer = (collection: CollectionId): boolean =>
   IN_CONTAINERS.includes(collection);
 
 function holdsData(context: EngineContext, database: DatabaseId): boolean {

@@ -1,5 +1,6 @@
 /** Functions and access providers. Spec: sets 1.1; auth 1.2, 2.4. */
-import { isArray, isKind, isObject, NATIVE } from '../../values/value.ts';
+import { fail } from '../../errors.ts';
+import { isArray, isKind, isObject } from '../../values/value.ts';
 import type { Value } from '../../values/value.ts';
 import { audienceOf } from '../access/access-caller.ts';
 import { isBuiltinRole } from '../context/caller.ts';
@@ -19,6 +20,7 @@ import {
   type Kind,
 } from './draft.ts';
 import type { Schema } from '../catalog/schema.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 export const FUNCTION: Kind = {
   accepts: ['name', 'body', 'role', 'data', 'permissions'],
@@ -78,6 +80,11 @@ export const ACCESS_PROVIDER: Kind = {
     checkData(draft);
     const audience = audienceOf(context);
     if (audience !== undefined) fields.set('audience', audience);
+  },
+  requirePossible(context, position) {
+    if (audienceOf(context) !== undefined) return;
+    const text = "The feature 'access providers' is not available for your plan.";
+    fail('feature not available', position, text);
   },
 };
 

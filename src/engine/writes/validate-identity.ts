@@ -1,9 +1,8 @@
-/** Keys, tokens, credentials. Spec: auth 1.2, 2.1, 2.3. */
-import { isKind, isObject, NATIVE } from '../../values/value.ts';
+/** Keys and tokens, and the passwords that params set. Spec: auth 1.2, 2.1, 2.3. */
+import { isKind, isObject } from '../../values/value.ts';
 import type { DatabaseId, ObjectValue, Ref, Value } from '../../values/value.ts';
 import { globalIdOf } from '../access/authenticate.ts';
 import { databaseById, databaseMeant } from '../catalog/databases.ts';
-import { isNative } from '../catalog/definitions.ts';
 import {
   checkData,
   checkTtl,
@@ -16,11 +15,11 @@ import {
   type Draft,
   type Kind,
 } from './draft.ts';
-import { comparePassword } from '../access/password-attempt.ts';
 import { isPasswordHash, normalised, passwordFault } from '../access/passwords.ts';
 import { SECRET_RANDOM_BYTES, parseSecret, secretHash, secretText } from '../access/secrets.ts';
 import { checkPriority } from './validate-databases.ts';
 import { checkKeyRole } from './validate-functions.ts';
+import { NATIVE, isNative } from '../../values/native-kinds.ts';
 
 export const KEY: Kind = {
   accepts: ['name', 'role', 'database', 'priority', 'data', 'ttl'],
@@ -99,7 +98,7 @@ export const TOKEN: Kind = {
   },
 };
 
-function checkInstance(draft: Draft): void {
+export function checkInstance(draft: Draft): void {
   const instance = draft.fields.get('instance');
   if (instance === undefined) refuseMissing(draft, ['instance']);
   else if (!isKind(instance, 'ref') || isSchemaRef(instance)) {
@@ -110,26 +109,7 @@ function checkInstance(draft: Draft): void {
 /** Only documents can be somebody. */
 const isSchemaRef = ({ collection }: Ref): boolean => isNative(collection);
 
-export const CREDENTIALS: Kind = {
-  accepts: ['instance', 'data', 'ttl'],
-  order: ['instance', 'hashed_password', 'data', 'ttl'],
-  kept: ['hashed_password'],
-  check(draft) {
-    checkInstance(draft);
-    checkData(draft);
-    checkTtl(draft);
-    if (draft.mode === 'insert') return;
-    const isServer = setsAnyPassword(draft);
-    const change = passwordChange(draft, draft.params, [], isServer);
-    if (!change || draft.failures.length > 0) return;
-    if (!isServer && !knowsPassword(draft)) {
-      const text = 'The current password is missing or wrong.';
-      refuse(draft, ['current_password'], 'invalid password', text);
-    } else setPassword(draft, change);
-  },
-};
-
-const setsAnyPassword = ({ context }: Draft): boolean =>
+export const setsAnyPassword = ({ context }: Draft): boolean =>
   context.permissions.may({ action: 'set_any_password' });
 
 export type PasswordChange = { readonly password: string } | { readonly hash: string };
@@ -165,16 +145,6 @@ function checkText(draft: Draft, value: Value, field: readonly string[]): string
   if (typeof value === 'string') return value;
   refuseType(draft, field, value, 'String');
   return undefined;
-}
-
-/** Whether a password that is there already was given along. The first one is free. */
-function knowsPassword({ context, previous, params }: Draft): boolean {
-  const hash = previous?.get('hashed_password');
-  if (typeof hash !== 'string') return true;
-  const given = params.get('current_password');
-  const instance = previous?.get('instance');
-  if (typeof given !== 'string' || !isKind(instance, 'ref')) return false;
-  return comparePassword(context, { target: instance, instance }, given, hash);
 }
 
 /** @throws Suspended for the hash */

@@ -1,6 +1,7 @@
 /** Indexes. Spec: sets 2.1, 2.4. */
 import type { Step } from '../../errors.ts';
-import { isArray, isInteger, isKind, isObject, NATIVE } from '../../values/value.ts';
+import { buildSynchronously } from '../documents/index-build.ts';
+import { isArray, isInteger, isKind, isObject } from '../../values/value.ts';
 import type { Lambda, ObjectValue, Value } from '../../values/value.ts';
 import { oneOrMany } from '../catalog/definitions.ts';
 import {
@@ -19,6 +20,7 @@ import {
   type Kind,
 } from './draft.ts';
 import { isSameStored } from '../documents/stored-values.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 export const INDEX: Kind = {
   accepts: [
@@ -65,6 +67,11 @@ export const INDEX: Kind = {
     checkData(draft);
     checkPermissions(draft, ['read']);
     checkShapeKept(draft);
+  },
+  /** A small source is indexed at once; a large one is left to a job. The result of the creation shows neither. */
+  afterWrite({ context, mode, ref }) {
+    const index = context.schema(ref.database).index(ref);
+    if (mode === 'create' && index) buildSynchronously(context, index);
   },
 };
 

@@ -1,5 +1,6 @@
 /** Roles. Spec: auth 3.1. */
-import { isArray, isKind, isObject, NATIVE } from '../../values/value.ts';
+import { requireRoleUnused } from './role-uses.ts';
+import { isArray, isKind, isObject } from '../../values/value.ts';
 import type { Lambda, ObjectValue, Ref, Value } from '../../values/value.ts';
 import type { Step } from '../../errors.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type Draft,
   type Kind,
 } from './draft.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 const RESERVED = ['events', 'sets', 'self', 'documents', '_'];
 
@@ -27,6 +29,7 @@ export const ROLE: Kind = {
     replaceEach(draft, 'membership', checkMembership);
     checkMembershipCount(draft);
   },
+  beforeDelete: requireRoleUnused,
 };
 
 /** How many arguments a predicate gets. Checked only where a single object is given. */

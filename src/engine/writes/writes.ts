@@ -3,7 +3,7 @@ import { unpackVersion } from '../../codec/row.ts';
 import { fail, type Step } from '../../errors.ts';
 import { positionOf, type Where } from '../../query/place.ts';
 import type { ReadTime } from '../../query/session.ts';
-import { NATIVE, Ref, isObject } from '../../values/value.ts';
+import { Ref, isObject } from '../../values/value.ts';
 import type {
   ActionName,
   CollectionId,
@@ -13,10 +13,8 @@ import type {
   ObjectValue,
   PendingTime,
 } from '../../values/value.ts';
-import { audienceOf } from '../access/access-caller.ts';
 import type { EngineContext } from '../context/context.ts';
-import { collectionRef, isNative, sourceCovering } from '../catalog/definitions.ts';
-import type { IndexDefinition } from '../catalog/definitions.ts';
+import { collectionRef } from '../catalog/definitions.ts';
 import { versionsOf } from '../documents/document-events.ts';
 import {
   documentOf,
@@ -30,14 +28,16 @@ import {
 import type { LiveVersion } from '../documents/documents.ts';
 import { nextRef } from '../documents/fresh-ref.ts';
 import { removeVersion, rewriteHistory } from '../documents/history-rewrite.ts';
+import { kindOf } from './kinds.ts';
 import { requireReadableRefs } from './params.ts';
 import type { Deed } from '../context/access-request.ts';
-import { SCHEMA_COLLECTIONS, isNativeCollectionRef } from '../catalog/refs.ts';
-import { requireRoleUnused } from './role-uses.ts';
+import { SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
 import { checkedFields, failExists, saveDocument } from './save.ts';
 import { objectWithoutNulls, patchedObject, plainObject } from '../documents/stored-values.ts';
 import { isAllowedInContainer, isContainer } from './validate-databases.ts';
 import { endDocument } from '../documents/write-version.ts';
+import { NATIVE, isNative } from '../../values/native-kinds.ts';
+import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 type Position = readonly Step[];
 
@@ -127,10 +127,7 @@ function requirePossible(
   if (!isAllowedInContainer(collection) && isContainer(context)) {
     fail('invalid object in container', position, 'Object is not allowed in a container');
   }
-  if (collection === NATIVE.access_providers && audienceOf(context) === undefined) {
-    const text = "The feature 'access providers' is not available for your plan.";
-    fail('feature not available', position, text);
-  }
+  kindOf(collection).requirePossible?.(context, position);
 }
 
 // --- update, replace, delete --------------------------------------------------------------------
@@ -167,23 +164,10 @@ export function deleteDocument(context: EngineContext, ref: Ref, place: Where): 
   const live = requireLive(context, ref, form);
   requireRight(context, { action: 'delete', ref }, form);
   const document = documentOf(context, ref, live.version);
-  if (ref.collection === NATIVE.collections) deleteIndexesOf(context, ref);
-  if (ref.collection === NATIVE.roles) requireRoleUnused(context, ref, form);
+  kindOf(ref.collection).beforeDelete?.(context, ref, form);
   endDocument(context, ref);
   return document;
 }
-
-/** Indexes with no other source go with their collection. */
-function deleteIndexesOf(context: EngineContext, collection: Ref): void {
-  const id = Number(collection.id);
-  const indexes = context.schema(collection.database).indexesOf(id);
-  for (const index of indexes) if (isOnlyOf(index, id)) endDocument(context, index.ref);
-}
-
-const isOnlyOf = (index: IndexDefinition, collection: CollectionId): boolean =>
-  sourceCovering(index, collection) !== undefined &&
-  index.sources.every((each) => each.collections !== 'all' && each.collections.size === 1) &&
-  index.sources.every((each) => each.collections !== 'all' && each.collections.has(collection));
 
 function requireLive(context: EngineContext, ref: Ref, position: Position): LiveVersion {
   const live = isNativeCollectionRef(ref) ? undefined : liveVersion(context, ref, 'present');

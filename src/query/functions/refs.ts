@@ -1,10 +1,8 @@
 /** Refs of documents, schema objects and native collections. Spec: functions 1.7. */
 import { fail } from '../../errors.ts';
-import { isInteger, NATIVE, Ref, UnresolvedRef } from '../../values/value.ts';
-import type { NativeName, SchemaName } from '../../values/value.ts';
+import { isInteger, Ref, UnresolvedRef } from '../../values/value.ts';
 import {
   databaseRef,
-  isNativeRef,
   optional,
   param,
   positionAt,
@@ -19,18 +17,20 @@ import {
   documentId,
   documentIdFault,
   documentRef,
-  isSchemaName,
   nativeRef,
   schemaRef,
   type AnyRef,
 } from '../ref-build.ts';
 import type { ApiVersion } from '../session.ts';
+import {
+  NATIVE,
+  type NativeName,
+  type SchemaName,
+  nativeNumbers,
+} from '../../values/native-kinds.ts';
+import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
-const SCHEMA_IDS: ReadonlySet<bigint> = new Set(
-  Object.entries(NATIVE)
-    .filter(([name]) => isSchemaName(name))
-    .map(([, id]) => BigInt(id)),
-);
+const SCHEMA_COLLECTIONS = nativeNumbers((kind) => kind.isNamed);
 
 /** A collection whose documents go by number; one that does not exist is tolerated. */
 const documentCollection: Cast<AnyRef> = (value, where) => {
@@ -38,7 +38,7 @@ const documentCollection: Cast<AnyRef> = (value, where) => {
   if (!(value instanceof Ref) || value.collection !== NATIVE.collections) {
     return wrongType('Collection Ref', value, where);
   }
-  return isNativeRef(value) && SCHEMA_IDS.has(value.id)
+  return isNativeCollectionRef(value) && SCHEMA_COLLECTIONS.has(Number(value.id))
     ? fail(
         'invalid argument',
         positionAt(where),

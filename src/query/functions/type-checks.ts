@@ -7,15 +7,15 @@ import {
   isKinded,
   isNumber,
   isObject,
-  NATIVE,
   Ref,
   type Kinded,
-  type NativeName,
   type Value,
 } from '../../values/value.ts';
-import { any, isNativeRef, param } from '../casts.ts';
+import { any, param } from '../casts.ts';
 import { define } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
+import { NATIVE, type NativeName } from '../../values/native-kinds.ts';
+import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 const isOfKind =
   (...kinds: readonly Kinded['kind'][]) =>
@@ -47,7 +47,7 @@ const CHECKS: Readonly<Record<string, (value: Value) => boolean>> = {
   is_array: isArray,
   is_object: isPlainObject,
   is_ref: isOfKind('ref', 'unresolved'),
-  is_set: (value) => isKind(value, 'set') || isNativeRef(value),
+  is_set: (value) => isKind(value, 'set') || isNativeCollectionRef(value),
   is_doc: isOfKind('ref', 'document'),
   is_lambda: isOfKind('lambda'),
   is_collection: isMemberOf('collections'),

@@ -1,5 +1,5 @@
 /** Writes of documents, schema objects and history. Spec: functions 1.5. */
-import type { NativeName, ObjectValue, PendingTime, Micros } from '../../values/value.ts';
+import type { ObjectValue, PendingTime, Micros } from '../../values/value.ts';
 import {
   action,
   databaseRef,
@@ -13,6 +13,7 @@ import {
 import { define } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import type { ApiVersion } from '../session.ts';
+import type { NativeName } from '../../values/native-kinds.ts';
 
 const NO_PARAMS: ObjectValue = new Map();
 const params = optional(object, 'Object');

@@ -1,13 +1,14 @@
 /** A session for tests of what reads nothing: an empty database of which only the names of native collections are known. */
 import { QueryFailure, type Fault } from '../../errors.ts';
 import { renderValue } from '../../codec/wire.ts';
-import { NATIVE, Ref, UnresolvedRef } from '../../values/value.ts';
-import type { SchemaName, Value } from '../../values/value.ts';
+import { Ref, UnresolvedRef } from '../../values/value.ts';
+import type { Value } from '../../values/value.ts';
 import { evaluate } from '../evaluate.ts';
 import type { EvaluateOptions } from '../evaluation.ts';
 import { Memory } from '../memory.ts';
 import { parseQuery } from '../parse.ts';
 import { isAtLeast, type ApiVersion, type Names, type WriteSession } from '../session.ts';
+import { NATIVE, type SchemaName } from '../../values/native-kinds.ts';
 
 /** 2024-01-01T00:00:00Z */
 export const SNAPSHOT = 1_704_067_200_000_000;

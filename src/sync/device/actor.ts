@@ -12,8 +12,9 @@ import { anyOf, builtinPermissions } from '../../engine/access/permissions.ts';
 import type { Deed, Permissions } from '../../engine/context/access-request.ts';
 import { decider } from '../../engine/access/predicates.ts';
 import { rolePermissions } from '../../engine/access/role-permissions.ts';
-import { NATIVE, Ref } from '../../values/value.ts';
+import { Ref } from '../../values/value.ts';
 import type { Actor } from '../protocol.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 /** Thrown where a query calls a function that runs with rights of its own: only the hub has them. */
 export class HubOnly {

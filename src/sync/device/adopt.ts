@@ -4,12 +4,12 @@ import type { AttemptInput } from '../../engine/transactions/execution.ts';
 import { ROOT_DATABASE } from '../../engine/catalog/databases.ts';
 import { Refusal } from '../../errors.ts';
 import { eachElement } from '../../query/gather.ts';
-import { NATIVE } from '../../values/value.ts';
 import type { Actor } from '../protocol.ts';
 import { isSameIdentity } from './actor.ts';
 import type { ReplicaState } from './api.ts';
 import { readState, STATE } from './rows.ts';
 import type { Step } from './step.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 /** @throws Suspended; Refusal `forbidden` when it holds a schema of its own, or is a copy of something else */
 export function adopt(

@@ -15,9 +15,10 @@ import { allEntries, userEntries } from '../../engine/documents/version-rows.ts'
 import { eachElement } from '../../query/gather.ts';
 import type { Entry, Range, Row } from '../../store/port.ts';
 import type { Reader, Writer } from '../../store/reader.ts';
-import { NATIVE, Ref, type CollectionId, type Micros } from '../../values/value.ts';
+import { Ref, type CollectionId, type Micros } from '../../values/value.ts';
 import type { DocumentName, PulledDocument, SetPart } from '../protocol.ts';
 import { isInPart, partRange } from '../parts.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 /** Keys of documents that are now otherwise than they were, with the entries they had and have. */
 export class Touched {

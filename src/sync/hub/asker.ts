@@ -22,9 +22,10 @@ import { lambdasOf } from '../../engine/session/stored-lambdas.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Row } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
-import { NATIVE, Ref, type DatabaseId, type Micros } from '../../values/value.ts';
+import { Ref, type DatabaseId, type Micros } from '../../values/value.ts';
 import { SyncRefused } from '../messages.ts';
 import type { Actor } from '../protocol.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 export type AskerHost = Pick<
   EngineOptions,

@@ -1,12 +1,12 @@
 /** Who is told that something may have changed: devices whose sets or rights a commit touches. Only a hint, and in memory only. */
 import { databaseOf, decodeDocumentKey, type Key } from '../../codec/key.ts';
 import type { CommitNotice } from '../../engine/context/host.ts';
-import { isNative } from '../../engine/catalog/definitions.ts';
-import { NATIVE, type CollectionId, type DatabaseId } from '../../values/value.ts';
+import { type CollectionId, type DatabaseId } from '../../values/value.ts';
 import type { PartRange } from '../parts.ts';
 import type { DeviceId, Poke, Pull, Pulled } from '../protocol.ts';
 import type { AskedSet } from './asked-sets.ts';
 import { ScopeFacts, type Scope } from './scope.ts';
+import { NATIVE, isNative } from '../../values/native-kinds.ts';
 
 /** What a device was found to look at when it last pulled here. */
 interface Watch {

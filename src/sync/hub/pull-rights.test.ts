@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { coll, create, doc, obj } from '../../engine/testing/engine-world.ts';
-import { NATIVE } from '../../values/value.ts';
 import { accepted, wire } from './testing/hub-world.ts';
 import {
   ids,
@@ -13,6 +12,7 @@ import {
   THINGS,
   THINGS_NUMBER,
 } from './testing/things.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 test('P3 a set that may not be read is refused, and its schema stays away', async () => {
   const world = await openThings();

@@ -9,7 +9,7 @@ import { SYNC_LIMITS } from '../../limits.ts';
 import { eachElement } from '../../query/gather.ts';
 import type { Row } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
-import { NATIVE, type CollectionId, type DatabaseId, type Micros } from '../../values/value.ts';
+import { type CollectionId, type DatabaseId, type Micros } from '../../values/value.ts';
 import type { LoggedChange } from '../../engine/transactions/change-log.ts';
 import type { DocumentName, Pull, Pulled, PulledDocument } from '../protocol.ts';
 import { actorOf, askerOf, ownerOf, type Asker, type AskerHost, type Exchange } from './asker.ts';
@@ -26,6 +26,7 @@ import { countOf, nextPages } from './set-pages.ts';
 import { goByTheClock } from './timed-rights.ts';
 import { lateIn } from './slice.ts';
 import { WatchedReader } from './watched-reader.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 export interface PullOutcome {
   readonly pulled: Pulled;

@@ -14,10 +14,11 @@ import { collectionOfDocument, isSameRef } from '../../engine/catalog/refs.ts';
 import { bodyOf } from '../../engine/documents/stored-values.ts';
 import { eachElement } from '../../query/gather.ts';
 import type { Reader } from '../../store/reader.ts';
-import { NATIVE, type CollectionId, type Ref } from '../../values/value.ts';
+import { type CollectionId, type Ref } from '../../values/value.ts';
 import type { Pulled, PulledDocument } from '../protocol.ts';
 import { rolesInForce, type Asker } from './asker.ts';
 import type { AskedSet } from './asked-sets.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 type SchemaAnswer = NonNullable<Pulled['schema']>;
 

@@ -4,7 +4,8 @@ import { unpackVersion } from '../../codec/row.ts';
 import { isNativeEntry } from '../../engine/catalog/native-indexes.ts';
 import type { Entry, Range, Row, RowAddress } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
-import { NATIVE, type Micros } from '../../values/value.ts';
+import { type Micros } from '../../values/value.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 
 export interface WatchedRange {
   readonly by: Range['by'];
