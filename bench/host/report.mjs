@@ -1,6 +1,7 @@
 // Writes what a run measured: results/latest.json for programs, results/RESULTS.md for people.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { wrapMarkdown } from '../../scripts/wrap-markdown.mjs';
 import { judge, short } from './asks.mjs';
 import { benchRoot } from './build.mjs';
 import { figureOf, figures } from './results.mjs';
@@ -42,7 +43,7 @@ export function writeResults(run) {
     ...extras(measured),
     ...failures(measured),
   ].join('\n\n');
-  writeFileSync(join(folder, 'RESULTS.md'), `${text}\n`);
+  writeFileSync(join(folder, 'RESULTS.md'), `${wrapMarkdown(text)}\n`);
   const medians = Object.fromEntries(
     wanted.contenders.map((contender) => [
       contender,

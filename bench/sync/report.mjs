@@ -1,6 +1,7 @@
 // Writes what a run measured: results/sync.json for programs, results/SYNC.md for people.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { wrapMarkdown } from '../../scripts/wrap-markdown.mjs';
 import { short } from '../host/asks.mjs';
 import { benchRoot } from '../host/build.mjs';
 
@@ -136,7 +137,7 @@ export function writeSyncResults(run) {
   ].join('\n\n');
   const folder = join(benchRoot, wanted.out);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'SYNC.md'), `${text}\n`);
+  writeFileSync(join(folder, 'SYNC.md'), `${wrapMarkdown(text)}\n`);
   const json = { startedAt, machine, wanted, asks, figures };
   writeFileSync(join(folder, 'sync.json'), `${JSON.stringify(json, undefined, 2)}\n`);
   console.log(`\n${text}`);
