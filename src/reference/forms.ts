@@ -30,7 +30,7 @@ export interface FormEntry {
 const NOTES: Readonly<Partial<Record<Parameter<unknown>['form'], string>>> = {
   lambda: 'written in place',
   'lambda-or-value': 'a lambda written in place, or a value',
-  lazy: 'evaluated only when it is needed',
+  lazy: 'evaluated only if needed',
 };
 
 /** All names of forms, as the table has them. */
@@ -60,7 +60,7 @@ function formEntry(name: string, docs: FormDocs, family: Family): FormEntry {
     family,
     docs,
     variants,
-    effect: rows[0]?.declared ?? 'that of its parts',
+    effect: rows[0]?.declared ?? 'that of its arguments',
     since: rows[0]?.since ?? '2.0',
     builders: signaturesOf(name, variants[0] ?? []),
     errors: errorsOf(variants, docs),
@@ -80,6 +80,8 @@ function errorsOf(variants: FormEntry['variants'], { errors = [] }: FormDocs): F
   return [...castErrors(variants).filter(([code]) => !isTold(code)), ...errors];
 }
 
+const articled = (type: string): string => `${/^[AEIO]/.test(type) ? 'an' : 'a'} ${type}`;
+
 /** Parts of these types are looked at by the parser, or accept everything. */
 const UNCAST = /^(?:Any[+*]?|Bindings|Members|name|literal|Array, at least one)$/;
 
@@ -87,7 +89,7 @@ function castErrors(variants: FormEntry['variants']): FormEntry['errors'] {
   const parameters = new Map(variants.flat().map((each) => [each.key, each.type]));
   const cast = [...parameters].filter(([, type]) => !UNCAST.test(type));
   const refs = cast.filter(([, type]) => /\bRef|^Set$/.test(type));
-  const wrong = cast.map(([key, type]) => `\`${key}\` is no ${type}`);
+  const wrong = cast.map(([key, type]) => `\`${key}\` is not ${articled(type)}`);
   const unknown = refs.map(([key]) => `\`${key}\` refers to something that does not exist`);
   return [
     ...(wrong.length > 0 ? [['invalid argument', wrong.join(', or ')] as const] : []),

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { q } from '../client/queries/builders.ts';
 import { build } from '../../demo/fql/build.ts';
+import { wrapMarkdown } from '../../scripts/wrap-markdown.mjs';
 import { lookup } from '../query/table.ts';
 import { FAMILIES } from './families.ts';
 import { allForms, formNames } from './forms.ts';
@@ -70,17 +71,21 @@ test('every example with builders can be typed into the query panel', () => {
 });
 
 test.each(FAMILIES)('docs/reference/$file.md is up to date', async (family) => {
-  await expect(familyPage(family, answers)).toMatchFileSnapshot(
+  await expect(wrapMarkdown(familyPage(family, answers))).toMatchFileSnapshot(
     file(`docs/reference/${family.file}.md`),
   );
 });
 
 test('docs/reference/README.md is up to date', async () => {
-  await expect(indexPage(SETUP)).toMatchFileSnapshot(file('docs/reference/README.md'));
+  await expect(wrapMarkdown(indexPage(SETUP))).toMatchFileSnapshot(
+    file('docs/reference/README.md'),
+  );
 });
 
 test('docs/reference/differences.md is up to date', async () => {
-  await expect(differencesPage()).toMatchFileSnapshot(file('docs/reference/differences.md'));
+  await expect(wrapMarkdown(differencesPage())).toMatchFileSnapshot(
+    file('docs/reference/differences.md'),
+  );
 });
 
 test('docs/reference/forms.json, which the query panel reads, is up to date', async () => {
@@ -105,6 +110,6 @@ test('the coverage in README.md is up to date', async () => {
   const readme = readFileSync(file('README.md'), 'utf8');
   expect(readme).toMatch(COVERAGE);
   // A function, so that no `$` of the table means anything.
-  const renewed = readme.replace(COVERAGE, () => `\n${coverageTable()}\n\n`);
+  const renewed = readme.replace(COVERAGE, () => `\n${wrapMarkdown(coverageTable())}\n\n`);
   await expect(renewed).toMatchFileSnapshot(file('README.md'));
 });

@@ -4,45 +4,45 @@ export const identity: Family = {
   file: 'identity',
   title: 'Identity',
   about:
-    'Who is asking. A user is any document with credentials; a token, which `login` gives, acts for it. All of it works without a network.',
+    'Users, logins and tokens. Any document can be a user: it only needs credentials. `login` returns a token that acts for the user. All of this works offline.',
   docs: {
     login: {
       summary:
-        'A new token for the user behind a ref or set, if the password is right. The answer is the only one that shows its secret.',
+        'Creates a token for the user at a ref or set, if the password is correct. Only this answer contains the secret of the token.',
       result: 'Document',
       errors: [
         [
           'authentication failed',
-          'there is no such user, or the password is wrong: which of them, nobody is told',
+          'there is no such user, or the password is wrong; the error does not tell which',
         ],
-        ['validation failed', 'the password is no String'],
+        ['validation failed', 'the password is not a String'],
       ],
       example:
         'Select("instance", Login(Match(Index("users_by_email"), "ada@example.org"), { password: "correct horse" }))',
     },
     logout: {
       summary:
-        'Ends this token, or with true all tokens of the user. False when who asks has no token.',
+        'Revokes the token of the caller; with `true`, all tokens of the user. Returns false if the caller has no token.',
       result: 'Boolean',
       example: 'Logout(true)',
       as: 'ada',
     },
     identify: {
-      summary: 'Whether this is the user’s password.',
+      summary: 'Whether a password is the user’s password.',
       result: 'Boolean',
       example: 'Identify(Ref(Collection("users"), "1"), "wrong horse")',
     },
     identity: {
       summary: 'The old name of `current_identity`.',
       result: 'Ref',
-      errors: [['missing identity', 'who asks is no user']],
+      errors: [['missing identity', 'the caller is not a user']],
       example: 'Identity()',
       as: 'ada',
     },
     current_identity: {
-      summary: 'The user that asks.',
+      summary: 'The user who is the caller.',
       result: 'Ref',
-      errors: [['missing identity', 'who asks is no user']],
+      errors: [['missing identity', 'the caller is not a user']],
       example: 'CurrentIdentity()',
       as: 'ada',
     },
@@ -52,20 +52,20 @@ export const identity: Family = {
       example: 'HasIdentity()',
     },
     has_current_identity: {
-      summary: 'Whether a user asks.',
+      summary: 'Whether the caller is a user.',
       result: 'Boolean',
       example: 'HasCurrentIdentity()',
       as: 'ada',
     },
     current_token: {
-      summary: 'The token or key with which is asked; of a signed token what it holds.',
+      summary: 'The token or key of the caller; for a signed token (JWT), its claims.',
       result: 'Ref or Object',
       errors: [['invalid token', 'the key belongs to another database']],
       example: 'Select("collection", CurrentToken())',
       as: 'ada',
     },
     has_current_token: {
-      summary: 'Whether `current_token` has an answer.',
+      summary: 'Whether the caller has a token or key, so that `current_token` succeeds.',
       result: 'Boolean',
       example: 'HasCurrentToken()',
       as: 'ada',

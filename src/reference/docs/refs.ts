@@ -8,7 +8,7 @@ const NAMED: Readonly<Record<string, readonly [summary: string, example: string]
   function: ['The ref of the stored function with this name.', 'Function("double")'],
   role: ['The ref of the role with this name.', 'Role("reader")'],
   access_provider: [
-    'The ref of the access provider with this name. What does not exist gives a ref all the same, which may be returned and compared.',
+    'The ref of the access provider with this name. A name that does not exist also gives a ref, which can be returned and compared.',
     'Exists(AccessProvider("nobody"))',
   ],
 };
@@ -19,7 +19,7 @@ const NATIVE: Readonly<Record<string, readonly [summary: string, example: string
   indexes: ['All indexes.', 'Count(Indexes())'],
   functions: ['All stored functions.', 'Paginate(Functions())'],
   roles: ['All roles.', 'Paginate(Roles())'],
-  keys: ['All keys of this database; a key is a document of it.', 'Keys()'],
+  keys: ['All keys of this database. A key is a document of the database it opens.', 'Keys()'],
   tokens: ['All tokens.', 'Count(Tokens())'],
   credentials: ['All credentials.', 'Count(Credentials())'],
   access_providers: ['All access providers.', 'IsEmpty(AccessProviders())'],
@@ -33,13 +33,13 @@ const refsOf = (table: typeof NAMED, errors: FamilyDocs[string]['errors'] = []):
     ]),
   );
 
-const NO_SCOPE = [['invalid ref', 'the database given as scope does not exist']] as const;
+const NO_SCOPE = [['invalid ref', 'the database given as `scope` does not exist']] as const;
 
 export const refs: Family = {
   file: 'refs',
   title: 'Refs',
   about:
-    'A ref names a document, a schema object, or all schema objects of a kind; such a native collection may be read like a set. Names are looked up as the query begins: what this query creates is found by the ref that creating it gives.',
+    'A ref identifies a document, a schema object, or a native collection: all schema objects of one kind, which can be read like a set. Names are resolved when the query starts. To use a schema object that the query itself creates, take the ref that creating it returns.',
   docs: {
     ref: {
       summary: 'The ref of the document with this id in a collection, whether it exists or not.',
@@ -47,7 +47,7 @@ export const refs: Family = {
       errors: [
         [
           'invalid argument',
-          'the id is no whole number of 64 bits, or the collection is one whose members go by name',
+          'the id is not a 64-bit integer, or the members of the collection are identified by name',
         ],
       ],
       example: 'Ref(Collection("notes"), "101")',

@@ -11,65 +11,63 @@ export const strings: Family = {
   file: 'strings',
   title: 'Strings',
   about:
-    'Lengths and positions count code points, from 0. Patterns are those of Java, run in linear time: a pattern that needs to look back (`\\1`, lookaround) is refused as not valid.',
+    'Lengths and positions are in code points; positions start at 0. Patterns have the syntax of Java and run in linear time: a pattern that needs backtracking (`\\1`, lookaround) is rejected as invalid.',
   docs: {
     concat: changed(
       'Joins strings, with a separator between them if one is given.',
       'Concat(["2026", "03", "01"], "-")',
     ),
     containsstr: {
-      summary: 'Whether a string occurs in another.',
+      summary: 'Whether a string contains another.',
       result: 'Boolean',
       example: 'ContainsStr("kingfisher", "fish")',
     },
     startswith: {
-      summary: 'Whether a string begins so.',
+      summary: 'Whether a string starts with another.',
       result: 'Boolean',
       example: 'StartsWith("kingfisher", "king")',
     },
     endswith: {
-      summary: 'Whether a string ends so.',
+      summary: 'Whether a string ends with another.',
       result: 'Boolean',
       example: 'EndsWith("kingfisher", "king")',
     },
     findstr: {
-      summary: 'Where a string first occurs, or -1; a start that lies outside counts as 0.',
+      summary:
+        'The position at which a string first occurs in another, or -1. A `start` out of range counts as 0.',
       result: 'Integer',
       example: 'FindStr("banana", "an", 2)',
     },
     length: {
-      summary: 'How many code points a string has.',
+      summary: 'The number of code points.',
       result: 'Integer',
       example: 'Length("Zaïre 🦊")',
     },
-    lowercase: changed('In small letters.', 'LowerCase("Red FOX")'),
-    uppercase: changed('In capital letters.', 'UpperCase("straße")'),
+    lowercase: changed('Converts to lower case.', 'LowerCase("Red FOX")'),
+    uppercase: changed('Converts to upper case.', 'UpperCase("straße")'),
     titlecase: changed(
-      'Each word with a capital letter, the rest in small ones.',
+      'Capitalizes each word; all other letters become lower case.',
       'TitleCase("the rED fox")',
     ),
-    ltrim: changed('Without white space at the start.', 'LTrim("  fox ")'),
-    rtrim: changed('Without white space at the end.', 'RTrim("  fox ")'),
-    trim: changed('Without white space at both ends.', 'Trim("  fox ")'),
-    repeat: changed(
-      'The string several times over: twice unless said, at most 1024 times.',
-      'Repeat("ab", 3)',
-    ),
-    space: changed('So many spaces, at most 1024.', 'Concat(["a", Space(3), "b"])'),
+    ltrim: changed('Removes white space at the start.', 'LTrim("  fox ")'),
+    rtrim: changed('Removes white space at the end.', 'RTrim("  fox ")'),
+    trim: changed('Removes white space at both ends.', 'Trim("  fox ")'),
+    repeat: changed('Repeats a string: twice by default, at most 1024 times.', 'Repeat("ab", 3)'),
+    space: changed('A string of this many spaces, at most 1024.', 'Concat(["a", Space(3), "b"])'),
     replacestr: changed(
-      'Every occurrence replaced by another string.',
+      'Replaces every occurrence of a string.',
       'ReplaceStr("banana", "an", "AN")',
     ),
     substring: {
       summary:
-        'Part of a string: from a start, which counts from the end when negative, and of a length.',
+        'A part of a string, given by start and length. A negative start counts from the end.',
       result: 'String',
-      errors: [['invalid argument', 'the start lies outside, or the length is negative']],
+      errors: [['invalid argument', 'the start is out of range, or the length is negative']],
       example: '[SubString("kingfisher", 4), SubString("kingfisher", -6, 4)]',
     },
     ngram: {
       summary:
-        'All runs of neighbouring characters, of 1 and 2 unless said: what search indexes are made of.',
+        'All substrings of the given lengths, 1 and 2 by default; used to build search indexes.',
       result: 'Array of String',
       errors: [
         ['invalid argument', 'the sizes are below 1, in the wrong order or more than 1 apart'],
@@ -77,7 +75,7 @@ export const strings: Family = {
       example: 'NGram("fox", 2, 3)',
     },
     regexescape: changed(
-      'The pattern that matches just this text.',
+      'A pattern that matches exactly this text.',
       'ContainsStrRegex("1+1", RegexEscape("1+1"))',
     ),
     containsstrregex: {
@@ -88,34 +86,33 @@ export const strings: Family = {
     },
     findstrregex: {
       summary:
-        'The matches of a pattern with their places; `end` is the last character of the match itself.',
+        'The matches of a pattern with their positions; `end` is the position of the last character of the match.',
       result: 'Array of Object',
       errors: [BAD_PATTERN],
       example: 'FindStrRegex("a1 b22", "[0-9]+")',
     },
     replacestrregex: {
-      summary:
-        'Every match of a pattern replaced, or only the first; `$1` stands for the first group.',
+      summary: 'Replaces every match of a pattern, or only the first; `$1` is the first group.',
       result: 'String',
       errors: [
         BAD_PATTERN,
-        ['invalid argument', 'the replacement names a group that the pattern lacks'],
+        ['invalid argument', 'the replacement names a group that the pattern does not have'],
       ],
       example: 'ReplaceStrRegex("2026-03-01", "(\\\\d+)-(\\\\d+)-(\\\\d+)", "$3.$2.$1")',
     },
     casefold: {
       summary:
-        'A string in a form for comparing: case folded and normalised by Unicode, or only normalised. Of one value its result alone, of several an array.',
+        'Normalizes a string for comparison: Unicode case folding and normalization, or normalization only. One value gives one result, several give an array.',
       result: 'String, or Array',
-      errors: [['invalid argument', 'there is no such normaliser']],
+      errors: [['invalid argument', 'there is no such normalizer']],
       example: 'Casefold(["STRASSE", "Straße"])',
     },
     format: {
       summary:
-        'Values put into a text by Java’s rules: `%d` Integers, `%f` Doubles, `%s` anything, `%tY` parts of times, `%^` JSON.',
+        'Formats values by the rules of Java: `%d` for Integers, `%f` for Doubles, `%s` for any value, `%tY` for parts of times, `%^` for JSON.',
       result: 'String',
       errors: [
-        ['invalid argument', 'a conversion is unknown, a value is missing or of another type'],
+        ['invalid argument', 'a conversion is unknown, or a value is missing or of the wrong type'],
       ],
       example: 'Format("%s: %,d birds, %.1f%% of all", "Heron", 12500, 62.5)',
     },

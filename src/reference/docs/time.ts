@@ -18,29 +18,29 @@ const parts: FamilyDocs = Object.fromEntries(
   ]),
 );
 
-const OUT = ['invalid argument', 'the result lies outside the range of times'] as const;
+const OUT = ['invalid argument', 'the result is out of the range of times'] as const;
 
 export const time: Family = {
   file: 'time',
   title: 'Time and date',
   about:
-    'Times are instants in UTC, to the nanosecond; dates are days without a time. Where a Time is asked for, an Integer counts microseconds since 1970.',
+    'A Time is an instant in UTC with nanoseconds; a Date is a day without a time. Where a Time is expected, an Integer is accepted as microseconds since 1970.',
   docs: {
     time: {
       summary:
-        'The instant that a text names, with its offset from UTC; `"now"` is the time of the query.',
+        'Parses a time with its offset from UTC. `"now"` is the transaction time of the query.',
       result: 'Time',
-      errors: [['invalid argument', 'the text names no time']],
+      errors: [['invalid argument', 'the string is not a valid time']],
       example: 'Time("2026-03-01T20:15:00.5+02:00")',
     },
     date: {
-      summary: 'The day that a text names.',
+      summary: 'Parses a date.',
       result: 'Date',
-      errors: [['invalid argument', 'the text names no day']],
+      errors: [['invalid argument', 'the string is not a valid date']],
       example: 'Date("2026-03-01")',
     },
     epoch: {
-      summary: 'The instant so many units after the start of 1970.',
+      summary: 'The time this many units after the start of 1970.',
       result: 'Time',
       errors: [OUT],
       example: 'Epoch(1772388900, "seconds")',
@@ -62,25 +62,31 @@ export const time: Family = {
     },
     ...parts,
     time_add: {
-      summary: 'A time so much later. Dates move by days only.',
-      result: 'Time or Date, as given',
-      errors: [OUT, ['invalid argument', 'a Date and a unit shorter than a day']],
+      summary: 'Adds a number of units to a time. A Date accepts whole days only.',
+      result: 'Time or Date, like the argument',
+      errors: [
+        OUT,
+        ['invalid argument', 'the unit is shorter than a day and the argument is a Date'],
+      ],
       example: 'TimeAdd(Date("2024-02-28"), 2, "days")',
     },
     time_subtract: {
-      summary: 'A time so much earlier. Dates move by days only.',
-      result: 'Time or Date, as given',
-      errors: [OUT, ['invalid argument', 'a Date and a unit shorter than a day']],
+      summary: 'Subtracts a number of units from a time. A Date accepts whole days only.',
+      result: 'Time or Date, like the argument',
+      errors: [
+        OUT,
+        ['invalid argument', 'the unit is shorter than a day and the argument is a Date'],
+      ],
       example: 'TimeSubtract(Time("2026-03-01T00:00:00Z"), 1, "nanosecond")',
     },
     time_diff: {
       summary:
-        'How many whole units lie from the first to the second; negative when the second is earlier.',
+        'The number of whole units from the first to the second; negative if the second is earlier.',
       result: 'Integer',
       errors: [
         [
           'invalid argument',
-          'one is a Time and the other a Date, or Dates and a unit shorter than a day',
+          'one is a Time and the other a Date, or both are Dates and the unit is shorter than a day',
         ],
       ],
       example: 'TimeDiff(Date("2026-01-01"), Date("2026-03-01"), "days")',

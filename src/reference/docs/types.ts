@@ -3,7 +3,7 @@ import type { Family, FamilyDocs, FormDocs } from '../form-docs.ts';
 const converted = (type: string, summary: string, example: string): FormDocs => ({
   summary,
   result: type,
-  errors: [['invalid argument', `the value cannot be made a ${type}`]],
+  errors: [['invalid argument', `the value cannot be converted to a ${type}`]],
   example,
 });
 
@@ -17,7 +17,7 @@ const CHECKS: Readonly<Record<string, readonly [summary: string, example: string
   is_timestamp: ['a Time', '[IsTimestamp(Now()), IsTimestamp(Date("2026-03-01"))]'],
   is_date: ['a Date', 'IsDate(Date("2026-03-01"))'],
   is_uuid: [
-    'a UUID; no builder makes it',
+    'a UUID; `@uuid` has no builder',
     '{"is_uuid": {"@uuid": "6f1c7c9e-7a55-4e9f-9f38-0d1e0f3c2b1a"}}',
   ],
   is_string: ['a String, or the action of an event', 'IsString("fox")'],
@@ -26,15 +26,12 @@ const CHECKS: Readonly<Record<string, readonly [summary: string, example: string
     'an object, page, document or event',
     '[IsObject({}), IsObject(Get(Ref(Collection("notes"), "101")))]',
   ],
-  is_ref: ['a ref, also to what does not exist', 'IsRef(Collection("nowhere"))'],
+  is_ref: ['a ref, whether its target exists or not', 'IsRef(Collection("nowhere"))'],
   is_set: [
     'a set, or a native collection',
     '[IsSet(Documents(Collection("notes"))), IsSet(Collections())]',
   ],
-  is_doc: [
-    'a document, or a ref to something that may be one',
-    'IsDoc(Ref(Collection("notes"), "101"))',
-  ],
+  is_doc: ['a document, or a ref to one', 'IsDoc(Ref(Collection("notes"), "101"))'],
   is_lambda: ['a lambda', 'IsLambda(Query(Lambda("x", Var("x"))))'],
   is_collection: [
     'a collection or its ref',
@@ -59,36 +56,36 @@ const checks: FamilyDocs = Object.fromEntries(
 export const types: Family = {
   file: 'types',
   title: 'Conversions and type checks',
-  about: 'Conversions say what they cannot convert; checks never fail.',
+  about: 'A conversion fails with an error for values it cannot convert; a type check never fails.',
   docs: {
     to_string: converted(
       'String',
-      'A scalar as text.',
+      'Converts a scalar to a string.',
       '[ToString(1.5), ToString(Date("2026-03-01")), ToString(null)]',
     ),
     to_number: converted(
       'Number',
-      'The number that a text begins with: `"1,234.5 km"` is 1234.5, and a whole one is an Integer.',
+      'Parses the number at the start of a string: `"1,234.5 km"` is 1234.5. A whole number becomes an Integer.',
       '[ToNumber("1,234.5 km"), ToNumber("7")]',
     ),
     to_double: converted(
       'Double',
-      'The number, or the number that a text begins with, as a Double.',
+      'Converts a number, or the number at the start of a string, to a Double.',
       'ToDouble("7")',
     ),
     to_integer: converted(
       'Integer',
-      'The number, or the number that a text begins with, cut toward zero.',
+      'Converts a number, or the number at the start of a string, to an Integer; truncates toward zero.',
       '[ToInteger("12abc"), ToInteger(-2.9)]',
     ),
     to_time: converted(
       'Time',
-      'A Date as its midnight, a text as `time` reads it, an Integer as milliseconds since 1970.',
+      'Converts to a Time: a Date to its midnight in UTC, a string as `time` parses it, an Integer as milliseconds since 1970.',
       '[ToTime(Date("2026-03-01")), ToTime(1500)]',
     ),
     to_date: converted(
       'Date',
-      'The day of a Time in UTC, or the day that a text names.',
+      'Converts to a Date: a Time to its day in UTC, a string as `date` parses it.',
       'ToDate(Time("2026-03-01T23:30:00-05:00"))',
     ),
     ...checks,
