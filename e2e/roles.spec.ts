@@ -29,7 +29,7 @@ test('three people see the same screen, each what their role lets them', async (
   await press(page, 'Hide “The swifts are back, ten days early.” as Ed');
   const editor = page.getByTestId('outcome-editor');
   await expect(editor).toContainText(
-    'By the role “notes_editor” you may not change documents of “notes”',
+    'With the role “notes_editor”, you may not change documents of “notes”',
   );
   await expect(editor).toContainText('permission denied, action write');
   await expect.poll(() => notesOf(page, 'reader')).toEqual(['1', '2', '4']);
@@ -37,11 +37,11 @@ test('three people see the same screen, each what their role lets them', async (
   const reader = page.getByTestId('outcome-reader');
   await press(page, 'Write a note as Rita');
   await expect(reader).toContainText(
-    'By the role “notes_reader” you may not create documents of “notes”.',
+    'With the role “notes_reader”, you may not create documents of “notes”.',
   );
   // Of what she may not see she is not told whether it is there.
   await press(page, 'Open note 3 as Rita');
-  await expect(reader).toContainText('Whether it exists is not told.');
+  await expect(reader).toContainText('The error does not reveal whether it exists.');
   await press(page, 'Open note 3 as Ada');
   await expect(page.getByTestId('outcome-admin')).toHaveText('Open note 3: done.');
 
@@ -58,7 +58,7 @@ test('three people see the same screen, each what their role lets them', async (
 
 test('the query panel runs as any of them, and says why a query is refused', async ({ page }) => {
   await openRoles(page);
-  await page.getByRole('link', { name: 'Ask anything as one of them' }).click();
+  await page.getByRole('link', { name: 'Run queries as one of them' }).click();
   const ask = async (who: string, query: string): Promise<void> => {
     await page.getByTestId('actor').selectOption({ label: who });
     await page.getByTestId('query').fill(query);
@@ -71,11 +71,11 @@ test('the query panel runs as any of them, and says why a query is refused', asy
   await ask('Rita, reader', 'Delete(Ref(Collection("notes"), "1"))');
   await expect(page.getByTestId('query-problem')).toContainText('permission denied');
   await expect(page.getByTestId('denial')).toHaveText(
-    'By the role “notes_reader” you may not delete documents of “notes”, or not this one. Whether it exists is not told. Action: delete.',
+    'With the role “notes_reader”, you may not delete documents of “notes”, or not this one. The error does not reveal whether it exists. Action: delete.',
   );
   await ask('client key', 'CreateCollection({ name: "mine" })');
   await expect(page.getByTestId('denial')).toContainText(
-    'By a client key you may not create collections.',
+    'With a client key, you may not create collections.',
   );
 });
 

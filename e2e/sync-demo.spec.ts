@@ -19,7 +19,7 @@ async function logIn(page: Page, name: string): Promise<void> {
   await page.getByRole('radio', { name }).check();
   await page.getByTestId('sync-log-in').click();
   await expect(page.getByTestId('sync-person')).toHaveText(`${name}’s copy`);
-  await expect(badge(page)).toContainText('In step');
+  await expect(badge(page)).toContainText('Up to date');
 }
 
 const badge = (page: Page) => page.getByTestId('sync-badge');
@@ -38,7 +38,7 @@ async function turnNetwork(page: Page, isOn: boolean): Promise<void> {
   const control = page.getByTestId('network');
   await control.click();
   await expect(control).toHaveAttribute('aria-checked', String(isOn));
-  await expect(badge(page)).toContainText(isOn ? 'In step' : 'Offline');
+  await expect(badge(page)).toContainText(isOn ? 'Up to date' : 'Offline');
 }
 
 async function addNote(page: Page, title: string): Promise<void> {
@@ -97,14 +97,14 @@ test('two people write with the network off; when it is back both agree, and who
   const refused = writes(ben.page).filter({ hasText: 'Refused' });
   await expect(refused).toHaveCount(1);
   await expect(refused).toContainText('New note “Where the owls nest”');
-  await expect(refused).toContainText('There is a note with this title already.');
+  await expect(refused).toContainText('A note with this title already exists.');
   await expect(note(ben.page, 'Where the owls nest')).toHaveCount(0);
   await expect(writes(ben.page).filter({ hasText: 'Amended' })).toHaveText(/Herons/);
 
   // Again: refused again. With another title: taken.
-  await press(ben.page, 'Try again: New note “Where the owls nest”');
+  await press(ben.page, 'Retry: New note “Where the owls nest”');
   await expect(refused).toHaveCount(1);
-  await press(ben.page, 'Change it: New note “Where the owls nest”');
+  await press(ben.page, 'Edit: New note “Where the owls nest”');
   await ben.page.getByTestId('resolve-title').fill('Where the owls hunt');
   await ben.page.getByTestId('resolve-title').press('Enter');
   await expect(refused).toHaveCount(0);
@@ -185,8 +185,8 @@ test('in one browser the link opens the other person’s window; with the browse
   await expect(note(ada, 'A crane')).toBeVisible();
   await expect(note(again, 'A crane')).toBeVisible();
   await expect(note(ben, 'A dipper')).toHaveAttribute('data-count', '1');
-  await expect(badge(ben)).toContainText('In step');
-  await expect(badge(again)).toContainText('In step');
+  await expect(badge(ben)).toContainText('Up to date');
+  await expect(badge(again)).toContainText('Up to date');
   await context.close();
 });
 
@@ -213,7 +213,7 @@ for (const width of [390, 1280]) {
     await press(page, '+1 “Swifts over the station”');
     await expect(writes(page).filter({ hasText: 'Waiting' })).toHaveCount(1);
     await expect(page.getByTestId('sync-waits')).toContainText('1 write waits');
-    await press(page, 'See why, and what to do');
+    await press(page, 'Show reason and options');
     await expect(writes(page).first()).toBeInViewport();
     await shoot('work');
     const overflow = await page.evaluate(

@@ -45,19 +45,19 @@ function signIn(app: App, isAdding: boolean, add: (adding: boolean) => void): Ch
       'p',
       { class: 'lead' },
       isAdding
-        ? 'Of another account, or the same one under another name.'
-        : 'With an account you can change cities. It lives in this browser’s database, and works without a network.',
+        ? 'For another account, or for this one under another name.'
+        : 'With an account you can edit cities. Accounts are stored in this browser’s database and work offline.',
     ),
     signInForm(app, () => add(false)),
     isAdding && h('button', { class: 'plain', on: { click: () => add(false) } }, 'Back'),
     h(
       'details',
       {},
-      h('summary', {}, 'What is kept, and where'),
+      h('summary', {}, 'What is stored, and where'),
       h(
         'p',
         {},
-        'The password is kept as a bcrypt hash. Logging in gives a token, whose secret stays in this tab’s session storage: it outlives a reload, and is gone when the tab is closed. The login itself stays in the list of your logins until you log out.',
+        'The password is stored as a bcrypt hash. Logging in creates a token. Its secret is in the session storage of this tab: it survives a reload and is deleted when the tab is closed. The login stays in the list of your logins until you log out.',
       ),
     ),
   ];
@@ -67,7 +67,7 @@ function account(app: App, current: Account, logins: HTMLElement, onAdd: () => v
   const logOut = (everywhere: boolean) => async () => {
     try {
       await app.accounts.logOut({ everywhere });
-      app.say(everywhere ? 'All logins of this account are ended.' : 'You are logged out.');
+      app.say(everywhere ? 'Logged out everywhere.' : 'Logged out.');
     } catch (error) {
       app.say(explain(error), 'bad');
       await app.accounts.dropEnded();
@@ -81,7 +81,7 @@ function account(app: App, current: Account, logins: HTMLElement, onAdd: () => v
     );
   return [
     h('h1', { 'data-testid': 'account-email' }, current.email),
-    h('p', { class: 'lead' }, 'You act as this account: you can change cities.'),
+    h('p', { class: 'lead' }, 'You are logged in and can edit cities.'),
     h(
       'div',
       { class: 'buttons' },

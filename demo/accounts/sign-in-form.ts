@@ -37,7 +37,7 @@ export function signInForm(app: App, onDone: () => void): HTMLElement {
     h(
       'button',
       { type: 'submit', value: 'sign-up', class: 'quiet', 'data-testid': 'sign-up' },
-      'Make an account',
+      'Create account',
     ),
   );
   const submit = async (isNew: boolean): Promise<void> => {
@@ -47,12 +47,14 @@ export function signInForm(app: App, onDone: () => void): HTMLElement {
     try {
       if (isNew) await signUp(app.server, email.value, password.value);
       await app.accounts.logIn(email.value, password.value, loginName.value.trim());
-      app.say(isNew ? 'Your account is made, and you are logged in.' : 'You are logged in.');
+      app.say(isNew ? 'Account created. You are logged in.' : 'You are logged in.');
       onDone();
     } catch (error) {
       fill(
         problem,
-        isTaken(error) ? 'There is an account with this address already: log in.' : explain(error),
+        isTaken(error)
+          ? 'An account with this e-mail address already exists. Log in instead.'
+          : explain(error),
       );
     } finally {
       form.removeAttribute('aria-busy');
@@ -71,9 +73,9 @@ export function signInForm(app: App, onDone: () => void): HTMLElement {
         },
       },
     },
-    field('E-mail address', email, 'Made up is fine: it never leaves this browser.'),
+    field('E-mail address', email, 'Any address will do: it never leaves this browser.'),
     field('Password', password, 'At least 8 characters.'),
-    field('Name of this login', loginName, 'To tell this one from your others later.'),
+    field('Name of this login', loginName, 'Helps you to recognize this login in the list.'),
     problem,
     buttons,
   );

@@ -78,4 +78,4 @@ export function cityForm(
 }
 
 const CHANGED =
-  'Somebody changed this city while you did: what it is now stands above. Save again to put yours in its place.';
+  'Someone else changed this city while you were editing it. The current version is shown above. Save again to overwrite it.';

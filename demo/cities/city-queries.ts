@@ -93,7 +93,7 @@ export async function namesOfUsers(
   const emails = await server.query<string[]>(
     ids.map((id) =>
       q.Let({ user: q.Ref(q.Collection('users'), id) }, (user) =>
-        q.If(q.Exists(user), q.Select(['data', 'email'], q.Get(user)), 'a user who is gone'),
+        q.If(q.Exists(user), q.Select(['data', 'email'], q.Get(user)), 'a deleted user'),
       ),
     ),
   );

@@ -43,11 +43,11 @@ export function cityRows(): CityRows {
 function noteText(cities: readonly CityDocument[], prefix: string | undefined): string {
   if (cities.length === 0) {
     return prefix === undefined
-      ? 'No city here: perhaps they are still coming in.'
-      : `No city stands at “${prefix}” or after it.`;
+      ? 'No cities here. The import may still be running.'
+      : `There is no city at or after “${prefix}”.`;
   }
   const begins = prefix === undefined || cities.some(({ data }) => data.name.startsWith(prefix));
-  return begins ? '' : `No city begins with “${prefix}”: these come after it.`;
+  return begins ? '' : `No city begins with “${prefix}”. These are the next ones.`;
 }
 
 function row(

@@ -13,7 +13,7 @@ import { kindOf } from './kinds.ts';
 export function cityView(app: App, { id }: Route): View {
   const head = h('header', { class: 'heading' });
   const facts = h('dl', { class: 'facts', 'data-testid': 'facts' });
-  const editor = h('section', { 'aria-label': 'Change' });
+  const editor = h('section', { 'aria-label': 'Edit' });
   const history = historyList(app, id);
   const problem = h('p', { class: 'problem', role: 'alert' });
   let seen: CityDocument | undefined;
@@ -34,7 +34,7 @@ export function cityView(app: App, { id }: Route): View {
           'p',
           { class: 'hint' },
           h('a', { href: '#/account' }, 'Log in'),
-          ' to change this city. Anybody may read it.',
+          ' to edit this city. Anyone may read it.',
         ),
       ];
     }
@@ -43,7 +43,7 @@ export function cityView(app: App, { id }: Route): View {
       h(
         'button',
         { type: 'button', 'data-testid': 'edit', on: { click: () => edit(true) } },
-        'Change this city',
+        'Edit this city',
       ),
     ];
   };
@@ -62,7 +62,10 @@ export function cityView(app: App, { id }: Route): View {
     next: (city) => receive(city),
     error: (error) => {
       const isMissing = error instanceof QueryError && error.status === 404;
-      fill(problem, isMissing ? 'This city is not here (yet).' : explain(error));
+      fill(
+        problem,
+        isMissing ? 'This city does not exist, or has not been imported yet.' : explain(error),
+      );
     },
   });
   app.accounts.addEventListener('change', drawEditor);

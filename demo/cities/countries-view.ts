@@ -5,7 +5,7 @@ import { countryName, formatNumber } from '../shell/format.ts';
 /** The start: every country, and how many cities it has. */
 export function countriesView(app: App): View {
   const grid = h('ul', { class: 'countries', 'data-testid': 'countries' });
-  const none = h('p', { class: 'hint', hidden: true }, 'No country is called so.');
+  const none = h('p', { class: 'hint', hidden: true }, 'No country has this name.');
   const lead = h('p', { class: 'lead' });
   const search = h('input', {
     type: 'search',
@@ -36,8 +36,8 @@ export function countriesView(app: App): View {
 
 const leadText = (done: number, total: number): string =>
   done < total
-    ? 'Countries fill up while their cities come in.'
-    : `${formatNumber(total)} cities, in a database in this browser. No network needed.`;
+    ? 'Cities are being imported.'
+    : `${formatNumber(total)} cities in a database in this browser. They work offline.`;
 
 function countryItems(countries: Readonly<Record<string, number>>): HTMLElement[] {
   return Object.entries(countries)

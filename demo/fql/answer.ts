@@ -70,7 +70,7 @@ function placeButton(
         },
       },
     },
-    `Show it: line ${before.length}, column ${column}`,
+    `Show line ${before.length}, column ${column}`,
   );
 }
 

@@ -39,16 +39,16 @@ test('build() sends a bare value as a query', () => {
 
 const WRONG: readonly (readonly [text: string, at: string, message: string])[] = [
   ['', '', 'Type a query first.'],
-  ['Gett(1)', 'Gett', 'There is no function Gett'],
-  ['get(1)', 'get', 'get is written Get'],
-  ['Get(', '', 'Something is missing (the text ends too early)'],
-  ['Get(1 2)', '2', 'Here should be ,'],
+  ['Gett(1)', 'Gett', 'Unknown function Gett'],
+  ['get(1)', 'get', 'Unknown function get. Did you mean Get?'],
+  ['Get(', '', 'Expected a value, but the query ends here'],
+  ['Get(1 2)', '2', 'Expected ,'],
   ['Get()', 'Get', 'q.Get takes from 1 to 2 argument(s), and got 0.'],
-  ['Get(x)', 'x', 'x is not known here. A text stands in quotes.'],
-  ['Map([], x => x) x', 'x', 'The query ends before this. Use Do(…) for several.'],
-  ['Add(1, #)', '#', 'There is no place for # here.'],
-  ['constructor(1)', 'constructor', 'There is no function constructor'],
-  ['{ a 1 }', '1', 'Here should be :'],
+  ['Get(x)', 'x', 'Unknown name x. Strings need quotes.'],
+  ['Map([], x => x) x', 'x', 'Only one query can be run. Combine several with Do(…)'],
+  ['Add(1, #)', '#', 'Unexpected character #.'],
+  ['constructor(1)', 'constructor', 'Unknown function constructor'],
+  ['{ a 1 }', '1', 'Expected :'],
 ];
 
 for (const [text, at, message] of WRONG) {

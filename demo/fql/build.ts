@@ -45,7 +45,8 @@ class Reader {
     if (this.peek().kind === 'end') throw new SyntaxProblem('Type a query first.', this.peek());
     const value = this.readValue();
     this.skip(';');
-    if (this.peek().kind !== 'end') this.fail('The query ends before this. Use Do(…) for several.');
+    if (this.peek().kind !== 'end')
+      this.fail('Only one query can be run. Combine several with Do(…)');
     return value;
   }
 
@@ -62,7 +63,7 @@ class Reader {
 
   private peek(): Token {
     const token = this.tokens[this.at] ?? this.tokens.at(-1);
-    if (!token) throw new Error('A list of tokens has an end.');
+    if (!token) throw new Error('The list of tokens has no end token.');
     return token;
   }
 
@@ -79,12 +80,12 @@ class Reader {
   }
 
   private expect(mark: string): void {
-    if (!this.skip(mark)) this.fail(`Here should be ${mark}`);
+    if (!this.skip(mark)) this.fail(`Expected ${mark}`);
   }
 
   private fail(message: string, token = this.peek()): never {
     const isEnd = token.kind === 'end';
-    throw new SyntaxProblem(isEnd ? `${message} (the text ends too early)` : message, token);
+    throw new SyntaxProblem(isEnd ? `${message}, but the query ends here` : message, token);
   }
 
   private readValue(): unknown {
@@ -106,14 +107,14 @@ class Reader {
       case 'name':
         return this.readName();
       case 'end':
-        return this.fail('Something is missing');
+        return this.fail('Expected a value');
       case 'mark':
         break;
     }
     if (token.text === '[') return this.readList('[', ']');
     if (token.text === '{') return this.readObject();
     if (token.text === '(') return this.readParentheses();
-    return this.fail(`There is no place for ${token.text} here`);
+    return this.fail(`Unexpected ${token.text}`);
   }
 
   private readName(): unknown {
@@ -131,7 +132,7 @@ class Reader {
     }
     if (this.peek().text === '(' && this.peek().kind === 'mark') return this.readCall(name);
     if (this.variables.includes(name.text)) return q.Var(name.text);
-    return this.fail(`${name.text} is not known here. A text stands in quotes.`, name);
+    return this.fail(`Unknown name ${name.text}. Strings need quotes.`, name);
   }
 
   private readCall(name: Token): unknown {
@@ -161,7 +162,7 @@ class Reader {
     const members: [string, unknown][] = [];
     while (!this.skip('}')) {
       const key = this.take();
-      if (key.kind === 'mark' || key.kind === 'end') this.fail('Here should be a name', key);
+      if (key.kind === 'mark' || key.kind === 'end') this.fail('Expected a name', key);
       const isShort = key.kind === 'name' && [',', '}'].includes(this.peek().text);
       if (!isShort) this.expect(':');
       members.push([key.text, isShort ? this.readShort(key) : this.readValue()]);
@@ -173,7 +174,7 @@ class Reader {
 
   private readShort(key: Token): Expr {
     if (this.variables.includes(key.text)) return q.Var(key.text);
-    return this.fail(`${key.text} is not known here`, key);
+    return this.fail(`Unknown variable ${key.text}`, key);
   }
 
   /** Either parameters of a lambda, or a value in parentheses. */
@@ -212,7 +213,7 @@ function readNumber(token: Token): number | bigint {
 
 function unknownBuilder(name: string): string {
   const like = builderNames.find((each) => each.toLowerCase() === name.toLowerCase());
-  return like ? `${name} is written ${like}` : `There is no function ${name}`;
+  return like ? `Unknown function ${name}. Did you mean ${like}?` : `Unknown function ${name}`;
 }
 
 /** One step into the wire form: an expression is what it holds. */

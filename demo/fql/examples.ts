@@ -43,7 +43,7 @@ export const EXAMPLES: readonly Example[] = [
 )`,
   },
   {
-    label: 'Make an index by feature code',
+    label: 'Create an index by feature code',
     text: `CreateIndex({
   name: "cities_by_kind",
   source: Collection("cities"),
@@ -52,18 +52,18 @@ export const EXAMPLES: readonly Example[] = [
 })`,
   },
   {
-    label: 'Notes that one may read (as Ada, Ed or Rita)',
+    label: 'Notes you may read (run as Ada, Ed or Rita)',
     text: `Map(
   Paginate(Documents(Collection("notes"))),
   ref => Select(["data", "text"], Get(ref))
 )`,
   },
   {
-    label: 'Change a note of Ada (as Ed or Rita: refused)',
+    label: 'Change a note of Ada’s (fails for Ed and Rita)',
     text: `Update(
   Ref(Collection("notes"), "4"),
   { data: { published: false } }
 )`,
   },
-  { label: 'Who am I? (as an account)', text: 'CurrentIdentity()' },
+  { label: 'Who am I? (run as an account)', text: 'CurrentIdentity()' },
 ];

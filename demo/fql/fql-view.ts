@@ -50,7 +50,7 @@ export function fqlView(app: App): View {
     h(
       'p',
       { class: 'lead' },
-      'Any FQL. It is read here, not run as JavaScript; arrow functions are lambdas.',
+      'Type any FQL query. It is parsed, not run as JavaScript; arrow functions become lambdas.',
     ),
     h(
       'form',

@@ -64,8 +64,9 @@ function helpOn(form: Form, use: Parameters<typeof helpFor>[1]): readonly HTMLEl
     h(
       'p',
       { class: 'hint' },
-      form.errors.length > 0 && `May fail with ${form.errors.join(', ')}. `,
-      NOTES.test(form.example) && 'The reference has notes and users; this database has cities. ',
+      form.errors.length > 0 && `Possible errors: ${form.errors.join(', ')}. `,
+      NOTES.test(form.example) &&
+        'The example uses the notes and users of the reference; this database has cities. ',
       h(
         'button',
         {
@@ -73,7 +74,7 @@ function helpOn(form: Form, use: Parameters<typeof helpFor>[1]): readonly HTMLEl
           class: 'quiet small',
           on: { click: () => use(form.example, isWire ? 'wire' : 'builders') },
         },
-        'Put this example in',
+        'Insert this example',
       ),
     ),
   ];

@@ -54,7 +54,7 @@ export function tokenize(source: string): readonly Token[] {
     else {
       const character = String.fromCodePoint(source.codePointAt(at) ?? 0);
       const place = { start: at, end: at + character.length };
-      throw new SyntaxProblem(`There is no place for ${character} here.`, place);
+      throw new SyntaxProblem(`Unexpected character ${character}.`, place);
     }
   }
   tokens.push({ kind: 'end', text: '', start: at, end: at });
@@ -70,7 +70,10 @@ function unquoted(text: string, start: number): string {
     if (typeof hex !== 'string') return ESCAPES[other] ?? other;
     const code = Number.parseInt(hex, 16);
     if (code > 0x10ffff) {
-      throw new SyntaxProblem(`${all} is no character.`, { start, end: start + text.length });
+      throw new SyntaxProblem(`${all} is not a valid character.`, {
+        start,
+        end: start + text.length,
+      });
     }
     return String.fromCodePoint(code);
   });

@@ -46,10 +46,14 @@ async function fetchJson(name: string, signal: AbortSignal): Promise<unknown> {
   const url = new URL(`data/${name}`, document.baseURI);
   const answer = await fetch(url, { signal }).catch((cause: unknown) => {
     signal.throwIfAborted();
-    throw new Error('The cities cannot be fetched: there is no network. What is here stays.', {
-      cause,
-    });
+    throw new Error(
+      'The cities cannot be downloaded: there is no network. Cities that are already imported stay.',
+      {
+        cause,
+      },
+    );
   });
-  if (!answer.ok) throw new Error(`The server answered ${answer.status} for ${url.pathname}.`);
+  if (!answer.ok)
+    throw new Error(`The server responded with ${answer.status} for ${url.pathname}.`);
   return answer.json();
 }

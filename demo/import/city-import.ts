@@ -103,7 +103,7 @@ export class CityImport extends EventTarget {
       file = wanted;
       const start = done - file * list.rowsPerFile;
       const batch = cities.slice(start, start + BATCH);
-      if (batch.length === 0) throw new Error('The files of the cities do not fit their list.');
+      if (batch.length === 0) throw new Error('The city files do not match their list.');
       done = await this.server.query<number>(writeBatch(list, done, batch));
       this.meter.add(batch.length);
     }

@@ -12,7 +12,7 @@ export function importBanner(app: App): HTMLElement {
   const banner = h(
     'section',
     { class: 'import', 'aria-label': 'Import', 'data-testid': 'import', hidden: true },
-    h('div', { class: 'import-row' }, h('h2', {}, 'Bringing in the cities'), button),
+    h('div', { class: 'import-row' }, h('h2', {}, 'Importing the cities'), button),
     bar,
     count,
     note,
@@ -42,14 +42,14 @@ function countText(
   const counted = `${formatNumber(done)} of ${formatNumber(total)}`;
   if (speed === undefined) return counted;
   const left = Math.ceil((total - done) / speed);
-  return `${counted} · ${formatNumber(Math.round(speed))} documents a second · about ${formatNumber(left)} s left`;
+  return `${counted} · ${formatNumber(Math.round(speed))} documents per second · about ${formatNumber(left)} s left`;
 }
 
 const HINTS = {
   waiting: '',
   running:
-    'They go into a database in this browser, once. You may look around, or close the page: it goes on where it stopped.',
-  paused: 'Paused. What is here can be used already.',
+    'The cities are imported once, into a database in this browser. You can use the app meanwhile, or close the page: the import resumes where it stopped.',
+  paused: 'Paused. The cities imported so far can be used.',
   failed: 'The import has stopped.',
   complete: '',
 };

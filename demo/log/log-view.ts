@@ -21,7 +21,7 @@ export function logView(app: App): View {
     ...RANGES.map(({ label, milliseconds }) => h('option', { value: milliseconds }, label)),
   );
   const problem = h('p', { class: 'problem', role: 'alert' });
-  const ask = h('button', { type: 'submit', 'data-testid': 'export' }, 'Make a file');
+  const ask = h('button', { type: 'submit', 'data-testid': 'export' }, 'Create file');
   const stopped = new AbortController();
   const draw = async (): Promise<void> => {
     const { results } = await app.db.logs.list({ max_results: 50 });
@@ -61,7 +61,7 @@ export function logView(app: App): View {
         },
       },
     },
-    field('Queries of', range),
+    field('Time range', range),
     ask,
   );
   return {
@@ -76,18 +76,18 @@ const intro = (): Child[] => [
   h(
     'p',
     { class: 'lead' },
-    'Every query is recorded here, in this browser, without passwords and secrets. Get it as a file: gzip, one JSON record per line.',
+    'Every query is recorded in this browser, without passwords and secrets. Export the records as a gzip file with one JSON record per line.',
   ),
 ];
 
 const STATES: Readonly<Record<LogState, string>> = {
-  Pending: 'waiting',
-  Requested: 'being made',
-  CreatingNewUrl: 'getting a new link',
+  Pending: 'pending',
+  Requested: 'in progress',
+  CreatingNewUrl: 'creating a new link',
   Complete: 'ready',
-  DoesNotExist: 'empty: there was no query in that time',
-  Failed: 'not made: it failed',
-  TimedOut: 'not made: it took too long',
+  DoesNotExist: 'empty: no queries in this time range',
+  Failed: 'failed',
+  TimedOut: 'failed: it took too long',
 };
 
 const isOpen = ({ state }: LogRequestRecord): boolean =>
@@ -112,7 +112,7 @@ function exportRow(app: App, record: LogRequestRecord): HTMLElement {
       'span',
       { class: 'grow' },
       `${formatTime(record.time_start)} to ${formatTime(record.time_end)}`,
-      h('small', {}, `asked for ${formatTime(record.updated_at)}`),
+      h('small', {}, `updated ${formatTime(record.updated_at)}`),
     ),
     h('span', { class: `tag state-${record.state}` }, STATES[record.state]),
     actions,
@@ -144,7 +144,7 @@ function drawActions(app: App, record: LogRequestRecord, actions: HTMLElement): 
   const download = async (): Promise<LogRequestRecord> => {
     const known = await app.db.logs.status(id);
     const { presigned_url: url } = known;
-    if (url === undefined) app.say('The link has expired: make a new one.', 'bad');
+    if (url === undefined) app.say('The link has expired. Create a new one.', 'bad');
     else saveAs(url, `burrow-log-${record.time_end.slice(0, 19).replaceAll(':', '')}.jsonl.gz`);
     return known;
   };
@@ -153,10 +153,10 @@ function drawActions(app: App, record: LogRequestRecord, actions: HTMLElement): 
     button('Download', 'download', download),
     button('New link', 'new-link', async () => {
       const renewed = await app.db.logs.createUrl(id, { version });
-      app.say(`A new link is made, good until ${until(renewed.presigned_url_expiration_time)}.`);
+      app.say(`New link created, valid until ${until(renewed.presigned_url_expiration_time)}.`);
       return renewed;
     }),
-    expires !== undefined && h('small', { class: 'hint' }, `link good until ${until(expires)}`),
+    expires !== undefined && h('small', { class: 'hint' }, `link valid until ${until(expires)}`),
   );
 }
 

@@ -9,25 +9,25 @@ const ROLE = 'the role “notes_reader”';
 test('denialOf() says role, action and resource, and not whether there is such a document', () => {
   const told = (expression: Expr, ...position: (string | number)[]) =>
     denialOf(wire(expression), position, ROLE);
-  const unsaid = ', or not this one. Whether it exists is not told.';
+  const unsaid = ', or not this one. The error does not reveal whether it exists.';
   expect(told(q.Get(note))).toEqual({
     action: 'read',
-    sentence: `By the role “notes_reader” you may not read documents of “notes”${unsaid}`,
+    sentence: `With the role “notes_reader”, you may not read documents of “notes”${unsaid}`,
   });
   expect(told(q.Update(note, { data: {} }))).toEqual({
     action: 'write',
-    sentence: `By the role “notes_reader” you may not change documents of “notes”${unsaid}`,
+    sentence: `With the role “notes_reader”, you may not change documents of “notes”${unsaid}`,
   });
   expect(told(q.Create(q.Collection('notes'), { data: {} }), 'create')?.sentence).toBe(
-    'By the role “notes_reader” you may not create documents of “notes”.',
+    'With the role “notes_reader”, you may not create documents of “notes”.',
   );
   expect(told(q.Paginate(q.Match(q.Index('by_tag'), 'x')), 'paginate')?.sentence).toBe(
-    'By the role “notes_reader” you may not read the index “by_tag”.',
+    'With the role “notes_reader”, you may not read the index “by_tag”.',
   );
   expect(told(q.Paginate(q.Keys()), 'paginate')?.sentence).toContain('list keys');
   expect(told(q.Call(q.Function('sign_up'), 1))?.sentence).toContain('call the function “sign_up”');
   expect(told(q.CreateIndex({ name: 'x' }), 'create_index')).toMatchObject({
-    sentence: 'By the role “notes_reader” you may not create indexes.',
+    sentence: 'With the role “notes_reader”, you may not create indexes.',
   });
 });
 

@@ -56,10 +56,10 @@ export function denialOf(
   const [action, words] = FORMS[form] ?? ['', ''];
   const resource = form.startsWith('create_')
     ? plural(form.slice('create_'.length))
-    : (resourceIn(node[form]) ?? 'what the query names');
+    : (resourceIn(node[form]) ?? 'what the query refers to');
   const single = action === 'write' || action === 'delete' || form === 'get';
-  const doubt = single ? ', or not this one. Whether it exists is not told' : '';
-  return { action, sentence: `By ${role} you may not ${words} ${resource}${doubt}.` };
+  const doubt = single ? ', or not this one. The error does not reveal whether it exists' : '';
+  return { action, sentence: `With ${role}, you may not ${words} ${resource}${doubt}.` };
 }
 
 /** The innermost form on the way that may need a right. */

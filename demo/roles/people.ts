@@ -19,9 +19,9 @@ const PEOPLE = [
     id: '2',
     name: 'Ed',
     role: 'editor',
-    may: 'Reads what is published, and his own notes. Changes and deletes only his own.',
+    may: 'Reads published notes and his own. Changes and deletes only his own.',
   },
-  { id: '3', name: 'Rita', role: 'reader', may: 'Reads what is published.' },
+  { id: '3', name: 'Rita', role: 'reader', may: 'Reads published notes.' },
 ] as const;
 
 const roleName = (role: Person['role']): string => `notes_${role}`;

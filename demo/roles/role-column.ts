@@ -102,7 +102,7 @@ function noteRow(
       'span',
       { class: 'grow' },
       text,
-      h('small', {}, `${names.get(owner.id) ?? 'Somebody'}, ${published ? 'published' : 'draft'}`),
+      h('small', {}, `${names.get(owner.id) ?? 'Someone'}, ${published ? 'published' : 'draft'}`),
     ),
     h(
       'span',

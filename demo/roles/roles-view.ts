@@ -19,13 +19,13 @@ export function rolesView(app: App): View {
       on: {
         click: () => {
           startAgain(app.server).then(
-            () => app.say('The notes are as they were.'),
+            () => app.say('The notes have been reset.'),
             (error: unknown) => app.say(explain(error), 'bad'),
           );
         },
       },
     },
-    'Start again',
+    'Reset the notes',
   );
   const node = h(
     'div',
@@ -34,16 +34,16 @@ export function rolesView(app: App): View {
     h(
       'p',
       { class: 'lead' },
-      'The same notes, for three people at once. Everybody has every button; the database decides, by roles whose predicates look at the note and at who asks. What changes for one shows for the others.',
+      'The same notes as three users see them. Everyone has every button; the database decides, with roles whose predicates read the note and the user. A change by one user shows for the others at once.',
     ),
     h('div', { class: 'roles' }, ...columns.map((column) => column.node)),
     h(
       'div',
       { class: 'buttons' },
       again,
-      h('a', { href: '#/query' }, 'Ask anything as one of them'),
+      h('a', { href: '#/query' }, 'Run queries as one of them'),
     ),
-    h('h2', {}, 'The roles, as the database keeps them'),
+    h('h2', {}, 'The roles, as stored in the database'),
     ...app.people.map((person) => roleText(app, person)),
   );
   return {

@@ -10,10 +10,10 @@ export function explain(error: unknown): string {
 /** What the database says briefly, and a user of this app would want longer. */
 const SENTENCES: Readonly<Record<string, string>> = {
   'authentication failed': 'That e-mail address and password do not match an account.',
-  'permission denied': 'You may not do this. Log in first, or choose another account.',
+  'permission denied': 'You do not have permission for this. Log in, or switch to another account.',
   unauthorized: 'This login is no longer valid. Log in again.',
   quota_exceeded:
-    'This device has no room left for the database. Nothing that was saved is lost. Free some space, then try again.',
+    'This device has no storage left for the database. Saved data is not lost. Free some space, then try again.',
 };
 
 /** With what is wrong with each field, where the database says so. */

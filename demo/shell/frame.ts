@@ -42,7 +42,7 @@ export function makeFrame(): Frame {
   const skip = h(
     'button',
     { type: 'button', class: 'skip', on: { click: () => main.focus() } },
-    'Go to the content',
+    'Skip to content',
   );
   const brand = h(
     'a',

@@ -8,8 +8,8 @@ import { formatNumber } from './format.ts';
 export function watchDatabase(db: Database, notices: HTMLElement): void {
   const tellLoss = (description: string): void => {
     notices.append(
-      notice('loss', 'Data was lost', `${description} The cities are brought in again.`, [
-        { label: 'Understood', run: (node) => node.remove() },
+      notice('loss', 'Data was lost', `${description} The cities are imported again.`, [
+        { label: 'OK', run: (node) => node.remove() },
       ]),
     );
   };
@@ -17,7 +17,7 @@ export function watchDatabase(db: Database, notices: HTMLElement): void {
   db.addEventListener('loss', ({ detail }) => tellLoss(detail.description));
   db.addEventListener('closed', ({ detail }) => {
     notices.append(
-      notice('closed', 'The database has closed', detail, [
+      notice('closed', 'The database was closed', detail, [
         { label: 'Open it again', run: () => location.reload() },
       ]),
     );
@@ -41,7 +41,7 @@ export function watchIndexBuilds(
       line.remove();
       return;
     }
-    fill(line, `Building the index “${name}”: ${formatNumber(done)} documents looked at`);
+    fill(line, `Building the index “${name}”: ${formatNumber(done)} documents processed`);
     if (!line.isConnected) notices.append(line);
     lines.set(name, line);
   });

@@ -59,7 +59,7 @@ export function logInForm(
     field(
       'Password',
       password,
-      'Filled in for you. The first time it is checked at the hub; after that, here too, so logging in works without network.',
+      'Filled in for you. The first login is checked at the hub. After that, this device can check the password too, so you can log in offline.',
     ),
     problem,
     h('div', { class: 'buttons' }, button),

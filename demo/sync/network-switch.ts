@@ -21,8 +21,8 @@ export function networkSwitch({ person, sync }: NoteCopy, signal: AbortSignal): 
     fill(
       hint,
       isOn
-        ? 'Turn it off: the server of this page then drops every request between this copy and the hub. “Offline” in the developer tools does the same.'
-        : 'Nothing gets through to the hub. Everything below goes on working.',
+        ? 'When off, the server of this page drops every request between this copy and the hub. “Offline” in the developer tools has the same effect.'
+        : 'The hub cannot be reached. Everything below keeps working.',
     );
   };
   /** Another window of the same person may have turned it. */
@@ -32,7 +32,7 @@ export function networkSwitch({ person, sync }: NoteCopy, signal: AbortSignal): 
       button.disabled = false;
     } catch {
       button.disabled = true;
-      fill(hint, 'The server of this page cannot be reached: there is no network at all.');
+      fill(hint, 'The server of this page cannot be reached: you are offline.');
     }
   };
   /** It would find out by itself, a little later. */

@@ -35,7 +35,7 @@ export async function logIn(
     if (db.isLocked) await db.unlock({ user, password });
     return startSync(db, person, { user, password, key });
   });
-  if (!copy) throw new Error('A copy that was logged in to is there.');
+  if (!copy) throw new Error('There is no copy after logging in.');
   return copy;
 }
 

@@ -43,7 +43,7 @@ export function noteList({ person, sync }: NoteCopy, options: NoteListOptions): 
       await sync.client.submit(expression);
       return true;
     } catch (error) {
-      fill(problem, `Not taken here: ${explain(error)}`);
+      fill(problem, `Not saved: ${explain(error)}`);
       return false;
     } finally {
       onWrite();
@@ -55,7 +55,7 @@ export function noteList({ person, sync }: NoteCopy, options: NoteListOptions): 
       latest.map((note) =>
         noteRow(note, {
           isOwn: note.data.owner.id === person.id,
-          owner: names.get(note.data.owner.id) ?? 'Somebody',
+          owner: names.get(note.data.owner.id) ?? 'Someone',
           isEdited: editing === note.ref.id,
           write,
           edit: (id) => {
@@ -83,7 +83,7 @@ export function noteList({ person, sync }: NoteCopy, options: NoteListOptions): 
     problem,
     list,
   );
-  return { node, titleOf: (id) => titles.get(id) ?? 'a note that is gone' };
+  return { node, titleOf: (id) => titles.get(id) ?? 'a deleted note' };
 }
 
 function newNoteForm(write: Write): HTMLElement {
@@ -145,7 +145,7 @@ function noteRow(note: Document<Note>, options: RowOptions): HTMLElement {
       },
       text,
     );
-  const owned = `${isOwn ? 'Yours' : `Of ${owner}`}, ${shared ? 'shared' : 'private'}`;
+  const owned = `${isOwn ? 'Yours' : `By ${owner}`}, ${shared ? 'shared' : 'private'}`;
   return h(
     'li',
     { 'data-note': ref.id, 'data-count': count },
@@ -155,11 +155,7 @@ function noteRow(note: Document<Note>, options: RowOptions): HTMLElement {
     h(
       'span',
       { class: 'buttons' },
-      h(
-        'span',
-        { class: 'seen-count', title: 'How often it was seen' },
-        `${formatNumber(count)} ×`,
-      ),
+      h('span', { class: 'seen-count', title: 'Number of sightings' }, `${formatNumber(count)} ×`),
       act('+1', () => void write(countNote(ref.id))),
       !isEdited && act('Edit', () => edit(ref.id)),
       isOwn && act(shared ? 'Hide' : 'Share', () => void write(shareNote(ref.id, !shared))),

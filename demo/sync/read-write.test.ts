@@ -21,11 +21,11 @@ test('readWrite() finds what each write of the page was about', () => {
 test('sayWrite() says it, and does not fail on what another page wrote', () => {
   expect(sayWrite(read(createNote('A wren', true)), titleOf)).toBe('New note “A wren”');
   expect(sayWrite(read(renameNote('7', 'A siskin')), titleOf)).toBe(
-    'New title “A siskin” for “note 7”',
+    'Rename “note 7” to “A siskin”',
   );
   expect(sayWrite(read(shareNote('7', false)), titleOf)).toBe('Hide “note 7”');
-  expect(sayWrite(read(countNote('7')), titleOf)).toBe('One more for “note 7”');
+  expect(sayWrite(read(countNote('7')), titleOf)).toBe('+1 for “note 7”');
   expect(sayWrite(read(deleteNote('7')), titleOf)).toBe('Delete “note 7”');
   for (const other of [q.Do(1, 2), q.Create(q.Collection('other'), { data: { n: 1 } })])
-    expect(sayWrite(read(other), titleOf)).toBe('A write that another page made');
+    expect(sayWrite(read(other), titleOf)).toBe('A write by another page');
 });

@@ -43,10 +43,10 @@ function idIn(target: unknown): string | undefined {
 
 /** @param titleOf of a note, as this window last saw it */
 export function sayWrite(write: NoteWrite | undefined, titleOf: (id: string) => string): string {
-  if (!write) return 'A write that another page made';
+  if (!write) return 'A write by another page';
   if (write.kind === 'create') return `New note “${write.title}”`;
   const known = `“${titleOf(write.id)}”`;
-  if (write.kind === 'rename') return `New title “${write.title}” for ${known}`;
+  if (write.kind === 'rename') return `Rename ${known} to “${write.title}”`;
   if (write.kind === 'share') return `${write.shared ? 'Share' : 'Hide'} ${known}`;
-  return write.kind === 'count' ? `One more for ${known}` : `Delete ${known}`;
+  return write.kind === 'count' ? `+1 for ${known}` : `Delete ${known}`;
 }

@@ -13,7 +13,7 @@ export function syncView(app: App, { id }: Route): View {
   const place = h(
     'div',
     { class: 'sync-place' },
-    h('p', { class: 'hint' }, 'Looking for the hub…'),
+    h('p', { class: 'hint' }, 'Connecting to the hub…'),
   );
   let stop: (() => void) | undefined;
   let isGone = false;
@@ -46,11 +46,11 @@ export function syncView(app: App, { id }: Route): View {
   const node = h(
     'div',
     { class: 'view' },
-    h('h1', {}, 'Two people, one list'),
+    h('h1', {}, 'Two users, one list'),
     h(
       'p',
       { class: 'lead' },
-      'Each person has a copy of the notes in their own window. Writing never waits for the network. A hub, a small server on this machine, puts the copies together whenever it can be reached.',
+      'Each user has a copy of the notes in a separate window. Writes never wait for the network. A hub, a small server on this machine, syncs the copies whenever it can be reached.',
     ),
     h(
       'details',
@@ -71,23 +71,23 @@ export function syncView(app: App, { id }: Route): View {
 }
 
 const STEPS = [
-  'Log in as Ada. Open Ben’s window, log in there, and put the two side by side. A note written in one shows in the other.',
-  'Turn the network off in both windows. Go on writing, and press +1 on the same note in both. Reload one: nothing is gone.',
-  'Turn the network on again. Both windows come to show the same, and both presses are counted: one of them was done with another outcome than it showed, so it says “Amended”.',
-  'Hide a note that you share: it leaves the other window.',
-  'Write a note that only the hub can refuse, at the bottom of the page. Then change it, try it again or discard it.',
+  'Log in as Ada. Open Ben’s window, log in there, and put the windows side by side. A note added in one appears in the other.',
+  'Turn the network off in both windows. Add notes, and press +1 on the same note in both. Reload one: nothing is lost.',
+  'Turn the network on again. Both windows show the same notes, and both +1 are counted. One of these writes had a different result at the hub than it showed, so it is marked “Amended”.',
+  'Hide a note that you share: it disappears from the other window.',
+  'At the bottom of the page, add a note that only the hub can refuse. Then edit it, retry it or discard it.',
 ] as const;
 
 const noHub = (): HTMLElement =>
   h(
     'section',
     { class: 'card', 'data-testid': 'no-hub' },
-    h('h2', {}, 'There is no hub here'),
+    h('h2', {}, 'No hub is running'),
     h(
       'p',
       {},
-      'This page needs one. ',
+      'This page needs a hub. ',
       h('code', {}, 'npm start'),
-      ' starts it together with the app, and says so in the terminal. If it did not start, the terminal says why.',
+      ' starts one together with the app and prints its address in the terminal, or the reason why it did not start.',
     ),
   );

@@ -53,7 +53,7 @@ export function workspace(app: App, copy: NoteCopy, hub: HubNotes, onOut: () => 
         { class: 'buttons' },
         other && windowLink(other),
         quiet('Log out', 'sync-log-out', () => leave(() => logOut(copy))),
-        quiet('Forget this copy', 'sync-forget', () => leave(() => forget(copy))),
+        quiet('Delete this copy', 'sync-forget', () => leave(() => forget(copy))),
       ),
     ),
     h(
@@ -69,7 +69,7 @@ export function workspace(app: App, copy: NoteCopy, hub: HubNotes, onOut: () => 
 /** Asked once more when something would be lost. */
 async function forget(copy: NoteCopy): Promise<void> {
   const waiting = await copy.sync.writes.list({ states: ['local', 'pushed', 'parked'] });
-  const question = `${formatNumber(waiting.length)} of your writes have not reached the hub. Forget them too?`;
+  const question = `${formatNumber(waiting.length)} of your writes have not reached the hub. Delete them too?`;
   if (waiting.length > 0 && !confirm(question)) return;
   await forgetCopy(copy, waiting.length > 0);
 }
@@ -78,7 +78,7 @@ const windowLink = ({ id, name }: Person): HTMLElement =>
   h(
     'a',
     { href: `#/sync/${id}`, target: '_blank', rel: 'noopener', 'data-testid': 'other-window' },
-    `Open ${name}’s window beside this one`,
+    `Open ${name}’s window`,
   );
 
 const quiet = (text: string, testId: string, run: () => void): HTMLElement =>
@@ -89,15 +89,15 @@ const quiet = (text: string, testId: string, run: () => void): HTMLElement =>
   );
 
 const STATES: Readonly<Record<Sync['state'], readonly [word: string, meaning: string]>> = {
-  connecting: ['Connecting', 'On the way to the hub.'],
-  'catching-up': ['Catching up', 'Fetching what is new.'],
-  live: ['In step', 'What you see is what the hub has.'],
+  connecting: ['Connecting', 'Connecting to the hub.'],
+  'catching-up': ['Catching up', 'Loading changes.'],
+  live: ['Up to date', 'This window shows what the hub has.'],
   offline: [
     'Offline',
-    'The hub cannot be reached. Write on: everything is kept here, and sent later.',
+    'The hub cannot be reached. You can keep writing: everything is stored here and sent later.',
   ],
-  'needs-login': ['Log in again', 'Your login has ended. Your writes are kept until you log in.'],
-  locked: ['Locked', 'The hub has withdrawn this login. Nothing is shown.'],
+  'needs-login': ['Log in again', 'Your login has expired. Your writes are kept until you log in.'],
+  locked: ['Locked', 'The hub has revoked this login. No data is shown.'],
 };
 
 /** The state of the way to the hub, in a word and in a sentence. */
@@ -148,7 +148,7 @@ function progressLine(sync: Sync, signal: AbortSignal): ProgressLine {
       bar.hidden = rows >= of;
       bar.max = Math.max(of, 1);
       bar.value = rows;
-      fill(came, `${formatBytes(bytes)} have come from the hub since this window opened.`);
+      fill(came, `${formatBytes(bytes)} received from the hub since this window was opened.`);
       refresh();
     },
     { signal },
@@ -172,7 +172,7 @@ const lookButton = (): HTMLElement =>
         },
       },
     },
-    'See why, and what to do',
+    'Show reason and options',
   );
 
 /** A write that is right for all this window knows, and wrong for what the hub knows. */
@@ -187,11 +187,11 @@ function provoke(copy: NoteCopy, { name, secretTitle }: Person, onWrite: () => v
   return h(
     'section',
     { class: 'card' },
-    h('h2', {}, 'See a write refused'),
+    h('h2', {}, 'Try a refused write'),
     h(
       'p',
       { class: 'hint' },
-      `No two notes may have the same title. ${name} has a private note “${secretTitle}”. You cannot see it, and neither can this window: so it takes a note with that title. The hub knows better, and refuses it.`,
+      `Titles of notes are unique. ${name} has a private note “${secretTitle}” that you cannot see. It is not in this copy, so this window accepts a note with the same title, and the hub refuses it.`,
     ),
     h(
       'div',
@@ -199,7 +199,7 @@ function provoke(copy: NoteCopy, { name, secretTitle }: Person, onWrite: () => v
       h(
         'button',
         { type: 'button', class: 'quiet', 'data-testid': 'provoke', on: { click: run } },
-        `Write a note “${secretTitle}”`,
+        `Add a note “${secretTitle}”`,
       ),
     ),
     outcome,

@@ -11,11 +11,11 @@ import { readWrite, sayWrite, type NoteWrite } from './read-write.ts';
 const SHOWN = 12;
 
 const STATES: Readonly<Record<Write['state'], readonly [word: string, meaning: string]>> = {
-  local: ['Waiting', 'Done here. The hub has not seen it yet.'],
-  pushed: ['On its way', 'Sent. The hub has not answered yet.'],
+  local: ['Waiting', 'Saved here. The hub has not received it yet.'],
+  pushed: ['Sent', 'The hub has not responded yet.'],
   parked: ['Waiting for login', 'Kept until you log in again.'],
-  confirmed: ['Confirmed', 'The hub has done the same.'],
-  amended: ['Amended', 'The hub has done it, with another outcome than you saw.'],
+  confirmed: ['Confirmed', 'The hub applied it with the same result.'],
+  amended: ['Amended', 'The hub applied it, but with a different result than shown here.'],
   refused: ['Refused', ''],
 };
 
@@ -39,7 +39,7 @@ export function writeList(
     fill(problem);
     sync.writes
       .resolve(id, choice)
-      .catch((error: unknown) => fill(problem, `Not taken here: ${explain(error)}`))
+      .catch((error: unknown) => fill(problem, `Not saved: ${explain(error)}`))
       .finally(() => {
         refresh(true);
         onResolved();
@@ -74,7 +74,7 @@ export function writeList(
     h(
       'p',
       { class: 'hint' },
-      'Each is done here at once. The hub does it again, and its word counts.',
+      'Each write is applied here at once. The hub runs it again, and its result is final.',
     ),
     problem,
     list,
@@ -113,18 +113,16 @@ function writeRow(write: Write, titleOf: (id: string) => string, resolve: Resolv
   );
 }
 
-const FORESEEN =
-  'After what has come from the hub it does not work here any more: it will probably be refused.';
+const FORESEEN = 'It no longer works here after changes from the hub and will probably be refused.';
 
 function refusal({ verdict }: Write): string {
   const error = verdict?.error;
-  if (isTaken(error))
-    return 'There is a note with this title already. You may not see it, but the hub does.';
+  if (isTaken(error)) return 'A note with this title already exists. You may not see it.';
   if (error?.code === 'permission denied')
-    return 'You may not do this, by what the hub knows now. Perhaps the note is not shared any more.';
+    return 'You no longer have permission for this. The note may not be shared any more.';
   if (error?.code === 'instance not found' || error?.code === 'document not found')
-    return 'Somebody deleted this note before your write reached the hub.';
-  return error ? explain(error) : 'The hub did not say why.';
+    return 'Someone deleted this note before your write reached the hub.';
+  return error ? explain(error) : 'The hub gave no reason.';
 }
 
 function choices(
@@ -149,9 +147,8 @@ function choices(
   const showButtons = (): void =>
     fill(
       place,
-      withTitle &&
-        act('Change it', () => fill(place, titleForm(withTitle, id, resolve, showButtons))),
-      act('Try again', () => resolve(id, { retry: true })),
+      withTitle && act('Edit', () => fill(place, titleForm(withTitle, id, resolve, showButtons))),
+      act('Retry', () => resolve(id, { retry: true })),
       act('Discard', () => resolve(id, { discard: true })),
     );
   showButtons();
@@ -181,7 +178,7 @@ function titleForm(
     value: title,
     required: true,
     maxlength: 100,
-    'aria-label': `Another title in place of “${title}”`,
+    'aria-label': `New title instead of “${title}”`,
     'data-testid': 'resolve-title',
   });
   setTimeout(() => input.focus());
