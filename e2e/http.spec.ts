@@ -173,7 +173,7 @@ test('without an open tab the service worker answers 503, and 200 once there is 
   await page.close();
   expect(await ask(other, 'page', '/burrow/', query(key, 1))).toMatchObject({
     status: 503,
-    json: { errors: [{ code: 'time out', description: expect.stringMatching(/open the app/) }] },
+    json: { errors: [{ code: 'time out', description: expect.stringMatching(/Open the app/) }] },
   });
   await other.evaluate(async () => {
     globalThis.db = await burrow.openDatabase('served');

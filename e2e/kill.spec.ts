@@ -147,7 +147,7 @@ test('a worker that hangs is given up: pending calls reject, and the next one ha
       .catch((error: unknown) => String(error)),
   );
   await page.clock.runFor('01:30');
-  expect(await outcome).toMatch(/worker_lost: The worker of the database hangs/);
+  expect(await outcome).toMatch(/worker_lost: The database worker does not respond/);
   expect(await page.evaluate(() => db.client().query(burrow.q.Add(1, 2)))).toBe(3);
 });
 

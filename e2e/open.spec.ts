@@ -65,7 +65,7 @@ test.describe('a worker that does not load', () => {
       print(`worker ${what}`, { ms: Math.round(performance.now() - started) });
       expect(failure).toMatchObject({
         name: 'BurrowError',
-        message: expect.stringMatching(/^The worker of the database failed to load.*worker-src/s),
+        message: expect.stringMatching(/^The database worker failed to load.*worker-src/s),
       });
       // The same page opens it once the file is there.
       await page.unroute(/worker/);
@@ -87,7 +87,7 @@ test.describe('a worker that does not load', () => {
     await page.clock.runFor('00:20');
     expect(await failure).toMatchObject({
       name: 'BurrowError',
-      message: 'The worker of the database did not answer within 20 s of its start.',
+      message: 'The database worker did not respond within 20 s after its start.',
     });
   });
 });
@@ -113,7 +113,7 @@ test('a tab with a newer version of the app closes the database here, and an old
   );
   expect(version).toBe(1000);
   await expect.poll(() => closedEvents(old)).toEqual([expect.stringMatching(/newer version/)]);
-  expect(await queryFailure(old)).toMatch(/storage_unavailable: .*newer version.*reload the page/);
+  expect(await queryFailure(old)).toMatch(/storage_unavailable: .*newer version.*Reload the page/);
   expect(await openingFailure(old, 'upgraded')).toMatchObject({
     code: 'storage_unavailable',
     message: expect.stringMatching(/newer version of the app/),
@@ -227,7 +227,7 @@ test('a database that the browser evicted is reported at the next open, until th
     expect(loss).toMatchObject({
       kind: 'recreated',
       lastHead: expect.any(Number),
-      description: expect.stringMatching(/All data of this database is gone/),
+      description: expect.stringMatching(/All data of this database is lost/),
     });
     await page.evaluate(() => db.close());
   }
@@ -270,7 +270,7 @@ test('in Node the package can be imported, and opening rejects with a sentence',
     { env: { PATH: process.env['PATH'] }, ...(cwd !== undefined && { cwd }) },
   );
   expect(stdout).toBe(
-    'BurrowError: Burrow opens databases in a browser: there is no Worker here. On a server, import it but open nothing.\n{"add":[1,2]}\n',
+    'BurrowError: Databases can only be opened in a browser, because Burrow needs Worker. On a server, you can import Burrow but not open a database.\n{"add":[1,2]}\n',
   );
   expect(stderr).toBe('');
 });

@@ -48,7 +48,7 @@ test('out of space, a query fails whole by code; what is there stays readable, a
   const { acknowledged, ...failure } = filled;
   print('quota', { quota: QUOTA_BYTES, acknowledged: acknowledged.length, ...failure });
   expect(filled.code).toBe('quota_exceeded');
-  expect(filled.description).toMatch(/no more space/);
+  expect(filled.description).toMatch(/quota of this site is exceeded/);
   expect(acknowledged.length).toBeGreaterThan(0);
 
   const read = () =>

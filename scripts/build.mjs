@@ -21,7 +21,7 @@ function buildDeclarations() {
     stdio: 'inherit',
   });
   if (status !== 0)
-    throw new Error('The declarations could not be made: the types of src/index.ts have errors.');
+    throw new Error('tsc could not emit the declarations: fix the type errors in src/index.ts.');
   for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('.d.ts')) continue;
     const path = join(dist, name);
@@ -48,9 +48,7 @@ await runMain(async () => {
   const page = await bundle(entries.index, { format: 'es', minify: true });
   mkdirSync(dirname(pageAsMinified), { recursive: true });
   writeFileSync(pageAsMinified, page);
-  console.log(
-    `the page, minified by its app: gzip ${(gzipSync(page).length / 1024).toFixed(1)} KiB`,
-  );
+  console.log(`the page, minified: gzip ${(gzipSync(page).length / 1024).toFixed(1)} KiB`);
   buildDeclarations();
   await bundleHub(join(dist, 'hub'), { packages: 'inside' });
   const hub = readFileSync(join(dist, 'hub/main.mjs'));

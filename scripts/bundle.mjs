@@ -64,7 +64,7 @@ export async function bundle(input, { format, minify }) {
     });
     if (output.length !== 1) {
       throw new Error(
-        `${relative(root, input)} does not fit in one file: ${output.map((file) => file.fileName).join(', ')}`,
+        `${relative(root, input)} must be bundled into one file, but was split into ${output.map((file) => file.fileName).join(', ')}`,
       );
     }
     return output[0].code;

@@ -64,7 +64,7 @@ const startProcess = (rootSecret, settings) =>
 function listening(child) {
   return new Promise((resolve, reject) => {
     const late = setTimeout(
-      () => reject(new SetupError('The hub did not start in time.')),
+      () => reject(new SetupError(`The hub did not start within ${START_MS / 1000} s.`)),
       START_MS,
     );
     let isReady = false;
@@ -84,7 +84,7 @@ function listening(child) {
       });
     child.once('close', (code) => {
       clearTimeout(late);
-      reject(new SetupError(why === '' ? `The hub ended with code ${code}.` : why));
+      reject(new SetupError(why === '' ? `The hub exited with code ${code}.` : why));
     });
   });
 }
@@ -108,7 +108,7 @@ function keptSecrets(data) {
     } catch (error) {
       const isNew = error instanceof Error && 'code' in error && error.code === 'ENOENT';
       if (isNew) return { rootSecret: `burrow-root-${randomBytes(30).toString('base64url')}` };
-      throw new SetupError(`${file} cannot be read: remove ${data} to start anew.`);
+      throw new SetupError(`Cannot read ${file}. Remove ${data} to start with an empty hub.`);
     }
   };
   const secrets = isKept

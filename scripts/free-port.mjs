@@ -12,7 +12,7 @@ export async function freePort() {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
     if (await isFree(port)) return port;
   }
-  throw new Error(`None of ${TRIES} ports from ${FIRST} to ${LAST} is free.`);
+  throw new Error(`Tried ${TRIES} ports from ${FIRST} to ${LAST}; none is free.`);
 }
 
 /** @param {number} port @returns {Promise<boolean>} */

@@ -42,9 +42,7 @@ export function ensureHubPackages() {
     if (wanted === undefined || !areInstalled(wanted)) ensurePackages();
     return;
   }
-  say(
-    'Installing the packages that a hub needs, of package-lock.json, into node_modules (npm ci).',
-  );
+  say('Installing the packages that the hub needs into node_modules (npm ci).');
   if (!installOnly(wanted)) ensurePackages();
 }
 

@@ -64,7 +64,7 @@ export async function tryInstalledPackage() {
 function wrongPackages(app) {
   return ['fastify', 'pg', 'pino', 'ws']
     .filter((name) => existsSync(join(app, 'node_modules', name)))
-    .map((name) => `whoever installs the package gets ${name}`);
+    .map((name) => `installing the package also installs ${name}, which belongs inside the hub`);
 }
 
 /** @param {string} app */
@@ -112,7 +112,7 @@ async function wrongHub(app) {
       };
       hub.stdout.on('data', hear);
       hub.stderr.on('data', hear);
-      void ended.then(() => reject(new Error(`npx burrow hub ended: ${said}`)));
+      void ended.then(() => reject(new Error(`npx burrow hub exited: ${said}`)));
     });
     const url = /listening on (\S+)/.exec(said)?.[1] ?? '';
     const secret = /Root secret, shown this once: (\S+)/.exec(said)?.[1] ?? '';
@@ -122,7 +122,9 @@ async function wrongHub(app) {
       body: '{"create_collection":{"object":{"name":"notes"}}}',
     });
     if (answer.status === 201) return [];
-    return [`the hub of the installed package answered ${answer.status} ${await answer.text()}`];
+    return [
+      `the hub of the installed package responded with ${answer.status} ${await answer.text()}`,
+    ];
   } finally {
     // The group of npx, which need not tell its child.
     if (hub.pid !== undefined && !isWindows && hub.exitCode === null)

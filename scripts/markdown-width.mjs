@@ -24,9 +24,9 @@ await runMain(async () => {
       continue;
     }
     for (const line of longLines(text)) {
-      console.error(`${path}:${line} is wider than ${MARKDOWN_WIDTH} characters.`);
+      console.error(`${path}:${line}: wider than ${MARKDOWN_WIDTH} characters`);
       process.exitCode = 1;
     }
   }
-  if (process.exitCode === 1) console.error('npm run format wraps these lines.');
+  if (process.exitCode === 1) console.error('Run npm run format to wrap these lines.');
 });

@@ -13,7 +13,7 @@ const files = Object.values(exports).flatMap((target) =>
 /** @type {string[]} */
 const wrongs = files
   .filter((file) => !existsSync(join(root, file)))
-  .map((file) => `${file} is in exports but not built`);
+  .map((file) => `${file} is listed in exports but was not built`);
 
 /** @param {string} file */
 const text = (file) => (existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : '');
@@ -22,15 +22,15 @@ if (
   !/new Worker\(\s*new URL\((['"])\.\/worker\.js\1, import\.meta\.url\)/.test(text('dist/index.js'))
 ) {
   wrongs.push(
-    "dist/index.js has no literal new Worker(new URL('./worker.js', import.meta.url)): bundlers would not find the worker",
+    "dist/index.js has no literal new Worker(new URL('./worker.js', import.meta.url)): so bundlers cannot find the worker",
   );
 }
 for (const file of ['dist/worker.js', 'dist/service-worker.js']) {
   if (/^\s*(import|export)[\s{*"']/m.test(text(file)) || /\bimport\s*\(/.test(text(file))) {
-    wrongs.push(`${file} is not self-contained: it imports or exports`);
+    wrongs.push(`${file} is not self-contained: it has imports or exports`);
   }
   if (text(file).includes('import.meta.url')) {
-    wrongs.push(`${file} asks for a file beside it (import.meta.url): it must hold all it needs`);
+    wrongs.push(`${file} refers to another file (import.meta.url): it must be self-contained`);
   }
 }
 if (wrongs.length === 0) {
@@ -47,7 +47,7 @@ const hub = spawnSync(process.execPath, [join(root, 'dist/hub/main.mjs'), '--ver
 });
 if (hub.status !== 0) wrongs.push(`dist/hub/main.mjs does not run: ${hub.stderr}`);
 if (!text('dist/hub/THIRD-PARTY.txt').includes('fastify'))
-  wrongs.push('dist/hub/THIRD-PARTY.txt does not name the packages inside the hub');
+  wrongs.push('dist/hub/THIRD-PARTY.txt does not list the packages bundled into the hub');
 if (wrongs.length === 0) wrongs.push(...(await tryInstalledPackage()));
 for (const wrong of wrongs) console.error(wrong);
 process.exitCode = wrongs.length === 0 ? 0 : 1;

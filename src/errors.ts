@@ -102,11 +102,11 @@ export class Refusal extends Error {
 
 /** A state that our own code promises not to reach. Never shown to callers as a fault of theirs. */
 export function assert(condition: unknown, message: () => string): asserts condition {
-  if (!condition) throw new Error(`Burrow broke a promise to itself: ${message()}`);
+  if (!condition) throw new Error(`Internal error in Burrow, assertion failed: ${message()}`);
 }
 
 export function unreachable(value: never): never {
-  throw new Error(`Burrow met a value it has no case for: ${String(value)}`);
+  throw new Error(`Internal error in Burrow, unexpected value: ${String(value)}`);
 }
 
 export const fault = (

@@ -37,7 +37,10 @@ export async function askHub(
   { secret, query, timeoutMs }: QueryCall,
 ): Promise<QueryReply> {
   if (secret !== sync.secret) {
-    throw new Refusal('bad request', 'Only the client of a sync asks its hub: use `sync.client`.');
+    throw new Refusal(
+      'bad request',
+      'Only the client of a sync can run queries at the hub. Use `sync.client`.',
+    );
   }
   const answer = await sync.ask({ query, ...(timeoutMs !== undefined && { timeoutMs }) });
   const { status, body, txnTime, metrics } = answer;
@@ -60,11 +63,11 @@ export function reportOf(loss: Loss | undefined): LossReport | undefined {
   const { kind, lastHead } = loss;
   const until = new Date(lastHead / 1000).toISOString();
   // The mark follows commits with some delay: there may be none in it yet.
-  const lastCommit = lastHead > 0 ? ` The last commit known of was at ${until}.` : '';
+  const lastCommit = lastHead > 0 ? ` The last known commit was at ${until}.` : '';
   const description =
     kind === 'recreated'
-      ? `All data of this database is gone: the browser deleted it, or lost its files.${lastCommit} The database is new and empty.`
-      : `The browser put this database back to an earlier state. Commits up to ${until} are missing.`;
+      ? `All data of this database is lost: the browser deleted it or lost its files.${lastCommit} The database is now empty.`
+      : `The browser reverted this database to an earlier state. Commits up to ${until} are missing.`;
   return { kind, lastHead, description };
 }
 

@@ -108,8 +108,9 @@ class Host {
 
   open(options: OpenOptions, port: MessagePort): Promise<Reply<OpenReply>> {
     return replyOf(async () => {
-      if (this.state.kind !== 'new') throw new Error('A worker opens one database, once.');
-      if (options.protocol !== PROTOCOL) throw new Error('The page is of another build.');
+      if (this.state.kind !== 'new') throw new Error('This worker has already opened a database.');
+      if (options.protocol !== PROTOCOL)
+        throw new Error('The page is from another build than the worker.');
       this.state = { kind: 'opening' };
       const tell = (message: WorkerMessage): void => port.postMessage(message);
       // None of these waits for another.
@@ -224,7 +225,7 @@ class Host {
 
   forget(name: string): Promise<Reply<undefined>> {
     return replyOf(async () => {
-      if (this.state.kind !== 'new') throw new Error('This worker has opened a database.');
+      if (this.state.kind !== 'new') throw new Error('the worker has opened a database');
       const tabs = new Tabs(name, () => undefined);
       tabs.tell({ type: 'destroyed' });
       try {
@@ -303,10 +304,10 @@ async function destroyAll(name: string, destroyStore: () => Promise<void>): Prom
 
 const closed = (): Refusal => new Refusal('storage_unavailable', 'The database was closed.');
 const unlocked = (): Refusal =>
-  new Refusal('storage_unavailable', 'The database was unlocked: it is opened anew.');
+  new Refusal('storage_unavailable', 'The database was unlocked and is being reopened.');
 
 function refusalIn(state: State): Refusal {
   if (state.kind === 'closed') return state.refusal();
   if (state.kind === 'locked') return locked();
-  return new Refusal('storage_unavailable', 'It is not open yet.');
+  return new Refusal('storage_unavailable', 'The database is not open yet.');
 }

@@ -43,7 +43,7 @@ const WRONG: readonly (readonly [text: string, at: string, message: string])[] =
   ['get(1)', 'get', 'Unknown function get. Did you mean Get?'],
   ['Get(', '', 'Expected a value, but the query ends here'],
   ['Get(1 2)', '2', 'Expected ,'],
-  ['Get()', 'Get', 'q.Get takes from 1 to 2 argument(s), and got 0.'],
+  ['Get()', 'Get', 'q.Get takes from 1 to 2 argument(s), but got 0.'],
   ['Get(x)', 'x', 'Unknown name x. Strings need quotes.'],
   ['Map([], x => x) x', 'x', 'Only one query can be run. Combine several with Do(…)'],
   ['Add(1, #)', '#', 'Unexpected character #.'],

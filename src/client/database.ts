@@ -50,7 +50,7 @@ export const unsentError = (count: number): QueryError =>
   refusalError({
     code: 'unsent_writes',
     status: 409,
-    description: `Writes that have not reached the hub yet: ${count}. Connect first, or say { discardUnsent: true }.`,
+    description: `${count} write(s) have not reached the hub. Connect to send them, or discard them with { discardUnsent: true }.`,
   });
 
 /** An open database. */

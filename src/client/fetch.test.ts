@@ -57,7 +57,7 @@ test('db.fetch reads URLs, headers and bodies of every form', async () => {
     { method: 'POST', path: '/c', headers: { b: '2' }, body: 'from request' },
     { method: 'GET', path: '/relative', headers: { c: '3' } },
   ]);
-  await expect(db.fetch('http://[')).rejects.toThrow('no URL');
+  await expect(db.fetch('http://[')).rejects.toThrow('needs a URL');
 });
 
 test('db.fetch gives no body where HTTP has none', async () => {

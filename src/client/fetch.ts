@@ -67,7 +67,7 @@ function pathOf(url: string): string {
     const { pathname, search } = new URL(url, 'http://burrow.local/');
     return pathname.replace(/^\/*/, '/') + search;
   } catch (cause) {
-    throw new BurrowError(`db.fetch was called with something that is no URL: ${url}`, { cause });
+    throw new BurrowError(`db.fetch needs a URL, but got: ${url}`, { cause });
   }
 }
 

@@ -21,5 +21,5 @@ export function unlockCall(login: Login): UnlockCall {
     const { user, password, key } = login;
     return { user: encodeQuery(wrap(user)), password, ...(key !== undefined && { key }) };
   }
-  throw new BurrowError('A database is unlocked with { secret } or with { user, password }.');
+  throw new BurrowError('db.unlock needs { secret } or { user, password }.');
 }

@@ -8,7 +8,7 @@ const echo: FakeAnswers = {
 };
 
 test('openDatabase() refuses to open where there is no Worker, and says so', async () => {
-  await expect(openDatabase('notes')).rejects.toThrow('there is no Worker here');
+  await expect(openDatabase('notes')).rejects.toThrow('only be opened in a browser');
   await expect(openDatabase('notes')).rejects.toBeInstanceOf(BurrowError);
 });
 
@@ -16,12 +16,14 @@ test('openDatabase() refuses wrong options, each with a sentence', async () => {
   const wrong = (name: unknown, options: object = {}) => openDatabase(name as string, options);
   await expect(wrong('')).rejects.toThrow('The name of a database');
   await expect(wrong('notes', { durability: 'loose' })).rejects.toThrow("'strict' or 'relaxed'");
-  await expect(wrong('notes', { hashCost: 9 })).rejects.toThrow('from 10 to 14');
-  await expect(wrong('notes', { log: true as never })).rejects.toThrow('`log` is an object');
+  await expect(wrong('notes', { hashCost: 9 })).rejects.toThrow(
+    'The option `hashCost` must be an integer from 10 to 14, but is 9.',
+  );
+  await expect(wrong('notes', { log: true as never })).rejects.toThrow('`log` must be an object');
   await expect(wrong('notes', { audience: '' })).rejects.toThrow('`audience`');
   await expect(wrong('notes', { hashCost: 99 })).rejects.toThrow('from 10 to 14');
   await expect(wrong('notes', { worker: 'worker.js' })).rejects.toThrow(
-    'function that makes a Worker',
+    '`worker` must be a function, but is "worker.js".',
   );
   await expect(wrong('notes', { log: { retentionDays: 0 } })).rejects.toThrow('retentionDays');
   await expect(wrong('notes', { log: { maxBytes: -1 } })).rejects.toThrow('maxBytes');
@@ -70,7 +72,7 @@ test('startWorker() tells a worker that fails from one that is silent and one of
   expect(failing.isTerminated).toBe(true);
 
   const silent = new FakeWorker({}, null);
-  await expect(startWorker(() => silent.asWorker(), 5)).rejects.toThrow('did not answer within');
+  await expect(startWorker(() => silent.asWorker(), 5)).rejects.toThrow('did not respond within');
   expect(silent.isTerminated).toBe(true);
 
   const old = new FakeWorker({}, { type: 'burrow-ready', protocol: 0 });

@@ -55,30 +55,38 @@ export async function openDatabase(name: string, options: DatabaseOptions = {}):
   } = options;
   const { enabled = false, retentionDays = 30, maxBytes = 64 * 1024 * 1024 } = log;
   const cost = hashCost ?? LIMITS.hashCostDefault;
-  check(
-    worker === undefined || typeof worker === 'function',
-    'The option `worker` is a function that makes a Worker.',
-  );
+  check(worker === undefined || typeof worker === 'function', 'worker', 'a function', worker);
   check(
     durability === 'strict' || durability === 'relaxed',
-    "The option `durability` is 'strict' or 'relaxed'.",
+    'durability',
+    "'strict' or 'relaxed'",
+    durability,
   );
+  const { hashCostNewMin, hashCostMax } = LIMITS;
   check(
-    isWithin(cost, LIMITS.hashCostNewMin, LIMITS.hashCostMax),
-    `The option \`hashCost\` is an integer from ${LIMITS.hashCostNewMin} to ${LIMITS.hashCostMax}.`,
+    isWithin(cost, hashCostNewMin, hashCostMax),
+    'hashCost',
+    `an integer from ${hashCostNewMin} to ${hashCostMax}`,
+    cost,
   );
   check(
     audience === undefined || (typeof audience === 'string' && audience !== ''),
-    'The option `audience` is a text that is not empty.',
+    'audience',
+    'a string that is not empty',
+    audience,
   );
-  check(typeof log === 'object', 'The option `log` is an object.');
+  check(typeof log === 'object', 'log', 'an object', log);
   check(
     isWithin(retentionDays, 1, DAY_MAX),
-    `The option \`log.retentionDays\` is an integer from 1 to ${DAY_MAX}.`,
+    'log.retentionDays',
+    `an integer from 1 to ${DAY_MAX}`,
+    retentionDays,
   );
   check(
     isWithin(maxBytes, 0, Number.MAX_SAFE_INTEGER),
-    'The option `log.maxBytes` is an integer that is not negative.',
+    'log.maxBytes',
+    'an integer of 0 or more',
+    maxBytes,
   );
   const link = new Link({
     name: await storedName(name, identity),
@@ -102,6 +110,8 @@ export async function openDatabase(name: string, options: DatabaseOptions = {}):
 const isWithin = (value: number, min: number, max: number): boolean =>
   Number.isInteger(value) && value >= min && value <= max;
 
-function check(condition: boolean, sentence: string): asserts condition {
-  if (!condition) throw new BurrowError(sentence);
+function check(isRight: boolean, option: string, wanted: string, given: unknown): asserts isRight {
+  if (isRight) return;
+  const shown = JSON.stringify(given) ?? String(given);
+  throw new BurrowError(`The option \`${option}\` must be ${wanted}, but is ${shown}.`);
 }

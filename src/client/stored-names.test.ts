@@ -21,5 +21,5 @@ test('checkName() refuses names that look like those of identities', async () =>
 });
 
 test('listDatabases() says when the browser cannot', async () => {
-  await expect(listDatabases('notes')).rejects.toThrow('does not list databases');
+  await expect(listDatabases('notes')).rejects.toThrow('cannot list databases');
 });

@@ -14,17 +14,19 @@ const ROUNDS = 100_000;
 
 export function checkName(name: unknown): asserts name is string {
   if (typeof name !== 'string' || name === '') {
-    throw new BurrowError('The name of a database is a text that is not empty.');
+    throw new BurrowError('The name of a database must be a string that is not empty.');
   }
   if (STORED_NAME.test(name)) {
-    throw new BurrowError('The name of a database does not end like that of an identity’s.');
+    throw new BurrowError(
+      'The name of a database must not end with " #" and a hash: such names belong to databases of identities.',
+    );
   }
 }
 
 export async function storedName(name: string, identity: string | undefined): Promise<string> {
   if (identity === undefined) return name;
   if (typeof identity !== 'string' || identity === '') {
-    throw new BurrowError('The option `identity` is a text that is not empty.');
+    throw new BurrowError('The option `identity` must be a string that is not empty.');
   }
   return nameOf(name, await hashOf(name, identity));
 }
@@ -33,7 +35,9 @@ export const nameOf = (name: string, hash: string): string => `${name} #${hash}`
 
 async function hashOf(name: string, identity: string): Promise<string> {
   if (!globalThis.crypto?.subtle) {
-    throw new BurrowError('The option `identity` needs a page served by https, or from localhost.');
+    throw new BurrowError(
+      'The option `identity` needs a page that is served over https or from localhost.',
+    );
   }
   const utf8 = new TextEncoder();
   const text = utf8.encode(identity.normalize('NFC'));
@@ -51,7 +55,8 @@ async function hashOf(name: string, identity: string): Promise<string> {
 export async function listDatabases(name: string): Promise<readonly StoredDatabase[]> {
   checkName(name);
   const factory = globalThis.indexedDB as Partial<IDBFactory> | undefined;
-  if (!factory?.databases) throw new BurrowError('This browser does not list databases.');
+  if (!factory?.databases)
+    throw new BurrowError('This browser cannot list databases (indexedDB.databases is missing).');
   const stored = await factory.databases();
   return stored.flatMap(({ name: found = '' }) => {
     if (found === name) return [{ name, identityHash: undefined }];

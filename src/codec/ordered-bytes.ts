@@ -84,7 +84,7 @@ export interface Cursor {
 }
 
 export function malformed(what: string, at: number): never {
-  throw new Refusal('local_data_loss', `A stored key is damaged: ${what} at byte ${at}.`);
+  throw new Refusal('local_data_loss', `A stored key is corrupt: ${what} at byte ${at}.`);
 }
 
 export function readByte(cursor: Cursor): number {
@@ -196,7 +196,7 @@ export function readText(cursor: Cursor): string {
   } catch (cause) {
     throw new Refusal(
       'local_data_loss',
-      `A stored key is damaged: text that is no UTF-8 at byte ${start}.`,
+      `A stored key is corrupt: invalid UTF-8 at byte ${start}.`,
       { cause },
     );
   }

@@ -77,7 +77,7 @@ const storeDouble = (value: number): string =>
 
 function deeper(depth: number): number {
   if (depth < LIMITS.jsonDepth) return depth + 1;
-  throw new Refusal('bad request', `Stored data nests deeper than ${LIMITS.jsonDepth} levels.`);
+  throw new Refusal('bad request', `The data is nested deeper than ${LIMITS.jsonDepth} levels.`);
 }
 
 /** No row can hold it: not all of it is made. */
@@ -211,7 +211,7 @@ function reviveEscape(tag: string, inside: Value, hooks: StoredHooks): Value {
 }
 
 function damaged(tag: string): never {
-  throw new Refusal('local_data_loss', `A stored document is damaged: no ${tag} is written so.`);
+  throw new Refusal('local_data_loss', `A stored document is corrupt: invalid ${tag}.`);
 }
 
 const WITHOUT_JSON = new Map(

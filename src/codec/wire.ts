@@ -74,7 +74,10 @@ function deeper(depth: number): number {
 }
 
 function refuseDepth(): never {
-  throw new Refusal('bad request', `The result nests deeper than ${LIMITS.renderDepth} levels.`);
+  throw new Refusal(
+    'bad request',
+    `The result is nested deeper than ${LIMITS.renderDepth} levels.`,
+  );
 }
 
 function refuseLength(): never {

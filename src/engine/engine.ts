@@ -172,7 +172,7 @@ function failureIn(reason: unknown): QueryFailure {
 }
 
 const READ_ONLY =
-  'This database is a copy of a hub’s: write through the client of its sync (`sync.client`).';
+  'This database is a copy of a hub’s database. Write with the client of its sync (`sync.client`).';
 
 /** By the text of the query and the place of the call; whether it does is another matter. */
 export const mayWrite = ({ request, parsed }: QueryPlan): boolean =>

@@ -28,7 +28,7 @@ export async function handleRequest(request: HttpRequest, host: HttpHost): Promi
   const traceparent = traceparentOf(request.headers['traceparent'], host.random);
   const answer = await route(request, host, traceparent).catch((reason: unknown) => {
     host.report?.(reason);
-    const text = 'The request failed by a fault of the database, not of the request.';
+    const text = 'Internal error in the database while handling the request.';
     return refuse('internal server error', text, txnHeader(host.clock()));
   });
   return dressAnswer(answer, request, host, traceparent);
@@ -59,7 +59,11 @@ async function route(
   traceparent: string,
 ): Promise<HttpResponse> {
   if (isForeign(request, host.cors))
-    return refuse('forbidden', 'Pages of this origin may not use this hub.', emptyHeaders(host));
+    return refuse(
+      'forbidden',
+      'Pages of this origin may not use this hub. The administrator can allow them with --cors.',
+      emptyHeaders(host),
+    );
   const preflight = answerPreflight(request);
   if (preflight) return preflight;
   const arrived = host.clock();
@@ -116,12 +120,16 @@ async function answerCall(call: Call, { route: found, parameters }: Place): Prom
     case 'error':
       return answerUtility(call, () =>
         Promise.resolve(
-          refuse('internal server error', 'This route always fails.', txnHeader(call.host.clock())),
+          refuse(
+            'internal server error',
+            'This route always fails; it exists for tests.',
+            txnHeader(call.host.clock()),
+          ),
         ),
       );
     default:
       // Logs, files and paths that lead nowhere were answered before.
-      throw new Error(`No answer was written for ${found.to}.`);
+      throw new Error(`No handler for the route ${found.to}.`);
   }
 }
 
@@ -190,7 +198,11 @@ async function answerRest(
   if (asking === 'invalid url parameter') return answerUrlFault(call, 'size must be an integer.');
   if (asking === 'invalid body') return answerBodyFault(call);
   if (await isForbidden(call, target)) {
-    return refuse('forbidden', 'Keys cannot be changed here.', emptyHeaders(host));
+    return refuse(
+      'forbidden',
+      'Keys cannot be changed through this route. Use a query with Update.',
+      emptyHeaders(host),
+    );
   }
   const place = asking.allows === 'read' ? { placeName: 'get requests' } : {};
   const answer = await runQuery(call, { ...asking, ...place });

@@ -33,7 +33,7 @@ export async function answerLogs(
   } catch (reason) {
     if (reason instanceof ExportRefusal) return refuseMessage(reason);
     host.report?.(reason);
-    return messageAnswer(500, 'The request failed by a fault of the database.');
+    return messageAnswer(500, 'Internal error in the database while handling the request.');
   }
 }
 
@@ -65,10 +65,10 @@ async function doLogs(
 ): Promise<unknown> {
   const action = findAction(rest);
   const { exports } = host;
-  if (!action || !exports) throw new ExportRefusal(404, 'There is nothing at this path.');
+  if (!action || !exports) throw new ExportRefusal(404, 'There is no route with this path.');
   const { secret, credential } = await requireAdmin(request, host);
   if (request.method !== action.method)
-    throw new ExportRefusal(405, `Only ${action.method} can be used here.`);
+    throw new ExportRefusal(405, `This route accepts only ${action.method}.`);
   const viewer: Viewer = { database: credential.database, makeUrl: urlMaker(request.base) };
   checkParameters(action, parameters);
   switch (action.name) {
@@ -94,7 +94,8 @@ async function requireAdmin(
 ): Promise<{ readonly secret: string; readonly credential: Credential }> {
   const header = headers['authorization'];
   const secret = header?.trimStart().startsWith('Bearer') === true ? secretOf(header) : undefined;
-  if (secret === undefined) throw new ExportRefusal(401, 'A bearer credential is required.');
+  if (secret === undefined)
+    throw new ExportRefusal(401, 'The header Authorization with a bearer credential is required.');
   const credential = await engine.authenticate(secret);
   if (!credential) throw new ExportRefusal(401, 'The bearer credential is not valid.');
   if (credential.role !== 'admin' || credential.label.kind === 'token')
@@ -143,7 +144,7 @@ async function requireDatabase(
   if (database === undefined && own.length > 0)
     throw new ExportRefusal(
       403,
-      'A key of one database cannot export a region group: name the database.',
+      'A key of a child database cannot export a whole region group. Specify the database.',
     );
   const below = path.slice(own.length);
   const isWithin = own.every((name, index) => path[index] === name);
@@ -182,10 +183,10 @@ export async function answerFile(
   { exports }: HttpHost,
 ): Promise<HttpResponse> {
   if (method !== 'GET' && method !== 'HEAD')
-    return messageAnswer(405, 'Only GET can be used here.');
+    return messageAnswer(405, 'This route accepts only GET.');
   const signature = parameters.get('signature') ?? '';
   const file = await exports?.file(requestId, version, signature);
-  if (!file) return messageAnswer(403, 'This URL has expired, or never was valid.');
+  if (!file) return messageAnswer(403, 'This URL has expired or is not valid.');
   // The type and a fixed name: no browser shows it as a page, whatever it holds.
   const headers = {
     'content-type': 'application/gzip',

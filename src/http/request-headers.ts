@@ -61,7 +61,7 @@ function readVersion(text: string | undefined): ApiVersion {
   if (text === undefined) return VERSION_DEFAULT;
   const version = API_VERSIONS.find((each) => each === text.trim());
   if (version) return version;
-  throw new HeaderFault(VERSION, `one of ${API_VERSIONS.join(', ')} was expected`);
+  throw new HeaderFault(VERSION, `expected one of ${API_VERSIONS.join(', ')}`);
 }
 
 function readInteger(
@@ -73,7 +73,7 @@ function readInteger(
   if (text === undefined) return undefined;
   const value = /^\d{1,16}$/.test(text.trim()) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw new HeaderFault(name, `an integer from ${min} to ${max} was expected`);
+  throw new HeaderFault(name, `expected an integer from ${min} to ${max}`);
 }
 
 const TAGS_CHARACTERS_MAX = 3000;
@@ -91,7 +91,7 @@ function readTags(text: string | undefined): ReadonlyMap<string, string> {
   for (const pair of pairs) {
     const [name = '', value = '', ...rest] = pair.split('=').map((part) => part.trim());
     if (!WORD.test(name) || !WORD.test(value) || rest.length > 0)
-      tagFault('pairs name=value of letters, digits and underscores');
+      tagFault('pairs name=value with letters, digits and underscores');
     if (name.length > TAG_NAME_MAX) tagFault(`names of at most ${TAG_NAME_MAX} characters`);
     if (value.length > TAG_VALUE_MAX) tagFault(`values of at most ${TAG_VALUE_MAX} characters`);
     if (tags.has(name)) tagFault('each name once');
@@ -101,5 +101,5 @@ function readTags(text: string | undefined): ReadonlyMap<string, string> {
 }
 
 function tagFault(expected: string): never {
-  throw new HeaderFault(TAGS, `${expected} were expected`);
+  throw new HeaderFault(TAGS, `expected ${expected}`);
 }

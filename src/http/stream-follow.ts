@@ -40,7 +40,7 @@ class StreamFault extends Error {
 
 const INTERNAL = {
   code: 'internal server error',
-  message: 'The stream failed by a fault of the database.',
+  message: 'Internal error in the database; the stream has ended.',
 };
 
 const frame = (type: string, txn: Micros, event: Json): string =>
@@ -131,7 +131,10 @@ export class Follower {
     let ends: readonly Micros[] | undefined;
     for (let ts = last; ts > this.seen;) {
       if (happened.length >= BEHIND_MAX)
-        throw new StreamFault('too many requests', 'The stream was read too slowly.');
+        throw new StreamFault(
+          'too many requests',
+          'The stream was closed because it was read too slowly.',
+        );
       const { now, before } = await this.versionAt(ref, ts);
       if (now) {
         if (tsOf(now) <= this.seen) break;
@@ -229,7 +232,10 @@ export class Follower {
     const { host, secret = '' } = this.call;
     const standing = await host.engine.standing(secret);
     if (!standing || (this.rights !== undefined && this.rights !== standing.rights))
-      throw new StreamFault('permission denied', 'The secret of the stream has lost its rights.');
+      throw new StreamFault(
+        'permission denied',
+        'The secret of the stream no longer has permission.',
+      );
     this.rights = standing.rights;
     const { target, query } = this.followed;
     const answer = await this.ask(`{"exists":${target.of === 'document' ? target.ref : query}}`);

@@ -65,7 +65,7 @@ function textOf(body: Members, ...names: readonly string[]): string | undefined 
   for (const name of names) {
     const value = body[name];
     if (value === undefined || value === null) continue;
-    return typeof value === 'string' && value !== '' ? value : refuse(`${name} must be a text.`);
+    return typeof value === 'string' && value !== '' ? value : refuse(`${name} must be a string.`);
   }
   return undefined;
 }
@@ -84,7 +84,7 @@ export function readWish(body: Members, home: string): ExportWish {
     database === undefined ? { regionGroup: group ?? home, path: [] } : placeOf(database);
   if (![...REGION_GROUPS, home].includes(place.regionGroup))
     refuse(
-      `Unknown region group '${place.regionGroup}'. One of ${REGION_GROUPS.join(', ')} was expected.`,
+      `Unknown region group '${place.regionGroup}'. Expected one of ${REGION_GROUPS.join(', ')}.`,
     );
   const timeStart = textOf(body, 'time_start') ?? refuse('time_start is required.');
   const timeEnd = textOf(body, 'time_end') ?? refuse('time_end is required.');
@@ -110,7 +110,7 @@ export function readWish(body: Members, home: string): ExportWish {
 function placeOf(database: string): Pick<ExportWish, 'regionGroup' | 'path'> {
   const [regionGroup = '', ...path] = database.replace(/\/$/, '').split('/');
   if (path.includes(''))
-    refuse('database must be a path: a region group, then names of databases.');
+    refuse('database must be a path: a region group followed by names of databases.');
   return { regionGroup, path };
 }
 

@@ -151,7 +151,7 @@ export async function* readChunks(store: Store, row: ExportRow): AsyncGenerator<
     const value = (await store.read((tx) => tx.fetch([address], []), FILES)).rows[0]?.value;
     // A shorter file would pass for a whole one.
     if (!(value instanceof Uint8Array))
-      throw new Error(`Chunk ${index} of export ${row.id} is gone.`);
+      throw new Error(`Chunk ${index} of export ${row.id} is missing.`);
     yield value;
   }
 }

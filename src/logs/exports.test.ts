@@ -359,7 +359,7 @@ test.each([
   [{ database: 'my-database' }, /region group/],
   [{ database: 'local//x' }, /path/],
   [{ idempotency_token: 'x'.repeat(129) }, /idempotency_token/],
-  [{ regionGroup: 7 }, /text/],
+  [{ regionGroup: 7 }, /string/],
 ])('readWish() refuses %j', (body, message) => {
   expect(() => wishOf(body)).toThrow(message);
 });

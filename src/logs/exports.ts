@@ -88,7 +88,7 @@ export class LogExports {
     if (rows.filter(isUnfinished).length >= UNFINISHED_MAX)
       throw new ExportRefusal(
         429,
-        `At most ${UNFINISHED_MAX} log requests can be under way at once.`,
+        `At most ${UNFINISHED_MAX} log requests can be in progress at once. Wait for one to finish.`,
       );
     const created = this.time();
     const token = wish.idempotencyToken;
@@ -135,7 +135,7 @@ export class LogExports {
     if (row.state !== 'Complete')
       throw new ExportRefusal(
         409,
-        `A URL can be made of a complete request; this one is ${row.state}.`,
+        `A URL can only be created for a complete request; this one is ${row.state}.`,
       );
     const changed = await advance(this.options.store, row, {
       state: 'CreatingNewUrl',
@@ -152,7 +152,7 @@ export class LogExports {
     viewer: Viewer,
   ): Promise<{ readonly results: readonly LogRequestRecord[]; readonly next_token?: string }> {
     if (nextToken !== undefined && !UUID.test(nextToken))
-      throw new ExportRefusal(400, 'next_token is not one that was given out.');
+      throw new ExportRefusal(400, 'next_token is not valid.');
     const rows = (await readRequests(this.options.store))
       .filter((row) => isWithin(row, viewer))
       .filter((row) => states === undefined || states.includes(row.state))

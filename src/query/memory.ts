@@ -101,6 +101,6 @@ const BEYOND_LATIN_1 = /[^\0-\xff]/;
 function refuseBytes(): never {
   throw new Refusal(
     'limit_exceeded',
-    `The values of the query take more than ${LIMITS.queryBytes} bytes.`,
+    `The values of the query exceed the limit of ${LIMITS.queryBytes} bytes.`,
   );
 }

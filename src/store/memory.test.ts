@@ -22,7 +22,7 @@ test('write() of the memory store refuses what a body applies after its end', as
     },
     { durability: 'relaxed' },
   );
-  expect(late).toThrow(/after it has ended/u);
+  expect(late).toThrow(/after its body has ended/u);
 });
 
 test('fork() leaves the entries it came from as they were', () => {

@@ -37,7 +37,7 @@ export class SharedMemory {
 export function createMemoryStore(memory: SharedMemory = new SharedMemory()): Store {
   let isClosed = false;
   const requireOpen = (): void => {
-    if (isClosed) throw new Refusal('storage_unavailable', 'This store is closed: open it again.');
+    if (isClosed) throw new Refusal('storage_unavailable', 'The store is closed. Open it again.');
   };
   return {
     async read(body, options = {}) {
@@ -51,7 +51,7 @@ export function createMemoryStore(memory: SharedMemory = new SharedMemory()): St
         const applied: WriteSet[] = [];
         let isOver = false;
         const apply = (writes: WriteSet): void => {
-          assert(!isOver, () => 'a write body applies nothing after it has ended');
+          assert(!isOver, () => 'a write transaction applies nothing after its body has ended');
           for (const { space } of [...writes.puts, ...writes.deletes]) requireWithin(spaces, space);
           for (const { space, row, isNew } of writes.puts) {
             if (isNew && before[space].keys.get(row.key, row.key)) throw new KeyTaken();

@@ -122,7 +122,7 @@ export interface WriteTx extends ReadTx {
 /** A row that was to be new is there already: nothing of the write was kept. */
 export class KeyTaken extends Error {
   constructor(options?: ErrorOptions) {
-    super('A row that was to be new is there already.', options);
+    super('A row to be inserted already exists.', options);
   }
 }
 

@@ -397,7 +397,7 @@ class QueryReads {
     if (bytes <= LIMITS.readBytes) return;
     this.refusal ??= new Refusal(
       'limit_exceeded',
-      `The query reads more than ${LIMITS.readBytes} bytes of documents and index entries.`,
+      `The query reads more than the limit of ${LIMITS.readBytes} bytes of documents and index entries.`,
     );
     throw this.refusal;
   }

@@ -52,11 +52,14 @@ export function resolveSet(ground: SetGround, query: string): ResolvedSet {
   try {
     const value = evaluate(parseQuery(query, ground.session.apiVersion), ground.session, {
       allows: 'read',
-      placeName: 'sets to keep in step',
+      placeName: 'sets to sync',
     });
     const parts = distinctParts(partsOf(ground, value));
     if (parts.length > SYNC_LIMITS.partsPerSet)
-      throw new Unsuited('invalid argument', `A set has ${SYNC_LIMITS.partsPerSet} parts at most.`);
+      throw new Unsuited(
+        'invalid argument',
+        `A set may have at most ${SYNC_LIMITS.partsPerSet} parts.`,
+      );
     return { parts, error: undefined };
   } catch (thrown) {
     return { parts: [], error: refusalOf(thrown) };
@@ -94,7 +97,7 @@ function partsOf(ground: SetGround, value: Value): readonly ResolvedPart[] {
 const unsuited = (): never => {
   throw new Unsuited(
     'invalid argument',
-    'A set to keep in step is `Documents(collection)`, `Match(index, terms…)`, the ref of a document, or a union of such. Other sets are evaluated on the device, over these.',
+    'A set to sync must be `Documents(collection)`, `Match(index, terms…)`, the ref of a document, or a union of these. Other sets can be evaluated on the device over the synced ones.',
   );
 };
 
@@ -134,7 +137,7 @@ function indexPart(
   if (terms.length !== index.terms.length)
     throw new Unsuited(
       'invalid argument',
-      `The index '${index.name}' has ${index.terms.length} terms, ${terms.length} are given.`,
+      `The index '${index.name}' has ${index.terms.length} terms, but ${terms.length} are given.`,
     );
   // A device has one database, and its number is that of the root.
   const own = terms.map((term) => movedTo(term, database, ROOT_DATABASE));

@@ -49,10 +49,10 @@ export function readPush(message: unknown): Push {
   const items = listAt(members, 'items', SYNC_LIMITS.pushItems).map(readItem);
   const chars = items.reduce((sum, { query }) => sum + query.length, 0);
   if (chars > SYNC_LIMITS.pushChars)
-    bad(`A push holds ${SYNC_LIMITS.pushChars} characters of queries at most`);
+    bad(`The queries of a push must have at most ${SYNC_LIMITS.pushChars} characters`);
   items.forEach(({ seq }, i) => {
     if (i > 0 && seq !== (items[i - 1]?.seq ?? 0) + 1)
-      bad('Items of a push are numbered one after the other');
+      bad('The items of a push must be numbered consecutively');
   });
   return { ...contactOf(members), items, settled: countAt(members, 'settled') };
 }
@@ -60,9 +60,10 @@ export function readPush(message: unknown): Push {
 function readItem(item: unknown): PushItem {
   const members = membersOf(item, 'An item');
   const seq = countAt(members, 'seq');
-  if (seq === 0) bad('Writes are numbered from 1 on');
+  if (seq === 0) bad('`seq` must be at least 1');
   const apiVersion = textAt(members, 'apiVersion', 16);
-  if (!(API_VERSIONS as readonly string[]).includes(apiVersion)) bad('`apiVersion` is not known');
+  if (!(API_VERSIONS as readonly string[]).includes(apiVersion))
+    bad(`\`apiVersion\` must be one of ${API_VERSIONS.join(', ')}`);
   return {
     seq,
     hash: digitsAt(members, 'hash', 64),
@@ -77,7 +78,8 @@ function readItem(item: unknown): PushItem {
 export function readPull(message: unknown): Pull {
   const members = membersOf(message, 'A pull');
   const sets = listAt(members, 'sets', SYNC_LIMITS.sets).map(readSet);
-  if (new Set(sets.map(({ id }) => id)).size < sets.length) bad('Each set has an id of its own');
+  if (new Set(sets.map(({ id }) => id)).size < sets.length)
+    bad('The ids of the sets must be unique');
   const maxBytes = countAt(members, 'maxBytes');
   return {
     ...contactOf(members),
@@ -116,7 +118,7 @@ const setNameOf = (members: Members): Pick<PulledSet, 'id' | 'query'> => ({
 /** JSON has no undefined in arrays: `null` stands for it. */
 function readPlace(place: unknown): string | undefined {
   if (place === null || place === undefined) return undefined;
-  return isHex(place) && place.length % 2 === 0 ? place : bad('A place is hexadecimal');
+  return isHex(place) && place.length % 2 === 0 ? place : bad('A position must be hexadecimal');
 }
 
 function readPart(part: unknown): SetPart {
@@ -126,7 +128,7 @@ function readPart(part: unknown): SetPart {
       return { kind: 'collection', collection: countAt(members, 'collection') };
     case 'index': {
       const prefix = members['prefix'];
-      if (!isHex(prefix) || prefix.length % 2 !== 0) return bad('`prefix` is hexadecimal');
+      if (!isHex(prefix) || prefix.length % 2 !== 0) return bad('`prefix` must be hexadecimal');
       return { kind: 'index', index: countAt(members, 'index'), prefix };
     }
     case 'document': {
@@ -134,7 +136,7 @@ function readPart(part: unknown): SetPart {
       return { kind: 'document', collection, id };
     }
     default:
-      return bad('A part is a collection, index or document');
+      return bad('A part must be a collection, an index or a document');
   }
 }
 
@@ -142,7 +144,7 @@ export function readCheck(message: unknown): Check {
   const members = membersOf(message, 'A check');
   const buckets = listAt(members, 'buckets', FINGERPRINT_BUCKETS);
   if (buckets.length !== FINGERPRINT_BUCKETS || !buckets.every((each) => isHex(each, 16)))
-    bad(`A check has ${FINGERPRINT_BUCKETS} sums of 16 hexadecimal digits`);
+    bad(`\`buckets\` must have ${FINGERPRINT_BUCKETS} sums of 16 hexadecimal digits`);
   return {
     ...contactOf(members),
     set: setNameOf(membersOf(members['set'], 'A set')),
@@ -152,7 +154,7 @@ export function readCheck(message: unknown): Check {
 
 /** @throws SyncRefused `bad_message` */
 export function requireDevice(device: unknown): string {
-  return isHex(device, 32) ? device : bad('`device` has 32 hexadecimal digits');
+  return isHex(device, 32) ? device : bad('`device` must have 32 hexadecimal digits');
 }
 
 const contactOf = (members: Members): Pick<Pull, 'device' | 'epoch'> => ({
@@ -162,51 +164,51 @@ const contactOf = (members: Members): Pick<Pull, 'device' | 'epoch'> => ({
 
 function membersOf(value: unknown, what: string): Members {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return bad(`${what} is an object`);
+    return bad(`${what} must be an object`);
   return value as Members;
 }
 
 function listAt(members: Members, name: string, max: number): readonly unknown[] {
   const value = members[name];
-  if (!Array.isArray(value)) return bad(`\`${name}\` is an array`);
-  return value.length <= max ? value : bad(`\`${name}\` has ${max} elements at most`);
+  if (!Array.isArray(value)) return bad(`\`${name}\` must be an array`);
+  return value.length <= max ? value : bad(`\`${name}\` must have at most ${max} elements`);
 }
 
 function textAt(members: Members, name: string, max: number): string {
   const value = members[name];
-  if (typeof value !== 'string') return bad(`\`${name}\` is a text`);
-  return value.length <= max ? value : bad(`\`${name}\` has ${max} characters at most`);
+  if (typeof value !== 'string') return bad(`\`${name}\` must be a string`);
+  return value.length <= max ? value : bad(`\`${name}\` must have at most ${max} characters`);
 }
 
 function digitsAt(members: Members, name: string, count: number): string {
   const value = members[name];
-  return isHex(value, count) ? value : bad(`\`${name}\` has ${count} hexadecimal digits`);
+  return isHex(value, count) ? value : bad(`\`${name}\` must have ${count} hexadecimal digits`);
 }
 
 function countAt(members: Members, name: string): number {
   const value = members[name];
   return Number.isSafeInteger(value) && (value as number) >= 0
     ? (value as number)
-    : bad(`\`${name}\` is a whole number, not below zero`);
+    : bad(`\`${name}\` must be an integer of 0 or more`);
 }
 
 function microsAt(members: Members, name: string): number {
   const value = members[name];
   return Number.isSafeInteger(value)
     ? (value as number)
-    : bad(`\`${name}\` is a time in microseconds`);
+    : bad(`\`${name}\` must be a time in microseconds`);
 }
 
 function readName(name: unknown): DocumentName {
   if (!Array.isArray(name) || name.length !== 2)
-    return bad('A document is named by collection and id');
+    return bad('A document must be named by collection and id');
   const [collection, id] = name as readonly unknown[];
   if (
     !Number.isInteger(collection) ||
     (collection as number) < 0 ||
     (collection as number) > UINT32_MAX
   )
-    return bad('A collection is a number');
+    return bad('A collection must be a number below 2^32');
   return [collection as number, readId(id)];
 }
 
@@ -215,7 +217,7 @@ const ID_MAX = 2n ** 63n - 1n;
 
 function readId(id: unknown): string {
   if (typeof id !== 'string' || !/^(0|[1-9]\d{0,18})$/.test(id) || BigInt(id) > ID_MAX)
-    return bad('An id is a text of digits, below 2^63');
+    return bad('An id must be a string of digits, below 2^63');
   return id;
 }
 

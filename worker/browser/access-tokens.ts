@@ -24,8 +24,11 @@ async function fetchKeys(uri: string, fetch: typeof globalThis.fetch): Promise<s
     headers: { accept: 'application/json' },
     signal: AbortSignal.timeout(FETCH_MS),
   });
-  if (!response.ok) throw new Error(`Keys cannot be fetched: status ${response.status}.`);
+  if (!response.ok)
+    throw new Error(
+      `The key set of the identity provider could not be fetched: status ${response.status}.`,
+    );
   const text = await response.text();
-  if (text.length > TEXT_MAX) throw new Error('A set of keys is too large.');
+  if (text.length > TEXT_MAX) throw new Error('The key set of the identity provider is too large.');
   return text;
 }

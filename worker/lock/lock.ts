@@ -31,13 +31,13 @@ export async function writeLock(store: Store, state: LockState): Promise<void> {
 export const locked = (): Refusal =>
   new Refusal(
     'locked',
-    'The database is locked: its user has signed out. Unlock it with db.unlock({ secret }) or db.unlock({ user, password }).',
+    'The database is locked because its user has signed out. Unlock it with db.unlock({ secret }) or db.unlock({ user, password }).',
   );
 
 const deleted = (): Refusal =>
   new Refusal(
     'storage_unavailable',
-    'The database was deleted in another tab: open it again to start anew.',
+    'The database was deleted in another tab. Open it again to start with an empty one.',
   );
 
 /** A store whose transactions are refused from the moment in which they see a mark. */

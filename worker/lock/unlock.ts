@@ -37,9 +37,9 @@ export async function tryLogin(
   return accepted(resource.secret);
 }
 
-const WRONG = 'The password does not match, or this is not the person whose copy this is.';
+const WRONG = 'The password is wrong, or this copy belongs to another user.';
 const NOT_PLAIN =
-  'The user who unlocks a database is named by a ref, or by match() of an index with texts and numbers as terms.';
+  'The `user` who unlocks a database must be a ref, or match() of an index with strings and numbers as terms.';
 
 async function trySecret(
   engine: Pick<Engine, 'authenticate'>,
@@ -48,7 +48,7 @@ async function trySecret(
   const credential = await engine.authenticate(secret);
   return credential && mayUnlock(credential)
     ? accepted(secret)
-    : refused(401, 'unauthorized', 'This secret does not unlock the database.');
+    : refused(401, 'unauthorized', 'This secret cannot unlock the database.');
 }
 
 /**

@@ -48,7 +48,7 @@ export class LiveQueries {
 
   add(id: number, secret: string, query: string): void {
     if (this.byId.size >= LIVE_QUERIES_MAX) {
-      const sentence = `At most ${LIVE_QUERIES_MAX} live queries can be open at once.`;
+      const sentence = `At most ${LIVE_QUERIES_MAX} live queries can be open at once. End one first.`;
       this.options.tell(id, refused(new Refusal('too many requests', sentence)));
       return;
     }
@@ -151,6 +151,6 @@ function refused(reason: unknown): LiveAnswer {
   if (reason instanceof Refusal) {
     return { status: REFUSALS[reason.code], body: errorText(reason.code, reason.message) };
   }
-  const sentence = 'The live query failed by a fault of the database.';
+  const sentence = 'Internal error in the database while running the live query.';
   return { status: 500, body: errorText('internal server error', sentence) };
 }

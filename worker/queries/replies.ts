@@ -11,7 +11,7 @@ export function refusalOf(reason: unknown): RefusalData {
   return {
     code: 'internal server error',
     status: 500,
-    description: 'The call failed by a fault of the database, not of the call.',
+    description: 'Internal error in the database while handling the call.',
   };
 }
 

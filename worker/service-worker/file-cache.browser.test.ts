@@ -48,7 +48,7 @@ test('refresh() rejects and changes nothing when a version cannot be had whole',
     await expect(cache.refresh()).rejects.toThrow('precache.json must be');
   }
   publish({}, 404);
-  await expect(cache.refresh()).rejects.toThrow('precache.json answered 404.');
+  await expect(cache.refresh()).rejects.toThrow('Fetching precache.json failed with status 404.');
   publish({ version: '2', files: [FILE] });
   await cache.refresh();
   expect((await mine()).at(-1)).toBe(`burrow-app ${base} 2`);

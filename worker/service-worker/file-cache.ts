@@ -60,7 +60,7 @@ export class AppCache {
 
   private async fetchVersion(): Promise<void> {
     const answer = await fetch(new URL(LIST, this.base), { cache: 'no-store' });
-    if (!answer.ok) throw new Error(`${LIST} answered ${answer.status}.`);
+    if (!answer.ok) throw new Error(`Fetching ${LIST} failed with status ${answer.status}.`);
     const { version, files } = readPrecache(await answer.json());
     const name = `${PREFIX}${this.base} ${version}`;
     const names = await this.names();

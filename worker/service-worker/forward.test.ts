@@ -118,7 +118,7 @@ test('forward() asks for the parts of a streamed body as they are read', async (
 test('a streamed body fails when its page goes away, and is cancelled when nobody reads', async () => {
   const gone = pageOf('own', [answerOf(undefined), { type: 'part', part: 'one' }]);
   const response = await forward(REQUEST, gone, none, OPTIONS);
-  await expect(response.text()).rejects.toThrow('went away');
+  await expect(response.text()).rejects.toThrow('was closed');
   const own = pageOf('own', [answerOf(undefined), { type: 'part', part: 'one' }]);
   const left = await forward(REQUEST, own, none, OPTIONS);
   await left.body?.cancel();
@@ -130,7 +130,7 @@ test('a streamed body may be silent for as long as its page is open', async () =
   let looks = 0;
   const isOpen = (id: string) => Promise.resolve(id === 'own' && ++looks < 4);
   const response = await forward(REQUEST, own, none, { ...OPTIONS, isOpen });
-  await expect(response.text()).rejects.toThrow('went away');
+  await expect(response.text()).rejects.toThrow('was closed');
   expect(looks).toBe(4);
 });
 

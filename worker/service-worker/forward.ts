@@ -37,7 +37,7 @@ export async function forward(
     line = await firstToAccept(rest, options);
   }
   if (!line) {
-    const text = 'No open page of this app has the database open: open the app and try again.';
+    const text = 'No page of this app has the database open. Open the app and try again.';
     return failure(request, text);
   }
   return ask(line, request, options);
@@ -101,7 +101,7 @@ function ask(line: Line, request: ServiceRequest, options: ForwardOptions): Prom
       end(failure(request, description));
     };
     const late = setTimeout(
-      () => fail('The page that took the request did not answer it in time.'),
+      () => fail('The page that handles the request did not respond in time.'),
       options.answerMs,
     );
     line.hear = (answer) => {
@@ -131,7 +131,7 @@ function pulled(line: Line, options: ForwardOptions): ReadableStream<Uint8Array>
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     const answer = await nextPart(line, options);
     if (answer.type === 'broken') throw new TypeError(answer.description);
-    if (answer.type !== 'part') throw new TypeError('The page answered out of turn.');
+    if (answer.type !== 'part') throw new TypeError('The page sent an unexpected message.');
     const { part } = answer;
     if (part === undefined) controller.close();
     else controller.enqueue(typeof part === 'string' ? encoder.encode(part) : part);
@@ -149,7 +149,7 @@ function nextPart(line: Line, { goneMs, isOpen }: ForwardOptions): Promise<Servi
     const look = async (): Promise<void> => {
       if (await isOpen(line.pageId)) return;
       clearInterval(timer);
-      resolve({ type: 'broken', description: 'The page that sent this went away.' });
+      resolve({ type: 'broken', description: 'The page that sent this response was closed.' });
     };
     const timer = setInterval(() => void look(), goneMs);
     line.hear = (answer) => {

@@ -183,11 +183,11 @@ const isStamp = (value: unknown): value is Stamp => isBirth(value) && 'k' in val
 export const replaced = (): Refusal =>
   new Refusal(
     'local_data_loss',
-    'The local database was cleared or replaced while it was open: nothing was written. Reload the page to see what is left.',
+    'The local database was cleared or replaced while it was open. Nothing was written. Reload the page to see what remains.',
   );
 
 const partlyGone = (): Refusal =>
   new Refusal(
     'local_data_loss',
-    'Part of the local database is gone, so the rest cannot be trusted. Destroy it to start anew.',
+    'Part of the local database is missing, so the rest cannot be trusted. Delete the database with destroy() to start again.',
   );

@@ -80,5 +80,5 @@ export async function deleteDatabase(name: string, deadlineMs: number): Promise<
 const blocked = (): Refusal =>
   new Refusal(
     'storage_blocked',
-    'The database does not open: another tab holds it. Close other tabs of this app, or try again.',
+    'The database cannot be opened because another tab blocks it. Close other tabs of this app, or try again.',
   );

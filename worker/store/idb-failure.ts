@@ -17,7 +17,7 @@ export class TransactionFailure extends Error {
   readonly mayBeCommitted: boolean;
 
   constructor(reason: unknown, mayBeCommitted: boolean) {
-    super('A transaction of IndexedDB failed.', { cause: reason });
+    super('An IndexedDB transaction failed.', { cause: reason });
     this.reason = reason;
     this.mayBeCommitted = mayBeCommitted;
   }
@@ -43,17 +43,17 @@ export function refusalOf(reason: unknown): Refusal {
     case 'QuotaExceededError':
       return new Refusal(
         'quota_exceeded',
-        'The browser gives this site no more space: nothing was written. Delete documents, exports or logs, or ask the user for space.',
+        'The storage quota of this site is exceeded. Nothing was written. Delete documents, exports or logs, or ask the user for more storage.',
         cause,
       );
     case 'VersionError':
       return newerDatabase(cause);
     case 'MissingAPIError':
-      return new Refusal('storage_unavailable', 'There is no IndexedDB here.', cause);
+      return new Refusal('storage_unavailable', 'IndexedDB is not available here.', cause);
     default:
       return new Refusal(
         'storage_unavailable',
-        `The browser's storage failed (${nameOf(reason)}): nothing was written. Try again; if it stays so, reload the page.`,
+        `The browser's storage failed (${nameOf(reason)}). Nothing was written. Try again; if it keeps failing, reload the page.`,
         cause,
       );
   }
@@ -62,7 +62,7 @@ export function refusalOf(reason: unknown): Refusal {
 export const newerDatabase = (options?: ErrorOptions): Refusal =>
   new Refusal(
     'storage_unavailable',
-    'This database was made or upgraded by a newer version of the app: reload the page, and update the app.',
+    'This database was created or upgraded by a newer version of the app. Reload the page or update the app.',
     options,
   );
 

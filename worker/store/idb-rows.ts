@@ -22,7 +22,7 @@ const hasEntries = (space: Space): boolean => space === 'documents' || space ===
 
 export function rowOf(stored: StoredRow): Row {
   if (typeof stored.v !== 'string' && !(stored.v instanceof Uint8Array))
-    throw new Refusal('local_data_loss', 'A stored row holds neither text nor bytes.');
+    throw new Refusal('local_data_loss', 'A stored row contains neither a string nor bytes.');
   return { key: stored.k, entries: stored.e ?? [], value: stored.v };
 }
 

@@ -68,7 +68,9 @@ export class IdbTransaction implements WriteTx, Waiting {
     });
     this.native.addEventListener('abort', () =>
       this.failWith(
-        this.native.error ?? failed ?? new DOMException('The browser gave up.', 'AbortError'),
+        this.native.error ??
+          failed ??
+          new DOMException('The browser aborted the transaction.', 'AbortError'),
       ),
     );
     plan.watchdog.add(this);
@@ -114,7 +116,7 @@ export class IdbTransaction implements WriteTx, Waiting {
   private send(writes: () => void): void {
     assert(
       this.state === 'open' || this.failedWith,
-      () => 'a write body writes nothing after it has ended',
+      () => 'a write transaction writes nothing after its body has ended',
     );
     if (!this.failedWith) this.attempt(writes);
     if (this.failedWith) throw this.failedWith;
@@ -274,18 +276,18 @@ const isInactive = (reason: unknown): boolean =>
   reason instanceof DOMException &&
   (reason.name === 'TransactionInactiveError' || reason.name === 'InvalidStateError');
 
-const ENDED_EARLY = 'the body of a transaction awaits nothing but the transaction';
+const ENDED_EARLY = 'the body of a transaction must await nothing but the transaction';
 
 const blockedByOthers = (): Refusal =>
   new Refusal(
     'storage_blocked',
-    'Another tab has held the database for too long: nothing was read or written. Close other tabs of this app, or try again.',
+    'Another tab has blocked the database for too long. Nothing was read or written. Close other tabs of this app, or try again.',
   );
 
 const silent = (mayBeCommitted: boolean): Refusal =>
   new Refusal(
     'storage_unavailable',
     mayBeCommitted
-      ? "The browser's storage did not say whether the write was stored: look before you write it again."
-      : "The browser's storage does not answer: nothing was written. Try again; if it stays so, reload the page.",
+      ? "The browser's storage did not confirm the write, so it may or may not be stored. Check before you write it again."
+      : "The browser's storage does not respond. Nothing was written. Try again; if it keeps failing, reload the page.",
   );

@@ -264,7 +264,7 @@ test('a body that awaits something else is told, and leaves no half of itself', 
     },
     { durability: 'relaxed' },
   );
-  await expect(slow).rejects.toThrow(/writes nothing after it has ended|awaits nothing/u);
+  await expect(slow).rejects.toThrow(/writes nothing after its body has ended|must await nothing/u);
   expect(await state(store)).toEqual({ counter: 0, rows: 0 });
 });
 

@@ -245,7 +245,7 @@ export class IndexedDbStore implements DexieStore {
     if (arrived !== undefined) return arrived;
     throw new Refusal(
       'storage_unavailable',
-      'The connection to the storage was lost while it stored a write, and others have written since: look before you write it again.',
+      'The connection to the storage was lost during a commit, and others have written since, so the write may or may not be stored. Check before you write it again.',
     );
   }
 
@@ -359,14 +359,16 @@ const spaceOfStamp = (spaces: readonly Space[]): Space =>
   (spaces.includes('meta') ? undefined : spaces[0]) ?? 'meta';
 
 function unfinished(): never {
-  throw new Error('Half of a write was stored, for its body awaited more than its transaction.');
+  throw new Error(
+    'Only part of a write was stored, because its body awaited something other than its transaction.',
+  );
 }
 
 const closed = (): Refusal =>
-  new Refusal('storage_unavailable', 'This database is closed: open it again.');
+  new Refusal('storage_unavailable', 'This database is closed. Open it again.');
 
 const deleted = (): Refusal =>
   new Refusal(
     'storage_unavailable',
-    'This database was deleted by another tab: open it again to start anew.',
+    'This database was deleted by another tab. Open it again to start with an empty one.',
   );

@@ -46,7 +46,7 @@ export async function openDexieDatabase(
 
 const ENDS = {
   'upgraded by another tab':
-    'Another tab has a newer version of the app, which upgrades the database: reload the page.',
+    'Another tab has a newer version of the app and is upgrading the database. Reload the page.',
   'deleted by another tab': 'The database was deleted in another tab.',
-  lost: 'The browser deleted the stored data while the database was open. Nothing is written any more: reload the page.',
+  lost: 'The browser deleted the stored data while the database was open. Nothing more is written. Reload the page.',
 } as const satisfies Record<StoreEnd, string>;

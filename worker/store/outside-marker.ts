@@ -79,7 +79,7 @@ async function inTurnFor(name: string, body: (late: AbortSignal) => Promise<void
     if (reason !== late.reason) throw reason;
     throw new Refusal(
       'storage_blocked',
-      'Another tab holds the marker of the database. Close other tabs of this app, or try again.',
+      'Another tab blocks the marker file of the database. Close other tabs of this app, or try again.',
     );
   }
 }

@@ -56,7 +56,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       const exchange = await post<Welcome>('hello', message);
       // Somebody on the way has taken one for another.
       if (exchange.ok && exchange.value.device !== message.device)
-        throw new Error('The answer to another device came.');
+        throw new Error('The response is for another device.');
       return exchange;
     },
     push: (message) => line?.push(message) ?? post('push', message),
@@ -90,7 +90,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
 
 const NOBODY: Exchange<never> = {
   ok: false,
-  refusal: { code: 'needs_login', description: 'Nobody is logged in.' },
+  refusal: { code: 'needs_login', description: 'No user is logged in.' },
 };
 
 /** @throws when the answer is no word of the hub: then nothing is known */
@@ -99,7 +99,7 @@ async function refusedBy(answer: Response): Promise<Exchange<never>> {
   const retry = retryAfterMs === undefined ? {} : { retryAfterMs };
   const refusal = await answer.json().then(refusalIn, () => undefined);
   if (refusal) return { ok: false, refusal, ...retry };
-  const description = `The hub answered with status ${answer.status}.`;
+  const description = `The hub responded with status ${answer.status}.`;
   if (answer.status !== NO_SUCH_PLACE)
     throw retryAfterMs === undefined ? new Error(description) : new Busy(description, retryAfterMs);
   return { ok: false, refusal: { code: 'upgrade_needed', description }, ...retry };

@@ -82,7 +82,7 @@ export class HubLine {
     this.socket.close();
     for (const { reject, late } of this.calls.values()) {
       clearTimeout(late);
-      reject(new TypeError('The line to the hub broke off.'));
+      reject(new TypeError('The WebSocket to the hub was closed.'));
     }
     this.calls.clear();
     this.options.onEnd(wasOpen);

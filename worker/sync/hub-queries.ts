@@ -47,7 +47,7 @@ export async function askHub(
 }
 
 const UNREACHED =
-  'The hub could not be reached, or its answer was lost: whether it ran the query is not known.';
+  'The hub could not be reached or its response was lost. It is unknown whether the query ran.';
 
 const post = (url: string, secret: string, body: string, deadlineMs: number): Promise<Response> =>
   fetch(`${url}/`, {

@@ -40,7 +40,7 @@ export class Leadership {
     this.lastHeard = performance.now();
   }
 
-  /** Another tab has taken over. */
+  /** Another tab has taken over the sync. */
   giveUp(): void {
     this.release?.();
   }

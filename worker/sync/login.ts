@@ -151,12 +151,12 @@ const OF_DEVICE: ReadonlySet<string> = new Set([
   'client_forked',
 ]);
 const NOBODY =
-  'Nobody has logged in on this device yet: pass `secret`, or `login: { user, password, key }`.';
+  'No user has logged in on this device yet. Pass `secret` or `login: { user, password, key }`.';
 const FIRST_TIME = 'The hub cannot be reached. The first sync on a device needs a connection.';
 const NOT_MET =
-  'The hub cannot be reached, and nobody has shown this token on this device before: whose it is is not known here.';
+  'The hub cannot be reached, and this token has not been used on this device before, so its user is unknown.';
 const ANOTHER =
-  'This database is the copy of another person. Open a database of another name, or with `identity`, for this one.';
+  'This database is the copy of another user. Open a database with another name or `identity`.';
 const WRONG = {
   status: 400,
   body: '{"errors":[{"position":[],"code":"authentication failed","description":"The document was not found or provided password was incorrect."}]}',

@@ -52,7 +52,7 @@ export class OutboxFile {
     this.isEmpty = false;
     try {
       const written = this.access.write(bytes, { at: end });
-      if (written < bytes.length) throw new Error('The file of unsent writes is full.');
+      if (written < bytes.length) throw new Error('The outbox file is full.');
     } catch (reason) {
       // Half a line would spoil the next one.
       this.access.truncate(end);

@@ -130,12 +130,11 @@ export class SyncSession {
       return undefined;
     }
     const [record] = await replica.find([id]);
-    if (!record)
-      throw new Refusal('not found', `There is no write ${id}: it was resolved already.`);
+    if (!record) throw new Refusal('not found', `There is no write ${id}: it is already resolved.`);
     if (record.state !== 'refused')
       throw new Refusal(
         'bad request',
-        `The write ${id} was not refused: there is nothing to resolve.`,
+        `The write ${id} was not refused, so there is nothing to resolve.`,
       );
     const query = 'edit' in choice ? choice.edit : record.item.query;
     return this.submit(
@@ -352,5 +351,5 @@ const replyOf = ({ status, body, txnTime, metrics }: QueryAnswer): QueryReply =>
 const otherHub = (hub: string): Refusal =>
   new Refusal(
     'forbidden',
-    `This database is a copy of the one at ${hub}. Open a database of another name for another hub.`,
+    `This database is a copy of the one at ${hub}. For another hub, open a database with another name.`,
   );

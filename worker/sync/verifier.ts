@@ -101,5 +101,5 @@ export class OfflineLogin {
 const unknownHere = (): Refusal =>
   new Refusal(
     'connection_needed',
-    'The hub cannot be reached, and this person has not logged in on this device in the last 30 days: log in once with a connection.',
+    'The hub cannot be reached, and this user has not logged in on this device in the last 30 days. Log in once while online.',
   );

@@ -93,7 +93,7 @@ test('forSynced() asks the hub, and waits for a round that began after it and ha
 test('forSynced() fails for a set that is not kept here, and for one that the hub does not give', async () => {
   const { world, waits, kicks } = await open();
   await world.replica.setSets([{ id: 'mine', query: 'mine' }]);
-  await expect(waits.forSynced('other')).rejects.toThrow('Only a set that was given');
+  await expect(waits.forSynced('other')).rejects.toThrow('This set is not synced');
   const state = await world.replica.state();
   const error = { code: 'permission denied', description: 'Not yours.' };
   vi.spyOn(world.replica, 'state').mockResolvedValue(
@@ -104,7 +104,7 @@ test('forSynced() fails for a set that is not kept here, and for one that the hu
   waits.noteRound(Date.now() + 1, ['mine'], true);
   await expect(refused).rejects.toMatchObject({
     code: 'forbidden',
-    message: 'The hub does not give this set: Not yours.',
+    message: 'The hub refuses this set: Not yours.',
   });
 });
 

@@ -52,7 +52,7 @@ export class Waits {
   /** @throws Refusal when the set is not one of those that are kept here, or the hub does not give it */
   async forSynced(set: string | undefined): Promise<void> {
     if (set !== undefined && !(await this.find(set)))
-      throw new Refusal('not found', 'Only a set that was given to `sync()` is kept here.');
+      throw new Refusal('not found', 'This set is not synced. Pass it to `sync()` first.');
     await new Promise<void>((resolve, reject) => {
       this.synced.add({ set, from: Date.now(), resolve, reject });
       this.options.kick();
@@ -60,7 +60,7 @@ export class Waits {
     const error = set === undefined ? undefined : (await this.find(set))?.error;
     if (!error) return;
     const code = error.code === 'permission denied' ? 'forbidden' : 'bad request';
-    throw new Refusal(code, `The hub does not give this set: ${error.description}`);
+    throw new Refusal(code, `The hub refuses this set: ${error.description}`);
   }
 
   noteRound(since: number, loaded: readonly string[], isWhole: boolean): void {

@@ -49,7 +49,7 @@ export class Connection {
     const lost = (event: Event): void => {
       event.preventDefault();
       const message = 'message' in event ? `: ${String(event.message)}` : '';
-      this.lose(`The worker of the database failed${message}`);
+      this.lose(`The database worker failed${message}`);
     };
     worker.addEventListener('error', lost);
     worker.addEventListener('messageerror', lost);
@@ -70,7 +70,7 @@ export class Connection {
     const connection = new Connection(worker, port1, handlers);
     const timer = setTimeout(() => {
       const description =
-        'The browser did not open the stored data in time: another tab, or a closing one, may still hold it.';
+        'The browser did not open the stored data in time. Another tab, or one that is closing, may still use it.';
       connection.end(refusalError({ code: 'storage_blocked', status: 503, description }));
     }, OPEN_MS);
     try {
@@ -93,7 +93,7 @@ export class Connection {
     try {
       await connection.call((host) => host.forget(name));
     } finally {
-      connection.end(new Error('The worker has done its work.'));
+      connection.end(new Error('The worker is no longer needed.'));
     }
   }
 
@@ -134,7 +134,7 @@ export class Connection {
 
   private lose(what: string): void {
     if (this.ended) return;
-    const description = `${what}. Whether unanswered queries took effect is unknown; the next call starts a new worker.`;
+    const description = `${what}. It is unknown whether pending queries took effect. The next call starts a new worker.`;
     const error = refusalError({ code: 'worker_lost', status: 503, description });
     this.end(error);
     this.handlers.onLost(error);
@@ -145,7 +145,7 @@ export class Connection {
     if (typeof navigator === 'undefined' || !navigator.locks) return;
     navigator.locks
       .request(aliveLock, { signal: this.released.signal }, () =>
-        this.lose('The worker of the database is gone'),
+        this.lose('The database worker was terminated'),
       )
       .catch(() => {
         // Released: nobody waits for the end of this worker any more.
@@ -156,7 +156,7 @@ export class Connection {
     if (this.pinging !== undefined) return;
     this.pingsMissed = 0;
     this.pinging = setInterval(() => {
-      if (this.pingsMissed >= PINGS_MISSED_MAX) this.lose('The worker of the database hangs');
+      if (this.pingsMissed >= PINGS_MISSED_MAX) this.lose('The database worker does not respond');
       this.pingsMissed++;
       this.post({ type: 'ping' });
     }, PING_MS);

@@ -272,5 +272,5 @@ export const lockedError = (): QueryError =>
     code: 'locked',
     status: 423,
     description:
-      'The database is locked: its user has signed out. Unlock it with db.unlock({ secret }) or db.unlock({ user, password }).',
+      'The database is locked because its user has signed out. Unlock it with db.unlock({ secret }) or db.unlock({ user, password }).',
   });

@@ -16,7 +16,7 @@ const memoryWorker = () =>
 test('a worker whose file is not there rejects with a sentence', async () => {
   const missing = () => new Worker('/no/such/worker.js', { type: 'module' });
   const opening = openDatabase('none', { worker: missing });
-  await expect(opening).rejects.toThrow('The worker of the database failed to load');
+  await expect(opening).rejects.toThrow('The database worker failed to load');
   await expect(opening).rejects.toBeInstanceOf(BurrowError);
 });
 

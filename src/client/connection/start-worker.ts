@@ -18,7 +18,7 @@ export async function startWorker(
 ): Promise<Worker> {
   if (!start && typeof Worker === 'undefined') {
     throw new BurrowError(
-      'Burrow opens databases in a browser: there is no Worker here. On a server, import it but open nothing.',
+      'Databases can only be opened in a browser, because Burrow needs Worker. On a server, you can import Burrow but not open a database.',
     );
   }
   const worker = construct(start ?? startDefault);
@@ -35,7 +35,7 @@ function construct(start: () => Worker): Worker {
   try {
     return start();
   } catch (cause) {
-    throw new BurrowError(`The worker of the database could not be started: ${messageOf(cause)}`, {
+    throw new BurrowError(`The database worker could not be started: ${messageOf(cause)}`, {
       cause,
     });
   }
@@ -55,7 +55,7 @@ function answersHello(worker: Worker, readyMs: number): Promise<void> {
       if (data.protocol === PROTOCOL) settle();
       else {
         settle(
-          `The page and its worker are of different builds of Burrow (protocols ${PROTOCOL} and ${data.protocol}). Reload the page; if that does not help, the server still serves an old worker file.`,
+          `Page and worker are different builds of Burrow (protocols ${PROTOCOL} and ${data.protocol}). Reload the page. If that does not help, the server still serves an old worker file.`,
         );
       }
     };
@@ -63,15 +63,13 @@ function answersHello(worker: Worker, readyMs: number): Promise<void> {
       event.preventDefault();
       const message = 'message' in event && event.message ? `: ${event.message}` : '';
       settle(
-        `The worker of the database failed to load${message}. Is its file there, served as JavaScript, and allowed by worker-src of the Content-Security-Policy?`,
+        `The database worker failed to load${message}. Check that its file exists, is served as JavaScript, and is allowed by worker-src of the Content-Security-Policy.`,
         event,
       );
     };
     const timer = setTimeout(
       () =>
-        settle(
-          `The worker of the database did not answer within ${readyMs / 1000} s of its start.`,
-        ),
+        settle(`The database worker did not respond within ${readyMs / 1000} s after its start.`),
       readyMs,
     );
     worker.addEventListener('message', onMessage);

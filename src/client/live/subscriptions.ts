@@ -100,7 +100,7 @@ export class Subscriptions {
 const asCallerError = (error: unknown): QueryError | BurrowError =>
   error instanceof QueryError || error instanceof BurrowError
     ? error
-    : new BurrowError('A live query could not be read.', { cause: error });
+    : new BurrowError('The result of a live query could not be decoded.', { cause: error });
 
 /** An observer that throws is no reason for ours to stop: its error goes where uncaught ones go. */
 function tell(call: () => void): void {

@@ -236,17 +236,17 @@ test('q accepts expressions of the original driver, and it accepts ours', () => 
 test('q.Paginate() refuses options that are an expression', () => {
   const loose = q.Paginate as unknown as Builder;
   expect(() => loose(q.Documents(q.Collection('notes')), q.Var('x'))).toThrow(
-    'The options of q.Paginate are part of its form',
+    'The options of q.Paginate must be an object literal',
   );
   expect(() => loose(q.Documents(q.Collection('notes')), [1])).toThrow(BurrowError);
 });
 
 test('q says which argument is missing', () => {
   const loose = q.Match as unknown as Builder;
-  expect(() => loose(undefined)).toThrow('q.Match: argument 1 is undefined, and must be given.');
-  expect(() => loose()).toThrow('q.Match takes at least 1 argument(s), and got 0.');
+  expect(() => loose(undefined)).toThrow('q.Match: argument 1 is required, but is undefined.');
+  expect(() => loose()).toThrow('q.Match takes at least 1 argument(s), but got 0.');
   expect(() => (q.If as unknown as Builder)(true, 1)).toThrow(
-    'q.If takes 3 argument(s), and got 2.',
+    'q.If takes 3 argument(s), but got 2.',
   );
 });
 
@@ -274,7 +274,7 @@ test('q.Lambda() reads the names of plain parameters and refuses others', () => 
     '{"lambda":["a","b"],"expr":{"add":[{"var":"a"},{"var":"b"}]}}',
   );
   expect(lambda((größe: values.Expr) => größe)).toBe('{"lambda":"größe","expr":{"var":"größe"}}');
-  expect(() => lambda(({ a }: { a: values.Expr }) => a)).toThrow('has plain parameters');
+  expect(() => lambda(({ a }: { a: values.Expr }) => a)).toThrow('must have plain parameters');
   expect(() => lambda((...all: values.Expr[]) => all)).toThrow('at least one parameter');
   expect(() => lambda(() => 1)).toThrow('at least one parameter');
 });

@@ -27,10 +27,10 @@ export function wrap(value: unknown): unknown {
       return lambdaOf(value as Build);
     case 'number':
       if (Number.isFinite(value)) return value;
-      throw new BurrowError(`${value} cannot be sent: FQL has no way to write it.`);
+      throw new BurrowError(`Cannot encode ${value}: FQL has no representation for it.`);
     case 'bigint':
       if (BigInt.asIntN(64, value) === value) return value;
-      throw new BurrowError(`${value} cannot be sent: an Integer has 64 bits.`);
+      throw new BurrowError(`Cannot encode ${value}: it does not fit into an Integer of 64 bits.`);
     case 'object':
       return value === null ? null : wrapObject(value);
     default:
@@ -72,11 +72,11 @@ function checkArity(name: string, min: number, max: number, args: readonly unkno
   if (count < min || count > max) {
     const wanted =
       max === min ? min : max === Infinity ? `at least ${min}` : `from ${min} to ${max}`;
-    throw new BurrowError(`q.${name} takes ${wanted} argument(s), and got ${count}.`);
+    throw new BurrowError(`q.${name} takes ${wanted} argument(s), but got ${count}.`);
   }
   const missing = args.slice(0, min).indexOf(undefined);
   if (missing >= 0) {
-    throw new BurrowError(`q.${name}: argument ${missing + 1} is undefined, and must be given.`);
+    throw new BurrowError(`q.${name}: argument ${missing + 1} is required, but is undefined.`);
   }
 }
 
@@ -113,16 +113,14 @@ function buildLambda(...args: readonly unknown[]): Expr {
   if (args.length === 2) return new Expr({ lambda: wrap(first), expr: wrap(body) });
   if (typeof first === 'function') return lambdaOf(first as Build);
   if (typeof first === 'object' && first !== null && '_isFaunaExpr' in first) return first as Expr;
-  throw new BurrowError(
-    'q.Lambda takes a function, another lambda, or the names of its parameters and a body.',
-  );
+  throw new BurrowError('q.Lambda expects a function, a lambda, or parameter names and a body.');
 }
 
 function lambdaOf(body: Build): Expr {
   const names = parameterNames(body);
   const [only] = names;
   if (only === undefined) {
-    throw new BurrowError('A function given as a lambda must have at least one parameter.');
+    throw new BurrowError('A function used as a lambda must have at least one parameter.');
   }
   return new Expr({
     lambda: names.length === 1 ? only : names,
@@ -151,7 +149,7 @@ function buildPaginate(set: unknown, options: unknown = {}): Expr {
   const literal = typeof options === 'object' && !Array.isArray(options);
   if (!literal || (options !== null && '_isFaunaExpr' in options)) {
     throw new BurrowError(
-      'The options of q.Paginate are part of its form: give them as a literal object, such as { size: q.Var("n") }.',
+      'The options of q.Paginate must be an object literal, such as { size: q.Var("n") }, not an expression.',
     );
   }
   return new Expr({ paginate: wrap(set), ...wrapMembers(options) });

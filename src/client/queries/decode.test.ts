@@ -154,8 +154,8 @@ test('encodeQuery() writes a Double as one', () => {
 test('encodeQuery() refuses a query that holds itself', () => {
   const loop: { self?: unknown } = {};
   loop.self = loop;
-  expect(() => encodeQuery(loop)).toThrow('nested too deeply, or holds itself');
-  expect(() => encodeQuery(undefined)).toThrow('There is no query');
+  expect(() => encodeQuery(loop)).toThrow('nested too deeply or contains itself');
+  expect(() => encodeQuery(undefined)).toThrow('The query is undefined');
 });
 
 test('Ref.equals() compares what refs name', () => {

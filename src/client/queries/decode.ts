@@ -163,7 +163,7 @@ class SliceDecoder {
       while (text.charCodeAt(before) === BACKSLASH) before--;
       if ((at - before) % 2 === 1) return at + 1;
     }
-    throw new SyntaxError('The reply of the worker ends inside a text.');
+    throw new SyntaxError('The reply of the worker ends inside a string.');
   }
 }
 

@@ -19,7 +19,7 @@ export function parameterNames(body: (...args: never[]) => unknown): readonly st
   for (const name of names) {
     if (!NAME.test(name)) {
       throw new BurrowError(
-        `A function given as a lambda has plain parameters, and this is none: ${name}`,
+        `A function used as a lambda must have plain parameters, without defaults or patterns: ${name}`,
       );
     }
   }

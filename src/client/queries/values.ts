@@ -110,7 +110,7 @@ export class FaunaTime extends Value<FaunaTime, string> {
   constructor(value: string | Date) {
     const text = typeof value === 'string' ? value : value.toISOString();
     if (!text.endsWith('Z')) {
-      throw new BurrowError(`A FaunaTime is in UTC and ends in Z, got: ${text}`);
+      throw new BurrowError(`A FaunaTime must be in UTC and end with Z, but got: ${text}`);
     }
     super(text);
   }
@@ -196,8 +196,11 @@ function bytesOf(value: ArrayBuffer | string): Uint8Array {
     const binary = atob(value.replaceAll('-', '+').replaceAll('_', '/'));
     return Uint8Array.from(binary, (character) => character.charCodeAt(0));
   } catch (cause) {
-    throw new BurrowError('Bytes are made of a Uint8Array, an ArrayBuffer or base64 text.', {
-      cause,
-    });
+    throw new BurrowError(
+      'Bytes must be created from a Uint8Array, an ArrayBuffer or a base64 string.',
+      {
+        cause,
+      },
+    );
   }
 }

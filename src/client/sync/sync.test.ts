@@ -66,7 +66,7 @@ test('checkSyncOptions() says which option is wrong', () => {
     [{ url, sets: [], login: half }, 'login'],
   ] as const) {
     const check = (): void => checkSyncOptions(options as Partial<SyncOptions> | undefined);
-    expect(check).toThrow(`The option \`${name}\` is`);
+    expect(check).toThrow(`The option \`${name}\` must be`);
   }
   checkSyncOptions({ url, sets: [] });
   checkSyncOptions({ url, sets: [], login });

@@ -123,11 +123,11 @@ const NETWORK_CHANGES = ['online', 'offline'] as const;
 export function checkSyncOptions(options: Partial<SyncOptions> | undefined): void {
   const { url, sets, login } = options ?? {};
   const wrong = !/^https?:/.test(String(url))
-    ? '`url` is that of a hub'
+    ? '`url` must be the http or https URL of a hub'
     : !Array.isArray(sets)
-      ? '`sets` is an array'
+      ? '`sets` must be an array'
       : login && (typeof login.password !== 'string' || typeof login.key !== 'string')
-        ? '`login` is { user, password, key }'
+        ? '`login` must be { user, password, key }'
         : undefined;
   if (wrong) throw new BurrowError(`The option ${wrong}.`);
 }
@@ -183,8 +183,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     const stopHearing = this.link.listen({
       onMessage: (message) => this.hear(message),
       onLock: () => {
-        if (this.link.isLocked)
-          this.enter('locked', 'The person whose copy this is has signed out.');
+        if (this.link.isLocked) this.enter('locked', 'The user of this copy has signed out.');
       },
       // The worker that knew the token is gone; it is kept.
       onRenewed: () => {
@@ -269,7 +268,8 @@ export class Sync extends TypedEvents<SyncEvents> {
       else this.settling.set(id, resolve);
     });
     const value = answer && (await valueOf(answer));
-    if (id === undefined) throw new BurrowError('A write that was not kept has no answer.');
+    if (id === undefined)
+      throw new BurrowError('The worker returned neither an id nor an answer for the write.');
     return { id, value, settled };
   }
 

@@ -86,7 +86,10 @@ export function openerOf(context: EngineContext, reading: Reading): OpenSet {
 function requireWidth({ meters }: EngineContext): void {
   meters.work.openedSets += 1;
   if (meters.work.openedSets <= LIMITS.setsMax) return;
-  throw new Refusal('bad request', `The query opens more than ${LIMITS.setsMax} sets.`);
+  throw new Refusal(
+    'bad request',
+    `The query opens more than the limit of ${LIMITS.setsMax} sets.`,
+  );
 }
 
 const ALGEBRA = {

@@ -108,7 +108,7 @@ export class Leaf<T = Tuple> implements SetCursor<T> {
     if (meters.work.scannedEntries > LIMITS.scanMax) {
       throw new Refusal(
         'limit_exceeded',
-        `The query reads more than ${LIMITS.scanMax} entries of sets.`,
+        `The query reads more than the limit of ${LIMITS.scanMax} set entries.`,
       );
     }
     let bytes = 0;

@@ -57,7 +57,7 @@ export function readChanges(database: DatabaseId, row: Row): readonly LoggedChan
   const lines = String(row.value).split('\n');
   return lines.map((line) => {
     const [key, ...entries] = line.split(' ').map((hex) => withDatabase(database, keyOfHex(hex)));
-    if (key === undefined) throw new Error('A row of the log of changes is empty.');
+    if (key === undefined) throw new Error('A row of the change log is empty.');
     return { key, entries };
   });
 }

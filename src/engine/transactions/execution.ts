@@ -126,7 +126,10 @@ export function evaluateGroup(jobs: readonly Job[], run: Run, head: Micros): Gro
     members.push({ job, outcome, committed: wrote ? outcome.ts : undefined });
     if (wrote) {
       const last = ts;
-      assert(outcome.ts > last, () => `a commit at ${outcome.ts} follows one at ${last}`);
+      assert(
+        outcome.ts > last,
+        () => `a commit at ${outcome.ts} does not follow the last one at ${last}`,
+      );
       ts = outcome.ts;
     }
     if (isAlone) {

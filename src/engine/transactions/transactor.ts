@@ -364,7 +364,10 @@ export class Transactor {
 }
 
 const contended = (): Refusal =>
-  new Refusal('contended transaction', 'Another transaction came first, and no retry is allowed.');
+  new Refusal(
+    'contended transaction',
+    'Another transaction committed first, and the request allows no retry.',
+  );
 
 /** Another commit came first, or what was presumed absent is there. */
 class InVain extends Error {}

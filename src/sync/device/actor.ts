@@ -72,7 +72,7 @@ class ReplicaPermissions implements Permissions {
 }
 
 const NO_HISTORY =
-  'A copy holds the present only: ask the hub for what was (`sync.client.query(…, { at: "hub" })`).';
+  'A copy has no history. Run the query at the hub: `sync.client.query(…, { at: "hub" })`.';
 
 /** Membership was judged by the hub: its predicates may read what is not here. */
 function writePermissions(context: EngineContext, actor: Actor): Permissions {

@@ -49,7 +49,7 @@ function requireSame(
   if (known.hub === hub && known.actor && isSameIdentity(known.actor, actor)) return known;
   throw new Refusal(
     'forbidden',
-    `This database is a copy made at ${known.hub} for another user or database: open one of another name for this one.`,
+    `This database is a copy from ${known.hub} for another user or database. Open a database with another name.`,
   );
 }
 
@@ -77,6 +77,6 @@ function requireEmpty({ writer }: AttemptInput): void {
   if (found.every((entries) => entries.length === 0)) return;
   throw new Refusal(
     'forbidden',
-    'This database holds data that came from no hub. Open a database of another name for the copy, and bring the data to the hub with `burrow import`.',
+    'This database already contains data that did not come from a hub. Open a database with another name for the copy, and import the data into the hub with `burrow import`.',
   );
 }

@@ -59,7 +59,9 @@ export function attemptApply(
     return { value, ts: input.head, keep: false };
   }
   if (pulled.epoch === state.epoch && pulled.cursor < (state.cursor ?? 0))
-    throw new Error('An answer came that is older than what is here: somebody on the way kept it.');
+    throw new Error(
+      'The response is older than the state of this device; something in between cached it.',
+    );
   return pulled.more ? stage(state, pulled, input, host) : applyAll(state, pulled, input, host);
 }
 
@@ -75,7 +77,7 @@ const areSame = (one: readonly AskedSet[], other: readonly AskedSet[]): boolean 
 /** @throws Fenced */
 export function requireFence(writer: Writer, fence: number): ReplicaState {
   const state = readState(writer.row(STATE));
-  if (state?.fence !== fence) throw new Fenced('Another tab has taken over.');
+  if (state?.fence !== fence) throw new Fenced('Another tab has taken over the sync.');
   return state;
 }
 
@@ -152,7 +154,7 @@ function withStaged(writer: Writer, { staged }: ReplicaState, last: Pulled): Pul
   let schema = last.schema;
   for (let part = 0; part < staged.parts; part++) {
     const row = writer.row({ space: 'sync', key: stagedKey(part) });
-    if (!row) throw new Error('A part of a pull that was kept is missing.');
+    if (!row) throw new Error('A stored part of a pull is missing.');
     const kept = readStagedRow(row);
     schema ??= kept.schema;
     take(kept);

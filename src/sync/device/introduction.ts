@@ -8,7 +8,7 @@ import type { Tenure } from './tenure.ts';
 import { answerOf, Refused } from './transport.ts';
 import type { Waiting } from './waiting.ts';
 
-const ANOTHER = 'The login is of another person than the one whose copy this is.';
+const ANOTHER = 'The login belongs to another user than this copy.';
 
 /** Refusals of the id a copy has, not of the copy. */
 const OF_THE_ID: ReadonlySet<SyncRefusalCode> = new Set([

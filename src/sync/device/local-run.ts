@@ -39,7 +39,7 @@ export function planFor(
 function refuseSecrets(): never {
   throw new Refusal(
     'connection_needed',
-    'Passwords, logins, keys and tokens are the business of the hub: this query needs a connection to it.',
+    'Queries with passwords, logins, keys or tokens run only at the hub; this query needs a connection to it.',
   );
 }
 

@@ -107,7 +107,7 @@ test('submit() in the place of a refused write that is still shown runs again wh
 test('submit() in the place of a write that is gone keeps nothing', async () => {
   const { device, refused } = await refusedBelow();
   await device.submit(addToFirst(100), refused);
-  await expect(device.submit(addToFirst(100), refused)).rejects.toThrow('resolved already');
+  await expect(device.submit(addToFirst(100), refused)).rejects.toThrow('already resolved');
   expect(await device.see(notesPage)).toEqual({ data: [111] });
 });
 

@@ -174,12 +174,11 @@ export function discard({ input, state, host }: Damaged, id: string): Step<void>
   if (!row)
     throw new Refusal(
       'not found',
-      `There is no write ${id}: it was resolved already, or never made.`,
+      `There is no write ${id}: it is already resolved or never existed.`,
     );
   const { era, seq } = place;
   const record = readOutboxRow(row);
-  if (!record.verdict)
-    throw new Refusal('bad request', `The write ${id} has no verdict yet: it is on its way.`);
+  if (!record.verdict) throw new Refusal('bad request', `The write ${id} has no verdict yet.`);
   writer.delete('sync', outboxAddress(era, seq).key);
   if (era !== state.era || seq <= state.shownSeq) return { value: undefined };
   // What it did is shown no more, and what stood on it is run again.

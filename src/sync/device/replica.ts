@@ -81,7 +81,7 @@ class StoredReplica implements Replica {
     if (submitted.answer) return submitted.answer;
     throw new Refusal(
       'connection_needed',
-      'The function runs with rights of its own, so only the hub can run it; the write is in the outbox. Use `submit()`, whose `settled` tells what it answered.',
+      'The function has its own role, so only the hub can run it. The write is stored in the outbox. Use `submit()` and wait for `settled` to get the answer.',
     );
   }
 
@@ -132,7 +132,7 @@ class StoredReplica implements Replica {
     const attempt: Attempt<SubmitOutcome> = (input) => {
       const present = requireState(input);
       if (present.isLocked)
-        throw new Refusal('locked', 'What is stored here is locked: log in again.');
+        throw new Refusal('locked', 'The data on this device is locked. Log in again.');
       const now = Math.max(begun, present.lastNow + 1);
       return attemptSubmit({ plan: { ...plan, now }, now, replaces }, present, input, host);
     };
@@ -325,17 +325,17 @@ function requireState({ writer }: AttemptInput): ReplicaState {
   if (!state)
     throw new Refusal(
       'bad request',
-      'This database is in step with no hub: call `db.sync()` first.',
+      'This database is not synced with a hub. Call `db.sync()` first.',
     );
   return state;
 }
 
 function requireActor({ actor }: ReplicaState): Actor {
-  if (!actor) throw new Error('A copy has an actor from its first contact on.');
+  if (!actor) throw new Error('a copy has an actor after its first contact with the hub');
   return actor;
 }
 
 function required<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('A query that failed has an answer.');
+  if (value === undefined) throw new Error('a failed query has an answer');
   return value;
 }

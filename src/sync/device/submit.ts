@@ -129,6 +129,6 @@ function requireRoom({ lastSeq, settledSeq, outboxSize }: ReplicaState): void {
   if (lastSeq - settledSeq < LIMITS.outboxWrites && outboxSize < LIMITS.outboxBytes) return;
   throw new Refusal(
     'outbox_full',
-    `There are ${lastSeq - settledSeq} writes that the hub has not seen yet: no more fit. Connect to the hub before writing on.`,
+    `${lastSeq - settledSeq} writes wait for the hub, and the outbox is full. Connect to the hub before writing more.`,
   );
 }

@@ -28,7 +28,7 @@ export interface SyncerEvents {
   onProgress(progress: SyncProgress): void;
   /** What is shown of these sets, by id, is what the hub had at this time of `wallClock`, ms, or later. `isWhole`: of all sets. */
   onRound(since: number, loaded: readonly string[], isWhole: boolean): void;
-  /** Another tab has taken over. */
+  /** Another tab has taken over the sync. */
   onSuperseded(): void;
   /** What should not have happened: for a log. */
   onFault(reason: unknown): void;

@@ -20,7 +20,7 @@ export class Tenure {
   /** @throws Fenced */
   async state(): Promise<ReplicaState> {
     const state = await this.replica.state();
-    if (state?.fence !== this.own) throw new Fenced('Another tab has taken over.');
+    if (state?.fence !== this.own) throw new Fenced('Another tab has taken over the sync.');
     return state;
   }
 }

@@ -85,7 +85,7 @@ function pass(layer: Layer, seq: number): void {
 }
 
 const LOCKED =
-  'What is stored here is locked, because the hub has withdrawn the credential: log in again (`db.sync({ login })`).';
+  'The data on this device is locked, because the hub has revoked the credential. Log in again with `db.sync({ login })`.';
 
 /** What a query looked at: everything, wherever it was found. */
 export interface Seen {

@@ -166,8 +166,8 @@ export function ownerOf({ identity, label, database, grant }: Caller): string {
 
 function refuse(secret: string, snapshot: Micros, input: AttemptInput, host: AskerHost): never {
   if (isWithdrawn(secret, snapshot, input.writer, host))
-    throw new SyncRefused('locked', 'The credential was withdrawn.');
-  throw new SyncRefused('needs_login', 'The credential opens nothing any more: log in again.');
+    throw new SyncRefused('locked', 'The credential was revoked.');
+  throw new SyncRefused('needs_login', 'The credential is no longer valid. Log in again.');
 }
 
 /**

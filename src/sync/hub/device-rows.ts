@@ -15,13 +15,13 @@ export const EPOCH: RowAddress = { space: 'meta', key: metaKey('epoch') };
 export function requireEpoch(reader: Reader, given: Epoch): Epoch {
   const epoch = epochIn(reader);
   if (epoch === given) return epoch;
-  throw new SyncRefused('epoch_changed', 'The hub was restored from a copy: say hello.');
+  throw new SyncRefused('epoch_changed', 'The hub was restored from a backup. Send hello first.');
 }
 
 /** @throws Suspended */
 export function epochIn(reader: Reader): Epoch {
   const row = reader.row(EPOCH);
-  if (typeof row?.value !== 'string') throw new Error('The store of a hub has no epoch.');
+  if (typeof row?.value !== 'string') throw new Error('The store of the hub has no epoch.');
   return row.value;
 }
 
@@ -52,7 +52,7 @@ export function deviceIn(
 ): DeviceRecord | undefined {
   const record = recordIn(reader, deviceAddress(database, device)) as DeviceRecord | undefined;
   if (record && record.owner !== owner)
-    throw new SyncRefused('device_taken', 'This device belongs to somebody else.');
+    throw new SyncRefused('device_taken', 'This device id belongs to another user.');
   return record;
 }
 
@@ -65,7 +65,7 @@ export function requireDeviceIn(
 ): DeviceRecord {
   const record = deviceIn(reader, database, device, owner);
   if (record) return record;
-  throw new SyncRefused('epoch_changed', 'This hub does not know the device: say hello.');
+  throw new SyncRefused('epoch_changed', 'The hub does not know this device. Send hello first.');
 }
 
 export const deviceRow = (database: DatabaseId, device: DeviceId, record: DeviceRecord): Row => ({

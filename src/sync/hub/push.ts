@@ -111,17 +111,23 @@ function knownVerdict(
   if (seq > lastSeq + 1)
     throw new SyncRefused(
       'gap',
-      `The hub has met writes up to ${lastSeq}: send ${lastSeq + 1} first.`,
+      `The hub has processed writes up to ${lastSeq}. Send write ${lastSeq + 1} first.`,
     );
   const verdictOf = (at: number): Verdict | undefined =>
     at > forgotten ? verdictIn(writer, database, device, at) : undefined;
   if (seq === lastSeq + 1) {
     if (previous === undefined || verdictOf(seq - 1)?.hash === previous) return undefined;
-    throw new SyncRefused('client_forked', `The write before ${seq} was another one.`);
+    throw new SyncRefused(
+      'client_forked',
+      `The write before ${seq} differs from the one that the hub processed.`,
+    );
   }
   const verdict = verdictOf(seq);
   if (verdict?.hash === hash) return verdict;
-  throw new SyncRefused('client_forked', `Write ${seq} was another one when the hub met it.`);
+  throw new SyncRefused(
+    'client_forked',
+    `Write ${seq} differs from the one that the hub processed under this number.`,
+  );
 }
 
 /** Never before what the device said before. One that is too far ahead is when it came here: so the next, once the clock is set, is right. */
@@ -199,14 +205,18 @@ function hasTakenId(
   });
 }
 
-const ID_TAKEN = fault('instance already exists', [], 'An id made up by the device is taken.');
+const ID_TAKEN = fault(
+  'instance already exists',
+  [],
+  'A document id that the device generated is already in use.',
+);
 
 const NO_READS = { rows: [], ranges: [] };
 
 /** The credential may have become somebody else's since the push began. */
 function requireOwner({ owner, database }: Offer, caller: Caller): void {
   if (caller.database === database && ownerOf(caller) === owner) return;
-  throw new SyncRefused('device_taken', 'This device belongs to somebody else.');
+  throw new SyncRefused('device_taken', 'This device id belongs to another user.');
 }
 
 function accepted(
@@ -279,13 +289,13 @@ function bodyOfRefusal(offer: Offer, thrown: unknown, { troubles }: PushHost): s
 /** It may be the write itself, or the hour: tried again some times before it is refused, so that it does not stand in the way for ever. */
 export class WriteTrouble extends Error {
   constructor(cause: unknown) {
-    super('A write could not be run to its end.', { cause });
+    super('A write could not be completed.', { cause });
   }
 }
 
 const NEEDS_CONNECTION =
-  'Passwords, logins, keys and tokens are the business of the hub: such a query is asked of it directly, not sent later.';
-const HOPELESS = 'The hub failed on this write each time it was tried.';
+  'Queries with passwords, logins, keys or tokens cannot be synced. Run them at the hub directly.';
+const HOPELESS = 'The hub failed on this write on every attempt.';
 
 function writeJudged(
   writer: Writer,

@@ -111,7 +111,10 @@ class Hub implements SyncHub {
     return answered(async () => {
       const hello = readHello(message);
       if (hello.protocol !== SYNC_PROTOCOL)
-        throw new SyncRefused('upgrade_needed', `This hub speaks protocol ${SYNC_PROTOCOL}.`);
+        throw new SyncRefused(
+          'upgrade_needed',
+          `This hub supports protocol ${SYNC_PROTOCOL} only.`,
+        );
       const exchange = this.begin(secret);
       const { transactions } = this.options.engine;
       const { value } = await transactions.write((input) => {
@@ -125,7 +128,7 @@ class Hub implements SyncHub {
         if (hello.lastSeq < lastSeq)
           throw new SyncRefused(
             'client_regressed',
-            `The device knows of ${hello.lastSeq} writes of its own, the hub has met ${lastSeq}.`,
+            `The device has made ${hello.lastSeq} writes, but the hub has processed ${lastSeq} of it.`,
           );
         const hubTime = exchange.started;
         const expiresAt = expiryOf(asker);
@@ -156,7 +159,10 @@ class Hub implements SyncHub {
       const push = readPush(message);
       for (const item of push.items)
         if (hashOf(item, this.options.sha256) !== item.hash)
-          throw new SyncRefused('bad_message', `The hash of write ${item.seq} is another one.`);
+          throw new SyncRefused(
+            'bad_message',
+            `The hash of write ${item.seq} does not match its contents.`,
+          );
       const exchange = this.begin(secret);
       const { transactions } = this.options.engine;
       const { value } = await transactions.read((input) => {

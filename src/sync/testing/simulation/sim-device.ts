@@ -229,7 +229,7 @@ export class SimDevice implements Link {
       reason instanceof StoreTrouble ||
       isRefusal(reason) ||
       // A late answer: turned away, as it should be.
-      (reason instanceof Error && reason.message.startsWith('An answer came that is older'));
+      (reason instanceof Error && reason.message.startsWith('The response is older'));
     if (!isExpected) this.options.onFault(reason);
   }
 
