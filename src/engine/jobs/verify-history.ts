@@ -41,11 +41,11 @@ export function historyProblems(
     const before = versions[i - 1];
     if (row === current && before && before.ts >= version.ts)
       return [
-        `documents row ${hexOfKey(row.key)} is of ${version.ts}, not later than its superseded version of ${before.ts}.`,
+        `documents row ${hexOfKey(row.key)} has the time ${version.ts}, which is not after that of the version it superseded, ${before.ts}.`,
       ];
     if (row === current) return wrongDates(check, row, version, step);
     if (isLast && version.action !== 'delete')
-      return [`history row ${hexOfKey(row.key)} was superseded by nothing.`];
+      return [`history row ${hexOfKey(row.key)} is a superseded version without a successor.`];
     return wrongEntries(check, row, step);
   });
 }
@@ -75,12 +75,12 @@ function wrongEntries(check: Check, row: Row, { ended }: TimelineStep): readonly
   const problems: string[] = [];
   for (const [entry, each] of expected) {
     if (!agree(each, actual.get(entry)))
-      problems.push(`${name} lacks its ended index entry ${hexOfKey(each.key)}.`);
+      problems.push(`${name} is missing the ended index entry ${hexOfKey(each.key)}.`);
   }
   for (const [entry, each] of actual) {
     if (!agree(expected.get(entry), each))
       problems.push(
-        `${name} has the ended index entry ${hexOfKey(each.key)}, which nothing in it makes.`,
+        `${name} has the ended index entry ${hexOfKey(each.key)}, which does not follow from its versions.`,
       );
   }
   return problems;
@@ -108,7 +108,7 @@ function wrongDates(
     if (expected === undefined || isNativeEntry(entry) || !check.isBuilt(entry)) return [];
     if (isSince(check, expected, actual)) return [];
     return [
-      `documents row ${hexOfKey(row.key)} dates its index entry ${hexOfKey(entry)} ${actual}, not ${expected}.`,
+      `documents row ${hexOfKey(row.key)} has the index entry ${hexOfKey(entry)} since ${actual} instead of ${expected}.`,
     ];
   });
 }

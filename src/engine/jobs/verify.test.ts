@@ -84,7 +84,7 @@ test.each<readonly [string, EntrySpace, number, (row: Row) => Row | undefined, R
     'history',
     0,
     (row) => ({ ...row, entries: [] }),
-    /lacks its ended index entry/,
+    /is missing the ended index entry/,
   ],
   [
     'has an entry that nothing in it makes',
@@ -94,21 +94,21 @@ test.each<readonly [string, EntrySpace, number, (row: Row) => Row | undefined, R
       ...row,
       entries: [...row.entries, historyEntryKey(`${row.entries[0]}` as Key, 1, 2)],
     }),
-    /has the ended index entry .*, which nothing in it makes/,
+    /has the ended index entry .*, which does not follow from its versions/,
   ],
   [
     'has an entry that ended at another time than the version',
     'history',
     0,
     heldAt(({ added, removed }) => ({ added, removed: removed + 1 })),
-    /lacks its ended index entry/,
+    /is missing the ended index entry/,
   ],
   [
     'has an entry that began before the version that made it',
     'history',
     1,
     heldAt(({ added, removed }) => ({ added: added - 1, removed })),
-    /lacks its ended index entry/,
+    /is missing the ended index entry/,
   ],
   [
     'has an entry that is no key',
@@ -117,7 +117,7 @@ test.each<readonly [string, EntrySpace, number, (row: Row) => Row | undefined, R
     (row) => ({ ...row, entries: ['x' as Key] }),
     /cannot be read/,
   ],
-  ['is followed by nothing', 'documents', -1, () => undefined, /was superseded by nothing/],
+  ['is followed by nothing', 'documents', -1, () => undefined, /without a successor/],
   [
     'is present, and dates an entry wrongly',
     'documents',
@@ -127,7 +127,7 @@ test.each<readonly [string, EntrySpace, number, (row: Row) => Row | undefined, R
       const added = row.entries.map(() => version.ts);
       return { ...row, value: packVersion({ ...version, added }) };
     },
-    /dates its index entry \w+ \d+, not \d+/,
+    /has the index entry \w+ since \d+ instead of \d+/,
   ],
 ])('verify() finds a version that %s', async (_, space, at, damage, problem) => {
   const w = await world();
@@ -145,7 +145,7 @@ test('verify() finds an end that has entries', async () => {
     ...row,
     entries: first?.entries ?? [],
   }));
-  expect(problems.join('\n')).toMatch(/which nothing in it makes/);
+  expect(problems.join('\n')).toMatch(/which does not follow from/);
 });
 
 test('verify() reads histories that are longer than what it reads at once', async () => {
@@ -161,7 +161,7 @@ test('verify() reads histories that are longer than what it reads at once', asyn
   expect(await w.engine.verify()).toEqual([]);
   for (const at of [0, 499, 500, 998, 1_100]) {
     const problems = await problemsAfter(w, 'history', at, (row) => ({ ...row, entries: [] }));
-    expect(problems.join('\n')).toMatch(/lacks its ended index entry/);
+    expect(problems.join('\n')).toMatch(/is missing the ended index entry/);
   }
 });
 
@@ -198,7 +198,7 @@ test('verify() finds that the last commit stored fewer versions than it made, in
   const w = await world();
   await losingDocuments(w, () => w.ask(create(doc('dial', 2), { n: 1 })));
   expect((await w.engine.verify()).join('\n')).toMatch(
-    /last commit, of \d+, stored 1 versions of documents, and 0 of them are there/,
+    /last commit, at \d+, stored 1 versions of documents, but only 0 of them exist/,
   );
 });
 

@@ -74,7 +74,7 @@ export async function verifyStore(
   const { ts, last } = await readStoredHead(store);
   if (ts === before.ts && last && ofLastCommit < last.versions)
     problems.push(
-      `The last commit, of ${ts}, stored ${last.versions} versions of documents, and ${ofLastCommit} of them are there.`,
+      `The last commit, at ${ts}, stored ${last.versions} versions of documents, but only ${ofLastCommit} of them exist.`,
     );
   return problems;
 }
@@ -195,7 +195,7 @@ function unlessUnreadable(name: string, look: () => readonly string[]): readonly
 }
 
 const laterThanHead = (name: string, ts: Micros, head: Micros): string =>
-  `${name} is of ${ts}, later than the last commit ${head}.`;
+  `${name} has the time ${ts}, which is after the last commit ${head}.`;
 
 const isOfGoneCollection = (
   { schema, database }: EngineContext,
@@ -215,11 +215,13 @@ function entryProblems(
   const problems: string[] = [];
   for (const entry of expected) {
     if (!actual.has(entry) && isBuilt(entry))
-      problems.push(`${name} lacks its index entry ${hexOfKey(entry)}.`);
+      problems.push(`${name} is missing the index entry ${hexOfKey(entry)}.`);
   }
   for (const entry of actual) {
     if (!expected.has(entry) && isBuilt(entry))
-      problems.push(`${name} has the index entry ${hexOfKey(entry)}, which nothing in it makes.`);
+      problems.push(
+        `${name} has the index entry ${hexOfKey(entry)}, which does not follow from its fields.`,
+      );
   }
   return problems;
 }
