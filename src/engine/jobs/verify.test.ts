@@ -207,6 +207,6 @@ test('verify() finds an update that was lost, also after later commits', async (
   await losingDocuments(w, () => w.ask(change({ n: 4 })));
   await w.ask(create(doc('dial', 2), { n: 1 }));
   expect((await w.engine.verify()).join('\n')).toMatch(
-    /is of \d+, not later than its superseded version/,
+    /has the time \d+, which is not after that of the version it superseded/,
   );
 });
