@@ -65,9 +65,10 @@ export interface LossReport {
  * - `persistent`: until the user deletes it.
  * - `best-effort`: until it needs the space, or the site was not used for long.
  * - `session`: a private window: until it is closed.
+ * - `unknown`: the browser has no `navigator.storage` to ask; it may be a private window.
  * - `none`: nothing can be stored.
  */
-export type Persistence = 'persistent' | 'best-effort' | 'session' | 'none';
+export type Persistence = 'persistent' | 'best-effort' | 'session' | 'unknown' | 'none';
 
 export interface OpenReply {
   /** Undefined: the database is locked. Every call but `unlock`, `close` and `destroy` is refused. */

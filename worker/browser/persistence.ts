@@ -1,17 +1,10 @@
+import type { Persistence } from '../../src/host/api.ts';
+
 /** How long the browser means to keep what is stored here. */
-
-/**
- * - `persistent`: until the user deletes it.
- * - `best-effort`: until the browser needs the space, or the site was not used for long.
- * - `session`: a private window: until it is closed.
- * - `none`: nothing can be stored.
- */
-export type Persistence = 'persistent' | 'best-effort' | 'session' | 'none';
-
 export async function probePersistence(): Promise<Persistence> {
   if (!('indexedDB' in globalThis)) return 'none';
-  // Missing where the page is not secure: nothing can be asked there.
-  if (!('storage' in navigator)) return 'best-effort';
+  // Missing where the page is not secure, and in builds of WebKit without it: a private window looks like any other there.
+  if (!('storage' in navigator)) return 'unknown';
   if (await navigator.storage.persisted().catch(() => false)) return 'persistent';
   return (await hasPrivateFiles()) ? 'best-effort' : 'session';
 }

@@ -1,5 +1,5 @@
 /** Proves L7 and L9: threats-and-faults.md, F9, F11-F15. */
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { metaKey, type Key } from '../../src/codec/key.ts';
 import { headOf } from '../../src/engine/transactions/head.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -18,6 +18,7 @@ const open = async (name: string, more: Partial<DexieStoreOptions> = {}): Promis
   return store;
 };
 afterEach(async () => {
+  vi.unstubAllGlobals();
   await Promise.all(opened.splice(0).map((store) => store.destroy()));
 });
 
@@ -200,7 +201,21 @@ test('openDexieDatabase() keeps its birth outside by itself', async () => {
 });
 
 test('probePersistence() answers', async () => {
-  expect(['persistent', 'best-effort']).toContain(await probePersistence());
+  const answers = 'storage' in navigator ? ['persistent', 'best-effort'] : ['unknown'];
+  expect(answers).toContain(await probePersistence());
+});
+
+test('probePersistence() promises nothing of a browser that cannot be asked', async () => {
+  vi.stubGlobal('navigator', {});
+  expect(await probePersistence()).toBe('unknown');
+});
+
+test('probePersistence() knows a private window by the files it refuses', async () => {
+  const getDirectory = () => Promise.reject(new DOMException('', 'SecurityError'));
+  vi.stubGlobal('navigator', {
+    storage: { persisted: () => Promise.resolve(false), getDirectory },
+  });
+  expect(await probePersistence()).toBe('session');
 });
 
 const HEAD = metaKey('head');
