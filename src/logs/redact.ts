@@ -3,14 +3,10 @@
  * a value is kept only where no way is seen for it to reach a password or secret.
  */
 import { JsonError, parseJson, stringifyJson, type Json } from '../codec/json.ts';
-import { HIDDEN, hideSecretTexts } from '../engine/access/secret-texts.ts';
+import { HIDDEN, hideSecretTexts, mayHoldSecret } from '../engine/access/secret-texts.ts';
 
 /** Longer queries are not kept: their length is. */
 export const QUERY_KEPT_CHARACTERS = 16 * 1024;
-
-/** Only texts that hold none of these, nor an escape that could spell one, are kept without a closer look. */
-const NEEDS_A_LOOK =
-  /passw|passphrase|passcode|pwd?"|secret|authorization|"call"|fn[A-F]|burrow-root|kqnP|k6p|ey[\w-]+\.|\\u|basic|bearer|\$2/i;
 
 /**
  * The query as it may be stored; undefined when it is no JSON or too long, of which nothing is kept.
@@ -18,7 +14,7 @@ const NEEDS_A_LOOK =
  */
 export function redactQuery(text: string, isParsed: boolean): string | undefined {
   if (text.length > QUERY_KEPT_CHARACTERS) return undefined;
-  if (isParsed && !NEEDS_A_LOOK.test(text)) return text;
+  if (isParsed && !mayHoldSecret(text)) return text;
   try {
     const query = parseJson(text);
     return hideSecretTexts(stringifyJson(hide(query, flowsIntoSecret(query))));

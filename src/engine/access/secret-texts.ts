@@ -6,5 +6,15 @@ export const HIDDEN = '***';
 const SECRET_TEXTS =
   /\b(?:fn[A-F][\w-]{20,}|burrow-root-[\w-]+|kqnP[\w-]{20,}|k6p[\w-]{20,}|ey[\w-]{8,}\.[\w.-]+)|\$2[abxy]?\$\d\d\$[./\w]{20,}|\b(?:basic|bearer)\s+[\w+/=.:~-]+/gi;
 
+/**
+ * Words beside which passwords and secrets are written, secrets as such, and escapes that could spell either. What a call is given may be a
+ * password: nobody knows.
+ */
+const SIGNS_OF_SECRETS =
+  /passw|passphrase|passcode|pwd?"|secret|authorization|"call"|fn[A-F]|burrow-root|kqnP|k6p|ey[\w-]+\.|\\u|basic|bearer|\$2/i;
+
+/** Whether a secret may be somewhere in a query, given as JSON. In doubt: yes. */
+export const mayHoldSecret = (query: string): boolean => SIGNS_OF_SECRETS.test(query);
+
 /** The text without whatever looks like a secret, wherever it stands. */
 export const hideSecretTexts = (text: string): string => text.replace(SECRET_TEXTS, HIDDEN);

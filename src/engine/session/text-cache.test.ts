@@ -42,3 +42,17 @@ test('get() still knows a long text that came once before many others', () => {
   for (let i = 0; i < 40; i += 1) makings(cache, `${i}`.padStart(60_000), 1);
   expect(makings(cache, long, 3)).toBe(1);
 });
+
+test.each([
+  [
+    'a password',
+    '{"login":{"ref":{"collection":"users"},"id":"1"},"params":{"object":{"password":"hunter2"}}}',
+  ],
+  ['a password under an escaped name', '{"object":{"pass\\u0077ord":"hunter2"}}'],
+  ['what a call is given', '{"call":{"function":"sign_in"},"arguments":["ada","hunter2"]}'],
+  ['the secret of a key', '{"key_from_secret":"fnAD7S2jHAACAP__tVvaDfoQ5uK5O1rqDmqYg0Zw"}'],
+  ['a password and is long', `{"password":"hunter2","more":"${'x'.repeat(5000)}"}`],
+])('get() keeps nothing of a text that has %s', (_, text) => {
+  const cache = new TextCache<number>();
+  expect(makings(cache, `4 ${text}`, 3)).toBe(3);
+});
