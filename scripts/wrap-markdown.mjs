@@ -34,7 +34,7 @@ export function longLines(text) {
 }
 
 /** @param {string} line */
-const isTooLong = (line) => [...line].length > MARKDOWN_WIDTH;
+const isTooLong = (line) => Array.from(line).length > MARKDOWN_WIDTH;
 
 /** @param {string} line */
 const contentOf = (line) => line.slice(MARKER.exec(line)?.[0].length ?? 0);
