@@ -64,8 +64,10 @@ test.describe('a worker that does not load', () => {
       const failure = await openingFailure(page, 'unloaded');
       print(`worker ${what}`, { ms: Math.round(performance.now() - started) });
       expect(failure).toMatchObject({
-        name: 'BurrowError',
-        message: expect.stringMatching(/^The database worker failed to load.*worker-src/s),
+        name: 'UnavailableError',
+        message: expect.stringMatching(
+          /^worker_not_started: The database worker failed to load.*worker-src/s,
+        ),
       });
       // The same page opens it once the file is there.
       await page.unroute(/worker/);
@@ -86,8 +88,9 @@ test.describe('a worker that does not load', () => {
     await asked;
     await page.clock.runFor('00:20');
     expect(await failure).toMatchObject({
-      name: 'BurrowError',
-      message: 'The database worker did not respond within 20 s after its start.',
+      name: 'UnavailableError',
+      message:
+        'worker_not_started: The database worker did not respond within 20 s after its start.',
     });
   });
 });
@@ -270,7 +273,7 @@ test('in Node the package can be imported, and opening rejects with a sentence',
     { env: { PATH: process.env['PATH'] }, ...(cwd !== undefined && { cwd }) },
   );
   expect(stdout).toBe(
-    'BurrowError: Databases can only be opened in a browser, because Burrow needs Worker. On a server, you can import Burrow but not open a database.\n{"add":[1,2]}\n',
+    'Unsupported: Databases can only be opened in a browser, because Burrow needs Worker. On a server, you can import Burrow but not open a database.\n{"add":[1,2]}\n',
   );
   expect(stderr).toBe('');
 });

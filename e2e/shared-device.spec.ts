@@ -89,7 +89,7 @@ const waysIn = (page: Page, secret: string) =>
       live: await new Promise((resolve) => {
         db.client({ secret }).subscribe(note, {
           next: () => resolve('data'),
-          error: (error) => resolve('code' in error ? error.code : error.message),
+          error: ({ code }) => resolve(code),
         });
       }),
       fetch: await http('/', { method: 'POST', body: text }),
@@ -155,7 +155,7 @@ test('signOut() locks every way to the data, in both tabs, over reloads, until s
     db.addEventListener('unlocked', () => heard.push('event unlocked'));
     db.client().subscribe(q.Count(q.Documents(q.Collection('notes'))), {
       next: (count) => heard.push(`count ${count}`),
-      error: (error) => heard.push(`live ${'code' in error ? error.code : error.message}`),
+      error: ({ code }) => heard.push(`live ${code}`),
     });
     return new Promise<void>((resolve) => {
       const timer = setInterval(() => {

@@ -1,33 +1,40 @@
 /**
- * Every failure a caller can see, the one class that carries them, and our own assertions.
- * Imports nothing.
+ * Every failure a caller can see, with its code: the tables here are the one place where codes are defined. The classes that carry
+ * failures through the engine, and our own assertions. Imports nothing.
  */
 
-/** Query errors: they have a position. `status` is what HTTP answers. Spec: functions 3.2. */
+/** What the tables say of a code. */
+interface ErrorRow {
+  /** What HTTP answers. */
+  readonly status: number;
+  /** By which class the page's programs catch it: one for all codes that have the same remedy. */
+  readonly class: string;
+  /** The same call can be sent again as it is: it had no effect, and may succeed. */
+  readonly retryable?: true;
+}
+
+/** Query errors: they have a position. Spec: functions 3.2. */
 export const FAULTS = {
-  'invalid expression': { status: 400 },
-  'invalid argument': { status: 400 },
-  'invalid ref': { status: 400 },
-  'value not found': { status: 404 },
-  'instance not found': { status: 404 },
-  'instance already exists': { status: 400 },
-  'instance not unique': { status: 400 },
-  'validation failed': { status: 400 },
-  'transaction aborted': { status: 400 },
-  'call error': { status: 400 },
-  'stack overflow': { status: 400 },
-  'permission denied': { status: 403 },
-  'authentication failed': { status: 400 },
-  'missing identity': { status: 400 },
-  'invalid token': { status: 400 },
-  'invalid scope': { status: 400 },
-  'invalid write time': { status: 400 },
-  'invalid object in container': { status: 400 },
-  'move database error': { status: 400 },
-  'feature not available': { status: 400 },
-  'schema validation failed': { status: 400 },
-  'check constraint failure': { status: 400 },
-} as const satisfies Record<string, { readonly status: number }>;
+  'invalid expression': { status: 400, class: 'BadRequest' },
+  'invalid argument': { status: 400, class: 'BadRequest' },
+  'invalid ref': { status: 400, class: 'BadRequest' },
+  'value not found': { status: 404, class: 'NotFound' },
+  'instance not found': { status: 404, class: 'NotFound' },
+  'instance already exists': { status: 400, class: 'BadRequest' },
+  'instance not unique': { status: 400, class: 'BadRequest' },
+  'validation failed': { status: 400, class: 'BadRequest' },
+  'transaction aborted': { status: 400, class: 'BadRequest' },
+  'call error': { status: 400, class: 'BadRequest' },
+  'stack overflow': { status: 400, class: 'BadRequest' },
+  'permission denied': { status: 403, class: 'PermissionDenied' },
+  'authentication failed': { status: 400, class: 'BadRequest' },
+  'missing identity': { status: 400, class: 'BadRequest' },
+  'invalid token': { status: 400, class: 'BadRequest' },
+  'invalid write time': { status: 400, class: 'BadRequest' },
+  'invalid object in container': { status: 400, class: 'BadRequest' },
+  'move database error': { status: 400, class: 'BadRequest' },
+  'feature not available': { status: 400, class: 'BadRequest' },
+} as const satisfies Record<string, ErrorRow>;
 
 export type FaultCode = keyof typeof FAULTS;
 export type Step = string | number;
@@ -62,37 +69,54 @@ export class QueryFailure {
 
 /** Failures of the request as a whole: they have no position. Spec: functions 3.4. */
 export const REFUSALS = {
-  unauthorized: 401,
-  'bad request': 400,
-  forbidden: 403,
-  'not found': 404,
-  'method not allowed': 405,
-  'request timeout': 408,
-  'contended transaction': 409,
-  'request too large': 413,
-  'too many requests': 429,
-  'processing time limit exceeded': 440,
-  'internal server error': 500,
-  'time out': 503,
+  unauthorized: { status: 401, class: 'Unauthorized' },
+  'bad request': { status: 400, class: 'BadRequest' },
+  'invalid url parameter': { status: 400, class: 'BadRequest' },
+  forbidden: { status: 403, class: 'PermissionDenied' },
+  'not found': { status: 404, class: 'NotFound' },
+  'method not allowed': { status: 405, class: 'MethodNotAllowed' },
+  'request timeout': { status: 408, class: 'UnavailableError', retryable: true },
+  'contended transaction': { status: 409, class: 'ContendedTransaction', retryable: true },
+  'request too large': { status: 413, class: 'BadRequest' },
+  'too many requests': { status: 429, class: 'TooManyRequests', retryable: true },
+  'internal server error': { status: 500, class: 'InternalError' },
+  'time out': { status: 503, class: 'UnavailableError', retryable: true },
   // Burrow's own, for what only a local database can meet.
-  connection_needed: 503,
-  history_not_local: 400,
-  limit_exceeded: 400,
-  local_data_loss: 500,
-  locked: 423,
-  outbox_full: 507,
-  quota_exceeded: 507,
-  storage_blocked: 503,
-  storage_unavailable: 503,
-  unsent_writes: 409,
-  worker_lost: 503,
-} as const satisfies Record<string, number>;
+  connection_needed: { status: 503, class: 'ConnectionNeeded' },
+  history_not_local: { status: 400, class: 'HistoryNotLocal' },
+  limit_exceeded: { status: 400, class: 'BadRequest' },
+  local_data_loss: { status: 500, class: 'LocalDataLoss' },
+  locked: { status: 423, class: 'DatabaseLocked' },
+  outbox_full: { status: 507, class: 'OutboxFull' },
+  quota_exceeded: { status: 507, class: 'StorageFull' },
+  storage_blocked: { status: 503, class: 'UnavailableError', retryable: true },
+  storage_unavailable: { status: 503, class: 'UnavailableError' },
+  // Met on the page alone.
+  log_not_complete: { status: 409, class: 'LogNotComplete', retryable: true },
+  /** A hub of another version has a code that this one does not know: it is in `errors`. */
+  unknown_error: { status: 500, class: 'InternalError' },
+  unsent_writes: { status: 409, class: 'UnsentWrites' },
+  worker_lost: { status: 503, class: 'UnavailableError' },
+  worker_not_started: { status: 503, class: 'UnavailableError' },
+} as const satisfies Record<string, ErrorRow>;
+
+/** The library is used as it cannot serve: nothing was asked of a database yet, so HTTP has no word for it. */
+export const MISUSES = {
+  database_closed: { class: 'DatabaseClosed' },
+  invalid_usage: { class: 'UsageError' },
+  unsupported: { class: 'Unsupported' },
+} as const satisfies Record<string, Pick<ErrorRow, 'class'>>;
 
 export type RefusalCode = keyof typeof REFUSALS;
 
 /** The request was refused before or beside its evaluation. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
+
+  get status(): number {
+    return REFUSALS[this.code].status;
+  }
+
   constructor(code: RefusalCode, description: string, options?: ErrorOptions) {
     super(description, options);
     this.name = 'Refusal';

@@ -3,15 +3,26 @@ export { q } from './client/queries/builders.ts';
 export {
   BadRequest,
   BurrowError,
+  ConnectionNeeded,
   ContendedTransaction,
+  DatabaseClosed,
+  DatabaseLocked,
+  HistoryNotLocal,
   InternalError,
+  LocalDataLoss,
+  LogNotComplete,
   MethodNotAllowed,
   NotFound,
+  OutboxFull,
   PermissionDenied,
   QueryError,
+  StorageFull,
   TooManyRequests,
   Unauthorized,
   UnavailableError,
+  UnsentWrites,
+  Unsupported,
+  UsageError,
 } from './client/errors.ts';
 export { openDatabase } from './client/open.ts';
 export { forgetDatabase, type ForgetOptions } from './client/forget-database.ts';
@@ -29,7 +40,7 @@ export {
 } from './client/queries/values.ts';
 export type { Client, Observer, QueryOptions, WithMetrics } from './client/queries/client.ts';
 export type { Database, DatabaseEvents, Progress } from './client/database.ts';
-export type { WireError, WireFailure } from './client/errors.ts';
+export type { ErrorCode, WireError, WireFailure } from './client/errors.ts';
 export type { AbortSignalLike, BurrowFetch, FetchInit } from './client/fetch.ts';
 export type { LogList, LogRequest, LogRequestRecord, Logs, LogState } from './client/logs/logs.ts';
 export type { Login } from './client/login.ts';

@@ -1,5 +1,5 @@
 /** What the host answers beside queries. */
-import { Refusal, REFUSALS } from '../src/errors.ts';
+import { Refusal } from '../src/errors.ts';
 import type {
   HttpCall,
   HttpReply,
@@ -49,10 +49,10 @@ export async function askHub(
 
 /** In the shape that callers of the path expect. */
 export function lockedAnswer({ path }: HttpCall): HttpReply {
-  const { code, message } = locked();
+  const { code, status, message } = locked();
   const isMessage = path.startsWith('/api/') || path.startsWith('/files/');
   return {
-    status: REFUSALS[code],
+    status,
     headers: { 'content-type': 'application/json;charset=utf-8' },
     body: isMessage ? JSON.stringify({ message }) : errorText(code, message),
   };
@@ -114,8 +114,8 @@ export async function verify({ database, port }: Opened): Promise<readonly strin
 }
 
 function lockedLiveAnswer(id: number): WorkerMessage {
-  const { code, message } = locked();
-  return { type: 'answer', id, status: REFUSALS[code], body: errorText(code, message) };
+  const { code, status, message } = locked();
+  return { type: 'answer', id, status, body: errorText(code, message) };
 }
 
 /** What the page says through the port. */

@@ -1,9 +1,8 @@
-import { BurrowError, QueryError } from '../../src/index.ts';
+import { QueryError } from '../../src/index.ts';
 
 /** What went wrong, in a sentence for the user. */
 export function explain(error: unknown): string {
   if (error instanceof QueryError) return SENTENCES[error.code] ?? described(error);
-  if (error instanceof BurrowError) return error.message;
   return error instanceof Error ? sentence(error.message) : String(error);
 }
 

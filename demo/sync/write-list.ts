@@ -120,7 +120,7 @@ function refusal({ verdict }: Write): string {
   if (isTaken(error)) return 'A note with this title already exists. You may not see it.';
   if (error?.code === 'permission denied')
     return 'You no longer have permission for this. The note may not be shared any more.';
-  if (error?.code === 'instance not found' || error?.code === 'document not found')
+  if (error?.code === 'instance not found')
     return 'Someone deleted this note before your write reached the hub.';
   return error ? explain(error) : 'The hub gave no reason.';
 }

@@ -1,4 +1,4 @@
-import { REFUSALS, type Refusal } from '../../src/errors.ts';
+import type { Refusal } from '../../src/errors.ts';
 import { NO_METRICS, metricHeaders, txnHeader } from '../../src/http/answer-headers.ts';
 import { dressAnswer } from '../../src/http/handle.ts';
 import { answerText, errorText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
@@ -13,10 +13,11 @@ interface RefusalHeads {
 /** A no of the hub, in the form that the engine's own have. */
 export function refusalAnswer(
   request: HubRequest,
-  { code, message }: Refusal,
+  refusal: Refusal,
   http: HttpHost,
-  { retryAfterSeconds, status = REFUSALS[code] }: RefusalHeads = {},
+  { retryAfterSeconds, status = refusal.status }: RefusalHeads = {},
 ): HttpResponse {
+  const { code, message } = refusal;
   const isPassing = code === 'too many requests' || code === 'storage_blocked';
   const retryAfter = retryAfterSeconds ?? (isPassing ? 1 : undefined);
   const headers = {

@@ -14,8 +14,7 @@ import {
   type ClientHost,
   type QueryOptions,
 } from './queries/client.ts';
-import { refusalError } from './connection/connection.ts';
-import type { QueryError } from './errors.ts';
+import { refusalError, type QueryError } from './errors.ts';
 import { fetchFrom, type BurrowFetch } from './fetch.ts';
 import { lockedError, type Link } from './connection/link.ts';
 import { unlockCall, type Login } from './login.ts';
@@ -47,11 +46,10 @@ export interface SignOutOptions {
 }
 
 export const unsentError = (count: number): QueryError =>
-  refusalError({
-    code: 'unsent_writes',
-    status: 409,
-    description: `${count} write(s) have not reached the hub. Connect to send them, or discard them with { discardUnsent: true }.`,
-  });
+  refusalError(
+    'unsent_writes',
+    `${count} write(s) have not reached the hub. Connect to send them, or discard them with { discardUnsent: true }.`,
+  );
 
 /** An open database. */
 export class Database extends TypedEvents<DatabaseEvents> {
@@ -108,7 +106,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
    * unlocks the database. Tokens stay valid, and their secrets unlock it: log out first with those that are kept anywhere.
    * @param options `forget`: closes the database instead and deletes all that is kept of it on this device. `discardUnsent`: even
    * writes that no hub has seen yet
-   * @throws QueryError `unsent_writes`
+   * @throws UnsentWrites
    */
   async signOut({ forget = false, discardUnsent = false }: SignOutOptions = {}): Promise<void> {
     if (!forget) return this.link.lock();
@@ -151,7 +149,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
   /**
    * Keeps this database in step with a hub, from now on. It is a copy then: `sync.client` acts on it as the identity, and every write waits
    * in it until the hub has judged it. Resolves when it can be used: at once when this device has synced before.
-   * @throws BurrowError when an option is wrong
+   * @throws UsageError when an option is wrong
    * @throws QueryError when the login fails, the first sync has no connection, or the database holds something else
    */
   async sync(options: SyncOptions): Promise<Sync> {

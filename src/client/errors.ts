@@ -1,12 +1,26 @@
-/** What a caller can catch. Every failed query is a `QueryError`; misuse of the library is a `BurrowError`. */
+/**
+ * What a program can catch. Every error of the library is a `BurrowError`: its `code` says what failed, its class what can be done about it.
+ * `QueryError` are those that a call was answered with. Codes and their classes are defined in src/errors.ts.
+ */
+import { FAULTS, MISUSES, REFUSALS, type RefusalCode } from '../errors.ts';
 
-/** The library was used in a way it cannot serve. The message says what to do. */
-export class BurrowError extends Error {
-  override readonly name: string = 'BurrowError';
-}
+const ANSWERS = { ...FAULTS, ...REFUSALS };
+const ROWS = { ...ANSWERS, ...MISUSES };
+
+type AnswerCode = keyof typeof ANSWERS;
+
+/** Every `code` there is. */
+export type ErrorCode = keyof typeof ROWS;
+
+type ClassName = (typeof ROWS)[ErrorCode]['class'];
+/** The codes of a class. */
+type CodesOf<Name extends ClassName> = {
+  [Code in ErrorCode]: (typeof ROWS)[Code]['class'] extends Name ? Code : never;
+}[ErrorCode];
 
 /** One error of a failed query, as on the wire. */
 export interface WireError {
+  /** A hub of another version may know other codes. */
   readonly code: string;
   readonly description: string;
   /** Path to the part of the query that failed; absent when the request failed as a whole. */
@@ -22,25 +36,76 @@ export interface WireFailure {
   readonly description: string;
 }
 
-/** A query failed. Carries its first error, and all of them in `errors`. */
-export class QueryError extends Error {
-  override readonly name: string = 'QueryError';
-  readonly code: string;
+class CodedError extends Error {
+  readonly code: ErrorCode;
+  /** What failed and what to do about it, without the code. */
   readonly description: string;
-  readonly position: readonly (string | number)[];
-  /** HTTP status that the same failure has over HTTP. */
-  readonly status: number;
-  readonly errors: readonly WireError[];
+  /** The same call can be made again as it is: it had no effect, and may succeed. */
+  readonly retryable: boolean;
 
-  constructor(status: number, errors: readonly WireError[]) {
-    const { code, description, position = [] } = errors[0] ?? UNEXPLAINED;
-    super(`${code}: ${description}`);
+  /** @internal */
+  constructor(code: ErrorCode, description: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    const row: { readonly class: string; readonly retryable?: true } = ROWS[code];
+    this.name = row.class;
     this.code = code;
     this.description = description;
-    this.position = position;
+    this.retryable = row.retryable === true;
+  }
+}
+
+// --- the library was not used as it can serve ---------------------------------------------------
+
+/** An argument or option is wrong. */
+export class UsageError extends CodedError {
+  declare readonly code: CodesOf<'UsageError'>;
+  /** @internal */
+  constructor(description: string, options?: ErrorOptions) {
+    super('invalid_usage', description, description, options);
+  }
+}
+/** The browser, or the page as it is served, lacks what this call needs. */
+export class Unsupported extends CodedError {
+  declare readonly code: CodesOf<'Unsupported'>;
+  /** @internal */
+  constructor(description: string) {
+    super('unsupported', description, description);
+  }
+}
+/** The database was closed by this page: open it again. */
+export class DatabaseClosed extends CodedError {
+  declare readonly code: CodesOf<'DatabaseClosed'>;
+  /** @internal */
+  constructor(description: string) {
+    super('database_closed', description, description);
+  }
+}
+
+// --- answers ------------------------------------------------------------------------------------
+
+/** A call failed. Carries its first error, and all of them in `errors`. */
+class AnsweredError extends CodedError {
+  /** HTTP status that the same failure has over HTTP. */
+  readonly status: number;
+  /** Path to the part of the query that failed; empty when the call failed as a whole. */
+  readonly position: readonly (string | number)[];
+  readonly errors: readonly WireError[];
+
+  /** @internal */
+  constructor(code: AnswerCode, answer: Answer, options?: ErrorOptions) {
+    const { errors, status = ANSWERS[code].status } = answer;
+    const [first = UNEXPLAINED] = errors;
+    super(code, first.description, `${first.code}: ${first.description}`, options);
+    this.position = first.position ?? [];
     this.status = status;
     this.errors = errors;
   }
+}
+
+interface Answer {
+  readonly errors: readonly WireError[];
+  /** Undefined: that of the code. */
+  readonly status?: number | undefined;
 }
 
 const UNEXPLAINED: WireError = {
@@ -48,54 +113,122 @@ const UNEXPLAINED: WireError = {
   description: 'The answer names no error.',
 };
 
-/** 400: the query is wrong, or what it asks for is refused. */
-export class BadRequest extends QueryError {
-  override readonly name = 'BadRequest';
+/** The query is wrong, or it did not come to its end. */
+export class BadRequest extends AnsweredError {
+  declare readonly code: CodesOf<'BadRequest'>;
 }
-/** 401: the secret opens nothing. */
-export class Unauthorized extends QueryError {
-  override readonly name = 'Unauthorized';
+/** The secret opens nothing. */
+export class Unauthorized extends AnsweredError {
+  declare readonly code: CodesOf<'Unauthorized'>;
 }
-/** 403: the identity may not do this. */
-export class PermissionDenied extends QueryError {
-  override readonly name = 'PermissionDenied';
+/** The identity may not do this. */
+export class PermissionDenied extends AnsweredError {
+  declare readonly code: CodesOf<'PermissionDenied'>;
 }
-/** 404: a document or value that the query needs is not there. */
-export class NotFound extends QueryError {
-  override readonly name = 'NotFound';
+/** A document or value that the query needs is not there. */
+export class NotFound extends AnsweredError {
+  declare readonly code: CodesOf<'NotFound'>;
 }
-/** 405 */
-export class MethodNotAllowed extends QueryError {
-  override readonly name = 'MethodNotAllowed';
+/** The path knows no such method. */
+export class MethodNotAllowed extends AnsweredError {
+  declare readonly code: CodesOf<'MethodNotAllowed'>;
 }
-/** 409: others kept changing the same documents; the query may be sent again. */
-export class ContendedTransaction extends QueryError {
-  override readonly name = 'ContendedTransaction';
+/** Others kept changing the same documents: send the query again. */
+export class ContendedTransaction extends AnsweredError {
+  declare readonly code: CodesOf<'ContendedTransaction'>;
 }
-/** 429 */
-export class TooManyRequests extends QueryError {
-  override readonly name = 'TooManyRequests';
+/** Wait before the next try: the description says how long, where that is known. */
+export class TooManyRequests extends AnsweredError {
+  declare readonly code: CodesOf<'TooManyRequests'>;
 }
-/** 500: a fault of the database itself. */
-export class InternalError extends QueryError {
-  override readonly name = 'InternalError';
+/** A fault of the database itself. */
+export class InternalError extends AnsweredError {
+  declare readonly code: CodesOf<'InternalError'>;
 }
-/** 503: the database cannot answer now: a time-out, blocked storage, a lost worker. */
-export class UnavailableError extends QueryError {
-  override readonly name = 'UnavailableError';
+/** The database cannot answer now: a time-out, blocked storage, a lost worker. */
+export class UnavailableError extends AnsweredError {
+  declare readonly code: CodesOf<'UnavailableError'>;
+}
+/** The user has signed out: `db.unlock()`. */
+export class DatabaseLocked extends AnsweredError {
+  declare readonly code: CodesOf<'DatabaseLocked'>;
+}
+/** The device has no room left: free some, or ask the user to. Nothing was written. */
+export class StorageFull extends AnsweredError {
+  declare readonly code: CodesOf<'StorageFull'>;
+}
+/** Too many writes wait for the hub: let them be sent first. */
+export class OutboxFull extends AnsweredError {
+  declare readonly code: CodesOf<'OutboxFull'>;
+}
+/** Writes have not reached the hub yet, and would be lost: connect first, or say `discardUnsent: true`. */
+export class UnsentWrites extends AnsweredError {
+  declare readonly code: CodesOf<'UnsentWrites'>;
+}
+/** Only the hub can do this, and it cannot be reached. */
+export class ConnectionNeeded extends AnsweredError {
+  declare readonly code: CodesOf<'ConnectionNeeded'>;
+}
+/** A copy holds the present only: ask the hub with `{ at: 'hub' }`. */
+export class HistoryNotLocal extends AnsweredError {
+  declare readonly code: CodesOf<'HistoryNotLocal'>;
+}
+/** Stored data is damaged or gone: see `db.loss`, and fetch from elsewhere what was lost. */
+export class LocalDataLoss extends AnsweredError {
+  declare readonly code: CodesOf<'LocalDataLoss'>;
+}
+/** The file of a log request is not made yet: wait until its state is `Complete`. */
+export class LogNotComplete extends AnsweredError {
+  declare readonly code: CodesOf<'LogNotComplete'>;
 }
 
-const BY_STATUS: Readonly<Record<number, typeof QueryError>> = {
-  400: BadRequest,
-  401: Unauthorized,
-  403: PermissionDenied,
-  404: NotFound,
-  405: MethodNotAllowed,
-  409: ContendedTransaction,
-  429: TooManyRequests,
-  500: InternalError,
-  503: UnavailableError,
-};
+/** One class for each name in the tables. */
+const CLASSES = {
+  BadRequest,
+  Unauthorized,
+  PermissionDenied,
+  NotFound,
+  MethodNotAllowed,
+  ContendedTransaction,
+  TooManyRequests,
+  InternalError,
+  UnavailableError,
+  DatabaseLocked,
+  StorageFull,
+  OutboxFull,
+  UnsentWrites,
+  ConnectionNeeded,
+  HistoryNotLocal,
+  LocalDataLoss,
+  LogNotComplete,
+} satisfies Record<(typeof ANSWERS)[AnswerCode]['class'], typeof AnsweredError>;
 
-export const queryError = (status: number, errors: readonly WireError[]): QueryError =>
-  new (BY_STATUS[status] ?? QueryError)(status, errors);
+/** A call failed: what a query was answered with, or why it got no answer. */
+export type QueryError = InstanceType<(typeof CLASSES)[keyof typeof CLASSES]>;
+/** Every error of the library. `code` tells them apart. */
+export type BurrowError = QueryError | UsageError | Unsupported | DatabaseClosed;
+
+/** What `instanceof` lets through is one of a union, so that a look at `code` tells which. */
+type ErrorBase<E> = abstract new (...args: never) => E;
+export const BurrowError = CodedError as unknown as ErrorBase<BurrowError>;
+export const QueryError = AnsweredError as unknown as ErrorBase<QueryError>;
+
+/** @param status of the answer; undefined: that of the first error's code */
+export function queryError(
+  errors: readonly WireError[],
+  status?: number,
+  options?: ErrorOptions,
+): QueryError {
+  const { code } = errors[0] ?? UNEXPLAINED;
+  const known = isAnswerCode(code) ? code : 'unknown_error';
+  return new CLASSES[ANSWERS[known].class](known, { errors, status }, options);
+}
+
+/** A failure that was met on the page, or that the worker refused a call with. */
+export const refusalError = (
+  code: RefusalCode,
+  description: string,
+  options?: ErrorOptions,
+): QueryError => queryError([{ code, description }], undefined, options);
+
+const isAnswerCode = (code: string): code is AnswerCode => Object.hasOwn(ANSWERS, code);

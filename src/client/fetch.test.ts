@@ -148,7 +148,7 @@ test('db.fetch breaks a streamed body when the stream fails or the worker is los
         tell({
           type: 'broken',
           stream: 1,
-          refusal: { code: 'time out', status: 503, description: 'late' },
+          refusal: { code: 'time out', description: 'late' },
         });
       }
     },

@@ -1,5 +1,5 @@
 import type { HttpCall, HttpReply } from '../host/api.ts';
-import { BurrowError } from './errors.ts';
+import { UsageError } from './errors.ts';
 
 /** Of an `AbortSignal`, or of one that only looks like it: Node users of the original driver have such. */
 export interface AbortSignalLike {
@@ -67,7 +67,7 @@ function pathOf(url: string): string {
     const { pathname, search } = new URL(url, 'http://burrow.local/');
     return pathname.replace(/^\/*/, '/') + search;
   } catch (cause) {
-    throw new BurrowError(`db.fetch needs a URL, but got: ${url}`, { cause });
+    throw new UsageError(`db.fetch needs a URL, but got: ${url}`, { cause });
   }
 }
 

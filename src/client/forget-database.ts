@@ -15,7 +15,7 @@ export interface ForgetOptions {
 
 /**
  * Deletes all that is kept of a database on this device. It need not be open in this page, nor unlocked; tabs that have it open let go of it.
- * @throws QueryError `unsent_writes`, or why it cannot be opened to look for them; never with `discardUnsent`
+ * @throws UnsentWrites, or why it cannot be opened to look for them; never with `discardUnsent`
  */
 export async function forgetDatabase(name: string, options: ForgetOptions = {}): Promise<void> {
   checkName(name);

@@ -1,7 +1,7 @@
 import type { UnlockCall } from '../host/api.ts';
 import { wrap } from './queries/builders.ts';
 import { encodeQuery } from './queries/encode.ts';
-import { BurrowError } from './errors.ts';
+import { UsageError } from './errors.ts';
 import type { Arg } from './queries/types/arguments.ts';
 
 /** A login that unlocks a database: the secret of a token, or of a key that is admin or server; or a user and their password. */
@@ -21,5 +21,5 @@ export function unlockCall(login: Login): UnlockCall {
     const { user, password, key } = login;
     return { user: encodeQuery(wrap(user)), password, ...(key !== undefined && { key }) };
   }
-  throw new BurrowError('db.unlock needs { secret } or { user, password }.');
+  throw new UsageError('db.unlock needs { secret } or { user, password }.');
 }

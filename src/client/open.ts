@@ -1,6 +1,6 @@
 import { LIMITS } from '../limits.ts';
 import { Database } from './database.ts';
-import { BurrowError } from './errors.ts';
+import { UsageError } from './errors.ts';
 import { Link } from './connection/link.ts';
 import type { Login } from './login.ts';
 import { checkName, storedName } from './stored-names.ts';
@@ -35,8 +35,8 @@ const DAY_MAX = 3650;
 
 /**
  * Opens a database of this origin, or makes it.
- * @throws BurrowError when it cannot be opened here, or an option is wrong
- * @throws QueryError when the browser refuses storage
+ * @throws UsageError when an option is wrong, Unsupported where there are no workers
+ * @throws QueryError when the browser refuses storage, or the worker does not start
  * @example
  * const db = await openDatabase('field-notes');
  * const notes = await db.client().query(q.Paginate(q.Documents(q.Collection('notes'))));
@@ -113,5 +113,5 @@ const isWithin = (value: number, min: number, max: number): boolean =>
 function check(isRight: boolean, option: string, wanted: string, given: unknown): asserts isRight {
   if (isRight) return;
   const shown = JSON.stringify(given) ?? String(given);
-  throw new BurrowError(`The option \`${option}\` must be ${wanted}, but is ${shown}.`);
+  throw new UsageError(`The option \`${option}\` must be ${wanted}, but is ${shown}.`);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BurrowError } from './errors.ts';
+import { UsageError } from './errors.ts';
 import { checkName, listDatabases, storedName } from './stored-names.ts';
 
 test('storedName() is the name itself without an identity, and hides the one it has', async () => {
@@ -16,7 +16,7 @@ test('storedName() is the name itself without an identity, and hides the one it 
 
 test('checkName() refuses names that look like those of identities', async () => {
   const stored = await storedName('notes', 'alice@example.org');
-  expect(() => checkName(stored)).toThrow(BurrowError);
+  expect(() => checkName(stored)).toThrow(UsageError);
   expect(() => checkName('notes #1')).not.toThrow();
 });
 

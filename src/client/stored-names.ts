@@ -1,5 +1,5 @@
 /** Under which names databases are stored: their own, or with a hash of whose they are. */
-import { BurrowError } from './errors.ts';
+import { Unsupported, UsageError } from './errors.ts';
 
 /** A database on this device. */
 export interface StoredDatabase {
@@ -14,10 +14,10 @@ const ROUNDS = 100_000;
 
 export function checkName(name: unknown): asserts name is string {
   if (typeof name !== 'string' || name === '') {
-    throw new BurrowError('The name of a database must be a string that is not empty.');
+    throw new UsageError('The name of a database must be a string that is not empty.');
   }
   if (STORED_NAME.test(name)) {
-    throw new BurrowError(
+    throw new UsageError(
       'The name of a database must not end with " #" and a hash: such names belong to databases of identities.',
     );
   }
@@ -26,7 +26,7 @@ export function checkName(name: unknown): asserts name is string {
 export async function storedName(name: string, identity: string | undefined): Promise<string> {
   if (identity === undefined) return name;
   if (typeof identity !== 'string' || identity === '') {
-    throw new BurrowError('The option `identity` must be a string that is not empty.');
+    throw new UsageError('The option `identity` must be a string that is not empty.');
   }
   return nameOf(name, await hashOf(name, identity));
 }
@@ -35,7 +35,7 @@ export const nameOf = (name: string, hash: string): string => `${name} #${hash}`
 
 async function hashOf(name: string, identity: string): Promise<string> {
   if (!globalThis.crypto?.subtle) {
-    throw new BurrowError(
+    throw new Unsupported(
       'The option `identity` needs a page that is served over https or from localhost.',
     );
   }
@@ -56,7 +56,7 @@ export async function listDatabases(name: string): Promise<readonly StoredDataba
   checkName(name);
   const factory = globalThis.indexedDB as Partial<IDBFactory> | undefined;
   if (!factory?.databases)
-    throw new BurrowError('This browser cannot list databases (indexedDB.databases is missing).');
+    throw new Unsupported('This browser cannot list databases (indexedDB.databases is missing).');
   const stored = await factory.databases();
   return stored.flatMap(({ name: found = '' }) => {
     if (found === name) return [{ name, identityHash: undefined }];

@@ -1,6 +1,6 @@
 /** The engine of one store: what worker, hub and tests make one of, and what it offers them. What it needs: `context/host.ts`. */
 import { utf8Length } from '../codec/utf8.ts';
-import { QueryFailure, REFUSALS, Refusal, statusOf } from '../errors.ts';
+import { QueryFailure, Refusal, statusOf } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { parseQuery } from '../query/parse.ts';
 import type { Node } from '../query/node.ts';
@@ -223,7 +223,7 @@ function refusedAnswer(
   if (!(reason instanceof Refusal)) throw reason;
   const body = refusalBody(reason.code, reason.message);
   return {
-    status: REFUSALS[reason.code],
+    status: reason.status,
     body,
     txnTime: ended,
     metrics: {

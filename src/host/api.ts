@@ -5,7 +5,7 @@
 import type { RefusalCode } from '../errors.ts';
 
 /** Raised when anything below changes: a page and a worker of different builds refuse each other. */
-export const PROTOCOL = 3;
+export const PROTOCOL = 4;
 
 /** What the worker answers to `HELLO`, once it can be called. */
 export interface Ready {
@@ -20,8 +20,6 @@ export const HELLO: Hello = { type: 'burrow-hello' };
 /** The database could not do it. A query that was evaluated and failed is no refusal: it has an answer. */
 export interface RefusalData {
   readonly code: RefusalCode;
-  /** What HTTP answers. */
-  readonly status: number;
   readonly description: string;
 }
 export type Reply<T> =

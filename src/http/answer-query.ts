@@ -2,7 +2,7 @@
 import { parseJson } from '../codec/json.ts';
 import { utf8Length } from '../codec/utf8.ts';
 import type { Metrics, QueryAnswer } from '../engine/context/host.ts';
-import { Refusal, REFUSALS } from '../errors.ts';
+import { Refusal } from '../errors.ts';
 import type { Micros } from '../values/value.ts';
 import { metricHeaders, NO_METRICS, txnHeader } from './answer-headers.ts';
 import {
@@ -63,7 +63,7 @@ function queryTimeOf({ timeoutMs }: Asked, { queryTime }: HttpHost): number | un
 function refusedAnswer(reason: unknown, host: HttpHost): QueryAnswer {
   if (!(reason instanceof Refusal)) throw reason;
   return {
-    status: REFUSALS[reason.code],
+    status: reason.status,
     body: errorText(reason.code, reason.message),
     txnTime: host.clock(),
     metrics: NO_METRICS,

@@ -67,7 +67,7 @@ export const refuse = (
   code: RefusalCode,
   description: string,
   headers: Headers = {},
-): HttpResponse => answerText(REFUSALS[code], headers, errorText(code, description));
+): HttpResponse => answerText(REFUSALS[code].status, headers, errorText(code, description));
 
 export const UNAUTHORIZED_HEADERS = { 'www-authenticate': 'Basic realm="Unauthorized"' } as const;
 

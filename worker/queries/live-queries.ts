@@ -3,7 +3,7 @@ import type { CommitNotice, ReadSet } from '../../src/engine/context/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { errorText } from '../../src/http/message.ts';
 import { touches } from '../../src/http/touches.ts';
-import { Refusal, REFUSALS } from '../../src/errors.ts';
+import { Refusal } from '../../src/errors.ts';
 
 export interface LiveOptions {
   readonly engine: Pick<Engine, 'query'>;
@@ -149,7 +149,7 @@ export class LiveQueries {
 
 function refused(reason: unknown): LiveAnswer {
   if (reason instanceof Refusal) {
-    return { status: REFUSALS[reason.code], body: errorText(reason.code, reason.message) };
+    return { status: reason.status, body: errorText(reason.code, reason.message) };
   }
   const sentence = 'Internal error in the database while running the live query.';
   return { status: 500, body: errorText('internal server error', sentence) };

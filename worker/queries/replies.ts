@@ -1,16 +1,15 @@
 /** Failures of calls, as data. */
-import { Refusal, REFUSALS } from '../../src/errors.ts';
+import { Refusal } from '../../src/errors.ts';
 import type { RefusalData, Reply } from '../../src/host/api.ts';
 
 /** What the caller is told. A failure that is ours keeps its details here: they may hold data of others. */
 export function refusalOf(reason: unknown): RefusalData {
   if (reason instanceof Refusal) {
-    return { code: reason.code, status: REFUSALS[reason.code], description: reason.message };
+    return { code: reason.code, description: reason.message };
   }
   report(reason);
   return {
     code: 'internal server error',
-    status: 500,
     description: 'Internal error in the database while handling the call.',
   };
 }

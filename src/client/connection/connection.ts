@@ -8,7 +8,7 @@ import {
   type Reply,
   type WorkerMessage,
 } from '../../host/api.ts';
-import { queryError, type QueryError } from '../errors.ts';
+import { refusalError, type QueryError } from '../errors.ts';
 import { messageOf } from './start-worker.ts';
 
 type Host = Remote<HostApi<MessagePort>>;
@@ -71,7 +71,7 @@ export class Connection {
     const timer = setTimeout(() => {
       const description =
         'The browser did not open the stored data in time. Another tab, or one that is closing, may still use it.';
-      connection.end(refusalError({ code: 'storage_blocked', status: 503, description }));
+      connection.end(refusalError('storage_blocked', description));
     }, OPEN_MS);
     try {
       const reply = await connection.call((host) => host.open(options, transfer(port2, [port2])));
@@ -106,8 +106,9 @@ export class Connection {
       this.startPings();
       run(this.host)
         .then(
-          (reply) => (reply.ok ? resolve(reply.value) : reject(refusalError(reply.refusal))),
-          (cause: unknown) => reject(ourFault(messageOf(cause))),
+          (reply) => (reply.ok ? resolve(reply.value) : reject(refusalOf(reply.refusal))),
+          (cause: unknown) =>
+            reject(refusalError('internal server error', messageOf(cause), { cause })),
         )
         .finally(() => {
           this.pending.delete(reject);
@@ -135,7 +136,7 @@ export class Connection {
   private lose(what: string): void {
     if (this.ended) return;
     const description = `${what}. It is unknown whether pending queries took effect. The next call starts a new worker.`;
-    const error = refusalError({ code: 'worker_lost', status: 503, description });
+    const error = refusalError('worker_lost', description);
     this.end(error);
     this.handlers.onLost(error);
   }
@@ -168,8 +169,6 @@ export class Connection {
   }
 }
 
-export const refusalError = ({ code, status, description }: RefusalData): QueryError =>
-  queryError(status, [{ code, description }]);
-
-const ourFault = (description: string): QueryError =>
-  refusalError({ code: 'internal server error', status: 500, description });
+/** What the worker refused a call with. */
+export const refusalOf = ({ code, description }: RefusalData): QueryError =>
+  refusalError(code, description);

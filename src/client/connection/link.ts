@@ -10,8 +10,8 @@ import {
   type UnlockReply,
   type WorkerMessage,
 } from '../../host/api.ts';
-import { Connection, refusalError } from './connection.ts';
-import { BurrowError, type QueryError } from '../errors.ts';
+import { Connection } from './connection.ts';
+import { DatabaseClosed, refusalError, type QueryError } from '../errors.ts';
 import { startWorker } from './start-worker.ts';
 import type { Remote } from 'comlink';
 
@@ -161,7 +161,7 @@ export class Link {
   async close(how: 'close' | 'destroy', deadlineMs = CLOSE_MS): Promise<void> {
     if (this.closed) return;
     const connecting = this.current ?? (how === 'destroy' ? this.connect() : undefined);
-    const reason = new BurrowError(
+    const reason = new DatabaseClosed(
       `The database ${JSON.stringify(this.name)} was closed. Open it again with openDatabase().`,
     );
     this.closed = reason;
@@ -251,8 +251,7 @@ export class Link {
       this.connect().catch(() => undefined);
     }
     if (message.type === 'closed') {
-      const { description } = message;
-      const reason = refusalError({ code: 'storage_unavailable', status: 503, description });
+      const reason = refusalError('storage_unavailable', message.description);
       this.closed = reason;
       void this.current?.then((connection) => connection.end(reason));
       for (const listener of this.listeners) listener.onEnded?.(reason);
@@ -268,9 +267,7 @@ export async function forgetStored(name: string, start: LinkOptions['start']): P
 
 /** The same words as the worker's. */
 export const lockedError = (): QueryError =>
-  refusalError({
-    code: 'locked',
-    status: 423,
-    description:
-      'The database is locked because its user has signed out. Unlock it with db.unlock({ secret }) or db.unlock({ user, password }).',
-  });
+  refusalError(
+    'locked',
+    'The database is locked because its user has signed out. Unlock it with db.unlock({ secret }) or db.unlock({ user, password }).',
+  );

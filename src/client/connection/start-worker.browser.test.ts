@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BurrowError, openDatabase, q, UnavailableError } from '../../index.ts';
+import { openDatabase, q, UnavailableError } from '../../index.ts';
 import { decodeWire } from '../queries/decode.ts';
 import { startWorker } from './start-worker.ts';
 
@@ -17,7 +17,7 @@ test('a worker whose file is not there rejects with a sentence', async () => {
   const missing = () => new Worker('/no/such/worker.js', { type: 'module' });
   const opening = openDatabase('none', { worker: missing });
   await expect(opening).rejects.toThrow('The database worker failed to load');
-  await expect(opening).rejects.toBeInstanceOf(BurrowError);
+  await expect(opening).rejects.toBeInstanceOf(UnavailableError);
 });
 
 test('a worker that throws while it loads rejects with what it threw', async () => {

@@ -1,5 +1,5 @@
 import { HELLO, PROTOCOL, type Ready } from '../../host/api.ts';
-import { BurrowError } from '../errors.ts';
+import { refusalError, Unsupported, type QueryError } from '../errors.ts';
 
 /** How long a worker may take to load before it counts as lost. */
 const READY_MS = 20_000;
@@ -10,14 +10,14 @@ const startDefault = (): Worker =>
 
 /**
  * A worker that has loaded and speaks our protocol.
- * @throws BurrowError when it fails to load, throws, or says nothing in time
+ * @throws Unsupported where there are no workers; UnavailableError when it fails to load, throws, or says nothing in time
  */
 export async function startWorker(
   start: (() => Worker) | undefined,
   readyMs = READY_MS,
 ): Promise<Worker> {
   if (!start && typeof Worker === 'undefined') {
-    throw new BurrowError(
+    throw new Unsupported(
       'Databases can only be opened in a browser, because Burrow needs Worker. On a server, you can import Burrow but not open a database.',
     );
   }
@@ -35,9 +35,7 @@ function construct(start: () => Worker): Worker {
   try {
     return start();
   } catch (cause) {
-    throw new BurrowError(`The database worker could not be started: ${messageOf(cause)}`, {
-      cause,
-    });
+    throw notStarted(`The database worker could not be started: ${messageOf(cause)}`, cause);
   }
 }
 
@@ -48,7 +46,7 @@ function answersHello(worker: Worker, readyMs: number): Promise<void> {
       worker.removeEventListener('message', onMessage);
       worker.removeEventListener('error', onError);
       if (problem === undefined) resolve();
-      else reject(new BurrowError(problem, { cause }));
+      else reject(notStarted(problem, cause));
     };
     const onMessage = ({ data }: MessageEvent): void => {
       if (!isReady(data)) return;
@@ -77,6 +75,9 @@ function answersHello(worker: Worker, readyMs: number): Promise<void> {
     worker.postMessage(HELLO);
   });
 }
+
+const notStarted = (description: string, cause: unknown): QueryError =>
+  refusalError('worker_not_started', description, { cause });
 
 const isReady = (data: unknown): data is Ready =>
   typeof data === 'object' && data !== null && 'type' in data && data.type === 'burrow-ready';

@@ -1,5 +1,5 @@
 import type { Link } from '../connection/link.ts';
-import { refusalError } from '../connection/connection.ts';
+import { refusalOf } from '../connection/connection.ts';
 
 interface Reader {
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
@@ -18,8 +18,7 @@ export class Streams {
     link.listen({
       onMessage: (message) => {
         if (message.type === 'part') this.receive(message.stream, message.part);
-        else if (message.type === 'broken')
-          this.break(message.stream, refusalError(message.refusal));
+        else if (message.type === 'broken') this.break(message.stream, refusalOf(message.refusal));
       },
       onEnded: (reason) => {
         for (const stream of this.readers.keys()) this.break(stream, reason);

@@ -1,6 +1,6 @@
 import { valueOf, type Observer } from '../queries/client.ts';
 import type { WorkerMessage } from '../../host/api.ts';
-import { BurrowError, QueryError } from '../errors.ts';
+import { BurrowError, QueryError, refusalError } from '../errors.ts';
 import type { Link } from '../connection/link.ts';
 
 interface Subscription {
@@ -97,10 +97,12 @@ export class Subscriptions {
   }
 }
 
-const asCallerError = (error: unknown): QueryError | BurrowError =>
-  error instanceof QueryError || error instanceof BurrowError
+const asCallerError = (error: unknown): BurrowError =>
+  error instanceof BurrowError
     ? error
-    : new BurrowError('The result of a live query could not be decoded.', { cause: error });
+    : refusalError('internal server error', 'The result of a live query could not be decoded.', {
+        cause: error,
+      });
 
 /** An observer that throws is no reason for ours to stop: its error goes where uncaught ones go. */
 function tell(call: () => void): void {

@@ -1,5 +1,6 @@
 import type { HttpCall, HttpReply, LogFile } from '../../host/api.ts';
-import { queryError } from '../errors.ts';
+import type { RefusalCode } from '../../errors.ts';
+import { refusalError } from '../errors.ts';
 import { BlobUrls } from './blob-urls.ts';
 
 export type LogState =
@@ -128,7 +129,7 @@ export class Logs {
     const answer: unknown = JSON.parse(typeof text === 'string' ? text : '{}');
     if (status === 200) return answer as T;
     const { message } = answer as { readonly message: string };
-    throw queryError(status, [{ code: CODES[status] ?? 'bad request', description: message }]);
+    throw refusalError(CODES[status] ?? 'internal server error', message);
   }
 
   /** The worker names the file; the page makes the URL, because one made in a worker dies with it. */
@@ -146,11 +147,15 @@ export class Logs {
   }
 }
 
-const CODES: Readonly<Record<number, string>> = {
+/** Answers of this API say in words what is wrong, and by their status what kind it is. */
+const CODES: Readonly<Record<number, RefusalCode>> = {
+  400: 'bad request',
   401: 'unauthorized',
   403: 'forbidden',
   404: 'not found',
-  409: 'conflict',
+  405: 'method not allowed',
+  409: 'log_not_complete',
+  413: 'request too large',
   423: 'locked',
   429: 'too many requests',
 };

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { BUILDER_ROWS } from './builder-table.ts';
 import { q } from './builders.ts';
 import { encodeQuery } from './encode.ts';
-import { BurrowError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { printExpression } from './print.ts';
 import * as values from './values.ts';
 
@@ -238,7 +238,7 @@ test('q.Paginate() refuses options that are an expression', () => {
   expect(() => loose(q.Documents(q.Collection('notes')), q.Var('x'))).toThrow(
     'The options of q.Paginate must be an object literal',
   );
-  expect(() => loose(q.Documents(q.Collection('notes')), [1])).toThrow(BurrowError);
+  expect(() => loose(q.Documents(q.Collection('notes')), [1])).toThrow(UsageError);
 });
 
 test('q says which argument is missing', () => {
@@ -251,8 +251,8 @@ test('q says which argument is missing', () => {
 });
 
 test('q refuses numbers that have no wire form', () => {
-  expect(() => q.Abs(Number.NaN)).toThrow(BurrowError);
-  expect(() => q.Abs(2n ** 63n)).toThrow(BurrowError);
+  expect(() => q.Abs(Number.NaN)).toThrow(UsageError);
+  expect(() => q.Abs(2n ** 63n)).toThrow(UsageError);
   expect(encodeQuery(q.Abs(-(2n ** 63n)))).toBe('{"abs":-9223372036854775808}');
 });
 

@@ -1,5 +1,5 @@
 import { BUILDER_ROWS, type BuilderRow } from './builder-table.ts';
-import { BurrowError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { parameterNames } from './parameter-names.ts';
 import type { Builders } from './types/builders.ts';
 import { Bytes, Expr } from './values.ts';
@@ -27,10 +27,10 @@ export function wrap(value: unknown): unknown {
       return lambdaOf(value as Build);
     case 'number':
       if (Number.isFinite(value)) return value;
-      throw new BurrowError(`Cannot encode ${value}: FQL has no representation for it.`);
+      throw new UsageError(`Cannot encode ${value}: FQL has no representation for it.`);
     case 'bigint':
       if (BigInt.asIntN(64, value) === value) return value;
-      throw new BurrowError(`Cannot encode ${value}: it does not fit into an Integer of 64 bits.`);
+      throw new UsageError(`Cannot encode ${value}: it does not fit into an Integer of 64 bits.`);
     case 'object':
       return value === null ? null : wrapObject(value);
     default:
@@ -72,11 +72,11 @@ function checkArity(name: string, min: number, max: number, args: readonly unkno
   if (count < min || count > max) {
     const wanted =
       max === min ? min : max === Infinity ? `at least ${min}` : `from ${min} to ${max}`;
-    throw new BurrowError(`q.${name} takes ${wanted} argument(s), but got ${count}.`);
+    throw new UsageError(`q.${name} takes ${wanted} argument(s), but got ${count}.`);
   }
   const missing = args.slice(0, min).indexOf(undefined);
   if (missing >= 0) {
-    throw new BurrowError(`q.${name}: argument ${missing + 1} is required, but is undefined.`);
+    throw new UsageError(`q.${name}: argument ${missing + 1} is required, but is undefined.`);
   }
 }
 
@@ -113,14 +113,14 @@ function buildLambda(...args: readonly unknown[]): Expr {
   if (args.length === 2) return new Expr({ lambda: wrap(first), expr: wrap(body) });
   if (typeof first === 'function') return lambdaOf(first as Build);
   if (typeof first === 'object' && first !== null && '_isFaunaExpr' in first) return first as Expr;
-  throw new BurrowError('q.Lambda expects a function, a lambda, or parameter names and a body.');
+  throw new UsageError('q.Lambda expects a function, a lambda, or parameter names and a body.');
 }
 
 function lambdaOf(body: Build): Expr {
   const names = parameterNames(body);
   const [only] = names;
   if (only === undefined) {
-    throw new BurrowError('A function used as a lambda must have at least one parameter.');
+    throw new UsageError('A function used as a lambda must have at least one parameter.');
   }
   return new Expr({
     lambda: names.length === 1 ? only : names,
@@ -148,7 +148,7 @@ function buildLet(bindings: unknown, body: unknown): Expr {
 function buildPaginate(set: unknown, options: unknown = {}): Expr {
   const literal = typeof options === 'object' && !Array.isArray(options);
   if (!literal || (options !== null && '_isFaunaExpr' in options)) {
-    throw new BurrowError(
+    throw new UsageError(
       'The options of q.Paginate must be an object literal, such as { size: q.Var("n") }, not an expression.',
     );
   }

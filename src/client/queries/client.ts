@@ -3,7 +3,7 @@ import { BUILDER_ROWS } from './builder-table.ts';
 import { q, wrap } from './builders.ts';
 import { decodeWire } from './decode.ts';
 import { encodeQuery } from './encode.ts';
-import { BurrowError, queryError, type QueryError, type WireError } from '../errors.ts';
+import { queryError, UsageError, type BurrowError, type WireError } from '../errors.ts';
 import { pagesOf, type PageHelper } from './page-helper.ts';
 import type { Arg, Evaluated } from './types/arguments.ts';
 import type { DirectCalls } from './types/builders.ts';
@@ -29,7 +29,7 @@ export interface WithMetrics<T> {
 export interface Observer<T> {
   next(value: T): void;
   /** The query failed. It runs again when what it read changes, so a value may follow. */
-  error?(error: QueryError | BurrowError): void;
+  error?(error: BurrowError): void;
 }
 
 /** What a client needs from the database it belongs to. */
@@ -97,7 +97,7 @@ class QueryClient {
   subscribe<A extends Arg>(expression: A, observer: Observer<Evaluated<A>>): () => void;
   subscribe(expression: Arg, observer: Observer<unknown>): () => void {
     if (typeof (observer as Partial<typeof observer> | undefined)?.next !== 'function')
-      throw new BurrowError('subscribe() takes { next, error }.');
+      throw new UsageError('subscribe() takes { next, error }.');
     return this.host.subscribe(this.secret(), encodeQuery(wrap(expression)), observer);
   }
 }
@@ -107,7 +107,7 @@ export async function valueOf({
   status,
   body,
 }: Pick<QueryReply, 'status' | 'body'>): Promise<unknown> {
-  if (status < 200 || status >= 300) throw queryError(status, errorsOf(body));
+  if (status < 200 || status >= 300) throw queryError(errorsOf(body), status);
   return ((await decodeWire(body)) as { readonly resource: unknown }).resource;
 }
 

@@ -1,10 +1,10 @@
-import { BurrowError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { Double, doublesSeen } from './values.ts';
 
 /** Wire JSON text of an expression: 64-bit integers whole, `Double(1)` as `1.0`. */
 export function encodeQuery(expression: unknown): string {
   const text = plainText(expression) ?? exactText(expression);
-  if (text === undefined) throw new BurrowError('The query is undefined; pass an expression.');
+  if (text === undefined) throw new UsageError('The query is undefined; pass an expression.');
   return text;
 }
 
@@ -26,7 +26,7 @@ function exactText(expression: unknown): string | undefined {
     return write(expression);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
-    throw new BurrowError('The query is nested too deeply or contains itself.', { cause });
+    throw new UsageError('The query is nested too deeply or contains itself.', { cause });
   }
 }
 

@@ -1,4 +1,4 @@
-import { BurrowError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 
 const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;
 /** `x => …`, or the list between the first parentheses. */
@@ -7,7 +7,7 @@ const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
 /**
  * Names of a function's parameters, read from its source: they become the variables of a lambda.
- * @throws BurrowError when a parameter is not a plain name
+ * @throws UsageError when a parameter is not a plain name
  */
 export function parameterNames(body: (...args: never[]) => unknown): readonly string[] {
   // A parameter with a default value is none of `length`, and a function without any needs no reading.
@@ -18,7 +18,7 @@ export function parameterNames(body: (...args: never[]) => unknown): readonly st
   if (names.at(-1) === '') names.pop();
   for (const name of names) {
     if (!NAME.test(name)) {
-      throw new BurrowError(
+      throw new UsageError(
         `A function used as a lambda must have plain parameters, without defaults or patterns: ${name}`,
       );
     }

@@ -2,7 +2,7 @@
  * Expressions, and the values that results are made of. Named and shaped as in the original driver, so code written for it
  * reads them unchanged; `_isFauna…` marks let objects of both be mixed.
  */
-import { BurrowError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { printExpression } from './print.ts';
 
 declare const result: unique symbol;
@@ -61,7 +61,7 @@ interface RefParts {
 /** A reference to a document, to a schema object, or to all of a native kind. */
 export class Ref extends Value<Ref, Readonly<RefParts>> {
   constructor(id: string, collection?: Ref, database?: Ref) {
-    if (!id) throw new BurrowError('A Ref needs an id.');
+    if (!id) throw new UsageError('A Ref needs an id.');
     const parts: RefParts = { id };
     if (collection) parts.collection = collection;
     if (database) parts.database = database;
@@ -110,7 +110,7 @@ export class FaunaTime extends Value<FaunaTime, string> {
   constructor(value: string | Date) {
     const text = typeof value === 'string' ? value : value.toISOString();
     if (!text.endsWith('Z')) {
-      throw new BurrowError(`A FaunaTime must be in UTC and end with Z, but got: ${text}`);
+      throw new UsageError(`A FaunaTime must be in UTC and end with Z, but got: ${text}`);
     }
     super(text);
   }
@@ -196,7 +196,7 @@ function bytesOf(value: ArrayBuffer | string): Uint8Array {
     const binary = atob(value.replaceAll('-', '+').replaceAll('_', '/'));
     return Uint8Array.from(binary, (character) => character.charCodeAt(0));
   } catch (cause) {
-    throw new BurrowError(
+    throw new UsageError(
       'Bytes must be created from a Uint8Array, an ArrayBuffer or a base64 string.',
       {
         cause,

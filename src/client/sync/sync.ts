@@ -10,7 +10,13 @@ import { wrap } from '../queries/builders.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
 import { decodeWire } from '../queries/decode.ts';
 import { encodeQuery } from '../queries/encode.ts';
-import { BurrowError, queryError, type QueryError, type WireError } from '../errors.ts';
+import {
+  queryError,
+  refusalError,
+  UsageError,
+  type QueryError,
+  type WireError,
+} from '../errors.ts';
 import type { Link } from '../connection/link.ts';
 import { TypedEvents } from '../typed-events.ts';
 import type { Arg, Evaluated } from '../queries/types/arguments.ts';
@@ -119,7 +125,7 @@ export type WriteResolution =
 const EARLY_MAX = 1000;
 const NETWORK_CHANGES = ['online', 'offline'] as const;
 
-/** @throws BurrowError */
+/** @throws UsageError */
 export function checkSyncOptions(options: Partial<SyncOptions> | undefined): void {
   const { url, sets, login } = options ?? {};
   const wrong = !/^https?:/.test(String(url))
@@ -129,7 +135,7 @@ export function checkSyncOptions(options: Partial<SyncOptions> | undefined): voi
       : login && (typeof login.password !== 'string' || typeof login.key !== 'string')
         ? '`login` must be { user, password, key }'
         : undefined;
-  if (wrong) throw new BurrowError(`The option ${wrong}.`);
+  if (wrong) throw new UsageError(`The option ${wrong}.`);
 }
 
 /** A database that is kept in step with a hub. */
@@ -269,7 +275,10 @@ export class Sync extends TypedEvents<SyncEvents> {
     });
     const value = answer && (await valueOf(answer));
     if (id === undefined)
-      throw new BurrowError('The worker returned neither an id nor an answer for the write.');
+      throw refusalError(
+        'internal server error',
+        'The worker returned neither an id nor an answer for the write.',
+      );
     return { id, value, settled };
   }
 
@@ -340,6 +349,6 @@ async function verdictOf({ id, state, verdict }: WriteData): Promise<Verdict | u
     readonly errors?: readonly WireError[];
   };
   return decoded.errors
-    ? { id, state, ts, error: queryError(400, decoded.errors) }
+    ? { id, state, ts, error: queryError(decoded.errors) }
     : { id, state, ts, value: decoded.resource };
 }
