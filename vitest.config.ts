@@ -1,6 +1,8 @@
 import { playwright } from '@vitest/browser-playwright';
 import type { Plugin } from 'vite';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { kinds, type Kind } from './scripts/browsers/kinds.mjs';
+import { systemBrowser } from './scripts/browsers/vitest-provider.mjs';
 import { browserAlias, serviceWorkerBeside, workerFromSource } from './scripts/bundle.mjs';
 import { chromiumArgs, chromiumPath } from './scripts/chromium.mjs';
 
@@ -28,6 +30,57 @@ const sameCases = (): Plugin => ({
 
 const elsewhere = ['**/node_modules/**', '**/dist/**', 'demo-dist/**', 'e2e/**'];
 
+/** By its debugging protocol tests do to it what its users cannot. */
+const chromium = playwright({
+  launchOptions: {
+    args: chromiumArgs,
+    ...(chromiumPath && { executablePath: chromiumPath }),
+  },
+});
+
+const browserTests = '{src,worker,demo}/**/*.browser.test.ts';
+
+/** Run in WebKit without its features for storage too; the others find nothing there that WebKit with them has not. */
+const storageTests = [
+  'worker/store/indexed-db-store-loss.browser.test.ts',
+  'worker/{main,service-worker}.browser.test.ts',
+];
+
+const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
+  resolve: { alias: browserAlias },
+  plugins: [workerFromSource(), serviceWorkerBeside(), sameCases()],
+  worker: { format: 'es', plugins: () => [workerFromSource()] },
+  // Named here, or the first test that reaches one would reload the page under way.
+  optimizeDeps: {
+    include: [
+      '@noble/hashes/sha2.js',
+      'bcryptjs',
+      'comlink',
+      'dexie',
+      'eventsource-parser',
+      'fast-check',
+      'faunadb',
+      'fflate',
+      'jose',
+    ],
+  },
+  test: {
+    name: kind,
+    include: kind === 'webkit' ? storageTests : [browserTests],
+    exclude: elsewhere,
+    ...patience,
+    browser: {
+      enabled: true,
+      headless: true,
+      screenshotFailures: false,
+      // Of what hangs only, too.
+      connectTimeout: 300_000,
+      provider: kind === 'chromium' ? chromium : systemBrowser(kind),
+      instances: [{ browser: kind === 'webkit-storage' ? 'webkit' : kind }],
+    },
+  },
+});
+
 export default defineConfig({
   test: {
     projects: [
@@ -41,43 +94,7 @@ export default defineConfig({
           exclude: ['**/*.browser.test.ts', ...elsewhere],
         },
       },
-      {
-        resolve: { alias: browserAlias },
-        plugins: [workerFromSource(), serviceWorkerBeside(), sameCases()],
-        worker: { format: 'es', plugins: () => [workerFromSource()] },
-        // Named here, or the first test that reaches one would reload the page under way.
-        optimizeDeps: {
-          include: [
-            '@noble/hashes/sha2.js',
-            'bcryptjs',
-            'comlink',
-            'dexie',
-            'eventsource-parser',
-            'fast-check',
-            'faunadb',
-            'fflate',
-            'jose',
-          ],
-        },
-        test: {
-          name: 'browser',
-          include: ['{src,worker,demo}/**/*.browser.test.ts'],
-          exclude: elsewhere,
-          ...patience,
-          browser: {
-            enabled: true,
-            headless: true,
-            screenshotFailures: false,
-            provider: playwright({
-              launchOptions: {
-                args: chromiumArgs,
-                ...(chromiumPath && { executablePath: chromiumPath }),
-              },
-            }),
-            instances: [{ browser: 'chromium' }],
-          },
-        },
-      },
+      ...kinds.map(browserProject),
     ],
   },
 });

@@ -5,7 +5,7 @@ import { KeyTaken, type Row, type Store } from '../../src/store/port.ts';
 import { Watchdog } from './deadline.ts';
 import { openDexieStore } from './open-store.ts';
 import type { DexieStore, DexieStoreOptions } from './indexed-db-store.ts';
-import { liftQuota, withQuota } from '../testing/browser-storage.ts';
+import { liftQuota, withoutProtocol, withQuota } from '../testing/browser-storage.ts';
 import { atCommit, loseConnection, withFault } from '../testing/idb-faults.ts';
 import { freshName, storeOptions } from '../testing/store-kit.ts';
 
@@ -134,7 +134,8 @@ test('write() says so when it cannot know whether its commit arrived', async () 
   await writing;
 });
 
-test('write() leaves nothing and says quota_exceeded when there is no space', async () => {
+test('write() leaves nothing and says quota_exceeded when there is no space', async ({ skip }) => {
+  skip(withoutProtocol !== undefined, withoutProtocol);
   const noise = crypto.getRandomValues(new Uint8Array(60_000));
   const big = Array.from({ length: 100 }, (_, i): Row => {
     return { key: metaKey(`big${i}`), entries: [], value: noise.map((byte) => byte ^ i) };

@@ -1,5 +1,11 @@
 /** Test kit: what the browser does to the storage of this origin, by its debugging protocol. */
-import { cdp } from 'vitest/browser';
+import { cdp, server } from 'vitest/browser';
+
+/** Why a test of this cannot run in this browser; undefined where it can. */
+export const withoutProtocol =
+  server.provider === 'playwright'
+    ? undefined
+    : 'only the debugging protocol of Chromium takes away the storage of an origin';
 
 const send = (method: string, more: object): Promise<unknown> => {
   const session = cdp() as unknown as { send(method: string, options: object): Promise<unknown> };

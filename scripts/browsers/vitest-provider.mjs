@@ -1,0 +1,59 @@
+// Lets vitest run its browser tests in a browser of the system: it needs no more of it than that it opens an address.
+import { setTimeout as after } from 'node:timers/promises';
+import { defineBrowserProvider } from '@vitest/browser';
+import { launch } from './launch.mjs';
+
+/** @typedef {import('./launch.mjs').RunningBrowser} RunningBrowser */
+
+/** @param {import('./kinds.mjs').Kind} kind */
+export const systemBrowser = (kind) =>
+  defineBrowserProvider({
+    name: 'system',
+    options: {},
+    providerFactory: (project) => new SystemBrowserProvider(kind, project),
+  });
+
+const LOOK_AGAIN_MS = 50;
+
+/**
+ * A browser for each session, with a profile of its own: no test sees what another session stored. It cannot click, type or mock modules.
+ * @implements {import('vitest/node').BrowserProvider}
+ */
+class SystemBrowserProvider {
+  name = 'system';
+  supportsParallelism = true;
+  /** @type {Map<string, RunningBrowser>} */
+  #browsers = new Map();
+  #kind;
+  #project;
+
+  /** @param {import('./kinds.mjs').Kind} kind @param {import('vitest/node').TestProject} project */
+  constructor(kind, project) {
+    this.#kind = kind;
+    this.#project = project;
+  }
+
+  getCommandsContext() {
+    return {};
+  }
+
+  /** Resolves when the page has connected. @param {string} sessionId @param {string} url */
+  async openPage(sessionId, url) {
+    await this.#browsers.get(sessionId)?.close();
+    const browser = await launch({ kind: this.#kind, url });
+    this.#browsers.set(sessionId, browser);
+    let hasExited = false;
+    void browser.exited.then(() => (hasExited = true));
+    const isConnected = () => this.#project.browser?.state.orchestrators.has(sessionId) === true;
+    while (!isConnected()) {
+      if (hasExited) throw new Error(`${this.#kind} ended before it opened the page of the tests.`);
+      await after(LOOK_AGAIN_MS);
+    }
+  }
+
+  async close() {
+    const browsers = [...this.#browsers.values()];
+    this.#browsers.clear();
+    await Promise.all(browsers.map((browser) => browser.close()));
+  }
+}
