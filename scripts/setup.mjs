@@ -14,6 +14,17 @@ const say = (sentence) => console.log(`[burrow] ${sentence}`);
 
 const isRoot = () => process.getuid?.() === 0;
 
+/** Whether packages of the system could be installed: as root, on Debian. @param {string} why @param {readonly string[]} packages */
+export function installsPackages(why, packages) {
+  if (process.platform !== 'linux' || !isRoot() || !existsSync('/usr/bin/apt-get')) return false;
+  say(`${why}: installing the system's (apt-get install ${packages.join(' ')}).`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const install = ['install', '-y', '--no-install-recommends', ...packages];
+  return (
+    succeedsInTime('apt-get', ['update'], { env }) && succeedsInTime('apt-get', install, { env })
+  );
+}
+
 /** @param {string} command @param {string[]} args @param {{ env?: NodeJS.ProcessEnv; cwd?: string }} [options] */
 export const succeeds = (command, args, { env = process.env, cwd = root } = {}) =>
   spawnSync(command, args, {
@@ -142,18 +153,9 @@ export async function ensureBrowser() {
     const path = await playwrightBrowser();
     if (isBrowser(path)) return path;
   }
-  if (process.platform === 'linux' && isRoot()) {
-    say(
-      'Playwright’s Chromium cannot be installed here. Installing the system’s (apt-get install chromium).',
-    );
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    if (
-      succeedsInTime('apt-get', ['update'], { env }) &&
-      succeedsInTime('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], { env })
-    ) {
-      const path = await installedBrowser();
-      if (path !== undefined) return path;
-    }
+  if (installsPackages('Playwright’s Chromium cannot be installed here', ['chromium'])) {
+    const path = await installedBrowser();
+    if (path !== undefined) return path;
   }
   throw new SetupError(
     'Chromium could not be installed. Install Chromium or Chrome, set BURROW_CHROMIUM to its path, and run the command again.',
@@ -213,16 +215,9 @@ function embeddedPostgres() {
 export function ensurePostgres() {
   const found = installedPostgres();
   if (found !== undefined) return found;
-  if (process.platform === 'linux' && isRoot()) {
-    say('No PostgreSQL server found. Installing the system’s (apt-get install postgresql).');
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    if (
-      succeedsInTime('apt-get', ['update'], { env }) &&
-      succeedsInTime('apt-get', ['install', '-y', '--no-install-recommends', 'postgresql'], { env })
-    ) {
-      const installed = installedPostgres();
-      if (installed !== undefined) return installed;
-    }
+  if (installsPackages('No PostgreSQL server found', ['postgresql'])) {
+    const installed = installedPostgres();
+    if (installed !== undefined) return installed;
   }
   const embedded = embeddedPostgres();
   if (embedded !== undefined) return embedded;

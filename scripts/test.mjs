@@ -1,26 +1,25 @@
-// `npm test`: every test there is. `npm test -- --node`, `--browser` or `--e2e` runs only those.
+// `npm test`: every test there is. `npm test -- --node`, `--browser` or `--e2e` runs only those; `--browsers chromium,firefox,webkit`
+// names the browsers, which are all that can be had otherwise. End-to-end tests are driven in Chromium.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { engines, enginesNamed, ensureEngines } from './browsers/engines.mjs';
 import { freePort } from './free-port.mjs';
-import {
-  ensureBrowser,
-  ensureNode,
-  ensurePackages,
-  ensurePostgres,
-  root,
-  runMain,
-  say,
-} from './setup.mjs';
+import { ensureNode, ensurePackages, ensurePostgres, root, runMain, say } from './setup.mjs';
 
 /** @typedef {{ passed: number; failed: number; skipped: number }} Tally */
 
 const { values: chosen } = parseArgs({
-  options: { node: { type: 'boolean' }, browser: { type: 'boolean' }, e2e: { type: 'boolean' } },
+  options: {
+    node: { type: 'boolean' },
+    browser: { type: 'boolean' },
+    e2e: { type: 'boolean' },
+    browsers: { type: 'string' },
+  },
 });
-const all = Object.keys(chosen).length === 0;
+const all = !chosen.node && !chosen.browser && !chosen.e2e;
 
 /** @param {string} tool @param {string[]} args @param {Record<string, string>} env */
 const run = (tool, args, env) =>
@@ -33,12 +32,13 @@ const run = (tool, args, env) =>
 /** @param {string} path */
 const report = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined);
 
-/** A run that failed without a failed test (a crash, no report) still counts as one failure. @param {boolean} ok @param {Tally} tally @returns {Tally} */
-const honest = (ok, tally) => (ok || tally.failed > 0 ? tally : { ...tally, failed: 1 });
+/** A run that failed without a failed test (a crash, no report), or that ran none, still counts as one failure. @param {boolean} ok @param {Tally} tally @returns {Tally} */
+const honest = (ok, tally) =>
+  (ok && tally.passed > 0) || tally.failed > 0 ? tally : { ...tally, failed: 1 };
 
-/** @param {'node' | 'browser'} project @param {string} folder @param {Record<string, string>} env */
+/** @param {'node' | import('./browsers/kinds.mjs').Kind} project @param {string} folder @param {Record<string, string>} env */
 function runVitest(project, folder, env) {
-  say(`Running the ${project} tests (vitest).`);
+  say(`Running the tests in ${project} (vitest).`);
   const file = join(folder, `${project}.json`);
   const args = [
     'run',
@@ -71,20 +71,27 @@ const endToEndExists = () =>
   existsSync(join(root, 'e2e')) &&
   readdirSync(join(root, 'e2e')).some((name) => name.endsWith('.spec.ts'));
 
+/** Which browsers there are, before anything runs: a name that nobody knows is told at once. */
+function readyBrowsers() {
+  if (chosen.browsers !== undefined) return ensureEngines(enginesNamed(chosen.browsers), true);
+  if (all || chosen.browser) return ensureEngines(engines, false);
+  return ensureEngines(chosen.e2e ? ['chromium'] : [], false);
+}
+
 await runMain(async () => {
   ensureNode();
   ensurePackages();
+  const { kinds, chromium, notRun } = await readyBrowsers();
   const folder = mkdtempSync(join(tmpdir(), 'burrow-test-'));
   /** @type {Tally[]} */
   const tallies = [];
   try {
     if (all || chosen.node)
       tallies.push(runVitest('node', folder, { BURROW_POSTGRES_BIN: ensurePostgres() }));
-    if (all || chosen.browser || chosen.e2e) {
-      const env = { BURROW_CHROMIUM: await ensureBrowser() };
-      if (all || chosen.browser) tallies.push(runVitest('browser', folder, env));
-      if ((all || chosen.e2e) && endToEndExists()) tallies.push(await runEndToEnd(folder, env));
-    }
+    const env = { BURROW_CHROMIUM: chromium ?? '' };
+    if (all || chosen.browser) for (const kind of kinds) tallies.push(runVitest(kind, folder, env));
+    if ((all || chosen.e2e) && chromium !== undefined && endToEndExists())
+      tallies.push(await runEndToEnd(folder, env));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -98,6 +105,7 @@ await runMain(async () => {
     say('No test ran.');
     total.failed = 1;
   }
+  for (const sentence of notRun) say(`Not run: ${sentence}.`);
   const skippedToo = total.skipped === 0 ? '' : `, ${total.skipped} skipped`;
   console.log(`\n${total.passed} passed, ${total.failed} failed${skippedToo}`);
   if (total.failed > 0) process.exitCode = 1;
