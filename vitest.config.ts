@@ -95,6 +95,15 @@ export default defineConfig({
         },
       },
       ...kinds.map(browserProject),
+      {
+        test: {
+          name: 'browsers',
+          ...patience,
+          environment: 'node',
+          include: ['e2e/browsers/**/*.test.ts'],
+          globalSetup: 'e2e/browsers/support/build-app.ts',
+        },
+      },
     ],
   },
 });

@@ -1,0 +1,28 @@
+/** Builds the package once, and lays it beside the page that tests drive. */
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { bundle, entries } from '../../../scripts/bundle.mjs';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The folder of the built app. */
+    readonly appFolder: string;
+  }
+}
+
+export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'burrow-browsers-'));
+  const [index, worker, serviceWorker] = await Promise.all([
+    bundle(entries.index, { format: 'es', minify: false }),
+    bundle(entries.worker, { format: 'es', minify: true }),
+    bundle(entries.serviceWorker, { format: 'iife', minify: true }),
+    cp(join(import.meta.dirname, '../page'), folder, { recursive: true }),
+  ]);
+  await writeFile(join(folder, 'burrow.js'), index);
+  await writeFile(join(folder, 'worker.js'), worker);
+  await writeFile(join(folder, 'service-worker.js'), serviceWorker);
+  provide('appFolder', folder);
+  return () => rm(folder, { recursive: true });
+}
