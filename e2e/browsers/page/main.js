@@ -49,9 +49,11 @@ async function run({ call, code, argument }) {
   }
 }
 
-/** Browsers keep no page that has a connection: it is closed before the page is left. */
+/** Browsers keep no page that has a connection: it is closed before the page is left. Firefox counts it as open for one turn more. */
 function go({ code, argument }) {
-  line.addEventListener('close', () => functionOf(code)(argument), { once: true });
+  line.addEventListener('close', () => setTimeout(() => functionOf(code)(argument)), {
+    once: true,
+  });
   line.close();
 }
 
