@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { browsers, print } from './support/browser-test.ts';
 
-describe.each(browsers)('$kind', ({ test }) => {
+describe.for(browsers)('%s', ([, test]) => {
   test('a page does what it is told, over reloads, two tabs and a kill', async ({ browser }) => {
     const tab = await browser.start();
     const value = await tab.run(async (text) => {

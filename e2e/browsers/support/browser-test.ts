@@ -13,21 +13,24 @@ function requireKind(name: string): Kind {
   throw new Error(`BURROW_BROWSERS names ${name}, which is none of ${kinds.join(', ')}.`);
 }
 
-/** For `describe.each`: what declares tests in one kind of browser, each with a new profile. */
-export const browsers = chosen.map((kind) => ({
-  kind,
-  test: base.extend<{ readonly browser: Browser }>({
-    // eslint-disable-next-line no-empty-pattern -- vitest reads from it what the fixture needs
-    browser: async ({}, use) => {
-      const browser = await Browser.create(kind, inject('appFolder'));
-      try {
-        await use(browser);
-      } finally {
-        await browser.remove();
-      }
-    },
-  }),
-}));
+/** For `describe.for`: what declares tests in one kind of browser, each with a new profile. */
+export const browsers = chosen.map(
+  (kind) =>
+    [
+      kind,
+      base.extend<{ readonly browser: Browser }>({
+        // eslint-disable-next-line no-empty-pattern -- vitest reads from it what the fixture needs
+        browser: async ({}, use) => {
+          const browser = await Browser.create(kind, inject('appFolder'));
+          try {
+            await use(browser);
+          } finally {
+            await browser.remove();
+          }
+        },
+      }),
+    ] as const,
+);
 
 /** Figures that a test found, for whoever reads its output. */
 export function print(

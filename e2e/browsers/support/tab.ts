@@ -19,6 +19,11 @@ export class ErrorInPage extends Error {
   }
 }
 
+declare global {
+  /** Of page/main.js: tells the test something; resolves when the test has it. */
+  var tell: (value: unknown) => Promise<void>;
+}
+
 interface Waiting<T> {
   resolve(value: T): void;
   reject(error: Error): void;
@@ -29,6 +34,7 @@ export class Tab {
   readonly url: string;
   /** What pages told by `tell()`, in order. */
   readonly told: unknown[] = [];
+  private readonly listeners = new Set<() => void>();
   private line: WebSocket | undefined = undefined;
   private calls = 0;
   private readonly answers = new Map<number, Waiting<unknown>>();
@@ -82,6 +88,19 @@ export class Tab {
     return this.go(() => history.back());
   }
 
+  /** Resolves when pages have told so much. */
+  async untilTold(count: number): Promise<void> {
+    if (this.told.length >= count) return;
+    await new Promise<void>((resolve) => {
+      const look = (): void => {
+        if (this.told.length < count) return;
+        this.listeners.delete(look);
+        resolve();
+      };
+      this.listeners.add(look);
+    });
+  }
+
   /** A page has connected. */
   arrive(line: WebSocket, arrival: Arrival): void {
     this.rejectAll('The page is another one now.');
@@ -101,6 +120,7 @@ export class Tab {
     if (message.type === 'tell') {
       this.told.push(message.value);
       this.say({ type: 'heard', number: message.number });
+      for (const look of this.listeners) look();
     } else if (message.type === 'answer') {
       const { call, value, error } = message;
       const waiting = this.answers.get(call);

@@ -1,0 +1,33 @@
+import { describe, expect } from 'vitest';
+import { browsers, print } from './support/browser-test.ts';
+import { loops } from './support/loops.ts';
+import { startNotes, untilAcknowledged } from './support/note-stream.ts';
+import { openNotes, readTexts } from './support/notes.ts';
+
+const LOOPS = loops(10);
+
+describe.for(browsers)('%s', ([, test]) => {
+  test('a database that was closed amid reads and writes is forgotten at once', async ({
+    browser,
+  }) => {
+    const tab = await browser.start();
+    const took: number[] = [];
+    for (let loop = 0; loop < LOOPS; loop++) {
+      await openNotes(tab, 'forgotten');
+      expect(await readTexts(tab, ['1'])).toEqual([null]);
+      await startNotes(tab, 1);
+      await untilAcknowledged(tab, 1 + (loop % 7) * 3);
+      took.push(
+        await tab.run(async () => {
+          const started = performance.now();
+          await db.close();
+          await burrow.forgetDatabase('forgotten');
+          return Math.round(performance.now() - started);
+        }),
+      );
+    }
+    print(browser, 'closed amid writes and forgotten', { took });
+    await openNotes(tab, 'forgotten');
+    expect(await readTexts(tab, ['1'])).toEqual([null]);
+  });
+});
