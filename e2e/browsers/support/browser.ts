@@ -7,10 +7,16 @@ import type { Kind } from '../../../scripts/browsers/kinds.mjs';
 import { AppServer } from './app-server.ts';
 import type { Tab } from './tab.ts';
 
+export interface StartOptions {
+  readonly isPrivate?: boolean;
+  /** Settings of Firefox. */
+  readonly prefs?: Readonly<Record<string, string | number | boolean>>;
+}
+
 export class Browser {
   readonly kind: Kind;
   private readonly app: AppServer;
-  private readonly profileDir: string;
+  readonly profileDir: string;
   private running: RunningBrowser | undefined = undefined;
 
   private constructor(kind: Kind, app: AppServer, profileDir: string) {
@@ -26,7 +32,7 @@ export class Browser {
   }
 
   /** The first tab of the browser, which is started for it. */
-  async start(options: { readonly isPrivate?: boolean } = {}): Promise<Tab> {
+  async start(options: StartOptions = {}): Promise<Tab> {
     if (this.running) throw new Error('The browser runs.');
     const tab = this.app.newTab();
     const running = await launch({

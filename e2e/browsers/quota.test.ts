@@ -1,0 +1,67 @@
+import { describe, expect } from 'vitest';
+import { browsers, print } from './support/browser-test.ts';
+import { createNote, openNotes, readTexts, verify } from './support/notes.ts';
+import { makeSpaceScarce } from './support/scarce-space.ts';
+import type { Tab } from './support/tab.ts';
+
+/** Larger than 1 MB, where browsers that compress have done so. */
+const createLarge = (
+  tab: Tab,
+  id: string,
+): Promise<{ readonly outcome: string; readonly text: string }> =>
+  tab.run(async (id) => {
+    const bytes = (): string =>
+      btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(60_000))));
+    const text = Array.from({ length: 25 }, bytes).join('');
+    const { q } = burrow;
+    const outcome = await db
+      .client()
+      .query(q.Create(q.Ref(q.Collection('notes'), id), { data: { text } }))
+      .then(
+        () => 'acknowledged',
+        (error: unknown) => (error instanceof burrow.QueryError ? error.code : String(error)),
+      );
+    return { outcome, text };
+  }, id);
+
+describe.for(browsers)('%s', ([, test]) => {
+  test('with the quota full, large documents are refused, and those acknowledged survive the browser', async ({
+    browser,
+    skip,
+  }) => {
+    // Before, so that WebKit has a place for the site.
+    await openNotes(await browser.start(), 'full');
+    await browser.close();
+    const space = await makeSpaceScarce(browser);
+    if (!space) return skip('Chromium is given a small disk, and only root can mount one.');
+    try {
+      const tab = await browser.start(space.startOptions);
+      await openNotes(tab, 'full');
+      const stored = new Map<string, string>();
+      const refused = new Map<string, string>();
+      for (let n = 1; n <= 100 && refused.size < 3; n++) {
+        const { outcome, text } = await createLarge(tab, String(n));
+        if (outcome === 'acknowledged') stored.set(String(n), text);
+        else refused.set(String(n), outcome);
+      }
+      print(browser, 'quota full', { acknowledged: stored.size, refused: [...refused.values()] });
+      expect([...refused.values()]).toEqual(Array.from({ length: 3 }, () => 'quota_exceeded'));
+      expect(stored.size).toBeGreaterThan(2);
+      expect(await readTexts(tab, [...stored.keys()])).toEqual([...stored.values()]);
+      expect(await readTexts(tab, [...refused.keys()])).toEqual([null, null, null]);
+      await browser.close();
+
+      await space.widen();
+      const after = await browser.start();
+      expect((await openNotes(after, 'full')).loss).toBe(null);
+      expect(await readTexts(after, [...stored.keys()])).toEqual([...stored.values()]);
+      expect(await readTexts(after, [...refused.keys()])).toEqual([null, null, null]);
+      for (const id of refused.keys())
+        expect(await createNote(after, { id, text: 'fits now' })).toBe('acknowledged');
+      expect(await verify(after)).toEqual([]);
+    } finally {
+      await browser.close();
+      await space.remove();
+    }
+  });
+});
