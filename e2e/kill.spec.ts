@@ -1,14 +1,7 @@
 import { expect, type Page, type Worker } from '@playwright/test';
 import { print, test } from './support/app-test.ts';
 import { loadApp } from './support/browser-profile.ts';
-import {
-  countRound,
-  openNotes,
-  readNotes,
-  startWriting,
-  type Acknowledged,
-  type WritingPlan,
-} from './support/notes-writer.ts';
+import { countRound, openNotes } from './support/notes.ts';
 
 const BULK = 3000;
 
@@ -182,42 +175,3 @@ test('a tab that crashes amid a bulk write leaves all of it or nothing, and the 
   expect([0, BULK]).toContain(count);
   expect(await survivor.evaluate(() => db.verify())).toEqual([]);
 });
-
-const PLANS: readonly (WritingPlan & { readonly rounds: number })[] = [
-  { kind: 'single writes', size: 1, atOnce: 1, durability: 'strict', rounds: 5 },
-  { kind: 'single writes, several at once', size: 1, atOnce: 6, durability: 'relaxed', rounds: 3 },
-  { kind: 'batches of 200', size: 200, atOnce: 2, durability: 'strict', rounds: 5 },
-];
-
-for (const { rounds, ...plan } of PLANS) {
-  test(`SIGKILL of the browser amid ${plan.kind} (${plan.durability}) loses nothing acknowledged and halves nothing`, async ({
-    profile,
-  }) => {
-    const acknowledged: Acknowledged = { queries: new Set(), started: 0 };
-    const figures = { kills: 0, acknowledged: 0, inFlightKept: 0, losses: [] as string[] };
-    for (let round = 0; round < rounds; round++) {
-      const page = await profile.openTab();
-      await openNotes(page, 'killed', plan.durability);
-      const written = await startWriting(page, plan, acknowledged);
-      // Kills fall at instants spread over the stream of writes, told by its own progress.
-      await expect.poll(() => written.size, { intervals: [5] }).toBeGreaterThan(3 + round * 4);
-      await profile.kill();
-      figures.kills++;
-      figures.acknowledged += written.size;
-
-      const found = await readNotes(profile, 'killed', plan.durability);
-      expect(found.problems).toEqual([]);
-      expect(found.byIndex).toEqual(found.notes.size * plan.size);
-      for (const [query, count] of found.notes) expect(count, `query ${query}`).toBe(plan.size);
-      const missing = [...acknowledged.queries].filter((query) => !found.notes.has(query));
-      if (found.loss) figures.losses.push(`${found.loss.kind}: ${missing.length} missing`);
-      else expect(missing, 'acknowledged and not there').toEqual([]);
-      const inFlight = [...found.notes.keys()].filter((query) => !acknowledged.queries.has(query));
-      expect(inFlight.length, 'there though not acknowledged').toBeLessThanOrEqual(plan.atOnce);
-      figures.inFlightKept += inFlight.length;
-      acknowledged.queries = new Set(found.notes.keys());
-    }
-    print(`SIGKILL amid ${plan.kind}`, figures);
-    expect(figures.losses.length, 'losses, though told').toBeLessThan(rounds);
-  });
-}

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, type Page } from '@playwright/test';
 import { print, test } from './support/app-test.ts';
 import { appUrl, loadApp, type BrowserProfile } from './support/browser-profile.ts';
-import { openNotes } from './support/notes-writer.ts';
+import { openNotes } from './support/notes.ts';
 
 interface Failure {
   readonly name: string;

@@ -1,7 +1,7 @@
 import { expect } from '@playwright/test';
 import { print, test } from './support/app-test.ts';
 import { appUrl } from './support/browser-profile.ts';
-import { countRound, openNotes } from './support/notes-writer.ts';
+import { countRound, openNotes } from './support/notes.ts';
 
 const QUOTA_BYTES = 4_000_000;
 

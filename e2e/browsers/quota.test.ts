@@ -33,7 +33,10 @@ describe.for(browsers)('%s', ([, test]) => {
     await openNotes(await browser.start(), 'full');
     await browser.close();
     const space = await makeSpaceScarce(browser);
-    if (!space) return skip('Chromium is given a small disk, and only root can mount one.');
+    if (!space) {
+      skip('Chromium is given a small disk, and only root can mount one.');
+      return;
+    }
     try {
       const tab = await browser.start(space.startOptions);
       await openNotes(tab, 'full');

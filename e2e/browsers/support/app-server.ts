@@ -12,6 +12,7 @@ export class AppServer {
   private readonly sockets: WebSocketServer;
   private readonly tabs = new Map<string, Tab>();
   private origin = '';
+  private isRefusing = false;
 
   private constructor(folder: string) {
     this.folder = folder;
@@ -44,6 +45,11 @@ export class AppServer {
     for (const tab of this.tabs.values()) tab.lose();
   }
 
+  /** From now on requests are cut off, as by a network that is gone; lines to tests are not. */
+  refuse(): void {
+    this.isRefusing = true;
+  }
+
   async close(): Promise<void> {
     for (const socket of this.sockets.clients) socket.terminate();
     this.sockets.close();
@@ -60,6 +66,10 @@ export class AppServer {
   }
 
   private async answer(url: string, response: ServerResponse): Promise<void> {
+    if (this.isRefusing) {
+      response.destroy();
+      return;
+    }
     const { pathname } = new URL(url, this.origin);
     const path = join(this.folder, normalize(pathname === '/' ? '/index.html' : pathname));
     const type = TYPES[extname(path)];
@@ -76,4 +86,5 @@ export class AppServer {
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html;charset=utf-8',
   '.js': 'text/javascript',
+  '.json': 'application/json',
 };

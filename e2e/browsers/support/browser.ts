@@ -58,6 +58,11 @@ export class Browser {
     return tab;
   }
 
+  /** Pages load nothing from the server any more. The test is heard all the same. */
+  goOffline(): void {
+    this.app.refuse();
+  }
+
   /** SIGKILL to all its processes. */
   async kill(): Promise<void> {
     this.running?.kill();

@@ -23,6 +23,8 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   await writeFile(join(folder, 'burrow.js'), index);
   await writeFile(join(folder, 'worker.js'), worker);
   await writeFile(join(folder, 'service-worker.js'), serviceWorker);
+  const files = ['./', 'main.js', 'burrow.js', 'worker.js'];
+  await writeFile(join(folder, 'precache.json'), JSON.stringify({ version: '1', files }));
   provide('appFolder', folder);
   return () => rm(folder, { recursive: true });
 }

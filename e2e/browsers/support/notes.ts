@@ -5,16 +5,20 @@ import type { Tab } from './tab.ts';
 export const openNotes = (
   tab: Tab,
   name: string,
+  durability: 'strict' | 'relaxed' = 'strict',
 ): Promise<{ readonly openMs: number; readonly loss: string | null }> =>
-  tab.run(async (name) => {
-    const started = performance.now();
-    globalThis.db = await burrow.openDatabase(name);
-    const openMs = Math.round(performance.now() - started);
-    const { q } = burrow;
-    const notes = q.Collection('notes');
-    await db.client().query(q.If(q.Exists(notes), null, q.CreateCollection({ name: 'notes' })));
-    return { openMs, loss: db.loss?.kind ?? null };
-  }, name);
+  tab.run(
+    async ({ name, durability }) => {
+      const started = performance.now();
+      globalThis.db = await burrow.openDatabase(name, { durability });
+      const openMs = Math.round(performance.now() - started);
+      const { q } = burrow;
+      const notes = q.Collection('notes');
+      await db.client().query(q.If(q.Exists(notes), null, q.CreateCollection({ name: 'notes' })));
+      return { openMs, loss: db.loss?.kind ?? null };
+    },
+    { name, durability },
+  );
 
 /** Resolves when the tab knows that it is the only one with the database: from then on it takes for granted what it has not looked up. */
 export const untilAlone = (tab: Tab, name: string): Promise<void> =>

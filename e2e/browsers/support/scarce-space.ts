@@ -17,17 +17,10 @@ export interface ScarceSpace {
  * @param browser not running; WebKit has to have stored something before
  * @returns undefined when that cannot be done on this machine
  */
-export async function makeSpaceScarce(browser: Browser): Promise<ScarceSpace | undefined> {
-  switch (browser.kind) {
-    case 'firefox':
-      return firefoxLimit();
-    case 'webkit':
-    case 'webkit-storage':
-      return webkitFiller(browser.profileDir);
-    case 'chromium':
-      return smallDisk(browser.profileDir);
-  }
-}
+export const makeSpaceScarce = async ({
+  kind,
+  profileDir,
+}: Browser): Promise<ScarceSpace | undefined> => WAYS[kind](profileDir);
 
 const nothing = (): Promise<void> => Promise.resolve();
 
@@ -75,3 +68,12 @@ function smallDisk(profileDir: string): ScarceSpace | undefined {
     },
   };
 }
+
+const WAYS: Readonly<
+  Record<Browser['kind'], (profileDir: string) => ScarceSpace | undefined | Promise<ScarceSpace>>
+> = {
+  chromium: smallDisk,
+  firefox: firefoxLimit,
+  webkit: webkitFiller,
+  'webkit-storage': webkitFiller,
+};

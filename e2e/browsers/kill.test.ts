@@ -1,0 +1,114 @@
+import { describe, expect } from 'vitest';
+import { browsers, print } from './support/browser-test.ts';
+import { loops } from './support/loops.ts';
+import { openNotes, verify } from './support/notes.ts';
+import type { Tab } from './support/tab.ts';
+
+interface Plan {
+  readonly kind: string;
+  /** Documents per query. */
+  readonly size: number;
+  /** Queries under way at once. */
+  readonly atOnce: number;
+  readonly durability: 'strict' | 'relaxed';
+  readonly kills: number;
+}
+
+const PLANS: readonly Plan[] = [
+  { kind: 'single writes', size: 1, atOnce: 1, durability: 'strict', kills: loops(4) },
+  {
+    kind: 'several single writes at once',
+    size: 1,
+    atOnce: 6,
+    durability: 'relaxed',
+    kills: loops(3),
+  },
+  { kind: 'batches of 200', size: 200, atOnce: 2, durability: 'strict', kills: loops(3) },
+];
+
+/** Each query is told to the test by its number, before the next one begins: what was not told was in flight. */
+const startWriting = (tab: Tab, { size, atOnce }: Plan, first: number): Promise<void> =>
+  tab.run(
+    ({ size, atOnce, first }) => {
+      const { q } = burrow;
+      const documents = Array.from({ length: size }, (_, n) => n);
+      let next = first;
+      const work = async (): Promise<never> => {
+        for (;;) {
+          const query = next++;
+          await db.client().query(
+            q.Foreach(documents, (n) =>
+              q.Create(q.Ref(q.Collection('notes'), q.Add(query * 1000 + 1, n)), {
+                data: { query, text: 'x'.repeat(100) },
+              }),
+            ),
+          );
+          await tell(query);
+        }
+      };
+      for (let each = 0; each < atOnce; each++) void work();
+    },
+    { size, atOnce, first },
+  );
+
+/** How many documents there are of each query. */
+async function readQueries(tab: Tab): Promise<ReadonlyMap<number, number>> {
+  const ids = await tab.run(async () => {
+    const { q } = burrow;
+    const ids: string[] = [];
+    await db
+      .client()
+      .paginate(q.Documents(q.Collection('notes')), { size: 10_000 })
+      .each((page) => {
+        for (const ref of page) ids.push((ref as { readonly id: string }).id);
+      });
+    return ids;
+  });
+  const queries = new Map<number, number>();
+  for (const id of ids) {
+    const query = Math.floor((Number(id) - 1) / 1000);
+    queries.set(query, (queries.get(query) ?? 0) + 1);
+  }
+  return queries;
+}
+
+describe.for(browsers)('%s', ([, test]) => {
+  for (const plan of PLANS) {
+    test(`SIGKILL of the browser amid ${plan.kind} (${plan.durability}) loses nothing acknowledged and halves nothing`, async ({
+      browser,
+    }) => {
+      let tab = await browser.start();
+      await openNotes(tab, 'killed', plan.durability);
+      let expected: readonly number[] = [];
+      const figures = { kills: 0, acknowledged: 0, inFlightKept: 0, losses: [] as string[] };
+      for (let round = 0; round < plan.kills; round++) {
+        await startWriting(tab, plan, 1 + round * 10_000);
+        // Kills fall at instants spread over the stream of writes, told by its own progress.
+        await tab.untilTold(4 + (round % 10) * 4);
+        await browser.kill();
+        const acknowledged = tab.told.map(Number);
+        figures.kills++;
+        figures.acknowledged += acknowledged.length;
+
+        tab = await browser.start();
+        const { loss } = await openNotes(tab, 'killed', plan.durability);
+        const found = await readQueries(tab);
+        expect(await verify(tab)).toEqual([]);
+        for (const [query, count] of found) expect(count, `query ${query}`).toBe(plan.size);
+        const known = new Set([...expected, ...acknowledged]);
+        const missing = [...known].filter((query) => !found.has(query));
+        if (loss !== null) {
+          figures.losses.push(`${loss}: ${missing.length} missing`);
+          await tab.run(() => db.acknowledgeLoss());
+        }
+        expect(loss === null ? missing : [], 'acknowledged and not there').toEqual([]);
+        const inFlight = [...found.keys()].filter((query) => !known.has(query));
+        expect(inFlight.length, 'there though not acknowledged').toBeLessThanOrEqual(plan.atOnce);
+        figures.inFlightKept += inFlight.length;
+        expected = [...found.keys()];
+      }
+      print(browser, `SIGKILL amid ${plan.kind}`, figures);
+      expect(figures.losses.length, 'losses, though told').toBeLessThan(plan.kills);
+    });
+  }
+});

@@ -1,0 +1,40 @@
+import { describe, expect } from 'vitest';
+import { browsers, print } from './support/browser-test.ts';
+import { createNote, openNotes, readTexts, verify } from './support/notes.ts';
+
+/** Chromium's private windows cannot be told apart; WebKit without its features for storage tells nothing of any window. */
+const PRIVATE = {
+  chromium: 'best-effort',
+  firefox: 'session',
+  webkit: 'unknown',
+  'webkit-storage': 'session',
+};
+const USUAL = {
+  chromium: 'best-effort',
+  firefox: 'best-effort',
+  webkit: 'unknown',
+  'webkit-storage': 'best-effort',
+};
+
+describe.for(browsers)('%s', ([kind, test]) => {
+  test('a private window works for its session, leaves nothing, and says so where it is known', async ({
+    browser,
+  }) => {
+    const tab = await browser.start({ isPrivate: true });
+    await openNotes(tab, 'private');
+    expect(await createNote(tab, { id: '1', text: 'for now' })).toBe('acknowledged');
+    await tab.reload();
+    await openNotes(tab, 'private');
+    expect(await readTexts(tab, ['1'])).toEqual(['for now']);
+    expect(await verify(tab)).toEqual([]);
+    const persistence = await tab.run(() => db.persistence);
+    await browser.close();
+
+    const usual = await browser.start();
+    await openNotes(usual, 'private');
+    expect(await readTexts(usual, ['1'])).toEqual([null]);
+    const found = { private: persistence, usual: await usual.run(() => db.persistence) };
+    print(browser, 'persistence', found);
+    expect(found).toEqual({ private: PRIVATE[kind], usual: USUAL[kind] });
+  });
+});

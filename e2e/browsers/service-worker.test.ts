@@ -1,0 +1,61 @@
+import { describe, expect } from 'vitest';
+import { browsers } from './support/browser-test.ts';
+import type { Tab } from './support/tab.ts';
+
+const SETTINGS = 'prefix=/burrow/&database=served&precache=1';
+
+/** Resolves when the page is served by this very script. */
+const register = (tab: Tab, settings: string): Promise<void> =>
+  tab.run(async (settings) => {
+    const { serviceWorker } = navigator;
+    const { href } = new URL(`/service-worker.js?${settings}`, location.href);
+    await serviceWorker.register(href);
+    await new Promise<void>((resolve) => {
+      const look = (): void => {
+        if (serviceWorker.controller?.scriptURL === href) resolve();
+      };
+      serviceWorker.addEventListener('controllerchange', look);
+      look();
+    });
+  }, settings);
+
+const open = (tab: Tab): Promise<void> =>
+  tab.run(async () => {
+    globalThis.db = await burrow.openDatabase('served');
+  });
+
+/** By plain fetch of a path of the origin. */
+const ask = (tab: Tab, query: string) =>
+  tab.run(async (body) => {
+    const answer = await fetch('/burrow/', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${db.rootSecret}`, 'x-faunadb-api-version': '4' },
+      body,
+    });
+    return { status: answer.status, body: (await answer.json()) as unknown };
+  }, query);
+
+describe.for(browsers)('%s', ([, test]) => {
+  test('a path of the origin is answered by the open database, in this tab and the next, after a reload, and with no server', async ({
+    browser,
+  }) => {
+    const tab = await browser.start();
+    await open(tab);
+    await register(tab, SETTINGS);
+    expect(await ask(tab, '{"add":[1,2]}')).toEqual({ status: 200, body: { resource: 3 } });
+    await ask(tab, '{"create_collection":{"object":{"name":"notes"}}}');
+    const exists = '{"exists":{"collection":"notes"}}';
+
+    const second = await browser.openTab(tab);
+    await open(second);
+    expect(await ask(second, exists)).toEqual({ status: 200, body: { resource: true } });
+
+    browser.goOffline();
+    await tab.reload();
+    await open(tab);
+    expect(await ask(tab, exists)).toEqual({ status: 200, body: { resource: true } });
+    expect(await tab.run(() => fetch('/not-kept').then(String, () => 'no network'))).toBe(
+      'no network',
+    );
+  });
+});
