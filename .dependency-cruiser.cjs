@@ -64,7 +64,7 @@ module.exports = {
       name: 'no-broken-imports',
       severity: 'error',
       // What these import is put beside them when they are built.
-      from: { pathNot: '^(e2e|bench)/page/' },
+      from: { pathNot: '^(e2e|bench|e2e/browsers)/page/' },
       to: { couldNotResolve: true, pathNot: '^virtual:' },
     },
     {

@@ -1,6 +1,6 @@
-// The one lint rule oxlint has no word for: in the engine, no clock hidden in `new Date()` or `Date()`.
+// Lint rules of our own.
 
-/** @type {any} ESLint's rule shape, as oxlint's `jsPlugins` take it. */
+/** In the engine no clock is hidden in `new Date()` or `Date()`. @type {any} ESLint's rule shape, as oxlint's `jsPlugins` take it. */
 const noHiddenClock = {
   create(/** @type {any} */ context) {
     const check = (/** @type {any} */ node) => {
@@ -12,4 +12,45 @@ const noHiddenClock = {
   },
 };
 
-export default { meta: { name: 'burrow' }, rules: { 'no-hidden-clock': noHiddenClock } };
+const LOOPS = new Set(['map', 'flatMap', 'filter', 'some', 'every', 'find', 'forEach', 'reduce']);
+const READS = new Set(['row', 'range']);
+const READERS = new Set(['reader', 'writer', 'base']);
+
+/** @param {any} node */
+const nameOf = (node) => (node.type === 'Identifier' ? node.name : node.property?.name);
+
+/** Whether a call reads, or applies a lambda, which may. @param {any} node */
+function isRead({ type, callee }) {
+  if (type !== 'CallExpression' || callee.type !== 'MemberExpression') return false;
+  const [object, method] = [nameOf(callee.object), callee.property.name];
+  return object === 'context' ? method === 'apply' : READERS.has(object) && READS.has(method);
+}
+
+/** @param {any} node @returns {boolean} */
+const holdsRead = (node) =>
+  isRead(node) ||
+  Object.entries(node).some(
+    ([key, child]) =>
+      key !== 'parent' &&
+      [child].flat().some((each) => typeof each?.type === 'string' && holdsRead(each)),
+  );
+
+/** A loop of JavaScript stops at the first read that is missing: a round trip for each element. src/query/README.md tells more. */
+const eachForReads = {
+  create(/** @type {any} */ context) {
+    const check = (/** @type {any} */ node) => {
+      const { callee } = node;
+      if (callee.type !== 'MemberExpression' || !LOOPS.has(callee.property.name)) return;
+      const [body] = node.arguments;
+      if (!body || !/Function/.test(body.type) || !holdsRead(body.body)) return;
+      const message = `${callee.property.name}() makes one round trip per element that reads: use eachElement() or context.each().`;
+      context.report({ node, message });
+    };
+    return { CallExpression: check };
+  },
+};
+
+export default {
+  meta: { name: 'burrow' },
+  rules: { 'no-hidden-clock': noHiddenClock, 'each-for-reads': eachForReads },
+};

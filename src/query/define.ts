@@ -31,7 +31,10 @@ export interface PureContext {
   >;
   /** Applies a lambda written in place, in the scope of the form. Spec: functions 1.2, "Lambda application". */
   apply(lambda: Applicable, argument: Value): Value;
-  /** Runs `body` for each element, gathering what all of them need before suspending. */
+  /**
+   * Runs `body` for each element. When one misses a read, the following ones run too, so that all their reads are fetched in one
+   * round trip. `elements.map(body)` would take one for each: use `each` wherever `body` can read. See README.md.
+   */
   each<T, R>(elements: Iterable<T>, body: (element: T, index: number) => R): R[];
   /** Folds left with a lambda of two, gathering likewise. */
   fold(lambda: Applicable, initial: Value, elements: Iterable<Value>): Value;

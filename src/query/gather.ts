@@ -74,7 +74,10 @@ export function waitFor(thrown: unknown): Gathering {
   return gathering;
 }
 
-/** Results of `body` in order. The first fault ends it; needs are gathered from some elements beyond the first that waits. */
+/**
+ * Results of `body` in order. The first fault ends it; needs are gathered from some elements beyond the first that waits, so that n
+ * elements take one round trip and not n, as with `map`. Use it wherever `body` can read. See README.md.
+ */
 export function eachElement<T, R>(
   elements: Iterable<T>,
   body: (element: T, index: number) => R,

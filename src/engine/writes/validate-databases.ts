@@ -3,6 +3,7 @@ import { collectionPrefix, databasePrefix, after, type Key } from '../../codec/k
 import { nativeNumbers } from '../../values/native-kinds.ts';
 import { integer } from '../../values/value.ts';
 import type { CollectionId, DatabaseId } from '../../values/value.ts';
+import { eachElement } from '../../query/gather.ts';
 import { databaseById, databaseMeant } from '../catalog/databases.ts';
 import {
   checkData,
@@ -71,7 +72,8 @@ function holdsData(context: EngineContext, database: DatabaseId): boolean {
     lower = after(collectionPrefix(database, allowed));
   }
   gaps.push([lower, after(databasePrefix(database))]);
-  return gaps.some(
+  const isFilled = eachElement(
+    gaps,
     ([from, to]) =>
       context.reader.range({
         space: 'documents',
@@ -83,6 +85,7 @@ function holdsData(context: EngineContext, database: DatabaseId): boolean {
         rows: false,
       }).length > 0,
   );
+  return isFilled.includes(true);
 }
 
 /** Whether the database of this query is a container. */
