@@ -101,6 +101,8 @@ export default defineConfig({
           ...patience,
           environment: 'node',
           include: ['e2e/browsers/**/*.test.ts'],
+          // Two browsers at a time.
+          maxWorkers: 2,
           globalSetup: 'e2e/browsers/support/build-app.ts',
         },
       },

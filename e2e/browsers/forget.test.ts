@@ -19,6 +19,12 @@ describe.for(browsers)('%s', ([, test]) => {
       await untilAcknowledged(tab, 1 + (loop % 7) * 3);
       took.push(
         await tab.run(async () => {
+          const { q } = burrow;
+          for (let id = 1_000_000; id < 1_000_030; id++)
+            // Refused when the database closes before its turn.
+            db.client()
+              .query(q.Exists(q.Ref(q.Collection('notes'), String(id))))
+              .catch(() => undefined);
           const started = performance.now();
           await db.close();
           await burrow.forgetDatabase('forgotten');

@@ -34,7 +34,10 @@ describe.for(browsers)('%s', ([kind, test]) => {
     await openNotes(usual, 'private');
     expect(await readTexts(usual, ['1'])).toEqual([null]);
     const found = { private: persistence, usual: await usual.run(() => db.persistence) };
-    print(browser, 'persistence', found);
+    print(browser, 'persistence', {
+      ...found,
+      userAgent: await usual.run(() => navigator.userAgent),
+    });
     expect(found).toEqual({ private: PRIVATE[kind], usual: USUAL[kind] });
   });
 });

@@ -113,7 +113,6 @@ export class Tab {
   lose(): void {
     this.rejectAll('The browser has ended.');
     this.arriving.reject(new Error('The browser has ended.'));
-    this.arriving = newArrival();
   }
 
   private receive(message: PageMessage): void {
