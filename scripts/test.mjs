@@ -36,7 +36,7 @@ const report = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8
 const honest = (ok, tally) =>
   (ok && tally.passed > 0) || tally.failed > 0 ? tally : { ...tally, failed: 1 };
 
-/** @param {'node' | import('./browsers/kinds.mjs').Kind} project @param {string} folder @param {Record<string, string>} env */
+/** @param {'node' | 'browsers' | import('./browsers/kinds.mjs').Kind} project @param {string} folder @param {Record<string, string>} env */
 function runVitest(project, folder, env) {
   say(`Running the tests in ${project} (vitest).`);
   const file = join(folder, `${project}.json`);
@@ -89,7 +89,11 @@ await runMain(async () => {
     if (all || chosen.node)
       tallies.push(runVitest('node', folder, { BURROW_POSTGRES_BIN: ensurePostgres() }));
     const env = { BURROW_CHROMIUM: chromium ?? '' };
-    if (all || chosen.browser) for (const kind of kinds) tallies.push(runVitest(kind, folder, env));
+    if (all || chosen.browser) {
+      for (const kind of kinds) tallies.push(runVitest(kind, folder, env));
+      // Driven from outside: restarts, kills, two tabs, quotas.
+      tallies.push(runVitest('browsers', folder, { ...env, BURROW_BROWSERS: kinds.join(',') }));
+    }
     if ((all || chosen.e2e) && chromium !== undefined && endToEndExists())
       tallies.push(await runEndToEnd(folder, env));
   } finally {
