@@ -26,7 +26,7 @@ export function enginesNamed(list) {
   const unknown = names.filter((name) => !engines.some((engine) => engine === name));
   if (unknown.length > 0)
     throw new SetupError(
-      `No such browser: ${unknown.join(', ')}. There are ${engines.join(', ')}.`,
+      `Unknown browsers: ${unknown.join(', ')}. Known browsers: ${engines.join(', ')}.`,
     );
   return engines.filter((engine) => names.includes(engine));
 }
@@ -47,7 +47,7 @@ export async function ensureEngines(wanted, isAsked) {
   for (const engine of wanted) {
     if (engine === 'chromium') chromium = await ensureBrowser();
     else if (!ensured(engine)) {
-      const sentence = `${engine} is not on this machine (Debian: apt-get install ${packagesOf[engine].join(' ')})`;
+      const sentence = `${engine} is not installed (Debian: apt-get install ${packagesOf[engine].join(' ')})`;
       if (isAsked) throw new SetupError(`${sentence}, and could not be installed.`);
       notRun.push(sentence);
       continue;

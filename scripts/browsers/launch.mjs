@@ -48,7 +48,7 @@ export async function launch({
   args = [],
 }) {
   const program = programOf(kind);
-  if (program === undefined) throw new Error(`There is no ${kind} on this machine.`);
+  if (program === undefined) throw new Error(`${kind} is not installed.`);
   const folder = profileDir ?? mkdtempSync(join(tmpdir(), `burrow-${kind}-`));
   const start = startOf(kind, { url, profileDir: folder, isPrivate, prefs });
   const guard = fork(fileURLToPath(new URL('guard.mjs', import.meta.url)), {

@@ -46,7 +46,7 @@ class SystemBrowserProvider {
     void browser.exited.then(() => (hasExited = true));
     const isConnected = () => this.#project.browser?.state.orchestrators.has(sessionId) === true;
     while (!isConnected()) {
-      if (hasExited) throw new Error(`${this.#kind} ended before it opened the page of the tests.`);
+      if (hasExited) throw new Error(`${this.#kind} exited before it opened the test page.`);
       await after(LOOK_AGAIN_MS);
     }
   }
