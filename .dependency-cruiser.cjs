@@ -92,6 +92,14 @@ module.exports = {
       'session',
       'jobs',
     ]),
+    {
+      name: 'engine-has-a-door',
+      comment:
+        'Who is outside the engine imports files directly in src/engine, where the names of a room that are for others are listed one by one.',
+      severity: 'error',
+      from: { pathNot: '^src/engine/' },
+      to: { path: '^src/engine/.+/', pathNot: '^src/engine/testing/' },
+    },
     room('logs', ...outer),
     room('sync', ...outer),
     room('http', ...outer, 'logs'),

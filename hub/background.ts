@@ -1,6 +1,6 @@
 /** What is done beside queries: indexes are built, garbage is collected. Two processes at it do the work twice, and spoil nothing. */
 import { decodeDocumentKey, decodeHistoryKey } from '../src/codec/key.ts';
-import type { CommitNotice } from '../src/engine/context/host.ts';
+import type { CommitNotice } from '../src/engine/host.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { NATIVE } from '../src/values/native-kinds.ts';
 

@@ -1,10 +1,10 @@
 /** An engine over a store, with what a server needs around it: logs, exports, hashing, index builds. */
 import { createHmac, hash, randomBytes } from 'node:crypto';
 import { createEngine } from '../src/engine/engine.ts';
-import type { CommitNotice, EngineOptions } from '../src/engine/context/host.ts';
+import type { CommitNotice, EngineOptions } from '../src/engine/host.ts';
 import type { Engine } from '../src/engine/engine.ts';
-import { longQueryReader } from '../src/engine/session/long-queries.ts';
-import { hashOfRootSecret } from '../src/engine/access/secrets.ts';
+import { longQueryReader } from '../src/engine/session.ts';
+import { hashOfRootSecret } from '../src/engine/access.ts';
 import type { HttpHost } from '../src/http/message.ts';
 import { LogExports } from '../src/logs/exports.ts';
 import { QueryLog } from '../src/logs/query-log.ts';

@@ -1,7 +1,7 @@
 /** Puts together what one worker needs to serve one database. */
 import { hexOfBytes } from '../src/codec/hex.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
-import type { CommitNotice } from '../src/engine/context/host.ts';
+import type { CommitNotice } from '../src/engine/host.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { createEngine } from '../src/engine/engine.ts';
 import { createReplica } from '../src/sync/device/replica.ts';

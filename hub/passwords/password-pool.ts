@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import { truncates } from 'bcryptjs';
 import { dummyHash } from '../../hosts/dummy-hash.ts';
-import type { EngineOptions } from '../../src/engine/context/host.ts';
+import type { EngineOptions } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { PasswordAnswer, PasswordJob } from './password-thread.mjs';
 

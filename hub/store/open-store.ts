@@ -1,7 +1,7 @@
 /** Opens what a hub stands on: a folder with PGlite in it, or a server that speaks the Postgres wire. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { CommitNotice, Lease } from '../../src/engine/context/host.ts';
+import type { CommitNotice, Lease } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Store } from '../../src/store/port.ts';
 import { dataIn, takeFolder } from './folder-lock.ts';

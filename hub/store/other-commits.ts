@@ -2,8 +2,8 @@
  * Tells the commits of other processes, in their order. A notice of the server is a hint to look; without one the head is polled.
  * What each commit changed is in the tail of the head row.
  */
-import type { CommitNotice } from '../../src/engine/context/host.ts';
-import { HEAD, commitsSince, headOf, readHead } from '../../src/engine/transactions/head.ts';
+import type { CommitNotice } from '../../src/engine/host.ts';
+import { HEAD, commitsSince, headOf, readHead } from '../../src/engine/transactions.ts';
 import type { Row, Store } from '../../src/store/port.ts';
 import { SqlFailure, type SqlDatabase } from './sql-client.ts';
 import type { HeadWatcher } from './sql-store.ts';

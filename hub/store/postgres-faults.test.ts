@@ -1,7 +1,7 @@
 /** What a server does to a hub: restarts, ended back ends, transactions held open; and what other hubs on it see. */
 import { Client } from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { HEAD, headOf } from '../../src/engine/transactions/head.ts';
+import { HEAD, headOf } from '../../src/engine/transactions.ts';
 import {
   COUNTER,
   counterOf,
@@ -10,7 +10,7 @@ import {
   row,
   STRICT,
 } from '../../src/store/testing/store-rows.ts';
-import type { CommitNotice } from '../../src/engine/context/host.ts';
+import type { CommitNotice } from '../../src/engine/host.ts';
 import { openMemoryHost, type MemoryHost } from '../../src/http/testing/memory-host.ts';
 import { freshTenant, openOnPostgres, openServer, sharedPostgres } from '../testing/hub-stores.ts';
 import type { HubStore } from './open-store.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HEAD } from '../../src/engine/transactions/head.ts';
+import { HEAD } from '../../src/engine/transactions.ts';
 import { SharedReads } from './shared-reads.ts';
 import type { SqlConnection, SqlDatabase, SqlResult } from './sql-client.ts';
 

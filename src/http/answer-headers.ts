@@ -1,5 +1,5 @@
 /** Headers that tell of a query. Spec: auth 4.3, 4.5. */
-import type { Metrics } from '../engine/context/host.ts';
+import type { Metrics } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
 import type { Headers } from './message.ts';
 

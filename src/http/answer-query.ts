@@ -1,7 +1,7 @@
 /** Runs a query for a request and makes its answer. */
 import { parseJson } from '../codec/json.ts';
 import { utf8Length } from '../codec/utf8.ts';
-import type { Metrics, QueryAnswer } from '../engine/context/host.ts';
+import type { Metrics, QueryAnswer } from '../engine/host.ts';
 import { Refusal } from '../errors.ts';
 import type { Micros } from '../values/value.ts';
 import { metricHeaders, NO_METRICS, txnHeader } from './answer-headers.ts';

@@ -1,6 +1,6 @@
 /** The secret in an `Authorization` header. Spec: auth 1.5. */
 import { decodeBase64 } from '../codec/base64.ts';
-import { looksLikeAccessToken } from '../engine/access/access-token.ts';
+import { looksLikeAccessToken } from '../engine/access.ts';
 
 /** Undefined: no header, a scheme we do not know, or bad base64; each is no authentication. */
 export function secretOf(header: string | undefined): string | undefined {

@@ -1,5 +1,5 @@
 /** The HTTP surface over an engine: one plain request in, one plain answer out. Spec: auth 4. */
-import type { QueryAnswer } from '../engine/context/host.ts';
+import type { QueryAnswer } from '../engine/host.ts';
 import { LIMITS } from '../limits.ts';
 import { metricHeaders, NO_METRICS, txnHeader } from './answer-headers.ts';
 import { answerOf, errorOf, runQuery, type Call } from './answer-query.ts';

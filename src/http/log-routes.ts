@@ -1,6 +1,6 @@
 /** The log export API and the download of its files. Every failure is `{message}`. Spec: seed "Log export API"; auth 6.3. */
 import { quote } from '../codec/json.ts';
-import type { Credential } from '../engine/context/host.ts';
+import type { Credential } from '../engine/host.ts';
 import { unreachable } from '../errors.ts';
 import {
   ExportRefusal,

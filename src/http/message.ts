@@ -1,6 +1,6 @@
 /** Requests and answers as plain data: what crosses a worker, a service worker or a socket is built around them. */
 import { stringifyJson, quote, type Json } from '../codec/json.ts';
-import type { CommitNotice, EngineOptions } from '../engine/context/host.ts';
+import type { CommitNotice, EngineOptions } from '../engine/host.ts';
 import type { Engine } from '../engine/engine.ts';
 import { REFUSALS, type RefusalCode } from '../errors.ts';
 import type { LogExports } from '../logs/exports.ts';

@@ -1,5 +1,5 @@
 /** Commits that a stream has not looked at yet. */
-import type { CommitNotice } from '../engine/context/host.ts';
+import type { CommitNotice } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
 
 /** Past this many changes in waiting commits it is only known that there were some: a slow reader holds no more memory. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CommitNotice } from '../engine/context/host.ts';
+import type { CommitNotice } from '../engine/host.ts';
 import { Commits } from './stream-commits.ts';
 import type { MemoryHost } from './testing/memory-host.ts';
 import { data, NOTE, openStream, query, REF, withNotes } from './testing/stream-kit.ts';

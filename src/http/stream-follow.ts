@@ -5,7 +5,7 @@
  */
 import { documentKeyOf, decodeHistoryKey, type Key } from '../codec/key.ts';
 import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
-import type { CommitNotice, QueryAnswer, ReadSet } from '../engine/context/host.ts';
+import type { CommitNotice, QueryAnswer, ReadSet } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
 import type { Call } from './answer-query.ts';
 import { followsOn, type Commits } from './stream-commits.ts';

@@ -2,7 +2,7 @@
  * `POST /stream`: a query is run once to say what to follow, then each commit that may touch it is asked what it changed, with the
  * secret of the stream, so that nobody is told of what may not be read. Spec: auth 5.
  */
-import type { QueryAnswer } from '../engine/context/host.ts';
+import type { QueryAnswer } from '../engine/host.ts';
 import { metricHeaders, NO_METRICS, txnHeader } from './answer-headers.ts';
 import { answerHeaders, answerOf, runQuery, type Call } from './answer-query.ts';
 import { answerText, refuseUnauthorized, type HttpResponse } from './message.ts';

@@ -1,5 +1,5 @@
 /** Whether a commit may have changed what a query read. */
-import type { CommitNotice, ReadSet } from '../engine/context/host.ts';
+import type { CommitNotice, ReadSet } from '../engine/host.ts';
 import type { Key } from '../codec/key.ts';
 import type { Range, Space } from '../store/port.ts';
 

@@ -1,5 +1,5 @@
 /** Makes the file of an export: lines of the log, gzipped as a stream, stored in chunks. Memory holds one step of it. */
-import type { EngineOptions } from '../engine/context/host.ts';
+import type { EngineOptions } from '../engine/host.ts';
 import type { Store } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
 import { addChunk, type ExportRow } from './export-rows.ts';

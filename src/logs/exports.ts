@@ -5,7 +5,7 @@
  */
 import { hexOfBytes } from '../codec/hex.ts';
 import { encodeBase64Url } from '../codec/base64.ts';
-import type { EngineOptions } from '../engine/context/host.ts';
+import type { EngineOptions } from '../engine/host.ts';
 import { LIMITS } from '../limits.ts';
 import type { Micros } from '../values/value.ts';
 import { writeFile, type FileOptions } from './export-file.ts';

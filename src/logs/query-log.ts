@@ -4,7 +4,7 @@
  */
 import { hexOfBytes } from '../codec/hex.ts';
 import { after, logKey, metaKey, type Key } from '../codec/key.ts';
-import type { EngineOptions } from '../engine/context/host.ts';
+import type { EngineOptions } from '../engine/host.ts';
 import type { Entry, Range, Row, RowAddress, Store, WriteSet, WriteTx } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
 import {

@@ -1,7 +1,7 @@
 /** One query as the log keeps it, and as an export shows it. Redacted here, before anything is stored. */
-import type { CredentialLabel, Metrics } from '../engine/context/host.ts';
+import type { CredentialLabel, Metrics } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
-import { hideSecretTexts } from '../engine/access/secret-texts.ts';
+import { hideSecretTexts } from '../engine/access.ts';
 import { redactQuery } from './redact.ts';
 
 /** What came, before it is redacted. Header values as they were sent. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hideSecretTexts } from '../engine/access/secret-texts.ts';
+import { hideSecretTexts } from '../engine/access.ts';
 import { QUERY_KEPT_CHARACTERS, redactQuery } from './redact.ts';
 
 const redacted = (query: unknown): unknown => {

@@ -3,7 +3,7 @@
  * a value is kept only where no way is seen for it to reach a password or secret.
  */
 import { JsonError, parseJson, stringifyJson, type Json } from '../codec/json.ts';
-import { HIDDEN, hideSecretTexts, mayHoldSecret } from '../engine/access/secret-texts.ts';
+import { HIDDEN, hideSecretTexts, mayHoldSecret } from '../engine/access.ts';
 
 /** Longer queries are not kept: their length is. */
 export const QUERY_KEPT_CHARACTERS = 16 * 1024;

@@ -2,10 +2,9 @@
 import { hexOfKey, indexPrefix, termsPrefix } from '../codec/key.ts';
 import { QueryFailure, Refusal } from '../errors.ts';
 import { SYNC_LIMITS } from '../limits.ts';
-import { ROOT_DATABASE } from '../engine/catalog/databases.ts';
-import { type IndexDefinition } from '../engine/catalog/definitions.ts';
-import type { EngineContext } from '../engine/context/context.ts';
-import type { EngineSession } from '../engine/session/engine-session.ts';
+import { ROOT_DATABASE, type IndexDefinition } from '../engine/catalog.ts';
+import type { EngineContext } from '../engine/context.ts';
+import type { EngineSession } from '../engine/session.ts';
 import { evaluate } from '../query/evaluate.ts';
 import { parseQuery } from '../query/parse.ts';
 import { isArray, isKind, isObject, Ref } from '../values/value.ts';

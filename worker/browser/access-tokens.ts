@@ -1,6 +1,6 @@
 /** Tokens of identity providers (JWT): fetches published keys, and checks signatures with them. */
 import { isSigned } from '../../hosts/signatures.ts';
-import type { AccessTokenPort } from '../../src/engine/context/host.ts';
+import type { AccessTokenPort } from '../../src/engine/host.ts';
 
 const FETCH_MS = 5000;
 const TEXT_MAX = 256 * 1024;

@@ -1,6 +1,6 @@
 /** Builds indexes in the background, in one tab at a time. */
 import { decodeDocumentKey } from '../../src/codec/key.ts';
-import type { CommitNotice } from '../../src/engine/context/host.ts';
+import type { CommitNotice } from '../../src/engine/host.ts';
 import type { BuildProgress, Engine } from '../../src/engine/engine.ts';
 import { inTurn } from '../tabs/web-locks.ts';
 import { NATIVE } from '../../src/values/native-kinds.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { documentKey, historyKey } from '../../src/codec/key.ts';
-import type { CommitNotice } from '../../src/engine/context/host.ts';
+import type { CommitNotice } from '../../src/engine/host.ts';
 import { Housekeeper } from './sweep-schedule.ts';
 import { NATIVE } from '../../src/values/native-kinds.ts';
 

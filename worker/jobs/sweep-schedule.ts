@@ -1,6 +1,6 @@
 /** Has garbage collected in the background, in one tab at a time: a while after opening, every hour, and soon after something was deleted whole. */
 import { decodeHistoryKey } from '../../src/codec/key.ts';
-import type { CommitNotice } from '../../src/engine/context/host.ts';
+import type { CommitNotice } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { unlessElsewhere } from '../tabs/web-locks.ts';
 import { NATIVE } from '../../src/values/native-kinds.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EngineWorld, coll, create, doc } from '../../src/engine/testing/engine-world.ts';
 import { createEngine } from '../../src/engine/engine.ts';
-import { HEAD } from '../../src/engine/transactions/head.ts';
+import { HEAD } from '../../src/engine/transactions.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Store } from '../../src/store/port.ts';

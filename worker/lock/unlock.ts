@@ -1,5 +1,5 @@
 /** Which logins unlock a database. */
-import type { Credential } from '../../src/engine/context/host.ts';
+import type { Credential } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Refusal } from '../../src/errors.ts';
 import { errorText } from '../../src/http/message.ts';

@@ -1,7 +1,7 @@
 /** bcrypt in workers of its own, so that a login holds up nothing else. Without them (no nested workers, a strict policy) it runs here, in slices. */
 import { compare, hash, truncates } from 'bcryptjs';
 import { dummyHash } from '../../hosts/dummy-hash.ts';
-import type { EngineOptions } from '../../src/engine/context/host.ts';
+import type { EngineOptions } from '../../src/engine/host.ts';
 import { HASHING_NAME, type HashingAnswer, type HashingJob } from './hashing-protocol.ts';
 
 export interface PasswordPoolOptions {

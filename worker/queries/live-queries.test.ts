@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Key } from '../../src/codec/key.ts';
-import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/context/host.ts';
+import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import { LIVE_QUERIES_MAX, LiveQueries } from './live-queries.ts';
 

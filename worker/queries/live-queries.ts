@@ -1,5 +1,5 @@
 /** Live queries: each runs again when a commit touches what it read, and tells its answer when that differs. */
-import type { CommitNotice, ReadSet } from '../../src/engine/context/host.ts';
+import type { CommitNotice, ReadSet } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { errorText } from '../../src/http/message.ts';
 import { touches } from '../../src/http/touches.ts';

@@ -4,7 +4,7 @@ import { errorText } from '../../src/http/message.ts';
 import { HeaderFault, readHeaders, type Asked } from '../../src/http/request-headers.ts';
 import { traceparentOf } from '../../src/http/trace-context.ts';
 import { NO_METRICS } from '../../src/http/answer-headers.ts';
-import type { QueryAnswer } from '../../src/engine/context/host.ts';
+import type { QueryAnswer } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { HttpHost } from '../../src/http/message.ts';
 import type { QueryLog } from '../../src/logs/query-log.ts';

@@ -1,7 +1,7 @@
 /** Proves L7 and L9: threats-and-faults.md, F9, F11-F15. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { metaKey, type Key } from '../../src/codec/key.ts';
-import { headOf } from '../../src/engine/transactions/head.ts';
+import { headOf } from '../../src/engine/transactions.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { Migration } from './birth-stamp.ts';
 import { destroyDexieStore, openDexieDatabase, openDexieStore } from './open-store.ts';

@@ -1,5 +1,5 @@
 /** Opens what a browser stores under a name: IndexedDB, by way of Dexie. */
-import { HEAD, headOf } from '../../src/engine/transactions/head.ts';
+import { HEAD, headOf } from '../../src/engine/transactions.ts';
 import {
   destroyStore,
   IndexedDbStore,

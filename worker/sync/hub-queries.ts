@@ -1,5 +1,5 @@
 /** Queries that the hub answers itself. */
-import type { Metrics, QueryAnswer, QueryRequest } from '../../src/engine/context/host.ts';
+import type { Metrics, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import { NO_METRICS } from '../../src/http/answer-headers.ts';
 import type { SyncCall } from '../../src/host/api.ts';

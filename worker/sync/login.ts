@@ -2,7 +2,7 @@
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { SyncCall, SyncReply } from '../../src/host/api.ts';
-import { isSameText } from '../../src/engine/access/secrets.ts';
+import { isSameText } from '../../src/engine/access.ts';
 import { isSameIdentity } from '../../src/sync/device/actor.ts';
 import type { Replica, ReplicaState } from '../../src/sync/device/api.ts';
 import { SYNC_PROTOCOL, type DeviceId, type Welcome } from '../../src/sync/protocol.ts';

@@ -1,5 +1,5 @@
 /** Sync in one tab: what the page asks, what the tabs tell each other, and what becomes of writes. */
-import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/context/host.ts';
+import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { Refusal } from '../../src/errors.ts';
 import { errorOf } from '../../src/http/answer-query.ts';

@@ -4,7 +4,7 @@
  */
 import { syncKey } from '../../src/codec/key.ts';
 import type { Transactions } from '../../src/engine/engine.ts';
-import { PasswordGate } from '../../src/engine/transactions/password-gate.ts';
+import { PasswordGate } from '../../src/engine/transactions.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { RowAddress, Store } from '../../src/store/port.ts';
 import type { Micros } from '../../src/values/value.ts';

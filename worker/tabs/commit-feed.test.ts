@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { documentKey } from '../../src/codec/key.ts';
-import type { CommitNotice } from '../../src/engine/context/host.ts';
+import type { CommitNotice } from '../../src/engine/host.ts';
 import type { BuildProgress } from '../../src/engine/engine.ts';
 import { createClock } from '../browser/clock.ts';
 import { CommitFeed } from './commit-feed.ts';

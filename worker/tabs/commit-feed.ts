@@ -1,4 +1,4 @@
-import type { CommitNotice } from '../../src/engine/context/host.ts';
+import type { CommitNotice } from '../../src/engine/host.ts';
 
 export interface CommitOrigin {
   readonly origin: 'own' | 'other';

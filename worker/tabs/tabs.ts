@@ -1,5 +1,5 @@
 /** What the tabs of one origin tell each other about one database. Only hints: correctness rests on the store. */
-import type { CommitNotice } from '../../src/engine/context/host.ts';
+import type { CommitNotice } from '../../src/engine/host.ts';
 import type { SyncMessage } from '../../src/host/api.ts';
 
 export type TabMessage =

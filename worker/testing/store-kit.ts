@@ -1,6 +1,6 @@
 /** What tests of the browser's store share. */
 import { metaKey } from '../../src/codec/key.ts';
-import { headOf } from '../../src/engine/transactions/head.ts';
+import { headOf } from '../../src/engine/transactions.ts';
 import type { DexieStoreOptions } from '../store/indexed-db-store.ts';
 import type { OutsideMarker } from '../store/outside-marker.ts';
 

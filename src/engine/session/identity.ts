@@ -7,7 +7,7 @@ import { Ref, isKind } from '../../values/value.ts';
 import type { Document, ObjectValue, SetValue, Value } from '../../values/value.ts';
 import { secretDocument } from '../access/authenticate.ts';
 import type { EngineContext } from '../context/context.ts';
-import { findCredentials, passwordHashOf } from '../writes/credentials.ts';
+import { findCredentials, passwordHashOf } from '../access/credentials.ts';
 import { documentOf, liveVersion } from '../documents/documents.ts';
 import { NATIVE_INDEX, nativeRange } from '../catalog/native-indexes.ts';
 import { failValidation, requireReadableRefs } from '../writes/params.ts';

@@ -3,7 +3,7 @@ import { fail, type Step } from '../../errors.ts';
 import { PENDING, isObject } from '../../values/value.ts';
 import type { Document, ObjectValue, Ref, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
-import { writeCredentials } from './credentials.ts';
+import { writeCredentials } from './write-credentials.ts';
 import { databaseByName } from '../catalog/databases.ts';
 import { documentOf, kindName, shownFields } from '../documents/documents.ts';
 import type { Draft, Kind, WriteMode } from './draft.ts';

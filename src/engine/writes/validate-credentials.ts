@@ -4,7 +4,7 @@ import { isKind, Ref } from '../../values/value.ts';
 import { comparePassword } from '../access/password-attempt.ts';
 import { isSameRef } from '../catalog/refs.ts';
 import { failNotUnique } from '../documents/unique.ts';
-import { findCredentials } from './credentials.ts';
+import { findCredentials } from '../access/credentials.ts';
 import { checkData, checkTtl, refuse, type Draft, type Kind } from './draft.ts';
 import {
   checkInstance,

@@ -3,15 +3,23 @@
  * judged by its roles as far as the copy lets them be; where a predicate needs what is not here, the hub will judge.
  */
 import { Refusal } from '../../errors.ts';
-import { isBuiltinRole, type Caller } from '../../engine/context/caller.ts';
-import type { StandIn } from '../../engine/session/execute-query.ts';
-import type { EngineContext } from '../../engine/context/context.ts';
-import { ROOT_DATABASE } from '../../engine/catalog/databases.ts';
-import { identityPermissions, memberPermissions } from '../../engine/access/legacy-permissions.ts';
-import { anyOf, builtinPermissions } from '../../engine/access/permissions.ts';
-import type { Deed, Permissions } from '../../engine/context/access-request.ts';
-import { decider } from '../../engine/access/predicates.ts';
-import { rolePermissions } from '../../engine/access/role-permissions.ts';
+import {
+  isBuiltinRole,
+  type Caller,
+  type EngineContext,
+  type Deed,
+  type Permissions,
+} from '../../engine/context.ts';
+import type { StandIn } from '../../engine/session.ts';
+import { ROOT_DATABASE } from '../../engine/catalog.ts';
+import {
+  identityPermissions,
+  memberPermissions,
+  anyOf,
+  builtinPermissions,
+  decider,
+  rolePermissions,
+} from '../../engine/access.ts';
 import { Ref } from '../../values/value.ts';
 import type { Actor } from '../protocol.ts';
 import { NATIVE } from '../../values/native-kinds.ts';

@@ -1,7 +1,7 @@
 /** Makes an empty database the copy of one at a hub. */
 import { after, collectionPrefix, type Key } from '../../codec/key.ts';
-import type { AttemptInput } from '../../engine/transactions/execution.ts';
-import { ROOT_DATABASE } from '../../engine/catalog/databases.ts';
+import type { AttemptInput } from '../../engine/transactions.ts';
+import { ROOT_DATABASE } from '../../engine/catalog.ts';
 import { Refusal } from '../../errors.ts';
 import { eachElement } from '../../query/gather.ts';
 import type { Actor } from '../protocol.ts';

@@ -3,7 +3,7 @@
  * yet stand in the outbox, each with its effects, and what queries see is those effects over the stored rows. Every change of it is
  * one transaction of the store, so tabs may have a replica each.
  */
-import type { QueryAnswer, QueryRequest } from '../../engine/context/host.ts';
+import type { QueryAnswer, QueryRequest } from '../../engine/host.ts';
 import type { ApiVersion } from '../../query/session.ts';
 import type { Micros } from '../../values/value.ts';
 import type {

@@ -2,12 +2,8 @@
  * Takes over what a pull brought: stored rows become what the hub has confirmed, writes with a verdict leave the view, and those still
  * pending run again where the changes touch them. One attempt, so one commit, and nothing in between can be seen.
  */
-import type {
-  Announced,
-  AttemptInput,
-  AttemptResult,
-} from '../../engine/transactions/execution.ts';
-import type { EngineContext } from '../../engine/context/context.ts';
+import type { Announced, AttemptInput, AttemptResult } from '../../engine/transactions.ts';
+import type { EngineContext } from '../../engine/context.ts';
 import type { Writer } from '../../store/reader.ts';
 import type {
   DocumentName,

@@ -7,11 +7,9 @@ import {
   type Key,
 } from '../../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../../codec/row.ts';
-import type { EngineContext } from '../../engine/context/context.ts';
-import { ROOT_DATABASE } from '../../engine/catalog/databases.ts';
-import type { IndexDefinition } from '../../engine/catalog/definitions.ts';
-import { fieldsOf } from '../../engine/documents/documents.ts';
-import { allEntries, userEntries } from '../../engine/documents/version-rows.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { ROOT_DATABASE, type IndexDefinition } from '../../engine/catalog.ts';
+import { fieldsOf, allEntries, userEntries } from '../../engine/documents.ts';
 import { eachElement } from '../../query/gather.ts';
 import type { Entry, Range, Row } from '../../store/port.ts';
 import type { Reader, Writer } from '../../store/reader.ts';

@@ -4,7 +4,7 @@ import { unpackVersion } from '../../codec/row.ts';
 import type { Row } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
 import type { Micros } from '../../values/value.ts';
-import { ROOT_DATABASE } from '../../engine/catalog/databases.ts';
+import { ROOT_DATABASE } from '../../engine/catalog.ts';
 import { partRange } from '../parts.ts';
 import { bucketOf, Fingerprint } from '../fingerprint.ts';
 import type { DocumentName } from '../protocol.ts';

@@ -1,8 +1,8 @@
 /** One run of a device's query over what it shows: what it answers, what it would change, what it looked at. */
-import type { QueryRequest } from '../../engine/context/host.ts';
+import type { QueryRequest } from '../../engine/host.ts';
 import type { Transactions } from '../../engine/engine.ts';
-import type { Attempted, QueryPlan } from '../../engine/session/execute-query.ts';
-import type { Announced, AttemptInput } from '../../engine/transactions/execution.ts';
+import type { Attempted, QueryPlan } from '../../engine/session.ts';
+import type { Announced, AttemptInput } from '../../engine/transactions.ts';
 import { Refusal } from '../../errors.ts';
 import { Overlay } from '../../store/overlay.ts';
 import { isEntrySpace } from '../../store/port.ts';

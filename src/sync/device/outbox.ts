@@ -1,5 +1,5 @@
 /** Writes of the outbox: found, sent on their way, judged. */
-import type { AttemptInput } from '../../engine/transactions/execution.ts';
+import type { AttemptInput } from '../../engine/transactions.ts';
 import { eachElement } from '../../query/gather.ts';
 import type { Reader } from '../../store/reader.ts';
 import type { PushItem, Verdict } from '../protocol.ts';

@@ -1,7 +1,7 @@
 /** Pending writes, run again where what they stand on has changed. */
 import type { Transactions } from '../../engine/engine.ts';
-import type { QueryPlan } from '../../engine/session/execute-query.ts';
-import type { Announced, AttemptInput } from '../../engine/transactions/execution.ts';
+import type { QueryPlan } from '../../engine/session.ts';
+import type { Announced, AttemptInput } from '../../engine/transactions.ts';
 import { Refusal } from '../../errors.ts';
 import { Overlay } from '../../store/overlay.ts';
 import type { Reader, Writer } from '../../store/reader.ts';

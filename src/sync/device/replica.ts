@@ -1,12 +1,11 @@
 /** A copy of a hub's database on a device: see `api.ts`. */
 import { hexOfBytes } from '../../codec/hex.ts';
-import type { QueryAnswer, QueryRequest } from '../../engine/context/host.ts';
+import type { QueryAnswer, QueryRequest } from '../../engine/host.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { QueryPlan } from '../../engine/session/execute-query.ts';
-import type { Attempt, AttemptInput } from '../../engine/transactions/execution.ts';
-import { ROOT_DATABASE } from '../../engine/catalog/databases.ts';
+import { type QueryPlan, systemContext } from '../../engine/session.ts';
+import type { Attempt, AttemptInput } from '../../engine/transactions.ts';
+import { ROOT_DATABASE } from '../../engine/catalog.ts';
 import { mayWrite } from '../../engine/engine.ts';
-import { systemContext } from '../../engine/session/system-context.ts';
 import { Refusal } from '../../errors.ts';
 import type { Micros } from '../../values/value.ts';
 import { derivedIds } from '../digest.ts';

@@ -1,5 +1,5 @@
 /** What one commit makes of a copy. */
-import type { Announced } from '../../engine/transactions/execution.ts';
+import type { Announced } from '../../engine/transactions.ts';
 import type { ReplicaState } from './api.ts';
 
 export interface Step<T> {

@@ -1,6 +1,6 @@
 /** A write of a device: run over what is shown, and kept in the outbox with its effects, in one commit. */
-import type { QueryPlan } from '../../engine/session/execute-query.ts';
-import type { AttemptInput, AttemptResult } from '../../engine/transactions/execution.ts';
+import type { QueryPlan } from '../../engine/session.ts';
+import type { AttemptInput, AttemptResult } from '../../engine/transactions.ts';
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Micros } from '../../values/value.ts';

@@ -1,6 +1,6 @@
 /** What a device shows: the effects of the writes that have no verdict yet, over what the hub has confirmed. */
 import { Refusal } from '../../errors.ts';
-import type { View } from '../../engine/context/host.ts';
+import type { View } from '../../engine/host.ts';
 import { Overlay } from '../../store/overlay.ts';
 import type { Entry, Range, Row, RowAddress } from '../../store/port.ts';
 import type { Reader, Writer } from '../../store/reader.ts';

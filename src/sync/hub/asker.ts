@@ -1,24 +1,29 @@
 /** Who speaks for a device, and what they may: judged anew in every transaction, at the time of the hub. */
 import { documentKey, historyKey } from '../../codec/key.ts';
 import { unpackVersion } from '../../codec/row.ts';
-import type { EngineOptions } from '../../engine/context/host.ts';
-import type { AttemptInput } from '../../engine/transactions/execution.ts';
-import { authenticate, authenticationContext } from '../../engine/access/authenticate.ts';
-import type { Caller } from '../../engine/context/caller.ts';
-import { Budget } from '../../engine/context/budget.ts';
-import { permissionsOf } from '../../engine/access/caller-permissions.ts';
-import { isGranted, rolesOf } from '../../engine/access/caller-roles.ts';
-import type { EngineContext } from '../../engine/context/context.ts';
-import { findCredentials } from '../../engine/writes/credentials.ts';
-import { databaseByGlobalId, ROOT_DATABASE } from '../../engine/catalog/databases.ts';
-import type { RoleDefinition } from '../../engine/catalog/definitions.ts';
-import { fieldsOf, isExpired, liveVersion } from '../../engine/documents/documents.ts';
-import { createIds, RecordedInputs } from '../../engine/session/recorded-inputs.ts';
-import { Meters } from '../../engine/context/meters.ts';
-import { Schema } from '../../engine/catalog/schema.ts';
-import { globalIdText, isSameText, parseSecret, secretHash } from '../../engine/access/secrets.ts';
-import { EngineSession } from '../../engine/session/engine-session.ts';
-import { lambdasOf } from '../../engine/session/stored-lambdas.ts';
+import type { EngineOptions } from '../../engine/host.ts';
+import type { AttemptInput } from '../../engine/transactions.ts';
+import {
+  authenticate,
+  authenticationContext,
+  permissionsOf,
+  isGranted,
+  rolesOf,
+  findCredentials,
+  globalIdText,
+  isSameText,
+  parseSecret,
+  secretHash,
+} from '../../engine/access.ts';
+import { type Caller, Budget, type EngineContext, Meters } from '../../engine/context.ts';
+import {
+  databaseByGlobalId,
+  ROOT_DATABASE,
+  type RoleDefinition,
+  Schema,
+} from '../../engine/catalog.ts';
+import { fieldsOf, isExpired, liveVersion } from '../../engine/documents.ts';
+import { createIds, RecordedInputs, EngineSession, lambdasOf } from '../../engine/session.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Row } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';

@@ -1,6 +1,6 @@
 /** The changes that a device lacks: a range of the log, up to the head or as far as they fit. */
 import { decodeDocumentKey, syncKey, type Key } from '../../codec/key.ts';
-import { changeKey, readChanges, type LoggedChange } from '../../engine/transactions/change-log.ts';
+import { changeKey, readChanges, type LoggedChange } from '../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import type { Range, Row, RowAddress } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';

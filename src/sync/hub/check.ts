@@ -1,7 +1,7 @@
 /** Compares what a device holds of a set with what it should hold now. */
 import { decodeDocumentKey, type Key } from '../../codec/key.ts';
 import { unpackVersion } from '../../codec/row.ts';
-import type { AttemptInput, AttemptResult } from '../../engine/transactions/execution.ts';
+import type { AttemptInput, AttemptResult } from '../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { eachElement } from '../../query/gather.ts';
 import type { Reader } from '../../store/reader.ts';

@@ -1,6 +1,6 @@
 /** Who is told that something may have changed: devices whose sets or rights a commit touches. Only a hint, and in memory only. */
 import { databaseOf, decodeDocumentKey, type Key } from '../../codec/key.ts';
-import type { CommitNotice } from '../../engine/context/host.ts';
+import type { CommitNotice } from '../../engine/host.ts';
 import { type CollectionId, type DatabaseId } from '../../values/value.ts';
 import type { PartRange } from '../parts.ts';
 import type { DeviceId, Poke, Pull, Pulled } from '../protocol.ts';

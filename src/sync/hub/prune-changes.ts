@@ -1,6 +1,6 @@
 /** Takes from the log of changes what is older than any device is waited for: who comes back after that compares fingerprints. */
-import { changeKey } from '../../engine/transactions/change-log.ts';
-import { databasesBelow, ROOT_DATABASE } from '../../engine/catalog/databases.ts';
+import { changeKey } from '../../engine/transactions.ts';
+import { databasesBelow, ROOT_DATABASE } from '../../engine/catalog.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import type { DatabaseId, Micros } from '../../values/value.ts';
 import { horizonIn, horizonRow, tsOf } from './changes.ts';

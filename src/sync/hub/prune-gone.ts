@@ -1,7 +1,7 @@
 /** Takes what a hub keeps for the devices of databases that were deleted: nobody can ask for it any more, their numbers never come back. */
 import { after, syncKey, type Key } from '../../codec/key.ts';
-import { databasesBelow, ROOT_DATABASE } from '../../engine/catalog/databases.ts';
-import type { AttemptInput, AttemptResult } from '../../engine/transactions/execution.ts';
+import { databasesBelow, ROOT_DATABASE } from '../../engine/catalog.ts';
+import type { AttemptInput, AttemptResult } from '../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { eachElement } from '../../query/gather.ts';
 import type { Range } from '../../store/port.ts';

@@ -4,13 +4,12 @@
  */
 import { decodeDocumentKey, documentKey, type Key } from '../../codec/key.ts';
 import { packVersion, unpackVersion } from '../../codec/row.ts';
-import type { AttemptInput, AttemptResult } from '../../engine/transactions/execution.ts';
+import type { AttemptInput, AttemptResult, LoggedChange } from '../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { eachElement } from '../../query/gather.ts';
 import type { Row } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
 import { type CollectionId, type DatabaseId, type Micros } from '../../values/value.ts';
-import type { LoggedChange } from '../../engine/transactions/change-log.ts';
 import type { DocumentName, Pull, Pulled, PulledDocument } from '../protocol.ts';
 import { actorOf, askerOf, ownerOf, type Asker, type AskerHost, type Exchange } from './asker.ts';
 import { answerOf, askedSet, hasNothing, isHeld, type AskedSet } from './asked-sets.ts';

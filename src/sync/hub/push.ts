@@ -3,12 +3,11 @@
  * verdict and the number of the device are in the commit of the effects, so that either all of it happened or nothing.
  */
 import { decodeDocumentKey, documentKey } from '../../codec/key.ts';
-import type { QueryRequest } from '../../engine/context/host.ts';
+import type { QueryRequest } from '../../engine/host.ts';
 import type { Transactions } from '../../engine/engine.ts';
-import type { Attempted, QueryPlan } from '../../engine/session/execute-query.ts';
-import type { AttemptInput, AttemptResult } from '../../engine/transactions/execution.ts';
-import type { Caller } from '../../engine/context/caller.ts';
-import { errorBody, refusalBody } from '../../engine/session/answer.ts';
+import { type Attempted, type QueryPlan, errorBody, refusalBody } from '../../engine/session.ts';
+import type { AttemptInput, AttemptResult } from '../../engine/transactions.ts';
+import type { Caller } from '../../engine/context.ts';
 import { fault, Refusal, type RefusalCode } from '../../errors.ts';
 import { LIMITS, SYNC_LIMITS } from '../../limits.ts';
 import type { ApiVersion } from '../../query/session.ts';

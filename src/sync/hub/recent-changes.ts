@@ -1,6 +1,6 @@
 /** What the latest commits changed, as the log has it: whoever was told of one a moment ago need not read it. */
-import { changeKey } from '../../engine/transactions/change-log.ts';
-import type { CommitNotice } from '../../engine/context/host.ts';
+import { changeKey } from '../../engine/transactions.ts';
+import type { CommitNotice } from '../../engine/host.ts';
 import type { Row } from '../../store/port.ts';
 import type { DatabaseId, Micros } from '../../values/value.ts';
 

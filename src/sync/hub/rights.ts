@@ -1,7 +1,6 @@
 /** What a caller may read of documents, asked one document at a time, and noted what that rests on. */
 import { decodeDocumentKey, type Key } from '../../codec/key.ts';
-import { collectionRef } from '../../engine/catalog/definitions.ts';
-import { isSameRef } from '../../engine/catalog/refs.ts';
+import { collectionRef, isSameRef } from '../../engine/catalog.ts';
 import { Ref, type CollectionId } from '../../values/value.ts';
 import { rolesInForce, type Asker } from './asker.ts';
 import type { WatchedReader } from './watched-reader.ts';

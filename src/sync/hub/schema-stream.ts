@@ -3,15 +3,15 @@ import { hexOfBytes } from '../../codec/hex.ts';
 import { documentKey } from '../../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
-import type { EngineContext } from '../../engine/context/context.ts';
-import type {
-  FunctionDefinition,
-  LegacyPermissions,
-  RoleDefinition,
-} from '../../engine/catalog/definitions.ts';
-import { fieldsOf } from '../../engine/documents/documents.ts';
-import { collectionOfDocument, isSameRef } from '../../engine/catalog/refs.ts';
-import { bodyOf } from '../../engine/documents/stored-values.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import {
+  type FunctionDefinition,
+  type LegacyPermissions,
+  type RoleDefinition,
+  collectionOfDocument,
+  isSameRef,
+} from '../../engine/catalog.ts';
+import { fieldsOf, bodyOf } from '../../engine/documents.ts';
 import { eachElement } from '../../query/gather.ts';
 import type { Reader } from '../../store/reader.ts';
 import { type CollectionId, type Ref } from '../../values/value.ts';

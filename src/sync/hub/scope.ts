@@ -4,7 +4,7 @@
  * its own token.
  */
 import { after, hexOfKey, keyOfHex, syncKey } from '../../codec/key.ts';
-import type { LoggedChange } from '../../engine/transactions/change-log.ts';
+import type { LoggedChange } from '../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import type { Row, RowAddress } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';

@@ -1,8 +1,8 @@
 /** The hub's side of a sync: what each exchange asks, answered over an engine whose store is the truth. Any transport carries it. */
-import type { CommitNotice } from '../../engine/context/host.ts';
+import type { CommitNotice } from '../../engine/host.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { DatabaseId, Micros } from '../../values/value.ts';
-import { keyOf } from '../../engine/documents/documents.ts';
+import { keyOf } from '../../engine/documents.ts';
 import { hashOf } from '../digest.ts';
 import {
   readCheck,

@@ -1,5 +1,5 @@
 /** Whether rights of a caller may change by the clock alone. */
-import type { RoleDefinition } from '../../engine/catalog/definitions.ts';
+import type { RoleDefinition } from '../../engine/catalog.ts';
 import type { Lambda } from '../../values/value.ts';
 import type { Asker } from './asker.ts';
 

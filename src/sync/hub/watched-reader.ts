@@ -1,7 +1,7 @@
 /** Notes what rights were found to rest on: rows and ranges of documents that predicates, memberships and sets looked at. */
 import { collectionPrefix, databaseOf, documentKeyOf, after, type Key } from '../../codec/key.ts';
 import { unpackVersion } from '../../codec/row.ts';
-import { isNativeEntry } from '../../engine/catalog/native-indexes.ts';
+import { isNativeEntry } from '../../engine/catalog.ts';
 import type { Entry, Range, Row, RowAddress } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
 import { type Micros } from '../../values/value.ts';

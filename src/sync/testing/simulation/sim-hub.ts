@@ -1,7 +1,7 @@
 /** The hub of a simulation: processes that come and go over one memory, what an administrator does there, and how it stood before. */
 import { createHash } from 'node:crypto';
 import { EngineWorld, ROOT } from '../../../engine/testing/engine-world.ts';
-import { headOf, HEAD } from '../../../engine/transactions/head.ts';
+import { headOf, HEAD } from '../../../engine/transactions.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
 import { prepareEpoch } from '../../hub/epoch.ts';

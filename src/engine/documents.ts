@@ -1,0 +1,4 @@
+/** Door of the room `documents`: documents and their rows. */
+export { fieldsOf, isExpired, keyOf, liveVersion } from './documents/documents.ts';
+export { bodyOf } from './documents/stored-values.ts';
+export { allEntries, userEntries } from './documents/version-rows.ts';
