@@ -27,7 +27,7 @@ test('a worker that throws while it loads rejects with what it threw', async () 
 
 test('a worker that never answers rejects when its time is over', async () => {
   await expect(startWorker(blobWorker('self.onmessage = () => {}'), 100)).rejects.toThrow(
-    'did not answer within 0.1 s',
+    'did not respond within 0.1 s',
   );
 });
 
