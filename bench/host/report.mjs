@@ -23,9 +23,9 @@ export function writeResults(run) {
     .filter((contender) => wanted.contenders.includes(contender))
     .map((contender) => ({ contender, verdicts: judge(measured, contender) }));
   const text = [
-    '# Results of the bench',
+    '# Benchmark results',
     `${startedAt.toISOString()}, commit ${machine.commit}. ${describe(machine, wanted, measured)}`,
-    'Written by `npm run bench`; what each workload does is said in docs/benchmarks.md. A figure is the median of the rounds, in brackets the least and the most of them. Compare figures of one run only.',
+    'Written by `npm run bench`; the workloads are described in docs/benchmarks.md. A result is the median of the rounds, with minimum and maximum in brackets. Compare only results of the same run.',
     ...asks.flatMap(({ contender, verdicts }) => [
       `## Asks: ${titleOf(measured, contender)} against raw IndexedDB in a worker (relaxed)`,
       table(
@@ -66,7 +66,7 @@ function describe(machine, wanted, measured) {
   return [
     `${machine.processor}, ${machine.memoryGib} GiB, ${machine.system}, ${machine.browser}, Node ${machine.node}.`,
     `${wanted.rounds} interleaved rounds, ${wanted.documents.toLocaleString('en-US')} documents${wanted.big ? ` and ${wanted.big.toLocaleString('en-US')}` : ''}.`,
-    `Load of the machine, of which the bench itself is about 2: ${short(Math.min(...loads))} to ${short(Math.max(...loads))}.`,
+    `Load of the machine (the benchmark itself adds about 2): ${short(Math.min(...loads))} to ${short(Math.max(...loads))}.`,
   ].join(' ');
 }
 

@@ -119,9 +119,9 @@ export function writeSyncResults(run) {
   const figures = figuresOf(run);
   const asks = asksOf(figures);
   const text = [
-    '# Results of the bench of sync',
+    '# Sync benchmark results',
     `${startedAt.toISOString()}, commit ${machine.commit}. ${describe(run)}`,
-    'Written by `npm run bench:sync`; what is measured is said in docs/benchmarks.md. Compare figures of one run only.',
+    'Written by `npm run bench:sync`; the measurements are described in docs/benchmarks.md. Compare only results of the same run.',
     '## Asks',
     table(
       ['ask', 'reached', 'figures', ''],
@@ -149,7 +149,7 @@ function describe({ machine, wanted, rows }) {
   return [
     `${machine.processor}, ${machine.memoryGib} GiB, ${machine.system}, ${machine.browser}, Node ${machine.node}.`,
     `${wanted.rounds} interleaved rounds.`,
-    `Load of the machine, of which the bench itself is about 2: ${short(Math.min(...loads))} to ${short(Math.max(...loads))}.`,
+    `Load of the machine (the benchmark itself adds about 2): ${short(Math.min(...loads))} to ${short(Math.max(...loads))}.`,
   ].join(' ');
 }
 
