@@ -200,7 +200,7 @@ async function answerRest(
   if (await isForbidden(call, target)) {
     return refuse(
       'forbidden',
-      'Keys cannot be changed through this route. Use a query with Update.',
+      'Only the root secret can change keys through this route. Use a query instead.',
       emptyHeaders(host),
     );
   }
