@@ -1,12 +1,12 @@
 import { describe, expect } from 'vitest';
-import { browsers, print } from './support/browser-test.ts';
+import { engines, print } from './support/browser-test.ts';
 import { loops } from './support/loops.ts';
 import { startNotes, untilAcknowledged } from './support/note-stream.ts';
 import { openNotes, readTexts } from './support/notes.ts';
 
-const LOOPS = loops(10);
+const LOOPS = loops(5);
 
-describe.for(browsers)('%s', ([, test]) => {
+describe.for(engines)('%s', ([, test]) => {
   test('a database that was closed amid reads and writes is forgotten at once', async ({
     browser,
   }) => {

@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest';
-import { browsers, print } from './support/browser-test.ts';
+import { engines, print } from './support/browser-test.ts';
 import { loops } from './support/loops.ts';
 import { startNotes, takeAcknowledged, untilAcknowledged } from './support/note-stream.ts';
 import { openNotes, readTexts, untilAlone, verify } from './support/notes.ts';
 import type { Tab } from './support/tab.ts';
 
-const LOOPS = loops(10);
+const LOOPS = loops(6);
 
 /** What the pages before were acknowledged, and this one does not find. */
 async function missingIn(tab: Tab, acknowledged: readonly string[]): Promise<readonly string[]> {
@@ -23,7 +23,7 @@ const locksOf = (tab: Tab, name: string): Promise<readonly (string | undefined)[
     return held.map((lock) => lock.name).filter((held) => held?.includes(name));
   }, name);
 
-describe.for(browsers)('%s', ([, test]) => {
+describe.for(engines)('%s', ([, test]) => {
   test('reloads amid writes lose nothing acknowledged, and block no page after them', async ({
     browser,
   }) => {

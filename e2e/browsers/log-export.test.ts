@@ -1,10 +1,10 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect } from 'vitest';
-import { browsers } from './support/browser-test.ts';
+import { engines } from './support/browser-test.ts';
 
 const PASSWORD = 'canary-password-wren';
 
-describe.for(browsers)('%s', ([, test]) => {
+describe.for(engines)('%s', ([, test]) => {
   test('an export of the query log is a gzip file behind a URL of the page', async ({
     browser,
   }) => {

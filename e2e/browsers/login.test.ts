@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { browsers } from './support/browser-test.ts';
+import { engines } from './support/browser-test.ts';
 import type { Tab } from './support/tab.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -63,7 +63,7 @@ const identityOf = (tab: Tab, secret: string): Promise<string> =>
     secret,
   );
 
-describe.for(browsers)('%s', ([, test]) => {
+describe.for(engines)('%s', ([, test]) => {
   test('a user logs in by password, and the token is good over reloads, until its user logs out', async ({
     browser,
   }) => {

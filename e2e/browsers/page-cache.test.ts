@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { browsers, print } from './support/browser-test.ts';
+import { engines, print } from './support/browser-test.ts';
 import { startNotes, takeAcknowledged, untilAcknowledged } from './support/note-stream.ts';
 import { createNote, openNotes, readTexts, untilAlone } from './support/notes.ts';
 import type { Tab } from './support/tab.ts';
@@ -15,7 +15,7 @@ const watchNote = (tab: Tab, id: string): Promise<void> =>
     });
   }, id);
 
-describe.for(browsers)('%s', ([, test]) => {
+describe.for(engines)('%s', ([, test]) => {
   test('a page shown again as it was goes on: its queries, its live queries, its lock', async ({
     browser,
   }) => {

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { browsers, print } from './support/browser-test.ts';
+import { engines, print } from './support/browser-test.ts';
 import { createNote, openNotes, readTexts, verify } from './support/notes.ts';
 import { makeSpaceScarce } from './support/scarce-space.ts';
 import type { Tab } from './support/tab.ts';
@@ -24,7 +24,7 @@ const createLarge = (
     return { outcome, text };
   }, id);
 
-describe.for(browsers)('%s', ([, test]) => {
+describe.for(engines)('%s', ([, test]) => {
   test('with the quota full, large documents are refused, and those acknowledged survive the browser', async ({
     browser,
     skip,

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { browsers } from './support/browser-test.ts';
+import { engines } from './support/browser-test.ts';
 import type { Tab } from './support/tab.ts';
 
 const SETTINGS = 'prefix=/burrow/&database=served&precache=1';
@@ -35,7 +35,7 @@ const ask = (tab: Tab, query: string) =>
     return { status: answer.status, body: (await answer.json()) as unknown };
   }, query);
 
-describe.for(browsers)('%s', ([, test]) => {
+describe.for(engines)('%s', ([, test]) => {
   test('a path of the origin is answered by the open database, in this tab and the next, after a reload, and with no server', async ({
     browser,
   }) => {

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { browsers, print } from './support/browser-test.ts';
+import { engines, print } from './support/browser-test.ts';
 import { verify } from './support/notes.ts';
 import type { Tab } from './support/tab.ts';
 
@@ -83,7 +83,7 @@ const readBank = (tab: Tab) =>
     };
   });
 
-describe.for(browsers)('%s', ([, test]) => {
+describe.for(engines)('%s', ([, test]) => {
   test('1,000 transfers from two tabs at once keep the sum, and each acknowledged one is there', async ({
     browser,
   }) => {

@@ -32,6 +32,11 @@ export const browsers = chosen.map(
     ] as const,
 );
 
+/** One kind of each engine: where WebKit's features for storage make no difference, it is run with them only. */
+export const engines = browsers.filter(
+  ([kind]) => kind !== 'webkit' || !chosen.includes('webkit-storage'),
+);
+
 /** Figures that a test found, for whoever reads its output. */
 export function print(
   { kind }: Browser,
