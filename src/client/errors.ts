@@ -110,7 +110,7 @@ interface Answer {
 
 const UNEXPLAINED: WireError = {
   code: 'internal server error',
-  description: 'The response has an error status but contains no error.',
+  description: 'The response contains no error.',
 };
 
 /** The query is wrong, or it did not come to its end. */

@@ -17,9 +17,7 @@ export function checkName(name: unknown): asserts name is string {
     throw new UsageError('The name of a database must be a string that is not empty.');
   }
   if (STORED_NAME.test(name)) {
-    throw new UsageError(
-      'The name of a database must not end with " #" and a hash: such names belong to databases of identities.',
-    );
+    throw new UsageError('The name of a database must not end with " #" and a hash.');
   }
 }
 
@@ -55,8 +53,7 @@ async function hashOf(name: string, identity: string): Promise<string> {
 export async function listDatabases(name: string): Promise<readonly StoredDatabase[]> {
   checkName(name);
   const factory = globalThis.indexedDB as Partial<IDBFactory> | undefined;
-  if (!factory?.databases)
-    throw new Unsupported('This browser cannot list databases (indexedDB.databases is missing).');
+  if (!factory?.databases) throw new Unsupported('This browser cannot list databases.');
   const stored = await factory.databases();
   return stored.flatMap(({ name: found = '' }) => {
     if (found === name) return [{ name, identityHash: undefined }];

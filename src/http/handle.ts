@@ -59,11 +59,7 @@ async function route(
   traceparent: string,
 ): Promise<HttpResponse> {
   if (isForeign(request, host.cors))
-    return refuse(
-      'forbidden',
-      'Pages of this origin may not use this hub. The administrator can allow them with --cors.',
-      emptyHeaders(host),
-    );
+    return refuse('forbidden', 'Pages of this origin may not use this hub.', emptyHeaders(host));
   const preflight = answerPreflight(request);
   if (preflight) return preflight;
   const arrived = host.clock();
@@ -120,11 +116,7 @@ async function answerCall(call: Call, { route: found, parameters }: Place): Prom
     case 'error':
       return answerUtility(call, () =>
         Promise.resolve(
-          refuse(
-            'internal server error',
-            'This route always fails; it exists for tests.',
-            txnHeader(call.host.clock()),
-          ),
+          refuse('internal server error', 'This route always fails.', txnHeader(call.host.clock())),
         ),
       );
     default:
@@ -200,7 +192,7 @@ async function answerRest(
   if (await isForbidden(call, target)) {
     return refuse(
       'forbidden',
-      'Only the root secret can change keys through this route. Use a query instead.',
+      'Only the root secret can change keys here. Use a query.',
       emptyHeaders(host),
     );
   }

@@ -18,7 +18,7 @@ export async function startWorker(
 ): Promise<Worker> {
   if (!start && typeof Worker === 'undefined') {
     throw new Unsupported(
-      'Databases can only be opened in a browser, because Burrow needs Worker. On a server, you can import Burrow but not open a database.',
+      'A database can only be opened in a browser. On a server, Burrow can be imported only.',
     );
   }
   const worker = construct(start ?? startDefault);
@@ -53,7 +53,7 @@ function answersHello(worker: Worker, readyMs: number): Promise<void> {
       if (data.protocol === PROTOCOL) settle();
       else {
         settle(
-          `Page and worker are different builds of Burrow (protocols ${PROTOCOL} and ${data.protocol}). Reload the page. If that does not help, the server still serves an old worker file.`,
+          `Page and worker are different builds of Burrow (protocols ${PROTOCOL} and ${data.protocol}). Reload the page; if that does not help, the server serves an old worker file.`,
         );
       }
     };
@@ -61,7 +61,7 @@ function answersHello(worker: Worker, readyMs: number): Promise<void> {
       event.preventDefault();
       const message = 'message' in event && event.message ? `: ${event.message}` : '';
       settle(
-        `The database worker failed to load${message}. Check that its file exists, is served as JavaScript, and is allowed by worker-src of the Content-Security-Policy.`,
+        `The database worker failed to load${message}. Check that its file exists, is served as JavaScript, and that the Content-Security-Policy (worker-src) allows it.`,
         event,
       );
     };
