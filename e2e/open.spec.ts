@@ -273,7 +273,7 @@ test('in Node the package can be imported, and opening rejects with a sentence',
     { env: { PATH: process.env['PATH'] }, ...(cwd !== undefined && { cwd }) },
   );
   expect(stdout).toBe(
-    'Unsupported: Databases can only be opened in a browser, because Burrow needs Worker. On a server, you can import Burrow but not open a database.\n{"add":[1,2]}\n',
+    'Unsupported: A database can only be opened in a browser. On a server, Burrow can be imported only.\n{"add":[1,2]}\n',
   );
   expect(stderr).toBe('');
 });
