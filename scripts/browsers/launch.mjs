@@ -1,6 +1,6 @@
 // Starts a browser of the system on an address, with a profile folder of its own, and ends it: what tests from outside and vitest's own provider build on.
 import { fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,7 +49,7 @@ export async function launch({
 }) {
   const program = programOf(kind);
   if (program === undefined) throw new Error(`${kind} is not installed.`);
-  const folder = profileDir ?? mkdtempSync(join(tmpdir(), `burrow-${kind}-`));
+  const folder = profileDir ?? mkdtempSync(join(temporaryParent(), `burrow-${kind}-`));
   const start = startOf(kind, { url, profileDir: folder, isPrivate, prefs });
   const guard = fork(fileURLToPath(new URL('guard.mjs', import.meta.url)), {
     // Ctrl-C is for whoever started it: that one lets go of it in order.
@@ -74,6 +74,17 @@ export async function launch({
     throw error;
   }
 }
+
+/** In memory where there is room: it need not outlive the machine, and browsers wait for their disk at each small database. */
+function temporaryParent() {
+  if (!existsSync(MEMORY)) return tmpdir();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize < ROOM_BYTES ? tmpdir() : MEMORY;
+}
+
+const MEMORY = '/dev/shm';
+/** More than three times what a run of all browser tests was seen to need. */
+const ROOM_BYTES = 1e9;
 
 /** What the guard tells. @param {import('node:child_process').ChildProcess} guard */
 function reports(guard) {
