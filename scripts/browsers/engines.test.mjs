@@ -8,7 +8,7 @@ test('enginesNamed() reads a list, in the order of all', () => {
 
 test('enginesNamed() refuses a name that nobody knows', () => {
   expect(() => enginesNamed('chromium,safari')).toThrow(
-    'No such browser: safari. There are chromium, firefox, webkit.',
+    'Unknown browsers: safari. Known browsers: chromium, firefox, webkit.',
   );
-  expect(() => enginesNamed('')).toThrow('No such browser: .');
+  expect(() => enginesNamed('')).toThrow('Unknown browsers: .');
 });
