@@ -3,10 +3,12 @@ import { engines } from './support/browser-test.ts';
 import { createNote, openNotes, readTexts, untilAlone, verify } from './support/notes.ts';
 import type { Tab } from './support/tab.ts';
 
-const first = Array.from({ length: 10 }, (_, n) => String(n + 1));
-const second = first.map((id) => `${id}00`);
+const idsFrom = (number: number): readonly string[] =>
+  Array.from({ length: 10 }, (_, n) => String(number + n));
+const first = idsFrom(100);
+const second = idsFrom(200);
 /** Never taken. */
-const free = first.map((id) => `${id}000`);
+const free = idsFrom(300);
 
 /** Creates two notes in one query. @returns `acknowledged`, or the code of the error */
 const createBoth = (tab: Tab, ids: readonly [string, string]): Promise<string> =>

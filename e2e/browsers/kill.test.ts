@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { browsers, print } from './support/browser-test.ts';
+import { engines, print } from './support/browser-test.ts';
 import { loops } from './support/loops.ts';
 import { openNotes, verify } from './support/notes.ts';
 import type { Tab } from './support/tab.ts';
@@ -72,7 +72,7 @@ async function readQueries(tab: Tab): Promise<ReadonlyMap<number, number>> {
   return queries;
 }
 
-describe.for(browsers)('%s', ([, test]) => {
+describe.for(engines)('%s', ([, test]) => {
   for (const plan of PLANS) {
     test(`SIGKILL of the browser amid ${plan.kind} (${plan.durability}) loses nothing acknowledged and halves nothing`, async ({
       browser,

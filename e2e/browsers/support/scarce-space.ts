@@ -64,7 +64,8 @@ function smallDisk(profileDir: string): ScarceSpace | undefined {
       if (!mount('-o', 'remount,size=500m')) throw new Error('The disk did not grow.');
     },
     remove: async () => {
-      spawnSync('umount', [profileDir], { stdio: 'ignore' });
+      // Lazily: Chromium's handler of crashes outlives it by a moment, and stands there.
+      spawnSync('umount', ['--lazy', profileDir], { stdio: 'ignore' });
     },
   };
 }
