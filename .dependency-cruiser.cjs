@@ -31,7 +31,7 @@ const roomsOf = (folder, rooms, base = []) =>
     },
   }));
 
-const values = ['errors', 'limits'];
+const values = ['errors', 'limits', 'states'];
 const codec = [...values, 'values'];
 const store = [...codec, 'codec'];
 const query = [...store, 'store'];
@@ -76,6 +76,7 @@ module.exports = {
     },
     room('errors'),
     room('limits', 'errors'),
+    room('states'),
     room('values', ...values),
     room('codec', ...codec),
     room('store', ...store),
@@ -111,7 +112,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/client/', pathNot: TESTS },
       to: {
-        pathNot: '^src/(client|host|values|codec|errors|limits)(/|\\.ts$)|node_modules/comlink/',
+        pathNot: '^src/(client|host|values|codec|errors|limits|states)(/|\\.ts$)|node_modules/comlink/',
       },
     },
     ...roomsOf(

@@ -229,7 +229,7 @@ test('a database that the browser evicted is reported at the next open, until th
     const loss = await page.evaluate(() => db.loss);
     expect(loss).toMatchObject({
       kind: 'recreated',
-      lastHead: expect.any(Number),
+      lastCommit: expect.any(Date),
       description: expect.stringMatching(/All data of this database is lost/),
     });
     await page.evaluate(() => db.close());

@@ -567,6 +567,7 @@ for (const days of [-1, 1])
           q.Create(q.Collection('notes'), { data: { text, at: q.ToMillis(q.Now()) } }),
         );
         const verdict = await settled;
+        if (verdict.state === 'refused') throw verdict.error;
         const { at } = (verdict.value as unknown as { data: { at: number } }).data;
         return { state: verdict.state, at };
       }, text);

@@ -67,18 +67,18 @@ const work = (page: Page, tab: number): Promise<Seen> =>
         for (const step of steps) if (step.kind === 'append') mustSee(step.key, [step.value]);
         const own: [string, number] = [id, 0];
         verdicts.push(own);
-        const judged = settled.then(({ state, value, ts }) => {
-          own[1] = ts;
-          const found = (value ?? []) as (readonly number[] | true)[];
-          const outcome = state === 'refused' ? 'fail' : 'ok';
+        const judged = settled.then((verdict) => {
+          own[1] = verdict.tsMicros;
+          const isRefused = verdict.state === 'refused';
+          const found = (isRefused ? [] : (verdict.value ?? [])) as (readonly number[] | true)[];
           operations.push({
             invoked,
             // Clocks of two pages differ by a little.
             completed: now() + 10,
-            outcome,
+            outcome: isRefused ? 'fail' : 'ok',
             steps: steps.map((step, i) =>
               step.kind === 'read'
-                ? { ...step, values: state === 'refused' ? [] : (found[i] as readonly number[]) }
+                ? { ...step, values: isRefused ? [] : (found[i] as readonly number[]) }
                 : step,
             ),
           });

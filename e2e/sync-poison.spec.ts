@@ -15,7 +15,7 @@ const listen = (page: Page): Promise<void> =>
   page.evaluate(() => {
     globalThis.told = [];
     sync.addEventListener('verdict', ({ detail }) => {
-      if (detail.state === 'refused') told.push([detail.id, detail.verdict?.error?.code]);
+      if (detail.state === 'refused') told.push([detail.id, detail.error.code]);
     });
   });
 

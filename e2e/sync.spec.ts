@@ -27,6 +27,7 @@ test('what one browser writes, the other one shows, and the writer hears the ver
       q.Create(q.Collection('notes'), { data: { text: 'a heron' } }),
     );
     const verdict = await written.settled;
+    if (verdict.state === 'refused') throw verdict.error;
     const { state, id, value } = verdict;
     return { state, isSame: id === written.id, here: written.value?.data, there: value?.data };
   });

@@ -52,21 +52,26 @@ export type {
   SyncClient,
   SyncEvents,
   SyncOptions,
-  SyncProgress,
-  SyncState,
+  SyncWrites,
+  WriteResolution,
+} from './client/sync/sync.ts';
+export type {
+  JudgedWrite,
+  MadeVerdict,
+  PendingWrite,
+  RefusedVerdict,
   Verdict,
   Write,
-  WriteResolution,
-  WriteState,
-} from './client/sync/sync.ts';
+  WriteIn,
+} from './client/sync/writes.ts';
 export type { Arg, Evaluated } from './client/queries/types/arguments.ts';
 export type { Builders, DirectCalls } from './client/queries/types/builders.ts';
 export type {
   CollectionRef,
   Data,
-  Document,
+  StoredDocument,
   DocumentRef,
-  Event,
+  HistoryEvent,
   Page,
   PaginateOptions,
   SchemaDocument,
@@ -75,4 +80,7 @@ export type {
 } from './client/queries/types/documents.ts';
 export type { StoredDatabase } from './client/stored-names.ts';
 export type { ResultOf } from './client/queries/values.ts';
-export type { LossReport, Persistence, QueryMetrics } from './host/api.ts';
+export type { LossReport } from './host/open.ts';
+export type { QueryMetrics } from './host/query.ts';
+export type { SetError, SyncProgress } from './host/sync.ts';
+export type { PendingState, Persistence, SyncState, VerdictState, WriteState } from './states.ts';

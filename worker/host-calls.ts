@@ -1,15 +1,9 @@
 /** What the host answers beside queries. */
 import { Refusal } from '../src/errors.ts';
-import type {
-  HttpCall,
-  HttpReply,
-  LogFile,
-  LossReport,
-  QueryCall,
-  QueryReply,
-  PageMessage,
-  WorkerMessage,
-} from '../src/host/api.ts';
+import type { PageMessage, WorkerMessage } from '../src/host/api.ts';
+import type { LogFile } from '../src/host/log.ts';
+import type { LossReport } from '../src/host/open.ts';
+import type { HttpCall, HttpReply, QueryCall, QueryReply } from '../src/host/query.ts';
 import { handleRequest } from '../src/http/handle.ts';
 import { errorText } from '../src/http/message.ts';
 import type { Loss } from './store/birth-stamp.ts';
@@ -17,7 +11,7 @@ import { locked } from './lock/lock.ts';
 import type { OpenDatabase } from './open-database.ts';
 import type { OutgoingStreams } from './queries/outgoing-streams.ts';
 import type { QueryRunner } from './queries/query-runner.ts';
-import { report } from './queries/replies.ts';
+import { queryReply, report } from './queries/replies.ts';
 import type { StoredDatabase } from './store/stored-database.ts';
 
 export interface Opened {
@@ -42,9 +36,7 @@ export async function askHub(
       'Only the client of a sync can run queries at the hub. Use `sync.client`.',
     );
   }
-  const answer = await sync.ask({ query, ...(timeoutMs !== undefined && { timeoutMs }) });
-  const { status, body, txnTime, metrics } = answer;
-  return { status, body, txnTime, metrics };
+  return queryReply(await sync.ask({ query, ...(timeoutMs !== undefined && { timeoutMs }) }));
 }
 
 /** In the shape that callers of the path expect. */
@@ -61,14 +53,15 @@ export function lockedAnswer({ path }: HttpCall): HttpReply {
 export function reportOf(loss: Loss | undefined): LossReport | undefined {
   if (!loss) return undefined;
   const { kind, lastHead } = loss;
-  const until = new Date(lastHead / 1000).toISOString();
   // The mark follows commits with some delay: there may be none in it yet.
-  const lastCommit = lastHead > 0 ? ` The last known commit was at ${until}.` : '';
+  const lastCommit = lastHead > 0 ? new Date(lastHead / 1000) : undefined;
+  const until = lastCommit?.toISOString();
+  const known = until === undefined ? '' : ` The last known commit was at ${until}.`;
   const description =
     kind === 'recreated'
-      ? `All data of this database is lost: the browser deleted it or lost its files.${lastCommit} The database is now empty.`
+      ? `All data of this database is lost: the browser deleted it or lost its files.${known} The database is now empty.`
       : `The browser reverted this database to an earlier state. Commits up to ${until} are missing.`;
-  return { kind, lastHead, description };
+  return { kind, lastCommit, description };
 }
 
 export async function answerHttp(

@@ -1,17 +1,13 @@
 /** The calls of the page, on one open database. */
+import type { HostApi, PageMessage, Reply, WorkerMessage } from '../src/host/api.ts';
 import {
-  PROTOCOL,
-  type HostApi,
-  type HttpCall,
-  type HttpReply,
   type OpenOptions,
   type OpenReply,
-  type PageMessage,
-  type Reply,
+  PROTOCOL,
   type UnlockCall,
   type UnlockReply,
-  type WorkerMessage,
-} from '../src/host/api.ts';
+} from '../src/host/open.ts';
+import type { HttpCall, HttpReply } from '../src/host/query.ts';
 import { Refusal } from '../src/errors.ts';
 import {
   answerHttp,

@@ -141,7 +141,7 @@ test('queryWithMetrics() counts, and failures carry all of the error', async () 
     'bytesIn',
     'bytesOut',
     'computeOps',
-    'queryTime',
+    'queryTimeMs',
     'readBytes',
     'readOps',
     'retries',

@@ -1,5 +1,5 @@
 import { expose } from 'comlink';
-import { PROTOCOL, type Hello, type Ready } from '../src/host/api.ts';
+import { type Hello, PROTOCOL, type Ready } from '../src/host/open.ts';
 import { HASHING_NAME } from './passwords/hashing-protocol.ts';
 import { serveHashing } from './passwords/hashing-worker.ts';
 import { createHost, type HostOptions } from './host.ts';

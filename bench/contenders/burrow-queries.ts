@@ -6,7 +6,7 @@ import {
   type Client,
   type Database,
   type DatabaseOptions,
-  type Document,
+  type StoredDocument,
   type Page,
   type Ref,
 } from '../../src/index.ts';
@@ -154,4 +154,4 @@ export class BurrowContender implements Contender {
   }
 }
 
-const contentsOf = ({ data }: Page<Document<Doc>>): readonly Doc[] => data.map((doc) => doc.data);
+const contentsOf = ({ data }: Page<StoredDocument<Doc>>): readonly Doc[] => data.map((doc) => doc.data);

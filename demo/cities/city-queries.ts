@@ -2,7 +2,7 @@ import {
   q,
   type Arg,
   type Client,
-  type Document,
+  type StoredDocument,
   type Expr,
   type Page,
   type Ref,
@@ -14,7 +14,7 @@ export interface StoredCity extends City {
   readonly editedBy?: Ref;
 }
 
-export type CityDocument = Document<StoredCity>;
+export type CityDocument = StoredDocument<StoredCity>;
 
 export type Order = 'name' | 'population';
 

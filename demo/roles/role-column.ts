@@ -1,5 +1,5 @@
 /** One person's screen: the notes as they see them, with all that can be tried. */
-import { q, QueryError, type Document, type Expr, type Ref } from '../../src/index.ts';
+import { q, QueryError, type StoredDocument, type Expr, type Ref } from '../../src/index.ts';
 import { fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { denialOf } from './denial.ts';
@@ -48,7 +48,7 @@ export function roleColumn(person: Person, names: ReadonlyMap<string, string>): 
   };
   const stop = client.subscribe(readNotes, {
     next: (page) => {
-      const notes = (page as { readonly data: readonly Document<Note>[] }).data;
+      const notes = (page as { readonly data: readonly StoredDocument<Note>[] }).data;
       fill(seen, notes.length === 1 ? 'Sees 1 note.' : `Sees ${notes.length} notes.`);
       fill(list, ...notes.map((note) => noteRow(note, { names, attempt, name })));
     },
@@ -81,7 +81,7 @@ export function roleColumn(person: Person, names: ReadonlyMap<string, string>): 
 }
 
 function noteRow(
-  { ref, data }: Document<Note>,
+  { ref, data }: StoredDocument<Note>,
   {
     names,
     attempt,

@@ -1,5 +1,5 @@
 /** The same screen as three people see it. */
-import { q, type Document } from '../../src/index.ts';
+import { q, type StoredDocument } from '../../src/index.ts';
 import { printValue } from '../fql/print-value.ts';
 import type { App, View } from '../shell/app.ts';
 import { fill, h } from '../shell/dom.ts';
@@ -65,7 +65,7 @@ function roleText(app: App, { roleName }: Person): HTMLElement {
   );
   const read = async (): Promise<void> => {
     const { name, privileges, membership } = await app.root.query<
-      Document & {
+      StoredDocument & {
         readonly name: string;
         readonly privileges: unknown;
         readonly membership: unknown;

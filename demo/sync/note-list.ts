@@ -1,5 +1,5 @@
 /** The notes as this copy shows them: its own writes included, at once. */
-import { type Document, type Expr } from '../../src/index.ts';
+import { type StoredDocument, type Expr } from '../../src/index.ts';
 import { fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatNumber } from '../shell/format.ts';
@@ -36,7 +36,7 @@ export function noteList({ person, sync }: NoteCopy, options: NoteListOptions): 
   const problem = h('p', { class: 'problem', role: 'alert', 'data-testid': 'note-problem' });
   /** A title that is being edited stays as it is typed. */
   let editing: string | undefined;
-  let latest: readonly Document<Note>[] = [];
+  let latest: readonly StoredDocument<Note>[] = [];
   const write: Write = async (expression) => {
     fill(problem);
     try {
@@ -130,7 +130,7 @@ interface RowOptions {
   readonly edit: (id: string | undefined) => void;
 }
 
-function noteRow(note: Document<Note>, options: RowOptions): HTMLElement {
+function noteRow(note: StoredDocument<Note>, options: RowOptions): HTMLElement {
   const { isOwn, owner, isEdited, write, edit } = options;
   const { ref, data } = note;
   const { title, shared, count } = data;

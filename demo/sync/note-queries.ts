@@ -1,5 +1,5 @@
 /** The writes of this page. Each is a query: it runs on the copy at once, and again at the hub. */
-import { q, type Document, type Expr, type Page, type Ref } from '../../src/index.ts';
+import { q, type StoredDocument, type Expr, type Page, type Ref } from '../../src/index.ts';
 
 export interface Note {
   readonly title: string;
@@ -13,7 +13,7 @@ export const PEOPLE = q.Documents(q.Collection('people'));
 
 const note = (id: string): Expr => q.Ref(q.Collection('notes'), id);
 
-export const allNotes = q.Map<Page<Document<Note>>>(
+export const allNotes = q.Map<Page<StoredDocument<Note>>>(
   q.Paginate(NOTES, { size: 200 }),
   q.Lambda('ref', q.Get(q.Var('ref'))),
 );

@@ -1,5 +1,5 @@
 /** What became of each write, and what can be done about one that was refused. */
-import type { Expr, Write } from '../../src/index.ts';
+import type { Expr, QueryError, Write } from '../../src/index.ts';
 import { fill, h } from '../shell/dom.ts';
 import { explain, isTaken } from '../shell/explain.ts';
 import { formatTime } from '../shell/format.ts';
@@ -103,7 +103,7 @@ function writeRow(write: Write, titleOf: (id: string) => string, resolve: Resolv
   const about = readWrite(write.query);
   const said = sayWrite(about, titleOf);
   const [word, meaning] = STATES[state];
-  const why = state === 'refused' ? refusal(write) : predicted ? FORESEEN : meaning;
+  const why = write.state === 'refused' ? refusal(write.error) : predicted ? FORESEEN : meaning;
   return h(
     'li',
     { 'data-state': state, 'data-write': id },
@@ -115,14 +115,13 @@ function writeRow(write: Write, titleOf: (id: string) => string, resolve: Resolv
 
 const FORESEEN = 'It no longer works here after changes from the hub and will probably be refused.';
 
-function refusal({ verdict }: Write): string {
-  const error = verdict?.error;
+function refusal(error: QueryError): string {
   if (isTaken(error)) return 'A note with this title already exists. You may not see it.';
-  if (error?.code === 'permission denied')
+  if (error.code === 'permission denied')
     return 'You no longer have permission for this. The note may not be shared any more.';
-  if (error?.code === 'instance not found')
+  if (error.code === 'instance not found')
     return 'Someone deleted this note before your write reached the hub.';
-  return error ? explain(error) : 'The hub gave no reason.';
+  return explain(error);
 }
 
 function choices(

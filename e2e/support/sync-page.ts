@@ -108,11 +108,11 @@ export const stateOf = (page: Page): Promise<string> => page.evaluate(() => sync
 export const writesIn = (page: Page, states?: readonly Burrow.WriteState[]) =>
   page.evaluate(async (states) => {
     const found = await sync.writes.list(states && { states });
-    return found.map(({ id, state, verdict, replaces, query }) => ({
-      id,
-      state,
-      code: verdict?.error?.code,
-      replaces,
-      query,
+    return found.map((write) => ({
+      id: write.id,
+      state: write.state,
+      code: write.state === 'refused' ? write.error.code : undefined,
+      replaces: write.replaces,
+      query: write.query,
     }));
   }, states);

@@ -1,12 +1,7 @@
-import type {
-  HttpCall,
-  HttpReply,
-  LossReport,
-  Persistence,
-  ProgressMessage,
-  QueryReply,
-  WorkerMessage,
-} from '../host/api.ts';
+import type { ProgressMessage, WorkerMessage } from '../host/api.ts';
+import type { LossReport } from '../host/open.ts';
+import type { HttpCall, HttpReply, QueryReply } from '../host/query.ts';
+import type { Persistence } from '../states.ts';
 import {
   makeClient,
   valueOf,

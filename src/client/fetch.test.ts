@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import type { HttpCall } from '../host/api.ts';
+import type { HttpCall } from '../host/query.ts';
 import { openDatabase, type AbortSignalLike } from '../index.ts';
 import { FakeWorker, missing, type FakeAnswers } from './testing/fake-worker.ts';
 

@@ -1,4 +1,4 @@
-import type { HttpCall, HttpReply } from '../host/api.ts';
+import type { HttpCall, HttpReply } from '../host/query.ts';
 import { UsageError } from './errors.ts';
 
 /** Of an `AbortSignal`, or of one that only looks like it: Node users of the original driver have such. */

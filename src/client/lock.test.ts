@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openDatabase, q, type Database } from '../index.ts';
-import type { UnlockCall } from '../host/api.ts';
+import type { UnlockCall } from '../host/open.ts';
 import { FakeWorker, missing } from './testing/fake-worker.ts';
 
 /** Workers of one database that is locked or not. */

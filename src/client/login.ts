@@ -1,4 +1,4 @@
-import type { UnlockCall } from '../host/api.ts';
+import type { UnlockCall } from '../host/open.ts';
 import { wrap } from './queries/builders.ts';
 import { encodeQuery } from './queries/encode.ts';
 import { UsageError } from './errors.ts';

@@ -165,8 +165,8 @@ test('progress is an event of the database', async () => {
 test('a loss is shown until it is acknowledged, and told when a new worker finds one', async () => {
   const first = new FakeWorker(echo);
   const second = new FakeWorker(echo);
-  first.loss = { kind: 'rolled-back', lastHead: 7, description: 'older' };
-  second.loss = { kind: 'recreated', lastHead: 9, description: 'gone' };
+  first.loss = { kind: 'rolled-back', lastCommit: new Date(7), description: 'older' };
+  second.loss = { kind: 'recreated', lastCommit: undefined, description: 'gone' };
   const workers = [first, second];
   const db = await openDatabase('notes', { worker: () => workers.shift()!.asWorker() });
   expect([db.loss?.description, db.persistence]).toEqual(['older', 'best-effort']);

@@ -198,7 +198,7 @@ function answerOf(
     writeOps: outcome.ok ? meters.writeOps : 0,
     readBytes: isCounted ? meters.readBytes : 0,
     writeBytes: outcome.ok ? meters.writeBytes : 0,
-    queryTime: Math.round(tookMicros / 1000),
+    queryTimeMs: Math.round(tookMicros / 1000),
     retries: run.retries,
   };
   return {
@@ -230,7 +230,7 @@ function refusedAnswer(
       ...NOTHING_DONE,
       bytesIn: utf8Length(request.query),
       bytesOut: utf8Length(body),
-      queryTime: Math.round((ended - started) / 1000),
+      queryTimeMs: Math.round((ended - started) / 1000),
     },
     database: [],
     readSet: NO_READS,
@@ -245,6 +245,6 @@ const NOTHING_DONE: Metrics = {
   writeOps: 0,
   readBytes: 0,
   writeBytes: 0,
-  queryTime: 0,
+  queryTimeMs: 0,
   retries: 0,
 };

@@ -11,7 +11,7 @@ export const NO_METRICS: Metrics = {
   writeOps: 0,
   readBytes: 0,
   writeBytes: 0,
-  queryTime: 0,
+  queryTimeMs: 0,
   retries: 0,
 };
 
@@ -22,7 +22,7 @@ export const metricHeaders = (metrics: Metrics): Record<string, string> => ({
   'x-compute-ops': String(metrics.computeOps),
   'x-byte-read-ops': String(metrics.readOps),
   'x-byte-write-ops': String(metrics.writeOps),
-  'x-query-time': String(Math.round(metrics.queryTime)),
+  'x-query-time': String(Math.round(metrics.queryTimeMs)),
   'x-query-bytes-in': String(metrics.bytesIn),
   'x-query-bytes-out': String(metrics.bytesOut),
   'x-storage-bytes-read': String(metrics.readBytes),

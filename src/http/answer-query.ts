@@ -138,7 +138,7 @@ export function answerHeaders(
 function bodyOf({ isFormatted, isTraced }: Asked, { status, body, metrics }: QueryAnswer): string {
   const isWithTrace = isTraced && status !== 401 && status !== 500 && body.endsWith('}');
   const traced = isWithTrace
-    ? `${body.slice(0, -1)},"trace":[{"name":"query","duration_ms":${metrics.queryTime}}]}`
+    ? `${body.slice(0, -1)},"trace":[{"name":"query","duration_ms":${metrics.queryTimeMs}}]}`
     : body;
   return isFormatted ? prettyJson(traced) : traced;
 }

@@ -1,4 +1,4 @@
-import type { Persistence } from '../../src/host/api.ts';
+import type { Persistence } from '../../src/states.ts';
 
 /** How long the browser means to keep what is stored here. */
 export async function probePersistence(): Promise<Persistence> {

@@ -7,7 +7,7 @@ import {
   doc,
   obj,
 } from '../../src/engine/testing/engine-world.ts';
-import type { UnlockCall } from '../../src/host/api.ts';
+import type { UnlockCall } from '../../src/host/open.ts';
 import { tryLogin, type LoginHost } from './unlock.ts';
 
 const PASSWORD = 'correct horse';

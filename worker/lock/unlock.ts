@@ -3,7 +3,7 @@ import type { Credential } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Refusal } from '../../src/errors.ts';
 import { errorText } from '../../src/http/message.ts';
-import type { UnlockCall, UnlockReply } from '../../src/host/api.ts';
+import type { UnlockCall, UnlockReply } from '../../src/host/open.ts';
 
 export interface LoginHost {
   readonly engine: Pick<Engine, 'authenticate' | 'query'>;

@@ -8,7 +8,8 @@ import type { QueryAnswer } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { HttpHost } from '../../src/http/message.ts';
 import type { QueryLog } from '../../src/logs/query-log.ts';
-import type { QueryCall, QueryReply } from '../../src/host/api.ts';
+import type { QueryCall, QueryReply } from '../../src/host/query.ts';
+import { queryReply } from './replies.ts';
 
 const API_VERSION = '4';
 /** Log records may wait this long for company before they are written. */
@@ -34,7 +35,7 @@ export class QueryRunner {
     const asked = readAsked(call);
     if (asked instanceof HeaderFault) {
       const body = errorText('bad request', asked.message);
-      return { status: 400, body, txnTime: arrived, metrics: NO_METRICS };
+      return { status: 400, body, metrics: NO_METRICS };
     }
     const { secret, query } = call;
     const { timeoutMs } = asked;
@@ -46,8 +47,7 @@ export class QueryRunner {
       ...(timeoutMs !== undefined && { timeoutMs }),
     });
     this.record(call, asked, arrived, answer);
-    const { status, body, txnTime, metrics } = answer;
-    return { status, body, txnTime, metrics };
+    return queryReply(answer);
   }
 
   /** What was recorded is written soon, however few there are. */

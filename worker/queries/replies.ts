@@ -1,18 +1,25 @@
-/** Failures of calls, as data. */
+/** What calls of the page are answered: answers of queries, and failures as data. */
+import type { QueryAnswer } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { RefusalData, Reply } from '../../src/host/api.ts';
+import type { QueryReply } from '../../src/host/query.ts';
 
 /** What the caller is told. A failure that is ours keeps its details here: they may hold data of others. */
 export function refusalOf(reason: unknown): RefusalData {
-  if (reason instanceof Refusal) {
-    return { code: reason.code, description: reason.message };
-  }
+  if (reason instanceof Refusal) return { code: reason.code, description: reason.message };
   report(reason);
   return {
     code: 'internal server error',
     description: 'Internal error in the database while handling the call.',
   };
 }
+
+/** What the page is told of an answer. */
+export const queryReply = ({ status, body, metrics }: QueryAnswer): QueryReply => ({
+  status,
+  body,
+  metrics,
+});
 
 export async function replyOf<T>(work: () => Promise<T>): Promise<Reply<T>> {
   try {

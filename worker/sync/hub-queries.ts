@@ -2,7 +2,7 @@
 import type { Metrics, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import { NO_METRICS } from '../../src/http/answer-headers.ts';
-import type { SyncCall } from '../../src/host/api.ts';
+import type { SyncCall } from '../../src/host/sync.ts';
 
 const LOGIN_MS = 8000;
 const QUERY_MS = 60_000;
@@ -65,6 +65,6 @@ function metricsIn(headers: Headers): Metrics {
     computeOps: number('x-compute-ops'),
     readOps: number('x-byte-read-ops'),
     writeOps: number('x-byte-write-ops'),
-    queryTime: number('x-query-time'),
+    queryTimeMs: number('x-query-time'),
   };
 }

@@ -1,7 +1,7 @@
 /** Whose copy this is: logins at the hub and, without it, on this device; the token; the first contact. */
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import { Refusal } from '../../src/errors.ts';
-import type { SyncCall, SyncReply } from '../../src/host/api.ts';
+import type { SyncCall, SyncReply } from '../../src/host/sync.ts';
 import { isSameText } from '../../src/engine/access.ts';
 import { isSameIdentity } from '../../src/sync/device/actor.ts';
 import type { Replica, ReplicaState } from '../../src/sync/device/api.ts';

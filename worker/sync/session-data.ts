@@ -1,31 +1,37 @@
 /** What a page is told of writes and progress. */
-import type { SyncProgressData, WriteData } from '../../src/host/api.ts';
+import type { JudgedData, SyncProgress, WriteData } from '../../src/host/sync.ts';
+import type { PendingState, WriteState } from '../../src/states.ts';
 import type { WriteRecord } from '../../src/sync/device/api.ts';
-import type { SyncProgress } from '../../src/sync/device/syncer-options.ts';
+import type { SyncProgress as DeviceProgress } from '../../src/sync/device/syncer-options.ts';
 
 export function writeData(record: WriteRecord): WriteData {
-  const { id, state, at, item, local, verdict, predicted, replaces } = record;
-  return {
-    id,
-    state,
-    at,
-    query: item.query,
-    local,
-    verdict: verdict && { ts: verdict.ts, body: verdict.body },
-    predicted,
-    replaces,
-  };
+  const judged = judgedData(record);
+  if (judged) return judged;
+  const { state, predicted } = record;
+  // One that was judged before its hub was restored is offered again.
+  return { ...madeOf(record), state: isPending(state) ? state : 'local', predicted };
 }
 
-export const progressData = ({
-  sets,
-  bytes,
-  pending,
-  oldestPendingMs,
-}: SyncProgress): SyncProgressData => ({
+/** Undefined: it has no verdict. */
+export function judgedData(record: WriteRecord): JudgedData | undefined {
+  const { verdict } = record;
+  if (!verdict) return undefined;
+  const { state, ts, body } = verdict;
+  return { ...madeOf(record), state, tsMicros: ts, body };
+}
+
+const madeOf = ({ id, at, item, replaces }: WriteRecord) => ({
+  id,
+  madeMicros: at,
+  query: item.query,
+  replaces,
+});
+
+const isPending = (state: WriteState): state is PendingState =>
+  state === 'local' || state === 'pushed' || state === 'parked';
+
+export const progressData = ({ sets, ...progress }: DeviceProgress): SyncProgress => ({
+  ...progress,
   // The device's name for a set is its text.
   sets: sets.map(({ id, rows, of, error }) => ({ set: id, rows, of, error })),
-  bytes,
-  pending,
-  oldestPending: oldestPendingMs,
 });

@@ -3,22 +3,22 @@ import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/h
 import type { Engine } from '../../src/engine/engine.ts';
 import { Refusal } from '../../src/errors.ts';
 import { errorOf } from '../../src/http/answer-query.ts';
+import type { QueryCall } from '../../src/host/query.ts';
 import type {
-  QueryCall,
-  QueryReply,
+  JudgedData,
   SubmitReply,
   SyncCall,
   SyncMessage,
   SyncReply,
-  SyncStateName,
   SyncWait,
   WriteChoice,
   WriteData,
-  WriteState,
-} from '../../src/host/api.ts';
+} from '../../src/host/sync.ts';
+import type { SyncState, WriteState } from '../../src/states.ts';
 import type { Replica, ReplicaState, SubmitRequest } from '../../src/sync/device/api.ts';
+import { queryReply } from '../queries/replies.ts';
 import type { SyncTabMessage, Tabs } from '../tabs/tabs.ts';
-import { progressData, writeData } from './session-data.ts';
+import { judgedData, progressData, writeData } from './session-data.ts';
 import { askHub } from './hub-queries.ts';
 import { Leader } from './leader.ts';
 import { Leadership } from './leadership.ts';
@@ -54,7 +54,7 @@ export class SyncSession {
   private leadership: Leadership | undefined = undefined;
   private readonly leader: Leader;
   private file: Promise<OutboxFile | undefined> | undefined = undefined;
-  private state: SyncStateName = 'connecting';
+  private state: SyncState = 'connecting';
   private reason: string | undefined = undefined;
 
   constructor(options: SyncSessionOptions) {
@@ -109,10 +109,10 @@ export class SyncSession {
       ...(replaces !== undefined && { replaces }),
     };
     const done = await this.options.replica.submit(request);
-    if ('failed' in done) return { id: undefined, answer: replyOf(done.failed) };
+    if ('failed' in done) return { id: undefined, answer: queryReply(done.failed) };
     const { id, answer } = done;
     this.waits.expect(id);
-    return { id, answer: answer && replyOf(answer) };
+    return { id, answer: answer && queryReply(answer) };
   }
 
   async wait({ for: what, set }: SyncWait): Promise<void> {
@@ -293,7 +293,10 @@ export class SyncSession {
           if (state === 'locked') this.login.forget().catch(report);
           this.spread({ type: 'sync-state', state, reason: reason?.description });
         },
-        onVerdict: (record) => this.spread({ type: 'sync-verdict', write: writeData(record) }),
+        onVerdict: (record) => {
+          const write = judgedData(record);
+          if (write) this.spread({ type: 'sync-verdict', write });
+        },
         onProgress: (progress) =>
           this.spread({ type: 'sync-progress', progress: progressData(progress) }),
         onRound: (since, loaded, isWhole) => {
@@ -328,7 +331,7 @@ export class SyncSession {
     else this.options.tell(message);
   }
 
-  private noteVerdict(write: WriteData): void {
+  private noteVerdict(write: JudgedData): void {
     this.waits.noteVerdict(write);
     void this.cutFile();
   }
@@ -340,13 +343,6 @@ export class SyncSession {
     if (state && state.settledSeq >= state.lastSeq) file.clear();
   }
 }
-
-const replyOf = ({ status, body, txnTime, metrics }: QueryAnswer): QueryReply => ({
-  status,
-  body,
-  txnTime,
-  metrics,
-});
 
 const otherHub = (hub: string): Refusal =>
   new Refusal(

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { WriteData } from '../../src/host/api.ts';
+import type { JudgedData } from '../../src/host/sync.ts';
 import { ADMIN, DeviceWorld, verdictOn } from '../../src/sync/testing/device-world.ts';
 import { Waits } from './waits.ts';
 
@@ -10,7 +10,7 @@ async function open() {
   const { replica } = world;
   await replica.adopt('hub', ADMIN, 'e', 'd'.repeat(32));
   const fence = await replica.takeFence();
-  const told: WriteData[] = [];
+  const told: JudgedData[] = [];
   const reported: unknown[] = [];
   let kicks = 0;
   const waits = new Waits({

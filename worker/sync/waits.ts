@@ -1,13 +1,13 @@
 /** Whoever waits for something of sync in this tab. What they wait for is looked up in the store: hints of other tabs may be lost. */
 import { Refusal } from '../../src/errors.ts';
-import type { WriteData } from '../../src/host/api.ts';
+import type { JudgedData } from '../../src/host/sync.ts';
 import type { Replica, ReplicaSet } from '../../src/sync/device/api.ts';
-import { writeData } from './session-data.ts';
+import { judgedData } from './session-data.ts';
 
 export interface WaitsOptions {
   readonly replica: Replica;
   /** A write has its verdict. Told once for each. */
-  readonly tell: (write: WriteData) => void;
+  readonly tell: (write: JudgedData) => void;
   readonly kick: () => void;
   readonly report: (reason: unknown) => void;
 }
@@ -72,7 +72,7 @@ export class Waits {
     }
   }
 
-  noteVerdict(write: WriteData): void {
+  noteVerdict(write: JudgedData): void {
     this.expected.delete(write.id);
     if (this.told.has(write.id)) return;
     this.told.add(write.id);
@@ -111,8 +111,10 @@ export class Waits {
     if (!state) return;
     if (state.schema !== undefined) release(this.schema);
     if (state.settledSeq >= state.lastSeq) release(this.settled);
-    for (const record of await replica.find([...this.expected]))
-      if (record.verdict) this.noteVerdict(writeData(record));
+    for (const record of await replica.find([...this.expected])) {
+      const judged = judgedData(record);
+      if (judged) this.noteVerdict(judged);
+    }
   }
 
   private async find(set: string): Promise<ReplicaSet | undefined> {

@@ -1,6 +1,6 @@
 /** What the tabs of one origin tell each other about one database. Only hints: correctness rests on the store. */
 import type { CommitNotice } from '../../src/engine/host.ts';
-import type { SyncMessage } from '../../src/host/api.ts';
+import type { SyncMessage } from '../../src/host/sync.ts';
 
 export type TabMessage =
   | { readonly type: 'commit'; readonly notice: CommitNotice }

@@ -1,13 +1,6 @@
 import { transfer, wrap, type Remote } from 'comlink';
-import {
-  type HostApi,
-  type OpenOptions,
-  type OpenReply,
-  type PageMessage,
-  type RefusalData,
-  type Reply,
-  type WorkerMessage,
-} from '../../host/api.ts';
+import type { HostApi, PageMessage, RefusalData, Reply, WorkerMessage } from '../../host/api.ts';
+import type { OpenOptions, OpenReply } from '../../host/open.ts';
 import { refusalError, type QueryError } from '../errors.ts';
 import { messageOf } from './start-worker.ts';
 

@@ -1,15 +1,7 @@
-import {
-  PROTOCOL,
-  type HostApi,
-  type LogOptions,
-  type LossReport,
-  type Persistence,
-  type PageMessage,
-  type Reply,
-  type UnlockCall,
-  type UnlockReply,
-  type WorkerMessage,
-} from '../../host/api.ts';
+import type { HostApi, PageMessage, Reply, WorkerMessage } from '../../host/api.ts';
+import type { LogOptions } from '../../host/log.ts';
+import { type LossReport, PROTOCOL, type UnlockCall, type UnlockReply } from '../../host/open.ts';
+import type { Persistence } from '../../states.ts';
 import { Connection } from './connection.ts';
 import { DatabaseClosed, refusalError, type QueryError } from '../errors.ts';
 import { startWorker } from './start-worker.ts';

@@ -1,4 +1,4 @@
-import type { HttpCall, HttpReply } from '../../host/api.ts';
+import type { HttpCall, HttpReply } from '../../host/query.ts';
 import {
   SERVICE_PROTOCOL,
   type ServiceAnswer,

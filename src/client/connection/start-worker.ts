@@ -1,4 +1,4 @@
-import { HELLO, PROTOCOL, type Ready } from '../../host/api.ts';
+import { HELLO, PROTOCOL, type Ready } from '../../host/open.ts';
 import { refusalError, Unsupported, type QueryError } from '../errors.ts';
 
 /** How long a worker may take to load before it counts as lost. */

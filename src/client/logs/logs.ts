@@ -1,4 +1,5 @@
-import type { HttpCall, HttpReply, LogFile } from '../../host/api.ts';
+import type { LogFile } from '../../host/log.ts';
+import type { HttpCall, HttpReply } from '../../host/query.ts';
 import type { RefusalCode } from '../../errors.ts';
 import { refusalError } from '../errors.ts';
 import { BlobUrls } from './blob-urls.ts';

@@ -62,7 +62,7 @@ test('queryWithMetrics() brings all nine metrics', async () => {
       writeOps: 0,
       readBytes: 6,
       writeBytes: 7,
-      queryTime: 8,
+      queryTimeMs: 8,
       retries: 9,
     },
   });

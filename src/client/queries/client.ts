@@ -1,4 +1,4 @@
-import type { QueryMetrics, QueryReply } from '../../host/api.ts';
+import type { QueryMetrics, QueryReply } from '../../host/query.ts';
 import { BUILDER_ROWS } from './builder-table.ts';
 import { q, wrap } from './builders.ts';
 import { decodeWire } from './decode.ts';

@@ -1,26 +1,27 @@
 /** Answers to calls and news of the worker come by different ways: either may be first. */
 import { expect, test } from 'vitest';
-import type { SyncStateName, WorkerMessage, WriteData } from '../../host/api.ts';
+import type { WorkerMessage } from '../../host/api.ts';
+import type { JudgedData } from '../../host/sync.ts';
+import type { SyncState } from '../../states.ts';
 import type { ClientHost } from '../queries/client.ts';
 import type { Link } from '../connection/link.ts';
 import { q } from '../queries/builders.ts';
 import { checkSyncOptions, Sync, type SyncOptions } from './sync.ts';
 
-const ANSWER = { status: 201, body: '{"resource":1}', txnTime: 0, metrics: {} };
+const ANSWER = { status: 201, body: '{"resource":1}', metrics: {} };
 
-const judged = (id: string): WriteData => ({
+const judged = (id: string): JudgedData => ({
   id,
   state: 'confirmed',
-  at: 0,
+  madeMicros: 0,
   query: '1',
-  local: undefined,
-  verdict: { ts: 7, body: '{"resource":1}' },
-  predicted: undefined,
+  tsMicros: 7,
+  body: '{"resource":1}',
   replaces: undefined,
 });
 
 /** A worker that answers when it is told to. */
-function fakeWorker(state: SyncStateName) {
+function fakeWorker(state: SyncState) {
   let hear: (message: WorkerMessage) => void = () => undefined;
   const before: WorkerMessage[] = [];
   const answers: Readonly<Record<string, unknown>> = {
@@ -94,5 +95,5 @@ test('submit() hears of a verdict that comes before its answer, and of one that 
   await again.sync.start({});
   const late = await again.sync.client.submit(q.Add(1));
   again.tell({ type: 'sync-verdict', write: judged('0.1') });
-  expect((await late.settled).ts).toBe(7);
+  expect((await late.settled).tsMicros).toBe(7);
 });

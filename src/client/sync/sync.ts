@@ -1,29 +1,22 @@
-import type {
-  SubmitReply,
-  SyncProgressData,
-  SyncStateName,
-  WorkerMessage,
-  WriteData,
-  WriteState,
-} from '../../host/api.ts';
+import type { WorkerMessage } from '../../host/api.ts';
+import type { JudgedData, SubmitReply, SyncProgress } from '../../host/sync.ts';
+import type { SyncState, WriteState } from '../../states.ts';
 import { wrap } from '../queries/builders.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
-import { decodeWire } from '../queries/decode.ts';
 import { encodeQuery } from '../queries/encode.ts';
-import {
-  queryError,
-  refusalError,
-  UsageError,
-  type QueryError,
-  type WireError,
-} from '../errors.ts';
+import { refusalError, UsageError } from '../errors.ts';
 import type { Link } from '../connection/link.ts';
 import { TypedEvents } from '../typed-events.ts';
+import {
+  isIn,
+  judgedWriteOf,
+  writeOf,
+  type JudgedWrite,
+  type Verdict,
+  type WriteIn,
+} from './writes.ts';
 import type { Arg, Evaluated } from '../queries/types/arguments.ts';
 import type { Expr } from '../queries/values.ts';
-
-/** `local`: made here; `pushed`: on its way; `parked`: waits for a login. Else: the verdict. */
-export type { WriteState } from '../../host/api.ts';
 
 export interface SyncOptions {
   /** Of the hub: `https://hub.example`. */
@@ -42,29 +35,6 @@ export interface SyncOptions {
   readonly sets: readonly Arg[];
 }
 
-/**
- * - `connecting`: on the way to the hub.
- * - `catching-up`: there is more to come.
- * - `live`: what is shown is what the hub has.
- * - `offline`: the hub cannot be reached; tried again by itself.
- * - `needs-login`: the token has expired; writes wait.
- * - `locked`: the hub has withdrawn the token, or the person has signed out; nothing is shown.
- */
-export type SyncState = SyncStateName;
-
-/** What became of a write. */
-export interface Verdict<T = unknown> {
-  readonly id: string;
-  /** `amended`: made, but with another result or other effects than were shown here. */
-  readonly state: 'confirmed' | 'amended' | 'refused';
-  /** The hub's time, µs. */
-  readonly ts: number;
-  /** What it answered at the hub. */
-  readonly value?: T;
-  /** Why it was refused. */
-  readonly error?: QueryError;
-}
-
 export interface Submitted<T> {
   readonly id: string;
   /** As it was answered here; undefined when only the hub can run it. */
@@ -73,41 +43,9 @@ export interface Submitted<T> {
   readonly settled: Promise<Verdict<T>>;
 }
 
-/** A write of this device. */
-export interface Write {
-  readonly id: string;
-  readonly state: WriteState;
-  /** When it was made here. */
-  readonly at: Date;
-  /** Wire JSON. */
-  readonly query: string;
-  readonly verdict: Verdict | undefined;
-  /** Over what has come from the hub it fails: it will probably be refused. */
-  readonly predicted: 'refused' | undefined;
-  /** The id of the refused write in whose place it was made. */
-  readonly replaces: string | undefined;
-}
-
-export interface SyncProgress {
-  readonly sets: readonly {
-    /** Wire JSON. */
-    readonly set: string;
-    /** Documents that have come, and how many there are, where that is known. */
-    readonly rows: number;
-    readonly of: number | undefined;
-    /** Why the hub does not give it. */
-    readonly error: { readonly code: string; readonly description: string } | undefined;
-  }[];
-  readonly bytes: number;
-  /** Writes without a verdict. */
-  readonly pending: number;
-  /** How long the oldest of them has waited, ms. */
-  readonly oldestPending: number;
-}
-
 export interface SyncEvents {
   state: CustomEvent<{ readonly state: SyncState; readonly reason: string | undefined }>;
-  verdict: CustomEvent<Write>;
+  verdict: CustomEvent<JudgedWrite>;
   progress: CustomEvent<SyncProgress>;
 }
 
@@ -115,6 +53,18 @@ export interface SyncClient extends Client {
   /** A write: `value` is what it did here, `settled` what becomes of it at the hub. `query()` of a write is the same without `settled`. */
   submit<T>(expression: Expr<T>): Promise<Submitted<T>>;
   submit<A extends Arg>(expression: A): Promise<Submitted<Evaluated<A>>>;
+}
+
+/** What became of writes, until the app has done with them. */
+export interface SyncWrites {
+  list<State extends WriteState = WriteState>(filter?: {
+    readonly states?: readonly State[];
+  }): Promise<readonly WriteIn<State>[]>;
+  /**
+   * What to do about a refused write: forget it, try it again, or put another in its place.
+   * @returns the write that takes its place
+   */
+  resolve(id: string, resolution: WriteResolution): Promise<Submitted<unknown> | undefined>;
 }
 
 export type WriteResolution =
@@ -142,12 +92,9 @@ export function checkSyncOptions(options: Partial<SyncOptions> | undefined): voi
 export class Sync extends TypedEvents<SyncEvents> {
   /** Acts as the identity, on the copy. */
   readonly client: SyncClient;
-  /** What became of writes, until the app has done with them. */
-  readonly writes = {
-    list: (filter: { readonly states?: readonly WriteState[] } = {}) =>
-      this.listWrites(filter.states),
-    /** What to do about a refused write: forget it, try it again, or put another in its place. */
-    resolve: (id: string, resolution: WriteResolution) => this.resolveWrite(id, resolution),
+  readonly writes: SyncWrites = {
+    list: ({ states } = {}) => this.listWrites(states),
+    resolve: (id, resolution) => this.resolveWrite(id, resolution),
   };
   private readonly link: Link;
   /** Without the login: scripts of the page find no password here. */
@@ -282,9 +229,11 @@ export class Sync extends TypedEvents<SyncEvents> {
     return { id, value, settled };
   }
 
-  private async listWrites(states: readonly WriteState[] | undefined): Promise<readonly Write[]> {
+  private async listWrites<State extends WriteState>(
+    states: readonly State[] | undefined,
+  ): Promise<readonly WriteIn<State>[]> {
     const found = await this.link.call((host) => host.writes(states));
-    return Promise.all(found.map(writeOf));
+    return (await Promise.all(found.map(writeOf))).filter(isIn(states));
   }
 
   private async resolveWrite(
@@ -301,17 +250,17 @@ export class Sync extends TypedEvents<SyncEvents> {
       this.hasHeard = true;
       this.enter(message.state, message.reason);
     } else if (message.type === 'sync-progress')
-      this.dispatchEvent(new CustomEvent('progress', { detail: progressOf(message.progress) }));
+      this.dispatchEvent(new CustomEvent('progress', { detail: message.progress }));
     else if (message.type === 'sync-verdict') void this.noteVerdict(message.write);
   }
 
-  private async noteVerdict(data: WriteData): Promise<void> {
-    const write = await writeOf(data);
-    const { id, verdict } = write;
+  private async noteVerdict(data: JudgedData): Promise<void> {
+    const write = await judgedWriteOf(data);
+    const { id } = write;
     const waiting = this.settling.get(id);
     this.settling.delete(id);
-    if (verdict && waiting) waiting(verdict);
-    else if (verdict) this.keepEarly(id, verdict);
+    if (waiting) waiting(write);
+    else this.keepEarly(id, write);
     this.dispatchEvent(new CustomEvent('verdict', { detail: write }));
   }
 
@@ -329,26 +278,4 @@ export class Sync extends TypedEvents<SyncEvents> {
     const said = reason instanceof Error ? reason.message : reason;
     this.dispatchEvent(new CustomEvent('state', { detail: { state, reason: said } }));
   }
-}
-
-const progressOf = (data: SyncProgressData): SyncProgress => data;
-
-async function writeOf(data: WriteData): Promise<Write> {
-  const { id, state, at, query, predicted, replaces } = data;
-  const verdict = await verdictOf(data);
-  return { id, state, at: new Date(at / 1000), query, verdict, predicted, replaces };
-}
-
-async function verdictOf({ id, state, verdict }: WriteData): Promise<Verdict | undefined> {
-  if (!verdict || (state !== 'confirmed' && state !== 'amended' && state !== 'refused'))
-    return undefined;
-  const { ts, body } = verdict;
-  if (body === undefined) return { id, state, ts };
-  const decoded = (await decodeWire(body)) as {
-    readonly resource?: unknown;
-    readonly errors?: readonly WireError[];
-  };
-  return decoded.errors
-    ? { id, state, ts, error: queryError(decoded.errors) }
-    : { id, state, ts, value: decoded.resource };
 }

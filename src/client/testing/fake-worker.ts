@@ -1,15 +1,8 @@
 /** A worker of the other side's making: tests of the page say what it answers. */
 import { expose } from 'comlink';
-import {
-  PROTOCOL,
-  type HostApi,
-  type LossReport,
-  type OpenOptions,
-  type PageMessage,
-  type QueryCall,
-  type QueryReply,
-  type WorkerMessage,
-} from '../../host/api.ts';
+import type { HostApi, PageMessage, WorkerMessage } from '../../host/api.ts';
+import { type LossReport, type OpenOptions, PROTOCOL } from '../../host/open.ts';
+import type { QueryCall, QueryReply } from '../../host/query.ts';
 
 export type FakeAnswers = Partial<Omit<HostApi<MessagePort>, 'open' | 'query'>> & {
   readonly query?: (call: QueryCall) => Promise<Pick<QueryReply, 'status' | 'body'>>;
@@ -25,7 +18,7 @@ const METRICS = {
   writeOps: 0,
   readBytes: 6,
   writeBytes: 7,
-  queryTime: 8,
+  queryTimeMs: 8,
   retries: 9,
 };
 
@@ -107,7 +100,7 @@ export class FakeWorker extends EventTarget {
       },
       query: async (call) => {
         const reply = await (answers.query ?? (() => missing))(call);
-        return { ok: true, value: { txnTime: 5, metrics: METRICS, ...reply } };
+        return { ok: true, value: { metrics: METRICS, ...reply } };
       },
     };
   }

@@ -122,7 +122,7 @@ function shownOf({ status, body, metrics }: QueryAnswer) {
   const told = body
     .replaceAll(/"(hashed_secret|secret|global_id)":"[^"]*"/g, '"$1":"*"')
     .replaceAll(/"ts":\d+/g, '"ts":0');
-  const { queryTime: _, ...work } = metrics;
+  const { queryTimeMs: _, ...work } = metrics;
   return { status, told, work };
 }
 

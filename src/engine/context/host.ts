@@ -91,7 +91,7 @@ export interface Metrics {
   readonly readBytes: number;
   readonly writeBytes: number;
   /** ms */
-  readonly queryTime: number;
+  readonly queryTimeMs: number;
   readonly retries: number;
 }
 

@@ -71,7 +71,7 @@ export const ANSWER: LoggedAnswer = {
     writeOps: 3,
     readBytes: 4,
     writeBytes: 5,
-    queryTime: 6,
+    queryTimeMs: 6,
     retries: 7,
   },
   credential: { kind: 'key', id: '42' },

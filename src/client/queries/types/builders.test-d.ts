@@ -3,7 +3,7 @@ import {
   openDatabase,
   q,
   type Client,
-  type Document,
+  type StoredDocument,
   type Page,
   type Ref,
   type Token,
@@ -25,11 +25,11 @@ const notes = q.Documents(q.Collection('notes'));
 
 export async function given(): Promise<void> {
   const created = await client.query(q.Create<Note>(q.Collection('notes'), { data: note }));
-  check<typeof created, Document<Note>>(true);
+  check<typeof created, StoredDocument<Note>>(true);
   const page = await client.query(q.Paginate(notes, { size: q.Var('n'), after: [1, q.Now()] }));
   check<typeof page, Page<Ref>>(true);
   const documents = await client.query(q.Map(q.Paginate(notes), (ref) => q.Get<Note>(ref)));
-  check<typeof documents, Page<Document<Note>>>(true);
+  check<typeof documents, Page<StoredDocument<Note>>>(true);
   const titles = await client.query(
     q.Map(q.Paginate(notes), (ref) => q.Select(['data', 'title'], q.Get<Note>(ref))),
   );
@@ -43,7 +43,7 @@ export async function given(): Promise<void> {
   const token = await client.Login(q.Match(q.Index('users_by_email'), 'a@b'), { password: 'x' });
   check<typeof token, Token>(true);
   const found = await client.Get<Note>(q.Ref(q.Collection('notes'), '1'));
-  check<typeof found, Document<Note>>(true);
+  check<typeof found, StoredDocument<Note>>(true);
   for await (const each of client.paginate(notes)) check<typeof each, Ref[]>(true);
   client.subscribe(q.Count(notes), {
     next: (count) => check<typeof count, number>(true),

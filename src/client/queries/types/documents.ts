@@ -17,7 +17,7 @@ export interface CollectionRef<T = Data> extends Ref {
   readonly [members]?: T;
 }
 
-export interface Document<T = Data> {
+export interface StoredDocument<T = Data> {
   ref: DocumentRef<T>;
   /** Microseconds since 1970. */
   ts: number;
@@ -51,7 +51,7 @@ export interface Page<T = unknown> {
 }
 
 /** An element of a page of the history of a document or set. */
-export interface Event {
+export interface HistoryEvent {
   /** Microseconds since 1970. */
   ts: number;
   action: 'create' | 'update' | 'delete' | 'add' | 'remove';
@@ -78,7 +78,7 @@ export interface PaginateOptions {
 
 /** What a page of elements `T` holds with these options. */
 export type Shown<T, O> = O extends { readonly events: true }
-  ? Event
+  ? HistoryEvent
   : O extends { readonly sources: true }
     ? Sourced<T>
     : T;

@@ -6,7 +6,7 @@ import type {
   CollectionRef,
   Data,
   DataOf,
-  Document,
+  StoredDocument,
   DocumentRef,
   Page,
   PaginateOptions,
@@ -24,7 +24,7 @@ type NativeRef = (scope?: Arg) => Expr<Ref>;
 type NamedRef = (name: Arg, scope?: Arg) => Expr<Ref>;
 
 /** `T` when it is said, else what the argument leads to. */
-export type DocumentAt<T, A> = Document<[T] extends [never] ? DataOf<A> : T>;
+export type DocumentAt<T, A> = StoredDocument<[T] extends [never] ? DataOf<A> : T>;
 
 export interface Reading {
   Get: <T = never, A extends Arg = Arg>(ref: A, ts?: Arg) => Expr<DocumentAt<T, A>>;

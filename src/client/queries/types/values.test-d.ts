@@ -3,9 +3,9 @@ import {
   q,
   type Client,
   type CollectionRef,
-  type Document,
+  type StoredDocument,
   type DocumentRef,
-  type Event,
+  type HistoryEvent,
   type Expr,
   type Page,
   type PageHelper,
@@ -47,30 +47,30 @@ export function documents(): void {
   check<Of<typeof note>, DocumentRef<Note>>(true);
   check<Of<typeof all>, SetRef<DocumentRef<Note>>>(true);
   const got = q.Get(note);
-  check<Of<typeof got>, Document<Note>>(true);
+  check<Of<typeof got>, StoredDocument<Note>>(true);
   const first = q.Get(all);
-  check<Of<typeof first>, Document<Note>>(true);
+  check<Of<typeof first>, StoredDocument<Note>>(true);
   const said = q.Get<Author>(q.Var('ref'));
-  check<Of<typeof said>, Document<Author>>(true);
+  check<Of<typeof said>, StoredDocument<Author>>(true);
   const untyped = q.Get(q.Ref(q.Collection('notes'), '1'));
-  check<Of<typeof untyped>, Document>(true);
+  check<Of<typeof untyped>, StoredDocument>(true);
   const gone = q.Delete(note);
-  check<Of<typeof gone>, Document<Note>>(true);
+  check<Of<typeof gone>, StoredDocument<Note>>(true);
 }
 
 export async function results(ref: Ref, known: DocumentRef<Note>): Promise<void> {
   const created = await client.query(
     q.Create(notes, { data: { title: 'Heron', tags: [], stars: 5, author: known_author } }),
   );
-  check<typeof created, Document<Note>>(true);
+  check<typeof created, StoredDocument<Note>>(true);
   const read = await client.query(q.Get(created.ref));
-  check<typeof read, Document<Note>>(true);
+  check<typeof read, StoredDocument<Note>>(true);
   const direct = await client.Get(known);
-  check<typeof direct, Document<Note>>(true);
+  check<typeof direct, StoredDocument<Note>>(true);
   const plain = await client.Get(ref);
-  check<typeof plain, Document>(true);
+  check<typeof plain, StoredDocument>(true);
   const changed = await client.Update(known, { data: { stars: q.Add(1, 2), place: null } });
-  check<typeof changed, Document<Note>>(true);
+  check<typeof changed, StoredDocument<Note>>(true);
   for await (const refs of client.paginate(all)) check<typeof refs, DocumentRef<Note>[]>(true);
   const titles = client
     .paginate(all)
@@ -104,7 +104,7 @@ export function bindings(): void {
   const body = q.Let({ a: 1 }, q.Concat(['a', 'b']));
   check<Of<typeof body>, string>(true);
   const applied = q.Let([{ got: q.Get(note) }, { more: 2 }], (got, more) => {
-    check<Of<typeof got>, Document<Note>>(true);
+    check<Of<typeof got>, StoredDocument<Note>>(true);
     check<Of<typeof more>, number>(true);
     return { title: q.Select(['data', 'title'], got), more };
   });
@@ -112,7 +112,7 @@ export function bindings(): void {
   const object = q.Let({ x: 1, y: 'a' }, (x, y) => q.Equals(x, y));
   check<Of<typeof object>, boolean>(true);
   const either = q.If(true, q.Get(note), null);
-  check<Of<typeof either>, Document<Note> | null>(true);
+  check<Of<typeof either>, StoredDocument<Note> | null>(true);
   const last = q.Do(q.Delete(note), q.Count(all));
   check<Of<typeof last>, number>(true);
 }
@@ -123,7 +123,7 @@ export function pages(): void {
   const tuples = q.Paginate(byStars);
   check<Of<typeof tuples>, Page<[stars: number, title: string, ref: DocumentRef<Note>]>>(true);
   const history = q.Paginate(all, { events: true });
-  check<Of<typeof history>, Page<Event>>(true);
+  check<Of<typeof history>, Page<HistoryEvent>>(true);
   const sourced = q.Paginate(all, { sources: true });
   check<Of<typeof sourced>, Page<Sourced<DocumentRef<Note>>>>(true);
   const some = q.Take(2, page);
@@ -132,7 +132,7 @@ export function pages(): void {
 
 export function elements(): void {
   const read = q.Map(q.Paginate(all), (ref) => q.Get(ref));
-  check<Of<typeof read>, Page<Document<Note>>>(true);
+  check<Of<typeof read>, Page<StoredDocument<Note>>>(true);
   const whole = q.Map(q.Paginate(byStars), (tuple) => q.Select(1, tuple));
   check<Of<typeof whole>, Page<string>>(true);
   const apart = q.Map(q.Paginate(byStars), (stars, title, ref) => ({
@@ -140,7 +140,7 @@ export function elements(): void {
     title: q.UpperCase(title),
     note: q.Get(ref),
   }));
-  const asRows: Expr<Page<{ stars: number; title: string; note: Document<Note> }>> = apart;
+  const asRows: Expr<Page<{ stars: number; title: string; note: StoredDocument<Note> }>> = apart;
   void asRows;
   const literal = q.Map([1, 2, 3], (x) => q.ToString(x));
   check<Of<typeof literal>, string[]>(true);
@@ -197,7 +197,7 @@ export function refused(): void {
   // @ts-expect-error What Select finds is a text, and no number.
   const stars: Expr<number> = q.Select(['data', 'title'], q.Get(note));
   // @ts-expect-error Variables know what they are bound to.
-  q.Let([{ got: q.Get(note) }], (got) => check<Of<typeof got>, Document<Author>>(true));
+  q.Let([{ got: q.Get(note) }], (got) => check<Of<typeof got>, StoredDocument<Author>>(true));
   // @ts-expect-error A page of notes is no page of authors.
   const page: Expr<Page<DocumentRef<Author>>> = q.Paginate(q.Match<string>(q.Index('names')));
   // @ts-expect-error A set of names and a set of refs have no union.

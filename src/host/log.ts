@@ -1,0 +1,17 @@
+/** The log of queries, as page and worker speak of it. */
+
+export interface LogOptions {
+  readonly enabled: boolean;
+  readonly retentionDays: number;
+  readonly maxBytes: number;
+}
+
+/** An exported log file. */
+export interface LogFile {
+  readonly name: string;
+  readonly file: BlobLike;
+}
+/** A `Blob`: this room has no word for it. It crosses without being copied. */
+export interface BlobLike {
+  readonly size: number;
+}

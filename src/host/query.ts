@@ -1,0 +1,51 @@
+/** Queries and requests of the page, and their answers. */
+
+export interface QueryCall {
+  readonly secret: string;
+  /** Wire JSON. */
+  readonly query: string;
+  readonly timeoutMs: number | undefined;
+  /** Asks the hub, not the copy. */
+  readonly at?: 'hub' | undefined;
+  /** `k=v,k=v`, for the query log. */
+  readonly tags: string | undefined;
+  readonly traceparent: string | undefined;
+}
+
+/** What a query cost: the metrics that HTTP tells in headers. */
+export interface QueryMetrics {
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly computeOps: number;
+  readonly readOps: number;
+  readonly writeOps: number;
+  readonly readBytes: number;
+  readonly writeBytes: number;
+  readonly queryTimeMs: number;
+  readonly retries: number;
+}
+
+export interface QueryReply {
+  readonly status: number;
+  /** `{"resource":…}` or `{"errors":[…]}`. */
+  readonly body: string;
+  readonly metrics: QueryMetrics;
+}
+
+export interface HttpCall {
+  readonly method: string;
+  /** Path and query string. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** Of a call that came through the service worker: where URLs of files begin. */
+  readonly base?: string | undefined;
+}
+
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** All of it; or the number of a stream, to be pulled through the port. */
+  readonly body: string | { readonly stream: number };
+}

@@ -1,0 +1,41 @@
+/** States that several rooms speak of and that cross the worker: each is listed once, here. */
+
+/** Of a write without a verdict. `local`: made here; `pushed`: on its way; `parked`: waits for a login. */
+export type PendingState = 'local' | 'pushed' | 'parked';
+
+/**
+ * What the hub made of a write.
+ * - `confirmed`: it did what the device showed.
+ * - `amended`: it was made, with another result or other effects than the device showed.
+ * - `refused`: it failed, and did nothing.
+ */
+export type VerdictState = 'confirmed' | 'amended' | 'refused';
+
+export type WriteState = PendingState | VerdictState;
+
+/**
+ * Of a copy of a hub's database.
+ * - `connecting`: on the way to the hub.
+ * - `catching-up`: there is more to come.
+ * - `live`: what is shown is what the hub has.
+ * - `offline`: the hub cannot be reached; tried again by itself.
+ * - `needs-login`: the token has expired; writes wait.
+ * - `locked`: the hub has withdrawn the token, or the person has signed out; nothing is shown.
+ */
+export type SyncState =
+  | 'connecting'
+  | 'catching-up'
+  | 'live'
+  | 'offline'
+  | 'needs-login'
+  | 'locked';
+
+/**
+ * How long the browser means to keep what is stored.
+ * - `persistent`: until the user deletes it.
+ * - `best-effort`: until it needs the space, or the site was not used for long.
+ * - `session`: a private window: until it is closed.
+ * - `unknown`: the browser has no `navigator.storage` to ask; it may be a private window.
+ * - `none`: nothing can be stored.
+ */
+export type Persistence = 'persistent' | 'best-effort' | 'session' | 'unknown' | 'none';
