@@ -26,6 +26,8 @@ export interface Waiting {
 }
 
 const BEAT_MS = 1000;
+/** Beats without a first answer: somebody else holds what we need. */
+export const BLOCKED_BEATS = 10;
 
 /**
  * One timer for all that waits, so that watching costs a transaction nothing. Counts beats, not time: after a freeze of the

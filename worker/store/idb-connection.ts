@@ -4,6 +4,7 @@ import { Refusal } from '../../src/errors.ts';
 import { within } from './deadline.ts';
 import { newerDatabase, refusalOf, said, TransactionFailure } from './idb-failure.ts';
 import { ENTRY_INDEX } from './idb-rows.ts';
+import type { UnderWay } from './under-way.ts';
 
 /** 2: `sync` came to it. */
 const LAYOUT_VERSION = 2;
@@ -16,6 +17,9 @@ const LAYOUT = {
   files: 'k',
 };
 
+/** How long transactions may take to end before a connection is closed all the same. */
+const DRAIN_MS = 1000;
+
 export interface ConnectionEvents {
   /** Another tab upgrades the database, or deletes it; the connection has given way. */
   onSuperseded(by: 'upgrade' | 'deletion'): void;
@@ -25,14 +29,16 @@ export interface Connection {
   readonly idb: IDBDatabase;
   /** The browser has closed it: storage was cleared, or its process died. */
   readonly isLost: boolean;
-  /** Transactions under way may end. */
-  close(): void;
+  readonly underWay: UnderWay;
+  /** Transactions under way may end, others do not begin. Resolves when they have, or after a second: it is closed then. */
+  close(reason: () => Error): Promise<void>;
 }
 
 /** @throws Refusal `storage_blocked`, `storage_unavailable`; TransactionFailure with what the browser said */
 export async function connect(
   name: string,
   deadlineMs: number,
+  underWay: UnderWay,
   events: ConnectionEvents,
 ): Promise<Connection> {
   const dexie = new Dexie(name, { autoOpen: false, cache: 'disabled' });
@@ -54,7 +60,17 @@ export async function connect(
     dexie.close();
     throw newerDatabase();
   }
-  const connection = { idb: dexie.backendDB(), isLost: false, close: () => dexie.close() };
+  const connection = {
+    idb: dexie.backendDB(),
+    isLost: false,
+    underWay,
+    // WebKit never frees a connection that is closed, with its worker, amid a transaction.
+    async close(reason: () => Error) {
+      underWay.refuseWaiting(reason);
+      await underWay.drain(DRAIN_MS);
+      dexie.close();
+    },
+  };
   connection.idb.addEventListener('close', () => {
     connection.isLost = true;
     dexie.close();

@@ -59,6 +59,12 @@ export function refusalOf(reason: unknown): Refusal {
   }
 }
 
+export const blockedByOthers = (): Refusal =>
+  new Refusal(
+    'storage_blocked',
+    'Another tab has blocked the database for too long. Nothing was read or written. Close other tabs of this app, or try again.',
+  );
+
 export const newerDatabase = (options?: ErrorOptions): Refusal =>
   new Refusal(
     'storage_unavailable',

@@ -10,8 +10,8 @@ import type {
   WriteSet,
   WriteTx,
 } from '../../src/store/port.ts';
-import type { Waiting, Watchdog } from './deadline.ts';
-import { TransactionFailure } from './idb-failure.ts';
+import { BLOCKED_BEATS, type Waiting, type Watchdog } from './deadline.ts';
+import { blockedByOthers, TransactionFailure } from './idb-failure.ts';
 import { requestAll, type FetchSource } from './idb-fetch.ts';
 import { storedRow, type OnResult } from './idb-rows.ts';
 
@@ -24,10 +24,10 @@ export interface TransactionPlan {
   /** Its name marks the rows of `meta` it writes: whose they are, and later, whether the commit arrived. */
   readonly commit: string;
   readonly watchdog: Watchdog;
+  /** The browser has ended it: nothing of it is under way any more. */
+  readonly onEnded: () => void;
 }
 
-/** Beats without a first answer: somebody else holds what we need. */
-const BLOCKED_BEATS = 10;
 /** Beats without a further answer: the backend is gone. */
 const SILENT_BEATS = 60;
 
@@ -60,19 +60,21 @@ export class IdbTransaction implements WriteTx, Waiting {
       if (this.state === 'dropped' && this.hasWritten) reportError(new Error(ENDED_EARLY));
       this.endIn('complete');
       this.onComplete?.();
+      plan.onEnded();
     });
     // WebKit tells why on the request alone: an error bubbles from there, ahead of the abort.
     let failed: DOMException | null = null;
     this.native.addEventListener('error', ({ target }) => {
       if (target instanceof IDBRequest) failed ??= target.error;
     });
-    this.native.addEventListener('abort', () =>
+    this.native.addEventListener('abort', () => {
       this.failWith(
         this.native.error ??
           failed ??
           new DOMException('The browser aborted the transaction.', 'AbortError'),
-      ),
-    );
+      );
+      plan.onEnded();
+    });
     plan.watchdog.add(this);
   }
 
@@ -277,12 +279,6 @@ const isInactive = (reason: unknown): boolean =>
   (reason.name === 'TransactionInactiveError' || reason.name === 'InvalidStateError');
 
 const ENDED_EARLY = 'the body of a transaction must await nothing but the transaction';
-
-const blockedByOthers = (): Refusal =>
-  new Refusal(
-    'storage_blocked',
-    'Another tab has blocked the database for too long. Nothing was read or written. Close other tabs of this app, or try again.',
-  );
 
 const silent = (mayBeCommitted: boolean): Refusal =>
   new Refusal(

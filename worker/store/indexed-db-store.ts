@@ -35,6 +35,7 @@ import { connect, deleteDatabase, type Connection } from './idb-connection.ts';
 import { newerDatabase, thrownFor, TransactionFailure } from './idb-failure.ts';
 import { IdbTransaction } from './idb-transaction.ts';
 import { openOutsideMarker } from './outside-marker.ts';
+import { needsOneAtATime, UnderWay } from './under-way.ts';
 
 /** Why a store that was open is not any more. */
 export type StoreEnd = 'upgraded by another tab' | 'deleted by another tab' | 'lost';
@@ -47,6 +48,8 @@ export interface DexieStoreOptions extends CheckpointOptions {
   /** Random bytes: births, marks of commits. */
   readonly random: (bytes: number) => Uint8Array;
   readonly openDeadlineMs?: number;
+  /** Whether a transaction begins only when the one before has ended; absent: where the browser makes that necessary. */
+  readonly isOneAtATime?: boolean;
   readonly watchdog?: Watchdog;
 }
 
@@ -81,6 +84,7 @@ export class IndexedDbStore implements DexieStore {
   private born: Birth;
   private reopening: Promise<Connection> | undefined = undefined;
   private readonly checkpoint: Checkpoint;
+  private closing: Promise<void> | undefined = undefined;
 
   constructor(name: string, options: DexieStoreOptions) {
     this.name = name;
@@ -100,8 +104,8 @@ export class IndexedDbStore implements DexieStore {
     const outside = this.checkpoint.read();
     try {
       const connection = await this.connect();
-      await this.settle(connection, await outside).catch((reason: unknown) => {
-        connection.close();
+      await this.settle(connection, await outside).catch(async (reason: unknown) => {
+        await connection.close(closed);
         throw reason;
       });
     } catch (reason) {
@@ -114,7 +118,7 @@ export class IndexedDbStore implements DexieStore {
     { spaces = SPACES }: ReadOptions = {},
   ): Promise<T> {
     return this.run(async (connection) => {
-      const tx = this.begin(connection, 'readonly', { spaces, durability: 'relaxed' });
+      const tx = await this.begin(connection, 'readonly', { spaces, durability: 'relaxed' });
       try {
         // It ends by itself when nothing more is asked of it: sooner than it could be told to.
         return await body(tx);
@@ -133,7 +137,7 @@ export class IndexedDbStore implements DexieStore {
     return this.run(async (connection) => {
       if (former?.tx.failure?.mayBeCommitted && (await this.hasArrived(connection, former.tx)))
         return former.result();
-      const tx = this.begin(connection, 'readwrite', { spaces, durability });
+      const tx = await this.begin(connection, 'readwrite', { spaces, durability });
       former = { tx, result: unfinished };
       const heads = new HeadWatch(tx, this.options.head);
       const value = await this.changing(tx, () => body(heads));
@@ -146,7 +150,7 @@ export class IndexedDbStore implements DexieStore {
 
   async acknowledgeLoss(): Promise<void> {
     await this.run(async (connection) => {
-      const tx = this.begin(connection, 'readwrite', { spaces: ['meta'], durability: 'strict' });
+      const tx = await this.begin(connection, 'readwrite', { spaces: ['meta'], durability: 'strict' });
       await this.changing(tx, () => forgetLoss(tx));
       await tx.commit();
     });
@@ -154,19 +158,22 @@ export class IndexedDbStore implements DexieStore {
   }
 
   async close(): Promise<void> {
-    if (this.state.state === 'ended') return;
-    this.end(closed);
+    if (this.state.state === 'open') this.end(closed);
+    await this.closing;
     await this.checkpoint.flush();
   }
 
   async destroy(): Promise<void> {
     if (this.state.state === 'open') this.end(closed);
+    await this.closing;
     await this.checkpoint.abandon();
     await destroyStore(this.name, this.options);
   }
 
   private connect(): Promise<Connection> {
-    return connect(this.name, this.options.openDeadlineMs ?? OPEN_DEADLINE_MS, {
+    const { isOneAtATime = needsOneAtATime(navigator.userAgent), openDeadlineMs } = this.options;
+    const underWay = new UnderWay({ isOneAtATime, watchdog: this.watchdog });
+    return connect(this.name, openDeadlineMs ?? OPEN_DEADLINE_MS, underWay, {
       onSuperseded: (by) => {
         if (this.state.state === 'ended') return;
         void this.checkpoint.abandon();
@@ -198,17 +205,25 @@ export class IndexedDbStore implements DexieStore {
     return state.connection.isLost ? this.reconnected(state.connection) : state.connection;
   }
 
-  private begin(
-    connection: Connection,
+  private async begin(
+    { idb, underWay }: Connection,
     mode: IDBTransactionMode,
     options: Required<WriteOptions>,
     born = this.born,
-  ): IdbTransaction {
+  ): Promise<IdbTransaction> {
+    const turn = underWay.enter();
+    if (turn) await turn;
     const birth = birthPrefix(born);
     this.commits += 1;
     const commit = `${birth}${this.opened}-${this.commits.toString(36)}`;
     const { watchdog } = this;
-    return new IdbTransaction(connection.idb, { ...options, mode, birth, commit, watchdog });
+    const onEnded = (): void => underWay.leave();
+    try {
+      return new IdbTransaction(idb, { ...options, mode, birth, commit, watchdog, onEnded });
+    } catch (reason) {
+      underWay.leave();
+      throw reason;
+    }
   }
 
   /** Takes everything back unless the body ends well and this is the database that was opened. */
@@ -240,7 +255,7 @@ export class IndexedDbStore implements DexieStore {
 
   /** A commit was on its way when the connection was lost: has it arrived? */
   private async hasArrived(connection: Connection, former: IdbTransaction): Promise<boolean> {
-    const tx = this.begin(connection, 'readonly', { spaces: ['meta'], durability: 'relaxed' });
+    const tx = await this.begin(connection, 'readonly', { spaces: ['meta'], durability: 'relaxed' });
     const arrived = await former.hasArrived(tx);
     if (arrived !== undefined) return arrived;
     throw new Refusal(
@@ -258,7 +273,7 @@ export class IndexedDbStore implements DexieStore {
   }
 
   private async reopen(lost: Connection): Promise<Connection> {
-    lost.close();
+    void lost.close(connectionLost);
     for (let tries = 1; ; tries += 1) {
       try {
         return await this.tryReopen();
@@ -272,11 +287,11 @@ export class IndexedDbStore implements DexieStore {
   private async tryReopen(): Promise<Connection> {
     const connection = await this.connect();
     try {
-      const tx = this.begin(connection, 'readonly', { spaces: ['meta'], durability: 'relaxed' });
+      const tx = await this.begin(connection, 'readonly', { spaces: ['meta'], durability: 'relaxed' });
       this.requireBirth(await tx.raw('meta', STAMP_KEY));
       if (this.state.state === 'ended') throw this.state.refusal();
     } catch (reason) {
-      connection.close();
+      await connection.close(closed);
       throw reason;
     }
     this.state = { state: 'open', connection };
@@ -285,7 +300,7 @@ export class IndexedDbStore implements DexieStore {
 
   private async settle(connection: Connection, outside: Marker | undefined): Promise<void> {
     const all = { spaces: SPACES, durability: 'strict' } as const;
-    const settling = this.begin(connection, 'readwrite', all);
+    const settling = await this.begin(connection, 'readwrite', all);
     const settled = await settleBirth(settling, this.options.head, outside, this.born).catch(
       (reason: unknown) => {
         settling.drop();
@@ -297,7 +312,7 @@ export class IndexedDbStore implements DexieStore {
       const migration = this.options.migrations?.[format - 1];
       if (!migration) break;
       const born = { birth: settled.birth, format: format + 1 };
-      const tx = this.begin(connection, 'readwrite', all, born);
+      const tx = await this.begin(connection, 'readwrite', all, born);
       await migrate(tx, format, migration).catch((reason: unknown) => {
         tx.drop();
         throw tx.failure ?? reason;
@@ -311,7 +326,7 @@ export class IndexedDbStore implements DexieStore {
   }
 
   private end(refusal: () => Refusal): void {
-    if (this.state.state === 'open') this.state.connection.close();
+    if (this.state.state === 'open') this.closing = this.state.connection.close(refusal);
     this.state = { state: 'ended', refusal };
   }
 }
@@ -357,6 +372,13 @@ class HeadWatch implements WriteTx {
 /** Each space has the stamp; `meta` is the one that everybody writes. */
 const spaceOfStamp = (spaces: readonly Space[]): Space =>
   (spaces.includes('meta') ? undefined : spaces[0]) ?? 'meta';
+
+/** Whoever waits for a turn on it goes on on the next one. */
+const connectionLost = (): TransactionFailure =>
+  new TransactionFailure(
+    new DOMException('The connection was lost.', 'InvalidStateError'),
+    false,
+  );
 
 function unfinished(): never {
   throw new Error(

@@ -1,0 +1,81 @@
+/** What a store leaves under way when it closes, and how it takes turns. */
+import { expect, test } from 'vitest';
+import { metaKey } from '../../src/codec/key.ts';
+import type { Store } from '../../src/store/port.ts';
+import { loseConnection, withFault } from '../testing/idb-faults.ts';
+import { freshName, storeOptions } from '../testing/store-kit.ts';
+import { openDexieStore } from './open-store.ts';
+
+const COUNTER = { space: 'meta', key: metaKey('counter') } as const;
+
+const countOf = (value: string | Uint8Array | undefined): number => Number(value ?? 0);
+
+const increment = (store: Store): Promise<void> =>
+  store.write(
+    async (tx) => {
+      const { rows } = await tx.fetch([COUNTER], []);
+      const value = String(countOf(rows[0]?.value) + 1);
+      const row = { key: COUNTER.key, entries: [], value };
+      tx.apply({ puts: [{ space: COUNTER.space, row }], deletes: [] });
+    },
+    { durability: 'relaxed' },
+  );
+
+const read = (store: Store): Promise<number> =>
+  store.read(async (tx) => countOf((await tx.fetch([COUNTER], [])).rows[0]?.value));
+
+/** How many transactions there were at once, at most, and how many are left, while the body runs. */
+async function counting(body: () => Promise<void>): Promise<{ most: number; left: number }> {
+  const alive = new Set<IDBTransaction>();
+  const seen = { most: 0, left: 0 };
+  const note = (_call: unknown, result: unknown): void => {
+    if (!(result instanceof IDBTransaction)) return;
+    alive.add(result);
+    seen.most = Math.max(seen.most, alive.size);
+    for (const end of ['complete', 'abort'])
+      result.addEventListener(end, () => alive.delete(result));
+  };
+  await withFault({ after: note }, body);
+  return { ...seen, left: alive.size };
+}
+
+test('close() leaves no transaction under way', async () => {
+  for (const isOneAtATime of [true, false]) {
+    const store = await openDexieStore(freshName(), storeOptions({ isOneAtATime }));
+    const works: Promise<unknown>[] = [];
+    const { left } = await counting(async () => {
+      works.push(increment(store), read(store));
+      // Both have begun, or wait for their turn.
+      await read(store);
+      await store.close();
+    });
+    expect(left).toBe(0);
+    await Promise.allSettled(works);
+    await expect(read(store)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    await store.destroy();
+  }
+});
+
+test('a store that takes turns has one transaction at a time, and loses none of them', async () => {
+  const store = await openDexieStore(freshName(), storeOptions({ isOneAtATime: true }));
+  const { most, left } = await counting(async () => {
+    const failing = store.read(() => Promise.reject(new Error('of the body')));
+    const work = [increment, read, read].flatMap((each) =>
+      Array.from({ length: 10 }, () => each(store)),
+    );
+    await expect(failing).rejects.toThrow('of the body');
+    await Promise.all(work);
+    await store.close();
+  });
+  expect([most, left]).toEqual([1, 0]);
+  await store.destroy();
+});
+
+test('whoever waits for a turn goes on when the connection is lost', async () => {
+  const store = await openDexieStore(freshName(), storeOptions({ isOneAtATime: true }));
+  await increment(store);
+  const losing = loseConnection(store);
+  await Promise.all([losing, ...Array.from({ length: 10 }, () => increment(store))]);
+  expect(await read(store)).toBe(11);
+  await store.destroy();
+});

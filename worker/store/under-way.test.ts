@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Watchdog } from './deadline.ts';
+import { needsOneAtATime, UnderWay } from './under-way.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const oneAtATime = (): UnderWay => new UnderWay({ isOneAtATime: true, watchdog: new Watchdog() });
+
+/** Its name is noted when it may begin, or why it may not. */
+function enterAs(name: string, underWay: UnderWay, noted: string[]): void {
+  void Promise.resolve(underWay.enter()).then(
+    () => noted.push(name),
+    (reason: { readonly code?: string; readonly message: string }) =>
+      noted.push(`${name}: ${reason.code ?? reason.message}`),
+  );
+}
+
+test('enter() lets one begin when the one before has left, in the order they came', async () => {
+  const underWay = oneAtATime();
+  expect(underWay.enter()).toBeUndefined();
+  const noted: string[] = [];
+  for (const name of ['a', 'b', 'c']) enterAs(name, underWay, noted);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(noted).toEqual([]);
+  for (const expected of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
+    underWay.leave();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(noted).toEqual(expected);
+  }
+  underWay.leave();
+  expect(underWay.enter()).toBeUndefined();
+});
+
+test('enter() lets all begin at once where nothing makes turns necessary', () => {
+  const underWay = new UnderWay({ isOneAtATime: false, watchdog: new Watchdog() });
+  expect([underWay.enter(), underWay.enter()]).toEqual([undefined, undefined]);
+});
+
+test('enter() says storage_blocked to whoever waits too long, and the next in line goes on', async () => {
+  const underWay = oneAtATime();
+  void underWay.enter();
+  const noted: string[] = [];
+  enterAs('early', underWay, noted);
+  await vi.advanceTimersByTimeAsync(8_000);
+  enterAs('late', underWay, noted);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(noted).toEqual(['early: storage_blocked']);
+  underWay.leave();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(noted).toEqual(['early: storage_blocked', 'late']);
+});
+
+test('refuseWaiting() refuses those whose turn has not come, and nobody else', async () => {
+  const underWay = oneAtATime();
+  void underWay.enter();
+  const noted: string[] = [];
+  enterAs('waiting', underWay, noted);
+  underWay.refuseWaiting(() => new Error('closed'));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(noted).toEqual(['waiting: closed']);
+});
+
+test('drain() resolves when all have left, or when it has lasted too long', async () => {
+  for (const isOneAtATime of [true, false]) {
+    const underWay = new UnderWay({ isOneAtATime, watchdog: new Watchdog() });
+    await underWay.drain(1000);
+    void underWay.enter();
+    let isDrained = false;
+    const draining = underWay.drain(1000).then(() => (isDrained = true));
+    await vi.advanceTimersByTimeAsync(999);
+    expect(isDrained).toBe(false);
+    underWay.leave();
+    await draining;
+    void underWay.enter();
+    const late = underWay.drain(1000);
+    await vi.advanceTimersByTimeAsync(1000);
+    await late;
+  }
+});
+
+test('needsOneAtATime() is true of WebKit, under whatever name it goes', () => {
+  const webkit = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';
+  for (const [isNeeded, userAgent] of [
+    [
+      true,
+      `Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${webkit} Version/26.0 Safari/605.1.15`,
+    ],
+    [true, `Mozilla/5.0 (X11; Linux x86_64) ${webkit} Version/60.5 Safari/605.1.15`],
+    [
+      true,
+      `Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) ${webkit} CriOS/140.0 Mobile/15E148`,
+    ],
+    [
+      false,
+      'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0',
+    ],
+    [false, 'Mozilla/5.0 (X11) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/140.0.0.0'],
+    [false, 'Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0'],
+  ] as const)
+    expect(needsOneAtATime(userAgent), userAgent).toBe(isNeeded);
+});

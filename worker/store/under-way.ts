@@ -1,0 +1,95 @@
+/** The transactions of one connection that have not ended. */
+import { BLOCKED_BEATS, type Waiting, type Watchdog } from './deadline.ts';
+import { blockedByOthers } from './idb-failure.ts';
+
+export interface UnderWayOptions {
+  readonly isOneAtATime: boolean;
+  readonly watchdog: Watchdog;
+}
+
+/**
+ * WebKit does not always free a connection whose worker is ended amid a commit. What else that connection had asked for is begun
+ * later all the same, with nobody left to end it, and blocks every page until the tab is closed. Of one transaction at a time there
+ * is nothing left to begin. See docs/decisions/0010-ending-workers.md.
+ */
+export const needsOneAtATime = (userAgent: string): boolean =>
+  userAgent.includes('AppleWebKit/') && !userAgent.includes('Chrome/');
+
+interface Turn extends Waiting {
+  begin(): void;
+  refuse(reason: Error): void;
+}
+
+export class UnderWay {
+  private readonly options: UnderWayOptions;
+  private readonly waiting = new Set<Turn>();
+  private count = 0;
+  private onDrained: (() => void) | undefined = undefined;
+
+  constructor(options: UnderWayOptions) {
+    this.options = options;
+  }
+
+  /**
+   * To be awaited before a transaction begins; undefined: it may begin now. `leave()` is called when it has ended.
+   * @throws Refusal `storage_blocked` when its turn does not come
+   */
+  enter(): Promise<void> | undefined {
+    if (this.options.isOneAtATime && this.count > 0) return this.turn();
+    this.count += 1;
+    return undefined;
+  }
+
+  leave(): void {
+    const [next] = this.waiting;
+    if (next) {
+      next.begin();
+      return;
+    }
+    this.count -= 1;
+    if (this.count === 0) this.onDrained?.();
+  }
+
+  /** Those whose turn has not come begin no more. */
+  refuseWaiting(reason: () => Error): void {
+    for (const turn of this.waiting) turn.refuse(reason());
+  }
+
+  /** Resolves when all have ended, or after `ms`. */
+  drain(ms: number): Promise<void> {
+    if (this.count === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const late = setTimeout(resolve, ms);
+      this.onDrained = () => {
+        clearTimeout(late);
+        resolve();
+      };
+    });
+  }
+
+  private turn(): Promise<void> {
+    const { watchdog } = this.options;
+    return new Promise((resolve, reject) => {
+      const goOn = (): void => {
+        this.waiting.delete(turn);
+        watchdog.delete(turn);
+      };
+      const turn: Turn = {
+        beats: 0,
+        beat() {
+          if (this.beats > BLOCKED_BEATS) this.refuse(blockedByOthers());
+        },
+        begin() {
+          goOn();
+          resolve();
+        },
+        refuse(reason) {
+          goOn();
+          reject(reason);
+        },
+      };
+      this.waiting.add(turn);
+      watchdog.add(turn);
+    });
+  }
+}
