@@ -97,6 +97,8 @@ class Host {
   private readonly underWay = new Set<Promise<unknown>>();
   /** How the lock was turned last while the database was opened. */
   private heard: 'locked' | 'unlocked' | undefined = undefined;
+  /** What was open lets go of everything. */
+  private closing: Promise<void> | undefined = undefined;
 
   constructor(options: HostOptions) {
     this.options = options;
@@ -111,15 +113,17 @@ class Host {
       const tell = (message: WorkerMessage): void => port.postMessage(message);
       // None of these waits for another.
       const persistenceProbed = probePersistence();
-      const opening = this.openStore(options.name, (description) =>
-        this.loseStore(description, tell),
-      );
+      const opening = this.openStore(options, (description) => this.loseStore(description, tell));
       const database = await openDatabase(opening, options, {
         tell,
         ready: holdForLife(options.aliveLock),
-        onDestroyed: () => this.loseStore('The database was deleted in another tab.', tell),
+        onDestroyed: () => this.loseStore(DELETED, tell),
         onLock: (state) => this.noteLock(state, tell),
+      }).catch((reason: unknown) => {
+        if (reason instanceof DeletedMeanwhile) return undefined;
+        throw reason;
       });
+      if (!database) return { deleted: DELETED };
       const { stored } = await opening;
       const streams = new OutgoingStreams({ tell, refusalOf });
       const opened = {
@@ -136,7 +140,8 @@ class Host {
       const persistence = await persistenceProbed;
       if (this.heard) this.noteLock(this.heard, tell);
       const rootSecret = database.isLocked ? undefined : database.rootSecret;
-      return { rootSecret, persistence, loss: reportOf(stored.loss) };
+      const { birth, loss } = stored;
+      return { birth, rootSecret, persistence, loss: reportOf(loss) };
     });
   }
 
@@ -172,6 +177,7 @@ class Host {
       // Whoever is still running finds the mark; the page ends this worker as soon as it hears.
       this.state = { kind: 'closed', refusal: locked };
       await database.log?.flush();
+      this.letGo(state.opened);
       return undefined;
     });
   }
@@ -203,6 +209,7 @@ class Host {
   close(): Promise<Reply<undefined>> {
     return replyOf(async () => {
       await this.shut(closed);
+      await this.closing;
       return undefined;
     });
   }
@@ -234,13 +241,17 @@ class Host {
   }
 
   private async openStore(
-    name: string,
+    { name, birth }: OpenOptions,
     onClosed: (description: string) => void,
   ): Promise<FoundStore & { readonly stored: StoredDatabase }> {
     const stored = await this.options.openStore(name, onClosed);
     const state = await readLock(stored.store);
-    if (state !== 'forgotten') return { stored, store: stored.store, isLocked: state === 'locked' };
-    await destroyAll(name, () => stored.destroy());
+    const isWanted = birth === undefined || birth === stored.birth || stored.loss !== undefined;
+    if (state === 'forgotten' || (!isWanted && stored.isNew))
+      await destroyAll(name, () => stored.destroy());
+    else if (isWanted) return { stored, store: stored.store, isLocked: state === 'locked' };
+    else await stored.store.close();
+    if (birth !== undefined) throw new DeletedMeanwhile();
     const fresh = await this.options.openStore(name, onClosed);
     return { stored: fresh, store: fresh.store, isLocked: false };
   }
@@ -258,7 +269,8 @@ class Host {
     opened.database.sync.failWaits(refusal());
     await Promise.all(this.underWay);
     await before?.(opened);
-    await opened.database.close();
+    this.closing = opened.database.close();
+    await this.closing;
     return opened;
   }
 
@@ -268,9 +280,12 @@ class Host {
     const { state } = this;
     this.state = { kind: 'closed', refusal };
     tell();
-    if (state.kind === 'open' || state.kind === 'locked') {
-      state.opened.database.close().catch(report);
-    }
+    if (state.kind === 'open' || state.kind === 'locked') this.letGo(state.opened);
+  }
+
+  /** Without waiting for what is under way. */
+  private letGo({ database }: Opened): void {
+    this.closing = database.close().catch(report);
   }
 
   private loseStore(description: string, tell: (message: WorkerMessage) => void): void {
@@ -287,6 +302,11 @@ class Host {
     if (isNews) this.lose(state === 'locked' ? locked : unlocked, () => tell({ type: state }));
   }
 }
+
+/** Since this page had it open. */
+class DeletedMeanwhile extends Error {}
+
+const DELETED = 'The database was deleted in another tab.';
 
 /** What lies beside it first, while the mark still tells whoever opens it to go on; and again, for tabs that had not heard. */
 async function destroyAll(name: string, destroyStore: () => Promise<void>): Promise<void> {

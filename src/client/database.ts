@@ -73,7 +73,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
     this.stopOffers = answerOffers({ name: options.name, http, openStream });
     this.logs = new Logs({
       http,
-      logFile: (id, version) => link.call((host) => host.logFile(id, version)),
+      logFile: (id, version) => link.ask((host) => host.logFile(id, version)),
       get rootSecret() {
         return link.rootSecret;
       },
@@ -154,7 +154,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
 
   /** Looks at everything that is stored and says what is wrong: nothing, when the list is empty. */
   async verify(): Promise<readonly string[]> {
-    return this.link.call((host) => host.verify());
+    return this.link.ask((host) => host.verify());
   }
 
   /** Lets running queries finish, then lets go of everything. */

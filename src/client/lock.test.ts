@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openDatabase, q, type Database } from '../index.ts';
 import type { UnlockCall } from '../host/open.ts';
 import { FakeWorker, missing } from './testing/fake-worker.ts';
@@ -14,7 +14,8 @@ class Device {
     const fake = new FakeWorker({
       open: () => {
         const rootSecret = this.isLocked ? undefined : `root ${this.workers.length}.${++opened}`;
-        const reply = { rootSecret, persistence: 'best-effort', loss: undefined } as const;
+        const persistence = 'best-effort';
+        const reply = { birth: 'b', rootSecret, persistence, loss: undefined } as const;
         return Promise.resolve({ ok: true, value: reply });
       },
       lock: () => {
@@ -64,7 +65,8 @@ test('signOut() ends the worker and whoever waits, and hands out no secret until
   await db.signOut();
   await expect(waiting).rejects.toMatchObject({ code: 'locked', status: 423 });
   expect(await live).toMatchObject({ code: 'locked' });
-  expect([db.isLocked, device.workers[0]?.isTerminated, heard]).toEqual([true, true, ['locked']]);
+  expect([db.isLocked, heard]).toEqual([true, ['locked']]);
+  await expect.poll(() => device.workers[0]?.isTerminated).toBe(true);
   expect(() => db.rootSecret).toThrow('db.unlock(');
 
   await expect(db.unlock({ secret: 'wrong' })).rejects.toMatchObject({ code: 'unauthorized' });
@@ -130,4 +132,28 @@ test('signOut({ forget }) destroys, also what is locked or cannot be opened', as
   const db = await openDatabase('notes', { worker: device.worker });
   await db.signOut({ forget: true });
   await expect(db.client().query(1)).rejects.toThrow('was closed');
+});
+
+test('a worker is ended when it has let go of the database, or when that takes too long', async () => {
+  const device = new Device();
+  const db = await openDatabase('notes', { worker: device.worker });
+  const [first] = device.workers;
+  first?.tell({ type: 'locked' });
+  await new Promise((resolve) => db.addEventListener('locked', resolve));
+  expect([first?.isTerminated, db.isLocked]).toEqual([false, true]);
+  await expect.poll(() => first?.isTerminated).toBe(true);
+
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const hung = new FakeWorker({ close: () => missing });
+    const other = await openDatabase('others', { worker: () => hung.asWorker() });
+    hung.tell({ type: 'closed', description: 'gone' });
+    await new Promise((resolve) => other.addEventListener('closed', resolve));
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(hung.isTerminated).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(hung.isTerminated).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
 });

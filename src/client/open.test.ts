@@ -72,7 +72,9 @@ test('startWorker() tells a worker that fails from one that is silent and one of
   expect(failing.isTerminated).toBe(true);
 
   const silent = new FakeWorker({}, null);
-  await expect(startWorker(() => silent.asWorker(), 5)).rejects.toThrow('did not respond within');
+  await expect(startWorker(() => silent.asWorker(), { readyMs: 5 })).rejects.toThrow(
+    'did not respond within',
+  );
   expect(silent.isTerminated).toBe(true);
 
   const old = new FakeWorker({}, { type: 'burrow-ready', protocol: 0 });

@@ -4,7 +4,7 @@ import type { LogOptions } from './log.ts';
 import type { QueryReply } from './query.ts';
 
 /** Raised when anything below changes: a page and a worker of different builds refuse each other. */
-export const PROTOCOL = 4;
+export const PROTOCOL = 5;
 
 /** What the worker answers to `HELLO`, once it can be called. */
 export interface Ready {
@@ -26,6 +26,8 @@ export interface OpenOptions {
   readonly log: LogOptions;
   /** Of the same database, opened before by this page: secrets handed out then stay good. */
   readonly rootSecret: string | undefined;
+  /** Likewise: only that one is opened. */
+  readonly birth: string | undefined;
   /** What clients of the synced identity showed to the worker before this one. */
   readonly syncSecret: string | undefined;
   /** Name of a Web Lock that the worker takes before it answers: whoever gets it next knows that the worker is gone. */
@@ -42,7 +44,12 @@ export interface LossReport {
   readonly description: string;
 }
 
-export interface OpenReply {
+/** `deleted`: the database that this page had open is gone, and was not made anew. */
+export type OpenReply = OpenedDatabase | { readonly deleted: string };
+
+export interface OpenedDatabase {
+  /** Mark of what is stored, made with it. */
+  readonly birth: string;
   /** Undefined: the database is locked. Every call but `unlock`, `close` and `destroy` is refused. */
   readonly rootSecret: string | undefined;
   readonly persistence: Persistence;

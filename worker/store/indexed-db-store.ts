@@ -56,6 +56,8 @@ export interface DexieStoreOptions extends CheckpointOptions {
 export interface DexieStore extends Store {
   /** Mark of this database, made with it. */
   readonly birth: string;
+  /** It was made by being opened. */
+  readonly isNew: boolean;
   /** What had been lost when the store was opened; until `acknowledgeLoss()` also at the next open. */
   readonly loss: Loss | undefined;
   acknowledgeLoss(): Promise<void>;
@@ -73,6 +75,7 @@ type State =
 
 export class IndexedDbStore implements DexieStore {
   loss: Loss | undefined = undefined;
+  isNew = false;
   private readonly name: string;
   private readonly options: DexieStoreOptions;
   private readonly watchdog: Watchdog;
@@ -150,7 +153,10 @@ export class IndexedDbStore implements DexieStore {
 
   async acknowledgeLoss(): Promise<void> {
     await this.run(async (connection) => {
-      const tx = await this.begin(connection, 'readwrite', { spaces: ['meta'], durability: 'strict' });
+      const tx = await this.begin(connection, 'readwrite', {
+        spaces: ['meta'],
+        durability: 'strict',
+      });
       await this.changing(tx, () => forgetLoss(tx));
       await tx.commit();
     });
@@ -255,7 +261,10 @@ export class IndexedDbStore implements DexieStore {
 
   /** A commit was on its way when the connection was lost: has it arrived? */
   private async hasArrived(connection: Connection, former: IdbTransaction): Promise<boolean> {
-    const tx = await this.begin(connection, 'readonly', { spaces: ['meta'], durability: 'relaxed' });
+    const tx = await this.begin(connection, 'readonly', {
+      spaces: ['meta'],
+      durability: 'relaxed',
+    });
     const arrived = await former.hasArrived(tx);
     if (arrived !== undefined) return arrived;
     throw new Refusal(
@@ -287,7 +296,10 @@ export class IndexedDbStore implements DexieStore {
   private async tryReopen(): Promise<Connection> {
     const connection = await this.connect();
     try {
-      const tx = await this.begin(connection, 'readonly', { spaces: ['meta'], durability: 'relaxed' });
+      const tx = await this.begin(connection, 'readonly', {
+        spaces: ['meta'],
+        durability: 'relaxed',
+      });
       this.requireBirth(await tx.raw('meta', STAMP_KEY));
       if (this.state.state === 'ended') throw this.state.refusal();
     } catch (reason) {
@@ -319,6 +331,7 @@ export class IndexedDbStore implements DexieStore {
       });
       await tx.commit();
     }
+    this.isNew = settled.birth === this.born.birth;
     this.born = { birth: settled.birth, format: this.format };
     this.loss = settled.loss;
     this.state = { state: 'open', connection };
@@ -375,10 +388,7 @@ const spaceOfStamp = (spaces: readonly Space[]): Space =>
 
 /** Whoever waits for a turn on it goes on on the next one. */
 const connectionLost = (): TransactionFailure =>
-  new TransactionFailure(
-    new DOMException('The connection was lost.', 'InvalidStateError'),
-    false,
-  );
+  new TransactionFailure(new DOMException('The connection was lost.', 'InvalidStateError'), false);
 
 function unfinished(): never {
   throw new Error(

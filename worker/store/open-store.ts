@@ -29,7 +29,7 @@ export const destroyDexieStore = (
 export async function openDexieDatabase(
   name: string,
   onClosed: (description: string) => void,
-): Promise<StoredDatabase & Pick<DexieStore, 'birth' | 'loss' | 'acknowledgeLoss'>> {
+): Promise<StoredDatabase> {
   const store = await openDexieStore(name, {
     head: { address: HEAD, read: headOf },
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
@@ -38,6 +38,7 @@ export async function openDexieDatabase(
   return {
     store,
     birth: store.birth,
+    isNew: store.isNew,
     loss: store.loss,
     acknowledgeLoss: () => store.acknowledgeLoss(),
     destroy: () => store.destroy(),

@@ -4,6 +4,10 @@ import type { Loss } from './birth-stamp.ts';
 /** What is stored under one name. */
 export interface StoredDatabase {
   readonly store: Store;
+  /** Mark of this database, made with it. */
+  readonly birth: string;
+  /** It was made by being opened. */
+  readonly isNew: boolean;
   /** What had been lost when it was opened, until that is acknowledged. */
   readonly loss: Loss | undefined;
   acknowledgeLoss(): Promise<void>;

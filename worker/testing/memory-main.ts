@@ -6,6 +6,8 @@ serve({
   openStore: () =>
     Promise.resolve({
       store: createMemoryStore(),
+      birth: 'in memory',
+      isNew: false,
       loss: undefined,
       acknowledgeLoss: () => Promise.resolve(),
       destroy: () => Promise.resolve(),

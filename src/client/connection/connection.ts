@@ -11,6 +11,8 @@ const pinned = new Set<Host>();
 
 /** Opening stored data takes this long only when something holds it. */
 const OPEN_MS = 30_000;
+/** A worker ends its transactions within one; see `idb-connection.ts`. */
+const RETIRE_MS = 2_000;
 const PING_MS = 10_000;
 /** Turns of `PING_MS` without an answer after which a worker counts as hung. Turns, because clocks jump while a device sleeps. */
 const PINGS_MISSED_MAX = 6;
@@ -53,14 +55,19 @@ export class Connection {
     port.start();
   }
 
-  /** @param worker loaded; terminated when the database cannot be opened */
+  /**
+   * @param worker loaded; terminated when the database cannot be opened
+   * @param signal ends the connection at any time, with its reason
+   */
   static async open(
     worker: Worker,
     options: OpenOptions,
     handlers: ConnectionHandlers,
+    signal: AbortSignal,
   ): Promise<{ readonly connection: Connection; readonly reply: OpenReply }> {
     const { port1, port2 } = new MessageChannel();
     const connection = new Connection(worker, port1, handlers);
+    signal.addEventListener('abort', () => connection.end(signal.reason as Error), { once: true });
     const timer = setTimeout(() => {
       const description =
         'The browser did not open the stored data in time. Another tab, or one that is closing, may still use it.';
@@ -114,16 +121,32 @@ export class Connection {
     if (!this.ended) this.port.postMessage(message);
   }
 
-  /** Lets go of the worker. Whoever still waits gets `reason`. */
+  /** Ends the worker, whatever it does. Whoever still waits gets `reason`. */
   end(reason: Error): void {
+    this.letGo(reason);
+    this.worker.terminate();
+    pinned.delete(this.host);
+  }
+
+  /** Ends the worker when it has let go of the database, for which it has two seconds. Whoever still waits gets `reason` at once. */
+  async retire(reason: Error): Promise<void> {
+    if (this.ended) return;
+    this.letGo(reason);
+    let late: ReturnType<typeof setTimeout> | undefined;
+    const tooLong = new Promise((resolve) => (late = setTimeout(resolve, RETIRE_MS)));
+    // Whatever it answers, it has done what it can.
+    await Promise.race([this.host.close().catch(() => undefined), tooLong]);
+    clearTimeout(late);
+    this.end(reason);
+  }
+
+  private letGo(reason: Error): void {
     if (this.ended) return;
     this.ended = reason;
     this.stopPings();
     this.released.abort();
     for (const reject of this.pending) reject(reason);
     this.port.close();
-    this.worker.terminate();
-    pinned.delete(this.host);
   }
 
   private lose(what: string): void {

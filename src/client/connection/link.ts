@@ -4,6 +4,7 @@ import { type LossReport, PROTOCOL, type UnlockCall, type UnlockReply } from '..
 import type { Persistence } from '../../states.ts';
 import { Connection } from './connection.ts';
 import { DatabaseClosed, refusalError, type QueryError } from '../errors.ts';
+import { isLeft, PageCache } from './page-cache.ts';
 import { startWorker } from './start-worker.ts';
 import type { Remote } from 'comlink';
 
@@ -27,11 +28,13 @@ export interface LinkListener {
   onLock?(): void;
   /** A new worker serves the database: what the old one kept must be said again. */
   onRenewed?(): void;
-  /** The worker is gone, or the database was closed: nothing more comes from it. */
+  /** The worker is gone, or the database was closed: nothing more comes from it. `isPageKept`: another one comes when the page is shown. */
   onEnded?(reason: Error): void;
 }
 
 const CLOSE_MS = 10_000;
+
+type HostCall<T> = (host: Remote<HostApi<MessagePort>>) => Promise<Reply<T>>;
 
 /** The way to the worker of one open database. A lost worker is replaced at the next call. */
 export class Link {
@@ -39,8 +42,13 @@ export class Link {
   private readonly options: LinkOptions;
   private readonly listeners = new Set<LinkListener>();
   private current: Promise<Connection> | undefined = undefined;
+  /** `current` is there, not only on its way. */
+  private isServing = false;
+  /** A worker served when the page was left. */
+  private mustResume = false;
   private closed: Error | undefined = undefined;
   private secret = '';
+  private birth: string | undefined = undefined;
   /** Of clients of the synced identity: stays good when a worker is replaced. */
   syncSecret: string | undefined = undefined;
   private lastLoss: LossReport | undefined = undefined;
@@ -49,10 +57,21 @@ export class Link {
   private locked = false;
   /** How often the lock was turned: what was begun before is not for after. */
   private turns = 0;
+  private readonly page: PageCache;
 
   constructor(options: LinkOptions) {
     this.name = options.name;
     this.options = options;
+    this.page = new PageCache({
+      onKept: () => this.noteLeft(),
+      onShown: () => this.resume(),
+      reason: leftError,
+    });
+  }
+
+  /** The page is in the back/forward cache of the browser: what is asked now waits until it is shown again. */
+  get isPageKept(): boolean {
+    return this.page.isKept;
   }
 
   get rootSecret(): string {
@@ -87,7 +106,7 @@ export class Link {
   connect(): Promise<Connection> {
     if (this.closed) return Promise.reject(this.closed);
     if (this.current) return this.current;
-    const opening = this.open().catch((error: unknown) => {
+    const opening = this.openInView().catch((error: unknown) => {
       if (this.current === opening) this.current = undefined;
       throw error;
     });
@@ -97,12 +116,29 @@ export class Link {
 
   /** The first time. */
   async start(): Promise<void> {
-    await this.overTurns(() => Promise.resolve());
+    try {
+      await this.overTurns(() => Promise.resolve());
+    } catch (error) {
+      this.page.stop();
+      throw error;
+    }
   }
 
-  async call<T>(run: (host: Remote<HostApi<MessagePort>>) => Promise<Reply<T>>): Promise<T> {
+  async call<T>(run: HostCall<T>): Promise<T> {
     const connection = await this.connect();
     return connection.call(run);
+  }
+
+  /** A call that changes nothing: asked again when the page was left amid it. */
+  async ask<T>(run: HostCall<T>): Promise<T> {
+    for (;;) {
+      const { signal } = this.page;
+      try {
+        return await this.call(run);
+      } catch (error) {
+        if (!isLeft(signal, error)) throw error;
+      }
+    }
   }
 
   /** Sent when connected. */
@@ -152,17 +188,33 @@ export class Link {
   /** Refuses calls from now on, lets the worker finish, and ends it. */
   async close(how: 'close' | 'destroy', deadlineMs = CLOSE_MS): Promise<void> {
     if (this.closed) return;
-    const connecting = this.current ?? (how === 'destroy' ? this.connect() : undefined);
+    const connecting =
+      this.current ?? (how === 'destroy' && !this.isPageKept ? this.connect() : undefined);
     const reason = new DatabaseClosed(
       `The database ${JSON.stringify(this.name)} was closed. Open it again with openDatabase().`,
     );
     this.closed = reason;
-    const connection = await connecting?.catch(() => undefined);
-    if (!connection) {
+    const { signal } = this.page;
+    try {
+      const connection = await connecting?.catch(() => undefined);
+      if (connection) await this.closeConnection(connection, how, reason, deadlineMs);
       // What cannot be opened can still be deleted.
-      if (how === 'destroy') await forgetStored(this.name, this.options.start);
-      return;
+      else if (how === 'destroy') await this.forget();
+    } catch (error) {
+      if (!isLeft(signal, error)) throw error;
+      // The page was left meanwhile, which ended the worker: what was to be destroyed may still be there.
+      if (how === 'destroy') await this.forget();
+    } finally {
+      this.page.stop();
     }
+  }
+
+  private async closeConnection(
+    connection: Connection,
+    how: 'close' | 'destroy',
+    reason: Error,
+    deadlineMs: number,
+  ): Promise<void> {
     const late = setTimeout(() => connection.end(reason), deadlineMs);
     try {
       await connection.call((host) => host[how]());
@@ -176,6 +228,30 @@ export class Link {
     }
   }
 
+  private async forget(): Promise<void> {
+    if (this.page.shown) await this.page.shown;
+    await forgetStored(this.name, this.options.start);
+  }
+
+  /** The worker is gone: kept with the page, it would block others by its locks and transactions. */
+  private noteLeft(): void {
+    // What was being opened is opened when the page is shown.
+    if (!this.isServing || this.closed) return;
+    const reason = leftError();
+    this.isServing = false;
+    this.current = undefined;
+    this.mustResume = true;
+    for (const listener of this.listeners) listener.onEnded?.(reason);
+  }
+
+  /** The lock may have been turned meanwhile, or the database deleted: that is heard of unasked. */
+  private resume(): void {
+    if (!this.mustResume || this.closed) return;
+    this.mustResume = false;
+    // Who asks hears of a failure.
+    this.connect().catch(() => undefined);
+  }
+
   /** What a worker had in memory goes with it. Another one opens the database, as its lock then is. */
   private turn(isLocked: boolean): void {
     if (this.closed) return;
@@ -183,9 +259,10 @@ export class Link {
     const reason = lockedError();
     this.turns++;
     this.current = undefined;
+    this.isServing = false;
     this.secret = '';
-    void current?.then(
-      (connection) => connection.end(reason),
+    current?.then(
+      (connection) => connection.retire(reason),
       () => undefined,
     );
     for (const listener of this.listeners) listener.onEnded?.(reason);
@@ -198,10 +275,24 @@ export class Link {
     for (const listener of this.listeners) listener.onLock?.();
   }
 
-  private async open(): Promise<Connection> {
+  /** When the page is left amid it, it is begun anew when the page is shown. */
+  private async openInView(): Promise<Connection> {
+    for (;;) {
+      if (this.page.shown) await this.page.shown;
+      if (this.closed) throw this.closed;
+      const { signal } = this.page;
+      try {
+        return await this.open(signal);
+      } catch (error) {
+        if (!isLeft(signal, error)) throw error;
+      }
+    }
+  }
+
+  private async open(signal: AbortSignal): Promise<Connection> {
     const { turns } = this;
     const { name, start, durability, hashCost, audience, log } = this.options;
-    const worker = await startWorker(start);
+    const worker = await startWorker(start, { signal });
     const { connection, reply } = await Connection.open(
       worker,
       {
@@ -212,6 +303,7 @@ export class Link {
         audience,
         log,
         rootSecret: this.secret || undefined,
+        birth: this.birth,
         syncSecret: this.syncSecret,
         aliveLock: `burrow:alive:${Math.random()}:${performance.now()}`,
       },
@@ -219,14 +311,23 @@ export class Link {
         onMessage: (message) => this.receive(message),
         onLost: (error) => {
           this.current = undefined;
+          this.isServing = false;
           for (const listener of this.listeners) listener.onEnded?.(error);
         },
       },
+      signal,
     );
     if (turns !== this.turns) {
-      connection.end(lockedError());
+      void connection.retire(lockedError());
       throw lockedError();
     }
+    if ('deleted' in reply) {
+      const reason = this.noteClosed(reply.deleted);
+      connection.end(reason);
+      throw reason;
+    }
+    this.isServing = true;
+    this.birth = reply.birth;
     this.secret = reply.rootSecret ?? '';
     this.lastLoss = reply.loss;
     this.lastPersistence = reply.persistence;
@@ -242,13 +343,22 @@ export class Link {
       // Its secret is wanted before it is asked for; who asks anyway hears of a failure.
       this.connect().catch(() => undefined);
     }
-    if (message.type === 'closed') {
-      const reason = refusalError('storage_unavailable', message.description);
-      this.closed = reason;
-      void this.current?.then((connection) => connection.end(reason));
-      for (const listener of this.listeners) listener.onEnded?.(reason);
-    }
-    for (const listener of this.listeners) listener.onMessage?.(message);
+    if (message.type === 'closed') this.noteClosed(message.description);
+    else for (const listener of this.listeners) listener.onMessage?.(message);
+  }
+
+  /** The database was taken away. Returns what callers get from now on. */
+  private noteClosed(description: string): Error {
+    const reason = refusalError('storage_unavailable', description);
+    this.closed = reason;
+    this.page.stop();
+    this.current?.then(
+      (connection) => connection.retire(reason),
+      () => undefined,
+    );
+    for (const listener of this.listeners) listener.onEnded?.(reason);
+    for (const listener of this.listeners) listener.onMessage?.({ type: 'closed', description });
+    return reason;
   }
 }
 
@@ -256,6 +366,12 @@ export class Link {
 export async function forgetStored(name: string, start: LinkOptions['start']): Promise<void> {
   await Connection.forget(await startWorker(start), name);
 }
+
+const leftError = (): QueryError =>
+  refusalError(
+    'worker_lost',
+    'The page was left before the answer, so its database worker was ended. It is unknown whether pending queries took effect. The next call starts a new worker.',
+  );
 
 /** The same words as the worker's. */
 export const lockedError = (): QueryError =>

@@ -26,9 +26,9 @@ test('a worker that throws while it loads rejects with what it threw', async () 
 });
 
 test('a worker that never answers rejects when its time is over', async () => {
-  await expect(startWorker(blobWorker('self.onmessage = () => {}'), 100)).rejects.toThrow(
-    'did not respond within 0.1 s',
-  );
+  await expect(
+    startWorker(blobWorker('self.onmessage = () => {}'), { readyMs: 100 }),
+  ).rejects.toThrow('did not respond within 0.1 s');
 });
 
 test('a worker that is terminated rejects what is pending; the next call has another', async () => {

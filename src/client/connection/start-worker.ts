@@ -8,13 +8,19 @@ const READY_MS = 20_000;
 const startDefault = (): Worker =>
   new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
 
+export interface StartOptions {
+  readonly readyMs?: number;
+  /** Gives it up, with its reason. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * A worker that has loaded and speaks our protocol.
  * @throws Unsupported where there are no workers; UnavailableError when it fails to load, throws, or says nothing in time
  */
 export async function startWorker(
   start: (() => Worker) | undefined,
-  readyMs = READY_MS,
+  { readyMs = READY_MS, signal }: StartOptions = {},
 ): Promise<Worker> {
   if (!start && typeof Worker === 'undefined') {
     throw new Unsupported(
@@ -23,7 +29,7 @@ export async function startWorker(
   }
   const worker = construct(start ?? startDefault);
   try {
-    await answersHello(worker, readyMs);
+    await answersHello(worker, readyMs, signal);
     return worker;
   } catch (error) {
     worker.terminate();
@@ -39,12 +45,20 @@ function construct(start: () => Worker): Worker {
   }
 }
 
-function answersHello(worker: Worker, readyMs: number): Promise<void> {
+function answersHello(
+  worker: Worker,
+  readyMs: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const settle = (problem?: string, cause?: unknown): void => {
+    const stop = (): void => {
       clearTimeout(timer);
       worker.removeEventListener('message', onMessage);
       worker.removeEventListener('error', onError);
+      signal?.removeEventListener('abort', onAbort);
+    };
+    const settle = (problem?: string, cause?: unknown): void => {
+      stop();
       if (problem === undefined) resolve();
       else reject(notStarted(problem, cause));
     };
@@ -65,6 +79,10 @@ function answersHello(worker: Worker, readyMs: number): Promise<void> {
         event,
       );
     };
+    const onAbort = (): void => {
+      stop();
+      reject(signal?.reason as Error);
+    };
     const timer = setTimeout(
       () =>
         settle(`The database worker did not respond within ${readyMs / 1000} s after its start.`),
@@ -72,6 +90,7 @@ function answersHello(worker: Worker, readyMs: number): Promise<void> {
     );
     worker.addEventListener('message', onMessage);
     worker.addEventListener('error', onError);
+    signal?.addEventListener('abort', onAbort);
     worker.postMessage(HELLO);
   });
 }

@@ -78,6 +78,11 @@ export class Subscriptions {
   /** The worker is gone: another takes over, unless the database was closed or workers die one after the other. */
   private outlive(reason: Error): void {
     if (this.byId.size === 0) return;
+    // No fault of the worker: another one comes when the page is shown.
+    if (this.link.isPageKept) {
+      this.link.connect().catch((error: unknown) => this.failAll(error));
+      return;
+    }
     // Closed, or locked: that ends them.
     const isOver = !(reason instanceof QueryError) || reason.code === 'locked';
     if (!isOver && performance.now() - this.renewed > CRASH_LOOP_MS) {

@@ -141,7 +141,12 @@ export class Sync extends TypedEvents<SyncEvents> {
       // The worker that knew the token is gone; it is kept.
       onRenewed: () => {
         if (this.link.isLocked) return;
-        this.connect(undefined, undefined).catch((error: unknown) => this.enter('offline', error));
+        this.goOn().catch((error: unknown) => this.enter('offline', error));
+      },
+      // A new one comes when the page is shown; if none does, nobody else may ask.
+      onEnded: () => {
+        if (!this.link.isPageKept) return;
+        this.link.connect().catch((error: unknown) => this.enter('offline', error));
       },
     });
     const network = new AbortController();
@@ -167,12 +172,12 @@ export class Sync extends TypedEvents<SyncEvents> {
   /** Resolves when what the hub has at this moment, of one of the sets or of all, is here and shown. */
   async whenSynced(set?: Arg): Promise<void> {
     const text = set === undefined ? undefined : encodeQuery(wrap(set));
-    await this.link.call((host) => host.syncWait({ for: 'synced', set: text }));
+    await this.link.ask((host) => host.syncWait({ for: 'synced', set: text }));
   }
 
   /** Resolves when every write has its verdict. */
   async whenSettled(): Promise<void> {
-    await this.link.call((host) => host.syncWait({ for: 'settled', set: undefined }));
+    await this.link.ask((host) => host.syncWait({ for: 'settled', set: undefined }));
   }
 
   /** Ends the exchange with the hub. The copy stays, and writes wait in it. */
@@ -204,6 +209,14 @@ export class Sync extends TypedEvents<SyncEvents> {
     if (!this.hasHeard) this.enter(reply.state, undefined);
   }
 
+  private async goOn(): Promise<void> {
+    await this.connect(undefined, undefined);
+    if (this.settling.size === 0) return;
+    // Verdicts that were told while no worker of this page was there to hear them.
+    for (const write of await this.link.ask((host) => host.writes(undefined)))
+      if ('tsMicros' in write && this.settling.has(write.id)) await this.noteVerdict(write);
+  }
+
   private async submit(expression: Arg): Promise<Submitted<never>> {
     const query = encodeQuery(wrap(expression));
     const reply = await this.link.call((host) =>
@@ -232,7 +245,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   private async listWrites<State extends WriteState>(
     states: readonly State[] | undefined,
   ): Promise<readonly WriteIn<State>[]> {
-    const found = await this.link.call((host) => host.writes(states));
+    const found = await this.link.ask((host) => host.writes(states));
     return (await Promise.all(found.map(writeOf))).filter(isIn(states));
   }
 

@@ -95,7 +95,7 @@ export class FakeWorker extends EventTarget {
         const rootSecret = options.rootSecret ?? 'root';
         return Promise.resolve({
           ok: true,
-          value: { rootSecret, persistence: 'best-effort', loss: this.loss },
+          value: { birth: 'b', rootSecret, persistence: 'best-effort', loss: this.loss },
         });
       },
       query: async (call) => {
