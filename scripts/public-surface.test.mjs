@@ -1,0 +1,50 @@
+// What an app can import, as declarations. A change here is a change for those who use Burrow: run
+// `npx vitest run --project node scripts/public-surface.test.mjs --update`, look at the difference, and tell it in CHANGELOG.md.
+import { dirname, join, relative } from 'node:path';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { root } from './setup.mjs';
+import { SURFACE, surfaceProgram } from './surface-program.mjs';
+
+const program = surfaceProgram();
+const checker = program.getTypeChecker();
+const source = /** @type {ts.SourceFile} */ (program.getSourceFile(SURFACE));
+const surface = /** @type {ts.Symbol} */ (checker.getSymbolAtLocation(source));
+
+/** Files that declare what is exported, and those that these name. */
+function declarations() {
+  const text = new Map();
+  program.emit(undefined, (path, declaration) => text.set(path, declaration), undefined, true);
+  const all = [];
+  const wanted = [SURFACE.replace(/\.ts$/, '.d.ts')];
+  for (const path of wanted) {
+    const declaration = text.get(path) ?? '';
+    all.push(`// ${relative(root, path)}\n${declaration}`);
+    for (const [, name] of declaration.matchAll(/(?:from|import\() ?['"](\.[^'"]*)\.ts['"]/g)) {
+      const next = join(dirname(path), `${name}.d.ts`);
+      if (!wanted.includes(next)) wanted.push(next);
+    }
+  }
+  return all.join('\n');
+}
+
+test('the public surface is what it was', async () => {
+  await expect(declarations()).toMatchFileSnapshot('./types/public-surface.txt');
+});
+
+test('no exported name is that of a type of the DOM', () => {
+  const dom = program
+    .getSourceFiles()
+    .filter(({ fileName }) => /\/lib\.dom(\.\w+)?\.d\.ts$/.test(fileName));
+  const names = new Set(
+    dom.flatMap(({ statements }) =>
+      statements.flatMap((each) =>
+        ts.isInterfaceDeclaration(each) || ts.isTypeAliasDeclaration(each) ? each.name.text : [],
+      ),
+    ),
+  );
+  expect(names).toContain('Document');
+  const exported = checker.getExportsOfModule(surface).map(({ name }) => name);
+  expect(exported).toContain('openDatabase');
+  expect(exported.filter((name) => names.has(name))).toEqual([]);
+});
