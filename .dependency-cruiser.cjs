@@ -112,7 +112,8 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/client/', pathNot: TESTS },
       to: {
-        pathNot: '^src/(client|host|values|codec|errors|limits|states)(/|\\.ts$)|node_modules/comlink/',
+        pathNot:
+          '^src/(client|host|values|codec|errors|limits|states)(/|\\.ts$)|node_modules/comlink/',
       },
     },
     ...roomsOf(

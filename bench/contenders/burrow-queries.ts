@@ -154,4 +154,5 @@ export class BurrowContender implements Contender {
   }
 }
 
-const contentsOf = ({ data }: Page<StoredDocument<Doc>>): readonly Doc[] => data.map((doc) => doc.data);
+const contentsOf = ({ data }: Page<StoredDocument<Doc>>): readonly Doc[] =>
+  data.map((doc) => doc.data);
