@@ -1,5 +1,5 @@
 /** Sync over a line: pushes and their answers, and hints meanwhile. All else is asked by requests of its own. */
-import type { LineReply, SyncRefusal } from '../src/sync/protocol.ts';
+import type { LineReply, SyncRefusal } from '../src/sync/protocol/protocol.ts';
 import { isSyncRefusal, type SyncHub } from '../src/sync/hub/sync-hub.ts';
 import type { Line } from './http/message.ts';
 import { PokeFeed } from './poke-feed.ts';

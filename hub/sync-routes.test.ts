@@ -8,7 +8,7 @@ import { createHubServer } from './http/create-hub-server.ts';
 import { createLogger } from './logger.ts';
 import { openHub } from './open-hub.ts';
 import { DEFAULT_LIMITS, DEFAULT_SETTINGS, type HubLimits } from './settings.ts';
-import { hashOf } from '../src/sync/digest.ts';
+import { hashOf } from '../src/sync/protocol/digest.ts';
 
 const SECRET = 'burrow-root-of-a-test-hub-which-is-known';
 const DEVICE = 'd'.repeat(32);

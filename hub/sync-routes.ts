@@ -11,7 +11,7 @@ import {
   type Subscription,
   type SyncHub,
 } from '../src/sync/hub/sync-hub.ts';
-import type { SyncRefusal, SyncRefusalCode } from '../src/sync/protocol.ts';
+import type { SyncRefusal, SyncRefusalCode } from '../src/sync/protocol/protocol.ts';
 import type { HubRequest, HubRoute } from './http/message.ts';
 import type { OpenedHub } from './open-hub.ts';
 import { eventStream } from './event-stream.ts';

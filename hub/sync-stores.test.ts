@@ -2,8 +2,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { coll, create, obj } from '../src/engine/testing/engine-world.ts';
-import { HubWorld } from '../src/sync/hub/testing/hub-world.ts';
-import { anyStep, RandomHub } from '../src/sync/hub/testing/random-hub.ts';
+import { HubWorld } from '../src/sync/testing/hub-world.ts';
+import { anyStep, RandomHub } from '../src/sync/testing/random-hub.ts';
 import { openTables } from './store/sql-tables.ts';
 import { freshTenant, sharedDatabases } from './testing/hub-stores.ts';
 

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import type * as Limits from '../limits.ts';
 import { coll, create, doc, obj } from '../engine/testing/engine-world.ts';
-import { HubWorld } from './hub/testing/hub-world.ts';
+import { HubWorld } from './testing/hub-world.ts';
 import { everything } from './testing/device-world.ts';
 import { createNote, firstNote, notes, notesPage, noteWorlds } from './testing/note-worlds.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Busy } from '../../src/sync/device/transport.ts';
+import { Busy } from '../../src/sync/device/syncer/transport.ts';
 import { createHttpTransport, retryAfterIn } from './http-transport.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);

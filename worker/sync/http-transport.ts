@@ -5,8 +5,13 @@ import {
   type Exchange,
   type ListenEvents,
   type Transport,
-} from '../../src/sync/device/transport.ts';
-import type { Poke, SyncRefusal, SyncRefusalCode, Welcome } from '../../src/sync/protocol.ts';
+} from '../../src/sync/device/syncer/transport.ts';
+import type {
+  Poke,
+  SyncRefusal,
+  SyncRefusalCode,
+  Welcome,
+} from '../../src/sync/protocol/protocol.ts';
 import { HubLine, type LineHost } from './hub-line.ts';
 
 export interface HttpTransportOptions {

@@ -1,7 +1,13 @@
 /** A line to the hub: one WebSocket for pushes, their answers, and hints. A request of HTTP costs a device several times as much. */
-import type { Exchange, ListenEvents } from '../../src/sync/device/transport.ts';
+import type { Exchange, ListenEvents } from '../../src/sync/device/syncer/transport.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
-import type { DeviceId, LineCall, LineReply, Push, Pushed } from '../../src/sync/protocol.ts';
+import type {
+  DeviceId,
+  LineCall,
+  LineReply,
+  Push,
+  Pushed,
+} from '../../src/sync/protocol/protocol.ts';
 
 /** As much of a WebSocket as is needed. */
 export type LineSocket = Pick<WebSocket, 'addEventListener' | 'send' | 'close'>;

@@ -1,10 +1,10 @@
 /** What the tab does that leads: it speaks to the hub for all of them. */
-import type { Welcome } from '../../src/sync/protocol.ts';
-import type { Replica } from '../../src/sync/device/api.ts';
-import type { Signal } from '../../src/sync/device/signal.ts';
-import type { SyncerEvents } from '../../src/sync/device/syncer-options.ts';
-import { Syncer } from '../../src/sync/device/syncer.ts';
-import { Busy, type Transport } from '../../src/sync/device/transport.ts';
+import type { Welcome } from '../../src/sync/protocol/protocol.ts';
+import type { Replica } from '../../src/sync/device/state/api.ts';
+import type { Signal } from '../../src/sync/device/syncer/signal.ts';
+import type { SyncerEvents } from '../../src/sync/device/syncer/syncer-options.ts';
+import { Syncer } from '../../src/sync/device/syncer/syncer.ts';
+import { Busy, type Transport } from '../../src/sync/device/syncer/transport.ts';
 import { createHttpTransport } from './http-transport.ts';
 
 export interface LeaderOptions {

@@ -1,11 +1,11 @@
 /** Whose copy this is: logins at the hub and, without it, on this device; the token; the first contact. */
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import { Refusal } from '../../src/errors.ts';
-import type { SyncCall, SyncReply } from '../../src/host/sync.ts';
-import { isSameText } from '../../src/engine/access.ts';
-import { isSameIdentity } from '../../src/sync/device/actor.ts';
-import type { Replica, ReplicaState } from '../../src/sync/device/api.ts';
-import { SYNC_PROTOCOL, type DeviceId, type Welcome } from '../../src/sync/protocol.ts';
+import type { SyncCall, SyncReply } from '../../src/host/api.ts';
+import { isSameText } from '../../src/engine/secrets.ts';
+import { isSameIdentity } from '../../src/sync/device/view/impersonation.ts';
+import type { Replica, ReplicaState } from '../../src/sync/device/state/api.ts';
+import { SYNC_PROTOCOL, type DeviceId, type Welcome } from '../../src/sync/protocol/protocol.ts';
 import { createHttpTransport } from './http-transport.ts';
 import { loginAtHub } from './hub-queries.ts';
 import { readKept } from './outbox-file.ts';

@@ -1,8 +1,7 @@
 /** What a page is told of writes and progress. */
-import type { JudgedData, SyncProgress, WriteData } from '../../src/host/sync.ts';
-import type { PendingState, WriteState } from '../../src/states.ts';
-import type { WriteRecord } from '../../src/sync/device/api.ts';
-import type { SyncProgress as DeviceProgress } from '../../src/sync/device/syncer-options.ts';
+import type { SyncProgressData, WriteData } from '../../src/host/api.ts';
+import type { WriteRecord } from '../../src/sync/device/state/api.ts';
+import type { SyncProgress } from '../../src/sync/device/syncer/syncer-options.ts';
 
 export function writeData(record: WriteRecord): WriteData {
   const judged = judgedData(record);

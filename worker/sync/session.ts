@@ -13,12 +13,11 @@ import type {
   SyncWait,
   WriteChoice,
   WriteData,
-} from '../../src/host/sync.ts';
-import type { SyncState, WriteState } from '../../src/states.ts';
-import type { Replica, ReplicaState, SubmitRequest } from '../../src/sync/device/api.ts';
-import { queryReply } from '../queries/replies.ts';
-import type { SyncTabMessage, Tabs } from '../tabs/tabs.ts';
-import { judgedData, progressData, writeData } from './session-data.ts';
+  WriteState,
+} from '../../src/host/api.ts';
+import type { Replica, ReplicaState, SubmitRequest } from '../../src/sync/device/state/api.ts';
+import type { SyncTabMessage, Tabs } from '../tabs.ts';
+import { progressData, writeData } from './session-data.ts';
 import { askHub } from './hub-queries.ts';
 import { Leader } from './leader.ts';
 import { Leadership } from './leadership.ts';

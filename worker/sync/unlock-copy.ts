@@ -1,8 +1,8 @@
 /** Logins that unlock a copy of a hub's database. Who may log in there is known to the hub only: what is known here is who did. */
 import { isSameText } from '../../src/engine/access.ts';
 import { Refusal } from '../../src/errors.ts';
-import type { UnlockCall } from '../../src/host/open.ts';
-import type { Replica } from '../../src/sync/device/api.ts';
+import type { UnlockCall } from '../../src/host/api.ts';
+import type { Replica } from '../../src/sync/device/state/api.ts';
 import type { CopyLogin } from './login.ts';
 import { keptToken } from './token-vault.ts';
 import type { OfflineLogin } from './verifier.ts';

@@ -1,8 +1,8 @@
 /** Whoever waits for something of sync in this tab. What they wait for is looked up in the store: hints of other tabs may be lost. */
 import { Refusal } from '../../src/errors.ts';
-import type { JudgedData } from '../../src/host/sync.ts';
-import type { Replica, ReplicaSet } from '../../src/sync/device/api.ts';
-import { judgedData } from './session-data.ts';
+import type { WriteData } from '../../src/host/api.ts';
+import type { Replica, ReplicaSet } from '../../src/sync/device/state/api.ts';
+import { writeData } from './session-data.ts';
 
 export interface WaitsOptions {
   readonly replica: Replica;

@@ -3,7 +3,7 @@ import type { CommitNotice } from '../../engine/host.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { DatabaseId, Micros } from '../../values/value.ts';
 import { keyOf } from '../../engine/documents.ts';
-import { hashOf } from '../digest.ts';
+import { hashOf } from '../protocol/digest.ts';
 import {
   readCheck,
   readHello,
@@ -11,8 +11,8 @@ import {
   readPush,
   requireDevice,
   SyncRefused,
-} from '../messages.ts';
-import { SYNC_PROTOCOL } from '../protocol.ts';
+} from '../protocol/messages.ts';
+import { SYNC_PROTOCOL } from '../protocol/protocol.ts';
 import type {
   Brought,
   Checked,
@@ -23,7 +23,7 @@ import type {
   Pushed,
   SyncRefusal,
   Welcome,
-} from '../protocol.ts';
+} from '../protocol/protocol.ts';
 import {
   actorOf,
   askerOf,
@@ -32,17 +32,17 @@ import {
   passwordTimeOf,
   type AskerHost,
   type Exchange,
-} from './asker.ts';
-import { bring, Courier, nextPull } from './courier.ts';
-import { attemptCheck, CHECK_START, differingIn, type CheckSlice } from './check.ts';
-import { deviceIn, deviceRow, epochIn, requireDeviceIn, requireEpoch } from './device-rows.ts';
-import { Pokes } from './pokes.ts';
-import { attemptPull, type PullHost } from './pull.ts';
-import { RecentChanges } from './recent-changes.ts';
-import { judgeAll } from './judge-all.ts';
-import type { PushHost } from './push.ts';
-import { isSameScope, joined, NO_SCOPE, scopeIn, scopeRow, type Scope } from './scope.ts';
-import { Troubles } from './troubles.ts';
+} from './rights/device-caller.ts';
+import { bring, Courier, nextPull } from './hints/hint-sender.ts';
+import { attemptCheck, CHECK_START, differingIn, type CheckSlice } from './pull/check.ts';
+import { deviceIn, deviceRow, epochIn, requireDeviceIn, requireEpoch } from './rows/device-rows.ts';
+import { Pokes } from './hints/change-hints.ts';
+import { attemptPull, type PullHost } from './pull/pull.ts';
+import { RecentChanges } from './pull/recent-changes.ts';
+import { judgeAll } from './push/judge-push.ts';
+import type { PushHost } from './push/push.ts';
+import { isSameScope, joined, NO_SCOPE, scopeIn, scopeRow, type Scope } from './rights/scope.ts';
+import { Troubles } from './push/failed-writes.ts';
 
 export interface SyncHubOptions extends AskerHost {
   /** Of a store that has an epoch (`prepareEpoch`), and made with `logsChanges`. */

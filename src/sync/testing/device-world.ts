@@ -4,10 +4,10 @@ import { databasePrefix, after, decodeDocumentKey, hexOfKey } from '../../codec/
 import { EngineWorld } from '../../engine/testing/engine-world.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Row, Store } from '../../store/port.ts';
-import { createReplica } from '../device/replica.ts';
-import { ReplicaView } from '../device/view.ts';
-import type { Actor, Pulled, PulledDocument, Verdict } from '../protocol.ts';
-import { NATIVE } from '../../values/native-kinds.ts';
+import { NATIVE } from '../../values/value.ts';
+import { createReplica } from '../device/replica/stored-replica.ts';
+import { ReplicaView } from '../device/view/replica-view.ts';
+import type { Actor, Pulled, PulledDocument, Verdict } from '../protocol/protocol.ts';
 
 export const ADMIN: Actor = { database: [], identity: undefined, role: 'admin', roles: [] };
 

@@ -1,5 +1,5 @@
 /** Virtual time: whatever waits, waits here, and chance orders what happens at the same time. */
-import type { Signal } from '../../device/signal.ts';
+import type { Signal } from '../../device/syncer/signal.ts';
 
 /** mulberry32: the same numbers for the same seed. */
 export class Chance {

@@ -1,5 +1,5 @@
 /** A replica whose process can die in the midst of each thing it does, and that does things in smaller steps than it would. */
-import type { Replica } from '../../device/api.ts';
+import type { Replica } from '../../device/state/api.ts';
 import type { Process } from './processes.ts';
 
 /** What is made small so that much happens. */

@@ -1,11 +1,11 @@
 /** What must hold at every moment, and at the end; numbered as in threats (e) 4. */
 import { EngineWorld, ROOT } from '../../../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
-import { isLoaded, type ReplicaState } from '../../device/api.ts';
-import type { OutboxRecord } from '../../device/rows.ts';
-import { derivedIds } from '../../digest.ts';
-import type { DeviceRecord } from '../../hub/device-rows.ts';
-import type { Verdict } from '../../protocol.ts';
+import { isLoaded, type ReplicaState } from '../../device/state/api.ts';
+import type { OutboxRecord } from '../../device/state/rows.ts';
+import { derivedIds } from '../../protocol/digest.ts';
+import type { DeviceRecord } from '../../hub/rows/device-rows.ts';
+import type { Verdict } from '../../protocol/protocol.ts';
 import { syncKey } from '../../../codec/key.ts';
 import { difference } from './end.ts';
 import { heldBy, nameOf } from './model.ts';

@@ -1,8 +1,8 @@
 /** A model of what a device should hold and show, written without the code it judges: sets and rights as plain conditions. */
 import { keyOfHex, withDatabase } from '../../../codec/key.ts';
-import type { ReplicaState } from '../../device/api.ts';
-import { partRange } from '../../parts.ts';
-import type { SetPart } from '../../protocol.ts';
+import type { ReplicaState } from '../../device/state/api.ts';
+import { partRange } from '../../protocol/set-parts.ts';
+import type { SetPart } from '../../protocol/protocol.ts';
 import { documentRows, schemaRows, type RawDocument } from './rows-in.ts';
 import type { Version } from './sim-hub.ts';
 

@@ -1,13 +1,13 @@
 /** Faults planted on purpose, one at a time: the invariants must find each of them, or they prove nothing. */
 import { createMemoryStore, type SharedMemory } from '../../../store/memory.ts';
 import type { Store, WriteSet } from '../../../store/port.ts';
-import type { Replica, ReplicaState } from '../../device/api.ts';
-import { outboxRange, outboxRow, readOutboxRow } from '../../device/rows.ts';
-import type { Transport } from '../../device/transport.ts';
-import { deviceRow, recordIn, type DeviceRecord } from '../../hub/device-rows.ts';
+import type { Replica, ReplicaState } from '../../device/state/api.ts';
+import { outboxRange, outboxRow, readOutboxRow } from '../../device/state/rows.ts';
+import type { Transport } from '../../device/syncer/transport.ts';
+import { deviceRow, recordIn, type DeviceRecord } from '../../hub/rows/device-rows.ts';
 import { isSyncRefusal, type SyncHub } from '../../hub/sync-hub.ts';
 import { syncKey } from '../../../codec/key.ts';
-import type { Hello, Pull, Pulled, Push, PushItem, Verdict } from '../../protocol.ts';
+import type { Hello, Pull, Pulled, Push, PushItem, Verdict } from '../../protocol/protocol.ts';
 import type { Chance, Clockwork } from './clockwork.ts';
 import type { Process } from './processes.ts';
 import type { SimHub } from './sim-hub.ts';

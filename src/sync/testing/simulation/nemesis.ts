@@ -1,7 +1,7 @@
 /** What goes wrong: one fault at a time, by chance. Each kind has a name, and each name must have been met over a campaign. */
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
-import { isLoaded } from '../../device/api.ts';
-import { pruneChanges } from '../../hub/prune-changes.ts';
+import { isLoaded } from '../../device/state/api.ts';
+import { pruneChanges } from '../../hub/pruning/prune-changes.ts';
 import { HUB_PLACES, TAB_PLACES } from './instrumented.ts';
 import { documentRows } from './rows-in.ts';
 import type { SimDevice } from './sim-device.ts';

@@ -3,20 +3,20 @@ import type { Engine } from '../../../engine/engine.ts';
 import { EngineWorld } from '../../../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
-import type { Replica, ReplicaState, WriteRecord } from '../../device/api.ts';
-import { createReplica } from '../../device/replica.ts';
+import type { Replica, ReplicaState, WriteRecord } from '../../device/state/api.ts';
+import { createReplica } from '../../device/replica/stored-replica.ts';
 import {
   readOutboxRow,
   outboxRange,
   readState,
   STATE,
   type OutboxRecord,
-} from '../../device/rows.ts';
-import type { SyncState } from '../../device/syncer-options.ts';
-import { Syncer } from '../../device/syncer.ts';
-import type { Transport } from '../../device/transport.ts';
-import { ReplicaView } from '../../device/view.ts';
-import { SYNC_PROTOCOL, type DeviceId, type PushItem } from '../../protocol.ts';
+} from '../../device/state/rows.ts';
+import type { SyncState } from '../../device/syncer/syncer-options.ts';
+import { Syncer } from '../../device/syncer/syncer.ts';
+import type { Transport } from '../../device/syncer/transport.ts';
+import { ReplicaView } from '../../device/view/replica-view.ts';
+import { SYNC_PROTOCOL, type DeviceId, type PushItem } from '../../protocol/protocol.ts';
 import { instrumented, type Buggify } from './instrumented.ts';
 import { mutantDeviceStore, mutantReplica, mutantTransport, type Mutant } from './mutants.ts';
 import { Process, processStore, StoreTrouble } from './processes.ts';

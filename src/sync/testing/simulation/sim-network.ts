@@ -1,7 +1,7 @@
 /** The network between a device and the hub: it loses, doubles, delays and reorders, and the hub at its end may say that it is busy. */
-import type { Exchange, Transport } from '../../device/transport.ts';
+import type { Exchange, Transport } from '../../device/syncer/transport.ts';
 import { isSyncRefusal, type SyncHub } from '../../hub/sync-hub.ts';
-import type { Checked, Pulled, Pushed, SyncRefusal, Welcome } from '../../protocol.ts';
+import type { Checked, Pulled, Pushed, SyncRefusal, Welcome } from '../../protocol/protocol.ts';
 import type { Chance, Clockwork } from './clockwork.ts';
 import { StoreTrouble, type Process } from './processes.ts';
 import type { SimHub } from './sim-hub.ts';

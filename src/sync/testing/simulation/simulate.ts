@@ -2,7 +2,7 @@
  * The whole system in one process and virtual time: devices with tabs, a hub, and everything that can go wrong between them, all from
  * one seed. Threats (e) 4; the invariants are numbered as there.
  */
-import { isLoaded } from '../../device/api.ts';
+import { isLoaded } from '../../device/state/api.ts';
 import { turn } from './clockwork.ts';
 import { checkEnd } from './end.ts';
 import { Invariants } from './invariants.ts';

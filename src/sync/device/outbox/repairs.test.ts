@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import { verdictOn } from '../../testing/device-world.ts';
+import { addToFirst, createNote, notesPage, noteWorlds } from '../../testing/note-worlds.ts';
+
+const ALL = { count: 9, bytes: 1e9 };
+
+test('rename() numbers what has no verdict anew', async () => {
+  const { device, fence } = await noteWorlds();
+  await device.submit(createNote(2));
+  await device.submit(createNote(3));
+  const before = await device.replica.outgoing(ALL);
+  const [first] = before;
+  await device.replica.settle(fence, [verdictOn(first!, 'confirmed', 1)]);
+  const [, pending] = await device.replica.writes();
+  const state = await device.replica.rename(fence);
+  expect(state.lastSeq).toBe(1);
+  expect((await device.replica.find([pending!.id])).map(({ item }) => item.seq)).toEqual([1]);
+  const items = await device.replica.outgoing(ALL);
+  expect(items.map(({ seq, query }) => [seq, query])).toEqual([[1, before[1]!.query]]);
+  expect(items[0]!.hash).not.toBe(before[1]!.hash);
+});
+
+async function keptOf(count: number) {
+  const { device } = await noteWorlds();
+  for (let n = 0; n < count; n++) await device.submit(createNote(n + 2));
+  const { device: id } = (await device.replica.state())!;
+  return { id, items: await device.replica.outgoing(ALL) };
+}
+
+test('restore() takes up what was not sent, under its numbers', async () => {
+  const { id, items } = await keptOf(3);
+  const { device } = await noteWorlds();
+  expect(await device.replica.restore(id, items.slice(1))).toBe(0);
+  expect(await device.replica.outgoing(ALL)).toEqual(items.slice(1));
+  expect(await device.replica.state()).toMatchObject({ device: id, lastSeq: 3, settledSeq: 1 });
+});
+
+test('restore() of a copy with gaps goes on under another id, and tells how many are missing', async () => {
+  const { id, items } = await keptOf(5);
+  const { device } = await noteWorlds();
+  const [first, , third, , fifth] = items;
+  expect(await device.replica.restore(id, [first!, third!, fifth!])).toBe(2);
+  const again = await device.replica.outgoing(ALL);
+  expect(again.map(({ seq, query, now }) => [seq, query, now])).toEqual(
+    [first!, third!, fifth!].map(({ query, now }, i) => [i + 1, query, now]),
+  );
+  const state = await device.replica.state();
+  expect(state).toMatchObject({ lastSeq: 3, settledSeq: 0 });
+  expect(state?.device).not.toBe(id);
+  expect(await device.see(notesPage)).toEqual({ data: [1] });
+});
+
+test('restore() of a copy that went back, with a gap behind what it has, keeps both under another id', async () => {
+  const { device } = await noteWorlds();
+  await device.submit(createNote(2));
+  const { device: id } = (await device.replica.state())!;
+  const [own] = await device.replica.outgoing(ALL);
+  const later = [3, 5].map((seq) => ({ ...own!, seq, now: own!.now + seq, ids: [`${seq}77`] }));
+  expect(await device.replica.restore(id, later)).toBe(2);
+  const again = await device.replica.outgoing(ALL);
+  expect(again.map(({ seq, ids }) => [seq, ids])).toEqual([
+    [1, own!.ids],
+    [2, ['377']],
+    [3, ['577']],
+  ]);
+  expect((await device.replica.state())?.device).not.toBe(id);
+  await device.submit(createNote(9));
+  expect(await device.replica.outgoing(ALL)).toHaveLength(4);
+});
+
+test('reenter() offers confirmed writes again that the restored hub lacks', async () => {
+  const { device, fence } = await noteWorlds();
+  await device.submit(createNote(2));
+  const [item] = await device.replica.outgoing(ALL);
+  await device.replica.settle(fence, [verdictOn(item!, 'confirmed', 1)]);
+  expect(await device.replica.outgoing(ALL)).toEqual([]);
+  await device.replica.reenter(fence, 'f');
+  const again = await device.replica.outgoing(ALL);
+  expect(again.map(({ hash }) => hash)).toEqual([item!.hash]);
+});
+
+/** Two writes that add, one on the other: the first is refused, and no pull has said so yet. */
+async function refusedBelow() {
+  const world = await noteWorlds();
+  const { device, fence } = world;
+  const refused = await device.submit(addToFirst(1));
+  await device.submit(addToFirst(10));
+  const [item] = await device.replica.outgoing(ALL);
+  await device.replica.settle(fence, [verdictOn(item!, 'refused', 1)]);
+  expect(await device.see(notesPage)).toEqual({ data: [12] });
+  return { ...world, refused };
+}
+
+test('discard() runs again what stood on a refused write that is still shown', async () => {
+  const { device, refused } = await refusedBelow();
+  await device.replica.discard(refused);
+  expect(await device.see(notesPage)).toEqual({ data: [11] });
+});
+
+test('submit() in the place of a refused write that is still shown runs again what stood on that', async () => {
+  const { device, refused } = await refusedBelow();
+  await device.submit(addToFirst(100), refused);
+  expect(await device.see(notesPage)).toEqual({ data: [111] });
+  expect((await device.replica.find([refused])).length).toBe(0);
+});
+
+test('submit() in the place of a write that is gone keeps nothing', async () => {
+  const { device, refused } = await refusedBelow();
+  await device.submit(addToFirst(100), refused);
+  await expect(device.submit(addToFirst(100), refused)).rejects.toThrow('already resolved');
+  expect(await device.see(notesPage)).toEqual({ data: [111] });
+});
+
+test('submit() in the place of a write without a verdict keeps nothing', async () => {
+  const { device } = await noteWorlds();
+  const id = await device.submit(addToFirst(1));
+  await expect(device.submit(addToFirst(2), id)).rejects.toThrow('no verdict yet');
+  expect(await device.see(notesPage)).toEqual({ data: [2] });
+});
+
+test('reenter() runs again what stood on a refused write that is still shown', async () => {
+  const { device, fence } = await refusedBelow();
+  await device.replica.reenter(fence, 'f');
+  expect(await device.see(notesPage)).toEqual({ data: [11] });
+});

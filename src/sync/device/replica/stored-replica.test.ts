@@ -1,0 +1,250 @@
+import { expect, test } from 'vitest';
+import { createMemoryStore } from '../../../store/memory.ts';
+import { when } from '../../testing/simulation/sim-schema.ts';
+import { derivedIds } from '../../protocol/digest.ts';
+import { DeviceWorld, everything, sha256, verdictOn, ADMIN } from '../../testing/device-world.ts';
+import {
+  addToFirst,
+  createNote as create,
+  firstNote,
+  notes,
+  notesPage as page,
+  noteWorlds as worlds,
+} from '../../testing/note-worlds.ts';
+import { Fenced } from '../state/api.ts';
+
+const byN = (n: number) => ({ count: { match: { index: 'by_n' }, terms: n } });
+
+test('apply() shows what the hub has, by collection and by index', async () => {
+  const { device } = await worlds();
+  expect(await device.see(page)).toEqual({ data: [1] });
+  expect(await device.see(byN(1))).toBe(1);
+});
+
+test('submit() shows a write at once, in every tab, and after a reopening', async () => {
+  const { device, memory } = await worlds();
+  const other = new DeviceWorld(createMemoryStore(memory));
+  expect(await other.see(page)).toEqual({ data: [1] });
+  await device.submit(create(2));
+  expect(await device.see(page)).toEqual({ data: [1, 2] });
+  expect(await other.see(page)).toEqual({ data: [1, 2] });
+  expect(await other.see(byN(2))).toBe(1);
+  const reopened = new DeviceWorld(createMemoryStore(memory));
+  expect(await reopened.see(page)).toEqual({ data: [1, 2] });
+  expect(await reopened.asRoot(byN(2))).toBe(1);
+});
+
+test('submit() numbers writes of two tabs without a gap', async () => {
+  const { device, memory } = await worlds();
+  const other = new DeviceWorld(createMemoryStore(memory));
+  await Promise.all(
+    Array.from({ length: 20 }, (_, i) => (i % 2 ? device : other).submit(create(i))),
+  );
+  const items = await device.replica.outgoing({ count: 100, bytes: 1e9 });
+  expect(items.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+  expect(new Set(items.map(({ now }) => now)).size).toBe(20);
+});
+
+test('submit() of a query that fails keeps nothing', async () => {
+  const { device } = await worlds();
+  await expect(device.submit({ abort: 'no' })).rejects.toThrow('no');
+  expect(await device.replica.writes()).toEqual([]);
+});
+
+test('submit() refuses what makes a secret, and keeps nothing of it', async () => {
+  const { device } = await worlds();
+  const login = {
+    create: notes,
+    params: { object: { credentials: { object: { password: 'canary-123' } } } },
+  };
+  await expect(device.submit(login)).rejects.toThrow('needs a connection');
+  expect(await device.replica.writes()).toEqual([]);
+});
+
+test('the root client reads what is shown and writes nothing', async () => {
+  const { device } = await worlds();
+  await device.submit(create(2));
+  expect(await device.asRoot(page)).toEqual({ data: [1, 2] });
+  const answer = await device.answer(create(3));
+  expect(answer.status).toBe(403);
+  expect(answer.body).toContain('sync.client');
+});
+
+test('apply() puts a confirmed write where its preview was, without a moment in between', async () => {
+  const { hub, device, fence } = await worlds();
+  await device.submit(create(2));
+  const [item] = await device.replica.outgoing({ count: 9, bytes: 1e9 });
+  await hub.engine.transactions.write((input) =>
+    hub.engine.transactions.run(
+      hub.engine.transactions.plan(
+        { secret: 'root-secret', query: item!.query, apiVersion: '4', allows: 'write' },
+        { ids: item!.ids.map(BigInt), now: item!.now },
+      ),
+      input,
+    ),
+  );
+  const pulled = await everything(hub.store, {
+    lastSeq: 1,
+    verdicts: [verdictOn(item!, 'confirmed', hub.now)],
+  });
+  const applied = await device.replica.apply(fence, pulled);
+  expect(applied.settled.map(({ state }) => state)).toEqual(['confirmed']);
+  expect(await device.see(page)).toEqual({ data: [1, 2] });
+  expect(await device.see(byN(2))).toBe(1);
+  expect(await device.replica.outgoing({ count: 9, bytes: 1e9 })).toEqual([]);
+  expect((await device.replica.writes()).map(({ state }) => state)).toEqual(['confirmed']);
+});
+
+test('apply() runs pending writes again over what the hub changed', async () => {
+  const { hub, device, fence } = await worlds();
+  await device.submit(addToFirst(10));
+  expect(await device.see(page)).toEqual({ data: [11] });
+  await hub.answer({
+    update: firstNote,
+    params: { object: { data: { object: { n: 5 } } } },
+  });
+  await device.replica.apply(fence, await everything(hub.store));
+  expect(await device.see(page)).toEqual({ data: [15] });
+  expect(await device.see(byN(15))).toBe(1);
+  expect(await device.see(byN(11))).toBe(0);
+});
+
+test('apply() makes up the same ids each time a write finds other things than when it was made', async () => {
+  const { hub, device, fence } = await worlds();
+  const isMore = { gt: [{ count: { documents: notes } }, 1] };
+  await device.submit(when(isMore, create(50), null));
+  expect(await device.replica.outgoing({ count: 9, bytes: 1e9 })).toMatchObject([{ ids: [] }]);
+  const [item] = await device.replica.outgoing({ count: 9, bytes: 1e9 });
+  const fifty = { paginate: { match: { index: 'by_n' }, terms: 50 } };
+  const made: unknown[] = [];
+  for (const n of [2, 3]) {
+    await hub.answer(create(n));
+    await device.replica.apply(fence, await everything(hub.store));
+    made.push(await device.see({ select: ['data', 0, 'id'], from: fifty }));
+  }
+  expect(made).toEqual([String(derivedIds(item!, sha256)(0)), made[0]]);
+});
+
+test('apply() takes back a refused write and what stood on it, and keeps both to be looked at', async () => {
+  const { hub, device, fence } = await worlds();
+  const id = await device.submit(create(7));
+  const [item] = await device.replica.outgoing({ count: 9, bytes: 1e9 });
+  await device.submit({
+    update: { ref: notes, id: item!.ids[0] },
+    params: { object: { data: { object: { n: 8 } } } },
+  });
+  expect(await device.see(page)).toEqual({ data: [1, 8] });
+  await device.replica.apply(
+    fence,
+    await everything(hub.store, { lastSeq: 1, verdicts: [verdictOn(item!, 'refused', hub.now)] }),
+  );
+  expect(await device.see(page)).toEqual({ data: [1] });
+  const [refused, pending] = await device.replica.writes();
+  expect(refused).toMatchObject({ id, state: 'refused' });
+  expect(pending).toMatchObject({ state: 'local', predicted: 'refused' });
+  await device.replica.discard(id);
+  expect((await device.replica.writes()).map(({ state }) => state)).toEqual(['local']);
+});
+
+test('apply() takes over no answer to an earlier state than this, or to the question of another copy', async () => {
+  const { hub, device, fence } = await worlds();
+  await device.replica.apply(fence, await everything(hub.store, { token: 't1' }));
+  await hub.answer(create(2));
+  for (const after of [undefined, 't0']) {
+    const late = await everything(hub.store, { after, token: 't2' });
+    const { state } = await device.replica.apply(fence, late);
+    expect(state.token).toBe('t1');
+    expect(await device.see(page)).toEqual({ data: [1] });
+  }
+  await device.replica.apply(fence, await everything(hub.store, { after: 't1', token: 't2' }));
+  expect(await device.see(page)).toEqual({ data: [1, 2] });
+});
+
+test('apply() remembers that a comparison is due, until the one that was asked for last is made', async () => {
+  const { hub, device, fence, memory } = await worlds();
+  const apply = async (more: Parameters<typeof everything>[1]) =>
+    device.replica.apply(fence, await everything(hub.store, { ...more, schema: undefined }));
+  await apply({ token: 't1', check: true, more: true });
+  await apply({ token: 't2', after: 't1' });
+  const reopened = new DeviceWorld(createMemoryStore(memory));
+  expect((await reopened.replica.state())?.suspectSince).toBe('t1');
+  await apply({ token: 't3', after: 't2', check: true });
+  expect((await device.replica.checked(fence, 't1')).suspectSince).toBe('t3');
+  expect((await device.replica.rename(fence)).suspectSince).toBe('t3');
+  expect((await device.replica.checked(fence, 't3')).suspectSince).toBe(undefined);
+});
+
+test('apply() replaces a document that was created since and is here all the same', async () => {
+  const { hub, device, fence, memory } = await worlds();
+  const cursor = (await device.replica.state())?.cursor ?? 0;
+  await hub.answer(create(2));
+  const pulled = await everything(hub.store, { cursor });
+  await device.replica.apply(fence, pulled);
+  const other = pulled.puts.map(
+    ([collection, id, stored]) => [collection, id, stored.replace('"n":2', '"n":3')] as const,
+  );
+  const reopened = new DeviceWorld(createMemoryStore(memory));
+  await reopened.replica.apply(fence, { ...pulled, puts: other });
+  expect(await reopened.see(page)).toEqual({ data: [1, 3] });
+  expect([await reopened.see(byN(2)), await reopened.see(byN(3))]).toEqual([0, 1]);
+});
+
+test('apply() of a syncer that another has replaced changes nothing', async () => {
+  const { hub, device, fence } = await worlds();
+  await device.replica.takeFence();
+  await hub.answer(create(2));
+  await expect(device.replica.apply(fence, await everything(hub.store))).rejects.toThrow(Fenced);
+  expect(await device.see(page)).toEqual({ data: [1] });
+});
+
+test('apply() shows nothing of a pull in parts before the last', async () => {
+  const { hub, device, fence } = await worlds();
+  await hub.answer(create(2));
+  await device.replica.apply(fence, await everything(hub.store, { more: true, schema: undefined }));
+  expect(await device.see(page)).toEqual({ data: [1] });
+  await device.replica.apply(fence, await everything(hub.store, { puts: [], schema: undefined }));
+  expect(await device.see(page)).toEqual({ data: [1, 2] });
+});
+
+test('apply() removes what left', async () => {
+  const { hub, device, fence } = await worlds();
+  const { puts } = await everything(hub.store);
+  const [[collection, id]] = puts as [[number, string, string]];
+  await device.replica.apply(
+    fence,
+    await everything(hub.store, { puts: [], leaves: [[collection, id]] }),
+  );
+  expect(await device.see(page)).toEqual({ data: [] });
+  expect(await device.see(byN(1))).toBe(0);
+});
+
+test('apply() gives documents that are here the entries of an index that comes later', async () => {
+  const { hub, device, fence } = await worlds();
+  await hub.answer({
+    create_index: {
+      object: { name: 'late', source: notes, values: [{ object: { field: ['data', 'n'] } }] },
+    },
+  });
+  await device.replica.apply(fence, await everything(hub.store));
+  expect(await device.see({ paginate: { match: { index: 'late' } } })).toEqual({ data: [1] });
+});
+
+test('lock() hides everything until it is opened again', async () => {
+  const { device } = await worlds();
+  await device.replica.lock(true);
+  expect(JSON.stringify(await device.see(page))).toContain('locked');
+  expect((await device.answer(page)).status).toBe(423);
+  await expect(device.submit(create(2))).rejects.toThrow('locked');
+  await device.replica.lock(false);
+  expect(await device.see(page)).toEqual({ data: [1] });
+});
+
+test('adopt() refuses a database with a schema of its own, and one of another hub', async () => {
+  const own = new DeviceWorld();
+  await own.answer({ create_collection: { object: { name: 'mine' } } });
+  await expect(own.replica.adopt('https://hub', ADMIN, 'e', 'd2')).rejects.toThrow(
+    'did not come from a hub',
+  );
+  const { device } = await worlds();
+  await expect(device.replica.adopt('https://other', ADMIN, 'e', 'd2')).rejects.toThrow('another');
+});

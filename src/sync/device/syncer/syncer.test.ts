@@ -1,0 +1,317 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { SYNC_LIMITS } from '../../../limits.ts';
+import type { Poke, Pulled } from '../../protocol/protocol.ts';
+import { ADMIN, DeviceWorld } from '../../testing/device-world.ts';
+import type { Replica } from '../state/api.ts';
+import type { Signal } from './signal.ts';
+import type { SyncProgress, SyncState } from './syncer-options.ts';
+import { Syncer } from './syncer.ts';
+import { Busy, type ListenEvents, type Transport } from './transport.ts';
+
+const DEVICE = 'd'.repeat(32);
+
+const wait = (ms: number, signal: Signal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.onRaised(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+
+/** A hub that has nothing to say but what a test has it say. */
+class FakeHub implements Transport {
+  readonly asked: string[] = [];
+  readonly listeners: ListenEvents[] = [];
+  /** Thrown instead of an answer, or awaited before it. */
+  trouble: (() => Promise<void>) | undefined = undefined;
+  /** By the id a device goes under. */
+  readonly lastSeqs = new Map<string, number>();
+  /** Writes that it judges at once. */
+  judgesAtMost = Infinity;
+  /** Under which id each write came. */
+  readonly pushedBy: string[] = [];
+  cursor = 1;
+
+  async hello({ device }: Parameters<Transport['hello']>[0]) {
+    await this.meet('hello');
+    const welcome = {
+      protocol: 1,
+      device,
+      epoch: 'e',
+      hubTime: Date.now() * 1000,
+      lastSeq: this.lastSeqs.get(device) ?? 0,
+      actor: ADMIN,
+      expiresAt: undefined,
+      passwordSetAt: undefined,
+    };
+    return { ok: true, value: welcome } as const;
+  }
+  async push({ device, items }: Parameters<Transport['push']>[0]) {
+    await this.meet('push');
+    const judged = items.slice(0, this.judgesAtMost);
+    this.pushedBy.push(...judged.map(() => device));
+    const verdicts = judged.map(
+      ({ seq, hash }) =>
+        ({ seq, hash, state: 'confirmed', ts: Date.now() * 1000, body: undefined }) as const,
+    );
+    const lastSeq = Math.max(judged.at(-1)?.seq ?? 0, this.lastSeqs.get(device) ?? 0);
+    this.lastSeqs.set(device, lastSeq);
+    return { ok: true, value: { lastSeq, verdicts } } as const;
+  }
+  async pull() {
+    await this.meet('pull');
+    return { ok: true, value: this.pulled() } as const;
+  }
+  async check() {
+    await this.meet('check');
+    return { ok: true, value: { differing: [] } } as const;
+  }
+  listen(_device: string, events: ListenEvents) {
+    this.asked.push('listen');
+    this.listeners.push(events);
+    return () => {
+      this.asked.push('deafen');
+    };
+  }
+
+  pulled(): Pulled {
+    return {
+      epoch: 'e',
+      cursor: ++this.cursor,
+      more: false,
+      lastSeq: 0,
+      verdicts: [],
+      actor: ADMIN,
+      schema: undefined,
+      puts: [],
+      leaves: [],
+      sets: [],
+      check: false,
+    };
+  }
+
+  poke(poke: Poke = { head: this.cursor }): void {
+    this.listeners.at(-1)?.onPoke(poke);
+  }
+
+  private async meet(what: string): Promise<void> {
+    this.asked.push(what);
+    await this.trouble?.();
+  }
+}
+
+const closers: (() => Promise<void>)[] = [];
+
+/** A syncer that has begun. @param takeFence how the store does so; as it does when nothing is given */
+async function begin(takeFence?: (work: () => Promise<number>) => Promise<number>) {
+  const world = new DeviceWorld();
+  const hub = new FakeHub();
+  await world.replica.adopt('hub', ADMIN, 'e', DEVICE);
+  const states: SyncState[] = [];
+  const progress: SyncProgress[] = [];
+  const faults: unknown[] = [];
+  const replica: Replica = Object.create(world.replica) as Replica;
+  if (takeFence) replica.takeFence = () => takeFence(() => world.replica.takeFence());
+  const syncer = new Syncer({
+    replica,
+    transport: hub,
+    clock: () => Date.now() * 1000,
+    wallClock: () => Date.now(),
+    chance: () => 0.5,
+    wait,
+    events: {
+      onState: (state) => states.push(state),
+      onVerdict: () => undefined,
+      onProgress: (each) => progress.push(each),
+      onRound: () => undefined,
+      onSuperseded: () => undefined,
+      onFault: (reason) => faults.push(reason),
+    },
+  });
+  syncer.start();
+  closers.push(() => syncer.stop());
+  return { world, hub, syncer, states, progress, faults };
+}
+
+/** A syncer that is live, and of which the hub knows all. */
+async function start() {
+  const begun = await begin();
+  await until(() => expect(begun.syncer.state).toBe('live'));
+  begun.hub.asked.length = 0;
+  return begun;
+}
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+/** A turn is a millisecond, however busy the machine is: by its own clock `vi.waitFor` would let more time pass on a slow one. */
+async function until(look: () => unknown, turns = 10_000): Promise<void> {
+  for (let turn = 0; ; turn++) {
+    try {
+      await look();
+      return;
+    } catch (reason) {
+      if (turn === turns) throw reason;
+    }
+    await pass(1);
+  }
+}
+const CREATE = { create_collection: { object: { name: 'notes' } } };
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+});
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+  vi.useRealTimers();
+});
+
+test('a stream that says nothing for longer than two heartbeats is given up, and another one opened', async () => {
+  const { hub } = await start();
+  // Until it was live some time went by.
+  await pass(SYNC_LIMITS.silenceMs - 1000);
+  expect(hub.asked).toEqual([]);
+  await pass(1000);
+  expect(hub.asked).toEqual(['deafen', 'listen', 'pull']);
+  expect(hub.listeners).toHaveLength(2);
+});
+
+test('heartbeats keep a stream: the hub is asked by itself now and then only', async () => {
+  const { hub } = await start();
+  for (let ms = 0; ms < 60_000; ms += SYNC_LIMITS.heartbeatMs) {
+    hub.listeners.at(-1)?.onSign();
+    await pass(SYNC_LIMITS.heartbeatMs);
+  }
+  hub.listeners.at(-1)?.onSign();
+  await pass(SYNC_LIMITS.heartbeatMs);
+  expect(hub.asked).toEqual(['pull']);
+});
+
+test('a stream that was good and ends is opened again at once', async () => {
+  const { hub } = await start();
+  const [first] = hub.listeners;
+  first?.onSign();
+  first?.onSign();
+  first?.onEnd();
+  await pass(0);
+  expect(hub.asked).toEqual(['listen', 'pull']);
+});
+
+test('a stream that ends as soon as it began is not opened again before the next look', async () => {
+  const { hub } = await start();
+  hub.listeners.at(-1)?.onSign();
+  hub.listeners.at(-1)?.onEnd();
+  await pass(0);
+  expect(hub.asked).toEqual(['pull']);
+  hub.asked.length = 0;
+  await pass(9999);
+  expect(hub.asked).toEqual([]);
+  await pass(1);
+  expect(hub.asked).toEqual(['listen', 'pull']);
+});
+
+test('what a hint brings is taken over without a question', async () => {
+  const { hub, world } = await start();
+  const since = hub.cursor;
+  hub.poke({ head: since + 1, brought: { since, pulled: hub.pulled() } });
+  await until(async () => expect((await world.replica.state())?.cursor).toBe(since + 1));
+  expect(hub.asked).toEqual([]);
+  hub.poke({ head: since + 9, brought: { since: since + 5, pulled: hub.pulled() } });
+  await until(() => expect(hub.asked).toEqual(['pull']));
+});
+
+test('a write made without contact is told at once, whatever the hub is waited for', async () => {
+  const { world, hub, syncer, states, progress } = await start();
+  hub.trouble = () => Promise.reject(new Error('no network'));
+  syncer.kick();
+  await until(() => expect(states.at(-1)).toBe('offline'));
+  await pass(600);
+  // From here on no answer comes at all.
+  hub.trouble = () => new Promise(() => undefined);
+  progress.length = 0;
+  await world.submit(CREATE);
+  syncer.kick();
+  await until(() => expect(progress.at(-1)).toMatchObject({ pending: 1 }));
+  await world.submit({ create_collection: { object: { name: 'more' } } });
+  syncer.kick();
+  await until(() => expect(progress.at(-1)).toMatchObject({ pending: 2 }));
+  closers.length = 0;
+});
+
+test('a write is told while the hub is at it, and when it is judged', async () => {
+  const { world, syncer, progress } = await start();
+  progress.length = 0;
+  await world.submit(CREATE);
+  syncer.kick();
+  await until(() => expect(progress.map(({ pending }) => pending)).toEqual([1, 0]));
+});
+
+test('who is busy on the way is not asked before the time it named, whatever moves, and after five minutes anyway', async () => {
+  const { hub, syncer, states } = await start();
+  hub.trouble = () => Promise.reject(new Busy('busy', 40_000));
+  syncer.kick();
+  await until(() => expect(states.at(-1)).toBe('offline'));
+  hub.asked.length = 0;
+  for (let seconds = 0; seconds < 39; seconds++) {
+    syncer.kick();
+    await pass(1000);
+  }
+  expect(hub.asked).toEqual([]);
+  hub.trouble = () => Promise.reject(new Busy('busy', 1e12));
+  await pass(1000);
+  expect(hub.asked).toEqual(['hello']);
+  await pass(299_000);
+  expect(hub.asked).toEqual(['hello']);
+  hub.trouble = undefined;
+  syncer.kick();
+  await pass(2000);
+  await until(() => expect(states.at(-1)).toBe('live'));
+});
+
+test('a copy that has forgotten what it did hears of all its writes before it goes on under another id', async () => {
+  const { world, hub, syncer, states } = await start();
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
+    await world.submit({ create_collection: { object: { name } } });
+  hub.judgesAtMost = 1;
+  hub.lastSeqs.set(DEVICE, 99);
+  hub.trouble = () => Promise.reject(new Error('no network'));
+  syncer.kick();
+  await vi.waitFor(() => expect(states.at(-1)).toBe('offline'));
+  hub.trouble = undefined;
+  await pass(10_000);
+  await vi.waitFor(() => expect(states.at(-1)).toBe('live'));
+  expect(hub.pushedBy).toEqual(Array<string>(6).fill(DEVICE));
+  expect((await world.replica.state())?.device).not.toBe(DEVICE);
+});
+
+const broken = new Error('the store is busy');
+
+test('a store that fails at first is asked for the fence again, later each time, and nothing is sent before', async () => {
+  const triedAt: number[] = [];
+  const { hub, syncer, world, faults } = await begin((work) => {
+    triedAt.push(Date.now());
+    return triedAt.length < 3 ? Promise.reject(broken) : work();
+  });
+  await until(() => expect(triedAt).toHaveLength(2));
+  // Nobody's hurry makes the store well.
+  syncer.kick();
+  await pass(1);
+  expect(triedAt).toHaveLength(2);
+  expect(hub.asked).toEqual([]);
+  await until(() => expect(syncer.state).toBe('live'));
+  const [first = 0, second = 0, third = 0] = triedAt;
+  expect([second - first, third - second]).toEqual([750, 1500]);
+  expect(triedAt).toHaveLength(3);
+  expect(faults).toEqual([broken, broken]);
+  expect((await world.replica.state())?.fence).toBe(1);
+});
+
+test('who is stopped before the store gives a fence ends at once, and takes none', async () => {
+  const { hub, syncer, world, faults } = await begin(() => Promise.reject(broken));
+  await until(() => expect(faults).toHaveLength(1));
+  await syncer.stop();
+  await pass(60_000);
+  expect(faults).toHaveLength(1);
+  expect(hub.asked).toEqual([]);
+  expect((await world.replica.state())?.fence).toBe(0);
+});

@@ -1,0 +1,177 @@
+import { expect, test } from 'vitest';
+import { coll, create, doc, obj } from '../../../engine/testing/engine-world.ts';
+import type { Poke } from '../../protocol/protocol.ts';
+import { accepted, HubWorld, type Device } from '../../testing/hub-world.ts';
+
+const THINGS = { documents: coll('things') };
+
+async function open() {
+  const world = await HubWorld.open();
+  for (const name of ['users', 'things', 'others'])
+    await world.ask({ create_collection: obj({ name }) });
+  await world.ask({
+    create_index: obj({
+      name: 'by_kind',
+      source: coll('things'),
+      terms: [obj({ field: ['data', 'kind'] })],
+    }),
+  });
+  return world;
+}
+
+async function listen(world: HubWorld, device: Device) {
+  const pokes: Poke[] = [];
+  const subscription = accepted(
+    await world.sync.subscribe(device.secret, device.id, (poke) => pokes.push(poke)),
+  );
+  /** Pokes since the last time. */
+  const heard = async (): Promise<number> => {
+    await Promise.resolve();
+    return pokes.splice(0).length;
+  };
+  return { subscription, heard, pokes };
+}
+
+test('a device is poked when a commit touches its sets, and not when it touches others', async () => {
+  const world = await open();
+  const device = (await world.device()).watch(THINGS);
+  await device.pull();
+  const { heard, subscription } = await listen(world, device);
+  await world.ask(create(doc('things', 1), { kind: 'a' }));
+  expect(await heard()).toBe(1);
+  await world.ask(create(doc('others', 1)));
+  expect(await heard()).toBe(0);
+  await world.ask({ delete: doc('things', 1) });
+  expect(await heard()).toBe(1);
+  subscription.close();
+  await world.ask(create(doc('things', 2)));
+  expect(await heard()).toBe(0);
+});
+
+test('parts of an index are touched by their entries', async () => {
+  const world = await open();
+  const device = (await world.device()).watch({ match: { index: 'by_kind' }, terms: 'a' });
+  await device.pull();
+  const { heard } = await listen(world, device);
+  await world.ask(create(doc('things', 1), { kind: 'b' }));
+  expect(await heard()).toBe(0);
+  await world.ask({ update: doc('things', 1), params: obj({ data: obj({ kind: 'a' }) }) });
+  expect(await heard()).toBe(1);
+  await world.ask({ update: doc('things', 1), params: obj({ data: obj({ kind: 'b' }) }) });
+  expect(await heard()).toBe(1);
+});
+
+test('what rights rest on, schema and the own token are reasons too', async () => {
+  const world = await open();
+  const team = (of: unknown) => ({ select: ['data', 'team'], from: { get: of }, default: 0 });
+  const same = { equals: [team({ var: 'ref' }), team({ identity: null })] };
+  await world.ask({
+    create_role: obj({
+      name: 'reader',
+      privileges: obj({
+        resource: coll('things'),
+        actions: obj({ read: { query: { lambda: 'ref', expr: same } } }),
+      }),
+      membership: obj({ resource: coll('users') }),
+    }),
+  });
+  await world.ask(create(doc('things', 1), { team: 1 }));
+  const device = (await world.device(await world.user(1, { team: 1 }))).watch(THINGS);
+  await device.pull();
+  const { heard, subscription } = await listen(world, device);
+  await world.ask({ update: doc('users', 1), params: obj({ data: obj({ team: 2 }) }) });
+  expect(await heard()).toBe(1);
+  await world.ask({ create_collection: obj({ name: 'new' }) });
+  expect(await heard()).toBe(1);
+  expect(await subscription.refusal()).toBeUndefined();
+  await world.ask({ login: doc('users', 1), params: obj({ password: 'secret' }) });
+  expect(await heard()).toBe(0);
+  await world.ask({ logout: true }, { secret: device.secret });
+  expect(await heard()).toBe(1);
+  expect(await subscription.refusal()).toMatchObject({ code: 'locked' });
+});
+
+test('one that has not pulled from this process is poked by anything, and by no verdicts', async () => {
+  const world = await open();
+  const device = await world.device();
+  const { heard } = await listen(world, device);
+  await world.ask(create(doc('others', 1)));
+  expect(await heard()).toBe(1);
+  await (await world.device()).hello();
+  expect(await heard()).toBe(0);
+});
+
+test('only its owner listens for a device, by a name that is one', async () => {
+  const world = await open();
+  const device = await world.device(await world.user(1));
+  const other = await world.user(2);
+  const subscribe = (secret: string, id: unknown) =>
+    world.sync.subscribe(secret, id, () => undefined);
+  expect(await subscribe(other, device.id)).toMatchObject({ code: 'device_taken' });
+  expect(await subscribe(device.secret, 'x')).toMatchObject({ code: 'bad_message' });
+  expect(await subscribe('nobody', device.id)).toMatchObject({ code: 'needs_login' });
+});
+
+test('a device that has pulled since it listens is brought what it would pull, as far as it stands there', async () => {
+  const world = await open();
+  const device = (await world.device()).watch(THINGS);
+  const { pokes } = await listen(world, device);
+  await device.pull();
+  const stood = device.cursor;
+  await world.ask(create(doc('things', 1), { kind: 'a' }));
+  await expect.poll(() => pokes).toHaveLength(1);
+  const [first] = pokes;
+  expect(first?.brought?.since).toBe(stood);
+  expect(first?.brought?.pulled.puts.map(([, id]) => id)).toEqual(['1']);
+  // What was brought counts as taken: the next goes on from there.
+  await world.ask(create(doc('things', 2), { kind: 'a' }));
+  await expect.poll(() => pokes).toHaveLength(2);
+  expect(pokes[1]?.brought?.since).toBe(first?.brought?.pulled.cursor);
+  expect(pokes[1]?.brought?.pulled.puts.map(([, id]) => id)).toEqual(['2']);
+});
+
+test('what does not fit is not brought: the device is told to ask', async () => {
+  const world = await open();
+  const device = (await world.device()).watch(THINGS);
+  const { pokes } = await listen(world, device);
+  await device.pull();
+  const text = 'x'.repeat(40_000);
+  const both = [1, 2].map((id) => create(doc('things', id), { text }));
+  await world.ask({ do: both });
+  await expect.poll(() => pokes).toHaveLength(1);
+  expect(pokes[0]?.brought).toBeUndefined();
+  await device.pull();
+  expect([...device.documents.keys()]).toHaveLength(2);
+});
+
+test('the answer to a push brings what the device would ask for next, and others are told of from there on', async () => {
+  const world = await open();
+  const device = (await world.device()).watch(THINGS);
+  const { pokes } = await listen(world, device);
+  await device.pull();
+  const stood = device.cursor;
+  const { brought, verdicts } = await device.push(device.item({ query: create(doc('things', 1)) }));
+  expect(brought?.since).toBe(stood);
+  expect(brought?.pulled.puts.map(([, id]) => id)).toEqual(['1']);
+  expect(brought?.pulled.verdicts).toEqual(verdicts);
+  expect(pokes).toEqual([]);
+  await world.ask(create(doc('things', 2)));
+  await expect.poll(() => pokes).toHaveLength(1);
+  expect(pokes[0]?.brought?.since).toBe(brought?.pulled.cursor);
+});
+
+test('a device that must ask after its push is not told meanwhile, whoever does something', async () => {
+  const world = await open();
+  const device = (await world.device()).watch(THINGS);
+  const { pokes } = await listen(world, device);
+  await device.pull();
+  const text = 'x'.repeat(70_000);
+  const pushed = await device.push(device.item({ query: create(doc('things', 1), { text }) }));
+  expect(pushed.brought).toBeUndefined();
+  await world.ask(create(doc('things', 2)));
+  await device.pull();
+  expect([...device.documents.keys()]).toHaveLength(2);
+  expect(pokes).toEqual([]);
+  await world.ask(create(doc('things', 3)));
+  await expect.poll(() => pokes).toHaveLength(1);
+});

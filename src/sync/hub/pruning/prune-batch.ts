@@ -1,0 +1,22 @@
+/** What those who take old rows from the space `sync` have in common. */
+import type { Key } from '../../../codec/key.ts';
+import type { Transactions } from '../../../engine/port.ts';
+import { SYNC_LIMITS } from '../../../limits.ts';
+import type { Range } from '../../../store/port.ts';
+import type { Micros } from '../../../values/value.ts';
+
+export interface PruneHost {
+  readonly transactions: Transactions;
+  readonly clock: () => Micros;
+}
+
+/** As many rows as one commit takes. */
+export const rowsToPrune = (lower: Key, upper: Key): Range => ({
+  space: 'sync',
+  by: 'key',
+  lower,
+  upper,
+  reverse: false,
+  limit: SYNC_LIMITS.pruneRows,
+  rows: false,
+});

@@ -1,0 +1,317 @@
+import { expect, test } from 'vitest';
+import { coll, create, doc, obj, ROOT } from '../../../engine/testing/engine-world.ts';
+import type { Pulled } from '../../protocol/protocol.ts';
+import { pruneChanges } from '../pruning/prune-changes.ts';
+import { accepted, HubWorld, wire } from '../../testing/hub-world.ts';
+import {
+  ids,
+  lambda,
+  openThings,
+  put,
+  reads,
+  remove,
+  role,
+  THINGS,
+  THINGS_NUMBER,
+} from '../../testing/things.ts';
+
+test('a set is loaded in pages at one time, and changes come after', async () => {
+  const world = await openThings();
+  for (let id = 1; id <= 30; id++) await put(world, id);
+  const device = (await world.device()).watch(THINGS);
+  device.maxBytes = 150;
+  expect(await device.pull()).toBeGreaterThan(3);
+  expect(ids(device)).toHaveLength(30);
+  await put(world, 5, { n: 50 });
+  await remove(world, 6);
+  await put(world, 31);
+  const pulled = await device.pullOnce();
+  expect(pulled.puts.map(([, id]) => id)).toEqual(['5', '31']);
+  expect(pulled.leaves).toEqual([[THINGS_NUMBER, '6']]);
+  expect(device.documents.get(`${THINGS_NUMBER}/5`)).toContain('"n":50');
+});
+
+test('how many there are is told when loading begins, to those who may see all', async () => {
+  const world = await openThings();
+  await put(world, 1);
+  await put(world, 2);
+  const admin = (await world.device()).watch(THINGS);
+  expect((await admin.pullOnce()).sets[0]?.of).toBe(2);
+  expect((await admin.pullOnce()).sets[0]?.of).toBeUndefined();
+  await world.ask(role([reads(coll('things'), lambda(true))]));
+  const user = (await world.device(await world.user(1))).watch(THINGS);
+  expect((await user.pullOnce()).sets[0]?.of).toBeUndefined();
+  expect(ids(user)).toEqual([1, 2]);
+});
+
+test('a page goes on where the device says, also after a change behind it', async () => {
+  const world = await openThings();
+  for (let id = 1; id <= 20; id++) await put(world, id);
+  const device = (await world.device()).watch(THINGS);
+  device.maxBytes = 120;
+  await device.pullOnce();
+  const first = ids(device).length;
+  expect(first).toBeLessThan(15);
+  await remove(world, 1);
+  await remove(world, 20);
+  await put(world, 2, { n: 'new' });
+  const pulled = await device.pullOnce();
+  expect(pulled.leaves).toEqual([[THINGS_NUMBER, '1']]);
+  expect(pulled.puts.map(([, id]) => id)).toContain('2');
+  device.maxBytes = 1e6;
+  await device.pull();
+  expect(ids(device)).toEqual(Array.from({ length: 18 }, (_, i) => i + 2));
+  expect(device.documents.get(`${THINGS_NUMBER}/2`)).toContain('new');
+});
+
+test('the bytes of a load that is cut off each time are those of one', async () => {
+  const world = await openThings();
+  for (let id = 1; id <= 60; id++) await put(world, id, { text: 'x'.repeat(40) });
+  let bytes = 0;
+  const device = (await world.device()).watch(THINGS);
+  device.maxBytes = 500;
+  for (let isLoaded = false; !isLoaded;) {
+    const pulled = await device.pullOnce();
+    bytes += pulled.puts.reduce((sum, [, , stored]) => sum + stored.length, 0);
+    isLoaded = pulled.sets[0]?.loaded[0] === undefined || pulled.sets[0].loaded[0] === null;
+  }
+  const once = [...device.documents.values()].reduce((sum, { length }) => sum + length, 0);
+  expect(bytes).toBe(once);
+});
+
+test('F18 S8 changes that do not fit come in parts that end where a commit ends', async () => {
+  const world = await openThings();
+  const device = (await world.device()).watch(THINGS);
+  await device.pull();
+  for (let id = 1; id <= 40; id++) await put(world, id);
+  await remove(world, 3);
+  device.maxBytes = 100;
+  const head = (await world.answer({ now: null })).txnTime;
+  let parts = 0;
+  for (let more = true; more; parts++) {
+    const before = device.cursor ?? 0;
+    ({ more } = await device.pullOnce());
+    expect(device.cursor).toBeGreaterThan(before);
+    expect(device.documents.size === 0).toBe(more);
+  }
+  expect(parts).toBeGreaterThan(5);
+  expect(device.cursor).toBeLessThanOrEqual(head);
+  expect(ids(device)).toHaveLength(39);
+});
+
+test('S9 a pull that is asked for again gives the same, and a cursor that was held misses nothing', async () => {
+  const world = await openThings();
+  const device = (await world.device()).watch(THINGS);
+  await device.pull();
+  const message = wire(device.pullMessage());
+  await Promise.all(Array.from({ length: 20 }, (_, i) => put(world, i + 1)));
+  const once = accepted(await world.sync.pull(ROOT, message));
+  const again = accepted(await world.sync.pull(ROOT, message));
+  expect(again).toEqual(once);
+  await Promise.all(Array.from({ length: 20 }, (_, i) => put(world, i + 21)));
+  const late = accepted(await world.sync.pull(ROOT, message));
+  expect(late.puts).toHaveLength(40);
+});
+
+test('S9 pulls beside writes miss nothing', async () => {
+  const world = await openThings();
+  const device = (await world.device()).watch(THINGS);
+  await device.pull();
+  const writing = Promise.all(Array.from({ length: 60 }, (_, i) => put(world, i + 1)));
+  for (let i = 0; i < 20; i++) await device.pullOnce();
+  await writing;
+  await device.pull();
+  expect(ids(device)).toHaveLength(60);
+});
+
+test('writes of the device and their verdicts come with the pull that shows them', async () => {
+  const world = await openThings();
+  const device = (await world.device()).watch(THINGS);
+  await device.pull();
+  await device.push(device.item({ query: create(doc('things', 1), { n: 1 }) }));
+  const pulled = await device.pullOnce();
+  expect(pulled.lastSeq).toBe(1);
+  expect(pulled.verdicts).toMatchObject([{ seq: 1, state: 'confirmed' }]);
+  expect(ids(device)).toEqual([1]);
+  device.settled = 1;
+  expect((await device.pullOnce()).verdicts).toEqual([]);
+});
+
+test('parts of an index follow entries in and out', async () => {
+  const world = await openThings();
+  await world.ask({
+    create_index: obj({
+      name: 'by_kind',
+      source: coll('things'),
+      terms: [obj({ field: ['data', 'kind'] })],
+      values: [obj({ field: ['data', 'n'] })],
+    }),
+  });
+  for (let id = 1; id <= 10; id++) await put(world, id, { kind: id % 2 ? 'a' : 'b', n: id });
+  const device = (await world.device()).watch({ match: { index: 'by_kind' }, terms: 'a' });
+  device.maxBytes = 100;
+  await device.pull();
+  expect(ids(device)).toEqual([1, 3, 5, 7, 9]);
+  await put(world, 2, { kind: 'a', n: 2 });
+  await put(world, 3, { kind: 'b', n: 3 });
+  await put(world, 4, { kind: 'b', n: 4 });
+  await put(world, 5, { kind: 'a', n: -1 });
+  await device.pull();
+  expect(ids(device)).toEqual([1, 2, 5, 7, 9]);
+  expect(device.heardOf).not.toContain(`${THINGS_NUMBER}/4`);
+});
+
+test('unions, refs, and what is no such set', async () => {
+  const world = await openThings();
+  await put(world, 1);
+  await put(world, 2);
+  const device = (await world.device()).watch(
+    { union: [{ singleton: doc('things', 1) }, { documents: coll('users') }] },
+    doc('things', 2),
+    { intersection: [THINGS, THINGS] },
+    { documents: coll('nowhere') },
+    { documents: { keys: null } },
+    'text',
+    { distinct: THINGS },
+  );
+  device.sets.push({ id: 'broken', query: '{', loaded: 'nothing' });
+  const { sets, puts } = await device.pullOnce();
+  expect(sets.slice(0, 2).map(({ parts }) => parts.map(({ kind }) => kind))).toEqual([
+    ['document', 'collection'],
+    ['document'],
+  ]);
+  expect(sets.slice(2).map(({ error }) => error?.code)).toEqual([
+    'invalid argument',
+    'invalid ref',
+    'invalid argument',
+    'invalid argument',
+    'invalid argument',
+    'invalid expression',
+  ]);
+  expect(puts.map(([, id]) => id)).toEqual(['1', '2']);
+});
+
+test('a cursor that is lost, of the future, or behind the horizon asks for a check', async () => {
+  const world = await openThings();
+  await put(world, 1);
+  await put(world, 2);
+  const device = (await world.device()).watch(THINGS);
+  await device.pull();
+  await remove(world, 1);
+  await put(world, 3);
+  const { transactions } = world.engine;
+  const host = { transactions, clock: () => world.now };
+  expect(await pruneChanges(host, (device.cursor ?? 0) - 1)).toBeGreaterThan(0);
+  expect((await world.sync.pull(ROOT, wire(device.pullMessage()))) as Pulled).toMatchObject({
+    check: false,
+    leaves: [[THINGS_NUMBER, '1']],
+  });
+  expect(await pruneChanges(host, world.now + 1)).toBe(2);
+  expect(await device.pullOnce()).toMatchObject({ check: true, puts: [], leaves: [], more: false });
+  expect(await device.check()).toBe(2);
+  expect(ids(device)).toEqual([2, 3]);
+  expect(await device.check()).toBe(0);
+  expect((await device.pullOnce()).check).toBe(false);
+  for (const cursor of [undefined, world.now * 2]) {
+    device.cursor = cursor;
+    expect((await device.pullOnce()).check).toBe(true);
+    expect(await device.check()).toBe(0);
+    expect((await device.pullOnce()).check).toBe(false);
+  }
+});
+
+test('the log of changes is pruned in steps, of every database', async () => {
+  const world = await openThings();
+  await world.ask({ create_database: obj({ name: 'child' }) });
+  const child = `${ROOT}:child:admin`;
+  await world.ask({ create_collection: obj({ name: 'things' }) }, { secret: child });
+  for (let id = 1; id <= 20; id++) await put(world, id);
+  const host = { transactions: world.engine.transactions, clock: () => world.now };
+  expect(await pruneChanges(host, world.now + 1)).toBe(20 + 4);
+  expect(await pruneChanges(host, world.now + 1)).toBe(0);
+});
+
+test('a device of a child database knows it by the number of its own', async () => {
+  const world = await openThings();
+  await world.ask({ create_database: obj({ name: 'child' }) });
+  const child = `${ROOT}:child:admin`;
+  const inChild = { secret: child };
+  await world.ask({ create_collection: obj({ name: 'users' }) }, inChild);
+  await world.ask({ create_collection: obj({ name: 'things' }) }, inChild);
+  const index = {
+    name: 'by_owner',
+    source: coll('things'),
+    terms: [obj({ field: ['data', 'owner'] })],
+  };
+  await world.ask({ create_index: obj(index) }, inChild);
+  const owner = { owner: doc('users', 7) };
+  await world.ask(create(doc('things', 1), owner), inChild);
+  const device = (await world.device(child)).watch({
+    match: { index: 'by_owner' },
+    terms: doc('users', 7),
+  });
+  const { sets, puts, actor } = await device.pullOnce();
+  expect(actor.database).toEqual(['child']);
+  expect(puts.map(([, id]) => id)).toEqual(['1']);
+  const root = await HubWorld.open();
+  for (const name of ['users', 'things']) await root.ask({ create_collection: obj({ name }) });
+  await root.ask({ create_index: obj(index) });
+  const other = (await root.device()).watch({
+    match: { index: 'by_owner' },
+    terms: doc('users', 7),
+  });
+  expect((await other.pullOnce()).sets[0]?.parts).toEqual(sets[0]?.parts);
+  await world.ask(create(doc('things', 2), owner), inChild);
+  expect((await device.pullOnce()).puts).toHaveLength(1);
+});
+
+test('a set that stands for other parts by now is loaded anew', async () => {
+  const world = await openThings();
+  const index = () => ({
+    create_index: obj({
+      name: 'all_things',
+      source: coll('things'),
+      values: [obj({ field: ['ref'] })],
+    }),
+  });
+  await world.ask(index());
+  await put(world, 1);
+  const device = (await world.device()).watch({ match: { index: 'all_things' } });
+  await device.pull();
+  await world.ask({ delete: { index: 'all_things' } });
+  expect((await device.pullOnce()).sets[0]?.error?.code).toBe('invalid ref');
+  world.now += 120_000_000;
+  await world.ask(index());
+  device.documents.clear();
+  await device.pull();
+  expect(ids(device)).toEqual([1]);
+});
+
+test('V2 pages and checks give way to others, and come to their end', async () => {
+  const world = await openThings();
+  await world.ask(role([reads(coll('things'), lambda(true))]));
+  const all = Array.from({ length: 700 }, (_, i) => i + 1);
+  await world.ask({ do: all.map((id) => create(doc('things', id), { n: id })) });
+  const user = (await world.device(await world.user(1))).watch(THINGS);
+  world.haste = 1000;
+  expect(await user.pull()).toBeGreaterThan(3);
+  expect(ids(user)).toEqual(all);
+  expect(await user.check()).toBe(0);
+  user.documents.delete(`${THINGS_NUMBER}/5`);
+  expect(await user.check()).toBe(1);
+});
+
+test('F18 many changes come in parts, also when they are small', async () => {
+  const world = await openThings();
+  const device = (await world.device()).watch(THINGS);
+  await device.pull();
+  for (let from = 1; from <= 1600; from += 400) {
+    const some = Array.from({ length: 400 }, (_, i) => from + i);
+    await world.ask({ do: some.map((id) => create(doc('things', id), { n: id })) });
+  }
+  const first = await device.pullOnce();
+  expect(first).toMatchObject({ more: true });
+  expect(first.puts).toHaveLength(800);
+  await device.pull();
+  expect(ids(device)).toHaveLength(1600);
+});

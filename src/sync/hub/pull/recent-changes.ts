@@ -1,0 +1,54 @@
+/** What the latest commits changed, as the log has it: whoever was told of one a moment ago need not read it. */
+import { changeKey } from '../../../engine/change-log.ts';
+import type { CommitNotice } from '../../../engine/api.ts';
+import type { Row } from '../../../store/port.ts';
+import type { DatabaseId, Micros } from '../../../values/value.ts';
+
+const COMMITS_MAX = 256;
+const CHARS_MAX = 1024 * 1024;
+
+interface Commit {
+  readonly ts: Micros;
+  readonly rows: readonly Row[];
+  readonly chars: number;
+}
+
+export class RecentChanges {
+  /** One after the other, without a gap, up to `head`. */
+  private readonly commits: Commit[] = [];
+  private chars = 0;
+  /** All that came after this is known. */
+  private from: Micros = 0;
+  private head: Micros = -1;
+
+  note({ previous, ts, logged }: CommitNotice): void {
+    if (previous !== this.head || !logged) {
+      this.commits.length = 0;
+      this.chars = 0;
+      this.from = logged ? previous : ts;
+    }
+    this.head = ts;
+    if (!logged) return;
+    const chars = logged.reduce((sum, { value }) => sum + value.length, 0);
+    this.commits.push({ ts, rows: logged, chars });
+    this.chars += chars;
+    while (this.commits.length > COMMITS_MAX || this.chars > CHARS_MAX) this.forgetFirst();
+  }
+
+  /** Rows of the log of a database after one commit, up to and with another; undefined: not all of them are known here. */
+  between(database: DatabaseId, since: Micros, head: Micros): readonly Row[] | undefined {
+    if (since < this.from || head > this.head) return undefined;
+    return this.commits.flatMap(({ ts, rows }) => {
+      if (ts <= since || ts > head) return [];
+      const key = changeKey(database, ts);
+      return rows.filter((row) => row.key === key);
+    });
+  }
+
+  private forgetFirst(): void {
+    const first = this.commits.shift();
+    if (!first) return;
+    this.chars -= first.chars;
+    this.from = first.ts;
+  }
+}

@@ -1,0 +1,492 @@
+import { expect, test } from 'vitest';
+import { coll, create, doc, obj, ROOT } from '../../../engine/testing/engine-world.ts';
+import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
+import type { Store } from '../../../store/port.ts';
+import { SYNC_LIMITS } from '../../../limits.ts';
+import { derivedIds } from '../../protocol/digest.ts';
+import { createSyncHub } from '../sync-hub.ts';
+import { ids, THINGS } from '../../testing/things.ts';
+import { accepted, HubWorld, sha256, wire, type Device } from '../../testing/hub-world.ts';
+
+const item = (n: number) => create(doc('things', n), { n });
+
+async function open(store?: Store): Promise<{ world: HubWorld; device: Device }> {
+  const world = await HubWorld.open(store);
+  await world.ask({ create_collection: obj({ name: 'users' }) });
+  await world.ask({ create_collection: obj({ name: 'things' }) });
+  return { world, device: await world.device() };
+}
+
+const count = (world: HubWorld) => world.ask({ count: { documents: coll('things') } });
+
+test('S1 a write takes effect once, however often it is sent', async () => {
+  const { world, device } = await open();
+  const write = device.item({ query: create(coll('things'), { n: 1 }), ids: ['77'] });
+  const first = await device.push(write);
+  const again = await device.push(write);
+  expect(again).toEqual(first);
+  expect(first.verdicts).toMatchObject([{ seq: 1, hash: write.hash, state: 'confirmed' }]);
+  expect(await count(world)).toBe(1);
+  expect(await world.ask({ exists: doc('things', 77) })).toBe(true);
+});
+
+test('ids that a write makes up beyond those it carries are known before it is sent', async () => {
+  const { world, device } = await open();
+  const write = device.item({
+    query: { do: [create(coll('things')), create(coll('things'))] },
+    ids: ['77'],
+  });
+  await device.push(write);
+  const more = derivedIds(write, sha256)(1);
+  expect(await world.ask({ exists: doc('things', String(more)) })).toBe(true);
+});
+
+test('S1 writes sent by two tabs at once take effect once each', async () => {
+  const { world, device } = await open();
+  const writes = Array.from({ length: 40 }, (_, i) => device.item({ query: item(i + 1) }));
+  const answers = await Promise.all([device.push(...writes), device.push(...writes)]);
+  expect(answers[1].verdicts).toEqual(answers[0].verdicts);
+  expect(await count(world)).toBe(40);
+});
+
+test('S2 a gap is refused, and nothing behind it runs', async () => {
+  const { world, device } = await open();
+  device.item({ query: item(1) });
+  const second = device.item({ query: item(2) });
+  expect(await device.tryPush(second)).toMatchObject({ code: 'gap' });
+  expect(await count(world)).toBe(0);
+});
+
+test('T20 the same number with another content is client_forked', async () => {
+  const { world, device } = await open();
+  await device.push(device.item({ query: item(1) }));
+  device.seq = 0;
+  const other = device.item({ query: item(2) });
+  expect(await device.tryPush(other)).toMatchObject({ code: 'client_forked' });
+  expect(await count(world)).toBe(1);
+});
+
+test('T20 a content that does not have its hash is a bad message', async () => {
+  const { device } = await open();
+  const write = device.item({ query: item(1) });
+  const changed = { ...write, now: write.now + 1 };
+  expect(await device.tryPush(changed)).toMatchObject({ code: 'bad_message' });
+});
+
+test('S5 a write that fails is refused with its error, and those behind it run', async () => {
+  const { world, device } = await open();
+  const { verdicts } = await device.push(
+    device.item({ query: item(1) }),
+    device.item({ query: { update: doc('things', 99), params: obj({}) } }),
+    device.item({ query: 'no query' }),
+    device.item({ query: { nonsense: 1 } }),
+    device.item({ query: item(2) }),
+  );
+  expect(verdicts.map(({ state }) => state)).toEqual([
+    'confirmed',
+    'refused',
+    'confirmed',
+    'refused',
+    'confirmed',
+  ]);
+  expect(verdicts[1]?.body).toContain('instance not found');
+  expect(verdicts[3]?.body).toContain('invalid expression');
+  expect(await count(world)).toBe(2);
+});
+
+test('a refused write leaves nothing of what it did before it failed', async () => {
+  const { world, device } = await open();
+  const both = { do: [item(1), { abort: 'no' }] };
+  const { verdicts } = await device.push(device.item({ query: both }));
+  expect(verdicts[0]).toMatchObject({ state: 'refused' });
+  expect(await count(world)).toBe(0);
+});
+
+test('S6 T3 a push runs under the rights of its credential as they are now', async () => {
+  const { world } = await open();
+  const secret = await world.user(1);
+  const device = await world.device(secret);
+  const denied = await device.push(device.item({ query: item(1) }));
+  expect(denied.verdicts[0]).toMatchObject({ state: 'refused' });
+  expect(denied.verdicts[0]?.body).toContain('permission denied');
+  await world.ask({
+    create_role: obj({
+      name: 'writer',
+      privileges: obj({
+        resource: coll('things'),
+        actions: obj({ create: true, create_with_id: true }),
+      }),
+      membership: obj({ resource: coll('users') }),
+    }),
+  });
+  const allowed = await device.push(device.item({ query: item(2) }));
+  expect(allowed.verdicts[0]).toMatchObject({ state: 'confirmed' });
+});
+
+test('T3 T18 a device belongs to who first spoke for it', async () => {
+  const { world } = await open();
+  const device = await world.device(await world.user(1));
+  const write = device.item({ query: item(1) });
+  device.secret = await world.user(2);
+  expect(await device.tryPush(write)).toMatchObject({ code: 'device_taken' });
+  expect(await world.sync.hello(device.secret, wire(device.helloMessage()))).toMatchObject({
+    code: 'device_taken',
+  });
+  expect(await count(world)).toBe(0);
+});
+
+test('another token of the same identity may speak for its device', async () => {
+  const { world } = await open();
+  const device = await world.device(await world.user(1));
+  const again = await world.document({
+    login: doc('users', 1),
+    params: obj({ password: 'secret' }),
+  });
+  device.secret = again.secret;
+  expect(await device.hello()).toMatchObject({ lastSeq: 0 });
+});
+
+test('P1 passwords, logins, keys and tokens are refused in a push', async () => {
+  const { world, device } = await open();
+  await world.user(1);
+  const { verdicts } = await device.push(
+    device.item({ query: { login: doc('users', 1), params: obj({ password: 'secret' }) } }),
+    device.item({ query: { create_key: obj({ role: 'admin' }) } }),
+    device.item({
+      query: create(coll('users'), {}, { credentials: obj({ password: 'other' }) }),
+    }),
+    device.item({ query: { do: [item(1), { identify: doc('users', 1), password: 'secret' }] } }),
+    device.item({
+      query: { create: { tokens: null }, params: obj({ instance: doc('users', 1) }) },
+    }),
+  );
+  for (const { state, body } of verdicts) {
+    expect(state).toBe('refused');
+    expect(body).toContain('connection_needed');
+  }
+  expect(await count(world)).toBe(0);
+});
+
+test('T19 Now() of a write is not after the hub, and never goes back', async () => {
+  const { world, device } = await open();
+  const stored = (id: number) => create(doc('things', id), { at: { now: null } });
+  const seconds = (id: number) =>
+    world.ask({ to_micros: { select: ['data', 'at'], from: { get: doc('things', id) } } });
+  const at = world.now;
+  const { verdicts } = await device.push(
+    device.item({ query: stored(1), now: at - 1000 }),
+    device.item({ query: stored(2), now: at - 2000 }),
+    device.item({ query: stored(3), now: at + 86_400_000_000 }),
+    device.item({ query: stored(4), now: at + SYNC_LIMITS.nowAheadMicros }),
+  );
+  expect(verdicts.map(({ state }) => state)).toEqual([
+    'confirmed',
+    'amended',
+    'amended',
+    'confirmed',
+  ]);
+  expect(await seconds(1)).toBe(at - 1000);
+  expect(await seconds(2)).toBe(at - 1000);
+  // When it came: a device whose clock is set right goes on at once.
+  const came = Number(await seconds(3));
+  expect(came).toBeGreaterThanOrEqual(at);
+  expect(came).toBeLessThan(at + 1_000_000);
+  expect(await seconds(4)).toBe(at + SYNC_LIMITS.nowAheadMicros);
+});
+
+test('T19 an id that is taken is refused', async () => {
+  const { world, device } = await open();
+  await world.ask(item(5));
+  const { verdicts } = await device.push(
+    device.item({ query: create(coll('things'), { n: 2 }), ids: ['5'] }),
+  );
+  expect(verdicts[0]?.state).toBe('refused');
+  expect(await world.ask({ select: ['data', 'n'], from: { get: doc('things', 5) } })).toBe(5);
+});
+
+test('S13 a write that did something else than on the device is amended', async () => {
+  const { device } = await open();
+  const { verdicts } = await device.push(device.item({ query: item(1), digest: 'ab'.repeat(32) }));
+  expect(verdicts[0]).toMatchObject({ state: 'amended' });
+});
+
+test('hundred writes share few commits', async () => {
+  const { world, device } = await open();
+  let commits = 0;
+  const stop = world.engine.onCommit(() => (commits += 1));
+  const writes = Array.from({ length: 100 }, (_, i) => device.item({ query: item(i + 1) }));
+  const { verdicts, lastSeq } = await device.push(...writes);
+  stop();
+  expect(lastSeq).toBe(100);
+  expect(verdicts.every(({ state }) => state === 'confirmed')).toBe(true);
+  expect(commits).toBeLessThanOrEqual(3);
+  expect(await count(world)).toBe(100);
+  const times = verdicts.map(({ ts }) => ts);
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+  expect(new Set(times).size).toBe(100);
+});
+
+test('A5 T6 a credential that was withdrawn is locked, one that has expired needs a login', async () => {
+  const { world } = await open();
+  const device = await world.device(await world.user(1));
+  const write = device.item({ query: item(1) });
+  await world.ask({ logout: true }, { secret: device.secret });
+  expect(await device.tryPush(write)).toMatchObject({ code: 'locked' });
+  const later = await world.document({
+    login: doc('users', 1),
+    params: obj({ password: 'secret', ttl: { time: '2026-01-02T00:00:00Z' } }),
+  });
+  device.secret = later.secret;
+  await device.hello();
+  world.now += 2 * 86_400_000_000;
+  expect(await device.tryPush(write)).toMatchObject({ code: 'needs_login' });
+  device.secret = 'nothing';
+  expect(await device.tryPush(write)).toMatchObject({ code: 'needs_login' });
+});
+
+test('A5 a token whose document was deleted is locked', async () => {
+  const { world } = await open();
+  const device = await world.device(await world.user(1));
+  await world.ask({ delete: doc('users', 1) });
+  expect(await device.tryPush(device.item({ query: item(1) }))).toMatchObject({ code: 'locked' });
+});
+
+test('F20 S10 what the store could not keep is not judged, and is judged when it is sent again', async () => {
+  const store = createMemoryStore();
+  const faults = { from: Infinity };
+  let commits = 0;
+  const faulty: Store = {
+    ...store,
+    async write(body, options) {
+      commits += 1;
+      if (commits >= faults.from) throw new Error('the store is gone');
+      return store.write(body, options);
+    },
+  };
+  const { world, device } = await open(faulty);
+  const writes = Array.from({ length: 10 }, (_, i) => device.item({ query: item(i + 1) }));
+  // The first goes out alone, those behind it together.
+  faults.from = commits + 2;
+  const first = await device.push(...writes);
+  expect(first.lastSeq).toBe(1);
+  await expect(device.push(...writes.slice(1))).rejects.toThrow('the store is gone');
+  faults.from = Infinity;
+  const second = await device.push(...writes);
+  expect(second.lastSeq).toBe(10);
+  expect(second.verdicts[0]).toEqual(first.verdicts[0]);
+  expect(await count(world)).toBe(10);
+});
+
+test('S9 the verdict on a write that another copy has brought before is a commit of its own, later than the last', async () => {
+  const { world, device } = await open();
+  const write = device.item({ query: item(1), ids: ['77'] });
+  const first = await device.push(write);
+  const watcher = await world.device();
+  watcher.sets = [{ id: 'all', query: JSON.stringify(THINGS), loaded: 'nothing' }];
+  await watcher.pull();
+  world.tick();
+  await world.ask(item(2));
+  const commits: [number, number][] = [];
+  world.engine.onCommit(({ previous, ts }) => commits.push([previous, ts]));
+  const copy = await world.device();
+  const { verdicts } = await copy.push(
+    copy.item({ query: item(1), now: write.now, ids: ['77'] }),
+    copy.item({ query: item(3) }),
+  );
+  expect(verdicts.map(({ ts }) => ts === first.verdicts[0]?.ts)).toEqual([true, false]);
+  for (const [previous, ts] of commits) expect(ts).toBeGreaterThan(previous);
+  await watcher.pull();
+  expect(ids(watcher)).toEqual([1, 2, 3]);
+});
+
+test('F21 a commit that arrived though the hub heard nothing of it is not made again', async () => {
+  const store = createMemoryStore();
+  const faults = { isOn: false };
+  const faulty: Store = {
+    ...store,
+    async write(body, options) {
+      const done = await store.write(body, options);
+      if (faults.isOn) throw new Error('no answer');
+      return done;
+    },
+  };
+  const { world, device } = await open(faulty);
+  const write = device.item({ query: create(coll('things'), { n: 1 }) });
+  faults.isOn = true;
+  await expect(device.push(write)).rejects.toThrow('no answer');
+  faults.isOn = false;
+  expect(await device.hello()).toMatchObject({ lastSeq: 1 });
+  expect(await device.push(write)).toMatchObject({ verdicts: [{ seq: 1, state: 'confirmed' }] });
+  expect(await count(world)).toBe(1);
+});
+
+test('S11 a device that has forgotten writes the hub knows of is client_regressed', async () => {
+  const { world, device } = await open();
+  await device.push(device.item({ query: item(1) }));
+  device.seq = 0;
+  expect(await world.sync.hello(ROOT, wire(device.helloMessage()))).toMatchObject({
+    code: 'client_regressed',
+  });
+});
+
+test('S12 F24 a hub of another epoch refuses, and welcomes who says hello', async () => {
+  const { world, device } = await open();
+  device.epoch = 'f'.repeat(32);
+  const write = device.item({ query: item(1) });
+  expect(await device.tryPush(write)).toMatchObject({ code: 'epoch_changed' });
+  expect(await device.hello()).toMatchObject({ epoch: world.epoch, lastSeq: 0 });
+});
+
+test('verdicts the device has are forgotten later, and what is older than them is taken for a fork', async () => {
+  const { device } = await open();
+  const first = device.item({ query: item(1) });
+  await device.push(first);
+  const total = SYNC_LIMITS.verdictsKept + 300;
+  for (let at = 1; at < total; at += 100) {
+    device.settled = device.seq;
+    const writes = Array.from({ length: 100 }, () =>
+      device.item({ query: { delete: doc('things', 1) } }),
+    );
+    await device.push(...writes);
+  }
+  expect(await device.tryPush(first)).toMatchObject({ code: 'client_forked' });
+});
+
+test('messages of another shape are bad_message, and nothing happens', async () => {
+  const { world, device } = await open();
+  const write = device.item({ query: item(1) });
+  const good = device.pushMessage([write]);
+  const bad: unknown[] = [
+    undefined,
+    null,
+    [],
+    'push',
+    {},
+    { ...good, device: 'x' },
+    { ...good, epoch: undefined },
+    { ...good, settled: -1 },
+    { ...good, items: {} },
+    { ...good, items: [null] },
+    { ...good, items: [{ ...write, seq: 0 }] },
+    { ...good, items: [{ ...write, ids: ['-1'] }] },
+    { ...good, items: [{ ...write, ids: ['9223372036854775808'] }] },
+    { ...good, items: [{ ...write, apiVersion: '9' }] },
+    { ...good, items: [write, { ...write, seq: 3 }] },
+    { ...good, items: Array.from({ length: 101 }, (_, i) => ({ ...write, seq: i + 1 })) },
+  ];
+  for (const message of bad)
+    expect(await world.sync.push(ROOT, message)).toMatchObject({ code: 'bad_message' });
+  expect(await count(world)).toBe(0);
+});
+
+test('F29 a write the hub fails on is tried some times, then refused; those behind it wait for that', async () => {
+  const { world, device } = await open();
+  const { transactions } = world.engine;
+  const run: typeof transactions.run = (plan, input) => {
+    if (plan.request.query.includes('poison')) throw new Error('a mistake of ours');
+    return transactions.run(plan, input);
+  };
+  const sync = createSyncHub({
+    engine: { transactions: { ...transactions, run }, onCommit: () => () => undefined },
+    clock: () => world.now,
+    random: (bytes) => new Uint8Array(bytes),
+    sha256,
+    rootSecret: ROOT,
+  });
+  const writes = [
+    device.item({ query: item(1) }),
+    device.item({ query: create(doc('things', 2), { text: 'poison' }) }),
+    device.item({ query: item(3) }),
+  ];
+  const push = async (from: number) =>
+    accepted(await sync.push(ROOT, wire(device.pushMessage(writes.slice(from)))));
+  expect((await push(0)).lastSeq).toBe(1);
+  for (let tries = 2; tries < SYNC_LIMITS.writeTroubles; tries++)
+    expect(await push(1)).toEqual({ lastSeq: 1, verdicts: [] });
+  expect((await push(1)).verdicts).toMatchObject([{ state: 'refused' }, { state: 'confirmed' }]);
+  expect(await count(world)).toBe(2);
+});
+
+test('T20 nothing behind a write that is another one is judged', async () => {
+  const { world, device } = await open();
+  await device.push(device.item({ query: item(1) }), device.item({ query: item(2) }));
+  device.seq = 1;
+  const forked = [device.item({ query: item(3) }), device.item({ query: item(4) })];
+  expect(await device.tryPush(...forked)).toMatchObject({ code: 'client_forked' });
+  expect(await count(world)).toBe(2);
+});
+
+test('S1 F33 the same writes sent to two processes on one store take effect once', async () => {
+  const memory = new SharedMemory();
+  const { world, device } = await open(createMemoryStore(memory));
+  const beside = await HubWorld.open(createMemoryStore(memory));
+  beside.now = world.now;
+  const writes = Array.from({ length: 60 }, (_, i) =>
+    device.item({ query: create(coll('things'), { n: i }) }),
+  );
+  const message = wire(device.pushMessage(writes));
+  const answers = await Promise.all([
+    world.sync.push(ROOT, message),
+    beside.sync.push(ROOT, message),
+    world.sync.push(ROOT, message),
+  ]);
+  const [first, ...others] = answers.map(accepted);
+  expect(first?.lastSeq).toBe(60);
+  for (const each of others) expect(each).toEqual(first);
+  expect(await count(world)).toBe(60);
+});
+
+test('a token that somebody else made speaks for the devices of its subject, until it ends', async () => {
+  const ISSUER = 'https://issuer.test/';
+  const jwt = (sub: string, exp: number) =>
+    [{ alg: 'RS256' }, { iss: ISSUER, aud: 'burrow', sub, exp }, 'signed']
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.');
+  const accessTokens = {
+    fetchKeys: () => Promise.resolve('{"keys":[]}'),
+    isSigned: () => Promise.resolve(true),
+    rootAudience: 'burrow',
+  };
+  const world = await HubWorld.open(createMemoryStore(), { accessTokens });
+  await world.ask({ create_collection: obj({ name: 'things' }) });
+  const actions = obj({ create: true, create_with_id: true });
+  const privileges = obj({ resource: coll('things'), actions });
+  await world.ask({ create_role: obj({ name: 'writer', privileges }) });
+  const provider = {
+    name: 'p',
+    issuer: ISSUER,
+    jwks_uri: `${ISSUER}keys`,
+    roles: { role: 'writer' },
+  };
+  await world.ask({ create_access_provider: obj(provider) });
+  const ends = Math.floor(world.now / 1_000_000) + 3600;
+  const device = await world.device(jwt('ann', ends));
+  expect(await device.hello()).toMatchObject({ expiresAt: ends * 1_000_000 });
+  const { verdicts } = await device.push(device.item({ query: item(1) }));
+  expect(verdicts[0]?.state).toBe('confirmed');
+  device.secret = jwt('bob', ends);
+  expect(await device.tryPush(device.item({ query: item(2) }))).toMatchObject({
+    code: 'device_taken',
+  });
+  device.secret = jwt('ann', ends + 60);
+  await device.hello();
+  world.now = (ends + 120) * 1_000_000;
+  expect(await device.tryPush(device.item({ query: item(2) }))).toMatchObject({
+    code: 'needs_login',
+  });
+});
+
+test('verdicts come with pulls in portions, as the device keeps them', async () => {
+  const { device } = await open();
+  const total = SYNC_LIMITS.pullVerdicts + 50;
+  const remove = { query: { delete: doc('things', 1) } };
+  for (let at = 0; at < total; at += 50)
+    await device.push(...Array.from({ length: 50 }, () => device.item(remove)));
+  const first = await device.pullOnce();
+  expect(first.lastSeq).toBe(total);
+  expect(first.verdicts.map(({ seq }) => seq)).toEqual(
+    Array.from({ length: SYNC_LIMITS.pullVerdicts }, (_, i) => i + 1),
+  );
+  device.settled = SYNC_LIMITS.pullVerdicts;
+  expect((await device.pullOnce()).verdicts).toHaveLength(50);
+});

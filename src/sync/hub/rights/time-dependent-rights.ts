@@ -1,0 +1,23 @@
+/** Whether rights of a caller may change by the clock alone. */
+import type { RoleDefinition } from '../../../engine/definitions.ts';
+import type { Lambda } from '../../../values/value.ts';
+import type { Asker } from './device-caller.ts';
+
+/** By the text of the predicates: `now()`, `time('now')`; and of functions, where one is called. @throws Suspended */
+export function goByTheClock({ context, caller }: Asker): boolean {
+  if (caller.role !== 'roles') return false;
+  const schema = context.schema(context.database);
+  const predicates = schema.all('roles').flatMap(predicatesOf);
+  if (predicates.some(namesNow)) return true;
+  return predicates.some(calls) && schema.all('functions').some(({ body }) => namesNow(body));
+}
+
+const predicatesOf = ({ privileges, membership }: RoleDefinition): readonly Lambda[] => [
+  ...privileges.flatMap(({ actions }) =>
+    [...actions.values()].filter((given) => typeof given !== 'boolean'),
+  ),
+  ...membership.flatMap(({ predicate }) => predicate ?? []),
+];
+
+const namesNow = ({ wire }: Lambda): boolean => wire.includes('"now"');
+const calls = ({ wire }: Lambda): boolean => wire.includes('"call"');

@@ -1,0 +1,44 @@
+/** What tells one write from another, and whether it did the same in two places. */
+import { hexOfBytes } from '../../codec/hex.ts';
+import { hexOfKey, withoutDatabase } from '../../codec/key.ts';
+import { utf8Bytes } from '../../codec/utf8.ts';
+import { idFrom } from '../../engine/inputs.ts';
+import type { WriteSet } from '../../store/port.ts';
+import type { PushItem } from './protocol.ts';
+
+type Sha256 = (bytes: Uint8Array) => Uint8Array;
+
+/** Of everything in a write but how it went where it was made. */
+export const hashOf = (
+  { seq, query, apiVersion, now, ids }: Omit<PushItem, 'hash' | 'digest'>,
+  sha256: Sha256,
+): string => hexOfBytes(sha256(utf8Bytes(JSON.stringify([seq, query, apiVersion, now, ids]))));
+
+type Content = Omit<PushItem, 'seq' | 'hash' | 'digest'>;
+
+/** Of what a write is, whichever device brings it under whichever number. */
+export const contentHashOf = ({ query, apiVersion, now, ids }: Content, sha256: Sha256): string =>
+  hashOf({ seq: 0, query, apiVersion, now, ids }, sha256);
+
+/**
+ * Ids that a write makes up beyond those it carries: it found other things than where it was made. The same here and there, and each time it
+ * is run again.
+ */
+export function derivedIds(item: Content, sha256: Sha256): (index: number) => bigint {
+  const content = contentHashOf(item, sha256);
+  return (index) => idFrom(item.now, sha256(utf8Bytes(`${content} ${index}`)));
+}
+
+/** Of what a query did: the documents it left or removed, and its answer. Commit times are left out: no two places have the same. */
+export function digestOf({ puts, deletes }: WriteSet, answer: string, sha256: Sha256): string {
+  const left: string[] = [];
+  for (const { space, row } of puts) {
+    if (space !== 'documents') continue;
+    const text = String(row.value);
+    left.push(`${hexOfKey(withoutDatabase(row.key))} ${text.slice(text.indexOf('\n') + 1)}`);
+  }
+  for (const { space, key } of deletes)
+    if (space === 'documents') left.push(hexOfKey(withoutDatabase(key)));
+  const masked = answer.replaceAll(/"ts":\d+/g, '"ts":0');
+  return hexOfBytes(sha256(utf8Bytes(JSON.stringify([left.sort(), masked]))));
+}

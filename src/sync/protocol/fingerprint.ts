@@ -1,0 +1,43 @@
+/**
+ * A fingerprint of many documents: for each of 256 buckets two sums, modulo 2^32, of hashes of document and time. The order of
+ * documents does not matter, and one that is missing, too much, or of another time shows. It guards against mistakes, not against forgers.
+ */
+import type { Micros } from '../../values/value.ts';
+import { FINGERPRINT_BUCKETS } from './protocol.ts';
+
+export class Fingerprint {
+  private readonly high = new Uint32Array(FINGERPRINT_BUCKETS);
+  private readonly low = new Uint32Array(FINGERPRINT_BUCKETS);
+
+  add(collection: number, id: string, ts: Micros): void {
+    const bucket = bucketOf(collection, id);
+    const text = `${collection}/${id}@${ts}`;
+    this.high[bucket] = (this.high[bucket] ?? 0) + hash(text, HIGH_SEED);
+    this.low[bucket] = (this.low[bucket] ?? 0) + hash(text, LOW_SEED);
+  }
+
+  /** Each as 16 hexadecimal digits. */
+  buckets(): readonly string[] {
+    return Array.from(this.high, (high, i) => digits(high) + digits(this.low[i] ?? 0));
+  }
+}
+
+export const bucketOf = (collection: number, id: string): number =>
+  hash(`${collection}/${id}`, BUCKET_SEED) % FINGERPRINT_BUCKETS;
+
+const HIGH_SEED = 0x9e3779b9;
+const LOW_SEED = 0x85ebca6b;
+const BUCKET_SEED = 0xc2b2ae35;
+
+/** FNV-1a over code units, then the finish of MurmurHash 3: 32 bits that all depend on all. */
+function hash(text: string, seed: number): number {
+  let state = 0x811c9dc5 ^ seed;
+  for (let i = 0; i < text.length; i++) state = Math.imul(state ^ text.charCodeAt(i), 0x01000193);
+  state ^= state >>> 16;
+  state = Math.imul(state, 0x85ebca6b);
+  state ^= state >>> 13;
+  state = Math.imul(state, 0xc2b2ae35);
+  return (state ^ (state >>> 16)) >>> 0;
+}
+
+const digits = (sum: number): string => sum.toString(16).padStart(8, '0');

@@ -1,0 +1,47 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ROOT } from '../../engine/testing/engine-world.ts';
+import type { SyncRefusal } from './protocol.ts';
+import { HubWorld, wire } from '../testing/hub-world.ts';
+
+/** A good message with one member made into something else. */
+const spoiled = (message: object) =>
+  fc
+    .tuple(fc.constantFrom(...Object.keys(message)), fc.jsonValue())
+    .map(([name, value]) => wire({ ...message, [name]: value }));
+
+test('whatever comes in is answered or refused, and what is refused as a message changed nothing', async () => {
+  const world = await HubWorld.open();
+  await world.ask({ create_collection: { object: { name: 'things' } } });
+  const device = (await world.device()).watch({ documents: { collection: 'things' } });
+  await device.pull();
+  const { id, epoch } = device;
+  const buckets = Array.from({ length: 256 }, () => '0'.repeat(16));
+  const [set] = device.sets;
+  const messages = {
+    hello: device.helloMessage(),
+    push: device.pushMessage([]),
+    pull: device.pullMessage(),
+    check: { device: id, epoch, set: { id: set?.id, query: set?.query }, buckets },
+  };
+  const names = ['hello', 'push', 'pull', 'check'] as const;
+  const message = fc
+    .constantFrom(...names)
+    .chain((name) =>
+      fc.tuple(
+        fc.constant(name),
+        fc.oneof(
+          { weight: 1, arbitrary: fc.jsonValue() },
+          { weight: 5, arbitrary: spoiled(messages[name]) },
+        ),
+      ),
+    );
+  await fc.assert(
+    fc.asyncProperty(message, async ([name, each]) => {
+      const answer = (await world.sync[name](ROOT, each)) as Partial<SyncRefusal>;
+      expect(typeof answer.description).toBe(typeof answer.code);
+    }),
+    { numRuns: 500 },
+  );
+  expect(await device.hello()).toMatchObject({ lastSeq: 0 });
+});

@@ -1,0 +1,45 @@
+/** A hub with users and things, and roles for the users. */
+import { coll, create, doc, obj } from '../../engine/testing/engine-world.ts';
+import { HubWorld, type Device } from './hub-world.ts';
+
+export const THINGS = { documents: coll('things') };
+/** Collection number of `things`. */
+export const THINGS_NUMBER = 1025;
+
+export async function openThings(): Promise<HubWorld> {
+  const world = await HubWorld.open();
+  for (const name of ['users', 'things']) await world.ask({ create_collection: obj({ name }) });
+  return world;
+}
+
+export async function put(
+  world: HubWorld,
+  id: number,
+  data: Record<string, unknown> = { n: id },
+): Promise<void> {
+  const isThere = await world.ask({ exists: doc('things', id) });
+  const params = obj({ data: obj(data) });
+  await world.ask(
+    isThere === true ? { replace: doc('things', id), params } : create(doc('things', id), data),
+  );
+}
+
+export const remove = (world: HubWorld, id: number) => world.ask({ delete: doc('things', id) });
+
+/** Of what was sent, in order. */
+export const ids = (device: Device): readonly number[] =>
+  [...device.documents.keys()].map((name) => Number(name.split('/')[1])).sort((a, b) => a - b);
+
+/** Of all users. */
+export const role = (privileges: readonly unknown[]) => ({
+  create_role: obj({
+    name: 'reader',
+    privileges,
+    membership: obj({ resource: coll('users') }),
+  }),
+});
+
+export const reads = (resource: unknown, read: unknown = true) =>
+  obj({ resource, actions: obj({ read }) });
+
+export const lambda = (body: unknown) => ({ query: { lambda: 'ref', expr: body } });
