@@ -38,6 +38,34 @@ const query = [...store, 'store'];
 const engine = [...query, 'query'];
 const outer = [...engine, 'engine'];
 
+/** Rooms inside src/sync, each after those it may look at. */
+const SYNC_ROOMS = {
+  device: ['state', 'view', 'rebase', 'outbox', 'pulled', 'replica', 'syncer'],
+  hub: ['rows', 'rights', 'sets', 'push', 'pull', 'hints', 'pruning'],
+};
+/** Rooms of one list that look at none of the others in it. */
+const SYNC_APART = {
+  push: ['pull'],
+  pull: ['push'],
+  hints: ['push', 'pull'],
+  pruning: ['push', 'pull', 'hints'],
+};
+
+const syncSide = (side) =>
+  SYNC_ROOMS[side].map((name, place, rooms) => {
+    const below = rooms.slice(0, place + 1).filter((each) => !SYNC_APART[name]?.includes(each));
+    return {
+      name: `sync-${side}-${name}-looks-down`,
+      comment: `src/sync/${side}/${name} may look at src/sync/protocol, ${below.join(', ')}, and rooms left of sync.`,
+      severity: 'error',
+      from: { path: `^src/sync/${side}/${name}/`, pathNot: TESTS },
+      to: {
+        path: '^src/sync/',
+        pathNot: `^src/sync/(protocol|${side}/(${below.join('|')}))/`,
+      },
+    };
+  });
+
 const onlyFrom = (name, packages, ...rooms) => ({
   name: `only-${name}`,
   comment: `${packages} is named by ${rooms.join(' and ')} alone.`,
@@ -103,6 +131,29 @@ module.exports = {
     },
     room('logs', ...outer),
     room('sync', ...outer),
+    {
+      name: 'sync-protocol-looks-down',
+      comment: 'What both sides of a sync share knows neither of them.',
+      severity: 'error',
+      from: { path: '^src/sync/protocol/', pathNot: TESTS },
+      to: { path: '^src/sync/', pathNot: '^src/sync/protocol/' },
+    },
+    ...syncSide('device'),
+    ...syncSide('hub'),
+    {
+      name: 'sync-sides-are-apart',
+      comment: 'A device and its hub meet in messages only.',
+      severity: 'error',
+      from: { path: '^src/sync/(device|hub)/', pathNot: TESTS },
+      to: { path: '^src/sync/(device|hub)/', pathNot: '^src/sync/$1/' },
+    },
+    {
+      name: 'no-cycles-in-sync-kits',
+      comment: 'Test kits of sync too: the simulation is read from the clock up.',
+      severity: 'error',
+      from: { path: '^src/sync/' },
+      to: { path: '^src/sync/', circular: true },
+    },
     room('http', ...outer, 'logs'),
     room('host', ...codec),
     {

@@ -5,7 +5,7 @@ import type { Micros } from '../../../values/value.ts';
 import { hashOf } from '../../protocol/digest.ts';
 import type { DeviceId, Epoch, PushItem } from '../../protocol/protocol.ts';
 import type { ReplicaState } from '../state/api.ts';
-import { Touched } from '../pulled/confirmed.ts';
+import { Touched } from '../rebase/changed-keys.ts';
 import { NO_EFFECTS } from '../view/local-run.ts';
 import { locate } from './outbox.ts';
 import { noteEffects, rebasePending, type RebaseHost } from '../rebase/rebase.ts';

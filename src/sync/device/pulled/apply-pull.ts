@@ -14,13 +14,15 @@ import type {
   Verdict,
 } from '../../protocol/protocol.ts';
 import {
-  Fenced,
-  isLoaded,
   type Applied,
+  Fenced,
+  isAnswerTo,
   type ReplicaSet,
   type ReplicaState,
 } from '../state/api.ts';
-import { dropParts, putConfirmed, putSchema, removeConfirmed, Touched } from './confirmed.ts';
+import { isLoaded } from '../../protocol/loaded-sets.ts';
+import { Touched } from '../rebase/changed-keys.ts';
+import { dropParts, putConfirmed, putSchema, removeConfirmed } from './confirmed.ts';
 import { announcementOf, NO_EFFECTS } from '../view/local-run.ts';
 import { settledBy } from '../outbox/outbox.ts';
 import { noteEffects, outboxOf, runAgain, type RebaseHost } from '../rebase/rebase.ts';
@@ -66,9 +68,6 @@ export function attemptApply(
     );
   return pulled.more ? stage(state, pulled, input, host) : applyAll(state, pulled, input, host);
 }
-
-/** Whether it answers a question that was asked of this state. */
-export const isAnswerTo = ({ after }: Pulled, { token }: ReplicaState): boolean => after === token;
 
 type AskedSet = Pick<ReplicaSet, 'id' | 'query'>;
 

@@ -18,18 +18,7 @@ import type { Reader, Writer } from '../../../store/reader.ts';
 import { NATIVE, Ref, type CollectionId, type Micros } from '../../../values/value.ts';
 import type { DocumentName, PulledDocument, SetPart } from '../../protocol/protocol.ts';
 import { isInPart, partRange } from '../../protocol/set-parts.ts';
-
-/** Keys of documents that are now otherwise than they were, with the entries they had and have. */
-export class Touched {
-  readonly rows = new Set<Key>();
-  readonly entries = new Set<Key>();
-
-  note(key: Key, ...versions: readonly (Pick<Row, 'entries'> | undefined)[]): void {
-    this.rows.add(key);
-    for (const version of versions)
-      for (const entry of version?.entries ?? []) this.entries.add(entry);
-  }
-}
+import type { Touched } from '../rebase/changed-keys.ts';
 
 const keyOf = ([collection, id]: DocumentName | PulledDocument): Key =>
   documentKey(ROOT_DATABASE, collection, BigInt(id));

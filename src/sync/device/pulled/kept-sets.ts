@@ -1,6 +1,7 @@
 /** Sets to keep a copy of from now on. */
 import type { ReplicaSet, ReplicaState } from '../state/api.ts';
-import { dropParts, Touched } from './confirmed.ts';
+import { Touched } from '../rebase/changed-keys.ts';
+import { dropParts } from './confirmed.ts';
 import { rebasePending } from '../rebase/rebase.ts';
 import type { Damaged } from '../outbox/repairs.ts';
 import { dropStaged } from '../state/rows.ts';

@@ -6,7 +6,7 @@ import { Refusal } from '../../../errors.ts';
 import { Overlay } from '../../../store/overlay.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
 import type { ReplicaState } from '../state/api.ts';
-import type { Touched } from '../pulled/confirmed.ts';
+import type { Touched } from './changed-keys.ts';
 import {
   announcementOf,
   digestOfRun,

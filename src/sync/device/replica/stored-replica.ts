@@ -26,12 +26,12 @@ import type {
   Replica,
   ReplicaSet,
   ReplicaState,
-  Submitted,
   SubmitRequest,
+  Submitted,
   WriteRecord,
   WriteState,
 } from '../state/api.ts';
-import { attemptApply, requireFence, type ApplyHost } from '../pulled/apply-pull.ts';
+import { type ApplyHost, attemptApply, requireFence } from '../pulled/apply-pull.ts';
 import { documentsOfSet, fingerprintOfSet } from '../pulled/set-contents.ts';
 import { planFor } from '../view/local-run.ts';
 import { outgoingIn, recordsOf, settle } from '../outbox/outbox.ts';

@@ -53,11 +53,6 @@ export interface ReplicaSet {
   readonly error: { readonly code: string; readonly description: string } | undefined;
 }
 
-/** All of it is here, or nothing of it is to be. A place that is `undefined` is `null` once it has been JSON. */
-export const isLoaded = ({ loaded, error }: Pick<ReplicaSet, 'loaded' | 'error'>): boolean =>
-  (error ?? undefined) !== undefined ||
-  (loaded !== 'nothing' && loaded.every((place) => (place ?? undefined) === undefined));
-
 /** The one row that says what this replica is of, and how far it has come. */
 export interface ReplicaState {
   readonly hub: string;
@@ -95,6 +90,9 @@ export interface ReplicaState {
   /** Raised whenever shown writes change otherwise than by one more: views are built anew. */
   readonly generation: number;
 }
+
+/** Whether a pull answers the question that this state asks. */
+export const isAnswerTo = ({ after }: Pulled, { token }: ReplicaState): boolean => after === token;
 
 export interface Submitted {
   readonly id: string;

@@ -1,8 +1,9 @@
 /** What comes from the hub, and is stored before anybody hears of it: answers to pulls, what hints and verdicts bring along. */
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Brought, Check, DocumentName, Pulled } from '../../protocol/protocol.ts';
-import { isLoaded, type ReplicaSet, type ReplicaState } from '../state/api.ts';
-import { isAnswerTo } from '../pulled/apply-pull.ts';
+import type { ReplicaSet, ReplicaState } from '../state/api.ts';
+import { isLoaded } from '../../protocol/loaded-sets.ts';
+import { isAnswerTo } from '../state/api.ts';
 import { differencesFrom } from './set-comparison.ts';
 import type { SyncerOptions } from './syncer-options.ts';
 import type { Telling } from './progress-reporter.ts';

@@ -2,7 +2,8 @@
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { Pushed } from '../../protocol/protocol.ts';
-import { isLoaded, type ReplicaState } from '../state/api.ts';
+import type { ReplicaState } from '../state/api.ts';
+import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Hints } from './hint-listener.ts';
 import { Intake } from './puller.ts';
 import type { SyncerOptions } from './syncer-options.ts';

@@ -1,5 +1,5 @@
 /** Hints for one device that listens: with what it would pull, where the hub knows how it would ask and that is little. */
-import { isLoaded } from '../../device/state/api.ts';
+import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Brought, Poke, Pull, Pulled, SyncRefusal } from '../../protocol/protocol.ts';
 
 /** About so much goes along with a hint; what is more is asked for. */

@@ -3,7 +3,7 @@ import { changeKey } from '../../../engine/change-log.ts';
 import { databasesBelow, ROOT_DATABASE } from '../../../engine/databases.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
-import { horizonIn, horizonRow, tsOf } from '../pull/changes.ts';
+import { horizonIn, horizonRow, tsOf } from '../rows/change-log-rows.ts';
 import { madeKey } from '../rows/device-rows.ts';
 import { rowsToPrune, type PruneHost } from './prune-batch.ts';
 

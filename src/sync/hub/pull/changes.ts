@@ -1,14 +1,13 @@
 /** The changes that a device lacks: a range of the log, up to the head or as far as they fit. */
-import { decodeDocumentKey, syncKey, type Key } from '../../../codec/key.ts';
+import { type Key } from '../../../codec/key.ts';
 import { changeKey, readChanges, type LoggedChange } from '../../../engine/change-log.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
-import type { Range, Row, RowAddress } from '../../../store/port.ts';
+import type { Range, Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { eachElement } from '../../../query/gather.ts';
-import { readSafeInt64 } from '../../../codec/ordered-bytes.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
-import { recordIn } from '../rows/device-rows.ts';
 import type { RecentChanges } from './recent-changes.ts';
+import { tsOf } from '../rows/change-log-rows.ts';
 
 export interface ChangesAsked {
   readonly database: DatabaseId;
@@ -93,28 +92,3 @@ function sizeOf(rows: ReadonlyMap<Key, Row | undefined>): number {
   for (const row of rows.values()) size += row?.value.length ?? LEAVE_BYTES;
   return size;
 }
-
-const TS_BYTES = 8;
-
-/** When the commit was that a row of the log tells of. */
-export const tsOf = (key: Key): Micros =>
-  readSafeInt64({ key, at: key.length - TS_BYTES, mask: 0 });
-
-const horizonAddress = (database: DatabaseId): RowAddress => ({
-  space: 'sync',
-  key: syncKey('horizon', database),
-});
-
-/** The log holds all changes after this. @throws Suspended */
-export const horizonIn = (reader: Reader, database: DatabaseId): Micros =>
-  (recordIn(reader, horizonAddress(database)) as Micros | undefined) ?? 0;
-
-export const horizonRow = (database: DatabaseId, ts: Micros): Row => ({
-  key: horizonAddress(database).key,
-  entries: [],
-  value: JSON.stringify(ts),
-});
-
-/** Number of the collection whose document changed. */
-export const collectionOfChange = ({ key }: LoggedChange): number =>
-  decodeDocumentKey(key).collection;

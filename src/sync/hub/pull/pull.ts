@@ -21,7 +21,8 @@ import {
   type Exchange,
 } from '../rights/device-caller.ts';
 import { answerOf, askedSet, hasNothing, isHeld, type AskedSet } from '../sets/requested-sets.ts';
-import { changesSince, collectionOfChange, horizonIn, type ChangesFound } from './changes.ts';
+import { type ChangesFound, changesSince } from './changes.ts';
+import { collectionOfChange, horizonIn } from '../rows/change-log-rows.ts';
 import { digestOfRoles, readToken, tokenText } from './copy-token.ts';
 import {
   requireDeviceIn,

@@ -1,5 +1,5 @@
 /** What must hold when everything works again and has had time. */
-import { isLoaded } from '../../device/state/api.ts';
+import { isLoaded } from '../../protocol/loaded-sets.ts';
 import { documentRows } from './rows-in.ts';
 import type { SimDevice } from './sim-device.ts';
 import { markOf, type World } from './world.ts';

@@ -1,6 +1,6 @@
 /** What goes wrong: one fault at a time, by chance. Each kind has a name, and each name must have been met over a campaign. */
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
-import { isLoaded } from '../../device/state/api.ts';
+import { isLoaded } from '../../protocol/loaded-sets.ts';
 import { pruneChanges } from '../../hub/pruning/prune-changes.ts';
 import { HUB_PLACES, TAB_PLACES } from './instrumented.ts';
 import { documentRows } from './rows-in.ts';

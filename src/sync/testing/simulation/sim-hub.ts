@@ -8,7 +8,8 @@ import { prepareEpoch } from '../../hub/rows/epoch.ts';
 import { EPOCH } from '../../hub/rows/device-rows.ts';
 import { createSyncHub, type SyncHub } from '../../hub/sync-hub.ts';
 import type { Chance, Clockwork } from './clockwork.ts';
-import { mutantHub, mutantHubStore, type Mutant } from './mutants.ts';
+import { mutantHub, mutantHubStore } from './hub-mutants.ts';
+import type { Mutant } from './mutants.ts';
 import { Process, processStore } from './processes.ts';
 import { firstRules, type Rules } from './sim-schema.ts';
 

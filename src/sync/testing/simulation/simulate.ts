@@ -2,26 +2,22 @@
  * The whole system in one process and virtual time: devices with tabs, a hub, and everything that can go wrong between them, all from
  * one seed. Threats (e) 4; the invariants are numbered as there.
  */
-import { isLoaded } from '../../device/state/api.ts';
+import { isLoaded } from '../../protocol/loaded-sets.ts';
 import { turn } from './clockwork.ts';
 import { checkEnd } from './end.ts';
 import { Invariants } from './invariants.ts';
-import type { Mutant } from './mutants.ts';
 import { disturb } from './nemesis.ts';
 import type { SimDevice } from './sim-device.ts';
 import { logIn, makeSchema } from './sim-schema.ts';
 import { SET_CHOICES, wantedSets, work } from './workload.ts';
-import { said, World } from './world.ts';
+import { said, World, type WorldOptions } from './world.ts';
 
-export interface Campaign {
+export interface SimulationOptions extends WorldOptions {
   readonly operations: number;
   /** Without: only the workload, over a whole network. */
   readonly hasFaults: boolean;
-  readonly mutant?: Mutant;
   /** A fault that fires far more often than the others. */
   readonly often?: string;
-  /** With a story. */
-  readonly tells?: boolean;
 }
 
 export interface Outcome {
@@ -34,15 +30,15 @@ export interface Outcome {
 
 const CHECK_EVERY = 5;
 
-export async function simulate(seed: number, campaign: Campaign): Promise<Outcome> {
-  const { operations, hasFaults } = campaign;
-  const world = new World(seed, campaign);
+export async function simulate(seed: number, options: SimulationOptions): Promise<Outcome> {
+  const { operations, hasFaults } = options;
+  const world = new World(seed, options);
   const { chance, clockwork, problems } = world;
   const invariants = new Invariants(world);
   await begin(world, hasFaults);
   for (let i = 0; i < operations; i++) {
     clockwork.after(0, () => work(world));
-    if (hasFaults && chance.is(0.35)) await disturb(world, campaign.often);
+    if (hasFaults && chance.is(0.35)) await disturb(world, options.often);
     const steps = 1 + chance.below(30);
     for (let step = 0; step < steps; step++) await clockwork.step();
     if (i % CHECK_EVERY === 0) await checkNow(world, invariants);

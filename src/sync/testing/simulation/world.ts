@@ -6,7 +6,12 @@ import { SimDevice, type WantedSet } from './sim-device.ts';
 import { SimHub, type HubCopy, type Version } from './sim-hub.ts';
 import { PASSWORD } from './sim-schema.ts';
 import type { NetworkFaults } from './sim-network.ts';
-import type { Campaign } from './simulate.ts';
+
+export interface WorldOptions {
+  readonly mutant?: Mutant;
+  /** Keeps a log of what happens. */
+  readonly tells?: boolean;
+}
 
 /** A write that was acknowledged to the app. */
 export interface Accepted {
@@ -44,7 +49,7 @@ export class World {
   private readonly mutant: Mutant | undefined;
   private readonly tells: boolean;
 
-  constructor(seed: number, { mutant, tells = false }: Pick<Campaign, 'mutant' | 'tells'>) {
+  constructor(seed: number, { mutant, tells = false }: WorldOptions) {
     this.mutant = mutant;
     this.tells = tells;
     this.chance = new Chance(seed);
