@@ -1,5 +1,6 @@
 /** What one device is told unasked: the latest hint at most waits to be read, and a heartbeat shows that the line is there. */
-import type { Poke, SyncRefusal } from '../src/sync/protocol/protocol.ts';
+import type { Poke } from '../src/sync/protocol/hints.ts';
+import type { SyncRefusal } from '../src/sync/protocol/refusals.ts';
 
 export type FeedEvent =
   | { readonly beat: true }

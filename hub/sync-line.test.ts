@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { hashOf } from '../src/sync/protocol/digest.ts';
-import type { LineReply } from '../src/sync/protocol/protocol.ts';
+import type { LineReply } from '../src/sync/protocol/hints.ts';
 import { createHubServer } from './http/create-hub-server.ts';
 import { createLogger } from './logger.ts';
 import { openHub } from './open-hub.ts';
@@ -107,7 +107,7 @@ async function lineTo(url: string, token = SECRET): Promise<Heard> {
 
 function item(seq: number) {
   const query = JSON.stringify({ create: { collection: 'things' }, params: { object: {} } });
-  const content = { seq, query, apiVersion: '4', now: 0, ids: [] };
+  const content = { seq, query, apiVersion: '4' as const, now: 0, ids: [] };
   return { ...content, hash: hashOf(content, sha256) };
 }
 

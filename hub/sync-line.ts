@@ -1,6 +1,7 @@
 /** Sync over a line: pushes and their answers, and hints meanwhile. All else is asked by requests of its own. */
-import type { LineReply, SyncRefusal } from '../src/sync/protocol/protocol.ts';
-import { isSyncRefusal, type SyncHub } from '../src/sync/hub/sync-hub.ts';
+import type { LineReply } from '../src/sync/protocol/hints.ts';
+import { isSyncRefusal, type SyncRefusal } from '../src/sync/protocol/refusals.ts';
+import type { SyncHub } from '../src/sync/hub/sync-hub.ts';
 import type { Line } from './http/message.ts';
 import { PokeFeed } from './poke-feed.ts';
 
@@ -70,7 +71,7 @@ const busy = ({
   description,
   retryAfterSeconds,
 }: NonNullable<ReturnType<Line['claim']>>) => ({
-  refused: { code, description } as unknown as SyncRefusal,
+  refused: { code, description },
   retryAfterSeconds,
 });
 

@@ -68,7 +68,7 @@ const post = (url: string, path: string, message: unknown, secret = SECRET) =>
 const sha256 = (bytes: Uint8Array) => new Uint8Array(createHash('sha256').update(bytes).digest());
 
 function item(seq: number, query: unknown) {
-  const content = { seq, query: JSON.stringify(query), apiVersion: '4', now: 0, ids: [] };
+  const content = { seq, query: JSON.stringify(query), apiVersion: '4' as const, now: 0, ids: [] };
   return { ...content, hash: hashOf(content, sha256) };
 }
 

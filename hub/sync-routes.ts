@@ -5,18 +5,18 @@ import { Refusal } from '../src/errors.ts';
 import { secretOf } from '../src/http/authorization.ts';
 import type { HttpResponse } from '../src/http/message.ts';
 import { SYNC_LIMITS } from '../src/limits.ts';
+import { createSyncHub, type Subscription, type SyncHub } from '../src/sync/hub/sync-hub.ts';
 import {
-  createSyncHub,
-  isSyncRefusal,
-  type Subscription,
-  type SyncHub,
-} from '../src/sync/hub/sync-hub.ts';
-import type { SyncRefusal, SyncRefusalCode } from '../src/sync/protocol/protocol.ts';
+    isSyncRefusal,
+    type SyncRefusal,
+    type SyncRefusalCode,
+} from '../src/sync/protocol/refusals.ts';
 import type { HubRequest, HubRoute } from './http/message.ts';
 import type { OpenedHub } from './open-hub.ts';
 import { eventStream } from './event-stream.ts';
 import { PokeFeed } from './poke-feed.ts';
 import { serveSyncLine } from './sync-line.ts';
+import { isRequestName } from '../src/sync/protocol/messages.ts';
 
 export interface SyncRouteSettings {
   readonly queryTimeoutMs?: number;
@@ -45,10 +45,6 @@ export function createSyncRoute(
 
 const PREFIX = '/sync/';
 
-type Exchange = 'hello' | 'push' | 'pull' | 'check';
-const EXCHANGES: ReadonlySet<string> = new Set<Exchange>(['hello', 'push', 'pull', 'check']);
-const isExchange = (name: string): name is Exchange => EXCHANGES.has(name);
-
 async function answerSync(
   sync: SyncHub,
   request: HubRequest,
@@ -56,7 +52,7 @@ async function answerSync(
 ): Promise<HttpResponse> {
   const [path = '', search = ''] = request.path.split('?', 2);
   const name = path.slice(PREFIX.length);
-  if (name !== 'events' && !isExchange(name))
+  if (name !== 'events' && !isRequestName(name))
     throw new Refusal('not found', `There is nothing at ${path}.`);
   if (request.method !== (name === 'events' ? 'GET' : 'POST'))
     throw new Refusal('method not allowed', `${request.method} is not what ${path} is asked by.`);
@@ -82,7 +78,7 @@ function messageIn(body: string | undefined): unknown {
   }
 }
 
-const STATUS: Readonly<Record<SyncRefusalCode, number>> = {
+const STATUS: Readonly<Partial<Record<string, number>>> = {
   upgrade_needed: 426,
   client_forked: 409,
   client_regressed: 409,
@@ -92,7 +88,7 @@ const STATUS: Readonly<Record<SyncRefusalCode, number>> = {
   needs_login: 401,
   locked: 403,
   bad_message: 400,
-};
+} satisfies Record<SyncRefusalCode, number>;
 
 const HEADERS = {
   'content-type': 'application/json;charset=utf-8',
@@ -100,7 +96,7 @@ const HEADERS = {
 } as const;
 
 const refusedWith = (refusal: SyncRefusal): HttpResponse => ({
-  status: STATUS[refusal.code],
+  status: STATUS[refusal.code] ?? 400,
   headers: HEADERS,
   body: JSON.stringify(refusal),
 });

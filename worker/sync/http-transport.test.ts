@@ -20,7 +20,13 @@ test.each([
   expect(retryAfterIn(header, NOW)).toBe(ms);
 });
 
-const HELLO = { protocol: 1, device: 'd', epoch: undefined, lastSeq: 0 };
+const HELLO = { protocol: 1, device: 'd'.repeat(32), epoch: undefined, lastSeq: 0 };
+const WELCOME = {
+  ...HELLO,
+  epoch: 'e'.repeat(32),
+  hubTime: 0,
+  actor: { database: [], role: 'admin', roles: [] },
+};
 
 const transportThat = (answer: () => Response) =>
   createHttpTransport({
@@ -53,10 +59,17 @@ test('what is in words of the hub is a refusal, with its time', async () => {
 });
 
 test('a welcome of another device is no answer', async () => {
-  const welcomes = (device: string) =>
-    transportThat(() => Response.json({ protocol: 1, device, epoch: 'e', lastSeq: 0 }));
-  expect(await welcomes('d').hello(HELLO)).toMatchObject({ ok: true, value: { device: 'd' } });
-  await expect(welcomes('another').hello(HELLO)).rejects.toThrow('another device');
+  const welcomes = (device: string) => transportThat(() => Response.json({ ...WELCOME, device }));
+  expect(await welcomes(HELLO.device).hello(HELLO)).toMatchObject({
+    ok: true,
+    value: { device: HELLO.device },
+  });
+  await expect(welcomes('a'.repeat(32)).hello(HELLO)).rejects.toThrow('another device');
+});
+
+test('an answer that is no welcome is no answer', async () => {
+  const transport = transportThat(() => Response.json({ ...WELCOME, lastSeq: 'many' }));
+  await expect(transport.hello(HELLO)).rejects.toThrow('hello.lastSeq: expected an integer');
 });
 
 test('who knows nothing of sync is an older hub; any other answer is none', async () => {

@@ -1,17 +1,20 @@
 /** A device's way to its hub: a line where there can be one, else JSON over HTTP and hints as server-sent events. */
 import { createParser } from 'eventsource-parser';
 import {
-  Busy,
-  type Exchange,
-  type ListenEvents,
-  type Transport,
+    Busy,
+    requestsBy,
+    type HubAnswer,
+    type ListenEvents,
+    type Transport,
 } from '../../src/sync/device/syncer/transport.ts';
-import type {
-  Poke,
-  SyncRefusal,
-  SyncRefusalCode,
-  Welcome,
-} from '../../src/sync/protocol/protocol.ts';
+import { poke } from '../../src/sync/protocol/hints.ts';
+import { syncRefusal } from '../../src/sync/protocol/refusals.ts';
+import {
+    ANSWERS,
+    type AnswerOf,
+    type RequestName,
+    type RequestOf,
+} from '../../src/sync/protocol/messages.ts';
 import { HubLine, type LineHost } from './hub-line.ts';
 
 export interface HttpTransportOptions {
@@ -32,7 +35,10 @@ export interface HttpTransportOptions {
 const NO_SUCH_PLACE = 404;
 
 export function createHttpTransport(options: HttpTransportOptions): Transport {
-  const post = async <T>(path: string, message: unknown): Promise<Exchange<T>> => {
+  const post = async <N extends RequestName>(
+    name: N,
+    message: RequestOf<N>,
+  ): Promise<HubAnswer<AnswerOf<N>>> => {
     const token = options.token();
     if (token === undefined) return NOBODY;
     const stop = new AbortController();
@@ -40,7 +46,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     const late = setTimeout(end, options.deadlineMs);
     options.signal?.addEventListener('abort', end);
     try {
-      const answer = await options.fetch(`${options.url}/sync/${path}`, {
+      const answer = await options.fetch(`${options.url}/sync/${name}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify(message),
@@ -48,7 +54,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
         // With `cache: 'no-store'` each exchange would ask anew whether it may be made.
         credentials: 'omit',
       });
-      if (answer.ok) return { ok: true, value: (await answer.json()) as T };
+      if (answer.ok) return { ok: true, value: ANSWERS[name](await answer.json(), name) };
       return await refusedBy(answer);
     } finally {
       clearTimeout(late);
@@ -57,16 +63,15 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   };
   let line: HubLine | undefined;
   return {
+    ...requestsBy(post),
     async hello(message) {
-      const exchange = await post<Welcome>('hello', message);
+      const exchange = await post('hello', message);
       // Somebody on the way has taken one for another.
       if (exchange.ok && exchange.value.device !== message.device)
         throw new Error('The response is for another device.');
       return exchange;
     },
     push: (message) => line?.push(message) ?? post('push', message),
-    pull: (message) => post('pull', message),
-    check: (message) => post('check', message),
     listen: (device, events) => {
       const stop = new AbortController();
       const listenByEvents = (): void =>
@@ -93,16 +98,19 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   };
 }
 
-const NOBODY: Exchange<never> = {
+const NOBODY: HubAnswer<never> = {
   ok: false,
   refusal: { code: 'needs_login', description: 'No user is logged in.' },
 };
 
 /** @throws when the answer is no word of the hub: then nothing is known */
-async function refusedBy(answer: Response): Promise<Exchange<never>> {
+async function refusedBy(answer: Response): Promise<HubAnswer<never>> {
   const retryAfterMs = retryAfterIn(answer.headers.get('retry-after'), Date.now());
   const retry = retryAfterMs === undefined ? {} : { retryAfterMs };
-  const refusal = await answer.json().then(refusalIn, () => undefined);
+  const refusal = await answer
+    .json()
+    .then((json: unknown) => syncRefusal(json, 'refusal'))
+    .catch(() => undefined);
   if (refusal) return { ok: false, refusal, ...retry };
   const description = `The hub responded with status ${answer.status}.`;
   if (answer.status !== NO_SUCH_PLACE)
@@ -117,13 +125,6 @@ export function retryAfterIn(header: string | null, now: number): number | undef
   // Dates of HTTP name the day of the week; what else `Date` makes something of is none.
   const at = /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
-}
-
-function refusalIn(json: unknown): SyncRefusal | undefined {
-  const { code, description } = (json ?? {}) as Partial<Record<string, unknown>>;
-  return typeof code === 'string' && typeof description === 'string'
-    ? { code: code as SyncRefusalCode, description }
-    : undefined;
 }
 
 /** Undefined: there are no lines here. */
@@ -164,7 +165,7 @@ async function listen(
   if (!answer.ok || !answer.body) return;
   const parser = createParser({
     onEvent: ({ event, data }) => {
-      if (event === undefined || event === 'poke') onPoke(JSON.parse(data) as Poke);
+      if (event === undefined || event === 'poke') onPoke(poke(JSON.parse(data), 'poke'));
     },
   });
   const decoder = new TextDecoder();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Push } from '../../src/sync/protocol/protocol.ts';
+import type { Push } from '../../src/sync/protocol/messages.ts';
 import { HubLine, type LineSocket } from './hub-line.ts';
 
 class FakeSocket extends EventTarget {

@@ -1,13 +1,9 @@
 /** A line to the hub: one WebSocket for pushes, their answers, and hints. A request of HTTP costs a device several times as much. */
-import type { Exchange, ListenEvents } from '../../src/sync/device/syncer/transport.ts';
+import type { HubAnswer, ListenEvents } from '../../src/sync/device/syncer/transport.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
-import type {
-  DeviceId,
-  LineCall,
-  LineReply,
-  Push,
-  Pushed,
-} from '../../src/sync/protocol/protocol.ts';
+import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
+import { lineReply, type LineCall, type LineReply } from '../../src/sync/protocol/hints.ts';
+import type { Push, Pushed } from '../../src/sync/protocol/messages.ts';
 
 /** As much of a WebSocket as is needed. */
 export type LineSocket = Pick<WebSocket, 'addEventListener' | 'send' | 'close'>;
@@ -34,7 +30,7 @@ export interface HubLineOptions {
 const OPENING_MS = 5000;
 
 interface Call {
-  readonly resolve: (exchange: Exchange<Pushed>) => void;
+  readonly resolve: (exchange: HubAnswer<Pushed>) => void;
   readonly reject: (reason: Error) => void;
   readonly late: ReturnType<typeof setTimeout>;
 }
@@ -64,7 +60,7 @@ export class HubLine {
   }
 
   /** Undefined: it is not open, or that is too much for it. Rejects when no answer came. */
-  push(message: Push): Promise<Exchange<Pushed>> | undefined {
+  push(message: Push): Promise<HubAnswer<Pushed>> | undefined {
     if (this.state !== 'open') return undefined;
     const n = ++this.last;
     const text = JSON.stringify({ n, push: message } satisfies LineCall);
@@ -124,7 +120,7 @@ export class HubLine {
     this.answer(n, { ok: false, refusal, ...retry });
   }
 
-  private answer(n: number, exchange: Exchange<Pushed>): void {
+  private answer(n: number, exchange: HubAnswer<Pushed>): void {
     const call = this.calls.get(n);
     if (!call) return;
     this.calls.delete(n);
@@ -136,8 +132,7 @@ export class HubLine {
 /** Undefined: whoever said that is no hub. */
 function replyIn(data: unknown): LineReply | undefined {
   try {
-    const reply: unknown = JSON.parse(String(data));
-    return typeof reply === 'object' && reply !== null ? (reply as LineReply) : undefined;
+    return lineReply(JSON.parse(String(data)), 'reply');
   } catch {
     return undefined;
   }

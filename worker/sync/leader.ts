@@ -1,5 +1,5 @@
 /** What the tab does that leads: it speaks to the hub for all of them. */
-import type { Welcome } from '../../src/sync/protocol/protocol.ts';
+import type { Welcome } from '../../src/sync/protocol/messages.ts';
 import type { Replica } from '../../src/sync/device/state/api.ts';
 import type { Signal } from '../../src/sync/device/syncer/signal.ts';
 import type { SyncerEvents } from '../../src/sync/device/syncer/syncer-options.ts';

@@ -2,7 +2,8 @@
  * A second copy of writes that the hub has not seen, outside IndexedDB: a browser that loses its database keeps this file. One line
  * for each write; cut when all of them have verdicts. See docs/decisions/0004-crash.md.
  */
-import type { DeviceId, PushItem } from '../../src/sync/protocol/protocol.ts';
+import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
+import type { PushItem } from '../../src/sync/protocol/writes.ts';
 import { pause } from '../pause.ts';
 
 export interface KeptWrite {

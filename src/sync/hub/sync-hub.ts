@@ -5,25 +5,20 @@ import type { DatabaseId, Micros } from '../../values/value.ts';
 import { keyOf } from '../../engine/documents.ts';
 import { hashOf } from '../protocol/digest.ts';
 import {
-  readCheck,
-  readHello,
-  readPull,
-  readPush,
-  requireDevice,
-  SyncRefused,
+  REQUESTS,
+  SYNC_PROTOCOL,
+  type AnswerOf,
+  type Brought,
+  type Checked,
+  type Pulled,
+  type Push,
+  type Pushed,
+  type RequestName,
+  type Welcome,
 } from '../protocol/messages.ts';
-import { SYNC_PROTOCOL } from '../protocol/protocol.ts';
-import type {
-  Brought,
-  Checked,
-  DeviceId,
-  Poke,
-  Pulled,
-  Push,
-  Pushed,
-  SyncRefusal,
-  Welcome,
-} from '../protocol/protocol.ts';
+import { isSyncRefusal, readRequest, SyncRefused, type SyncRefusal } from '../protocol/refusals.ts';
+import { deviceId, type DeviceId } from '../protocol/identifiers.ts';
+import type { Poke } from '../protocol/hints.ts';
 import {
   actorOf,
   askerOf,
@@ -54,12 +49,12 @@ export interface SyncHubOptions extends AskerHost {
   readonly pause?: () => Promise<void>;
 }
 
-/** Messages are taken as they came: JSON, of any shape. Rejects when the store fails, or the hub itself. */
-export interface SyncHub {
-  hello(secret: string, message: unknown): Promise<Welcome | SyncRefusal>;
-  push(secret: string, message: unknown): Promise<Pushed | SyncRefusal>;
-  pull(secret: string, message: unknown): Promise<Pulled | SyncRefusal>;
-  check(secret: string, message: unknown): Promise<Checked | SyncRefusal>;
+/** One handler for each request. Messages are taken as they came: JSON, of any shape. Rejects when the store fails, or the hub itself. */
+type RequestHandlers = {
+  [N in RequestName]: (secret: string, message: unknown) => Promise<AnswerOf<N> | SyncRefusal>;
+};
+
+export interface SyncHub extends RequestHandlers {
   subscribe(
     secret: string,
     device: unknown,
@@ -73,8 +68,6 @@ export interface Subscription {
   refusal(): Promise<SyncRefusal | undefined>;
   close(): void;
 }
-
-export const isSyncRefusal = (answer: object): answer is SyncRefusal => 'code' in answer;
 
 export const createSyncHub = (options: SyncHubOptions): SyncHub => new Hub(options);
 
@@ -109,7 +102,7 @@ class Hub implements SyncHub {
 
   hello(secret: string, message: unknown): Promise<Welcome | SyncRefusal> {
     return answered(async () => {
-      const hello = readHello(message);
+      const hello = readRequest(REQUESTS.hello, message, 'hello');
       if (hello.protocol !== SYNC_PROTOCOL)
         throw new SyncRefused(
           'upgrade_needed',
@@ -156,7 +149,7 @@ class Hub implements SyncHub {
 
   push(secret: string, message: unknown): Promise<Pushed | SyncRefusal> {
     return answered(async () => {
-      const push = readPush(message);
+      const push = readRequest(REQUESTS.push, message, 'push');
       for (const item of push.items)
         if (hashOf(item, this.options.sha256) !== item.hash)
           throw new SyncRefused(
@@ -197,7 +190,7 @@ class Hub implements SyncHub {
 
   pull(secret: string, message: unknown): Promise<Pulled | SyncRefusal> {
     return answered(async () => {
-      const pull = readPull(message);
+      const pull = readRequest(REQUESTS.pull, message, 'pull');
       const exchange = this.begin(secret);
       const { value } = await this.options.engine.transactions.read((input) =>
         attemptPull(pull, exchange, input, this.pullHost),
@@ -210,7 +203,7 @@ class Hub implements SyncHub {
 
   check(secret: string, message: unknown): Promise<Checked | SyncRefusal> {
     return answered(async () => {
-      const check = readCheck(message);
+      const check = readRequest(REQUESTS.check, message, 'check');
       const held: CheckSlice['held'][number][] = [];
       for (let place = CHECK_START; ;) {
         const exchange = this.begin(secret);
@@ -250,7 +243,7 @@ class Hub implements SyncHub {
     onPoke: (poke: Poke) => void,
   ): Promise<Subscription | SyncRefusal> {
     return answered(async () => {
-      const id = requireDevice(device);
+      const id = readRequest(deviceId, device, 'device');
       const find = async () => {
         const exchange = this.begin(secret);
         const { value } = await this.options.engine.transactions.read((input) => {

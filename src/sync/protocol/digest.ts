@@ -4,7 +4,7 @@ import { hexOfKey, withoutDatabase } from '../../codec/key.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
 import { idFrom } from '../../engine/inputs.ts';
 import type { WriteSet } from '../../store/port.ts';
-import type { PushItem } from './protocol.ts';
+import type { PushItem } from './writes.ts';
 
 type Sha256 = (bytes: Uint8Array) => Uint8Array;
 

@@ -3,7 +3,7 @@
  * documents does not matter, and one that is missing, too much, or of another time shows. It guards against mistakes, not against forgers.
  */
 import type { Micros } from '../../values/value.ts';
-import { FINGERPRINT_BUCKETS } from './protocol.ts';
+import { FINGERPRINT_BUCKETS } from './messages.ts';
 
 export class Fingerprint {
   private readonly high = new Uint32Array(FINGERPRINT_BUCKETS);

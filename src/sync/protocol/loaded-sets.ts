@@ -1,5 +1,5 @@
 /** How much of a set a device holds. */
-import type { SetAnswer } from './protocol.ts';
+import type { SetAnswer } from './sets.ts';
 
 /** Position in each part, `undefined` (in JSON `null`) when the part is complete; `nothing` before the hub resolved the set. */
 type Loaded = SetAnswer['loaded'] | 'nothing';

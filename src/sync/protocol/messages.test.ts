@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ROOT } from '../../engine/testing/engine-world.ts';
-import type { SyncRefusal } from './protocol.ts';
+import type { SyncRefusal } from './refusals.ts';
 import { HubWorld, wire } from '../testing/hub-world.ts';
 
 /** A good message with one member made into something else. */

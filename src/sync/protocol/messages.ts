@@ -1,227 +1,209 @@
 /**
- * What came in, looked at: a message is of the right shape and within its limits, or it is refused and nothing happens. Whether it is
- * true is another matter.
+ * Requests of a device and answers of its hub: JSON over any transport that carries a request and its answer. Every request is made under
+ * a credential of the hub; what a device says about itself widens nothing. docs/sync-protocol.md tells the order of things. A new message
+ * is a schema in each of the two tables at the end, and its handler at the hub (`src/sync/hub/sync-hub.ts`).
  */
-import { API_VERSIONS } from '../../query/session.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
-import { FINGERPRINT_BUCKETS } from './protocol.ts';
-import type {
-  Check,
-  DocumentName,
-  Hello,
-  Pull,
-  PulledSet,
-  Push,
-  PushItem,
-  SetPart,
-  SyncRefusal,
-  SyncRefusalCode,
-} from './protocol.ts';
+import {
+  count,
+  deviceId,
+  documentId,
+  documentName,
+  epoch,
+  hexDigits,
+  micros,
+  number32,
+  pulledDocument,
+} from './identifiers.ts';
+import {
+  list,
+  maybe,
+  object,
+  oneOf,
+  optional,
+  text,
+  tuple,
+  where,
+  type Schema,
+  type TypeOf,
+} from './schema.ts';
+import { requestedSet, setAnswer, setName } from './sets.ts';
+import { pushItem, verdict } from './writes.ts';
 
-/** Ends an exchange: what the device is told instead of an answer. */
-export class SyncRefused extends Error {
-  readonly refusal: SyncRefusal;
-  constructor(code: SyncRefusalCode, description: string) {
-    super(description);
-    this.refusal = { code, description };
-  }
-}
+/** Raised when a message changes its meaning. A hub answers every protocol it ever spoke, or says `upgrade_needed`. */
+export const SYNC_PROTOCOL = 1;
 
-const bad = (what: string): never => {
-  throw new SyncRefused('bad_message', `${what}.`);
-};
+// --- hello: before anything else, and after every unknown outcome -----------------------------------
 
-type Members = Readonly<Record<string, unknown>>;
+const hello = object(() => ({
+  protocol: count,
+  device: deviceId,
+  /** Undefined before the first contact. */
+  epoch: maybe(epoch),
+  /** Of the latest write this device ever made; 0: none. A hub that knows more has met a later state of the device. */
+  lastSeq: count,
+}));
 
-/** @throws SyncRefused `bad_message`, as all that read here */
-export function readHello(message: unknown): Hello {
-  const members = membersOf(message, 'A hello');
-  return {
-    protocol: countAt(members, 'protocol'),
-    device: digitsAt(members, 'device', 32),
-    epoch: members['epoch'] === undefined ? undefined : digitsAt(members, 'epoch', 32),
-    lastSeq: countAt(members, 'lastSeq'),
-  };
-}
+/** Who the hub takes the caller for: by that the device previews what will be allowed. */
+const actor = object(() => ({
+  /** Path of names below the hub's root. */
+  database: list(text()),
+  /** The document it acts as. */
+  identity: maybe(documentName),
+  role: oneOf('admin', 'server', 'server-readonly', 'client', 'roles'),
+  /** Ids of the roles in force, by membership too. */
+  roles: list(documentId),
+}));
+export type Actor = TypeOf<typeof actor>;
 
-export function readPush(message: unknown): Push {
-  const members = membersOf(message, 'A push');
-  const items = listAt(members, 'items', SYNC_LIMITS.pushItems).map(readItem);
-  const chars = items.reduce((sum, { query }) => sum + query.length, 0);
-  if (chars > SYNC_LIMITS.pushChars)
-    bad(`The queries of a push must have at most ${SYNC_LIMITS.pushChars} characters`);
-  items.forEach(({ seq }, i) => {
-    if (i > 0 && seq !== (items[i - 1]?.seq ?? 0) + 1)
-      bad('The items of a push must be numbered consecutively');
-  });
-  return { ...contactOf(members), items, settled: countAt(members, 'settled') };
-}
+const welcome = object(() => ({
+  protocol: count,
+  /** That said hello: an answer to another device says nothing to this one. */
+  device: deviceId,
+  epoch,
+  /** The hub's clock, µs: a device measures its own by it. */
+  hubTime: micros,
+  /** Of the latest write of this device that has a verdict at the hub. */
+  lastSeq: count,
+  actor,
+  /** When the credential ends, µs. */
+  expiresAt: maybe(micros),
+  /** When the password of the identity was set last: a device's own check of an older one is invalid from then on. */
+  passwordSetAt: maybe(micros),
+}));
 
-function readItem(item: unknown): PushItem {
-  const members = membersOf(item, 'An item');
-  const seq = countAt(members, 'seq');
-  if (seq === 0) bad('`seq` must be at least 1');
-  const apiVersion = textAt(members, 'apiVersion', 16);
-  if (!(API_VERSIONS as readonly string[]).includes(apiVersion))
-    bad(`\`apiVersion\` must be one of ${API_VERSIONS.join(', ')}`);
-  return {
-    seq,
-    hash: digitsAt(members, 'hash', 64),
-    query: textAt(members, 'query', SYNC_LIMITS.pushChars),
-    apiVersion,
-    now: microsAt(members, 'now'),
-    ids: listAt(members, 'ids', SYNC_LIMITS.idsPerItem).map(readId),
-    digest: members['digest'] === undefined ? undefined : digitsAt(members, 'digest', 64),
-  };
-}
+// --- pull: what changed since `cursor` in the sets, and the next page of those not complete; at one time ---
 
-export function readPull(message: unknown): Pull {
-  const members = membersOf(message, 'A pull');
-  const sets = listAt(members, 'sets', SYNC_LIMITS.sets).map(readSet);
-  if (new Set(sets.map(({ id }) => id)).size < sets.length)
-    bad('The ids of the sets must be unique');
-  const maxBytes = countAt(members, 'maxBytes');
-  return {
-    ...contactOf(members),
-    cursor: members['cursor'] === undefined ? undefined : microsAt(members, 'cursor'),
-    token: members['token'] === undefined ? undefined : textAt(members, 'token', TOKEN_CHARS),
-    schema: members['schema'] === undefined ? undefined : digitsAt(members, 'schema', 64),
-    sets,
-    refetch: listAt(members, 'refetch', SYNC_LIMITS.refetch).map(readName),
-    settled: countAt(members, 'settled'),
-    maxBytes: Math.min(maxBytes, SYNC_LIMITS.pullBytes),
-  };
-}
+const pull = where(
+  object(() => ({
+    device: deviceId,
+    epoch,
+    /** Undefined: the device does not know what it lacks; the answer begins at the head, and asks for a check. */
+    cursor: maybe(micros),
+    /** As it came with the latest answer that is stored on the device; undefined: none is. */
+    token: optional(text(256)),
+    /** Version of the schema the device has. */
+    schema: maybe(hexDigits(64)),
+    /** In order of priority: pages come from the first that is not complete. */
+    sets: list(requestedSet, SYNC_LIMITS.sets),
+    /** Documents to be sent, or said to be gone, whether they changed or not. */
+    refetch: list(documentName, SYNC_LIMITS.refetch),
+    /** Verdicts up to this number are kept by the device. */
+    settled: count,
+    /** About this much is answered at most. */
+    maxBytes: count,
+  })),
+  ({ sets }) => new Set(sets.map(({ id }) => id)).size === sets.length,
+  'sets with an id of their own each',
+);
 
-const TOKEN_CHARS = 256;
+const pulled = object(() => ({
+  epoch,
+  /** The answer shows the sets as they were at this time, unless `more`. */
+  cursor: micros,
+  /** Another with each answer: says what was judged of this copy. Stored with what the answer brought, and sent with the next request. */
+  token: optional(text()),
+  /** The token of the request: a copy that has another one by now has no use for the answer. */
+  after: optional(text()),
+  /** The changes up to the head did not fit: keep these, ask again from `cursor`, and show none before the last has come. */
+  more: oneOf(true, false),
+  /** Writes of this device up to here are in what the answer shows. */
+  lastSeq: count,
+  /** Verdicts above `settled`, up to `lastSeq`. */
+  verdicts: list(verdict),
+  actor,
+  /** When it differs from the device's: all of it, and what is not in it goes. */
+  schema: maybe(object(() => ({ version: text(), documents: list(pulledDocument) }))),
+  puts: list(pulledDocument),
+  /** Gone, out of the sets, or out of the caller's rights. */
+  leaves: list(documentName),
+  sets: list(setAnswer),
+  /**
+   * Since the token rights changed in a way that the changes do not tell, or the log of changes does not reach back: the device is to
+   * compare fingerprints. It is told once, and remembers it until it has done so.
+   */
+  check: oneOf(true, false),
+}));
 
-function readSet(set: unknown): PulledSet {
-  const members = membersOf(set, 'A set');
-  const { loaded, parts } = members;
-  return {
-    ...setNameOf(members),
-    loaded:
-      loaded === 'nothing'
-        ? 'nothing'
-        : listAt(members, 'loaded', SYNC_LIMITS.partsPerSet).map(readPlace),
-    ...(parts !== undefined && {
-      parts: listAt(members, 'parts', SYNC_LIMITS.partsPerSet).map(readPart),
-    }),
-  };
-}
+/** What a pull would bring, sent along unasked: for a device that stands where the hub thinks it does. Any other asks. */
+export const brought = object(() => ({
+  /** The device's cursor. */
+  since: micros,
+  pulled,
+}));
+export type Brought = TypeOf<typeof brought>;
 
-const setNameOf = (members: Members): Pick<PulledSet, 'id' | 'query'> => ({
-  id: textAt(members, 'id', 256),
-  query: textAt(members, 'query', SYNC_LIMITS.setChars),
-});
+// --- push: writes in order, from the first the hub has no verdict on ----------------------------------
 
-/** JSON has no undefined in arrays: `null` stands for it. */
-function readPlace(place: unknown): string | undefined {
-  if (place === null || place === undefined) return undefined;
-  return isHex(place) && place.length % 2 === 0 ? place : bad('A position must be hexadecimal');
-}
+const push = where(
+  object(() => ({
+    device: deviceId,
+    epoch,
+    items: list(pushItem, SYNC_LIMITS.pushItems),
+    /** Verdicts up to this number are kept by the device: the hub may forget them. */
+    settled: count,
+  })),
+  ({ items }) =>
+    items.reduce((sum, { query }) => sum + query.length, 0) <= SYNC_LIMITS.pushChars &&
+    items.every(({ seq }, i) => seq === (items[0]?.seq ?? 0) + i),
+  'items numbered one after the other, within the limit of characters',
+);
 
-function readPart(part: unknown): SetPart {
-  const members = membersOf(part, 'A part');
-  switch (members['kind']) {
-    case 'collection':
-      return { kind: 'collection', collection: countAt(members, 'collection') };
-    case 'index': {
-      const prefix = members['prefix'];
-      if (!isHex(prefix) || prefix.length % 2 !== 0) return bad('`prefix` must be hexadecimal');
-      return { kind: 'index', index: countAt(members, 'index'), prefix };
-    }
-    case 'document': {
-      const [collection, id] = readName([members['collection'], members['id']]);
-      return { kind: 'document', collection, id };
-    }
-    default:
-      return bad('A part must be a collection, an index or a document');
-  }
-}
+const pushed = object(() => ({
+  lastSeq: count,
+  /** Of the items, as far as they were judged, in order. */
+  verdicts: list(verdict),
+  /** What a pull would bring after that, when it is little. */
+  brought: optional(brought),
+}));
 
-export function readCheck(message: unknown): Check {
-  const members = membersOf(message, 'A check');
-  const buckets = listAt(members, 'buckets', FINGERPRINT_BUCKETS);
-  if (buckets.length !== FINGERPRINT_BUCKETS || !buckets.every((each) => isHex(each, 16)))
-    bad(`\`buckets\` must have ${FINGERPRINT_BUCKETS} sums of 16 hexadecimal digits`);
-  return {
-    ...contactOf(members),
-    set: setNameOf(membersOf(members['set'], 'A set')),
-    buckets: buckets as readonly string[],
-  };
-}
+// --- check: which documents of a set differ -------------------------------------------------------------
 
-/** @throws SyncRefused `bad_message` */
-export function requireDevice(device: unknown): string {
-  return isHex(device, 32) ? device : bad('`device` must have 32 hexadecimal digits');
-}
+export const FINGERPRINT_BUCKETS = 256;
 
-const contactOf = (members: Members): Pick<Pull, 'device' | 'epoch'> => ({
-  device: digitsAt(members, 'device', 32),
-  epoch: digitsAt(members, 'epoch', 32),
-});
+const check = object(() => ({
+  device: deviceId,
+  epoch,
+  set: setName,
+  /** For each bucket the sum, modulo 2^64, over its documents (`fingerprint.ts`). */
+  buckets: where(
+    list(hexDigits(16), FINGERPRINT_BUCKETS),
+    ({ length }) => length === FINGERPRINT_BUCKETS,
+    `${FINGERPRINT_BUCKETS} sums`,
+  ),
+}));
 
-function membersOf(value: unknown, what: string): Members {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return bad(`${what} must be an object`);
-  return value as Members;
-}
+const checked = object(() => ({
+  /** All documents of each bucket that differs, with their times. */
+  differing: list(
+    object(() => ({ bucket: count, documents: list(tuple(number32, documentId, micros)) })),
+  ),
+  /** More buckets differ than are told: ask again. */
+  more: optional(oneOf(true, false)),
+}));
 
-function listAt(members: Members, name: string, max: number): readonly unknown[] {
-  const value = members[name];
-  if (!Array.isArray(value)) return bad(`\`${name}\` must be an array`);
-  return value.length <= max ? value : bad(`\`${name}\` must have at most ${max} elements`);
-}
+// ---------------------------------------------------------------------------------------------------------
 
-function textAt(members: Members, name: string, max: number): string {
-  const value = members[name];
-  if (typeof value !== 'string') return bad(`\`${name}\` must be a string`);
-  return value.length <= max ? value : bad(`\`${name}\` must have at most ${max} characters`);
-}
+/** What a device may ask, by the name it is asked under: `POST /sync/<name>`. */
+const requests = { hello, push, pull, check };
+/** What the hub answers to it. */
+const answers = { hello: welcome, push: pushed, pull: pulled, check: checked };
 
-function digitsAt(members: Members, name: string, count: number): string {
-  const value = members[name];
-  return isHex(value, count) ? value : bad(`\`${name}\` must have ${count} hexadecimal digits`);
-}
+export type RequestName = keyof typeof requests;
+export type RequestOf<N extends RequestName> = TypeOf<(typeof requests)[N]>;
+export type AnswerOf<N extends RequestName> = TypeOf<(typeof answers)[N]>;
 
-function countAt(members: Members, name: string): number {
-  const value = members[name];
-  return Number.isSafeInteger(value) && (value as number) >= 0
-    ? (value as number)
-    : bad(`\`${name}\` must be an integer of 0 or more`);
-}
+export const REQUESTS: { readonly [N in RequestName]: Schema<RequestOf<N>> } = requests;
+export const ANSWERS: { readonly [N in RequestName]: Schema<AnswerOf<N>> } = answers;
 
-function microsAt(members: Members, name: string): number {
-  const value = members[name];
-  return Number.isSafeInteger(value)
-    ? (value as number)
-    : bad(`\`${name}\` must be a time in microseconds`);
-}
+export const isRequestName = (name: string): name is RequestName => Object.hasOwn(ANSWERS, name);
+export const REQUEST_NAMES: readonly RequestName[] = Object.keys(ANSWERS).filter(isRequestName);
 
-function readName(name: unknown): DocumentName {
-  if (!Array.isArray(name) || name.length !== 2)
-    return bad('A document must be named by collection and id');
-  const [collection, id] = name as readonly unknown[];
-  if (
-    !Number.isInteger(collection) ||
-    (collection as number) < 0 ||
-    (collection as number) > UINT32_MAX
-  )
-    return bad('A collection must be a number below 2^32');
-  return [collection as number, readId(id)];
-}
-
-const UINT32_MAX = 0xffff_ffff;
-const ID_MAX = 2n ** 63n - 1n;
-
-function readId(id: unknown): string {
-  if (typeof id !== 'string' || !/^(0|[1-9]\d{0,18})$/.test(id) || BigInt(id) > ID_MAX)
-    return bad('An id must be a string of digits, below 2^63');
-  return id;
-}
-
-const isHex = (value: unknown, length?: number): value is string =>
-  typeof value === 'string' &&
-  /^[\da-f]*$/.test(value) &&
-  (length === undefined || value.length === length);
+export type Hello = RequestOf<'hello'>;
+export type Welcome = AnswerOf<'hello'>;
+export type Push = RequestOf<'push'>;
+export type Pushed = AnswerOf<'push'>;
+export type Pull = RequestOf<'pull'>;
+export type Pulled = AnswerOf<'pull'>;
+export type Check = RequestOf<'check'>;
+export type Checked = AnswerOf<'check'>;

@@ -10,7 +10,7 @@ import {
 import { unreachable } from '../../errors.ts';
 import type { Range, Row } from '../../store/port.ts';
 import type { DatabaseId } from '../../values/value.ts';
-import type { SetPart } from './protocol.ts';
+import type { SetPart } from './sets.ts';
 
 export type PartRange = Pick<Range, 'by' | 'lower' | 'upper'>;
 

@@ -7,7 +7,9 @@ import type { Row, Store } from '../../store/port.ts';
 import { NATIVE } from '../../values/value.ts';
 import { createReplica } from '../device/replica/stored-replica.ts';
 import { ReplicaView } from '../device/view/replica-view.ts';
-import type { Actor, Pulled, PulledDocument, Verdict } from '../protocol/protocol.ts';
+import type { Actor, Pulled } from '../protocol/messages.ts';
+import type { PulledDocument } from '../protocol/identifiers.ts';
+import type { Verdict } from '../protocol/writes.ts';
 
 export const ADMIN: Actor = { database: [], identity: undefined, role: 'admin', roles: [] };
 

@@ -7,26 +7,24 @@ import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import { unpackVersion } from '../../codec/row.ts';
 import { hashOf } from '../protocol/digest.ts';
-import { SYNC_PROTOCOL } from '../protocol/protocol.ts';
-import type {
-  Check,
-  Checked,
-  DocumentName,
-  Hello,
-  Pull,
-  Pulled,
-  PulledSet,
-  Push,
-  Pushed,
-  PushItem,
-  SetPart,
-  SyncRefusal,
-  Verdict,
-  Welcome,
-} from '../protocol/protocol.ts';
+import {
+  type Check,
+  type Checked,
+  type Hello,
+  type Pull,
+  type Pulled,
+  type Push,
+  type Pushed,
+  SYNC_PROTOCOL,
+  type Welcome,
+} from '../protocol/messages.ts';
+import type { DocumentName } from '../protocol/identifiers.ts';
+import type { PulledSet, SetPart } from '../protocol/sets.ts';
+import type { PushItem, Verdict } from '../protocol/writes.ts';
+import { isSyncRefusal, type SyncRefusal } from '../protocol/refusals.ts';
 import { bucketOf, Fingerprint } from '../protocol/fingerprint.ts';
 import { prepareEpoch } from '../hub/rows/epoch.ts';
-import { createSyncHub, isSyncRefusal, type SyncHub } from '../hub/sync-hub.ts';
+import { createSyncHub, type SyncHub } from '../hub/sync-hub.ts';
 
 export const sha256 = (bytes: Uint8Array): Uint8Array =>
   new Uint8Array(createHash('sha256').update(bytes).digest());
@@ -148,7 +146,7 @@ export class Device {
     const content = {
       seq: (this.seq += 1),
       query: JSON.stringify(query),
-      apiVersion: '4',
+      apiVersion: '4' as const,
       now,
       ids,
     };

@@ -2,7 +2,7 @@
 import type { AttemptInput } from '../../../engine/attempts.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { Reader } from '../../../store/reader.ts';
-import type { PushItem, Verdict } from '../../protocol/protocol.ts';
+import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import type { ReplicaState, WriteRecord } from '../state/api.ts';
 import {
   outboxAddress,

@@ -5,7 +5,8 @@ import { Refusal } from '../../../errors.ts';
 import { LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
 import { hashOf } from '../../protocol/digest.ts';
-import type { DeviceId, PushItem } from '../../protocol/protocol.ts';
+import type { DeviceId } from '../../protocol/identifiers.ts';
+import type { PushItem } from '../../protocol/writes.ts';
 import type { ReplicaState, WriteRecord } from '../state/api.ts';
 import {
   announcementOf,

@@ -5,14 +5,10 @@
 import type { Announced, AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
 import type { EngineContext } from '../../../engine/context.ts';
 import type { Writer } from '../../../store/reader.ts';
-import type {
-  DocumentName,
-  Pulled,
-  PulledDocument,
-  SetAnswer,
-  SetPart,
-  Verdict,
-} from '../../protocol/protocol.ts';
+import type { DocumentName, PulledDocument } from '../../protocol/identifiers.ts';
+import type { Pulled } from '../../protocol/messages.ts';
+import type { SetAnswer, SetPart } from '../../protocol/sets.ts';
+import type { Verdict } from '../../protocol/writes.ts';
 import {
   type Applied,
   Fenced,

@@ -16,7 +16,8 @@ import { eachElement } from '../../../query/gather.ts';
 import type { Entry, Range, Row } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
 import { NATIVE, Ref, type CollectionId, type Micros } from '../../../values/value.ts';
-import type { DocumentName, PulledDocument, SetPart } from '../../protocol/protocol.ts';
+import type { DocumentName, PulledDocument } from '../../protocol/identifiers.ts';
+import type { SetPart } from '../../protocol/sets.ts';
 import { isInPart, partRange } from '../../protocol/set-parts.ts';
 import type { Touched } from '../rebase/changed-keys.ts';
 

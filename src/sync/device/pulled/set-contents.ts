@@ -7,7 +7,7 @@ import type { Micros } from '../../../values/value.ts';
 import { ROOT_DATABASE } from '../../../engine/databases.ts';
 import { partRange } from '../../protocol/set-parts.ts';
 import { bucketOf, Fingerprint } from '../../protocol/fingerprint.ts';
-import type { DocumentName } from '../../protocol/protocol.ts';
+import type { DocumentName } from '../../protocol/identifiers.ts';
 import type { ReplicaSet } from '../state/api.ts';
 
 type Held = readonly [...DocumentName, Micros];

@@ -5,7 +5,7 @@ import { ROOT_DATABASE } from '../../../engine/databases.ts';
 import { Refusal } from '../../../errors.ts';
 import { eachElement } from '../../../query/gather.ts';
 import { NATIVE } from '../../../values/value.ts';
-import type { Actor } from '../../protocol/protocol.ts';
+import type { Actor } from '../../protocol/messages.ts';
 import { isSameIdentity } from '../view/impersonation.ts';
 import type { ReplicaState } from '../state/api.ts';
 import { readState, STATE } from '../state/rows.ts';

@@ -10,16 +10,9 @@ import { systemContext } from '../../../engine/system-context.ts';
 import { Refusal } from '../../../errors.ts';
 import type { Micros } from '../../../values/value.ts';
 import { derivedIds } from '../../protocol/digest.ts';
-import type {
-  Actor,
-  DeviceId,
-  DocumentName,
-  Epoch,
-  Pulled,
-  PushItem,
-  Verdict,
-  Welcome,
-} from '../../protocol/protocol.ts';
+import type { Actor, Pulled, Welcome } from '../../protocol/messages.ts';
+import type { DeviceId, DocumentName, Epoch } from '../../protocol/identifiers.ts';
+import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import { adopt } from './adopt.ts';
 import type {
   Applied,
@@ -276,7 +269,7 @@ class StoredReplica implements Replica {
         const known = plans.get(record.id);
         if (known) return known;
         const { query, apiVersion, now, ids } = record.item;
-        const request = { query, apiVersion, allows: 'write' } as QueryRequest;
+        const request = { query, apiVersion, allows: 'write' } as const;
         const moreIds = derivedIds(record.item, this.options.sha256);
         const given = { now, ids: ids.map(BigInt), moreIds };
         const plan = planFor(transactions, request, requireActor(state), given);

@@ -6,17 +6,10 @@
 import type { QueryAnswer, QueryRequest } from '../../../engine/api.ts';
 import type { ApiVersion } from '../../../query/session.ts';
 import type { Micros } from '../../../values/value.ts';
-import type {
-  Actor,
-  DeviceId,
-  DocumentName,
-  Epoch,
-  Pulled,
-  PushItem,
-  SetPart,
-  Verdict,
-  Welcome,
-} from '../../protocol/protocol.ts';
+import type { Actor, Pulled, Welcome } from '../../protocol/messages.ts';
+import type { DeviceId, DocumentName, Epoch } from '../../protocol/identifiers.ts';
+import type { PushItem, Verdict } from '../../protocol/writes.ts';
+import type { SetPart } from '../../protocol/sets.ts';
 
 /** Where a write is on its way. `parked`: it waits for a login; it is not lost. */
 export type WriteState = 'local' | 'pushed' | 'confirmed' | 'amended' | 'refused' | 'parked';

@@ -3,7 +3,7 @@ import { after, hexOfKey, keyOfHex, syncKey, type Key } from '../../../codec/key
 import { eachElement } from '../../../query/gather.ts';
 import type { Range, Row, RowAddress, TrackedSpace, WriteSet } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
-import type { Pulled } from '../../protocol/protocol.ts';
+import type { Pulled } from '../../protocol/messages.ts';
 import type { ReplicaState, WriteRecord } from './api.ts';
 
 export const STATE: RowAddress = { space: 'sync', key: syncKey('replica') };

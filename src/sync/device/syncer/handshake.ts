@@ -1,17 +1,19 @@
 /** Hello: under which id this copy goes at its hub, and whether both have the same history. */
 import type { Micros } from '../../../values/value.ts';
-import { SYNC_PROTOCOL, type DeviceId, type SyncRefusalCode } from '../../protocol/protocol.ts';
+import { SYNC_PROTOCOL } from '../../protocol/messages.ts';
+import type { DeviceId } from '../../protocol/identifiers.ts';
+import type { SyncRefusalCode } from '../../protocol/refusals.ts';
 import { isSameIdentity } from '../view/impersonation.ts';
 import type { Rounds } from './rounds.ts';
 import type { SyncerOptions } from './syncer-options.ts';
 import type { Tenure } from './fence-holder.ts';
-import { answerOf, Refused } from './transport.ts';
+import { requireAnswer, Refused } from './transport.ts';
 import type { Waiting } from './scheduler.ts';
 
 const ANOTHER = 'The login belongs to another user than this copy.';
 
 /** Refusals of the id a copy has, not of the copy. */
-const OF_THE_ID: ReadonlySet<SyncRefusalCode> = new Set([
+const OF_THE_ID: ReadonlySet<string> = new Set<SyncRefusalCode>([
   'client_forked',
   'epoch_changed',
   'gap',
@@ -48,7 +50,7 @@ export class Introduction {
     const { fence } = this.parts.tenure;
     const state = await this.parts.tenure.state();
     const { device } = state;
-    const welcome = answerOf(
+    const welcome = requireAnswer(
       await transport.hello({
         protocol: SYNC_PROTOCOL,
         device,

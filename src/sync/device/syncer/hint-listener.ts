@@ -1,5 +1,6 @@
 /** What the hub says unasked: that there is something to pull, and with it, when it is little, what a pull would bring. */
-import type { Brought, DeviceId } from '../../protocol/protocol.ts';
+import type { Brought } from '../../protocol/messages.ts';
+import type { DeviceId } from '../../protocol/identifiers.ts';
 import type { Transport } from './transport.ts';
 
 /** A stream is good when it has shown more life than its beginning. */

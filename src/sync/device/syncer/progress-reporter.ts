@@ -1,5 +1,5 @@
 /** What a syncer tells: in which state it is, and how far it has come. */
-import type { SyncRefusal } from '../../protocol/protocol.ts';
+import type { SyncRefusal } from '../../protocol/refusals.ts';
 import { Fenced, type ReplicaState } from '../state/api.ts';
 import type { SyncerOptions, SyncState } from './syncer-options.ts';
 import type { Tenure } from './fence-holder.ts';

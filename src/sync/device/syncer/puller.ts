@@ -1,6 +1,7 @@
 /** What comes from the hub, and is stored before anybody hears of it: answers to pulls, what hints and verdicts bring along. */
 import { SYNC_LIMITS } from '../../../limits.ts';
-import type { Brought, Check, DocumentName, Pulled } from '../../protocol/protocol.ts';
+import type { Brought, Check, Pulled } from '../../protocol/messages.ts';
+import type { DocumentName } from '../../protocol/identifiers.ts';
 import type { ReplicaSet, ReplicaState } from '../state/api.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import { isAnswerTo } from '../state/api.ts';
@@ -8,7 +9,7 @@ import { differencesFrom } from './set-comparison.ts';
 import type { SyncerOptions } from './syncer-options.ts';
 import type { Telling } from './progress-reporter.ts';
 import type { Tenure } from './fence-holder.ts';
-import { answerOf } from './transport.ts';
+import { requireAnswer } from './transport.ts';
 
 /** Documents that one pull asks for by name. */
 const REFETCH_MAX = 500;
@@ -29,7 +30,7 @@ export class Intake {
     refetch: readonly DocumentName[] = [],
   ): Promise<{ readonly state: ReplicaState; readonly isWhole: boolean }> {
     const before = await this.tenure.state();
-    const pulled = answerOf(
+    const pulled = requireAnswer(
       await this.options.transport.pull({
         device: before.device,
         epoch: before.epoch ?? '',
@@ -65,7 +66,7 @@ export class Intake {
   /** Compares all sets, and asks for just what differs. False: another comparison is due. */
   async checkSets(state: ReplicaState): Promise<boolean> {
     const { replica, transport } = this.options;
-    const check = async (message: Check) => answerOf(await transport.check(message));
+    const check = async (message: Check) => requireAnswer(await transport.check(message));
     const { names, isAll } = await differencesFrom(check, replica, state);
     let after = state;
     for (let i = 0; i < names.length; i += REFETCH_MAX)

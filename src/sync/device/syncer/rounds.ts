@@ -1,7 +1,7 @@
 /** One round after the other: what the outbox holds goes out, what changed comes in, and what is in doubt is compared. */
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
-import type { Pushed } from '../../protocol/protocol.ts';
+import type { Pushed } from '../../protocol/messages.ts';
 import type { ReplicaState } from '../state/api.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Hints } from './hint-listener.ts';
@@ -9,7 +9,7 @@ import { Intake } from './puller.ts';
 import type { SyncerOptions } from './syncer-options.ts';
 import type { Telling } from './progress-reporter.ts';
 import type { Tenure } from './fence-holder.ts';
-import { answerOf } from './transport.ts';
+import { requireAnswer } from './transport.ts';
 
 const PUSHES_PER_PULL = 4;
 
@@ -82,7 +82,7 @@ export class Rounds {
       const asked = transport.push({ device, epoch, items, settled: settledSeq });
       // While the hub is at it: that they wait is known here.
       const [answer] = await Promise.all([asked, telling.tellProgress(state)]);
-      const pushed = answerOf(answer);
+      const pushed = requireAnswer(answer);
       brought = await this.takeOver(pushed);
       if (pushed.verdicts.length === 0) return { isPushed: false, brought };
     }

@@ -1,5 +1,6 @@
 /** Which documents are here and should not be, or are not and should, or are old: found by fingerprints. */
-import type { Check, Checked, DocumentName } from '../../protocol/protocol.ts';
+import type { Check, Checked } from '../../protocol/messages.ts';
+import type { DocumentName } from '../../protocol/identifiers.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { Replica, ReplicaState } from '../state/api.ts';
 

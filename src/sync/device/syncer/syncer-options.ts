@@ -1,6 +1,6 @@
 /** What a syncer is given, and what it tells. */
 import type { Micros } from '../../../values/value.ts';
-import type { SyncRefusal } from '../../protocol/protocol.ts';
+import type { SyncRefusal } from '../../protocol/refusals.ts';
 import type { Replica, ReplicaSet, WriteRecord } from '../state/api.ts';
 import type { Signal } from './signal.ts';
 import type { Transport } from './transport.ts';

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SYNC_LIMITS } from '../../../limits.ts';
-import type { Poke, Pulled } from '../../protocol/protocol.ts';
+import type { Poke } from '../../protocol/hints.ts';
+import type { Pulled } from '../../protocol/messages.ts';
 import { ADMIN, DeviceWorld } from '../../testing/device-world.ts';
 import type { Replica } from '../state/api.ts';
 import type { Signal } from './signal.ts';

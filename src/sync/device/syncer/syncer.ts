@@ -3,7 +3,6 @@
  * moves. One at a time per copy: whoever takes the fence later stops the one before. Everything it learns is stored before it is told.
  */
 import type { Micros } from '../../../values/value.ts';
-import type { SyncRefusalCode } from '../../protocol/protocol.ts';
 import { Fenced } from '../state/api.ts';
 import { Hints } from './hint-listener.ts';
 import { Introduction, type Greeting } from './handshake.ts';
@@ -143,7 +142,7 @@ export class Syncer {
     const { telling, waiting } = this;
     const { replica } = this.options;
     this.leaveHub();
-    switch (refusal.code satisfies SyncRefusalCode) {
+    switch (refusal.code) {
       case 'client_regressed':
         return this.introduction.startAnew();
       case 'client_forked':

@@ -1,20 +1,16 @@
 /** How a device reaches its hub: HTTP in a browser, a simulated network in tests. */
-import type {
-  Check,
-  Checked,
-  DeviceId,
-  Hello,
-  Poke,
-  Pull,
-  Pulled,
-  Push,
-  Pushed,
-  SyncRefusal,
-  Welcome,
-} from '../../protocol/protocol.ts';
+import {
+  REQUEST_NAMES,
+  type AnswerOf,
+  type RequestName,
+  type RequestOf,
+} from '../../protocol/messages.ts';
+import type { DeviceId } from '../../protocol/identifiers.ts';
+import type { Poke } from '../../protocol/hints.ts';
+import type { SyncRefusal } from '../../protocol/refusals.ts';
 
 /** The hub has answered: with what was asked for, or why not. */
-export type Exchange<T> =
+export type HubAnswer<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly refusal: SyncRefusal; readonly retryAfterMs?: number };
 
@@ -39,9 +35,9 @@ export class Refused extends Error {
 }
 
 /** @throws Refused */
-export function answerOf<T>(exchange: Exchange<T>): T {
-  if (exchange.ok) return exchange.value;
-  throw new Refused(exchange.refusal, exchange.retryAfterMs);
+export function requireAnswer<T>(answer: HubAnswer<T>): T {
+  if (answer.ok) return answer.value;
+  throw new Refused(answer.refusal, answer.retryAfterMs);
 }
 
 export interface ListenEvents {
@@ -51,12 +47,24 @@ export interface ListenEvents {
   readonly onEnd: () => void;
 }
 
-/** Each rejects when there is no answer, with `Busy` or anything else: then nobody knows whether the hub has done what it was asked. */
-export interface Transport {
-  hello(message: Hello): Promise<Exchange<Welcome>>;
-  push(message: Push): Promise<Exchange<Pushed>>;
-  pull(message: Pull): Promise<Exchange<Pulled>>;
-  check(message: Check): Promise<Exchange<Checked>>;
+type Ask = <N extends RequestName>(
+  name: N,
+  message: RequestOf<N>,
+) => Promise<HubAnswer<AnswerOf<N>>>;
+
+/** One function for each request. Rejects when there is no answer, with `Busy` or anything else: then it is unknown whether the hub has done it. */
+type Requests = {
+  readonly [N in RequestName]: (message: RequestOf<N>) => Promise<HubAnswer<AnswerOf<N>>>;
+};
+
+export interface Transport extends Requests {
   /** Hints, from now on until they end by themselves or are stopped. Returns the way to stop. */
   listen(device: DeviceId, events: ListenEvents): () => void;
 }
+
+/** All requests by one way of asking. */
+export const requestsBy = (ask: Ask): Requests =>
+  // Each name has its own function of the same shape: types cannot say so of a list of names.
+  Object.fromEntries(
+    REQUEST_NAMES.map((name) => [name, (message: never) => ask(name, message)]),
+  ) as unknown as Requests;

@@ -13,7 +13,7 @@ import type { Deed, Permissions } from '../../../engine/deed.ts';
 import { decider } from '../../../engine/predicates.ts';
 import { rolePermissions } from '../../../engine/role-permissions.ts';
 import { NATIVE, Ref } from '../../../values/value.ts';
-import type { Actor } from '../../protocol/protocol.ts';
+import type { Actor } from '../../protocol/messages.ts';
 
 /** Thrown where a query calls a function that runs with rights of its own: only the hub has them. */
 export class HubOnly {

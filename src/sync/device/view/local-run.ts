@@ -10,7 +10,7 @@ import type { RowAddress, WriteSet } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { Micros } from '../../../values/value.ts';
 import { digestOf } from '../../protocol/digest.ts';
-import type { Actor } from '../../protocol/protocol.ts';
+import type { Actor } from '../../protocol/messages.ts';
 import { withoutSecrets } from '../../protocol/without-secrets.ts';
 import { HubOnly, standInFor } from './impersonation.ts';
 import type { Reads } from '../state/rows.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { coll, create, doc, obj } from '../../../engine/testing/engine-world.ts';
-import type { Poke } from '../../protocol/protocol.ts';
+import type { Poke } from '../../protocol/hints.ts';
 import { accepted, HubWorld, type Device } from '../../testing/hub-world.ts';
 
 const THINGS = { documents: coll('things') };

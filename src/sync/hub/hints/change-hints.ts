@@ -4,7 +4,9 @@ import type { CommitNotice } from '../../../engine/api.ts';
 import { isNative } from '../../../engine/definitions.ts';
 import { NATIVE, type CollectionId, type DatabaseId } from '../../../values/value.ts';
 import type { PartRange } from '../../protocol/set-parts.ts';
-import type { DeviceId, Poke, Pull, Pulled } from '../../protocol/protocol.ts';
+import type { DeviceId } from '../../protocol/identifiers.ts';
+import type { Poke } from '../../protocol/hints.ts';
+import type { Pull, Pulled } from '../../protocol/messages.ts';
 import type { AskedSet } from '../sets/requested-sets.ts';
 import { ScopeFacts, type Scope } from '../rights/scope.ts';
 

@@ -1,6 +1,8 @@
 /** Hints for one device that listens: with what it would pull, where the hub knows how it would ask and that is little. */
 import { isLoaded } from '../../protocol/loaded-sets.ts';
-import type { Brought, Poke, Pull, Pulled, SyncRefusal } from '../../protocol/protocol.ts';
+import type { Brought, Pull, Pulled } from '../../protocol/messages.ts';
+import type { Poke } from '../../protocol/hints.ts';
+import type { SyncRefusal } from '../../protocol/refusals.ts';
 
 /** About so much goes along with a hint; what is more is asked for. */
 const BROUGHT_BYTES = 64 * 1024;

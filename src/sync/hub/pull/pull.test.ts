@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { coll, create, doc, obj, ROOT } from '../../../engine/testing/engine-world.ts';
-import type { Pulled } from '../../protocol/protocol.ts';
+import type { Pulled } from '../../protocol/messages.ts';
 import { pruneChanges } from '../pruning/prune-changes.ts';
 import { accepted, HubWorld, wire } from '../../testing/hub-world.ts';
 import {

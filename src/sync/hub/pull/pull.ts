@@ -11,7 +11,8 @@ import type { Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { NATIVE, type CollectionId, type DatabaseId, type Micros } from '../../../values/value.ts';
 import type { LoggedChange } from '../../../engine/change-log.ts';
-import type { DocumentName, Pull, Pulled, PulledDocument } from '../../protocol/protocol.ts';
+import type { DocumentName, PulledDocument } from '../../protocol/identifiers.ts';
+import type { Pull, Pulled } from '../../protocol/messages.ts';
 import {
   actorOf,
   askerOf,
@@ -75,7 +76,9 @@ export function attemptPull(
   input: AttemptInput,
   host: PullHost,
 ): AttemptResult<PullOutcome> {
-  const ground = groundOf(message, exchange, input, host);
+  const { pullBytes } = SYNC_LIMITS;
+  const asked = { ...message, maxBytes: Math.min(message.maxBytes, pullBytes) };
+  const ground = groundOf(asked, exchange, input, host);
   const { reader, asker, database, device } = ground;
   const caughtUp = changesFor(ground);
   const { puts, leaves, sets, isUnsure } = documentsFor(ground, caughtUp, lateIn(host.clock));

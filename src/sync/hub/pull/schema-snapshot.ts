@@ -15,7 +15,8 @@ import { bodyOf } from '../../../engine/stored-values.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { NATIVE, type CollectionId, type Ref } from '../../../values/value.ts';
-import type { Pulled, PulledDocument } from '../../protocol/protocol.ts';
+import type { Pulled } from '../../protocol/messages.ts';
+import type { PulledDocument } from '../../protocol/identifiers.ts';
 import { rolesInForce, type Asker } from '../rights/device-caller.ts';
 import type { AskedSet } from '../sets/requested-sets.ts';
 

@@ -1,6 +1,7 @@
 /** Writes that failed for no reason of their own, and how often. Forgotten with the process: they are tried some times more then. */
 import { SYNC_LIMITS } from '../../../limits.ts';
-import type { DeviceId, PushItem } from '../../protocol/protocol.ts';
+import type { DeviceId } from '../../protocol/identifiers.ts';
+import type { PushItem } from '../../protocol/writes.ts';
 
 interface Tried {
   readonly item: Pick<PushItem, 'hash'>;

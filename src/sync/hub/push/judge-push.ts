@@ -1,7 +1,7 @@
 /** All writes of a push: they wait for the same commits, and what cannot be judged keeps back those behind it. */
 import { Refusal } from '../../../errors.ts';
-import type { ApiVersion } from '../../../query/session.ts';
-import type { Push, PushItem, Verdict } from '../../protocol/protocol.ts';
+import type { Push } from '../../protocol/messages.ts';
+import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import { askerOf, type AskerHost, type Exchange } from '../rights/device-caller.ts';
 import { attemptWrite, WriteTrouble, type Offer, type PushHost } from './push.ts';
 
@@ -31,7 +31,7 @@ export async function judgeAll(
 }
 
 const readLong = async ({ query, apiVersion }: PushItem, { transactions }: Host) =>
-  transactions.readLong({ query, apiVersion: apiVersion as ApiVersion });
+  transactions.readLong({ query, apiVersion });
 
 async function judgeOne(offer: Offer, host: Host): Promise<Verdict> {
   try {

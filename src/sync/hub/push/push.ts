@@ -11,14 +11,14 @@ import type { Caller } from '../../../engine/caller.ts';
 import { errorBody, refusalBody } from '../../../engine/answer.ts';
 import { fault, Refusal, type RefusalCode } from '../../../errors.ts';
 import { LIMITS, SYNC_LIMITS } from '../../../limits.ts';
-import type { ApiVersion } from '../../../query/session.ts';
 import { Overlay } from '../../../store/overlay.ts';
 import { isTrackedSpace, type WriteSet } from '../../../store/port.ts';
 import { Suspended, type Reader, type Writer } from '../../../store/reader.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import { contentHashOf, derivedIds, digestOf } from '../../protocol/digest.ts';
-import { SyncRefused } from '../../protocol/messages.ts';
-import type { DeviceId, PushItem, Verdict } from '../../protocol/protocol.ts';
+import { SyncRefused } from '../../protocol/refusals.ts';
+import type { DeviceId } from '../../protocol/identifiers.ts';
+import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import { withoutSecrets } from '../../protocol/without-secrets.ts';
 import { ownerOf, type Exchange } from '../rights/device-caller.ts';
 import {
@@ -140,8 +140,7 @@ function planOf({ item, parsed, exchange }: Offer, now: Micros, host: PushHost):
   const request: QueryRequest = {
     secret: exchange.secret,
     query: item.query,
-    // Looked at when it came in.
-    apiVersion: item.apiVersion as ApiVersion,
+    apiVersion: item.apiVersion,
     allows: 'write',
     ...(host.queryTimeoutMs !== undefined && { timeoutMs: host.queryTimeoutMs }),
   };

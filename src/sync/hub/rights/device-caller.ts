@@ -23,8 +23,8 @@ import { LIMITS } from '../../../limits.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { NATIVE, Ref, type DatabaseId, type Micros } from '../../../values/value.ts';
-import { SyncRefused } from '../../protocol/messages.ts';
-import type { Actor } from '../../protocol/protocol.ts';
+import { SyncRefused } from '../../protocol/refusals.ts';
+import type { Actor } from '../../protocol/messages.ts';
 
 export type AskerHost = Pick<
   EngineOptions,

@@ -9,7 +9,7 @@ import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Row, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
-import type { DeviceId } from '../../protocol/protocol.ts';
+import type { DeviceId } from '../../protocol/identifiers.ts';
 import { recordIn } from '../rows/device-rows.ts';
 import type { WatchedRange, WatchedReader } from './watched-reader.ts';
 

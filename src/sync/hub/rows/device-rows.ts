@@ -5,8 +5,9 @@ import type { Range, Row, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
-import { SyncRefused } from '../../protocol/messages.ts';
-import type { DeviceId, Epoch, Verdict } from '../../protocol/protocol.ts';
+import { SyncRefused } from '../../protocol/refusals.ts';
+import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
+import type { Verdict } from '../../protocol/writes.ts';
 
 /** Made when the store is first opened, and again by whoever restores it. */
 export const EPOCH: RowAddress = { space: 'meta', key: metaKey('epoch') };

@@ -1,7 +1,7 @@
 /** The epoch of a store: all that was said under another one is of another history. */
 import { hexOfBytes } from '../../../codec/hex.ts';
 import type { Store } from '../../../store/port.ts';
-import type { Epoch } from '../../protocol/protocol.ts';
+import type { Epoch } from '../../protocol/identifiers.ts';
 import { EPOCH } from './device-rows.ts';
 
 const META = { spaces: ['meta'], durability: 'strict' } as const;

@@ -9,7 +9,7 @@ import {
   type ResolvedSet,
   type SetGround,
 } from './resolve-set.ts';
-import type { PulledSet, SetAnswer } from '../../protocol/protocol.ts';
+import type { PulledSet, SetAnswer } from '../../protocol/sets.ts';
 
 /** The device has what is in `[range.lower, end)`. */
 export interface HeldPart extends ResolvedPart {

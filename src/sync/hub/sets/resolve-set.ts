@@ -11,7 +11,7 @@ import { parseQuery } from '../../../query/parse.ts';
 import { isArray, isKind, isObject, Ref } from '../../../values/value.ts';
 import type { SetValue, Value } from '../../../values/value.ts';
 import { partRange, type PartRange } from '../../protocol/set-parts.ts';
-import type { SetPart } from '../../protocol/protocol.ts';
+import type { SetPart } from '../../protocol/sets.ts';
 
 /** A part as the device knows it, and where its rows are here. */
 export interface ResolvedPart {

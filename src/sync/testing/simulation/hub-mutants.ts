@@ -1,9 +1,10 @@
 /** Mutants of the hub: what its answers and its store do wrong. */
 import type { Store } from '../../../store/port.ts';
 import { deviceRow, recordIn, type DeviceRecord } from '../../hub/rows/device-rows.ts';
-import { isSyncRefusal, type SyncHub } from '../../hub/sync-hub.ts';
+import type { SyncHub } from '../../hub/sync-hub.ts';
+import { isSyncRefusal } from '../../protocol/refusals.ts';
 import { syncKey } from '../../../codec/key.ts';
-import type { Hello, Pull, Pulled, Push } from '../../protocol/protocol.ts';
+import type { Hello, Pull, Pulled, Push } from '../../protocol/messages.ts';
 import type { EngineWorld } from '../../../engine/testing/engine-world.ts';
 import { inventedVerdict, type FaultyProcess, type Mutant } from './mutants.ts';
 

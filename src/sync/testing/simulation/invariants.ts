@@ -6,7 +6,7 @@ import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { OutboxRecord } from '../../device/state/rows.ts';
 import { derivedIds } from '../../protocol/digest.ts';
 import type { DeviceRecord } from '../../hub/rows/device-rows.ts';
-import type { Verdict } from '../../protocol/protocol.ts';
+import type { Verdict } from '../../protocol/writes.ts';
 import { syncKey } from '../../../codec/key.ts';
 import { difference } from './end.ts';
 import { heldBy, nameOf } from './model.ts';

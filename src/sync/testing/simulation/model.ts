@@ -2,7 +2,7 @@
 import { keyOfHex, withDatabase } from '../../../codec/key.ts';
 import type { ReplicaState } from '../../device/state/api.ts';
 import { partRange } from '../../protocol/set-parts.ts';
-import type { SetPart } from '../../protocol/protocol.ts';
+import type { SetPart } from '../../protocol/sets.ts';
 import { documentRows, schemaRows, type RawDocument } from './rows-in.ts';
 import type { Version } from './sim-hub.ts';
 

@@ -1,6 +1,6 @@
 /** Faults planted on purpose, one at a time: the invariants must find each of them, or they prove nothing. */
 import type { SharedMemory } from '../../../store/memory.ts';
-import type { PushItem, Verdict } from '../../protocol/protocol.ts';
+import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import type { Chance, Clockwork } from './clockwork.ts';
 import type { Process } from './processes.ts';
 

@@ -2,7 +2,8 @@
 import type { AsyncCommand } from 'fast-check';
 import { packVersion } from '../../../codec/row.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
-import type { Pulled, Verdict } from '../../protocol/protocol.ts';
+import type { Pulled } from '../../protocol/messages.ts';
+import type { Verdict } from '../../protocol/writes.ts';
 import { ADMIN, DeviceWorld, everything } from '../device-world.ts';
 import { coll, data, when } from './sim-schema.ts';
 

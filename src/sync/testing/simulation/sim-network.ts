@@ -1,7 +1,14 @@
 /** The network between a device and the hub: it loses, doubles, delays and reorders, and the hub at its end may say that it is busy. */
-import type { Exchange, Transport } from '../../device/syncer/transport.ts';
-import { isSyncRefusal, type SyncHub } from '../../hub/sync-hub.ts';
-import type { Checked, Pulled, Pushed, SyncRefusal, Welcome } from '../../protocol/protocol.ts';
+import { requestsBy, type HubAnswer, type Transport } from '../../device/syncer/transport.ts';
+import type { SyncHub } from '../../hub/sync-hub.ts';
+import { poke as pokeSchema } from '../../protocol/hints.ts';
+import {
+  ANSWERS,
+  type AnswerOf,
+  type RequestName,
+  type RequestOf,
+} from '../../protocol/messages.ts';
+import { isSyncRefusal, type SyncRefusal } from '../../protocol/refusals.ts';
 import type { Chance, Clockwork } from './clockwork.ts';
 import { StoreTrouble, type Process } from './processes.ts';
 import type { SimHub } from './sim-hub.ts';
@@ -38,24 +45,21 @@ const TIMEOUT_MS = 10_000;
 
 export function transportOver(link: Link, process: Process, options: NetworkOptions): Transport {
   const { hub } = options;
-  const ask = async <T extends object>(
-    what: keyof Pick<SyncHub, 'hello' | 'push' | 'pull' | 'check'>,
-    message: object,
-  ): Promise<Exchange<T>> => {
+  const ask = async <N extends RequestName>(
+    what: N,
+    message: RequestOf<N>,
+  ): Promise<HubAnswer<AnswerOf<N>>> => {
     const sent = copied(message, options);
     const { secret } = link;
-    const run = (sync: SyncHub) => sync[what](secret, sent) as Promise<T | SyncRefusal>;
+    const run = (sync: SyncHub): Promise<object> => sync[what](secret, sent);
     options.tell(() => `${what} ${briefly(message)}`);
-    const answer = await exchange(link, what, run, options);
+    const answer = read(what, await exchange(link, what, run, options));
     options.tell(() => `${what} brings ${briefly(answer)}`);
     await process.pass(`${what} answer received`);
     return answer;
   };
   return {
-    hello: (message) => ask<Welcome>('hello', message),
-    push: (message) => ask<Pushed>('push', message),
-    pull: (message) => ask<Pulled>('pull', message),
-    check: (message) => ask<Checked>('check', message),
+    ...requestsBy(ask),
     listen: (device, { onPoke, onEnd }) => {
       let stop = (): void => undefined;
       let isOver = false;
@@ -64,7 +68,7 @@ export function transportOver(link: Link, process: Process, options: NetworkOpti
         .subscribe(link.secret, device, (poke) => {
           if (!link.isUp || !running.process.isAlive || options.chance.is(options.network.loss))
             return;
-          const sent = copied(poke, options);
+          const sent = pokeSchema(copied(poke, options), 'poke');
           options.count('brought' in sent ? 'poke that brings' : 'poke');
           options.clockwork.after(options.chance.next() * options.network.delayMs, () => {
             if (!isOver && process.isAlive) onPoke(sent);
@@ -84,13 +88,17 @@ export function transportOver(link: Link, process: Process, options: NetworkOpti
   };
 }
 
+/** As a transport reads what came. */
+const read = <N extends RequestName>(name: N, answer: HubAnswer<unknown>): HubAnswer<AnswerOf<N>> =>
+  answer.ok ? { ...answer, value: ANSWERS[name](answer.value, name) } : answer;
+
 /** There and back; each way may fail, and what fails after the hub did its work looks the same here. */
 async function exchange<T extends object>(
   link: Link,
   what: string,
   run: (hub: SyncHub) => Promise<T | SyncRefusal>,
   options: NetworkOptions,
-): Promise<Exchange<T>> {
+): Promise<HubAnswer<T>> {
   const { clockwork, chance, network, hub, count } = options;
   await clockwork.sleep(chance.next() * network.delayMs);
   if (!link.isUp || !hub.running || chance.is(network.loss)) {
@@ -135,15 +143,13 @@ async function served<T>(
 }
 
 /** 503 is no word of the hub; 429 is. */
-function refuseBusy({ chance, count }: NetworkOptions): Exchange<never> {
+function refuseBusy({ chance, count }: NetworkOptions): HubAnswer<never> {
   if (chance.is(0.5)) {
     count('answer 503');
     throw new Lost('the hub answered 503');
   }
   count('answer 429');
-  const description = 'Too many requests.';
-  // Words of HTTP pass through where words of sync are expected.
-  const refusal = { code: 'too many requests', description } as unknown as SyncRefusal;
+  const refusal = { code: 'too many requests', description: 'Too many requests.' };
   return { ok: false, refusal, retryAfterMs: 500 };
 }
 

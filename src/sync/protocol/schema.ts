@@ -1,0 +1,145 @@
+/**
+ * Schemas of messages. A schema reads a value that came as JSON, and its type is the type of what it reads: a message is declared once,
+ * and both sides read it by the declaration. Readers copy: members that a schema does not name are dropped, and `null` in a list of
+ * optional values is `undefined`, which JSON does not have.
+ */
+
+/** Reads a value. @param path of the value in its message @throws SchemaMismatch */
+export type Schema<T> = (value: unknown, path: string) => T;
+
+export type TypeOf<S> = S extends Schema<infer T> ? T : never;
+
+/** A value is not of the shape or within the limits of its schema. */
+export class SchemaMismatch extends Error {}
+
+const mismatch = (path: string, expected: string): never => {
+  throw new SchemaMismatch(`${path}: expected ${expected}.`);
+};
+
+/** What is valid is read as it is. */
+/* @__NO_SIDE_EFFECTS__ */
+export const valid =
+  <T>(isValid: (value: unknown) => value is T, expected: string): Schema<T> =>
+  (value, path) =>
+    isValid(value) ? value : mismatch(path, expected);
+
+/* @__NO_SIDE_EFFECTS__ */
+export const text = (max = Infinity): Schema<string> =>
+  valid(
+    (value): value is string => typeof value === 'string' && value.length <= max,
+    `a string of at most ${max} characters`,
+  );
+
+/* @__NO_SIDE_EFFECTS__ */
+export const textLike = (pattern: RegExp, expected: string): Schema<string> =>
+  valid((value): value is string => typeof value === 'string' && pattern.test(value), expected);
+
+/* @__NO_SIDE_EFFECTS__ */
+export const integer = (
+  min = Number.MIN_SAFE_INTEGER,
+  max = Number.MAX_SAFE_INTEGER,
+): Schema<number> =>
+  valid(
+    (value): value is number =>
+      Number.isInteger(value) && (value as number) >= min && (value as number) <= max,
+    `an integer from ${min} to ${max}`,
+  );
+
+/* @__NO_SIDE_EFFECTS__ */
+export const oneOf = <const T extends readonly unknown[]>(...values: T): Schema<T[number]> =>
+  valid((value): value is T[number] => values.includes(value), `one of ${values.join(', ')}`);
+
+/* @__NO_SIDE_EFFECTS__ */
+export const list =
+  <T>(of: Schema<T>, max = Infinity): Schema<readonly T[]> =>
+  (value, path) =>
+    Array.isArray(value) && value.length <= max
+      ? value.map((each, i) => of(each, `${path}.${i}`))
+      : mismatch(path, `an array of at most ${max} elements`);
+
+/* @__NO_SIDE_EFFECTS__ */
+export const tuple =
+  <T extends readonly unknown[]>(
+    ...of: { readonly [I in keyof T]: Schema<T[I]> }
+  ): Schema<Readonly<T>> =>
+  (value, path) =>
+    (Array.isArray(value) && value.length === of.length
+      ? of.map((schema, i) => schema(value[i], `${path}.${i}`))
+      : mismatch(path, `an array of ${of.length} elements`)) as unknown as T;
+
+/** The value may be missing; the type wants it said: `undefined`. */
+/* @__NO_SIDE_EFFECTS__ */
+export const maybe =
+  <T>(of: Schema<T>): Schema<T | undefined> =>
+  (value, path) =>
+    value === undefined || value === null ? undefined : of(value, path);
+
+/** A member that may be left out, in the type too. */
+/* @__NO_SIDE_EFFECTS__ */
+export const optional = <T>(of: Schema<T>): Optional<T> => ({ optional: maybe(of) });
+
+interface Optional<T> {
+  readonly optional: Schema<T | undefined>;
+}
+
+type Members = Readonly<Record<string, Schema<unknown> | Optional<unknown>>>;
+
+type ObjectOf<M extends Members> = {
+  readonly [K in keyof M as M[K] extends Schema<unknown> ? K : never]: TypeOf<M[K]>;
+} & {
+  readonly [K in keyof M as M[K] extends Schema<unknown> ? never : K]?: M[K] extends Optional<
+    infer T
+  >
+    ? T | undefined
+    : never;
+};
+
+/** @param members asked for with the first value: a bundle leaves out schemas it does not use */
+/* @__NO_SIDE_EFFECTS__ */
+export const object = <const M extends Members>(members: () => M): Schema<Plain<ObjectOf<M>>> => {
+  let entries: [string, Members[string]][] | undefined;
+  return (value, path) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return mismatch(path, 'an object');
+    entries ??= Object.entries(members());
+    const read: Record<string, unknown> = {};
+    for (const [name, schema] of entries) {
+      const given: unknown = (value as Record<string, unknown>)[name];
+      const isOptional = typeof schema !== 'function';
+      if (isOptional && given === undefined) continue;
+      read[name] = (isOptional ? schema.optional : schema)(given, `${path}.${name}`);
+    }
+    return read as Plain<ObjectOf<M>>;
+  };
+};
+
+/** One object type instead of an intersection. */
+type Plain<T> = { readonly [K in keyof T]: T[K] };
+
+/** The first schema that reads the value. */
+/* @__NO_SIDE_EFFECTS__ */
+export const anyOf =
+  <T extends readonly unknown[]>(
+    ...of: { readonly [I in keyof T]: Schema<T[I]> }
+  ): Schema<T[number]> =>
+  (value, path) => {
+    let found = '';
+    for (const schema of of) {
+      try {
+        return schema(value, path);
+      } catch (reason) {
+        if (!(reason instanceof SchemaMismatch)) throw reason;
+        found += ` ${reason.message}`;
+      }
+    }
+    throw new SchemaMismatch(found.trim());
+  };
+
+/** What `of` reads, when the whole of it makes sense too. */
+/* @__NO_SIDE_EFFECTS__ */
+export const where =
+  <T>(of: Schema<T>, isValid: (value: T) => boolean, expected: string): Schema<T> =>
+  (value, path) => {
+    const read = of(value, path);
+    return isValid(read) ? read : mismatch(path, expected);
+  };

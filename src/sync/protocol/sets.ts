@@ -1,0 +1,57 @@
+/** Sets that a device keeps a copy of, as messages tell of them. */
+import { SYNC_LIMITS } from '../../limits.ts';
+import { count, documentId, hexBytes, number32 } from './identifiers.ts';
+import { anyOf, list, maybe, object, oneOf, optional, text, type TypeOf } from './schema.ts';
+
+/** What a set comes down to: a range of documents. Numbers are the hub's, and the device's. */
+export const setPart = anyOf(
+  object(() => ({ kind: oneOf('collection'), collection: number32 })),
+  object(() => ({
+    kind: oneOf('index'),
+    index: number32,
+    /** Of its entries below database and index, hexadecimal. */
+    prefix: hexBytes,
+  })),
+  object(() => ({ kind: oneOf('document'), collection: number32, id: documentId })),
+);
+export type SetPart = TypeOf<typeof setPart>;
+
+const parts = list(setPart, SYNC_LIMITS.partsPerSet);
+
+/**
+ * How much of each part the device has, by the index of the part: up to and with this key (hexadecimal, without the database); '' nothing
+ * yet; undefined: all of it.
+ */
+const positions = list(maybe(hexBytes), SYNC_LIMITS.partsPerSet);
+
+/** The device's name for a set. */
+const setId = text(256);
+
+/** Wire JSON text: `Documents(collection)`, `Match(index, terms…)`, a ref, or a union of such. */
+const setQuery = text(SYNC_LIMITS.setChars);
+
+export const setName = object(() => ({ id: setId, query: setQuery }));
+
+export const requestedSet = object(() => ({
+  id: setId,
+  query: setQuery,
+  loaded: anyOf(oneOf('nothing'), positions),
+  /** As the hub last resolved the set: what stands for other parts by now is loaded again. Left out: taken to be the same. */
+  parts: optional(parts),
+}));
+export type PulledSet = TypeOf<typeof requestedSet>;
+
+export const setError = object(() => ({ code: text(), description: text() }));
+
+export const setAnswer = object(() => ({
+  id: setId,
+  /** Empty when `error` is there. */
+  parts,
+  /** As in the request, after this answer. */
+  loaded: positions,
+  /** How many documents there are in all: told when loading begins, if the caller may know. Undefined: nothing new. */
+  of: maybe(count),
+  /** The caller may not read it, or it is gone: nothing of it belongs on the device. */
+  error: maybe(setError),
+}));
+export type SetAnswer = TypeOf<typeof setAnswer>;
