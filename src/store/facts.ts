@@ -3,6 +3,7 @@
  * A `Run` (`run.ts`) reads through it.
  */
 import type { Key } from '../codec/key.ts';
+import { isInRange } from '../codec/ranges.ts';
 import type { Micros } from '../values/value.ts';
 import { groupAt, groupOf, KnownStretches } from './known-stretches.ts';
 import {
@@ -198,13 +199,8 @@ export function changesOf(
   return { previous, ts, rows, entries };
 }
 
-/** Whether a change of `key` may change what was read. */
-export function isInRange(range: Range, key: Key): boolean {
-  return key >= range.lower && key < range.upper;
-}
-
 function covers({ range, entries }: KnownRange, key: Key): boolean {
-  if (!isInRange(range, key)) return false;
+  if (!isInRange(key, range)) return false;
   const last = entries.at(-1);
   if (entries.length < range.limit || !last) return true;
   return range.reverse ? key >= last.entry : key <= last.entry;

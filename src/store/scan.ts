@@ -1,6 +1,6 @@
 /** Scans: ranges of rows with what most of them have in common. */
-import type { KeyRange } from '../codec/ranges.ts';
-import type { Range, Space } from './port.ts';
+import { isInRange, type KeyRange } from '../codec/ranges.ts';
+import type { Range, Row, Space } from './port.ts';
 
 /** Where to scan; over primary keys when `by` is left out. */
 export type ScanRange = KeyRange & Partial<Pick<Range, 'by'>>;
@@ -20,3 +20,10 @@ export const scan = (
   rows: true,
   ...options,
 });
+
+/** Whether a scan of the range finds a row under this key and with these entries. */
+export const isRowInRange = (
+  { key, entries }: Pick<Row, 'key' | 'entries'>,
+  { by = 'key', ...range }: ScanRange,
+): boolean =>
+  by === 'key' ? isInRange(key, range) : entries.some((entry) => isInRange(entry, range));

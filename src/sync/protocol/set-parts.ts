@@ -1,32 +1,33 @@
 /** Parts of sets: which rows they hold. The same on both sides, but for the number of the database. */
 import {
-  after,
   collectionPrefix,
   documentKey,
   indexPrefix,
   keyOfHex,
+  keyUnder,
   type Key,
 } from '../../codec/key.ts';
+import { prefixRange } from '../../codec/ranges.ts';
 import { unreachable } from '../../errors.ts';
-import type { Range, Row } from '../../store/port.ts';
+import type { Row } from '../../store/port.ts';
+import { type ScanRange, isRowInRange } from '../../store/scan.ts';
 import type { DatabaseId } from '../../values/value.ts';
 import type { SetPart } from './sets.ts';
 
-export type PartRange = Pick<Range, 'by' | 'lower' | 'upper'>;
+export type PartRange = Required<ScanRange>;
 
 export function partRange(part: SetPart, database: DatabaseId): PartRange {
-  const lower = lowerEnd(part, database);
-  return { by: part.kind === 'index' ? 'entry' : 'key', lower, upper: after(lower) };
+  return { by: part.kind === 'index' ? 'entry' : 'key', ...prefixRange(prefixOf(part, database)) };
 }
 
-function lowerEnd(part: SetPart, database: DatabaseId): Key {
+function prefixOf(part: SetPart, database: DatabaseId): Key {
   switch (part.kind) {
     case 'collection':
       return collectionPrefix(database, part.collection);
     case 'document':
       return documentKey(database, part.collection, BigInt(part.id));
     case 'index':
-      return (indexPrefix(database, part.index) + keyOfHex(part.prefix)) as Key;
+      return keyUnder(indexPrefix(database, part.index), keyOfHex(part.prefix));
     default:
       return unreachable(part);
   }
@@ -34,7 +35,5 @@ function lowerEnd(part: SetPart, database: DatabaseId): Key {
 
 /** Whether a document is in it, as its row stands. */
 export function isInPart(part: SetPart, row: Pick<Row, 'key' | 'entries'>, database: DatabaseId) {
-  const { by, lower, upper } = partRange(part, database);
-  if (by === 'key') return row.key >= lower && row.key < upper;
-  return row.entries.some((entry) => entry >= lower && entry < upper);
+  return isRowInRange(row, partRange(part, database));
 }

@@ -1,6 +1,6 @@
 /** A device for tests: its engine, its replica, and a hub that is an engine of its own whose rows are read behind its back. */
 import { createHash, randomBytes } from 'node:crypto';
-import { databasePrefix, after, decodeDocumentKey, hexOfKey } from '../../codec/key.ts';
+import { databasePrefix, decodeDocumentKey, hexOfKey } from '../../codec/key.ts';
 import { EngineWorld } from '../../engine/testing/engine-world.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Row, Store } from '../../store/port.ts';
@@ -10,6 +10,8 @@ import { ReplicaView } from '../device/view/replica-view.ts';
 import type { Actor, Pulled } from '../protocol/messages.ts';
 import type { PulledDocument } from '../protocol/identifiers.ts';
 import type { Verdict } from '../protocol/writes.ts';
+import { prefixRange } from '../../codec/ranges.ts';
+import { scan } from '../../store/scan.ts';
 
 export const ADMIN: Actor = { database: [], identity: undefined, role: 'admin', roles: [] };
 
@@ -67,22 +69,8 @@ const SCHEMA: readonly number[] = [
 
 /** Everything a hub holds, as a pull would bring it. */
 export async function everything(store: Store, more: Partial<Pulled> = {}): Promise<Pulled> {
-  const lower = databasePrefix(0);
   const rows = await store.read(async (tx) => {
-    const { ranges } = await tx.fetch(
-      [],
-      [
-        {
-          space: 'documents',
-          by: 'key',
-          lower,
-          upper: after(lower),
-          reverse: false,
-          limit: 1e9,
-          rows: true,
-        },
-      ],
-    );
+    const { ranges } = await tx.fetch([], [scan('documents', prefixRange(databasePrefix(0)))]);
     return (ranges[0] ?? []).flatMap(({ row }) => row ?? []);
   });
   const schema = rows.filter((row) => SCHEMA.includes(decodeDocumentKey(row.key).collection));

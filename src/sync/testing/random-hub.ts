@@ -1,12 +1,14 @@
 /** A hub with two users' worth of devices, random steps, and a model that says by plain means what each device should have. */
 import * as fc from 'fast-check';
-import { after, collectionPrefix, decodeDocumentKey } from '../../codec/key.ts';
+import { collectionPrefix, decodeDocumentKey } from '../../codec/key.ts';
 import { packVersion, unpackVersion } from '../../codec/row.ts';
 import { coll, create, doc, obj } from '../../engine/testing/engine-world.ts';
 import type { EngineOptions } from '../../engine/api.ts';
 import type { Store } from '../../store/port.ts';
 import { unreachable } from '../../errors.ts';
 import { HubWorld, type Device } from './hub-world.ts';
+import { prefixRange } from '../../codec/ranges.ts';
+import { scan } from '../../store/scan.ts';
 
 const IDS = [1, 2, 3, 4, 5, 6] as const;
 const POLICIES = ['none', 'all', 'own', 'team', 'open', 'indexed', 'even'] as const;
@@ -257,16 +259,7 @@ export class RandomHub {
   }
 
   private async stored(): Promise<ReadonlyMap<string, string>> {
-    const lower = collectionPrefix(0, 1026);
-    const range = {
-      space: 'documents',
-      by: 'key',
-      lower,
-      upper: after(lower),
-      reverse: false,
-      limit: 1e6,
-      rows: true,
-    } as const;
+    const range = scan('documents', prefixRange(collectionPrefix(0, 1026)));
     const { ranges } = await this.world.store.read((tx) => tx.fetch([], [range]));
     return new Map(
       (ranges[0] ?? []).map(({ key, row }) => {

@@ -1,11 +1,5 @@
 /** Puts what the hub sent in the place of what is stored: documents with the index entries they have here, and the schema. */
-import {
-  after,
-  collectionPrefix,
-  decodeDocumentKey,
-  documentKey,
-  type Key,
-} from '../../../codec/key.ts';
+import { collectionPrefix, decodeDocumentKey, documentKey, type Key } from '../../../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../../../codec/row.ts';
 import type { EngineContext } from '../../../engine/context.ts';
 import { ROOT_DATABASE } from '../../../engine/databases.ts';
@@ -13,13 +7,15 @@ import type { IndexDefinition } from '../../../engine/definitions.ts';
 import { fieldsOf } from '../../../engine/documents.ts';
 import { allEntries, userEntries } from '../../../engine/version-rows.ts';
 import { eachElement } from '../../../query/gather.ts';
-import type { Entry, Range, Row } from '../../../store/port.ts';
+import type { Row } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
 import { NATIVE, Ref, type CollectionId, type Micros } from '../../../values/value.ts';
 import type { DocumentName, PulledDocument } from '../../protocol/identifiers.ts';
 import type { SetPart } from '../../protocol/sets.ts';
 import { isInPart, partRange } from '../../protocol/set-parts.ts';
 import type { Touched } from '../rebase/changed-keys.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
+import { type ScanRange, scan } from '../../../store/scan.ts';
 
 const keyOf = ([collection, id]: DocumentName | PulledDocument): Key =>
   documentKey(ROOT_DATABASE, collection, BigInt(id));
@@ -160,20 +156,11 @@ function reindex(
 }
 
 function rowsOf(reader: Reader, collection: CollectionId): readonly Row[] {
-  const prefix = collectionPrefix(ROOT_DATABASE, collection);
-  return rowsIn(reader, { by: 'key', lower: prefix, upper: after(prefix) });
+  return rowsIn(reader, prefixRange(collectionPrefix(ROOT_DATABASE, collection)));
 }
 
-const rowsIn = (reader: Reader, part: Pick<Range, 'by' | 'lower' | 'upper'>): readonly Row[] =>
-  reader
-    .range({
-      space: 'documents',
-      ...part,
-      reverse: false,
-      limit: Number.MAX_SAFE_INTEGER,
-      rows: true,
-    })
-    .flatMap(({ row }: Entry) => row ?? []);
+const rowsIn = (reader: Reader, range: ScanRange): readonly Row[] =>
+  reader.range(scan('documents', range)).flatMap(({ row }) => row ?? []);
 
 /** Removes what only `dropped` held. @throws Suspended */
 export function dropParts(

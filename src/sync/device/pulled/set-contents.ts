@@ -9,6 +9,7 @@ import { partRange } from '../../protocol/set-parts.ts';
 import { bucketOf, Fingerprint } from '../../protocol/fingerprint.ts';
 import type { DocumentName } from '../../protocol/identifiers.ts';
 import type { ReplicaSet } from '../state/api.ts';
+import { scan } from '../../../store/scan.ts';
 
 type Held = readonly [...DocumentName, Micros];
 
@@ -33,13 +34,7 @@ export function documentsOfSet(
 function heldIn(reader: Reader, { parts = [] }: ReplicaSet): readonly Held[] {
   const rows = new Map<string, Row>();
   for (const part of parts ?? []) {
-    const range = {
-      ...partRange(part, ROOT_DATABASE),
-      space: 'documents',
-      reverse: false,
-      limit: Number.MAX_SAFE_INTEGER,
-      rows: true,
-    } as const;
+    const range = scan('documents', partRange(part, ROOT_DATABASE));
     for (const { row } of reader.range(range)) if (row) rows.set(row.key, row);
   }
   return [...rows.values()].map((row): Held => {

@@ -17,6 +17,7 @@ import {
 } from '../view/local-run.ts';
 import { outboxRow, outboxRowsIn, readOutboxRow, type OutboxRecord } from '../state/rows.ts';
 import { seeing, type Seen } from '../view/replica-view.ts';
+import { isInRange } from '../../../codec/ranges.ts';
 
 export interface RebaseHost {
   readonly transactions: Transactions;
@@ -88,8 +89,8 @@ function isTouched({ effects, reads }: OutboxRecord, { rows, entries }: Touched)
   if (effects.deletes.some(({ key }) => rows.has(key))) return true;
   if (reads === 'all') return true;
   if (reads.rows.some(({ key }) => rows.has(key))) return true;
-  return reads.ranges.some(({ by, lower, upper }) => {
-    for (const key of by === 'entry' ? entries : rows) if (key >= lower && key < upper) return true;
+  return reads.ranges.some((range) => {
+    for (const key of range.by === 'entry' ? entries : rows) if (isInRange(key, range)) return true;
     return false;
   });
 }

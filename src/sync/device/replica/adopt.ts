@@ -1,5 +1,5 @@
 /** Makes an empty database the copy of one at a hub. */
-import { after, collectionPrefix, type Key } from '../../../codec/key.ts';
+import { collectionPrefix } from '../../../codec/key.ts';
 import type { AttemptInput } from '../../../engine/attempts.ts';
 import { ROOT_DATABASE } from '../../../engine/databases.ts';
 import { Refusal } from '../../../errors.ts';
@@ -10,6 +10,8 @@ import { isSameIdentity } from '../view/impersonation.ts';
 import type { ReplicaState } from '../state/api.ts';
 import { readState, STATE } from '../state/rows.ts';
 import type { Step } from '../state/step.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
+import { scan } from '../../../store/scan.ts';
 
 /** @throws Suspended; Refusal `forbidden` when it holds a schema of its own, or is a copy of something else */
 export function adopt(
@@ -63,16 +65,8 @@ function requireEmpty({ writer }: AttemptInput): void {
     NATIVE.databases,
   ];
   const found = eachElement(kinds, (collection) => {
-    const prefix: Key = collectionPrefix(ROOT_DATABASE, collection);
-    return writer.range({
-      space: 'documents',
-      by: 'key',
-      lower: prefix,
-      upper: after(prefix),
-      reverse: false,
-      limit: 1,
-      rows: false,
-    });
+    const all = prefixRange(collectionPrefix(ROOT_DATABASE, collection));
+    return writer.range(scan('documents', all, { limit: 1, rows: false }));
   });
   if (found.every((entries) => entries.length === 0)) return;
   throw new Refusal(

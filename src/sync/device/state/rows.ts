@@ -1,8 +1,10 @@
 /** What stands in the `sync` space of a device, as text. */
-import { after, hexOfKey, keyOfHex, syncKey, type Key } from '../../../codec/key.ts';
+import { hexOfKey, keyOfHex, syncKey, type Key } from '../../../codec/key.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { Range, Row, RowAddress, TrackedSpace, WriteSet } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
+import { scan } from '../../../store/scan.ts';
 import type { Pulled } from '../../protocol/messages.ts';
 import type { ReplicaState, WriteRecord } from './api.ts';
 
@@ -40,16 +42,9 @@ export const outboxAddress = (era: number, seq: number): RowAddress => ({
 
 /** Writes of one id of the device from `first` on; of all ids when no era is given. */
 export function outboxRange(era?: number, first = 0): Range {
-  const all = era === undefined ? syncKey('outbox') : syncKey('outbox', era);
-  return {
-    space: 'sync',
-    by: 'key',
-    lower: era === undefined ? all : syncKey('outbox', era, first),
-    upper: after(all),
-    reverse: false,
-    limit: Number.MAX_SAFE_INTEGER,
-    rows: true,
-  };
+  if (era === undefined) return scan('sync', prefixRange(syncKey('outbox')));
+  const { upper } = prefixRange(syncKey('outbox', era));
+  return scan('sync', { lower: syncKey('outbox', era, first), upper });
 }
 
 /** @throws Suspended */

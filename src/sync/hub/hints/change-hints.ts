@@ -9,6 +9,7 @@ import type { Poke } from '../../protocol/hints.ts';
 import type { Pull, Pulled } from '../../protocol/messages.ts';
 import type { AskedSet } from '../sets/requested-sets.ts';
 import { ScopeFacts, type Scope } from '../rights/scope.ts';
+import { isInRange } from '../../../codec/ranges.ts';
 
 /** What a device was found to look at when it last pulled here. */
 interface Watch {
@@ -155,4 +156,4 @@ function isMet({ own }: Listener, watch: Watch | undefined, { keys, entries }: C
 }
 
 const isIn = (ranges: readonly PartRange[], kind: PartRange['by'], key: Key): boolean =>
-  ranges.some(({ by, lower, upper }) => by === kind && key >= lower && key < upper);
+  ranges.some((range) => range.by === kind && isInRange(key, range));

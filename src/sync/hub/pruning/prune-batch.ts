@@ -3,6 +3,7 @@ import type { Key } from '../../../codec/key.ts';
 import type { Transactions } from '../../../engine/port.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Range } from '../../../store/port.ts';
+import { scan } from '../../../store/scan.ts';
 import type { Micros } from '../../../values/value.ts';
 
 export interface PruneHost {
@@ -11,12 +12,5 @@ export interface PruneHost {
 }
 
 /** As many rows as one commit takes. */
-export const rowsToPrune = (lower: Key, upper: Key): Range => ({
-  space: 'sync',
-  by: 'key',
-  lower,
-  upper,
-  reverse: false,
-  limit: SYNC_LIMITS.pruneRows,
-  rows: false,
-});
+export const rowsToPrune = (lower: Key, upper: Key): Range =>
+  scan('sync', { lower, upper }, { limit: SYNC_LIMITS.pruneRows, rows: false });

@@ -5,18 +5,12 @@ import type { Key } from '../../../codec/key.ts';
 import type { Store } from '../../../store/port.ts';
 import { pruneGoneDatabases } from './prune-gone.ts';
 import { HubWorld } from '../../testing/hub-world.ts';
+import { EVERY_KEY } from '../../../codec/ranges.ts';
+import { scan } from '../../../store/scan.ts';
 
 /** Everything in the space `sync`. */
 async function syncKeys(store: Store): Promise<readonly Key[]> {
-  const range = {
-    space: 'sync',
-    by: 'key',
-    lower: '' as Key,
-    upper: '\u00ff' as Key,
-    reverse: false,
-    limit: 10_000,
-    rows: false,
-  } as const;
+  const range = scan('sync', EVERY_KEY, { rows: false });
   const { ranges } = await store.read((tx) => tx.fetch([], [range]), { spaces: ['sync'] });
   return (ranges[0] ?? []).map(({ key }) => key);
 }

@@ -1,5 +1,5 @@
 /** Takes what a hub keeps for the devices of databases that were deleted: nobody can ask for it any more, their numbers never come back. */
-import { after, syncKey, type Key } from '../../../codec/key.ts';
+import { syncKey, type Key } from '../../../codec/key.ts';
 import { databasesBelow, ROOT_DATABASE } from '../../../engine/databases.ts';
 import type { AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -8,6 +8,7 @@ import type { Range } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { DatabaseId } from '../../../values/value.ts';
 import { rowsToPrune, type PruneHost } from './prune-batch.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
 
 /** Lists of the space `sync` whose rows begin with a database: docs/store-format.md. */
 const LISTS = ['device', 'verdict', 'scope', 'changes', 'horizon', 'made'] as const;
@@ -49,10 +50,11 @@ function goneKeys(reader: Reader): readonly Key[] {
 /** Between what a list holds of living databases. */
 function gapsIn(list: string, living: readonly DatabaseId[]): readonly Range[] {
   const gaps: Range[] = [];
-  let lower = syncKey(list);
+  let { lower, upper: end } = prefixRange(syncKey(list));
   for (const database of living) {
-    gaps.push(rowsToPrune(lower, syncKey(list, database)));
-    lower = after(syncKey(list, database));
+    const own = prefixRange(syncKey(list, database));
+    gaps.push(rowsToPrune(lower, own.lower));
+    lower = own.upper;
   }
-  return [...gaps, rowsToPrune(lower, after(syncKey(list)))];
+  return [...gaps, rowsToPrune(lower, end)];
 }

@@ -1,13 +1,14 @@
 /** The changes that a device lacks: a range of the log, up to the head or as far as they fit. */
-import { type Key } from '../../../codec/key.ts';
+import { keyAfter, type Key } from '../../../codec/key.ts';
 import { changeKey, readChanges, type LoggedChange } from '../../../engine/change-log.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
-import type { Range, Row } from '../../../store/port.ts';
+import type { Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import type { RecentChanges } from './recent-changes.ts';
 import { tsOf } from '../rows/change-log-rows.ts';
+import { scan } from '../../../store/scan.ts';
 
 export interface ChangesAsked {
   readonly database: DatabaseId;
@@ -46,7 +47,7 @@ export function changesSince(reader: Reader, asked: ChangesAsked): ChangesFound 
   const upper = changeKey(database, head + 1);
   let until = since;
   for (let lower = changeKey(database, since + 1), limit = CHUNK; ; limit = CHUNK * 8) {
-    const found = known ?? reader.range({ ...IN_LOG, lower, upper, limit });
+    const found = known ?? reader.range(scan('sync', { lower, upper }, { limit }));
     const changed = found.map(({ row }) =>
       row ? readChanges(database, row).filter(concerns) : [],
     );
@@ -73,16 +74,9 @@ export function changesSince(reader: Reader, asked: ChangesAsked): ChangesFound 
     const last = found.at(-1);
     if (known || !last || found.length < limit) return { rows, until: head, bytes };
     if (commits >= SYNC_LIMITS.pullCommits) return { rows, until, bytes };
-    lower = (last.key + '\0') as Key;
+    lower = keyAfter(last.key);
   }
 }
-
-const IN_LOG = {
-  space: 'sync',
-  by: 'key',
-  reverse: false,
-  rows: true,
-} as const satisfies Partial<Range>;
 
 /** What a document that is gone takes in an answer, about. */
 const LEAVE_BYTES = 40;

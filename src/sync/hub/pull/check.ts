@@ -1,5 +1,5 @@
 /** Compares what a device holds of a set with what it should hold now. */
-import { decodeDocumentKey, type Key } from '../../../codec/key.ts';
+import { decodeDocumentKey, keyAfter, type Key } from '../../../codec/key.ts';
 import { unpackVersion } from '../../../codec/row.ts';
 import type { AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -11,13 +11,13 @@ import { bucketOf, Fingerprint } from '../../protocol/fingerprint.ts';
 import type { PartRange } from '../../protocol/set-parts.ts';
 import type { Check, Checked } from '../../protocol/messages.ts';
 import type { DocumentName } from '../../protocol/identifiers.ts';
-import { keyBehind } from '../sets/requested-sets.ts';
 import { askerOf, ownerOf, type AskerHost, type Exchange } from '../rights/device-caller.ts';
 import { requireDeviceIn, requireEpoch } from '../rows/device-rows.ts';
 import { Rights } from '../rights/read-rights.ts';
 import { NO_SCOPE, scopeIn, widened, type Scope } from '../rights/scope.ts';
 import { lateIn } from './slice.ts';
 import { WatchedReader } from '../rights/watched-reader.ts';
+import { scan } from '../../../store/scan.ts';
 
 type Held = readonly [...DocumentName, Micros];
 
@@ -85,15 +85,15 @@ function sliceOf(
   for (;;) {
     const range = ranges[at];
     if (!range) return { held, next: undefined };
-    const bounds = { ...range, lower: lower ?? range.lower, limit: ROWS_AT_ONCE };
-    const page = reader.range({ ...bounds, space: 'documents', reverse: false, rows: true });
+    const rest = { ...range, lower: lower ?? range.lower };
+    const page = reader.range(scan('documents', rest, { limit: ROWS_AT_ONCE }));
     const may = eachElement(page, ({ key }) => rights.mayRead(key));
     page.forEach(({ key, row }, i) => {
       if (row && may[i] === true) held.push(heldOf(key, String(row.value)));
     });
     const last = page.at(-1);
     const isEnd = !last || page.length < ROWS_AT_ONCE;
-    lower = isEnd ? undefined : keyBehind(last.entry);
+    lower = isEnd ? undefined : keyAfter(last.entry);
     if (isEnd) at += 1;
     if (isLate()) return { held, next: { part: at, from: lower } };
   }

@@ -1,5 +1,5 @@
 /** Who speaks for a device, and what they may: judged anew in every transaction, at the time of the hub. */
-import { documentKey, historyKey } from '../../../codec/key.ts';
+import { documentKey } from '../../../codec/key.ts';
 import { unpackVersion } from '../../../codec/row.ts';
 import type { EngineOptions } from '../../../engine/api.ts';
 import type { AttemptInput } from '../../../engine/attempts.ts';
@@ -25,6 +25,8 @@ import type { Reader } from '../../../store/reader.ts';
 import { NATIVE, Ref, type DatabaseId, type Micros } from '../../../values/value.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
 import type { Actor } from '../../protocol/messages.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
+import { scan } from '../../../store/scan.ts';
 
 export type AskerHost = Pick<
   EngineOptions,
@@ -205,15 +207,8 @@ function endOf(
   database: DatabaseId,
   id: bigint,
 ): readonly [end: Micros | undefined, last: Row | undefined] {
-  const [marker, last] = reader.range({
-    space: 'history',
-    by: 'key',
-    lower: documentKey(database, NATIVE.tokens, id),
-    upper: historyKey(database, NATIVE.tokens, id, Number.MAX_SAFE_INTEGER),
-    reverse: true,
-    limit: 2,
-    rows: true,
-  });
+  const versions = prefixRange(documentKey(database, NATIVE.tokens, id));
+  const [marker, last] = reader.range(scan('history', versions, { reverse: true, limit: 2 }));
   const version = marker?.row && unpackVersion(String(marker.row.value));
   return version?.action === 'delete' ? [version.ts, last?.row] : [undefined, undefined];
 }

@@ -2,13 +2,15 @@
  * Documents that are not the caller's to see now: which of them the device may have? Whoever could never read one is not told that it
  * is gone, or was there.
  */
-import { after, decodeDocumentKey, type Key } from '../../../codec/key.ts';
+import { decodeDocumentKey, type Key } from '../../../codec/key.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
 import { unpackVersion } from '../../../codec/row.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { eachElement } from '../../../query/gather.ts';
 import { Overlay } from '../../../store/overlay.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
+import { scan } from '../../../store/scan.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { Asker } from './device-caller.ts';
 import { Rights } from './read-rights.ts';
@@ -78,15 +80,7 @@ function versionsSince(
     versions.push(String(current.value));
   }
   const limit = SYNC_LIMITS.pullVersions;
-  const past = reader.range({
-    space: 'history',
-    by: 'key',
-    lower: key,
-    upper: after(key),
-    reverse: true,
-    limit,
-    rows: true,
-  });
+  const past = reader.range(scan('history', prefixRange(key), { reverse: true, limit }));
   let oldest = current;
   for (const { row } of past) {
     if (!row) continue;

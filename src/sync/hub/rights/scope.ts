@@ -3,11 +3,13 @@
  * change: the device is told to compare fingerprints. It only grows: two copies that have one id share it, and each is judged by it since
  * its own token.
  */
-import { after, hexOfKey, keyOfHex, syncKey } from '../../../codec/key.ts';
+import { hexOfKey, keyOfHex, syncKey } from '../../../codec/key.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
 import type { LoggedChange } from '../../../engine/change-log.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Row, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
+import { isRowInRange } from '../../../store/scan.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import { recordIn } from '../rows/device-rows.ts';
@@ -73,14 +75,7 @@ export class ScopeFacts {
   }
 
   isMetBy({ key, entries }: LoggedChange): boolean {
-    return (
-      this.rows.has(key) ||
-      this.ranges.some(({ by, lower, upper }) =>
-        by === 'key'
-          ? key >= lower && key < upper
-          : entries.some((entry) => entry >= lower && entry < upper),
-      )
-    );
+    return this.rows.has(key) || this.ranges.some((range) => isRowInRange({ key, entries }, range));
   }
 }
 
@@ -118,7 +113,7 @@ function coarse(rows: Scope['rows'], ranges: Scope['ranges']): Pick<Scope, 'rows
     rows: [],
     ranges: [...prefixes].map((each) => {
       const [by, prefix = ''] = each.split(' ') as [WatchedRange['by'], string?];
-      return [by, prefix, hexOfKey(after(keyOfHex(prefix)))] as const;
+      return [by, prefix, hexOfKey(prefixRange(keyOfHex(prefix)).upper)] as const;
     }),
   };
 }

@@ -1,11 +1,6 @@
 /** Notes what rights were found to rest on: rows and ranges of documents that predicates, memberships and sets looked at. */
-import {
-  collectionPrefix,
-  databaseOf,
-  documentKeyOf,
-  after,
-  type Key,
-} from '../../../codec/key.ts';
+import { collectionPrefix, databaseOf, documentKeyOf, type Key } from '../../../codec/key.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
 import { unpackVersion } from '../../../codec/row.ts';
 import { isNativeEntry } from '../../../engine/native-indexes.ts';
 import type { Entry, Range, Row, RowAddress } from '../../../store/port.ts';
@@ -105,8 +100,8 @@ function isSchemaRange(lower: Key, upper: Key): boolean {
   if (lower.length < PREFIX_BYTES) return false;
   const database = databaseOf(lower);
   return SCHEMA.some((collection) => {
-    const prefix = collectionPrefix(database, collection);
-    return lower.startsWith(prefix) && upper <= after(prefix);
+    const all = prefixRange(collectionPrefix(database, collection));
+    return lower >= all.lower && upper <= all.upper;
   });
 }
 

@@ -1,13 +1,15 @@
 /** Rows of the space `sync` at a hub: its devices, the verdicts on their writes, and what their rights rest on. */
-import { after, metaKey, syncKey, type Key } from '../../../codec/key.ts';
+import { metaKey, syncKey, type Key } from '../../../codec/key.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
-import type { Range, Row, RowAddress } from '../../../store/port.ts';
+import type { Row, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
 import type { Verdict } from '../../protocol/writes.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
+import { scan } from '../../../store/scan.ts';
 
 /** Made when the store is first opened, and again by whoever restores it. */
 export const EPOCH: RowAddress = { space: 'meta', key: metaKey('epoch') };
@@ -156,16 +158,11 @@ function verdictRows(
       (row) => row ?? [],
     );
   }
-  const range: Range = {
-    space: 'sync',
-    by: 'key',
-    lower: verdictKey(database, device, first),
-    upper: after(syncKey('verdict', database, device)),
-    reverse: false,
-    limit: SYNC_LIMITS.pullVerdicts,
-    rows: true,
-  };
-  return reader.range(range).flatMap(({ row }) => row ?? []);
+  const { upper } = prefixRange(syncKey('verdict', database, device));
+  const range = { lower: verdictKey(database, device, first), upper };
+  return reader
+    .range(scan('sync', range, { limit: SYNC_LIMITS.pullVerdicts }))
+    .flatMap(({ row }) => row ?? []);
 }
 
 /** Of a list in `sync`: only this room writes them, so what is read there is what was put there. @throws Suspended */

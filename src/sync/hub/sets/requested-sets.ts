@@ -1,5 +1,13 @@
 /** The sets of a device as they stand: what they come down to now, and how much of each part the device has. */
-import { hexOfKey, keyOfHex, withDatabase, withoutDatabase, type Key } from '../../../codec/key.ts';
+import {
+  hexOfKey,
+  keyAfter,
+  keyBefore,
+  keyOfHex,
+  withDatabase,
+  withoutDatabase,
+  type Key,
+} from '../../../codec/key.ts';
 import type { Row } from '../../../store/port.ts';
 import type { DatabaseId } from '../../../values/value.ts';
 import {
@@ -10,6 +18,7 @@ import {
   type SetGround,
 } from './resolve-set.ts';
 import type { PulledSet, SetAnswer } from '../../protocol/sets.ts';
+import { isRowInRange } from '../../../store/scan.ts';
 
 /** The device has what is in `[range.lower, end)`. */
 export interface HeldPart extends ResolvedPart {
@@ -53,29 +62,21 @@ function placeOf(
 function endOf({ range }: ResolvedPart, place: string | undefined, database: DatabaseId): Key {
   if (place === undefined) return range.upper;
   if (place === NOTHING) return range.lower;
-  const end = keyBehind(withDatabase(database, keyOfHex(place)));
+  const end = keyAfter(withDatabase(database, keyOfHex(place)));
   return end > range.lower && end < range.upper ? end : range.lower;
 }
 
-/** The first key that is not up to this one. */
-export const keyBehind = (key: Key): Key => (key + '\0') as Key;
-
 function placeAt({ range, end }: HeldPart): string | undefined {
   if (end === range.upper) return undefined;
-  return end === range.lower ? NOTHING : hexOfKey(withoutDatabase(end.slice(0, -1) as Key));
+  return end === range.lower ? NOTHING : hexOfKey(withoutDatabase(keyBefore(end)));
 }
 
 export const hasNothing = ({ parts }: AskedSet): boolean =>
   parts.every(({ end, range }) => end === range.lower);
 
 /** Whether keys of a document fall into what the device has of a part. */
-export const isHeld = (
-  { range, end }: HeldPart,
-  { key, entries }: Pick<Row, 'key' | 'entries'>,
-): boolean =>
-  range.by === 'key'
-    ? key >= range.lower && key < end
-    : entries.some((entry) => entry >= range.lower && entry < end);
+export const isHeld = ({ range, end }: HeldPart, row: Pick<Row, 'key' | 'entries'>): boolean =>
+  isRowInRange(row, { ...range, upper: end });
 
 export const answerOf = ({ id, parts, error }: AskedSet, of?: number): SetAnswer => ({
   id,

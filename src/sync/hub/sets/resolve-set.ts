@@ -1,5 +1,5 @@
 /** What a set to be kept in step may be, and the ranges of documents it comes down to. Anything else is evaluated on the device, over these. */
-import { hexOfKey, indexPrefix, termsPrefix } from '../../../codec/key.ts';
+import { hexOfKey, indexPrefix, keySuffix, termsPrefix, type Key } from '../../../codec/key.ts';
 import { QueryFailure, Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { ROOT_DATABASE } from '../../../engine/databases.ts';
@@ -146,10 +146,8 @@ function indexPart(
   return { part: { kind: 'index', index: index.id, prefix }, range, index };
 }
 
-const prefixOf = (database: number, index: number, terms: readonly Value[]) =>
-  termsPrefix(database, index, terms).slice(indexPrefix(database, index).length) as ReturnType<
-    typeof termsPrefix
-  >;
+const prefixOf = (database: number, index: number, terms: readonly Value[]): Key =>
+  keySuffix(termsPrefix(database, index, terms), indexPrefix(database, index));
 
 function movedTo(value: Value, from: number, to: number): Value {
   if (from === to || typeof value !== 'object' || value === null) return value;

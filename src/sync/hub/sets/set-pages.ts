@@ -1,11 +1,12 @@
 /** Pages of sets: the rows a device does not have yet, in the order of their keys, at one time. */
-import type { Key } from '../../../codec/key.ts';
+import { keyAfter, type Key } from '../../../codec/key.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { Entry, Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
-import { keyBehind, type AskedSet, type HeldPart } from './requested-sets.ts';
+import { type AskedSet, type HeldPart } from './requested-sets.ts';
 import type { Rights } from '../rights/read-rights.ts';
+import { scan } from '../../../store/scan.ts';
 
 /** What is left for the pages of one answer. */
 export interface PageBudget {
@@ -52,14 +53,7 @@ function nextOfPart(
   let bytes = 0;
   for (;;) {
     const limit = limitFor(budget, rows, bytes);
-    const page = reader.range({
-      ...range,
-      space: 'documents',
-      lower,
-      reverse: false,
-      limit,
-      rows: true,
-    });
+    const page = reader.range(scan('documents', { ...range, lower }, { limit }));
     // What it has come to when it is late is sent; of the first rows all, or it would never come further.
     const may = eachElement(page, ({ key }, i) =>
       rows + i >= FIRST_ROWS && budget.isLate()
@@ -70,7 +64,7 @@ function nextOfPart(
       if (isSpent(budget) || may[i] === 'not asked') return lower;
       budget.rows -= 1;
       rows += 1;
-      lower = keyBehind(entry.entry);
+      lower = keyAfter(entry.entry);
       bytes += sizeOf(entry);
       if (may[i] !== true || !entry.row || found.has(entry.key)) continue;
       found.set(entry.key, entry.row);
@@ -95,7 +89,7 @@ export function countOf(reader: Reader, parts: readonly HeldPart[]): number | un
   const limit = SYNC_LIMITS.countedDocuments + 1;
   const keys = new Set<Key>();
   for (const { range } of parts) {
-    const page = reader.range({ ...range, space: 'documents', reverse: false, limit, rows: false });
+    const page = reader.range(scan('documents', range, { limit, rows: false }));
     if (page.length === limit) return undefined;
     for (const { key } of page) keys.add(key);
   }

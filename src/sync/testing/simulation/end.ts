@@ -1,4 +1,5 @@
 /** What must hold when everything works again and has had time. */
+import { EVERY_KEY } from '../../../codec/ranges.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import { documentRows } from './rows-in.ts';
 import type { SimDevice } from './sim-device.ts';
@@ -66,8 +67,8 @@ export function difference(here: string, there: string): string {
 function checkSecrets(world: World, device: SimDevice): void {
   const { version } = device.memory;
   for (const space of ['documents', 'history', 'sync', 'meta', 'log', 'files'] as const) {
-    const all = { lower: '', upper: '￿', limit: Number.MAX_SAFE_INTEGER, reverse: false };
-    for (const { row } of version[space].keys.within(all as never))
+    const all = { ...EVERY_KEY, limit: Number.MAX_SAFE_INTEGER, reverse: false };
+    for (const { row } of version[space].keys.within(all))
       if (row) world.checkText(`${space} of a device`, String(row.value));
   }
   for (const kept of device.file) world.checkText('the file of a device', JSON.stringify(kept));

@@ -1,5 +1,6 @@
 /** What stands in a memory, read without any engine: the invariants trust nothing that they judge. */
-import { after, databasePrefix, decodeDocumentKey, syncKey, type Key } from '../../../codec/key.ts';
+import { databasePrefix, decodeDocumentKey, syncKey, type Key } from '../../../codec/key.ts';
+import { prefixRange, type KeyRange } from '../../../codec/ranges.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Version } from './sim-hub.ts';
 
@@ -18,8 +19,7 @@ const FIRST_USER_COLLECTION = 1024;
 const known = new WeakMap<Row, RawDocument>();
 
 export function documentRows(version: Version): readonly RawDocument[] {
-  const lower = databasePrefix(0);
-  return allIn(version.documents, lower, after(lower)).flatMap((row) => {
+  return allIn(version.documents, prefixRange(databasePrefix(0))).flatMap((row) => {
     const raw = known.get(row) ?? rawOf(row);
     known.set(row, raw);
     return raw.collection >= FIRST_USER_COLLECTION ? raw : [];
@@ -28,8 +28,7 @@ export function documentRows(version: Version): readonly RawDocument[] {
 
 /** Names of collections, roles and so on, by number. */
 export function schemaRows(version: Version, native: number): readonly RawDocument[] {
-  const lower = databasePrefix(0);
-  return allIn(version.documents, lower, after(lower)).flatMap((row) => {
+  return allIn(version.documents, prefixRange(databasePrefix(0))).flatMap((row) => {
     const raw = known.get(row) ?? rawOf(row);
     known.set(row, raw);
     return raw.collection === native ? raw : [];
@@ -37,13 +36,12 @@ export function schemaRows(version: Version, native: number): readonly RawDocume
 }
 
 export function syncRows(version: Version, list: string): readonly Row[] {
-  const lower = syncKey(list);
-  return allIn(version.sync, lower, after(lower));
+  return allIn(version.sync, prefixRange(syncKey(list)));
 }
 
-function allIn({ keys }: Version['sync'], lower: Key, upper: Key): readonly Row[] {
+function allIn({ keys }: Version['sync'], range: KeyRange): readonly Row[] {
   const limit = Number.MAX_SAFE_INTEGER;
-  return keys.within({ lower, upper, limit, reverse: false }).flatMap(({ row }) => row ?? []);
+  return keys.within({ ...range, limit, reverse: false }).flatMap(({ row }) => row ?? []);
 }
 
 function rawOf(row: Row): RawDocument {
