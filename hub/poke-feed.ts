@@ -1,10 +1,10 @@
 /** What one device is told unasked: the latest hint at most waits to be read, and a heartbeat shows that the line is there. */
-import type { Poke } from '../src/sync/protocol/hints.ts';
+import type { ChangeHint } from '../src/sync/protocol/hints.ts';
 import type { SyncRefusal } from '../src/sync/protocol/refusals.ts';
 
 export type FeedEvent =
   | { readonly beat: true }
-  | { readonly poke: Poke }
+  | { readonly poke: ChangeHint }
   /** The last: its reader may listen no more. */
   | { readonly refused: SyncRefusal };
 
@@ -12,7 +12,7 @@ export class PokeFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
   private readonly heartbeatMs: number;
   private readonly refusal: () => Promise<SyncRefusal | undefined>;
   private readonly waiting: FeedEvent[] = [];
-  private poked: Poke | undefined = undefined;
+  private poked: ChangeHint | undefined = undefined;
   private wake: (() => void) | undefined = undefined;
   private ended: (() => void) | undefined = undefined;
   private timer: NodeJS.Timeout | undefined = undefined;
@@ -28,7 +28,7 @@ export class PokeFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
     if (!this.isClosed) this.timer = setTimeout(() => void this.beat(), this.heartbeatMs).unref();
   }
 
-  poke(poke: Poke): void {
+  poke(poke: ChangeHint): void {
     this.poked = poke;
     this.wake?.();
   }

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { hashOf } from '../src/sync/protocol/digest.ts';
-import type { LineReply } from '../src/sync/protocol/hints.ts';
+import type { SocketReply } from '../src/sync/protocol/hints.ts';
 import { createHubServer } from './http/create-hub-server.ts';
 import { createLogger } from './logger.ts';
 import { openHub } from './open-hub.ts';
@@ -67,13 +67,13 @@ async function open(
 /** A socket, and what it heard. */
 class Heard {
   readonly socket: WebSocket;
-  private readonly replies: LineReply[] = [];
+  private readonly replies: SocketReply[] = [];
   private wake: (() => void) | undefined = undefined;
 
   constructor(url: string, headers: Readonly<Record<string, string>> = {}) {
     this.socket = new WebSocket(`${url.replace('http', 'ws')}/sync/line`, { headers });
     this.socket.on('message', (data: Buffer) => {
-      this.replies.push(JSON.parse(data.toString()) as LineReply);
+      this.replies.push(JSON.parse(data.toString()) as SocketReply);
       this.wake?.();
     });
   }
@@ -82,7 +82,7 @@ class Heard {
     this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
   }
 
-  async next(): Promise<LineReply> {
+  async next(): Promise<SocketReply> {
     for (;;) {
       const reply = this.replies.shift();
       if (reply) return reply;
@@ -182,7 +182,7 @@ test('pushes over a line count as requests do, and the device is told when to co
   const { url, hub } = await open({ ratePerAddress: 1, burstSeconds: 8 });
   const line = await lineTo(url);
   await line.next();
-  let reply: LineReply = { beat: true };
+  let reply: SocketReply = { beat: true };
   for (let n = 1; !('refused' in reply) && n < 1000; n++) {
     line.say(pushOf(n, hub.epoch, 1));
     do reply = await line.next();
@@ -202,7 +202,7 @@ test('a line counts as a stream of its credential', async () => {
   first.socket.close();
   await closed;
   // The hub hears of it a moment later.
-  for (let reply: LineReply = { beat: true }; !('opened' in reply);)
+  for (let reply: SocketReply = { beat: true }; !('opened' in reply);)
     reply = await (await lineTo(url)).next();
 });
 

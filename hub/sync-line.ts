@@ -1,5 +1,5 @@
 /** Sync over a line: pushes and their answers, and hints meanwhile. All else is asked by requests of its own. */
-import type { LineReply } from '../src/sync/protocol/hints.ts';
+import type { SocketReply } from '../src/sync/protocol/hints.ts';
 import { isSyncRefusal, type SyncRefusal } from '../src/sync/protocol/refusals.ts';
 import type { SyncHub } from '../src/sync/hub/sync-hub.ts';
 import type { Line } from './http/message.ts';
@@ -9,7 +9,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** Ends with the credential, which is looked at with every heartbeat, and with the line. */
 export async function serveSyncLine(sync: SyncHub, line: Line, heartbeatMs: number): Promise<void> {
-  const tell = (reply: LineReply): Promise<void> => line.send(JSON.stringify(reply));
+  const tell = (reply: SocketReply): Promise<void> => line.send(JSON.stringify(reply));
   const whose = await openerOf(line);
   if (!whose) return;
   if ('refused' in whose) return tell(whose);
@@ -43,7 +43,7 @@ export async function serveSyncLine(sync: SyncHub, line: Line, heartbeatMs: numb
 async function tellAll(
   feed: PokeFeed,
   line: Line,
-  tell: (reply: LineReply) => Promise<void>,
+  tell: (reply: SocketReply) => Promise<void>,
 ): Promise<void> {
   for await (const event of feed) {
     if ('beat' in event) line.probe();
@@ -76,7 +76,11 @@ const busy = ({
 });
 
 /** Undefined: what was said is no call. @throws as the store fails, or the hub itself */
-async function replyTo(text: string, token: string, sync: SyncHub): Promise<LineReply | undefined> {
+async function replyTo(
+  text: string,
+  token: string,
+  sync: SyncHub,
+): Promise<SocketReply | undefined> {
   const message = messageIn(text);
   const { n, push } = membersOf(message);
   if (typeof n !== 'number' || push === undefined) return undefined;

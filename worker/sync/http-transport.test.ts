@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Busy } from '../../src/sync/device/syncer/transport.ts';
+import { RetryLater } from '../../src/sync/device/syncer/transport.ts';
 import { createHttpTransport, retryAfterIn } from './http-transport.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -43,7 +43,7 @@ test.each([429, 503])(
     const reason = await transportThat(page)
       .hello(HELLO)
       .catch((thrown: unknown) => thrown);
-    expect(reason).toBeInstanceOf(Busy);
+    expect(reason).toBeInstanceOf(RetryLater);
     expect(reason).toMatchObject({ retryAfterMs: 7000 });
   },
 );
@@ -76,7 +76,7 @@ test('who knows nothing of sync is an older hub; any other answer is none', asyn
   const older = await transportThat(() => new Response('', { status: 404 })).hello(HELLO);
   expect(older).toMatchObject({ ok: false, refusal: { code: 'upgrade_needed' } });
   const broken = transportThat(() => new Response('oops', { status: 502 }));
-  await expect(broken.hello(HELLO)).rejects.not.toBeInstanceOf(Busy);
+  await expect(broken.hello(HELLO)).rejects.not.toBeInstanceOf(RetryLater);
 });
 
 test('without lines, or where they are forbidden, a device listens by server-sent events', async () => {
@@ -98,7 +98,7 @@ test('without lines, or where they are forbidden, a device listens by server-sen
         },
         deadlineMs: 1000,
         ...(lines && { lines }),
-      }).listen('d', { onPoke: resolve, onSign: () => undefined, onEnd: () => undefined });
+      }).listen('d', { onHint: resolve, onActivity: () => undefined, onEnd: () => undefined });
     });
     expect(await poke).toEqual({ head: 5 });
   }

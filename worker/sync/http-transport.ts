@@ -1,13 +1,13 @@
 /** A device's way to its hub: a line where there can be one, else JSON over HTTP and hints as server-sent events. */
 import { createParser } from 'eventsource-parser';
 import {
-    Busy,
+    RetryLater,
     requestsBy,
     type HubAnswer,
     type ListenEvents,
     type Transport,
 } from '../../src/sync/device/syncer/transport.ts';
-import { poke } from '../../src/sync/protocol/hints.ts';
+import { changeHint } from '../../src/sync/protocol/hints.ts';
 import { syncRefusal } from '../../src/sync/protocol/refusals.ts';
 import {
     ANSWERS,
@@ -114,7 +114,9 @@ async function refusedBy(answer: Response): Promise<HubAnswer<never>> {
   if (refusal) return { ok: false, refusal, ...retry };
   const description = `The hub responded with status ${answer.status}.`;
   if (answer.status !== NO_SUCH_PLACE)
-    throw retryAfterMs === undefined ? new Error(description) : new Busy(description, retryAfterMs);
+    throw retryAfterMs === undefined
+      ? new Error(description)
+      : new RetryLater(description, retryAfterMs);
   return { ok: false, refusal: { code: 'upgrade_needed', description }, ...retry };
 }
 
@@ -154,7 +156,7 @@ function lineTo(
 async function listen(
   { url, token, fetch }: HttpTransportOptions,
   device: string,
-  { onPoke, onSign }: ListenEvents,
+  { onHint, onActivity }: ListenEvents,
   signal: AbortSignal,
 ): Promise<void> {
   const answer = await fetch(`${url}/sync/events?device=${device}`, {
@@ -165,7 +167,7 @@ async function listen(
   if (!answer.ok || !answer.body) return;
   const parser = createParser({
     onEvent: ({ event, data }) => {
-      if (event === undefined || event === 'poke') onPoke(poke(JSON.parse(data), 'poke'));
+      if (event === undefined || event === 'poke') onHint(changeHint(JSON.parse(data), 'poke'));
     },
   });
   const decoder = new TextDecoder();
@@ -173,7 +175,7 @@ async function listen(
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    onSign();
+    onActivity();
     parser.feed(decoder.decode(value, { stream: true }));
   }
 }

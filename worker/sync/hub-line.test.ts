@@ -46,7 +46,7 @@ function open() {
     token: 'secret',
     device: 'd',
     deadlineMs: 30_000,
-    events: { onPoke: (poke) => heard.push(poke), onSign: () => heard.push('sign') },
+    events: { onHint: (poke) => heard.push(poke), onActivity: () => heard.push('sign') },
     onEnd: (wasOpen) => ends.push(wasOpen),
   });
   return { line, socket, heard, ends, goOffline: () => goOffline() };

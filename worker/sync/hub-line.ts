@@ -2,7 +2,11 @@
 import type { HubAnswer, ListenEvents } from '../../src/sync/device/syncer/transport.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
-import { lineReply, type LineCall, type LineReply } from '../../src/sync/protocol/hints.ts';
+import {
+    socketReply,
+    type SocketRequest,
+    type SocketReply,
+} from '../../src/sync/protocol/hints.ts';
 import type { Push, Pushed } from '../../src/sync/protocol/messages.ts';
 
 /** As much of a WebSocket as is needed. */
@@ -21,7 +25,7 @@ export interface HubLineOptions {
   readonly device: DeviceId;
   /** How long an answer may take, ms. */
   readonly deadlineMs: number;
-  readonly events: Pick<ListenEvents, 'onPoke' | 'onSign'>;
+  readonly events: Pick<ListenEvents, 'onHint' | 'onActivity'>;
   /** @param wasOpen false: the hub was not reached by it */
   readonly onEnd: (wasOpen: boolean) => void;
 }
@@ -63,7 +67,7 @@ export class HubLine {
   push(message: Push): Promise<HubAnswer<Pushed>> | undefined {
     if (this.state !== 'open') return undefined;
     const n = ++this.last;
-    const text = JSON.stringify({ n, push: message } satisfies LineCall);
+    const text = JSON.stringify({ n, push: message } satisfies SocketRequest);
     // A character takes three bytes at most.
     if (text.length * 3 > SYNC_LIMITS.lineBytes) return undefined;
     return new Promise((resolve, reject) => {
@@ -90,7 +94,7 @@ export class HubLine {
     this.options.onEnd(wasOpen);
   }
 
-  private say(call: LineCall): void {
+  private say(call: SocketRequest): void {
     this.socket.send(JSON.stringify(call));
   }
 
@@ -98,17 +102,17 @@ export class HubLine {
     const reply = replyIn(data);
     const { events } = this.options;
     if (!reply) this.end();
-    else if ('poke' in reply) events.onPoke(reply.poke);
-    else if ('beat' in reply) events.onSign();
+    else if ('poke' in reply) events.onHint(reply.poke);
+    else if ('beat' in reply) events.onActivity();
     else if ('opened' in reply) {
       clearTimeout(this.late);
       this.state = 'open';
-      events.onSign();
+      events.onActivity();
     } else if ('pushed' in reply) this.answer(reply.n, { ok: true, value: reply.pushed });
     else this.refuse(reply);
   }
 
-  private refuse(reply: Extract<LineReply, { readonly refused: unknown }>): void {
+  private refuse(reply: Extract<SocketReply, { readonly refused: unknown }>): void {
     const { n, refused: refusal, retryAfterSeconds } = reply;
     // The hub has spoken: the next exchange finds out the same.
     if (n === undefined) {
@@ -130,9 +134,9 @@ export class HubLine {
 }
 
 /** Undefined: whoever said that is no hub. */
-function replyIn(data: unknown): LineReply | undefined {
+function replyIn(data: unknown): SocketReply | undefined {
   try {
-    return lineReply(JSON.parse(String(data)), 'reply');
+    return socketReply(JSON.parse(String(data)), 'reply');
   } catch {
     return undefined;
   }

@@ -1,10 +1,10 @@
 /** What the tab does that leads: it speaks to the hub for all of them. */
 import type { Welcome } from '../../src/sync/protocol/messages.ts';
-import type { Replica } from '../../src/sync/device/state/api.ts';
+import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { Signal } from '../../src/sync/device/syncer/signal.ts';
 import type { SyncerEvents } from '../../src/sync/device/syncer/syncer-options.ts';
 import { Syncer } from '../../src/sync/device/syncer/syncer.ts';
-import { Busy, type Transport } from '../../src/sync/device/syncer/transport.ts';
+import { RetryLater, type Transport } from '../../src/sync/device/syncer/transport.ts';
 import { createHttpTransport } from './http-transport.ts';
 
 export interface LeaderOptions {
@@ -47,7 +47,7 @@ export class Leader {
       transport: this.transport(),
       clock,
       wallClock: () => Date.now(),
-      chance: () => ((random(1)[0] ?? 0) + 0.5) / 256,
+      random: () => ((random(1)[0] ?? 0) + 0.5) / 256,
       wait,
       events: {
         ...events,
@@ -105,7 +105,7 @@ export class Leader {
 }
 
 const isOfTheNetwork = (reason: unknown): boolean =>
-  reason instanceof TypeError || reason instanceof DOMException || reason instanceof Busy;
+  reason instanceof TypeError || reason instanceof DOMException || reason instanceof RetryLater;
 
 const wait = (ms: number, signal: Signal): Promise<void> =>
   new Promise((resolve) => {

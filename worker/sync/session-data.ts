@@ -1,7 +1,7 @@
 /** What a page is told of writes and progress. */
 import type { SyncProgressData, WriteData } from '../../src/host/api.ts';
-import type { WriteRecord } from '../../src/sync/device/state/api.ts';
-import type { SyncProgress } from '../../src/sync/device/syncer/syncer-options.ts';
+import type { WriteRecord } from '../../src/sync/device/state/outbox-record.ts';
+import type { ReplicaProgress } from '../../src/sync/device/syncer/syncer-options.ts';
 
 export function writeData(record: WriteRecord): WriteData {
   const judged = judgedData(record);
@@ -11,26 +11,12 @@ export function writeData(record: WriteRecord): WriteData {
   return { ...madeOf(record), state: isPending(state) ? state : 'local', predicted };
 }
 
-/** Undefined: it has no verdict. */
-export function judgedData(record: WriteRecord): JudgedData | undefined {
-  const { verdict } = record;
-  if (!verdict) return undefined;
-  const { state, ts, body } = verdict;
-  return { ...madeOf(record), state, tsMicros: ts, body };
-}
-
-const madeOf = ({ id, at, item, replaces }: WriteRecord) => ({
-  id,
-  madeMicros: at,
-  query: item.query,
-  replaces,
-});
-
-const isPending = (state: WriteState): state is PendingState =>
-  state === 'local' || state === 'pushed' || state === 'parked';
-
-export const progressData = ({ sets, ...progress }: DeviceProgress): SyncProgress => ({
-  ...progress,
+export const progressData = ({
+  sets,
+  bytes,
+  pending,
+  oldestPendingMs,
+}: ReplicaProgress): SyncProgressData => ({
   // The device's name for a set is its text.
   sets: sets.map(({ id, rows, of, error }) => ({ set: id, rows, of, error })),
 });

@@ -5,17 +5,20 @@ import { Refusal } from '../../src/errors.ts';
 import { errorOf } from '../../src/http/answer-query.ts';
 import type { QueryCall } from '../../src/host/query.ts';
 import type {
-  JudgedData,
-  SubmitReply,
-  SyncCall,
-  SyncMessage,
-  SyncReply,
-  SyncWait,
-  WriteChoice,
-  WriteData,
-  WriteState,
+    QueryCall,
+    QueryReply,
+    SubmitReply,
+    SyncCall,
+    SyncMessage,
+    SyncReply,
+    SyncStateName,
+    SyncWait,
+    WriteChoice,
+    WriteData,
+    WriteState,
 } from '../../src/host/api.ts';
-import type { Replica, ReplicaState, SubmitRequest } from '../../src/sync/device/state/api.ts';
+import type { Replica, SubmitRequest } from '../../src/sync/device/replica/replica.ts';
+import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import type { SyncTabMessage, Tabs } from '../tabs.ts';
 import { progressData, writeData } from './session-data.ts';
 import { askHub } from './hub-queries.ts';
@@ -128,8 +131,9 @@ export class SyncSession {
       await replica.discard(id);
       return undefined;
     }
-    const [record] = await replica.find([id]);
-    if (!record) throw new Refusal('not found', `There is no write ${id}: it is already resolved.`);
+    const [record] = await replica.writesById([id]);
+    if (!record)
+      throw new Refusal('not found', `There is no write ${id}: it was resolved already.`);
     if (record.state !== 'refused')
       throw new Refusal(
         'bad request',
@@ -249,7 +253,7 @@ export class SyncSession {
     if (this.file) return 0;
     const { name, replica } = this.options;
     const kept = (await readKept(name)).filter(({ device }) => device === state.device);
-    const missing = await replica.restore(
+    const missing = await replica.recover(
       state.device,
       kept.map(({ item }) => item),
     );

@@ -2,7 +2,7 @@
 import type { Credential } from '../../src/engine/api.ts';
 import type { Engine } from '../../src/engine/port.ts';
 import { ROOT_DATABASE } from '../../src/engine/databases.ts';
-import type { Replica } from '../../src/sync/device/state/api.ts';
+import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import { Ref } from '../../src/values/value.ts';
 import type { SyncSession } from './session.ts';
 

@@ -2,7 +2,7 @@
 import { isSameText } from '../../src/engine/access.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { UnlockCall } from '../../src/host/api.ts';
-import type { Replica } from '../../src/sync/device/state/api.ts';
+import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { CopyLogin } from './login.ts';
 import { keptToken } from './token-vault.ts';
 import type { OfflineLogin } from './verifier.ts';

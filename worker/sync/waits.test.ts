@@ -23,7 +23,7 @@ async function open() {
   });
   /** The hub judges all that waits. */
   const judge = async (): Promise<void> => {
-    const items = await replica.outgoing({ count: 100, bytes: 1e6 });
+    const items = await replica.outgoing({ count: 100, chars: 1e6 });
     await replica.settle(
       fence,
       items.map((item) => verdictOn(item, 'confirmed', 1)),

@@ -1,7 +1,8 @@
 /** Whoever waits for something of sync in this tab. What they wait for is looked up in the store: hints of other tabs may be lost. */
 import { Refusal } from '../../src/errors.ts';
 import type { WriteData } from '../../src/host/api.ts';
-import type { Replica, ReplicaSet } from '../../src/sync/device/state/api.ts';
+import type { Replica } from '../../src/sync/device/replica/replica.ts';
+import type { KeptSet } from '../../src/sync/device/state/replica-state.ts';
 import { writeData } from './session-data.ts';
 
 export interface WaitsOptions {
@@ -111,13 +112,11 @@ export class Waits {
     if (!state) return;
     if (state.schema !== undefined) release(this.schema);
     if (state.settledSeq >= state.lastSeq) release(this.settled);
-    for (const record of await replica.find([...this.expected])) {
-      const judged = judgedData(record);
-      if (judged) this.noteVerdict(judged);
-    }
+    for (const record of await replica.writesById([...this.expected]))
+      if (record.verdict) this.noteVerdict(writeData(record));
   }
 
-  private async find(set: string): Promise<ReplicaSet | undefined> {
+  private async find(set: string): Promise<KeptSet | undefined> {
     const state = await this.options.replica.state();
     return state?.sets.find(({ id }) => id === set);
   }

@@ -5,28 +5,28 @@ import type { DatabaseId, Micros } from '../../values/value.ts';
 import { keyOf } from '../../engine/documents.ts';
 import { hashOf } from '../protocol/digest.ts';
 import {
-  REQUESTS,
-  SYNC_PROTOCOL,
-  type AnswerOf,
-  type Brought,
-  type Checked,
-  type Pulled,
-  type Push,
-  type Pushed,
-  type RequestName,
-  type Welcome,
+    REQUESTS,
+    SYNC_PROTOCOL,
+    type AnswerOf,
+    type PiggybackedPull,
+    type Checked,
+    type Pulled,
+    type Push,
+    type Pushed,
+    type RequestName,
+    type Welcome,
 } from '../protocol/messages.ts';
 import { isSyncRefusal, readRequest, SyncRefused, type SyncRefusal } from '../protocol/refusals.ts';
 import { deviceId, type DeviceId } from '../protocol/identifiers.ts';
-import type { Poke } from '../protocol/hints.ts';
+import type { ChangeHint } from '../protocol/hints.ts';
 import {
-  actorOf,
-  askerOf,
-  expiryOf,
-  ownerOf,
-  passwordTimeOf,
-  type AskerHost,
-  type Exchange,
+    actorOf,
+    askerOf,
+    expiryOf,
+    ownerOf,
+    passwordTimeOf,
+    type AskerHost,
+    type Exchange,
 } from './rights/device-caller.ts';
 import { bring, Courier, nextPull } from './hints/hint-sender.ts';
 import { attemptCheck, CHECK_START, differingIn, type CheckSlice } from './pull/check.ts';
@@ -58,7 +58,7 @@ export interface SyncHub extends RequestHandlers {
   subscribe(
     secret: string,
     device: unknown,
-    onPoke: (poke: Poke) => void,
+    onPoke: (poke: ChangeHint) => void,
   ): Promise<Subscription | SyncRefusal>;
   close(): void;
 }
@@ -182,7 +182,7 @@ class Hub implements SyncHub {
     secret: string,
     { device, settled }: Push,
     database: DatabaseId,
-  ): Promise<Brought | undefined> {
+  ): Promise<PiggybackedPull | undefined> {
     await this.options.pause?.();
     const next = this.pokes.nextPull({ database, device });
     return next && bring({ ...next, settled }, (message) => this.pull(secret, message));
@@ -240,7 +240,7 @@ class Hub implements SyncHub {
   subscribe(
     secret: string,
     device: unknown,
-    onPoke: (poke: Poke) => void,
+    onPoke: (poke: ChangeHint) => void,
   ): Promise<Subscription | SyncRefusal> {
     return answered(async () => {
       const id = readRequest(deviceId, device, 'device');

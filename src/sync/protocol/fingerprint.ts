@@ -1,16 +1,17 @@
 /**
- * A fingerprint of many documents: for each of 256 buckets two sums, modulo 2^32, of hashes of document and time. The order of
- * documents does not matter, and one that is missing, too much, or of another time shows. It guards against mistakes, not against forgers.
+ * A fingerprint of many documents: for each of 256 buckets two sums, modulo 2^32, of hashes of document and time. It does not depend on
+ * the order of documents, and shows one that is missing, extra, or of another time. It detects errors; it is no defense against forgery.
  */
-import type { Micros } from '../../values/value.ts';
+import type { DatedDocument, DocumentName } from './identifiers.ts';
 import { FINGERPRINT_BUCKETS } from './messages.ts';
 
 export class Fingerprint {
   private readonly high = new Uint32Array(FINGERPRINT_BUCKETS);
   private readonly low = new Uint32Array(FINGERPRINT_BUCKETS);
 
-  add(collection: number, id: string, ts: Micros): void {
-    const bucket = bucketOf(collection, id);
+  add(document: DatedDocument): void {
+    const [collection, id, ts] = document;
+    const bucket = bucketOf(document);
     const text = `${collection}/${id}@${ts}`;
     this.high[bucket] = (this.high[bucket] ?? 0) + hash(text, HIGH_SEED);
     this.low[bucket] = (this.low[bucket] ?? 0) + hash(text, LOW_SEED);
@@ -22,7 +23,7 @@ export class Fingerprint {
   }
 }
 
-export const bucketOf = (collection: number, id: string): number =>
+export const bucketOf = ([collection, id]: DocumentName | DatedDocument): number =>
   hash(`${collection}/${id}`, BUCKET_SEED) % FINGERPRINT_BUCKETS;
 
 const HIGH_SEED = 0x9e3779b9;

@@ -1,30 +1,30 @@
 /** What a hub says unasked, and the WebSocket session that carries hints and pushes. */
 import { deviceId, micros } from './identifiers.ts';
-import { ANSWERS, brought, REQUESTS } from './messages.ts';
+import { ANSWERS, piggybackedPull, REQUESTS } from './messages.ts';
 import { syncRefusal } from './refusals.ts';
 import { anyOf, integer, object, oneOf, optional, text, type TypeOf } from './schema.ts';
 
 /** Something in the sets of a device may have changed. May be lost. Over a WebSocket session, or as a server-sent event. */
-export const poke = object(() => ({
+export const changeHint = object(() => ({
   head: micros,
   /** What a pull would bring now, when it is little. */
-  brought: optional(brought),
+  brought: optional(piggybackedPull),
 }));
-export type Poke = TypeOf<typeof poke>;
+export type ChangeHint = TypeOf<typeof changeHint>;
 
 /**
  * What a device says in the session (`GET /sync/line`), in one message: first whose it is, then pushes, each after the answer to the one
  * before. What is longer than `SYNC_LIMITS.lineBytes` goes as a request of its own.
  */
-export const lineCall = anyOf(
+export const socketRequest = anyOf(
   object(() => ({ open: object(() => ({ token: text(), device: deviceId })) })),
   object(() => ({ n: integer(), push: REQUESTS.push })),
 );
-export type LineCall = TypeOf<typeof lineCall>;
+export type SocketRequest = TypeOf<typeof socketRequest>;
 
 /** What the hub says in it: that it is open, answers by number, hints, and that it is there. After `refused` without a number it ends. */
-export const lineReply = anyOf(
-  object(() => ({ poke })),
+export const socketReply = anyOf(
+  object(() => ({ poke: changeHint })),
   object(() => ({ beat: oneOf(true) })),
   object(() => ({ n: integer(), pushed: ANSWERS.push })),
   object(() => ({
@@ -34,4 +34,4 @@ export const lineReply = anyOf(
   })),
   object(() => ({ opened: oneOf(true) })),
 );
-export type LineReply = TypeOf<typeof lineReply>;
+export type SocketReply = TypeOf<typeof socketReply>;

@@ -43,3 +43,7 @@ export type DocumentName = TypeOf<typeof documentName>;
 export const pulledDocument = tuple(number32, documentId, text());
 /** Collection, id and stored text. */
 export type PulledDocument = TypeOf<typeof pulledDocument>;
+
+export const datedDocument = tuple(number32, documentId, micros);
+/** Collection, id, and the time of its version. */
+export type DatedDocument = TypeOf<typeof datedDocument>;

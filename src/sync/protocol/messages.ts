@@ -5,27 +5,26 @@
  */
 import { SYNC_LIMITS } from '../../limits.ts';
 import {
-  count,
-  deviceId,
-  documentId,
-  documentName,
-  epoch,
-  hexDigits,
-  micros,
-  number32,
-  pulledDocument,
+    count,
+    datedDocument,
+    deviceId,
+    documentId,
+    documentName,
+    epoch,
+    hexDigits,
+    micros,
+    pulledDocument,
 } from './identifiers.ts';
 import {
-  list,
-  maybe,
-  object,
-  oneOf,
-  optional,
-  text,
-  tuple,
-  where,
-  type Schema,
-  type TypeOf,
+    list,
+    maybe,
+    object,
+    oneOf,
+    optional,
+    text,
+    where,
+    type Schema,
+    type TypeOf,
 } from './schema.ts';
 import { requestedSet, setAnswer, setName } from './sets.ts';
 import { pushItem, verdict } from './writes.ts';
@@ -126,12 +125,12 @@ const pulled = object(() => ({
 }));
 
 /** What a pull would bring, sent along unasked: for a device that stands where the hub thinks it does. Any other asks. */
-export const brought = object(() => ({
+export const piggybackedPull = object(() => ({
   /** The device's cursor. */
   since: micros,
   pulled,
 }));
-export type Brought = TypeOf<typeof brought>;
+export type PiggybackedPull = TypeOf<typeof piggybackedPull>;
 
 // --- push: writes in order, from the first the hub has no verdict on ----------------------------------
 
@@ -154,7 +153,7 @@ const pushed = object(() => ({
   /** Of the items, as far as they were judged, in order. */
   verdicts: list(verdict),
   /** What a pull would bring after that, when it is little. */
-  brought: optional(brought),
+  brought: optional(piggybackedPull),
 }));
 
 // --- check: which documents of a set differ -------------------------------------------------------------
@@ -175,9 +174,7 @@ const check = object(() => ({
 
 const checked = object(() => ({
   /** All documents of each bucket that differs, with their times. */
-  differing: list(
-    object(() => ({ bucket: count, documents: list(tuple(number32, documentId, micros)) })),
-  ),
+  differing: list(object(() => ({ bucket: count, documents: list(datedDocument) }))),
   /** More buckets differ than are told: ask again. */
   more: optional(oneOf(true, false)),
 }));

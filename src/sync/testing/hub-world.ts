@@ -8,15 +8,15 @@ import type { Store } from '../../store/port.ts';
 import { unpackVersion } from '../../codec/row.ts';
 import { hashOf } from '../protocol/digest.ts';
 import {
-  type Check,
-  type Checked,
-  type Hello,
-  type Pull,
-  type Pulled,
-  type Push,
-  type Pushed,
-  SYNC_PROTOCOL,
-  type Welcome,
+    type Check,
+    type Checked,
+    type Hello,
+    type Pull,
+    type Pulled,
+    type Push,
+    type Pushed,
+    SYNC_PROTOCOL,
+    type Welcome,
 } from '../protocol/messages.ts';
 import type { DocumentName } from '../protocol/identifiers.ts';
 import type { PulledSet, SetPart } from '../protocol/sets.ts';
@@ -203,7 +203,7 @@ export class Device {
       const parts = set.parts ?? [];
       const fingerprint = new Fingerprint();
       const held = [...this.documents].filter(([name]) => holds(parts, name));
-      for (const [name, stored] of held) fingerprint.add(...nameOf(name), tsOf(stored));
+      for (const [name, stored] of held) fingerprint.add([...nameOf(name), tsOf(stored)]);
       const message: Check = {
         device: this.id,
         epoch: this.epoch,
@@ -291,6 +291,6 @@ function differencesOf(
   const names = new Set<string>();
   for (const [name, ts] of there) if (here.get(name) !== ts) names.add(name);
   for (const name of here.keys())
-    if (!there.has(name) && buckets.has(bucketOf(...nameOf(name)))) names.add(name);
+    if (!there.has(name) && buckets.has(bucketOf(nameOf(name)))) names.add(name);
   return [...names].map(nameOf);
 }

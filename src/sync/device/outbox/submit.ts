@@ -1,141 +1,101 @@
-/** A write of a device: run over what is shown, and kept in the outbox with its effects, in one commit. */
+/** Submits a write: runs it on the data shown, and keeps it in the outbox with its effects, in one commit. */
 import type { QueryPlan } from '../../../engine/attempt.ts';
 import type { AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
 import { Refusal } from '../../../errors.ts';
 import { LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
-import { hashOf } from '../../protocol/digest.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
-import type { PushItem } from '../../protocol/writes.ts';
-import type { ReplicaState, WriteRecord } from '../state/api.ts';
+import type { RebaseHost } from '../rebase/replica-transaction.ts';
+import type { WriteRecord } from '../state/outbox-record.ts';
+import { outboxRow } from '../state/outbox-row.ts';
+import type { ReplicaState } from '../state/replica-state.ts';
+import { stateRow } from '../state/state-row.ts';
+import { announcedChanges } from '../view/announced-changes.ts';
+import { HubOnlyFunction } from '../view/impersonation.ts';
 import {
-  announcementOf,
-  digestOfRun,
-  isHubOnly,
-  runLocally,
-  type LocalRun,
-} from '../view/local-run.ts';
-import type { RebaseHost } from '../rebase/rebase.ts';
-import { discard } from './repairs.ts';
-import { outboxRow, stateRow, type OutboxRecord } from '../state/rows.ts';
-import { ReplicaView, type Seen } from '../view/replica-view.ts';
+    executeLocally,
+    type LocalExecution,
+    type TrackedReader,
+} from '../view/local-execution.ts';
+import { ReplicaView } from '../view/replica-view.ts';
+import type { TrackedReads } from '../view/tracked-reads.ts';
+import { newRecord } from './new-record.ts';
+import { discard } from './remove-writes.ts';
 
 export interface SubmitHost extends RebaseHost {
   readonly view: ReplicaView;
 }
 
-export interface SubmitAttempt {
+export interface SubmitInput {
   readonly plan: QueryPlan;
   readonly now: Micros;
-  /** The id of the refused one that goes with the same commit. */
+  /** The id of a refused write that is removed in the same commit. */
   readonly replaces: string | undefined;
 }
 
 export interface SubmitOutcome {
   readonly device: DeviceId;
-  /** Undefined: it failed, and is not kept. */
+  /** Undefined: the query failed, and is not kept. */
   readonly record: WriteRecord | undefined;
   /** Undefined: only the hub can run it. */
-  readonly run: LocalRun | undefined;
+  readonly run: LocalExecution | undefined;
 }
 
 /** @throws Suspended; Refusal `outbox_full`, as `discard`, and those of the query */
-export function attemptSubmit(
-  { plan, now, replaces }: SubmitAttempt,
+export function submit(
+  { plan, now, replaces }: SubmitInput,
   before: ReplicaState,
   input: AttemptInput,
   host: SubmitHost,
 ): AttemptResult<SubmitOutcome> {
   requireRoom(before);
   const { writer } = input;
-  const gone =
+  const removed =
     replaces === undefined ? undefined : discard({ input, state: before, host }, replaces);
-  const state = gone?.next ?? before;
-  const seen: Seen = { rows: [], ranges: [] };
-  // A view that nobody else sees yet is not kept.
-  const view = gone?.next ? new ReplicaView() : host.view;
-  const reader = view.shown(writer, state, seen);
-  const run = runOrLeave(host, plan, input, { reader, seen });
+  const state = removed?.next ?? before;
+  const { device, era } = state;
+  const reads: TrackedReads = { rows: [], ranges: [] };
+  // A view of what is not committed yet is not cached.
+  const view = removed?.next ? new ReplicaView() : host.view;
+  const reader = view.readerOver(writer, state, reads);
+  const run = executeIfLocal(host, plan, input, { reader, reads });
   if (run && !run.attempted.outcome.ok)
-    return { value: { record: undefined, device: state.device, run }, ts: run.ts, keep: false };
+    return { value: { record: undefined, device, run }, ts: run.ts, keep: false };
   const seq = state.lastSeq + 1;
-  const record = recordOf(plan, { seq, era: state.era, now, run, replaces }, host);
-  const row = outboxRow(state.era, record);
+  const record = newRecord(plan, { seq, era, now, run, replaces }, host.sha256);
+  const row = outboxRow(era, record);
   writer.put('sync', row);
   const outboxSize = state.outboxSize + String(row.value).length;
   writer.put('sync', stateRow({ ...state, lastSeq: seq, lastNow: now, outboxSize }));
-  const own = announcementOf(run ? [run.effects] : [], (address) => reader.unlikelyRow(address));
+  const own = announcedChanges(run ? [run.effects] : [], (address) => reader.unlikelyRow(address));
+  const { rows = [], entries = [] } = removed?.announced ?? {};
   return {
-    value: { record, device: state.device, run },
+    value: { record, device, run },
     ts: run?.ts ?? Math.max(input.head, plan.started) + 1,
     keep: true,
-    announced: {
-      rows: [...(gone?.announced?.rows ?? []), ...own.rows],
-      entries: [...(gone?.announced?.entries ?? []), ...own.entries],
-    },
+    announced: { rows: [...rows, ...own.rows], entries: [...entries, ...own.entries] },
   };
 }
 
-function runOrLeave(
+/** Undefined: only the hub can run it. */
+function executeIfLocal(
   { transactions }: SubmitHost,
   plan: QueryPlan,
   input: AttemptInput,
-  shown: Parameters<typeof runLocally>[3],
-): LocalRun | undefined {
+  tracked: TrackedReader,
+): LocalExecution | undefined {
   try {
-    return runLocally(transactions, plan, input, shown);
+    return executeLocally(transactions, plan, input, tracked);
   } catch (thrown) {
-    if (isHubOnly(thrown)) return undefined;
+    if (thrown instanceof HubOnlyFunction) return undefined;
     throw thrown;
   }
-}
-
-interface Made {
-  readonly seq: number;
-  readonly era: number;
-  readonly now: Micros;
-  readonly run: LocalRun | undefined;
-  readonly replaces: string | undefined;
-}
-
-function recordOf(plan: QueryPlan, made: Made, { sha256 }: SubmitHost): OutboxRecord {
-  const { seq, era, now, run, replaces } = made;
-  const { request } = plan;
-  const content: Omit<PushItem, 'hash' | 'digest'> = {
-    seq,
-    query: request.query,
-    apiVersion: request.apiVersion,
-    now,
-    ids: plan.inputs.madeIds.map(String),
-  };
-  return {
-    id: `${era}.${seq}`,
-    era,
-    item: { ...content, hash: hashOf(content, sha256), digest: run && digestOfRun(run, sha256) },
-    state: 'local',
-    at: plan.started,
-    local: run && localAnswer(run),
-    verdict: undefined,
-    predicted: undefined,
-    replaces,
-    effects: run?.effects ?? { puts: [], deletes: [] },
-    reads: run?.reads ?? 'all',
-    size: 0,
-  };
-}
-
-function localAnswer({ attempted }: LocalRun): WriteRecord['local'] {
-  const { outcome } = attempted;
-  if (!outcome.ok) return undefined;
-  const body = `{"resource":${outcome.text}}`;
-  if (body.length > LIMITS.verdictBytes) return undefined;
-  return { status: outcome.created ? 201 : 200, body };
 }
 
 function requireRoom({ lastSeq, settledSeq, outboxSize }: ReplicaState): void {
   if (lastSeq - settledSeq < LIMITS.outboxWrites && outboxSize < LIMITS.outboxBytes) return;
   throw new Refusal(
     'outbox_full',
-    `${lastSeq - settledSeq} writes wait for the hub, and the outbox is full. Connect to the hub before writing more.`,
+    `The outbox is full: ${lastSeq - settledSeq} writes wait for the hub. Connect to the hub before writing more.`,
   );
 }

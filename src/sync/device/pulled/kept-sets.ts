@@ -1,19 +1,18 @@
-/** Sets to keep a copy of from now on. */
-import type { ReplicaSet, ReplicaState } from '../state/api.ts';
-import { Touched } from '../rebase/changed-keys.ts';
-import { dropParts } from './confirmed.ts';
+/** Changes which sets the copy keeps. */
+import { ChangedKeys } from '../rebase/changed-keys.ts';
 import { rebasePending } from '../rebase/rebase.ts';
-import type { Damaged } from '../outbox/repairs.ts';
-import { dropStaged } from '../state/rows.ts';
-import type { Step } from '../state/step.ts';
+import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
+import type { KeptSet, ReplicaState } from '../state/replica-state.ts';
+import { dropStaged } from '../state/staged-rows.ts';
+import { dropParts } from './set-contents.ts';
 
-/** In order of priority. What only others held goes at once. @throws Suspended */
-export function wantSets(
-  { input, state, host }: Damaged,
-  wanted: readonly { readonly id: string; readonly query: string }[],
-): Step<ReplicaState> {
+/** @param wanted in order of priority; documents of other sets are removed @throws Suspended */
+export function setKeptSets(
+  { input, state, host }: ReplicaTransaction,
+  wanted: readonly Pick<KeptSet, 'id' | 'query'>[],
+): StateChange<ReplicaState> {
   const known = new Map(state.sets.map((set) => [set.id, set]));
-  const sets = wanted.map(({ id, query }): ReplicaSet => {
+  const sets = wanted.map(({ id, query }): KeptSet => {
     const before = known.get(id);
     return before?.query === query ? before : { ...NEW_SET, id, query };
   });
@@ -21,17 +20,17 @@ export function wantSets(
   const dropped = state.sets
     .filter((set) => !sets.includes(set))
     .flatMap(({ parts }) => parts ?? []);
-  const touched = new Touched();
-  dropParts(input.writer, dropped, kept, touched);
-  // Parts of a pull that wait for the last one are of the sets before.
+  const changed = new ChangedKeys();
+  dropParts(input.writer, dropped, kept, changed);
+  // Staged parts of a pull are of the sets before.
   dropStaged(input.writer, state);
-  const chosen = { ...state, sets, staged: undefined };
-  if (touched.rows.size === 0) return { value: chosen, next: chosen };
-  const { state: next, announced } = rebasePending(chosen, touched, input, host);
-  return { value: next, next, announced };
+  const next = { ...state, sets, staged: undefined };
+  if (changed.rows.size === 0) return { value: next, next };
+  const rebased = rebasePending({ input, state: next, host }, changed);
+  return { value: rebased.next, ...rebased };
 }
 
-const NEW_SET: Omit<ReplicaSet, 'id' | 'query'> = {
+const NEW_SET: Omit<KeptSet, 'id' | 'query'> = {
   parts: undefined,
   loaded: 'nothing',
   rows: 0,

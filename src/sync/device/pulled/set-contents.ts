@@ -1,44 +1,61 @@
-/** What a device holds of a set, to be compared with the hub. */
-import { decodeDocumentKey } from '../../../codec/key.ts';
+/** Which documents of the copy belong to its sets. */
+import { decodeDocumentKey, type Key } from '../../../codec/key.ts';
 import { unpackVersion } from '../../../codec/row.ts';
-import type { Row } from '../../../store/port.ts';
-import type { Reader } from '../../../store/reader.ts';
-import type { Micros } from '../../../values/value.ts';
 import { ROOT_DATABASE } from '../../../engine/databases.ts';
-import { partRange } from '../../protocol/set-parts.ts';
+import { eachElement } from '../../../query/gather.ts';
+import type { Row } from '../../../store/port.ts';
+import type { Reader, Writer } from '../../../store/reader.ts';
 import { bucketOf, Fingerprint } from '../../protocol/fingerprint.ts';
-import type { DocumentName } from '../../protocol/identifiers.ts';
-import type { ReplicaSet } from '../state/api.ts';
-import { scan } from '../../../store/scan.ts';
-
-type Held = readonly [...DocumentName, Micros];
+import type { DatedDocument } from '../../protocol/identifiers.ts';
+import { isInPart, partRange } from '../../protocol/set-parts.ts';
+import type { SetPart } from '../../protocol/sets.ts';
+import type { ChangedKeys } from '../rebase/changed-keys.ts';
+import type { KeptSet } from '../state/replica-state.ts';
+import { documentsIn, removeRows } from './confirmed-documents.ts';
 
 /** @throws Suspended */
-export function fingerprintOfSet(reader: Reader, set: ReplicaSet): readonly string[] {
+export function fingerprintOfSet(reader: Reader, set: KeptSet): readonly string[] {
   const fingerprint = new Fingerprint();
-  for (const [collection, id, ts] of heldIn(reader, set)) fingerprint.add(collection, id, ts);
+  for (const document of documentsOfSet(reader, set)) fingerprint.add(document);
   return fingerprint.buckets();
 }
 
-/** @throws Suspended */
-export function documentsOfSet(
+/** Documents of a set that fall into these buckets, with the hub's times. @throws Suspended */
+export const documentsInBuckets = (
   reader: Reader,
-  set: ReplicaSet,
+  set: KeptSet,
   buckets: readonly number[],
-): readonly Held[] {
-  return heldIn(reader, set).filter(([collection, id]) =>
-    buckets.includes(bucketOf(collection, id)),
-  );
+): readonly DatedDocument[] =>
+  documentsOfSet(reader, set).filter((document) => buckets.includes(bucketOf(document)));
+
+function documentsOfSet(reader: Reader, { parts }: KeptSet): readonly DatedDocument[] {
+  const rows = new Map<Key, Row>();
+  for (const part of parts ?? [])
+    for (const row of documentsInPart(reader, part)) rows.set(row.key, row);
+  return [...rows.values()].map((row) => {
+    const { collection, id } = decodeDocumentKey(row.key);
+    return [collection, String(id), unpackVersion(String(row.value)).ts] as const;
+  });
 }
 
-function heldIn(reader: Reader, { parts = [] }: ReplicaSet): readonly Held[] {
-  const rows = new Map<string, Row>();
-  for (const part of parts ?? []) {
-    const range = scan('documents', partRange(part, ROOT_DATABASE));
-    for (const { row } of reader.range(range)) if (row) rows.set(row.key, row);
-  }
-  return [...rows.values()].map((row): Held => {
-    const { collection, id } = decodeDocumentKey(row.key);
-    return [collection, String(id), unpackVersion(String(row.value)).ts];
-  });
+const documentsInPart = (reader: Reader, part: SetPart): readonly Row[] =>
+  documentsIn(reader, partRange(part, ROOT_DATABASE));
+
+/** Removes documents that are in `dropped` parts and in none that is kept. @throws Suspended */
+export function dropParts(
+  writer: Writer,
+  dropped: readonly SetPart[],
+  kept: readonly SetPart[],
+  changed: ChangedKeys,
+): void {
+  const keptTexts = new Set(kept.map((part) => JSON.stringify(part)));
+  // Usually all of them are kept: then nothing is read, however much they hold.
+  const gone = dropped.filter((part) => !keptTexts.has(JSON.stringify(part)));
+  const found = eachElement(gone, (part) => documentsInPart(writer, part)).flat();
+  const isKept = (row: Row) => kept.some((part) => isInPart(part, row, ROOT_DATABASE));
+  removeRows(
+    writer,
+    [...new Set(found)].filter((row) => !isKept(row)),
+    changed,
+  );
 }

@@ -1,15 +1,42 @@
 /** Which stored documents a commit of the copy changes: pending writes that read any of them run again. */
 import type { Key } from '../../../codec/key.ts';
-import type { Row } from '../../../store/port.ts';
+import { isInRange } from '../../../codec/ranges.ts';
+import type { Row, WriteSet } from '../../../store/port.ts';
+import type { Reader } from '../../../store/reader.ts';
+import type { Reads } from '../state/outbox-record.ts';
 
 /** Keys of changed documents, and of the index entries they had and have. */
-export class Touched {
+export class ChangedKeys {
   readonly rows = new Set<Key>();
-  readonly entries = new Set<Key>();
+  private readonly entries = new Set<Key>();
 
-  note(key: Key, ...versions: readonly (Pick<Row, 'entries'> | undefined)[]): void {
+  add(key: Key, ...versions: readonly (Pick<Row, 'entries'> | undefined)[]): void {
     this.rows.add(key);
     for (const version of versions)
       for (const entry of version?.entries ?? []) this.entries.add(entry);
+  }
+
+  /** What a write did, or will not have done after all. */
+  addEffects(effects: WriteSet | undefined, reader: Reader): void {
+    const present = (key: Key) => reader.unlikelyRow({ space: 'documents', key });
+    for (const { space, row } of effects?.puts ?? [])
+      if (space === 'documents') this.add(row.key, row, present(row.key));
+    for (const { space, key } of effects?.deletes ?? [])
+      if (space === 'documents') this.add(key, present(key));
+  }
+
+  /** Whether a write with these effects and reads may do something else now. */
+  affects(effects: WriteSet | undefined, reads: Reads | 'all'): boolean {
+    if (!effects) return true;
+    if (this.rows.size === 0) return false;
+    if (effects.puts.some(({ row }) => this.rows.has(row.key))) return true;
+    if (effects.deletes.some(({ key }) => this.rows.has(key))) return true;
+    if (reads === 'all') return true;
+    if (reads.rows.some(({ key }) => this.rows.has(key))) return true;
+    return reads.ranges.some((range) => {
+      for (const key of range.by === 'entry' ? this.entries : this.rows)
+        if (isInRange(key, range)) return true;
+      return false;
+    });
   }
 }

@@ -1,121 +1,98 @@
-/** Pending writes, run again where what they stand on has changed. */
-import type { Transactions } from '../../../engine/port.ts';
-import type { QueryPlan } from '../../../engine/attempt.ts';
-import type { Announced, AttemptInput } from '../../../engine/attempts.ts';
+/** Runs pending writes again, where rows that they read or wrote have changed. */
+import type { Announced } from '../../../engine/attempts.ts';
 import { Refusal } from '../../../errors.ts';
 import { Overlay } from '../../../store/overlay.ts';
-import type { Reader, Writer } from '../../../store/reader.ts';
-import type { ReplicaState } from '../state/api.ts';
-import type { Touched } from './changed-keys.ts';
-import {
-  announcementOf,
-  digestOfRun,
-  isHubOnly,
-  NO_EFFECTS,
-  readsOf,
-  runLocally,
-} from '../view/local-run.ts';
-import { outboxRow, outboxRowsIn, readOutboxRow, type OutboxRecord } from '../state/rows.ts';
-import { seeing, type Seen } from '../view/replica-view.ts';
-import { isInRange } from '../../../codec/ranges.ts';
+import type { WriteSet } from '../../../store/port.ts';
+import type { Reader } from '../../../store/reader.ts';
+import type { OutboxRecord } from '../state/outbox-record.ts';
+import { outboxRow, readOutboxRow } from '../state/outbox-row.ts';
+import { outboxRows } from '../state/outbox-rows.ts';
+import type { ReplicaState } from '../state/replica-state.ts';
+import { announcedChanges } from '../view/announced-changes.ts';
+import { HubOnlyFunction } from '../view/impersonation.ts';
+import { digestOfExecution, executeLocally, NO_EFFECTS } from '../view/local-execution.ts';
+import { keptReads, trackReads, type TrackedReads } from '../view/tracked-reads.ts';
+import type { ChangedKeys } from './changed-keys.ts';
+import type { ReplicaTransaction } from './replica-transaction.ts';
 
-export interface RebaseHost {
-  readonly transactions: Transactions;
-  readonly sha256: (bytes: Uint8Array) => Uint8Array;
-  /** To run a pending write again; the same each time. */
-  readonly planOf: (record: OutboxRecord, state: ReplicaState) => QueryPlan;
-}
-
-interface Rebase {
-  readonly state: ReplicaState;
-  readonly touched: Touched;
-  readonly input: AttemptInput;
-  readonly host: RebaseHost;
-}
-
-/** Writes of this id of the device, from the first that is shown or has no verdict. @throws Suspended */
-export function outboxOf(
+/** Writes under the present device id, from the first that is shown or has no verdict. @throws Suspended */
+export function openRecords(
   reader: Reader,
   { era, shownSeq, settledSeq, lastSeq }: ReplicaState,
 ): OutboxRecord[] {
-  return outboxRowsIn(reader, era, Math.min(shownSeq, settledSeq) + 1, lastSeq).map(readOutboxRow);
+  return outboxRows(reader, era, Math.min(shownSeq, settledSeq) + 1, lastSeq).map(readOutboxRow);
 }
 
-/** Pending writes again after rows changed under them that no pull brought. */
+/** Runs pending writes again after a change that no pull brought. @throws Suspended */
 export function rebasePending(
-  state: ReplicaState,
-  touched: Touched,
-  input: AttemptInput,
-  host: RebaseHost,
-): { readonly state: ReplicaState; readonly announced: Announced } {
+  { input, state, host }: ReplicaTransaction,
+  changed: ChangedKeys,
+): { readonly next: ReplicaState; readonly announced: Announced } {
   const { writer } = input;
-  const pending = outboxOf(writer, state).filter(({ item }) => item.seq > state.shownSeq);
-  const { effects, size } = runAgain(writer, pending, { state, touched, input, host });
+  const pending = openRecords(writer, state).filter(({ item }) => item.seq > state.shownSeq);
+  const { effects, size } = rerunAffected({ input, state, host }, pending, changed);
   return {
-    state: { ...state, outboxSize: size, generation: state.generation + 1 },
-    announced: announcementOf(effects, (address) => writer.unlikelyRow(address)),
+    next: { ...state, outboxSize: size, generation: state.generation + 1 },
+    announced: announcedChanges(effects, (address) => writer.unlikelyRow(address)),
   };
 }
 
-/** Pending writes in order, over what is confirmed now; those that nothing touches stay as they are. */
-export function runAgain(writer: Writer, pending: readonly OutboxRecord[], rebase: Rebase) {
-  const { state, touched } = rebase;
+export interface Rerun {
+  /** Of the writes that ran again: as they were, and as they are. */
+  readonly effects: readonly WriteSet[];
+  /** Characters in all pending writes. */
+  readonly size: number;
+}
+
+/** Runs pending writes in order over the confirmed rows; those that no change affects stay as they are. @throws Suspended */
+export function rerunAffected(
+  transaction: ReplicaTransaction,
+  pending: readonly OutboxRecord[],
+  changed: ChangedKeys,
+): Rerun {
+  const { writer } = transaction.input;
   const view = new Overlay(writer);
-  const effects = [];
+  const effects: WriteSet[] = [];
   let size = 0;
-  for (const record of pending) {
-    let present = record;
-    if (isTouched(record, touched)) {
-      present = ranAgain(record, view, rebase);
-      noteEffects(writer, record, touched);
-      noteEffects(writer, present, touched);
-      if (record.effects) effects.push(record.effects);
-      if (present.effects) effects.push(present.effects);
-      const row = outboxRow(state.era, present);
+  for (const before of pending) {
+    let record = before;
+    if (changed.affects(before.effects, before.reads)) {
+      record = rerun(before, view, transaction);
+      for (const each of [before, record]) {
+        changed.addEffects(each.effects, writer);
+        if (each.effects) effects.push(each.effects);
+      }
+      const row = outboxRow(transaction.state.era, record);
       writer.put('sync', row);
       size += String(row.value).length;
     } else {
       size += record.size;
     }
-    if (present.effects) view.absorb(present.effects);
+    if (record.effects) view.absorb(record.effects);
   }
   return { effects, size };
 }
 
-function isTouched({ effects, reads }: OutboxRecord, { rows, entries }: Touched): boolean {
-  if (!effects) return true;
-  if (rows.size === 0) return false;
-  if (effects.puts.some(({ row }) => rows.has(row.key))) return true;
-  if (effects.deletes.some(({ key }) => rows.has(key))) return true;
-  if (reads === 'all') return true;
-  if (reads.rows.some(({ key }) => rows.has(key))) return true;
-  return reads.ranges.some((range) => {
-    for (const key of range.by === 'entry' ? entries : rows) if (isInRange(key, range)) return true;
-    return false;
-  });
-}
-
-function ranAgain(
+function rerun(
   record: OutboxRecord,
   view: Overlay,
-  { state, input, host }: Rebase,
+  { state, input, host }: ReplicaTransaction,
 ): OutboxRecord {
-  const seen: Seen = { rows: [], ranges: [] };
-  const reader = seeing(view, seen);
+  const reads: TrackedReads = { rows: [], ranges: [] };
+  const tracked = { reader: trackReads(view, reads), reads };
   try {
-    const run = runLocally(host.transactions, host.planOf(record, state), input, { reader, seen });
-    const { outcome } = run.attempted;
+    const run = executeLocally(host.transactions, host.planOf(record, state), input, tracked);
     return {
       ...record,
-      item: { ...record.item, digest: digestOfRun(run, host.sha256) },
+      item: { ...record.item, digest: digestOfExecution(run, host.sha256) },
       effects: run.effects,
       reads: run.reads,
-      predicted: outcome.ok ? undefined : 'refused',
+      predicted: run.attempted.outcome.ok ? undefined : 'refused',
     };
   } catch (thrown) {
-    if (isHubOnly(thrown)) return { ...record, effects: NO_EFFECTS, reads: 'all' };
-    // It keeps its place: neither what came nor those behind it wait for it, and the hub's word is awaited.
-    if (thrown instanceof Refusal) return { ...failedHere(record), reads: readsOf(seen) };
+    if (thrown instanceof HubOnlyFunction) return { ...record, effects: NO_EFFECTS, reads: 'all' };
+    // It keeps its number: neither the pull nor the writes behind it wait for it, and the hub decides.
+    if (thrown instanceof Refusal) return { ...failedHere(record), reads: keptReads(reads) };
     throw thrown;
   }
 }
@@ -126,15 +103,3 @@ const failedHere = (record: OutboxRecord): OutboxRecord => ({
   effects: NO_EFFECTS,
   predicted: 'refused',
 });
-
-/** What a write did, or will not have done: whatever looked at it is to look again. */
-export function noteEffects(writer: Writer, { effects }: OutboxRecord, touched: Touched): void {
-  if (!effects) return;
-  for (const { space, row } of effects.puts) {
-    if (space === 'documents')
-      touched.note(row.key, row, writer.unlikelyRow({ space, key: row.key }));
-  }
-  for (const { space, key } of effects.deletes) {
-    if (space === 'documents') touched.note(key, writer.unlikelyRow({ space, key }));
-  }
-}

@@ -4,14 +4,14 @@ import { when } from '../../testing/simulation/sim-schema.ts';
 import { derivedIds } from '../../protocol/digest.ts';
 import { DeviceWorld, everything, sha256, verdictOn, ADMIN } from '../../testing/device-world.ts';
 import {
-  addToFirst,
-  createNote as create,
-  firstNote,
-  notes,
-  notesPage as page,
-  noteWorlds as worlds,
+    addToFirst,
+    createNote as create,
+    firstNote,
+    notes,
+    notesPage as page,
+    noteWorlds as worlds,
 } from '../../testing/note-worlds.ts';
-import { Fenced } from '../state/api.ts';
+import { Fenced } from '../state/fence.ts';
 
 const byN = (n: number) => ({ count: { match: { index: 'by_n' }, terms: n } });
 
@@ -40,7 +40,7 @@ test('submit() numbers writes of two tabs without a gap', async () => {
   await Promise.all(
     Array.from({ length: 20 }, (_, i) => (i % 2 ? device : other).submit(create(i))),
   );
-  const items = await device.replica.outgoing({ count: 100, bytes: 1e9 });
+  const items = await device.replica.outgoing({ count: 100, chars: 1e9 });
   expect(items.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
   expect(new Set(items.map(({ now }) => now)).size).toBe(20);
 });
@@ -61,7 +61,7 @@ test('submit() refuses what makes a secret, and keeps nothing of it', async () =
   expect(await device.replica.writes()).toEqual([]);
 });
 
-test('the root client reads what is shown and writes nothing', async () => {
+test('the root client reads the data shown, and may not write', async () => {
   const { device } = await worlds();
   await device.submit(create(2));
   expect(await device.asRoot(page)).toEqual({ data: [1, 2] });
@@ -70,10 +70,10 @@ test('the root client reads what is shown and writes nothing', async () => {
   expect(answer.body).toContain('sync.client');
 });
 
-test('apply() puts a confirmed write where its preview was, without a moment in between', async () => {
+test('apply() replaces the effects of a pending write by the confirmed rows in one commit', async () => {
   const { hub, device, fence } = await worlds();
   await device.submit(create(2));
-  const [item] = await device.replica.outgoing({ count: 9, bytes: 1e9 });
+  const [item] = await device.replica.outgoing({ count: 9, chars: 1e9 });
   await hub.engine.transactions.write((input) =>
     hub.engine.transactions.run(
       hub.engine.transactions.plan(
@@ -91,7 +91,7 @@ test('apply() puts a confirmed write where its preview was, without a moment in 
   expect(applied.settled.map(({ state }) => state)).toEqual(['confirmed']);
   expect(await device.see(page)).toEqual({ data: [1, 2] });
   expect(await device.see(byN(2))).toBe(1);
-  expect(await device.replica.outgoing({ count: 9, bytes: 1e9 })).toEqual([]);
+  expect(await device.replica.outgoing({ count: 9, chars: 1e9 })).toEqual([]);
   expect((await device.replica.writes()).map(({ state }) => state)).toEqual(['confirmed']);
 });
 
@@ -109,12 +109,12 @@ test('apply() runs pending writes again over what the hub changed', async () => 
   expect(await device.see(byN(11))).toBe(0);
 });
 
-test('apply() makes up the same ids each time a write finds other things than when it was made', async () => {
+test('apply() makes up the same ids each time a write runs on other data than when it was made', async () => {
   const { hub, device, fence } = await worlds();
   const isMore = { gt: [{ count: { documents: notes } }, 1] };
   await device.submit(when(isMore, create(50), null));
-  expect(await device.replica.outgoing({ count: 9, bytes: 1e9 })).toMatchObject([{ ids: [] }]);
-  const [item] = await device.replica.outgoing({ count: 9, bytes: 1e9 });
+  expect(await device.replica.outgoing({ count: 9, chars: 1e9 })).toMatchObject([{ ids: [] }]);
+  const [item] = await device.replica.outgoing({ count: 9, chars: 1e9 });
   const fifty = { paginate: { match: { index: 'by_n' }, terms: 50 } };
   const made: unknown[] = [];
   for (const n of [2, 3]) {
@@ -125,10 +125,10 @@ test('apply() makes up the same ids each time a write finds other things than wh
   expect(made).toEqual([String(derivedIds(item!, sha256)(0)), made[0]]);
 });
 
-test('apply() takes back a refused write and what stood on it, and keeps both to be looked at', async () => {
+test('apply() undoes a refused write and writes that read it, and keeps both in the outbox', async () => {
   const { hub, device, fence } = await worlds();
   const id = await device.submit(create(7));
-  const [item] = await device.replica.outgoing({ count: 9, bytes: 1e9 });
+  const [item] = await device.replica.outgoing({ count: 9, chars: 1e9 });
   await device.submit({
     update: { ref: notes, id: item!.ids[0] },
     params: { object: { data: { object: { n: 8 } } } },
@@ -146,7 +146,7 @@ test('apply() takes back a refused write and what stood on it, and keeps both to
   expect((await device.replica.writes()).map(({ state }) => state)).toEqual(['local']);
 });
 
-test('apply() takes over no answer to an earlier state than this, or to the question of another copy', async () => {
+test('apply() ignores an answer to an earlier state, or to a request of another copy', async () => {
   const { hub, device, fence } = await worlds();
   await device.replica.apply(fence, await everything(hub.store, { token: 't1' }));
   await hub.answer(create(2));
@@ -160,7 +160,7 @@ test('apply() takes over no answer to an earlier state than this, or to the ques
   expect(await device.see(page)).toEqual({ data: [1, 2] });
 });
 
-test('apply() remembers that a comparison is due, until the one that was asked for last is made', async () => {
+test('apply() remembers that a comparison is due, until the latest one asked for is made', async () => {
   const { hub, device, fence, memory } = await worlds();
   const apply = async (more: Parameters<typeof everything>[1]) =>
     device.replica.apply(fence, await everything(hub.store, { ...more, schema: undefined }));
@@ -169,12 +169,12 @@ test('apply() remembers that a comparison is due, until the one that was asked f
   const reopened = new DeviceWorld(createMemoryStore(memory));
   expect((await reopened.replica.state())?.suspectSince).toBe('t1');
   await apply({ token: 't3', after: 't2', check: true });
-  expect((await device.replica.checked(fence, 't1')).suspectSince).toBe('t3');
-  expect((await device.replica.rename(fence)).suspectSince).toBe('t3');
-  expect((await device.replica.checked(fence, 't3')).suspectSince).toBe(undefined);
+  expect((await device.replica.finishComparison(fence, 't1')).suspectSince).toBe('t3');
+  expect((await device.replica.moveToNewDevice(fence)).suspectSince).toBe('t3');
+  expect((await device.replica.finishComparison(fence, 't3')).suspectSince).toBe(undefined);
 });
 
-test('apply() replaces a document that was created since and is here all the same', async () => {
+test('apply() replaces a document that is assumed absent, but is here', async () => {
   const { hub, device, fence, memory } = await worlds();
   const cursor = (await device.replica.state())?.cursor ?? 0;
   await hub.answer(create(2));
@@ -189,7 +189,7 @@ test('apply() replaces a document that was created since and is here all the sam
   expect([await reopened.see(byN(2)), await reopened.see(byN(3))]).toEqual([0, 1]);
 });
 
-test('apply() of a syncer that another has replaced changes nothing', async () => {
+test('apply() with an old fencing token changes nothing', async () => {
   const { hub, device, fence } = await worlds();
   await device.replica.takeFence();
   await hub.answer(create(2));
@@ -197,7 +197,7 @@ test('apply() of a syncer that another has replaced changes nothing', async () =
   expect(await device.see(page)).toEqual({ data: [1] });
 });
 
-test('apply() shows nothing of a pull in parts before the last', async () => {
+test('apply() shows nothing of a staged pull before its last part', async () => {
   const { hub, device, fence } = await worlds();
   await hub.answer(create(2));
   await device.replica.apply(fence, await everything(hub.store, { more: true, schema: undefined }));
@@ -206,7 +206,7 @@ test('apply() shows nothing of a pull in parts before the last', async () => {
   expect(await device.see(page)).toEqual({ data: [1, 2] });
 });
 
-test('apply() removes what left', async () => {
+test('apply() removes documents that left the sets', async () => {
   const { hub, device, fence } = await worlds();
   const { puts } = await everything(hub.store);
   const [[collection, id]] = puts as [[number, string, string]];
@@ -218,7 +218,7 @@ test('apply() removes what left', async () => {
   expect(await device.see(byN(1))).toBe(0);
 });
 
-test('apply() gives documents that are here the entries of an index that comes later', async () => {
+test('apply() adds entries of a new index to documents already stored', async () => {
   const { hub, device, fence } = await worlds();
   await hub.answer({
     create_index: {
@@ -229,7 +229,7 @@ test('apply() gives documents that are here the entries of an index that comes l
   expect(await device.see({ paginate: { match: { index: 'late' } } })).toEqual({ data: [1] });
 });
 
-test('lock() hides everything until it is opened again', async () => {
+test('lock() hides all data until it is unlocked', async () => {
   const { device } = await worlds();
   await device.replica.lock(true);
   expect(JSON.stringify(await device.see(page))).toContain('locked');
@@ -243,7 +243,7 @@ test('adopt() refuses a database with a schema of its own, and one of another hu
   const own = new DeviceWorld();
   await own.answer({ create_collection: { object: { name: 'mine' } } });
   await expect(own.replica.adopt('https://hub', ADMIN, 'e', 'd2')).rejects.toThrow(
-    'did not come from a hub',
+    'a schema of its own',
   );
   const { device } = await worlds();
   await expect(device.replica.adopt('https://other', ADMIN, 'e', 'd2')).rejects.toThrow('another');

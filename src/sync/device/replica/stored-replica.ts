@@ -1,196 +1,116 @@
-/** A copy of a hub's database on a device: see `api.ts`. */
+/** A replica over a store: see `replica.ts`. */
 import { hexOfBytes } from '../../../codec/hex.ts';
-import type { QueryAnswer, QueryRequest } from '../../../engine/api.ts';
-import type { Engine } from '../../../engine/port.ts';
-import type { QueryPlan } from '../../../engine/attempt.ts';
-import type { Attempt, AttemptInput } from '../../../engine/attempts.ts';
-import { ROOT_DATABASE } from '../../../engine/databases.ts';
-import { mayWrite } from '../../../engine/engine.ts';
-import { systemContext } from '../../../engine/system-context.ts';
-import { Refusal } from '../../../errors.ts';
+import type { QueryRequest } from '../../../engine/api.ts';
 import type { Micros } from '../../../values/value.ts';
-import { derivedIds } from '../../protocol/digest.ts';
+import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
 import type { Actor, Pulled, Welcome } from '../../protocol/messages.ts';
-import type { DeviceId, DocumentName, Epoch } from '../../protocol/identifiers.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
+import { outgoingItems, writesById, type PushBounds } from '../outbox/find-writes.ts';
+import { parkWrites } from '../outbox/park-writes.ts';
+import { recoverWrites } from '../outbox/recover-writes.ts';
+import { discard, pruneWrites } from '../outbox/remove-writes.ts';
+import { moveToDevice, resubmitAll } from '../outbox/renumber.ts';
+import { settle } from '../outbox/verdicts.ts';
+import { applyPull, type Applied, type PullRequest } from '../pulled/apply-pull.ts';
+import { setKeptSets } from '../pulled/kept-sets.ts';
+import { documentsInBuckets, fingerprintOfSet } from '../pulled/set-contents.ts';
+import { publicRecord } from '../state/outbox-record.ts';
+import { outboxRange, outboxRecords } from '../state/outbox-rows.ts';
+import type { KeptSet } from '../state/replica-state.ts';
+import { readState, STATE } from '../state/state-row.ts';
 import { adopt } from './adopt.ts';
-import type {
-  Applied,
-  Replica,
-  ReplicaSet,
-  ReplicaState,
-  SubmitRequest,
-  Submitted,
-  WriteRecord,
-  WriteState,
-} from '../state/api.ts';
-import { type ApplyHost, attemptApply, requireFence } from '../pulled/apply-pull.ts';
-import { documentsOfSet, fingerprintOfSet } from '../pulled/set-contents.ts';
-import { planFor } from '../view/local-run.ts';
-import { outgoingIn, recordsOf, settle } from '../outbox/outbox.ts';
-import { discard, park, prune, reenter, rename, restore, type Damaged } from '../outbox/repairs.ts';
-import { outboxIn, outboxRange, publicOf, readState, STATE, stateRow } from '../state/rows.ts';
-import type { Step } from '../state/step.ts';
-import { attemptSubmit, type SubmitOutcome } from '../outbox/submit.ts';
-import type { ReplicaView, Seen } from '../view/replica-view.ts';
-import { wantSets } from '../pulled/kept-sets.ts';
+import { LocalQueries, type LocalQueryOptions } from './local-queries.ts';
+import { ReplicaStore, type ReplicaStoreOptions } from './replica-store.ts';
+import type { Replica, SubmitRequest } from './replica.ts';
 
-export interface ReplicaOptions {
-  readonly engine: Pick<Engine, 'transactions'>;
-  /** The one the engine was made with. */
-  readonly view: ReplicaView;
-  readonly clock: () => Micros;
-  readonly random: (bytes: number) => Uint8Array;
-  readonly sha256: (bytes: Uint8Array) => Uint8Array;
-  /** A write has been kept; whoever made it is told when this is done. */
-  readonly onSubmitted?: (write: Pick<Submitted, 'device' | 'item'>) => Promise<void>;
-}
+export type ReplicaOptions = ReplicaStoreOptions & LocalQueryOptions;
 
 export const createReplica = (options: ReplicaOptions): Replica => new StoredReplica(options);
 
 class StoredReplica implements Replica {
   private readonly options: ReplicaOptions;
+  private readonly store: ReplicaStore;
+  private readonly queries: LocalQueries;
 
   constructor(options: ReplicaOptions) {
     this.options = options;
+    this.store = new ReplicaStore(options);
+    this.queries = new LocalQueries(options, this.store);
   }
 
-  async state(): Promise<ReplicaState | undefined> {
-    return this.look(({ writer }) => readState(writer.row(STATE)));
+  state() {
+    return this.store.read(({ writer }) => readState(writer.row(STATE)));
   }
 
-  async adopt(hub: string, actor: Actor, epoch: Epoch, device: DeviceId): Promise<ReplicaState> {
-    return this.write((input) => adopt(input, { hub, actor, epoch, device }));
+  adopt(hub: string, actor: Actor, epoch: Epoch, device: DeviceId) {
+    return this.store.write((input) => adopt(input, { hub, actor, epoch, device }));
   }
 
   // --- queries ------------------------------------------------------------------------------------
 
-  async query(request: QueryRequest): Promise<QueryAnswer> {
-    const state = await this.required();
-    const plan = this.planOf(request, state);
-    if (!mayWrite(plan)) return this.readBy(plan);
-    const submitted = await this.submitBy(plan, state);
-    if ('failed' in submitted) return submitted.failed;
-    if (submitted.answer) return submitted.answer;
-    throw new Refusal(
-      'connection_needed',
-      'The function has its own role, so only the hub can run it. The write is stored in the outbox. Use `submit()` and wait for `settled` to get the answer.',
-    );
+  query(request: QueryRequest) {
+    return this.queries.query(request);
   }
 
-  async read(request: SubmitRequest): Promise<QueryAnswer> {
-    return this.readBy(this.planOf({ ...request, allows: 'read' }, await this.required()));
+  read(request: SubmitRequest) {
+    return this.queries.read(request);
   }
 
-  async submit(request: SubmitRequest): Promise<Submitted | { readonly failed: QueryAnswer }> {
-    const state = await this.required();
-    return this.submitBy(
-      this.planOf({ ...request, allows: 'write' }, state),
-      state,
-      request.replaces,
-    );
-  }
-
-  private planOf(request: Omit<QueryRequest, 'secret'>, state: ReplicaState): QueryPlan {
-    return planFor(this.options.engine.transactions, request, requireActor(state));
-  }
-
-  private async readBy(plan: QueryPlan): Promise<QueryAnswer> {
-    const { engine, view } = this.options;
-    const { transactions } = engine;
-    const looked: Seen = { rows: [], ranges: [] };
-    try {
-      const run = await transactions.read((input) => {
-        looked.rows.length = 0;
-        const writer = view.over(input.writer, looked.rows);
-        return transactions.run(plan, { ...input, writer });
-      });
-      const answer = transactions.answer(plan, run);
-      const rows = [...answer.readSet.rows, ...looked.rows];
-      return { ...answer, readSet: { ...answer.readSet, rows } };
-    } catch (reason) {
-      return transactions.refused(plan, reason);
-    }
-  }
-
-  private async submitBy(
-    plan: QueryPlan,
-    { skew, lastNow }: ReplicaState,
-    replaces?: string,
-  ): Promise<Submitted | { readonly failed: QueryAnswer }> {
-    const { view, clock } = this.options;
-    const host = { ...this.host(), view };
-    const { transactions } = host;
-    const begun = Math.max(clock() + skew, lastNow + 1);
-    const attempt: Attempt<SubmitOutcome> = (input) => {
-      const present = requireState(input);
-      if (present.isLocked)
-        throw new Refusal('locked', 'The data on this device is locked. Log in again.');
-      const now = Math.max(begun, present.lastNow + 1);
-      return attemptSubmit({ plan: { ...plan, now }, now, replaces }, present, input, host);
-    };
-    try {
-      const run = await transactions.write(attempt);
-      const { record, device, run: local } = run.value;
-      const answer = local && transactions.answer(plan, { ...run, value: local.attempted });
-      if (!record) return { failed: required(answer) };
-      await this.options.onSubmitted?.({ device, item: record.item });
-      return { id: record.id, device, item: record.item, answer };
-    } catch (reason) {
-      return { failed: transactions.refused(plan, reason) };
-    }
+  submit(request: SubmitRequest) {
+    return this.queries.submit(request);
   }
 
   // --- the outbox ---------------------------------------------------------------------------------
 
-  async outgoing(limits: {
-    readonly count: number;
-    readonly bytes: number;
-  }): Promise<readonly PushItem[]> {
-    return this.look(({ writer }) => {
+  outgoing(bounds: PushBounds) {
+    return this.store.read(({ writer }) => {
       const state = readState(writer.row(STATE));
-      return state ? outgoingIn(writer, state, limits) : [];
+      return state ? outgoingItems(writer, state, bounds) : [];
     });
   }
 
-  async writes(states?: readonly WriteState[]): Promise<readonly WriteRecord[]> {
-    return this.look(({ writer }) => {
-      const records = outboxIn(writer, outboxRange()).map(publicOf);
+  writes(states?: readonly string[]) {
+    return this.store.read(({ writer }) => {
+      const records = outboxRecords(writer, outboxRange()).map(publicRecord);
       return states ? records.filter(({ state }) => states.includes(state)) : records;
     });
   }
 
-  async find(ids: readonly string[]): Promise<readonly WriteRecord[]> {
-    return this.look(({ writer }) => recordsOf(writer, ids));
+  writesById(ids: readonly string[]) {
+    return this.store.read(({ writer }) => writesById(writer, ids));
   }
 
-  async settle(fence: number, verdicts: readonly Verdict[]): Promise<readonly WriteRecord[]> {
-    return this.fenced(fence, ({ input, state }) => settle(input, state, verdicts));
+  settle(fence: number, verdicts: readonly Verdict[]) {
+    return this.store.changeFenced(fence, (transaction) => settle(transaction, verdicts));
   }
 
-  async restore(device: DeviceId, items: readonly PushItem[]): Promise<number> {
+  discard(id: string) {
+    return this.store.change((transaction) => discard(transaction, id));
+  }
+
+  prune(before: Micros) {
+    return this.store.change((transaction) => pruneWrites(transaction, before));
+  }
+
+  park(fence: number, isParked: boolean) {
+    return this.store.changeFenced(fence, (transaction) => parkWrites(transaction, isParked));
+  }
+
+  recover(device: DeviceId, items: readonly PushItem[]) {
     const fresh = this.newDevice();
-    return this.change((damaged) => restore(damaged, { device, items, fresh }));
+    return this.store.change((transaction) => recoverWrites(transaction, { device, items, fresh }));
   }
 
-  async rename(fence: number): Promise<ReplicaState> {
-    return this.fenced(fence, (damaged) => rename(damaged, this.newDevice()));
+  moveToNewDevice(fence: number) {
+    return this.store.changeFenced(fence, (transaction) =>
+      moveToDevice(transaction, this.newDevice()),
+    );
   }
 
-  async reenter(fence: number, epoch: Epoch): Promise<ReplicaState> {
-    return this.fenced(fence, (damaged) => reenter(damaged, this.newDevice(), epoch));
-  }
-
-  async park(fence: number, isParked: boolean): Promise<void> {
-    return this.fenced(fence, (damaged) => park(damaged, isParked));
-  }
-
-  async discard(id: string): Promise<void> {
-    return this.change((damaged) => discard(damaged, id));
-  }
-
-  async prune(before: Micros): Promise<number> {
-    return this.change((damaged) => prune(damaged, before));
+  resubmitAll(fence: number, epoch: Epoch) {
+    return this.store.changeFenced(fence, (transaction) =>
+      resubmitAll(transaction, this.newDevice(), epoch),
+    );
   }
 
   private newDevice(): DeviceId {
@@ -199,16 +119,16 @@ class StoredReplica implements Replica {
 
   // --- what the hub says --------------------------------------------------------------------------
 
-  async takeFence(): Promise<number> {
-    return this.change(({ state }) => {
+  takeFence() {
+    return this.store.change(({ state }) => {
       const fence = state.fence + 1;
       return { value: fence, next: { ...state, fence } };
     });
   }
 
-  async greet(fence: number, { hubTime, epoch, actor }: Welcome, arrived: Micros) {
-    return this.fenced(fence, ({ state }) => {
-      // A clock that was ahead has made times that are to come: they are no floor for what is written now.
+  applyWelcome(fence: number, { hubTime, epoch, actor }: Welcome, arrived: Micros) {
+    return this.store.changeFenced(fence, ({ state }) => {
+      // A clock that was ahead has made timestamps in the future: they must not hold up the next ones.
       const lastNow = Math.min(state.lastNow, hubTime);
       const skew = hubTime - arrived;
       const next = { ...state, skew, lastNow, actor, epoch: state.epoch ?? epoch };
@@ -216,119 +136,38 @@ class StoredReplica implements Replica {
     });
   }
 
-  async apply(
-    fence: number,
-    pulled: Pulled,
-    asked?: readonly Pick<ReplicaSet, 'id' | 'query'>[],
-  ): Promise<Applied> {
-    const host = this.host();
+  async apply(fence: number, pulled: Pulled, sets?: PullRequest['sets']): Promise<Applied> {
+    const host = this.store.host();
     const { value } = await host.transactions.write((input) =>
-      attemptApply({ fence, asked }, pulled, input, host),
+      applyPull({ fence, sets }, pulled, input, host),
     );
     return value;
   }
 
-  async checked(fence: number, since: string | undefined): Promise<ReplicaState> {
-    return this.fenced(fence, ({ state }) => {
+  setSets(sets: readonly Pick<KeptSet, 'id' | 'query'>[]) {
+    return this.store.change((transaction) => setKeptSets(transaction, sets));
+  }
+
+  fingerprint(set: KeptSet) {
+    return this.store.read(({ writer }) => fingerprintOfSet(writer, set));
+  }
+
+  documentsInBuckets(set: KeptSet, buckets: readonly number[]) {
+    return this.store.read(({ writer }) => documentsInBuckets(writer, set, buckets));
+  }
+
+  finishComparison(fence: number, since: string | undefined) {
+    return this.store.changeFenced(fence, ({ state }) => {
       if (state.suspectSince !== since) return { value: state };
       const next = { ...state, suspectSince: undefined };
       return { value: next, next };
     });
   }
 
-  async setSets(wanted: readonly { readonly id: string; readonly query: string }[]) {
-    return this.change((damaged) => wantSets(damaged, wanted));
-  }
-
-  async fingerprint(set: ReplicaSet): Promise<readonly string[]> {
-    return this.look(({ writer }) => fingerprintOfSet(writer, set));
-  }
-
-  async documentsIn(
-    set: ReplicaSet,
-    buckets: readonly number[],
-  ): Promise<readonly (readonly [...DocumentName, Micros])[]> {
-    return this.look(({ writer }) => documentsOfSet(writer, set, buckets));
-  }
-
-  async lock(isLocked: boolean): Promise<void> {
-    await this.change(({ state }) => ({ value: undefined, next: { ...state, isLocked } }));
-  }
-
-  // --- commits ------------------------------------------------------------------------------------
-
-  /** For all attempts of one change. */
-  private host(): ApplyHost {
-    const { transactions } = this.options.engine;
-    const plans = new Map<string, QueryPlan>();
-    return {
-      transactions,
-      sha256: this.options.sha256,
-      contextOf: (input) => systemContext(input, ROOT_DATABASE, this.options),
-      planOf: (record, state) => {
-        const known = plans.get(record.id);
-        if (known) return known;
-        const { query, apiVersion, now, ids } = record.item;
-        const request = { query, apiVersion, allows: 'write' } as const;
-        const moreIds = derivedIds(record.item, this.options.sha256);
-        const given = { now, ids: ids.map(BigInt), moreIds };
-        const plan = planFor(transactions, request, requireActor(state), given);
-        plans.set(record.id, plan);
-        return plan;
-      },
-    };
-  }
-
-  private async required(): Promise<ReplicaState> {
-    return this.look(requireState);
-  }
-
-  private async look<T>(body: (input: AttemptInput) => T): Promise<T> {
-    const { value } = await this.options.engine.transactions.read((input) => ({
-      value: body(input),
-      ts: 0,
-      keep: false,
+  lock(isLocked: boolean) {
+    return this.store.change<void>(({ state }) => ({
+      value: undefined,
+      next: { ...state, isLocked },
     }));
-    return value;
   }
-
-  private async write<T>(body: (input: AttemptInput) => Step<T>): Promise<T> {
-    const { value } = await this.options.engine.transactions.write((input) => {
-      const { value, next, announced } = body(input);
-      if (next) input.writer.put('sync', stateRow(next));
-      const ts = Math.max(input.head, this.options.clock()) + 1;
-      return { value, ts, keep: true, ...(announced && { announced }) };
-    });
-    return value;
-  }
-
-  private change<T>(body: (damaged: Damaged) => Step<T>): Promise<T> {
-    const host = this.host();
-    return this.write((input) => body({ input, state: requireState(input), host }));
-  }
-
-  private fenced<T>(fence: number, body: (damaged: Damaged) => Step<T>): Promise<T> {
-    const host = this.host();
-    return this.write((input) => body({ input, state: requireFence(input.writer, fence), host }));
-  }
-}
-
-function requireState({ writer }: AttemptInput): ReplicaState {
-  const state = readState(writer.row(STATE));
-  if (!state)
-    throw new Refusal(
-      'bad request',
-      'This database is not synced with a hub. Call `db.sync()` first.',
-    );
-  return state;
-}
-
-function requireActor({ actor }: ReplicaState): Actor {
-  if (!actor) throw new Error('a copy has an actor after its first contact with the hub');
-  return actor;
-}
-
-function required<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('a failed query has an answer');
-  return value;
 }

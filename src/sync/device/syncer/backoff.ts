@@ -1,20 +1,21 @@
-/** How long to wait before the next try: doubling, with chance, so that many devices do not come back at once. */
+/** Exponential backoff with jitter, so that many devices do not come back at once. */
 export class Backoff {
-  private readonly chance: () => number;
+  private readonly random: () => number;
   private failures = 0;
 
-  constructor(chance: () => number) {
-    this.chance = chance;
+  /** @param random 0 to below 1 */
+  constructor(random: () => number) {
+    this.random = random;
   }
 
   /** ms */
   next(): number {
     const longest = Math.min(LONGEST_MS, FIRST_MS * 2 ** this.failures);
     this.failures += 1;
-    return longest / 2 + (this.chance() * longest) / 2;
+    return longest / 2 + (this.random() * longest) / 2;
   }
 
-  /** Somebody asked for a try before its time: when that fails too, it is no sign that the hub is gone for long. */
+  /** Somebody asked for an early try: its failure is no sign of a long outage. */
   ease(): void {
     this.failures = Math.max(0, this.failures - 1);
   }

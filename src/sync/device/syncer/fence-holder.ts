@@ -1,26 +1,28 @@
-/** One syncer's time at a copy: from when it takes the fence until another tab does. */
-import { Fenced, type Replica, type ReplicaState } from '../state/api.ts';
+/** Holds the fencing token of a copy for one syncer, until another takes it. */
+import type { Replica } from '../replica/replica.ts';
+import { Fenced } from '../state/fence.ts';
+import type { ReplicaState } from '../state/replica-state.ts';
 
-export class Tenure {
+export class FenceHolder {
   private readonly replica: Pick<Replica, 'state' | 'takeFence'>;
-  private own = 0;
+  private token = 0;
 
   constructor(replica: Pick<Replica, 'state' | 'takeFence'>) {
     this.replica = replica;
   }
 
   get fence(): number {
-    return this.own;
+    return this.token;
   }
 
-  async begin(): Promise<void> {
-    this.own = await this.replica.takeFence();
+  async acquire(): Promise<void> {
+    this.token = await this.replica.takeFence();
   }
 
   /** @throws Fenced */
   async state(): Promise<ReplicaState> {
     const state = await this.replica.state();
-    if (state?.fence !== this.own) throw new Fenced('Another tab has taken over the sync.');
+    if (state?.fence !== this.token) throw new Fenced();
     return state;
   }
 }

@@ -1,54 +1,54 @@
-/** Hello: under which id this copy goes at its hub, and whether both have the same history. */
+/** Says hello: under which device id the hub knows this copy, and whether both have the same history. */
 import type { Micros } from '../../../values/value.ts';
-import { SYNC_PROTOCOL } from '../../protocol/messages.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
+import { SYNC_PROTOCOL } from '../../protocol/messages.ts';
 import type { SyncRefusalCode } from '../../protocol/refusals.ts';
 import { isSameIdentity } from '../view/impersonation.ts';
-import type { Rounds } from './rounds.ts';
+import type { FenceHolder } from './fence-holder.ts';
+import type { SyncRounds } from './rounds.ts';
+import type { SyncScheduler } from './scheduler.ts';
 import type { SyncerOptions } from './syncer-options.ts';
-import type { Tenure } from './fence-holder.ts';
-import { requireAnswer, Refused } from './transport.ts';
-import type { Waiting } from './scheduler.ts';
+import { RefusedByHub, requireAnswer } from './transport.ts';
 
-const ANOTHER = 'The login belongs to another user than this copy.';
+const OTHER_IDENTITY = 'The credential belongs to another user than the one this copy is for.';
 
-/** Refusals of the id a copy has, not of the copy. */
-const OF_THE_ID: ReadonlySet<string> = new Set<SyncRefusalCode>([
+/** Refusals that are about the device id, not about the copy. */
+const ABOUT_DEVICE: ReadonlySet<string> = new Set<SyncRefusalCode>([
   'client_forked',
   'epoch_changed',
   'gap',
   'bad_message',
 ]);
 
-/** Under which id the hub knows this copy, and the hub's clock minus the one here, µs. */
-export interface Greeting {
+export interface Session {
+  /** Under which id the hub knows this copy. */
   readonly device: DeviceId;
+  /** The hub's clock minus the one here, µs. */
   readonly skew: Micros;
 }
 
-interface IntroductionParts {
-  readonly tenure: Tenure;
-  readonly rounds: Rounds;
-  readonly waiting: Waiting;
+interface HandshakeParts {
+  readonly holder: FenceHolder;
+  readonly rounds: SyncRounds;
+  readonly scheduler: SyncScheduler;
 }
 
-export class Introduction {
-  private readonly options: Pick<SyncerOptions, 'replica' | 'transport' | 'clock'>;
-  private readonly parts: IntroductionParts;
+type Options = Pick<SyncerOptions, 'replica' | 'transport' | 'clock'>;
 
-  constructor(
-    options: Pick<SyncerOptions, 'replica' | 'transport' | 'clock'>,
-    parts: IntroductionParts,
-  ) {
+export class Handshake {
+  private readonly options: Options;
+  private readonly parts: HandshakeParts;
+
+  constructor(options: Options, parts: HandshakeParts) {
     this.options = options;
     this.parts = parts;
   }
 
-  /** Undefined when the device goes on under another id: the hub must be told that one. */
-  async greet(): Promise<Greeting | undefined> {
+  /** Undefined when the copy continues under another device id: the hub must hear of that one first. */
+  async perform(): Promise<Session | undefined> {
     const { replica, transport, clock } = this.options;
-    const { fence } = this.parts.tenure;
-    const state = await this.parts.tenure.state();
+    const { fence } = this.parts.holder;
+    const state = await this.parts.holder.state();
     const { device } = state;
     const welcome = requireAnswer(
       await transport.hello({
@@ -60,42 +60,42 @@ export class Introduction {
     );
     const { epoch, lastSeq } = welcome;
     if (state.actor && !isSameIdentity(state.actor, welcome.actor))
-      throw new Refused({ code: 'needs_login', description: ANOTHER }, undefined);
+      throw new RefusedByHub({ code: 'needs_login', description: OTHER_IDENTITY });
     if (lastSeq > state.lastSeq) {
-      await this.startAnew();
+      await this.startOver();
       return undefined;
     }
     const isOther = state.epoch !== undefined && epoch !== state.epoch;
     if (isOther || lastSeq < state.settledSeq) {
-      // The hub is not where it was. All that is kept here is offered again: it knows by itself what it has made.
-      await replica.reenter(fence, epoch);
+      // The hub was restored. All kept writes are offered again: it knows by their content which of them it has made.
+      await replica.resubmitAll(fence, epoch);
       return undefined;
     }
-    const { skew } = await replica.greet(fence, welcome, clock());
+    const { skew } = await replica.applyWelcome(fence, welcome, clock());
     if (state.isLocked) await replica.lock(false);
     await replica.park(fence, false);
     return { device, skew };
   }
 
   /**
-   * This copy is not the only one under its id, or has forgotten what it did. What the hub has judged under that id is judged; the rest
-   * goes on under a new one.
+   * This copy is not the only one with its device id, or has forgotten writes. What the hub has judged under that id stays; the rest
+   * continues under a new one.
    */
-  async startAnew(): Promise<void> {
-    const { rounds, waiting } = this.parts;
+  async startOver(): Promise<void> {
+    const { rounds, scheduler } = this.parts;
     try {
-      while (!(await rounds.push()).isPushed) {
-        if (waiting.isOver) return;
-        await waiting.backOffUndisturbed();
+      while (!(await rounds.push()).isDone) {
+        if (scheduler.isStopped) return;
+        await scheduler.backOffUninterrupted();
       }
     } catch (reason) {
-      // Whatever it says of the old id: under a new one nothing is made twice, the hub knows a write by what it is.
-      if (!(reason instanceof Refused) || !OF_THE_ID.has(reason.refusal.code)) throw reason;
+      // Under a new id no write is made twice, whatever was said of the old one: the hub knows a write by its content.
+      if (!(reason instanceof RefusedByHub) || !ABOUT_DEVICE.has(reason.refusal.code)) throw reason;
     }
-    await this.rename();
+    await this.takeNewDevice();
   }
 
-  async rename(): Promise<void> {
-    await this.options.replica.rename(this.parts.tenure.fence);
+  async takeNewDevice(): Promise<void> {
+    await this.options.replica.moveToNewDevice(this.parts.holder.fence);
   }
 }

@@ -1,80 +1,79 @@
-/** What the hub says unasked: that there is something to pull, and with it, when it is little, what a pull would bring. */
-import type { Brought } from '../../protocol/messages.ts';
+/** Listens for hints of the hub: that there is something to pull, and with it, when it is little, the pull itself. */
 import type { DeviceId } from '../../protocol/identifiers.ts';
+import type { PiggybackedPull } from '../../protocol/messages.ts';
 import type { Transport } from './transport.ts';
 
-/** A stream is good when it has shown more life than its beginning. */
-const SIGNS_OF_A_GOOD_ONE = 2;
+/** A healthy stream has shown more life than its beginning. */
+const SIGNS_OF_HEALTH = 2;
+
+interface HintEvents {
+  readonly onHint: () => void;
+  /** A hint may have been missed. */
+  readonly onEnd: () => void;
+}
 
 /** At most one stream at a time. */
-export class Hints {
+export class HintListener {
   private readonly transport: Pick<Transport, 'listen'>;
-  private readonly onHint: () => void;
-  /** Something may have been missed. */
-  private readonly onEnd: () => void;
-  private stop: (() => void) | undefined = undefined;
-  private brought: Brought | undefined = undefined;
+  private readonly events: HintEvents;
+  private close: (() => void) | undefined = undefined;
+  private brought: PiggybackedPull | undefined = undefined;
   private signs = 0;
   private signsBefore = 0;
-  private isBarred = false;
+  private mustWait = false;
 
-  constructor(
-    transport: Pick<Transport, 'listen'>,
-    { onHint, onEnd }: { readonly onHint: () => void; readonly onEnd: () => void },
-  ) {
+  constructor(transport: Pick<Transport, 'listen'>, events: HintEvents) {
     this.transport = transport;
-    this.onHint = onHint;
-    this.onEnd = onEnd;
+    this.events = events;
   }
 
   get isListening(): boolean {
-    return this.stop !== undefined;
+    return this.close !== undefined;
   }
 
-  /** Unless it listens already, or the last stream was good for nothing: then not before `forgive`. */
+  /** Opens a stream, unless there is one, or the last was not healthy and `allowRetry` was not called since. */
   listen(device: DeviceId): void {
-    if (this.stop || this.isBarred) return;
+    if (this.close || this.mustWait) return;
     this.signs = 0;
-    const stop = this.transport.listen(device, {
-      onPoke: ({ brought }) => {
+    const close = this.transport.listen(device, {
+      onHint: ({ brought }) => {
         this.signs += 1;
         this.brought = brought;
-        this.onHint();
+        this.events.onHint();
       },
-      onSign: () => {
+      onActivity: () => {
         this.signs += 1;
       },
       onEnd: () => {
-        if (this.stop !== stop) return;
-        this.stop = undefined;
-        this.isBarred = this.signs < SIGNS_OF_A_GOOD_ONE;
-        this.onEnd();
+        if (this.close !== close) return;
+        this.close = undefined;
+        this.mustWait = this.signs < SIGNS_OF_HEALTH;
+        this.events.onEnd();
       },
     });
-    this.stop = stop;
+    this.close = close;
   }
 
-  deafen(): void {
-    const { stop } = this;
-    this.stop = undefined;
-    this.isBarred = false;
-    stop?.();
+  stop(): void {
+    const { close } = this;
+    this.close = undefined;
+    this.mustWait = false;
+    close?.();
   }
 
-  /** Time has passed: another stream may be better. */
-  forgive(): void {
-    this.isBarred = false;
+  allowRetry(): void {
+    this.mustWait = false;
   }
 
-  /** Whether it has listened since the last call, and heard nothing at all. */
+  /** Whether it has listened since the last call and nothing came. */
   wasSilent(): boolean {
     const isSilent = this.isListening && this.signs === this.signsBefore;
     this.signsBefore = this.signs;
     return isSilent;
   }
 
-  /** Of the latest hint, once. */
-  take(): Brought | undefined {
+  /** The pull that came with the latest hint; once. */
+  takePull(): PiggybackedPull | undefined {
     const { brought } = this;
     this.brought = undefined;
     return brought;

@@ -1,25 +1,28 @@
-/** What a syncer tells: in which state it is, and how far it has come. */
+/** Reports the state of a syncer, and its progress. */
 import type { SyncRefusal } from '../../protocol/refusals.ts';
-import { Fenced, type ReplicaState } from '../state/api.ts';
+import { Fenced } from '../state/fence.ts';
+import type { ReplicaState } from '../state/replica-state.ts';
+import type { FenceHolder } from './fence-holder.ts';
 import type { SyncerOptions, SyncState } from './syncer-options.ts';
-import type { Tenure } from './fence-holder.ts';
 
-export class Telling {
-  private readonly options: Pick<SyncerOptions, 'replica' | 'clock' | 'events'>;
-  private readonly tenure: Tenure;
+type Options = Pick<SyncerOptions, 'replica' | 'clock' | 'events'>;
+
+export class ProgressReporter {
+  private readonly options: Options;
+  private readonly holder: FenceHolder;
   private current: SyncState = 'connecting';
   private bytes = 0;
 
-  constructor(options: Pick<SyncerOptions, 'replica' | 'clock' | 'events'>, tenure: Tenure) {
+  constructor(options: Options, holder: FenceHolder) {
     this.options = options;
-    this.tenure = tenure;
+    this.holder = holder;
   }
 
   get state(): SyncState {
     return this.current;
   }
 
-  enter(state: SyncState, reason?: SyncRefusal): void {
+  setState(state: SyncState, reason?: SyncRefusal): void {
     if (state === this.current && !reason) return;
     this.current = state;
     this.options.events.onState(state, reason);
@@ -29,10 +32,10 @@ export class Telling {
     this.bytes += bytes;
   }
 
-  async tellProgress({ sets, lastSeq, settledSeq, skew }: ReplicaState): Promise<void> {
+  async report({ sets, lastSeq, settledSeq, skew }: ReplicaState): Promise<void> {
     const { replica, clock, events } = this.options;
     const pending = lastSeq - settledSeq;
-    const [oldest] = pending > 0 ? await replica.outgoing({ count: 1, bytes: 1 }) : [];
+    const [oldest] = pending > 0 ? await replica.outgoing({ count: 1, chars: 1 }) : [];
     events.onProgress({
       sets: sets.map(({ id, rows, of, error }) => ({ id, rows, of, error })),
       bytes: this.bytes,
@@ -41,10 +44,10 @@ export class Telling {
     });
   }
 
-  /** For those who do not wait for it. */
-  async announce(): Promise<void> {
+  /** Never rejects: for callers that do not wait. */
+  async reportNow(): Promise<void> {
     try {
-      await this.tellProgress(await this.tenure.state());
+      await this.report(await this.holder.state());
     } catch (reason) {
       if (!(reason instanceof Fenced)) this.options.events.onFault(reason);
     }

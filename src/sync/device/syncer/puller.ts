@@ -1,35 +1,34 @@
-/** What comes from the hub, and is stored before anybody hears of it: answers to pulls, what hints and verdicts bring along. */
+/** Pulls from the hub, and stores what came before anything is reported: answers, and pulls that come along with hints and verdicts. */
 import { SYNC_LIMITS } from '../../../limits.ts';
-import type { Brought, Check, Pulled } from '../../protocol/messages.ts';
 import type { DocumentName } from '../../protocol/identifiers.ts';
-import type { ReplicaSet, ReplicaState } from '../state/api.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
-import { isAnswerTo } from '../state/api.ts';
-import { differencesFrom } from './set-comparison.ts';
+import type { Check, PiggybackedPull, Pulled } from '../../protocol/messages.ts';
+import { isAnswerTo, type KeptSet, type ReplicaState } from '../state/replica-state.ts';
+import type { FenceHolder } from './fence-holder.ts';
+import type { ProgressReporter } from './progress-reporter.ts';
+import { compareSets } from './set-comparison.ts';
 import type { SyncerOptions } from './syncer-options.ts';
-import type { Telling } from './progress-reporter.ts';
-import type { Tenure } from './fence-holder.ts';
 import { requireAnswer } from './transport.ts';
 
 /** Documents that one pull asks for by name. */
 const REFETCH_MAX = 500;
 
-export class Intake {
+export class Puller {
   private readonly options: SyncerOptions;
-  private readonly tenure: Tenure;
-  private readonly telling: Telling;
+  private readonly holder: FenceHolder;
+  private readonly reporter: ProgressReporter;
 
-  constructor(options: SyncerOptions, tenure: Tenure, telling: Telling) {
+  constructor(options: SyncerOptions, holder: FenceHolder, reporter: ProgressReporter) {
     this.options = options;
-    this.tenure = tenure;
-    this.telling = telling;
+    this.holder = holder;
+    this.reporter = reporter;
   }
 
-  /** `refetch`: documents to be sent whether they changed or not. */
+  /** @param refetch documents to be sent whether they changed or not */
   async pull(
     refetch: readonly DocumentName[] = [],
   ): Promise<{ readonly state: ReplicaState; readonly isWhole: boolean }> {
-    const before = await this.tenure.state();
+    const before = await this.holder.state();
     const pulled = requireAnswer(
       await this.options.transport.pull({
         device: before.device,
@@ -47,12 +46,12 @@ export class Intake {
     return { state, isWhole: !pulled.more && state.sets.every(isLoaded) };
   }
 
-  /** Undefined: it is for another state than this one, or does not say all there is to know. */
-  async takeBrought({ since, pulled }: Brought): Promise<ReplicaState | undefined> {
-    const state = await this.tenure.state();
+  /** Undefined: it is for another state than the present one, or not all there is to pull. */
+  async applyPiggybacked({ since, pulled }: PiggybackedPull): Promise<ReplicaState | undefined> {
+    const state = await this.holder.state();
     const { cursor, epoch, staged, sets, suspectSince } = state;
     const ids = new Set(pulled.sets.map(({ id }) => id));
-    const isMeant =
+    const isForThis =
       suspectSince === undefined &&
       isAnswerTo(pulled, state) &&
       since === cursor &&
@@ -60,26 +59,27 @@ export class Intake {
       !staged &&
       ids.size === sets.length &&
       sets.every((set) => ids.has(set.id) && isLoaded(set));
-    return isMeant ? this.apply(pulled, sets) : undefined;
+    return isForThis ? this.apply(pulled, sets) : undefined;
   }
 
-  /** Compares all sets, and asks for just what differs. False: another comparison is due. */
-  async checkSets(state: ReplicaState): Promise<boolean> {
+  /** Compares all sets with the hub, and pulls what differs. False: another comparison is due. */
+  async repairSets(state: ReplicaState): Promise<boolean> {
     const { replica, transport } = this.options;
     const check = async (message: Check) => requireAnswer(await transport.check(message));
-    const { names, isAll } = await differencesFrom(check, replica, state);
+    const { names, isAll } = await compareSets(check, replica, state);
     let after = state;
     for (let i = 0; i < names.length; i += REFETCH_MAX)
       ({ state: after } = await this.pull(names.slice(i, i + REFETCH_MAX)));
     if (!isAll || after.staged) return false;
-    const { suspectSince } = await replica.checked(this.tenure.fence, state.suspectSince);
+    const { fence } = this.holder;
+    const { suspectSince } = await replica.finishComparison(fence, state.suspectSince);
     return suspectSince === undefined;
   }
 
-  private async apply(pulled: Pulled, asked: readonly ReplicaSet[]): Promise<ReplicaState> {
+  private async apply(pulled: Pulled, sets: readonly KeptSet[]): Promise<ReplicaState> {
     const { replica, events } = this.options;
-    const { state, bytes, settled } = await replica.apply(this.tenure.fence, pulled, asked);
-    this.telling.countBytes(bytes);
+    const { state, bytes, settled } = await replica.apply(this.holder.fence, pulled, sets);
+    this.reporter.countBytes(bytes);
     for (const record of settled) events.onVerdict(record);
     return state;
   }

@@ -1,112 +1,112 @@
-/** One round after the other: what the outbox holds goes out, what changed comes in, and what is in doubt is compared. */
+/** Rounds of a syncer: push what the outbox holds, pull what changed, compare what is in doubt. */
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
-import type { Pushed } from '../../protocol/messages.ts';
-import type { ReplicaState } from '../state/api.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
-import type { Hints } from './hint-listener.ts';
-import { Intake } from './puller.ts';
+import type { Pushed } from '../../protocol/messages.ts';
+import type { ReplicaState } from '../state/replica-state.ts';
+import type { FenceHolder } from './fence-holder.ts';
+import type { HintListener } from './hint-listener.ts';
+import type { ProgressReporter } from './progress-reporter.ts';
+import { Puller } from './puller.ts';
 import type { SyncerOptions } from './syncer-options.ts';
-import type { Telling } from './progress-reporter.ts';
-import type { Tenure } from './fence-holder.ts';
 import { requireAnswer } from './transport.ts';
 
 const PUSHES_PER_PULL = 4;
 
-export interface Pushes {
+export interface PushOutcome {
   /** The outbox is empty. */
-  readonly isPushed: boolean;
-  /** The last answer held what there was to pull. */
-  readonly brought: ReplicaState | undefined;
+  readonly isDone: boolean;
+  /** The state after a pull that came with the last answer, when there is nothing else to pull. */
+  readonly pulled: ReplicaState | undefined;
 }
 
 interface RoundParts {
-  readonly tenure: Tenure;
-  readonly telling: Telling;
-  readonly hints: Hints;
+  readonly holder: FenceHolder;
+  readonly reporter: ProgressReporter;
+  readonly hints: HintListener;
   /** The hub's time of a verdict that has just come. */
   readonly onVerdictTime: (ts: Micros) => void;
 }
 
-export class Rounds {
+export class SyncRounds {
   private readonly options: SyncerOptions;
   private readonly parts: RoundParts;
-  private readonly intake: Intake;
-  private mustAsk = true;
+  private readonly puller: Puller;
+  private mustPull = true;
 
   constructor(options: SyncerOptions, parts: RoundParts) {
     this.options = options;
     this.parts = parts;
-    this.intake = new Intake(options, parts.tenure, parts.telling);
+    this.puller = new Puller(options, parts.holder, parts.reporter);
   }
 
-  /** Somebody wants to know what the hub has now: in the next round a hint will not do. */
-  askNext(): void {
-    this.mustAsk = true;
+  /** Somebody asks for the present state of the hub: the next round pulls, even if a hint brought something. */
+  pullNext(): void {
+    this.mustPull = true;
   }
 
-  /** True when nothing is left to do. */
+  /** @returns whether nothing is left to do */
   async round(): Promise<boolean> {
     const { events, wallClock } = this.options;
-    const { telling } = this.parts;
+    const { reporter } = this.parts;
     const since = wallClock();
-    const taken = await this.takeHint();
-    if (taken) {
-      await telling.tellProgress(taken);
+    const hinted = await this.applyHint();
+    if (hinted) {
+      await reporter.report(hinted);
       return true;
     }
-    const { isPushed, brought } = await this.push();
-    const { state, isWhole } = brought
-      ? { state: brought, isWhole: true }
-      : await this.intake.pull();
-    await telling.tellProgress(state);
+    const pushed = await this.push();
+    const { state, isWhole } = pushed.pulled
+      ? { state: pushed.pulled, isWhole: true }
+      : await this.puller.pull();
+    await reporter.report(state);
     const isSure =
-      state.suspectSince === undefined || (isWhole && (await this.intake.checkSets(state)));
+      state.suspectSince === undefined || (isWhole && (await this.puller.repairSets(state)));
     const loaded = state.sets.filter(isLoaded).map(({ id }) => id);
     if (!state.staged && isSure) events.onRound(since, loaded, isWhole);
-    return isPushed && isWhole && isSure;
+    return pushed.isDone && isWhole && isSure;
   }
 
-  async push(): Promise<Pushes> {
+  async push(): Promise<PushOutcome> {
     const { replica, transport } = this.options;
-    const { tenure, telling } = this.parts;
-    let brought: ReplicaState | undefined;
+    const { holder, reporter } = this.parts;
+    let pulled: ReplicaState | undefined;
     for (let i = 0; i < PUSHES_PER_PULL; i++) {
       const items = await replica.outgoing({
         count: SYNC_LIMITS.pushItems,
-        bytes: SYNC_LIMITS.pushChars,
+        chars: SYNC_LIMITS.pushChars,
       });
-      if (items.length === 0) return { isPushed: true, brought };
-      const state = await tenure.state();
+      if (items.length === 0) return { isDone: true, pulled };
+      const state = await holder.state();
       const { device, epoch = '', settledSeq } = state;
-      const asked = transport.push({ device, epoch, items, settled: settledSeq });
-      // While the hub is at it: that they wait is known here.
-      const [answer] = await Promise.all([asked, telling.tellProgress(state)]);
+      const request = transport.push({ device, epoch, items, settled: settledSeq });
+      // While the hub works: that they wait is known here.
+      const [answer] = await Promise.all([request, reporter.report(state)]);
       const pushed = requireAnswer(answer);
-      brought = await this.takeOver(pushed);
-      if (pushed.verdicts.length === 0) return { isPushed: false, brought };
+      pulled = await this.applyVerdicts(pushed);
+      if (pushed.verdicts.length === 0) return { isDone: false, pulled };
     }
-    return { isPushed: false, brought };
+    return { isDone: false, pulled };
   }
 
-  /** Verdicts, and what changed with them, in one commit where the answer holds all of it. */
-  private async takeOver({ verdicts, brought }: Pushed): Promise<ReplicaState | undefined> {
+  /** Verdicts and the changes that came with them, in one commit where the answer holds all there is. */
+  private async applyVerdicts({ verdicts, brought }: Pushed): Promise<ReplicaState | undefined> {
     const { replica, events } = this.options;
-    const { tenure, onVerdictTime } = this.parts;
+    const { holder, onVerdictTime } = this.parts;
     const last = verdicts.at(-1);
     const isAll = last !== undefined && last.seq === brought?.pulled.verdicts.at(-1)?.seq;
-    const state = isAll ? await this.intake.takeBrought(brought) : undefined;
+    const state = isAll ? await this.puller.applyPiggybacked(brought) : undefined;
     if (!state)
-      for (const record of await replica.settle(tenure.fence, verdicts)) events.onVerdict(record);
+      for (const record of await replica.settle(holder.fence, verdicts)) events.onVerdict(record);
     if (last?.ts !== undefined) onVerdictTime(last.ts);
     return state;
   }
 
-  /** A hint that says all there is to know needs no round. Undefined: it did not, or somebody asks. */
-  private async takeHint(): Promise<ReplicaState | undefined> {
-    const brought = this.parts.hints.take();
-    const { mustAsk } = this;
-    this.mustAsk = false;
-    return brought && !mustAsk ? this.intake.takeBrought(brought) : undefined;
+  /** A hint that brings all there is needs no round. Undefined: it did not, or a pull was asked for. */
+  private async applyHint(): Promise<ReplicaState | undefined> {
+    const brought = this.parts.hints.takePull();
+    const { mustPull } = this;
+    this.mustPull = false;
+    return brought && !mustPull ? this.puller.applyPiggybacked(brought) : undefined;
   }
 }

@@ -1,44 +1,44 @@
-/** When a syncer does nothing: until it is time to look at the hub or to try again, or something moves. */
+/** Decides when a syncer waits, and for how long: until the next poll or retry, or until something happens. */
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { Backoff } from './backoff.ts';
-import type { Hints } from './hint-listener.ts';
+import type { HintListener } from './hint-listener.ts';
 import { Signal } from './signal.ts';
 import type { SyncerOptions } from './syncer-options.ts';
-import { Busy } from './transport.ts';
+import { RetryLater } from './transport.ts';
 
-const POLL_MS = { listening: 60_000, deaf: 10_000 };
+const POLL_MS = { listening: 60_000, notListening: 10_000 };
 const SLOW_RETRY_MS = 300_000;
 const LEAST_RETRY_MS = 500;
 
-export class Waiting {
-  private readonly options: Pick<SyncerOptions, 'wait' | 'chance' | 'pollMs'>;
+export class SyncScheduler {
+  private readonly options: Pick<SyncerOptions, 'wait' | 'random' | 'pollMs'>;
   private readonly backoff: Backoff;
-  private readonly moved = new Signal();
+  private readonly woken = new Signal();
   private readonly stopping = new Signal();
 
-  constructor(options: Pick<SyncerOptions, 'wait' | 'chance' | 'pollMs'>) {
+  constructor(options: Pick<SyncerOptions, 'wait' | 'random' | 'pollMs'>) {
     this.options = options;
-    this.backoff = new Backoff(options.chance);
+    this.backoff = new Backoff(options.random);
   }
 
-  /** For good: nothing is waited for any more. */
-  get isOver(): boolean {
+  /** For good: every wait ends at once. */
+  get isStopped(): boolean {
     return this.stopping.isRaised;
   }
 
-  end(): void {
+  stop(): void {
     this.stopping.raise();
-    this.moved.raise();
+    this.woken.raise();
   }
 
-  /** Something moved. */
+  /** Something has happened: waits that can be interrupted end. */
   wake(): void {
-    this.moved.raise();
+    this.woken.raise();
   }
 
-  /** What has moved so far is seen to from here on. */
+  /** The round that begins sees all that has happened so far. */
   beginRound(): void {
-    this.moved.lower();
+    this.woken.lower();
   }
 
   /** The hub answers: the next failure is a first one. */
@@ -46,56 +46,56 @@ export class Waiting {
     this.backoff.reset();
   }
 
-  /** Until something moves, or it is time to look. A stream that says nothing is given up, lest nobody is at its other end. */
-  async rest(hints: Hints): Promise<void> {
-    const { options, moved } = this;
-    const { listening, deaf } = options.pollMs ?? POLL_MS;
+  /** Until something happens, or the next poll is due. A silent stream of hints is closed: the other end may be gone. */
+  async idle(hints: HintListener): Promise<void> {
+    const { options, woken } = this;
+    const { listening, notListening } = options.pollMs ?? POLL_MS;
     if (!hints.isListening) {
-      await options.wait(deaf, moved);
-      if (!moved.isRaised) hints.forgive();
+      await options.wait(notListening, woken);
+      if (!woken.isRaised) hints.allowRetry();
       return;
     }
     hints.wasSilent();
     for (let ms = 0; ms < listening && hints.isListening; ms += SYNC_LIMITS.silenceMs) {
-      await options.wait(SYNC_LIMITS.silenceMs, moved);
-      if (moved.isRaised) return;
-      if (hints.wasSilent()) hints.deafen();
+      await options.wait(SYNC_LIMITS.silenceMs, woken);
+      if (woken.isRaised) return;
+      if (hints.wasSilent()) hints.stop();
     }
   }
 
-  /** Until the next try, or something moves. */
+  /** Until the next retry, or something happens. */
   async backOff(): Promise<void> {
-    await this.options.wait(this.backoff.next(), this.moved);
+    await this.options.wait(this.backoff.next(), this.woken);
   }
 
-  /** Until the next try, whatever moves. */
-  async backOffUndisturbed(): Promise<void> {
+  /** Until the next retry, whatever happens. */
+  async backOffUninterrupted(): Promise<void> {
     await this.options.wait(this.backoff.next(), this.stopping);
   }
 
-  /** However often something moves: a hub that is not there, or has asked for time, is not asked before. */
-  async retreat(reason: unknown): Promise<void> {
+  /** However often something happens: a hub that does not answer, or has asked for time, gets a least pause. */
+  async backOffAfter(failure: unknown): Promise<void> {
     const { wait } = this.options;
-    this.moved.lower();
-    const least = reason instanceof Busy ? reason.retryAfterMs : LEAST_RETRY_MS;
+    this.woken.lower();
+    const least = failure instanceof RetryLater ? failure.retryAfterMs : LEAST_RETRY_MS;
     const ms = Math.max(this.backoff.next(), least);
     await wait(Math.min(least, SLOW_RETRY_MS), this.stopping);
-    await wait(Math.max(0, ms - least), this.moved);
-    if (this.moved.isRaised) this.backoff.ease();
+    await wait(Math.max(0, ms - least), this.woken);
+    if (this.woken.isRaised) this.backoff.ease();
   }
 
-  /** For as long as the hub has asked for, within reason. */
-  async stayAway(ms: number): Promise<void> {
+  /** As long as the hub has asked for, within reason. */
+  async waitAsAsked(ms: number): Promise<void> {
     await this.options.wait(Math.min(ms, SLOW_RETRY_MS), this.stopping);
   }
 
-  /** What was refused will hardly be taken soon. */
+  /** What was refused will hardly be accepted soon. */
   async waitLong(): Promise<void> {
-    await this.options.wait(SLOW_RETRY_MS, this.moved);
+    await this.options.wait(SLOW_RETRY_MS, this.woken);
   }
 
-  async waitForKick(): Promise<void> {
-    this.moved.lower();
-    while (!this.isOver && !this.moved.isRaised) await this.waitLong();
+  async waitUntilWoken(): Promise<void> {
+    this.woken.lower();
+    while (!this.isStopped && !this.woken.isRaised) await this.waitLong();
   }
 }

@@ -1,8 +1,8 @@
-/** Which documents are here and should not be, or are not and should, or are old: found by fingerprints. */
+/** Compares the sets of a copy with the hub by fingerprints: which documents are missing, extra or old. */
+import type { DatedDocument, DocumentName } from '../../protocol/identifiers.ts';
 import type { Check, Checked } from '../../protocol/messages.ts';
-import type { DocumentName } from '../../protocol/identifiers.ts';
-import type { Micros } from '../../../values/value.ts';
-import type { Replica, ReplicaState } from '../state/api.ts';
+import type { Replica } from '../replica/replica.ts';
+import type { ReplicaState } from '../state/replica-state.ts';
 
 export interface Differences {
   /** Each once, whatever sets it is in. */
@@ -11,13 +11,13 @@ export interface Differences {
   readonly isAll: boolean;
 }
 
-export async function differencesFrom(
+export async function compareSets(
   check: (message: Check) => Promise<Checked>,
-  replica: Pick<Replica, 'fingerprint' | 'documentsIn'>,
+  replica: Pick<Replica, 'fingerprint' | 'documentsInBuckets'>,
   { device, epoch = '', sets }: ReplicaState,
 ): Promise<Differences> {
   let isAll = true;
-  const wanted = new Map<string, DocumentName>();
+  const names = new Map<string, DocumentName>();
   for (const set of sets) {
     if (set.error) continue;
     const { id, query } = set;
@@ -25,20 +25,20 @@ export async function differencesFrom(
     const { differing, more = false } = await check({ device, epoch, set: { id, query }, buckets });
     isAll &&= !more;
     const numbers = differing.map(({ bucket }) => bucket);
-    const here = await replica.documentsIn(set, numbers);
+    const here = await replica.documentsInBuckets(set, numbers);
     const there = differing.flatMap(({ documents }) => documents);
-    for (const [collection, document] of unlike(here, there))
-      wanted.set(`${collection}/${document}`, [collection, document]);
+    for (const [collection, document] of onOneSide(here, there))
+      names.set(`${collection}/${document}`, [collection, document]);
   }
-  return { names: [...wanted.values()], isAll };
+  return { names: [...names.values()], isAll };
 }
 
-type Dated = readonly [collection: number, id: string, ts: Micros];
-
-/** What is on one side only, or of different times. */
-function unlike(here: readonly Dated[], there: readonly Dated[]): readonly Dated[] {
+/** Documents on one side only, or of different times. */
+function onOneSide(
+  here: readonly DatedDocument[],
+  there: readonly DatedDocument[],
+): readonly DatedDocument[] {
   const rest = new Map(there.map((each) => [each.join('/'), each]));
-  const differing: Dated[] = [];
-  for (const each of here) if (!rest.delete(each.join('/'))) differing.push(each);
-  return [...differing, ...rest.values()];
+  const onlyHere = here.filter((each) => !rest.delete(each.join('/')));
+  return [...onlyHere, ...rest.values()];
 }

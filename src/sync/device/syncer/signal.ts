@@ -17,7 +17,7 @@ export class Signal {
     this.raised = false;
   }
 
-  /** Calls back once, as soon as it is raised. Returns the way not to. */
+  /** Calls back once, as soon as it is raised. Returns a function that cancels. */
   onRaised(wake: () => void): () => void {
     if (this.raised) {
       wake();

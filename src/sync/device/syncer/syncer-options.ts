@@ -1,7 +1,9 @@
-/** What a syncer is given, and what it tells. */
+/** What a syncer is given, and the events it reports. */
 import type { Micros } from '../../../values/value.ts';
 import type { SyncRefusal } from '../../protocol/refusals.ts';
-import type { Replica, ReplicaSet, WriteRecord } from '../state/api.ts';
+import type { Replica } from '../replica/replica.ts';
+import type { WriteRecord } from '../state/outbox-record.ts';
+import type { KeptSet } from '../state/replica-state.ts';
 import type { Signal } from './signal.ts';
 import type { Transport } from './transport.ts';
 
@@ -13,11 +15,11 @@ export type SyncState =
   | 'needs-login'
   | 'locked';
 
-export interface SyncProgress {
-  readonly sets: readonly Pick<ReplicaSet, 'id' | 'rows' | 'of' | 'error'>[];
-  /** Stored text that came since the syncer began. */
+export interface ReplicaProgress {
+  readonly sets: readonly Pick<KeptSet, 'id' | 'rows' | 'of' | 'error'>[];
+  /** Characters of stored documents that came since the syncer began. */
   readonly bytes: number;
-  /** Writes without a verdict, and how long the oldest of them has waited, ms. */
+  /** Writes without a verdict, and how long the oldest of them has waited. */
   readonly pending: number;
   readonly oldestPendingMs: number;
 }
@@ -25,12 +27,12 @@ export interface SyncProgress {
 export interface SyncerEvents {
   onState(state: SyncState, reason: SyncRefusal | undefined): void;
   onVerdict(record: WriteRecord): void;
-  onProgress(progress: SyncProgress): void;
-  /** What is shown of these sets, by id, is what the hub had at this time of `wallClock`, ms, or later. `isWhole`: of all sets. */
+  onProgress(progress: ReplicaProgress): void;
+  /** These sets, by id, show what the hub had at this time of `wallClock`, ms, or later. `isWhole`: so do all sets. */
   onRound(since: number, loaded: readonly string[], isWhole: boolean): void;
   /** Another tab has taken over the sync. */
   onSuperseded(): void;
-  /** What should not have happened: for a log. */
+  /** An unexpected error, for a log. */
   onFault(reason: unknown): void;
 }
 
@@ -41,10 +43,10 @@ export interface SyncerOptions {
   /** ms; the same in all tabs of the copy. */
   readonly wallClock: () => number;
   /** 0 to below 1. */
-  readonly chance: () => number;
-  /** Resolves after so many ms, or when the signal says so. */
+  readonly random: () => number;
+  /** Resolves after so many ms, or when the signal is raised. */
   readonly wait: (ms: number, signal: Signal) => Promise<void>;
   readonly events: SyncerEvents;
-  /** Longest time without a look at the hub, ms, while hints come, and while they do not. */
-  readonly pollMs?: { readonly listening: number; readonly deaf: number };
+  /** How often to pull without a hint, ms: while the syncer listens for hints, and while it cannot. */
+  readonly pollMs?: { readonly listening: number; readonly notListening: number };
 }

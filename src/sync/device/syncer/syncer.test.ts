@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SYNC_LIMITS } from '../../../limits.ts';
-import type { Poke } from '../../protocol/hints.ts';
+import type { ChangeHint } from '../../protocol/hints.ts';
 import type { Pulled } from '../../protocol/messages.ts';
 import { ADMIN, DeviceWorld } from '../../testing/device-world.ts';
-import type { Replica } from '../state/api.ts';
+import type { Replica } from '../replica/replica.ts';
 import type { Signal } from './signal.ts';
-import type { SyncProgress, SyncState } from './syncer-options.ts';
+import type { ReplicaProgress, SyncState } from './syncer-options.ts';
 import { Syncer } from './syncer.ts';
-import { Busy, type ListenEvents, type Transport } from './transport.ts';
+import { RetryLater, type ListenEvents, type Transport } from './transport.ts';
 
 const DEVICE = 'd'.repeat(32);
 
@@ -92,8 +92,8 @@ class FakeHub implements Transport {
     };
   }
 
-  poke(poke: Poke = { head: this.cursor }): void {
-    this.listeners.at(-1)?.onPoke(poke);
+  poke(poke: ChangeHint = { head: this.cursor }): void {
+    this.listeners.at(-1)?.onHint(poke);
   }
 
   private async meet(what: string): Promise<void> {
@@ -110,7 +110,7 @@ async function begin(takeFence?: (work: () => Promise<number>) => Promise<number
   const hub = new FakeHub();
   await world.replica.adopt('hub', ADMIN, 'e', DEVICE);
   const states: SyncState[] = [];
-  const progress: SyncProgress[] = [];
+  const progress: ReplicaProgress[] = [];
   const faults: unknown[] = [];
   const replica: Replica = Object.create(world.replica) as Replica;
   if (takeFence) replica.takeFence = () => takeFence(() => world.replica.takeFence());
@@ -119,7 +119,7 @@ async function begin(takeFence?: (work: () => Promise<number>) => Promise<number
     transport: hub,
     clock: () => Date.now() * 1000,
     wallClock: () => Date.now(),
-    chance: () => 0.5,
+    random: () => 0.5,
     wait,
     events: {
       onState: (state) => states.push(state),
@@ -180,10 +180,10 @@ test('a stream that says nothing for longer than two heartbeats is given up, and
 test('heartbeats keep a stream: the hub is asked by itself now and then only', async () => {
   const { hub } = await start();
   for (let ms = 0; ms < 60_000; ms += SYNC_LIMITS.heartbeatMs) {
-    hub.listeners.at(-1)?.onSign();
+    hub.listeners.at(-1)?.onActivity();
     await pass(SYNC_LIMITS.heartbeatMs);
   }
-  hub.listeners.at(-1)?.onSign();
+  hub.listeners.at(-1)?.onActivity();
   await pass(SYNC_LIMITS.heartbeatMs);
   expect(hub.asked).toEqual(['pull']);
 });
@@ -191,8 +191,8 @@ test('heartbeats keep a stream: the hub is asked by itself now and then only', a
 test('a stream that was good and ends is opened again at once', async () => {
   const { hub } = await start();
   const [first] = hub.listeners;
-  first?.onSign();
-  first?.onSign();
+  first?.onActivity();
+  first?.onActivity();
   first?.onEnd();
   await pass(0);
   expect(hub.asked).toEqual(['listen', 'pull']);
@@ -200,7 +200,7 @@ test('a stream that was good and ends is opened again at once', async () => {
 
 test('a stream that ends as soon as it began is not opened again before the next look', async () => {
   const { hub } = await start();
-  hub.listeners.at(-1)?.onSign();
+  hub.listeners.at(-1)?.onActivity();
   hub.listeners.at(-1)?.onEnd();
   await pass(0);
   expect(hub.asked).toEqual(['pull']);
@@ -249,7 +249,7 @@ test('a write is told while the hub is at it, and when it is judged', async () =
 
 test('who is busy on the way is not asked before the time it named, whatever moves, and after five minutes anyway', async () => {
   const { hub, syncer, states } = await start();
-  hub.trouble = () => Promise.reject(new Busy('busy', 40_000));
+  hub.trouble = () => Promise.reject(new RetryLater('busy', 40_000));
   syncer.kick();
   await until(() => expect(states.at(-1)).toBe('offline'));
   hub.asked.length = 0;
@@ -258,7 +258,7 @@ test('who is busy on the way is not asked before the time it named, whatever mov
     await pass(1000);
   }
   expect(hub.asked).toEqual([]);
-  hub.trouble = () => Promise.reject(new Busy('busy', 1e12));
+  hub.trouble = () => Promise.reject(new RetryLater('busy', 1e12));
   await pass(1000);
   expect(hub.asked).toEqual(['hello']);
   await pass(299_000);

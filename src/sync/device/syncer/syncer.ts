@@ -1,188 +1,191 @@
 /**
- * Keeps a replica in step with its hub: says hello, pushes what the outbox holds, pulls what changed, and does it again when something
- * moves. One at a time per copy: whoever takes the fence later stops the one before. Everything it learns is stored before it is told.
+ * Keeps a replica in sync with its hub: says hello, pushes what the outbox holds, pulls what changed, and does it again when something
+ * happens. One at a time per copy: a syncer that takes the fence later stops the one before. Everything is stored before it is reported.
  */
 import type { Micros } from '../../../values/value.ts';
-import { Fenced } from '../state/api.ts';
-import { Hints } from './hint-listener.ts';
-import { Introduction, type Greeting } from './handshake.ts';
-import { Rounds } from './rounds.ts';
+import { Fenced } from '../state/fence.ts';
+import { FenceHolder } from './fence-holder.ts';
+import { Handshake, type Session } from './handshake.ts';
+import { HintListener } from './hint-listener.ts';
+import { ProgressReporter } from './progress-reporter.ts';
+import { SyncRounds } from './rounds.ts';
+import { SyncScheduler } from './scheduler.ts';
 import type { SyncerOptions, SyncState } from './syncer-options.ts';
-import { Telling } from './progress-reporter.ts';
-import { Tenure } from './fence-holder.ts';
-import { Refused } from './transport.ts';
-import { Waiting } from './scheduler.ts';
+import { RefusedByHub } from './transport.ts';
 
 const CLOCK_STEP: Micros = 60 * 1_000_000;
 
 export class Syncer {
   private readonly options: SyncerOptions;
-  private readonly tenure: Tenure;
-  private readonly telling: Telling;
-  private readonly waiting: Waiting;
-  private readonly hints: Hints;
-  private readonly rounds: Rounds;
-  private readonly introduction: Introduction;
+  private readonly holder: FenceHolder;
+  private readonly reporter: ProgressReporter;
+  private readonly scheduler: SyncScheduler;
+  private readonly hints: HintListener;
+  private readonly rounds: SyncRounds;
+  private readonly handshake: Handshake;
   /** Undefined: hello is due. */
-  private greeting: Greeting | undefined = undefined;
+  private session: Session | undefined = undefined;
   private running: Promise<void> | undefined = undefined;
 
   constructor(options: SyncerOptions) {
     this.options = options;
-    const tenure = new Tenure(options.replica);
-    const telling = new Telling(options, tenure);
-    const waiting = new Waiting(options);
-    const hints = new Hints(options.transport, {
-      onHint: () => waiting.wake(),
+    const holder = new FenceHolder(options.replica);
+    const reporter = new ProgressReporter(options, holder);
+    const scheduler = new SyncScheduler(options);
+    const hints = new HintListener(options.transport, {
+      onHint: () => scheduler.wake(),
       onEnd: () => this.kick(),
     });
-    const onVerdictTime = (ts: Micros) => this.lookAtClock(ts);
-    this.rounds = new Rounds(options, { tenure, telling, hints, onVerdictTime });
-    this.introduction = new Introduction(options, { tenure, rounds: this.rounds, waiting });
-    this.tenure = tenure;
-    this.telling = telling;
-    this.waiting = waiting;
+    const onVerdictTime = (ts: Micros) => this.checkClock(ts);
+    this.rounds = new SyncRounds(options, { holder, reporter, hints, onVerdictTime });
+    this.handshake = new Handshake(options, { holder, rounds: this.rounds, scheduler });
+    this.holder = holder;
+    this.reporter = reporter;
+    this.scheduler = scheduler;
     this.hints = hints;
   }
 
   get state(): SyncState {
-    return this.telling.state;
+    return this.reporter.state;
   }
 
   start(): void {
     this.running ??= this.run().catch((reason: unknown) => this.options.events.onFault(reason));
   }
 
-  /** Something moved: a write was made, the network is back, somebody logged in. */
+  /** Something has happened: a write was made, the network is back, somebody logged in. */
   kick(): void {
-    this.rounds.askNext();
-    this.waiting.wake();
-    // The hub may be long in saying no, or say nothing: that a write waits is known here.
-    if (!this.greeting) void this.telling.announce();
+    this.rounds.pullNext();
+    this.scheduler.wake();
+    // The hub may refuse late, or not answer: that a write waits is known here.
+    if (!this.session) void this.reporter.reportNow();
   }
 
   async stop(): Promise<void> {
-    this.hints.deafen();
-    this.waiting.end();
+    this.hints.stop();
+    this.scheduler.stop();
     await this.running;
   }
 
   private async run(): Promise<void> {
     await this.takeFence();
-    while (!this.waiting.isOver) {
+    while (!this.scheduler.isStopped) {
       try {
-        await this.goOn();
+        await this.step();
       } catch (reason) {
         await this.recover(reason);
       }
     }
-    this.hints.deafen();
+    this.hints.stop();
   }
 
-  /** A store that fails once is no reason to leave the copy without a syncer. */
+  /** A store that fails once must not leave the copy without a syncer. */
   private async takeFence(): Promise<void> {
-    while (!this.waiting.isOver) {
+    while (!this.scheduler.isStopped) {
       try {
-        await this.tenure.begin();
+        await this.holder.acquire();
         return;
       } catch (reason) {
         this.options.events.onFault(reason);
-        await this.waiting.backOffUndisturbed();
+        await this.scheduler.backOffUninterrupted();
       }
     }
   }
 
-  private async goOn(): Promise<void> {
-    const { telling, waiting, hints } = this;
-    if (!this.greeting) {
-      if (telling.state !== 'offline') telling.enter('connecting');
-      this.greeting = await this.introduction.greet();
-      if (!this.greeting) return;
-      telling.enter('catching-up');
+  private async step(): Promise<void> {
+    const { reporter, scheduler, hints } = this;
+    if (!this.session) {
+      if (reporter.state !== 'offline') reporter.setState('connecting');
+      this.session = await this.handshake.perform();
+      if (!this.session) return;
+      reporter.setState('catching-up');
     }
-    waiting.beginRound();
-    hints.listen(this.greeting.device);
+    scheduler.beginRound();
+    hints.listen(this.session.device);
     const isDone = await this.rounds.round();
-    waiting.noteSuccess();
-    if (!isDone || waiting.isOver || !this.greeting) return;
-    telling.enter('live');
-    await waiting.rest(hints);
+    scheduler.noteSuccess();
+    if (!isDone || scheduler.isStopped || !this.session) return;
+    reporter.setState('live');
+    await scheduler.idle(hints);
   }
 
-  /** The clock here was set, or the verdict is an old one: hello measures anew. */
-  private lookAtClock(ts: Micros): void {
-    if (!this.greeting) return;
-    if (Math.abs(ts - (this.options.clock() + this.greeting.skew)) > CLOCK_STEP)
-      this.greeting = undefined;
+  /** The clock here was set, or the verdict is an old one: hello measures again. */
+  private checkClock(ts: Micros): void {
+    if (!this.session) return;
+    if (Math.abs(ts - (this.options.clock() + this.session.skew)) > CLOCK_STEP)
+      this.session = undefined;
   }
 
-  // --- what goes wrong ----------------------------------------------------------------------------
+  // --- failures -----------------------------------------------------------------------------------
 
-  /** What is done about it may fail too. */
+  /** Handling a failure may fail too. */
   private async recover(reason: unknown): Promise<void> {
-    // What was given up in order to stop tells nothing.
-    if (this.waiting.isOver) return;
+    // A request that was aborted in order to stop says nothing.
+    if (this.scheduler.isStopped) return;
     try {
       if (reason instanceof Fenced) {
-        this.waiting.end();
+        this.scheduler.stop();
         this.options.events.onSuperseded();
-      } else if (reason instanceof Refused) await this.meet(reason);
-      else await this.loseContact(reason);
+      } else if (reason instanceof RefusedByHub) await this.handleRefusal(reason);
+      else await this.handleNoAnswer(reason);
     } catch (next) {
       if (next instanceof Fenced) {
         await this.recover(next);
         return;
       }
       this.options.events.onFault(next);
-      await this.waiting.backOff();
+      await this.scheduler.backOff();
     }
   }
 
-  private async meet({ refusal, retryAfterMs }: Refused): Promise<void> {
-    const { telling, waiting } = this;
+  private async handleRefusal({ refusal, retryAfterMs }: RefusedByHub): Promise<void> {
+    const { reporter, scheduler } = this;
     const { replica } = this.options;
-    this.leaveHub();
+    this.disconnect();
     switch (refusal.code) {
       case 'client_regressed':
-        return this.introduction.startAnew();
+        return this.handshake.startOver();
       case 'client_forked':
       case 'device_taken':
-        return this.introduction.rename();
+        return this.handshake.takeNewDevice();
       case 'epoch_changed':
       case 'gap':
         // Hello tells where the hub is.
-        return waiting.backOff();
+        return scheduler.backOff();
       case 'needs_login': {
-        await replica.park(this.tenure.fence, true);
-        const { isLocked } = await this.tenure.state();
-        telling.enter(isLocked ? 'locked' : 'needs-login', refusal);
-        return waiting.waitForKick();
+        await replica.park(this.holder.fence, true);
+        const { isLocked } = await this.holder.state();
+        reporter.setState(isLocked ? 'locked' : 'needs-login', refusal);
+        return scheduler.waitUntilWoken();
       }
       case 'locked':
         await replica.lock(true);
-        telling.enter('locked', refusal);
-        return waiting.waitForKick();
+        reporter.setState('locked', refusal);
+        return scheduler.waitUntilWoken();
       case 'upgrade_needed':
       case 'bad_message':
-        telling.enter('offline', refusal);
-        return waiting.waitLong();
+        reporter.setState('offline', refusal);
+        return scheduler.waitLong();
       default:
-        telling.enter('offline', refusal);
-        return retryAfterMs === undefined ? waiting.backOff() : waiting.stayAway(retryAfterMs);
+        // A server on the way has refused, in its own words.
+        reporter.setState('offline', refusal);
+        return retryAfterMs === undefined
+          ? scheduler.backOff()
+          : scheduler.waitAsAsked(retryAfterMs);
     }
   }
 
-  /** No answer came: what the hub has done is found out by hello. */
-  private async loseContact(reason: unknown): Promise<void> {
-    this.leaveHub();
+  /** What the hub has done is unknown: hello finds out. */
+  private async handleNoAnswer(reason: unknown): Promise<void> {
+    this.disconnect();
     this.options.events.onFault(reason);
-    this.telling.enter('offline');
-    await this.telling.tellProgress(await this.tenure.state());
-    await this.waiting.retreat(reason);
+    this.reporter.setState('offline');
+    await this.reporter.report(await this.holder.state());
+    await this.scheduler.backOffAfter(reason);
   }
 
-  private leaveHub(): void {
-    this.greeting = undefined;
-    this.hints.deafen();
+  private disconnect(): void {
+    this.session = undefined;
+    this.hints.stop();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The identity of the hub at work on its copy. It reads all that is here: the hub sent nothing it may not read. What it writes is
- * judged by its roles as far as the copy lets them be; where a predicate needs what is not here, the hub will judge.
+ * Runs queries of the copy as the identity of the hub. It may read everything here: the hub sends nothing it may not read. Its writes
+ * are checked against its roles as far as the copy allows; where a predicate needs data that is not here, the hub decides later.
  */
 import { Refusal } from '../../../errors.ts';
 import { isBuiltinRole, type Caller } from '../../../engine/caller.ts';
@@ -15,20 +15,20 @@ import { rolePermissions } from '../../../engine/role-permissions.ts';
 import { NATIVE, Ref } from '../../../values/value.ts';
 import type { Actor } from '../../protocol/messages.ts';
 
-/** Thrown where a query calls a function that runs with rights of its own: only the hub has them. */
-export class HubOnly {
-  readonly function: string;
+/** Thrown where a query calls a function with a role of its own: only the hub can grant that role. */
+export class HubOnlyFunction {
+  readonly name: string;
   constructor(name: string) {
-    this.function = name;
+    this.name = name;
   }
 }
 
-/** Whether both are one person, or one key's holder, in one database; what they may do can differ. */
+/** Whether both are the same person, or holder of the same key, in the same database; what they may do can differ. */
 export const isSameIdentity = (one: Actor, other: Actor): boolean =>
   JSON.stringify([one.database, one.identity ?? null]) ===
   JSON.stringify([other.database, other.identity ?? null]);
 
-export const standInFor = (actor: Actor): StandIn => ({
+export const impersonate = (actor: Actor): StandIn => ({
   caller: () => callerOf(actor),
   permissions: (context) => new ReplicaPermissions(context, actor),
 });
@@ -62,7 +62,7 @@ class ReplicaPermissions implements Permissions {
       case 'history_read':
         throw new Refusal('history_not_local', NO_HISTORY);
       case 'call':
-        if (deed.function.role !== undefined) throw new HubOnly(deed.function.name);
+        if (deed.function.role !== undefined) throw new HubOnlyFunction(deed.function.name);
         return true;
       default:
         return this.writes.may(deed);
@@ -71,9 +71,9 @@ class ReplicaPermissions implements Permissions {
 }
 
 const NO_HISTORY =
-  'A copy has no history. Run the query at the hub: `sync.client.query(…, { at: "hub" })`.';
+  'A copy has no history: ask the hub for it with `sync.client.query(…, { at: "hub" })`.';
 
-/** Membership was judged by the hub: its predicates may read what is not here. */
+/** The hub has decided the memberships: their predicates may read data that is not here. */
 function writePermissions(context: EngineContext, actor: Actor): Permissions {
   const caller = callerOf(actor);
   const { identity } = caller;
@@ -81,7 +81,7 @@ function writePermissions(context: EngineContext, actor: Actor): Permissions {
     ...(isBuiltinRole(actor.role) ? [builtinPermissions(context, actor.role)] : []),
     ...(identity ? [identityPermissions(context, identity)] : []),
     memberPermissions(context, identity),
-    // A predicate that fails here may succeed where everything is.
+    // A predicate that fails here may succeed at the hub, which has all data.
     rolePermissions(context, { ...caller, identity: undefined }, decider(context, {}, true)),
   ]);
 }

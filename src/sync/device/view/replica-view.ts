@@ -1,132 +1,91 @@
-/** What a device shows: the effects of the writes that have no verdict yet, over what the hub has confirmed. */
-import { Refusal } from '../../../errors.ts';
+/** What a device shows: the effects of its pending writes over the rows that the hub has confirmed. */
 import type { View } from '../../../engine/api.ts';
+import { Refusal } from '../../../errors.ts';
 import { Overlay } from '../../../store/overlay.ts';
-import type { Entry, Range, Row, RowAddress } from '../../../store/port.ts';
+import type { Row, RowAddress } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
-import type { ReplicaState } from '../state/api.ts';
-import { outboxAddress, outboxRowsIn, readOutboxRow, readState, STATE } from '../state/rows.ts';
+import { outboxAddress, readOutboxRow } from '../state/outbox-row.ts';
+import { outboxRows } from '../state/outbox-rows.ts';
+import type { ReplicaState } from '../state/replica-state.ts';
+import { readState, STATE } from '../state/state-row.ts';
+import { trackReads, type TrackedReads } from './tracked-reads.ts';
 
-/** Effects of writes up to one of them, as last put together. Checked against what is stored before it is used. */
-interface Layer {
+/** Effects of pending writes up to one of them, cached. Validated against what is stored before each use. */
+interface PendingEffects {
   readonly overlay: Overlay;
   readonly era: number;
   readonly generation: number;
   /** The last write in it; `shownSeq` when there is none. */
   seq: number;
-  /** Row of the last write in it. Equal to what is stored: so are all before. */
-  value: Row['value'] | undefined;
+  /** Row of the last write in it: when the stored one equals it, all before are equal too. */
+  lastRow: Row['value'] | undefined;
 }
 
 export class ReplicaView implements View {
-  private layer: Layer | undefined = undefined;
+  private cached: PendingEffects | undefined = undefined;
 
-  over<W extends Writer & { readonly bytes: number }>(writer: W, looked: RowAddress[]) {
+  over<W extends Writer & { readonly bytes: number }>(writer: W, rowsRead: RowAddress[]) {
     const state = readState(writer.unlikelyRow(STATE));
     if (!state) return writer;
     if (state.isLocked) throw new Refusal('locked', LOCKED);
-    const seen: Seen = { rows: looked, ranges: [] };
-    return new Overlay(this.shown(writer, state, seen));
+    return new Overlay(this.readerOver(writer, state, { rows: rowsRead, ranges: [] }));
   }
 
-  /** @param seen gets what was read of the view @throws Suspended */
-  shown(base: Reader, state: ReplicaState, seen: Seen): Reader {
-    const overlay = this.pending(base, state);
-    return seeing(overlay.over(base), seen);
+  /** @param reads gets what is read through it @throws Suspended */
+  readerOver(base: Reader, state: ReplicaState, reads: TrackedReads): Reader {
+    return trackReads(this.pendingEffects(base, state).over(base), reads);
   }
 
-  /** All effects that are shown. @throws Suspended */
-  pending(base: Reader, state: ReplicaState): Overlay {
-    const layer = this.current(base, state) ?? this.rebuilt(base, state);
-    for (let seq = layer.seq + 1; seq <= state.lastSeq; seq++) {
+  /** @throws Suspended */
+  private pendingEffects(base: Reader, state: ReplicaState): Overlay {
+    const pending = this.validCache(base, state) ?? this.rebuild(base, state);
+    for (let seq = pending.seq + 1; seq <= state.lastSeq; seq++) {
       const row = base.row(outboxAddress(state.era, seq));
-      if (row) add(layer, row);
+      if (row) add(pending, row);
       else if (seq > state.settledSeq) throw new Error(`Write ${seq} is missing in the outbox.`);
-      else pass(layer, seq);
+      else skip(pending, seq);
     }
-    return layer.overlay;
+    return pending.overlay;
   }
 
-  private current(base: Reader, state: ReplicaState): Layer | undefined {
-    const { layer } = this;
-    if (layer?.generation !== state.generation || layer.era !== state.era) return undefined;
-    if (layer.seq > state.lastSeq) return undefined;
-    if (layer.value === undefined) return layer;
-    return base.row(outboxAddress(state.era, layer.seq))?.value === layer.value ? layer : undefined;
+  private validCache(base: Reader, state: ReplicaState): PendingEffects | undefined {
+    const { cached } = this;
+    if (cached?.generation !== state.generation || cached.era !== state.era) return undefined;
+    if (cached.seq > state.lastSeq) return undefined;
+    if (cached.lastRow === undefined) return cached;
+    const row = base.row(outboxAddress(state.era, cached.seq));
+    return row?.value === cached.lastRow ? cached : undefined;
   }
 
-  private rebuilt(base: Reader, state: ReplicaState): Layer {
+  private rebuild(base: Reader, state: ReplicaState): PendingEffects {
     const { era, generation, shownSeq, lastSeq } = state;
-    const found = outboxRowsIn(base, era, shownSeq + 1, lastSeq);
-    const layer: Layer = {
-      overlay: new Overlay(NOTHING),
-      era,
-      generation,
-      seq: shownSeq,
-      value: undefined,
-    };
-    for (const row of found) add(layer, row);
-    this.layer = layer;
-    return layer;
+    const rows = outboxRows(base, era, shownSeq + 1, lastSeq);
+    const overlay = new Overlay(EMPTY);
+    const pending: PendingEffects = { overlay, era, generation, seq: shownSeq, lastRow: undefined };
+    for (const row of rows) add(pending, row);
+    this.cached = pending;
+    return pending;
   }
 }
 
-function add(layer: Layer, row: Row): void {
+function add(pending: PendingEffects, row: Row): void {
   const { effects, item } = readOutboxRow(row);
-  if (effects) layer.overlay.absorb(effects);
-  layer.seq = item.seq;
-  layer.value = row.value;
+  if (effects) pending.overlay.absorb(effects);
+  pending.seq = item.seq;
+  pending.lastRow = row.value;
 }
 
-/** Refused, and discarded before the changes came that it is not in. */
-function pass(layer: Layer, seq: number): void {
-  layer.seq = seq;
-  layer.value = undefined;
+/** A refused write that was discarded before the pull came that leaves it out. */
+function skip(pending: PendingEffects, seq: number): void {
+  pending.seq = seq;
+  pending.lastRow = undefined;
 }
 
 const LOCKED =
-  'The data on this device is locked, because the hub has revoked the credential. Log in again with `db.sync({ login })`.';
+  'This copy is locked, because the hub has withdrawn the credential: log in again with `db.sync({ login })`.';
 
-/** What a query looked at: everything, wherever it was found. */
-export interface Seen {
-  readonly rows: RowAddress[];
-  readonly ranges: Range[];
-}
-
-export const seeing = (base: Reader, seen: Seen): Reader => new SeenReader(base, seen);
-
-class SeenReader implements Reader {
-  private readonly base: Reader;
-  private readonly seen: Seen;
-
-  constructor(base: Reader, seen: Seen) {
-    this.base = base;
-    this.seen = seen;
-  }
-
-  row(address: RowAddress): Row | undefined {
-    this.seen.rows.push(address);
-    return this.base.row(address);
-  }
-
-  unlikelyRow(address: RowAddress): Row | undefined {
-    this.seen.rows.push(address);
-    return this.base.unlikelyRow(address);
-  }
-
-  range(range: Range): readonly Entry[] {
-    this.seen.ranges.push(range);
-    return this.base.range(range);
-  }
-
-  unlikelyRange(range: Range): readonly Entry[] {
-    this.seen.ranges.push(range);
-    return this.base.unlikelyRange(range);
-  }
-}
-
-/** Effects stand on nothing until they are shown. */
-const NOTHING: Reader = {
+/** Effects are over nothing until they are shown. */
+const EMPTY: Reader = {
   row: () => undefined,
   range: () => [],
   unlikelyRow: () => undefined,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { coll, create, doc, obj } from '../../../engine/testing/engine-world.ts';
-import type { Poke } from '../../protocol/hints.ts';
+import type { ChangeHint } from '../../protocol/hints.ts';
 import { accepted, HubWorld, type Device } from '../../testing/hub-world.ts';
 
 const THINGS = { documents: coll('things') };
@@ -20,7 +20,7 @@ async function open() {
 }
 
 async function listen(world: HubWorld, device: Device) {
-  const pokes: Poke[] = [];
+  const pokes: ChangeHint[] = [];
   const subscription = accepted(
     await world.sync.subscribe(device.secret, device.id, (poke) => pokes.push(poke)),
   );

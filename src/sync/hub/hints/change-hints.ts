@@ -5,7 +5,7 @@ import { isNative } from '../../../engine/definitions.ts';
 import { NATIVE, type CollectionId, type DatabaseId } from '../../../values/value.ts';
 import type { PartRange } from '../../protocol/set-parts.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
-import type { Poke } from '../../protocol/hints.ts';
+import type { ChangeHint } from '../../protocol/hints.ts';
 import type { Pull, Pulled } from '../../protocol/messages.ts';
 import type { AskedSet } from '../sets/requested-sets.ts';
 import { ScopeFacts, type Scope } from '../rights/scope.ts';
@@ -22,7 +22,7 @@ interface Listener {
   readonly device: DeviceId;
   /** Its credential, and the document that acts by it. */
   readonly own: readonly Key[];
-  readonly onPoke: (poke: Poke) => void;
+  readonly onPoke: (poke: ChangeHint) => void;
 }
 
 /** What is known of a device that listens. */
@@ -31,7 +31,7 @@ interface Standing {
   /** It pushes, and pulls after that by itself. */
   isPushing: boolean;
   /** What it was not told of therefore. */
-  heldBack: Poke | undefined;
+  heldBack: ChangeHint | undefined;
   next: Pull | undefined;
 }
 
@@ -49,7 +49,7 @@ export class Pokes {
   noteCommit(notice: CommitNotice): void {
     if (this.standings.size === 0) return;
     const byDatabase = changesIn(notice);
-    const poke: Poke = { head: notice.ts };
+    const poke: ChangeHint = { head: notice.ts };
     for (const [name, standing] of this.standings) {
       const watch = this.watches.get(name);
       const isAnyMet = [...standing.listeners].some((listener) => {
@@ -104,7 +104,7 @@ export class Pokes {
   }
 }
 
-function tell({ listeners }: Standing, poke: Poke): void {
+function tell({ listeners }: Standing, poke: ChangeHint): void {
   for (const { onPoke } of listeners) onPoke(poke);
 }
 

@@ -1,7 +1,7 @@
 /** Hints for one device that listens: with what it would pull, where the hub knows how it would ask and that is little. */
 import { isLoaded } from '../../protocol/loaded-sets.ts';
-import type { Brought, Pull, Pulled } from '../../protocol/messages.ts';
-import type { Poke } from '../../protocol/hints.ts';
+import type { PiggybackedPull, Pull, Pulled } from '../../protocol/messages.ts';
+import type { ChangeHint } from '../../protocol/hints.ts';
 import type { SyncRefusal } from '../../protocol/refusals.ts';
 
 /** About so much goes along with a hint; what is more is asked for. */
@@ -24,12 +24,12 @@ export function nextPull(message: Pull, pulled: Pulled): Pull | undefined {
 export interface CourierOptions {
   readonly nextPull: () => Pull | undefined;
   readonly pull: (message: Pull) => Promise<Pulled | SyncRefusal>;
-  readonly onPoke: (poke: Poke) => void;
+  readonly onPoke: (poke: ChangeHint) => void;
 }
 
 export class Courier {
   private readonly options: CourierOptions;
-  private waiting: Poke | undefined = undefined;
+  private waiting: ChangeHint | undefined = undefined;
   private isUnderWay = false;
 
   constructor(options: CourierOptions) {
@@ -37,7 +37,7 @@ export class Courier {
   }
 
   /** Hints that come while one is under way are one. */
-  note(poke: Poke): void {
+  note(poke: ChangeHint): void {
     this.waiting = poke;
     if (!this.isUnderWay) void this.run();
   }
@@ -53,7 +53,7 @@ export class Courier {
   }
 
   /** Undefined: it has that already. */
-  private async laden(poke: Poke): Promise<Poke | undefined> {
+  private async laden(poke: ChangeHint): Promise<ChangeHint | undefined> {
     const message = this.options.nextPull();
     if (message?.cursor === undefined) return poke;
     if (message.cursor >= poke.head) return undefined;
@@ -66,7 +66,7 @@ export class Courier {
 export async function bring(
   message: Pull,
   pull: CourierOptions['pull'],
-): Promise<Brought | undefined> {
+): Promise<PiggybackedPull | undefined> {
   const { cursor: since } = message;
   if (since === undefined) return undefined;
   const pulled = await pull(message);

@@ -50,11 +50,12 @@ function goneKeys(reader: Reader): readonly Key[] {
 /** Between what a list holds of living databases. */
 function gapsIn(list: string, living: readonly DatabaseId[]): readonly Range[] {
   const gaps: Range[] = [];
-  let { lower, upper: end } = prefixRange(syncKey(list));
+  const all = prefixRange(syncKey(list));
+  let { lower } = all;
   for (const database of living) {
     const own = prefixRange(syncKey(list, database));
     gaps.push(rowsToPrune(lower, own.lower));
     lower = own.upper;
   }
-  return [...gaps, rowsToPrune(lower, end)];
+  return [...gaps, rowsToPrune(lower, all.upper)];
 }

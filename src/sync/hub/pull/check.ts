@@ -5,12 +5,12 @@ import type { AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { Reader } from '../../../store/reader.ts';
-import type { DatabaseId, Micros } from '../../../values/value.ts';
+import type { DatabaseId } from '../../../values/value.ts';
 import { resolveSet } from '../sets/resolve-set.ts';
 import { bucketOf, Fingerprint } from '../../protocol/fingerprint.ts';
 import type { PartRange } from '../../protocol/set-parts.ts';
 import type { Check, Checked } from '../../protocol/messages.ts';
-import type { DocumentName } from '../../protocol/identifiers.ts';
+import type { DatedDocument } from '../../protocol/identifiers.ts';
 import { askerOf, ownerOf, type AskerHost, type Exchange } from '../rights/device-caller.ts';
 import { requireDeviceIn, requireEpoch } from '../rows/device-rows.ts';
 import { Rights } from '../rights/read-rights.ts';
@@ -18,8 +18,6 @@ import { NO_SCOPE, scopeIn, widened, type Scope } from '../rights/scope.ts';
 import { lateIn } from './slice.ts';
 import { WatchedReader } from '../rights/watched-reader.ts';
 import { scan } from '../../../store/scan.ts';
-
-type Held = readonly [...DocumentName, Micros];
 
 /** Where the next slice begins. */
 export interface CheckPlace {
@@ -31,7 +29,7 @@ export const CHECK_START: CheckPlace = { part: 0, from: undefined };
 
 export interface CheckSlice {
   /** Documents that should be on the device; some may come twice. */
-  readonly held: readonly Held[];
+  readonly held: readonly DatedDocument[];
   /** Undefined: that was all. */
   readonly next: CheckPlace | undefined;
   readonly database: DatabaseId;
@@ -79,7 +77,7 @@ function sliceOf(
   { part, from }: CheckPlace,
   isLate: () => boolean,
 ): Pick<CheckSlice, 'held' | 'next'> {
-  const held: Held[] = [];
+  const held: DatedDocument[] = [];
   let at = part;
   let lower = from;
   for (;;) {
@@ -99,19 +97,18 @@ function sliceOf(
   }
 }
 
-function heldOf(key: Key, stored: string): Held {
+function heldOf(key: Key, stored: string): DatedDocument {
   const { collection, id } = decodeDocumentKey(key);
   return [collection, String(id), unpackVersion(stored).ts];
 }
 
 /** Whole buckets, as many as fit: a device that lacks more asks again. */
-export function differingIn(held: readonly Held[], buckets: readonly string[]): Checked {
+export function differingIn(held: readonly DatedDocument[], buckets: readonly string[]): Checked {
   const fingerprint = new Fingerprint();
-  const byBucket = new Map<number, Held[]>();
+  const byBucket = new Map<number, DatedDocument[]>();
   for (const each of withoutTwins(held)) {
-    const [collection, id, ts] = each;
-    fingerprint.add(collection, id, ts);
-    const bucket = bucketOf(collection, id);
+    fingerprint.add(each);
+    const bucket = bucketOf(each);
     const others = byBucket.get(bucket);
     if (others) others.push(each);
     else byBucket.set(bucket, [each]);
@@ -130,5 +127,5 @@ export function differingIn(held: readonly Held[], buckets: readonly string[]): 
 }
 
 /** In several parts, or found again in a later slice: as it was last. */
-const withoutTwins = (held: readonly Held[]): Iterable<Held> =>
+const withoutTwins = (held: readonly DatedDocument[]): Iterable<DatedDocument> =>
   new Map(held.map((each) => [`${each[0]}/${each[1]}`, each])).values();

@@ -1,8 +1,10 @@
 /** Mutants of the device: what its store, its copy and its transport do wrong. */
 import { createMemoryStore, type SharedMemory } from '../../../store/memory.ts';
 import type { Store, WriteSet } from '../../../store/port.ts';
-import type { Replica, ReplicaState } from '../../device/state/api.ts';
-import { outboxRange, outboxRow, readOutboxRow } from '../../device/state/rows.ts';
+import type { Replica } from '../../device/replica/replica.ts';
+import type { ReplicaState } from '../../device/state/replica-state.ts';
+import { outboxRange } from '../../device/state/outbox-rows.ts';
+import { outboxRow, readOutboxRow } from '../../device/state/outbox-row.ts';
 import type { Transport } from '../../device/syncer/transport.ts';
 import { syncKey } from '../../../codec/key.ts';
 import { inventedVerdict, type FaultyProcess, type Mutant } from './mutants.ts';
@@ -107,9 +109,10 @@ function fearless(replica: Replica): Replica {
     const { fence = 0, token } = (await replica.state()) ?? {};
     return replica.apply(fence, { ...pulled, after: token }, asked);
   };
-  own.checked = async (_, since) => replica.checked(await present(), since);
+  own.finishComparison = async (_, since) => replica.finishComparison(await present(), since);
   own.settle = async (_, verdicts) => replica.settle(await present(), verdicts);
-  own.greet = async (_, welcome, arrived) => replica.greet(await present(), welcome, arrived);
+  own.applyWelcome = async (_, welcome, arrived) =>
+    replica.applyWelcome(await present(), welcome, arrived);
   own.park = async (_, isParked) => replica.park(await present(), isParked);
   return own;
 }

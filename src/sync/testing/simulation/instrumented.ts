@@ -1,5 +1,5 @@
 /** A replica whose process can die in the midst of each thing it does, and that does things in smaller steps than it would. */
-import type { Replica } from '../../device/state/api.ts';
+import type { Replica } from '../../device/replica/replica.ts';
 import type { Process } from './processes.ts';
 
 /** What is made small so that much happens. */
@@ -18,15 +18,16 @@ export function instrumented(replica: Replica, process: Process, device: Owner):
   const own: Replica = Object.create(replica) as Replica;
   own.submit = (request) => process.during('submit', () => replica.submit(request));
   own.settle = (fence, verdicts) => process.during('settle', () => replica.settle(fence, verdicts));
-  own.rename = (fence) => process.during('rename', () => replica.rename(fence));
-  own.reenter = (fence, epoch) => process.during('reenter', () => replica.reenter(fence, epoch));
-  own.restore = (id, items) => process.during('restore', () => replica.restore(id, items));
+  own.moveToNewDevice = (fence) => process.during('move', () => replica.moveToNewDevice(fence));
+  own.resubmitAll = (fence, epoch) =>
+    process.during('resubmit', () => replica.resubmitAll(fence, epoch));
+  own.recover = (id, items) => process.during('recover', () => replica.recover(id, items));
   own.outgoing = (limits) =>
     replica.outgoing({ ...limits, count: device.buggify.pushItems ?? limits.count });
   own.apply = (fence, pulled, asked) =>
     process.during(pulled.more ? 'stage' : 'apply', () => replica.apply(fence, pulled, asked));
-  own.checked = async (fence, since) => {
-    const state = await process.during('checked', () => replica.checked(fence, since));
+  own.finishComparison = async (fence, since) => {
+    const state = await process.during('compared', () => replica.finishComparison(fence, since));
     device.isSpoilt &&= state.suspectSince !== undefined;
     device.noteChecked();
     return state;
@@ -36,7 +37,7 @@ export function instrumented(replica: Replica, process: Process, device: Owner):
 
 /** Every place where a tab or a hub may die. */
 export const TAB_PLACES: readonly string[] = [
-  ...['submit', 'settle', 'apply', 'stage', 'checked', 'rename', 'reenter', 'restore'].flatMap(
+  ...['submit', 'settle', 'apply', 'stage', 'compared', 'move', 'resubmit', 'recover'].flatMap(
     (what) => [`${what} before commit`, `${what} committed`],
   ),
   ...['hello', 'push', 'pull', 'check'].map((what) => `${what} answer received`),

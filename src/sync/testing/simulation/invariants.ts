@@ -1,9 +1,9 @@
 /** What must hold at every moment, and at the end; numbered as in threats (e) 4. */
 import { EngineWorld, ROOT } from '../../../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
-import type { ReplicaState } from '../../device/state/api.ts';
+import type { ReplicaState } from '../../device/state/replica-state.ts';
+import type { OutboxRecord } from '../../device/state/outbox-record.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
-import type { OutboxRecord } from '../../device/state/rows.ts';
 import { derivedIds } from '../../protocol/digest.ts';
 import type { DeviceRecord } from '../../hub/rows/device-rows.ts';
 import type { Verdict } from '../../protocol/writes.ts';

@@ -1,6 +1,6 @@
 /** A model of what a device should hold and show, written without the code it judges: sets and rights as plain conditions. */
 import { keyOfHex, withDatabase } from '../../../codec/key.ts';
-import type { ReplicaState } from '../../device/state/api.ts';
+import type { ReplicaState } from '../../device/state/replica-state.ts';
 import { partRange } from '../../protocol/set-parts.ts';
 import type { SetPart } from '../../protocol/sets.ts';
 import { documentRows, schemaRows, type RawDocument } from './rows-in.ts';

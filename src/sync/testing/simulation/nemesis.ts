@@ -101,9 +101,9 @@ async function doomTab(world: World, device: SimDevice): Promise<void> {
   // Some places are seldom passed: they are made to be.
   const [what] = place.split(' ');
   if (what === 'stage') device.buggify.pullBytes = 1;
-  else if (what === 'check' || what === 'checked' || what === 'restore') await changeRole(world);
-  else if (what === 'rename') clone(world, device);
-  else if (what === 'reenter') await restoreHub(world);
+  else if (what === 'check' || what === 'compared' || what === 'recover') await changeRole(world);
+  else if (what === 'move') clone(world, device);
+  else if (what === 'resubmit') await restoreHub(world);
 }
 
 function doomHub({ chance, hub }: World): void {

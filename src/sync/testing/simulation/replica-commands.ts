@@ -200,7 +200,7 @@ export const rename = (): Command =>
   command(
     'rename',
     async (model, real) => {
-      await real.first.replica.rename(real.fence);
+      await real.first.replica.moveToNewDevice(real.fence);
       model.writes = model.writes.slice(model.judged);
       model.before = [];
       model.shown = 0;

@@ -3,15 +3,13 @@ import type { Engine } from '../../../engine/engine.ts';
 import { EngineWorld } from '../../../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
-import type { Replica, ReplicaState, WriteRecord } from '../../device/state/api.ts';
+import type { Replica } from '../../device/replica/replica.ts';
+import type { ReplicaState } from '../../device/state/replica-state.ts';
+import type { OutboxRecord, WriteRecord } from '../../device/state/outbox-record.ts';
+import { readOutboxRow } from '../../device/state/outbox-row.ts';
+import { outboxRange } from '../../device/state/outbox-rows.ts';
+import { readState, STATE } from '../../device/state/state-row.ts';
 import { createReplica } from '../../device/replica/stored-replica.ts';
-import {
-  readOutboxRow,
-  outboxRange,
-  readState,
-  STATE,
-  type OutboxRecord,
-} from '../../device/state/rows.ts';
 import type { SyncState } from '../../device/syncer/syncer-options.ts';
 import { Syncer } from '../../device/syncer/syncer.ts';
 import type { Transport } from '../../device/syncer/transport.ts';
@@ -25,6 +23,7 @@ import type { Mutant } from './mutants.ts';
 import { Process, processStore, StoreTrouble } from './processes.ts';
 import { hexOf, sha256, START_MICROS } from './sim-hub.ts';
 import { Lost, transportOver, type Link, type NetworkOptions } from './sim-network.ts';
+import { StaleAnswer } from '../../device/pulled/apply-pull.ts';
 
 export interface SimDeviceOptions extends NetworkOptions {
   readonly name: string;
@@ -199,7 +198,7 @@ export class SimDevice implements Link {
       transport: mutantTransport(mutant, transport, replica),
       clock: this.clock,
       wallClock: () => clockwork.now,
-      chance: () => chance.next(),
+      random: () => chance.next(),
       wait: async (ms, signal) => {
         await clockwork.wait(ms, signal);
         await process.pass();
@@ -231,8 +230,8 @@ export class SimDevice implements Link {
       reason instanceof Lost ||
       reason instanceof StoreTrouble ||
       isRefusal(reason) ||
-      // A late answer: turned away, as it should be.
-      (reason instanceof Error && reason.message.startsWith('The response is older'));
+      // A late answer, rejected as it should be.
+      reason instanceof StaleAnswer;
     if (!isExpected) this.options.onFault(reason);
   }
 
@@ -267,7 +266,7 @@ export class SimDevice implements Link {
     const state = await replica.state();
     const kept = this.file.filter(({ device }) => device === state?.device);
     if (state)
-      await replica.restore(
+      await replica.recover(
         state.device,
         kept.map(({ item }) => item),
       );

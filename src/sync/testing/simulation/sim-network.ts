@@ -1,12 +1,12 @@
 /** The network between a device and the hub: it loses, doubles, delays and reorders, and the hub at its end may say that it is busy. */
 import { requestsBy, type HubAnswer, type Transport } from '../../device/syncer/transport.ts';
 import type { SyncHub } from '../../hub/sync-hub.ts';
-import { poke as pokeSchema } from '../../protocol/hints.ts';
+import { changeHint } from '../../protocol/hints.ts';
 import {
-  ANSWERS,
-  type AnswerOf,
-  type RequestName,
-  type RequestOf,
+    ANSWERS,
+    type AnswerOf,
+    type RequestName,
+    type RequestOf,
 } from '../../protocol/messages.ts';
 import { isSyncRefusal, type SyncRefusal } from '../../protocol/refusals.ts';
 import type { Chance, Clockwork } from './clockwork.ts';
@@ -60,7 +60,7 @@ export function transportOver(link: Link, process: Process, options: NetworkOpti
   };
   return {
     ...requestsBy(ask),
-    listen: (device, { onPoke, onEnd }) => {
+    listen: (device, { onHint, onEnd }) => {
       let stop = (): void => undefined;
       let isOver = false;
       const { running } = hub;
@@ -68,10 +68,10 @@ export function transportOver(link: Link, process: Process, options: NetworkOpti
         .subscribe(link.secret, device, (poke) => {
           if (!link.isUp || !running.process.isAlive || options.chance.is(options.network.loss))
             return;
-          const sent = pokeSchema(copied(poke, options), 'poke');
+          const sent = changeHint(copied(poke, options), 'poke');
           options.count('brought' in sent ? 'poke that brings' : 'poke');
           options.clockwork.after(options.chance.next() * options.network.delayMs, () => {
-            if (!isOver && process.isAlive) onPoke(sent);
+            if (!isOver && process.isAlive) onHint(sent);
           });
         })
         .then((subscription) => {

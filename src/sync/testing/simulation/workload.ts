@@ -34,7 +34,7 @@ async function submit(
     world.tell(() => `${device.name}: ${id} ${mark} ${JSON.stringify(query).slice(0, 300)}`);
     return true;
   } catch (reason) {
-    const isExpected = /in step with no hub|is locked|resolved already|could not serialize/.test(
+    const isExpected = /not synced with a hub|is locked|resolved already|could not serialize/.test(
       said(reason),
     );
     if (!isExpected) world.problems.push(`submit: ${said(reason)}`);

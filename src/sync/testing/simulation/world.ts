@@ -1,5 +1,5 @@
 /** All there is in one simulation, and what it remembers of itself. */
-import type { WriteRecord } from '../../device/state/api.ts';
+import type { WriteRecord } from '../../device/state/outbox-record.ts';
 import { Chance, Clockwork } from './clockwork.ts';
 import type { Mutant } from './mutants.ts';
 import { SimDevice, type WantedSet } from './sim-device.ts';

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { verdictOn } from '../../testing/device-world.ts';
 import { addToFirst, createNote, notesPage, noteWorlds } from '../../testing/note-worlds.ts';
 
-const ALL = { count: 9, bytes: 1e9 };
+const ALL = { count: 9, chars: 1e9 };
 
-test('rename() numbers what has no verdict anew', async () => {
+test('moveToNewDevice() numbers writes without a verdict from 1', async () => {
   const { device, fence } = await noteWorlds();
   await device.submit(createNote(2));
   await device.submit(createNote(3));
@@ -12,9 +12,9 @@ test('rename() numbers what has no verdict anew', async () => {
   const [first] = before;
   await device.replica.settle(fence, [verdictOn(first!, 'confirmed', 1)]);
   const [, pending] = await device.replica.writes();
-  const state = await device.replica.rename(fence);
+  const state = await device.replica.moveToNewDevice(fence);
   expect(state.lastSeq).toBe(1);
-  expect((await device.replica.find([pending!.id])).map(({ item }) => item.seq)).toEqual([1]);
+  expect((await device.replica.writesById([pending!.id])).map(({ item }) => item.seq)).toEqual([1]);
   const items = await device.replica.outgoing(ALL);
   expect(items.map(({ seq, query }) => [seq, query])).toEqual([[1, before[1]!.query]]);
   expect(items[0]!.hash).not.toBe(before[1]!.hash);
@@ -27,19 +27,19 @@ async function keptOf(count: number) {
   return { id, items: await device.replica.outgoing(ALL) };
 }
 
-test('restore() takes up what was not sent, under its numbers', async () => {
+test('recover() takes back unsent writes under their numbers', async () => {
   const { id, items } = await keptOf(3);
   const { device } = await noteWorlds();
-  expect(await device.replica.restore(id, items.slice(1))).toBe(0);
+  expect(await device.replica.recover(id, items.slice(1))).toBe(0);
   expect(await device.replica.outgoing(ALL)).toEqual(items.slice(1));
   expect(await device.replica.state()).toMatchObject({ device: id, lastSeq: 3, settledSeq: 1 });
 });
 
-test('restore() of a copy with gaps goes on under another id, and tells how many are missing', async () => {
+test('recover() of writes with gaps moves them to another device id, and says how many are missing', async () => {
   const { id, items } = await keptOf(5);
   const { device } = await noteWorlds();
   const [first, , third, , fifth] = items;
-  expect(await device.replica.restore(id, [first!, third!, fifth!])).toBe(2);
+  expect(await device.replica.recover(id, [first!, third!, fifth!])).toBe(2);
   const again = await device.replica.outgoing(ALL);
   expect(again.map(({ seq, query, now }) => [seq, query, now])).toEqual(
     [first!, third!, fifth!].map(({ query, now }, i) => [i + 1, query, now]),
@@ -50,13 +50,13 @@ test('restore() of a copy with gaps goes on under another id, and tells how many
   expect(await device.see(notesPage)).toEqual({ data: [1] });
 });
 
-test('restore() of a copy that went back, with a gap behind what it has, keeps both under another id', async () => {
+test('recover() of a reverted copy, with a gap after what it has, keeps both under another device id', async () => {
   const { device } = await noteWorlds();
   await device.submit(createNote(2));
   const { device: id } = (await device.replica.state())!;
   const [own] = await device.replica.outgoing(ALL);
   const later = [3, 5].map((seq) => ({ ...own!, seq, now: own!.now + seq, ids: [`${seq}77`] }));
-  expect(await device.replica.restore(id, later)).toBe(2);
+  expect(await device.replica.recover(id, later)).toBe(2);
   const again = await device.replica.outgoing(ALL);
   expect(again.map(({ seq, ids }) => [seq, ids])).toEqual([
     [1, own!.ids],
@@ -68,13 +68,13 @@ test('restore() of a copy that went back, with a gap behind what it has, keeps b
   expect(await device.replica.outgoing(ALL)).toHaveLength(4);
 });
 
-test('reenter() offers confirmed writes again that the restored hub lacks', async () => {
+test('resubmitAll() offers confirmed writes again that the restored hub lacks', async () => {
   const { device, fence } = await noteWorlds();
   await device.submit(createNote(2));
   const [item] = await device.replica.outgoing(ALL);
   await device.replica.settle(fence, [verdictOn(item!, 'confirmed', 1)]);
   expect(await device.replica.outgoing(ALL)).toEqual([]);
-  await device.replica.reenter(fence, 'f');
+  await device.replica.resubmitAll(fence, 'f');
   const again = await device.replica.outgoing(ALL);
   expect(again.map(({ hash }) => hash)).toEqual([item!.hash]);
 });
@@ -91,35 +91,35 @@ async function refusedBelow() {
   return { ...world, refused };
 }
 
-test('discard() runs again what stood on a refused write that is still shown', async () => {
+test('discard() of a refused write that is still shown runs writes again that read it', async () => {
   const { device, refused } = await refusedBelow();
   await device.replica.discard(refused);
   expect(await device.see(notesPage)).toEqual({ data: [11] });
 });
 
-test('submit() in the place of a refused write that is still shown runs again what stood on that', async () => {
+test('submit() that replaces a refused write still shown runs writes again that read it', async () => {
   const { device, refused } = await refusedBelow();
   await device.submit(addToFirst(100), refused);
   expect(await device.see(notesPage)).toEqual({ data: [111] });
-  expect((await device.replica.find([refused])).length).toBe(0);
+  expect((await device.replica.writesById([refused])).length).toBe(0);
 });
 
-test('submit() in the place of a write that is gone keeps nothing', async () => {
+test('submit() that replaces a write already resolved keeps nothing', async () => {
   const { device, refused } = await refusedBelow();
   await device.submit(addToFirst(100), refused);
   await expect(device.submit(addToFirst(100), refused)).rejects.toThrow('already resolved');
   expect(await device.see(notesPage)).toEqual({ data: [111] });
 });
 
-test('submit() in the place of a write without a verdict keeps nothing', async () => {
+test('submit() that replaces a write without a verdict keeps nothing', async () => {
   const { device } = await noteWorlds();
   const id = await device.submit(addToFirst(1));
   await expect(device.submit(addToFirst(2), id)).rejects.toThrow('no verdict yet');
   expect(await device.see(notesPage)).toEqual({ data: [2] });
 });
 
-test('reenter() runs again what stood on a refused write that is still shown', async () => {
+test('resubmitAll() runs writes again that read a refused write still shown', async () => {
   const { device, fence } = await refusedBelow();
-  await device.replica.reenter(fence, 'f');
+  await device.replica.resubmitAll(fence, 'f');
   expect(await device.see(notesPage)).toEqual({ data: [11] });
 });

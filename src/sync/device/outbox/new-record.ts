@@ -1,0 +1,53 @@
+/** The outbox record of a new write. */
+import type { QueryPlan } from '../../../engine/attempt.ts';
+import { LIMITS } from '../../../limits.ts';
+import type { Micros } from '../../../values/value.ts';
+import { hashOf } from '../../protocol/digest.ts';
+import type { PushItem } from '../../protocol/writes.ts';
+import type { OutboxRecord } from '../state/outbox-record.ts';
+import { digestOfExecution, NO_EFFECTS, type LocalExecution } from '../view/local-execution.ts';
+import type { WriteNumber } from './find-writes.ts';
+
+type Sha256 = (bytes: Uint8Array) => Uint8Array;
+
+interface NewWrite extends WriteNumber {
+  readonly now: Micros;
+  /** Undefined: only the hub can run it. */
+  readonly run: LocalExecution | undefined;
+  readonly replaces: string | undefined;
+}
+
+export function newRecord(plan: QueryPlan, write: NewWrite, sha256: Sha256): OutboxRecord {
+  const { seq, era, now, run, replaces } = write;
+  const { query, apiVersion } = plan.request;
+  const ids = plan.inputs.madeIds.map(String);
+  const digest = run && digestOfExecution(run, sha256);
+  return {
+    id: `${era}.${seq}`,
+    era,
+    item: { ...hashed({ seq, query, apiVersion, now, ids }, sha256), digest },
+    state: 'local',
+    at: plan.started,
+    local: run && localAnswer(run),
+    verdict: undefined,
+    predicted: undefined,
+    replaces,
+    effects: run?.effects ?? NO_EFFECTS,
+    reads: run?.reads ?? 'all',
+    size: 0,
+  };
+}
+
+/** With the hash of the rest: another number makes another hash. */
+export const hashed = <T extends Omit<PushItem, 'hash' | 'digest'>>(
+  content: T,
+  sha256: Sha256,
+): T & Pick<PushItem, 'hash'> => ({ ...content, hash: hashOf(content, sha256) });
+
+function localAnswer({ attempted }: LocalExecution): OutboxRecord['local'] {
+  const { outcome } = attempted;
+  if (!outcome.ok) return undefined;
+  const body = `{"resource":${outcome.text}}`;
+  if (body.length > LIMITS.verdictBytes) return undefined;
+  return { status: outcome.created ? 201 : 200, body };
+}

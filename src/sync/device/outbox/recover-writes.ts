@@ -1,0 +1,73 @@
+/** Takes back writes from their second copy outside the database (`worker/sync/outbox-file.ts`), after the database was lost. */
+import type { DeviceId } from '../../protocol/identifiers.ts';
+import type { PushItem } from '../../protocol/writes.ts';
+import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
+import type { OutboxRecord } from '../state/outbox-record.ts';
+import { outboxRow } from '../state/outbox-row.ts';
+import type { ReplicaState } from '../state/replica-state.ts';
+import { hashed } from './new-record.ts';
+import { moveToDevice } from './renumber.ts';
+
+export interface SavedWrites {
+  readonly device: DeviceId;
+  readonly items: readonly PushItem[];
+  /** A device id that nobody has. */
+  readonly fresh: DeviceId;
+}
+
+/**
+ * Changes nothing when there are other writes here. Numbers of writes have no gaps: when some are missing in between, the rest moves to
+ * another device id.
+ * @returns how many are missing
+ * @throws Suspended
+ */
+export function recoverWrites(
+  transaction: ReplicaTransaction,
+  { device, items, fresh }: SavedWrites,
+): StateChange<number> {
+  const { input, state, host } = transaction;
+  const isNew = state.lastSeq === 0;
+  const lost = items.filter(({ seq }) => isNew || seq > state.lastSeq);
+  const [first] = lost;
+  const last = lost.at(-1);
+  if (!first || !last) return { value: 0 };
+  if (!isNew && device !== state.device) return { value: 0 };
+  const expected = isNew ? first.seq : state.lastSeq + 1;
+  const missing = last.seq - expected + 1 - lost.length;
+  if (isNew && missing > 0) {
+    const numbered = lost.map((item, i) => hashed({ ...item, seq: i + 1 }, host.sha256));
+    const saved = { device: fresh, items: numbered, fresh };
+    return { ...recoverWrites(transaction, saved), value: missing };
+  }
+  for (const item of lost) input.writer.put('sync', outboxRow(state.era, recovered(item, state)));
+  if (missing > 0) {
+    const longer = { ...state, lastSeq: last.seq, lastNow: last.now };
+    return { ...moveToDevice({ ...transaction, state: longer }, fresh), value: missing };
+  }
+  const before = first.seq - 1;
+  const next: ReplicaState = {
+    ...state,
+    device,
+    lastSeq: last.seq,
+    lastNow: last.now,
+    ...(isNew && { shownSeq: before, settledSeq: before }),
+    generation: state.generation + 1,
+  };
+  return { value: 0, next };
+}
+
+/** It runs again before it is shown. */
+const recovered = (item: PushItem, { era, skew }: ReplicaState): OutboxRecord => ({
+  id: `${era}.${item.seq}`,
+  era,
+  item,
+  state: 'local',
+  at: item.now - skew,
+  local: undefined,
+  verdict: undefined,
+  predicted: undefined,
+  replaces: undefined,
+  effects: undefined,
+  reads: 'all',
+  size: 0,
+});

@@ -1,0 +1,114 @@
+/** Queries of the app on a copy: reads of the data shown, and writes into the outbox. */
+import type { QueryAnswer, QueryRequest } from '../../../engine/api.ts';
+import type { QueryPlan } from '../../../engine/attempt.ts';
+import type { Attempt } from '../../../engine/attempts.ts';
+import { mayWrite } from '../../../engine/engine.ts';
+import { Refusal } from '../../../errors.ts';
+import { submit, type SubmitOutcome } from '../outbox/submit.ts';
+import type { ReplicaState } from '../state/replica-state.ts';
+import { planFor } from '../view/local-execution.ts';
+import type { ReplicaView } from '../view/replica-view.ts';
+import type { TrackedReads } from '../view/tracked-reads.ts';
+import {
+    requireActor,
+    requireState,
+    type ReplicaStore,
+    type ReplicaStoreOptions,
+} from './replica-store.ts';
+import type { SubmitRequest, SubmittedWrite } from './replica.ts';
+
+export interface LocalQueryOptions extends Omit<ReplicaStoreOptions, 'random'> {
+  /** The one the engine was made with. */
+  readonly view: ReplicaView;
+  /** A write is stored; whoever made it gets its answer when this resolves. */
+  readonly onSubmitted?: (write: Pick<SubmittedWrite, 'device' | 'item'>) => Promise<void>;
+}
+
+type Submitted = SubmittedWrite | { readonly failed: QueryAnswer };
+
+export class LocalQueries {
+  private readonly options: LocalQueryOptions;
+  private readonly store: ReplicaStore;
+
+  constructor(options: LocalQueryOptions, store: ReplicaStore) {
+    this.options = options;
+    this.store = store;
+  }
+
+  /** Reads, or submits, depending on the query. */
+  async query(request: QueryRequest): Promise<QueryAnswer> {
+    const state = await this.store.state();
+    const plan = this.planOf(request, state);
+    if (!mayWrite(plan)) return this.execute(plan);
+    const submitted = await this.submitPlan(plan, state);
+    if ('failed' in submitted) return submitted.failed;
+    if (submitted.answer) return submitted.answer;
+    throw new Refusal(
+      'connection_needed',
+      'Only the hub can run this function, because it has a role of its own; the write is in the outbox. Use `submit()`: its `settled` resolves with the answer.',
+    );
+  }
+
+  async read(request: SubmitRequest): Promise<QueryAnswer> {
+    return this.execute(this.planOf({ ...request, allows: 'read' }, await this.store.state()));
+  }
+
+  async submit(request: SubmitRequest): Promise<Submitted> {
+    const state = await this.store.state();
+    const plan = this.planOf({ ...request, allows: 'write' }, state);
+    return this.submitPlan(plan, state, request.replaces);
+  }
+
+  private planOf(request: Omit<QueryRequest, 'secret'>, state: ReplicaState): QueryPlan {
+    return planFor(this.options.engine.transactions, request, requireActor(state));
+  }
+
+  private async execute(plan: QueryPlan): Promise<QueryAnswer> {
+    const { engine, view } = this.options;
+    const { transactions } = engine;
+    const rows: TrackedReads['rows'] = [];
+    try {
+      const run = await transactions.read((input) => {
+        rows.length = 0;
+        return transactions.run(plan, { ...input, writer: view.over(input.writer, rows) });
+      });
+      const answer = transactions.answer(plan, run);
+      const { readSet } = answer;
+      return { ...answer, readSet: { ...readSet, rows: [...readSet.rows, ...rows] } };
+    } catch (reason) {
+      return transactions.refused(plan, reason);
+    }
+  }
+
+  private async submitPlan(
+    plan: QueryPlan,
+    { skew, lastNow }: ReplicaState,
+    replaces?: string,
+  ): Promise<Submitted> {
+    const { view, clock, onSubmitted } = this.options;
+    const host = { ...this.store.host(), view };
+    const { transactions } = host;
+    const started = Math.max(clock() + skew, lastNow + 1);
+    const body: Attempt<SubmitOutcome> = (input) => {
+      const state = requireState(input);
+      if (state.isLocked) throw new Refusal('locked', 'This copy is locked: log in again.');
+      const now = Math.max(started, state.lastNow + 1);
+      return submit({ plan: { ...plan, now }, now, replaces }, state, input, host);
+    };
+    try {
+      const committed = await transactions.write(body);
+      const { record, device, run } = committed.value;
+      const answer = run && transactions.answer(plan, { ...committed, value: run.attempted });
+      if (!record) return { failed: required(answer) };
+      await onSubmitted?.({ device, item: record.item });
+      return { id: record.id, device, item: record.item, answer };
+    } catch (reason) {
+      return { failed: transactions.refused(plan, reason) };
+    }
+  }
+}
+
+function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('A query that failed has an answer.');
+  return value;
+}

@@ -1,0 +1,110 @@
+/** Transactions over a copy: reads, and changes of its state. */
+import type { QueryPlan } from '../../../engine/attempt.ts';
+import type { AttemptInput } from '../../../engine/attempts.ts';
+import { ROOT_DATABASE } from '../../../engine/databases.ts';
+import type { Engine } from '../../../engine/port.ts';
+import { systemContext } from '../../../engine/system-context.ts';
+import { Refusal } from '../../../errors.ts';
+import type { Micros } from '../../../values/value.ts';
+import { derivedIds } from '../../protocol/digest.ts';
+import type { Actor } from '../../protocol/messages.ts';
+import type { ApplyHost } from '../pulled/apply-pull.ts';
+import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
+import { requireFence } from '../state/fence.ts';
+import type { OutboxRecord } from '../state/outbox-record.ts';
+import type { ReplicaState } from '../state/replica-state.ts';
+import { readState, STATE, stateRow } from '../state/state-row.ts';
+import { planFor } from '../view/local-execution.ts';
+
+export interface ReplicaStoreOptions {
+  readonly engine: Pick<Engine, 'transactions'>;
+  readonly clock: () => Micros;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+}
+
+export class ReplicaStore {
+  private readonly options: ReplicaStoreOptions;
+
+  constructor(options: ReplicaStoreOptions) {
+    this.options = options;
+  }
+
+  /** For one change, over all its executions: plans of pending writes are made once. */
+  host(): ApplyHost {
+    const { transactions } = this.options.engine;
+    const plans = new Map<string, QueryPlan>();
+    return {
+      transactions,
+      sha256: this.options.sha256,
+      contextOf: (input) => systemContext(input, ROOT_DATABASE, this.options),
+      planOf: (record, state) => {
+        const plan = plans.get(record.id) ?? this.planOf(record, state);
+        plans.set(record.id, plan);
+        return plan;
+      },
+    };
+  }
+
+  async read<T>(body: (input: AttemptInput) => T): Promise<T> {
+    const { value } = await this.options.engine.transactions.read((input) => ({
+      value: body(input),
+      ts: 0,
+      keep: false,
+    }));
+    return value;
+  }
+
+  /** @throws Refusal `bad request` when this is no copy */
+  state(): Promise<ReplicaState> {
+    return this.read(requireState);
+  }
+
+  change<T>(body: (transaction: ReplicaTransaction) => StateChange<T>): Promise<T> {
+    const host = this.host();
+    return this.write((input) => body({ input, state: requireState(input), host }));
+  }
+
+  /** @throws Fenced */
+  changeFenced<T>(
+    fence: number,
+    body: (transaction: ReplicaTransaction) => StateChange<T>,
+  ): Promise<T> {
+    const host = this.host();
+    return this.write((input) => body({ input, state: requireFence(input.writer, fence), host }));
+  }
+
+  async write<T>(body: (input: AttemptInput) => StateChange<T>): Promise<T> {
+    const { value } = await this.options.engine.transactions.write((input) => {
+      const { value, next, announced } = body(input);
+      if (next) input.writer.put('sync', stateRow(next));
+      const ts = Math.max(input.head, this.options.clock()) + 1;
+      return { value, ts, keep: true, ...(announced && { announced }) };
+    });
+    return value;
+  }
+
+  private planOf({ item }: OutboxRecord, state: ReplicaState): QueryPlan {
+    const { engine, sha256 } = this.options;
+    const { query, apiVersion, now, ids } = item;
+    const inputs = { now, ids: ids.map(BigInt), moreIds: derivedIds(item, sha256) };
+    const request = { query, apiVersion, allows: 'write' } as const;
+    return planFor(engine.transactions, request, requireActor(state), inputs);
+  }
+}
+
+/** @throws Suspended; Refusal `bad request` when this is no copy */
+export function requireState({ writer }: AttemptInput): ReplicaState {
+  const state = readState(writer.row(STATE));
+  if (!state)
+    throw new Refusal(
+      'bad request',
+      'This database is not synced with a hub: call `db.sync()` first.',
+    );
+  return state;
+}
+
+export function requireActor({ actor }: ReplicaState): Actor {
+  if (!actor) throw new Error('A copy has an actor from its first contact on.');
+  return actor;
+}

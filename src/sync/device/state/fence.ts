@@ -1,0 +1,18 @@
+/** Only one syncer at a time changes a copy: each change of one carries the fencing token it took. */
+import type { Writer } from '../../../store/reader.ts';
+import type { ReplicaState } from './replica-state.ts';
+import { readState, STATE } from './state-row.ts';
+
+/** Another syncer has taken over. */
+export class Fenced extends Error {
+  constructor() {
+    super('Another tab has taken over.');
+  }
+}
+
+/** @throws Fenced */
+export function requireFence(writer: Writer, fence: number): ReplicaState {
+  const state = readState(writer.row(STATE));
+  if (state?.fence !== fence) throw new Fenced();
+  return state;
+}

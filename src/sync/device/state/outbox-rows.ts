@@ -1,0 +1,34 @@
+/** Where rows of the outbox are, and how they are read. */
+import { syncKey } from '../../../codec/key.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
+import { eachElement } from '../../../query/gather.ts';
+import type { Range, Row } from '../../../store/port.ts';
+import type { Reader } from '../../../store/reader.ts';
+import { scan } from '../../../store/scan.ts';
+import type { OutboxRecord } from './outbox-record.ts';
+import { outboxAddress, readOutboxRow } from './outbox-row.ts';
+
+/** Writes under one device id from `first` on; under all device ids when no era is given. */
+export function outboxRange(era?: number, first = 0): Range {
+  if (era === undefined) return scan('sync', prefixRange(syncKey('outbox')));
+  const { upper } = prefixRange(syncKey('outbox', era));
+  return scan('sync', { lower: syncKey('outbox', era, first), upper });
+}
+
+/** @throws Suspended */
+export const outboxRecords = (reader: Reader, range: Range): OutboxRecord[] =>
+  reader.range(range).flatMap(({ row }) => (row ? [readOutboxRow(row)] : []));
+
+/** Up to so many writes are read by their keys: recent ones are cached by key. */
+const FEW = 32;
+
+/** Rows of writes under one device id, from one number to another. @throws Suspended */
+export function outboxRows(reader: Reader, era: number, first: number, last: number): Row[] {
+  if (last < first) return [];
+  if (last - first >= FEW)
+    return reader.range(outboxRange(era, first)).flatMap(({ row }) => row ?? []);
+  const addresses = Array.from({ length: last - first + 1 }, (_, i) =>
+    outboxAddress(era, first + i),
+  );
+  return eachElement(addresses, (address) => reader.row(address)).flatMap((row) => row ?? []);
+}
