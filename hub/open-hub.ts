@@ -11,7 +11,7 @@ import { QueryLog } from '../src/logs/query-log.ts';
 import { SYNC_LIMITS } from '../src/limits.ts';
 import type { Store } from '../src/store/port.ts';
 import { pruneChanges } from '../src/sync/hub/pruning/prune-changes.ts';
-import { pruneGoneDatabases } from '../src/sync/hub/pruning/prune-gone.ts';
+import { pruneDeletedDatabases } from '../src/sync/hub/pruning/prune-deleted-databases.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { Background } from './background.ts';
 import { createClock } from './clock.ts';
@@ -109,7 +109,7 @@ export async function openHub(
         await engine.collectGarbage(onProgress);
         const { transactions } = engine;
         await pruneChanges({ transactions, clock }, clock() - SYNC_LIMITS.changesKeptMicros);
-        await pruneGoneDatabases({ transactions, clock });
+        await pruneDeletedDatabases({ transactions, clock });
       },
     },
     report: reportWork,

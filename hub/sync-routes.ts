@@ -7,9 +7,9 @@ import type { HttpResponse } from '../src/http/message.ts';
 import { SYNC_LIMITS } from '../src/limits.ts';
 import { createSyncHub, type Subscription, type SyncHub } from '../src/sync/hub/sync-hub.ts';
 import {
-    isSyncRefusal,
-    type SyncRefusal,
-    type SyncRefusalCode,
+  isSyncRefusal,
+  type SyncRefusal,
+  type SyncRefusalCode,
 } from '../src/sync/protocol/refusals.ts';
 import type { HubRequest, HubRoute } from './http/message.ts';
 import type { OpenedHub } from './open-hub.ts';

@@ -1,19 +1,19 @@
 /** A device's way to its hub: a line where there can be one, else JSON over HTTP and hints as server-sent events. */
 import { createParser } from 'eventsource-parser';
 import {
-    RetryLater,
-    requestsBy,
-    type HubAnswer,
-    type ListenEvents,
-    type Transport,
+  RetryLater,
+  requestsBy,
+  type HubAnswer,
+  type ListenEvents,
+  type Transport,
 } from '../../src/sync/device/syncer/transport.ts';
 import { changeHint } from '../../src/sync/protocol/hints.ts';
 import { syncRefusal } from '../../src/sync/protocol/refusals.ts';
 import {
-    ANSWERS,
-    type AnswerOf,
-    type RequestName,
-    type RequestOf,
+  ANSWERS,
+  type AnswerOf,
+  type RequestName,
+  type RequestOf,
 } from '../../src/sync/protocol/messages.ts';
 import { HubLine, type LineHost } from './hub-line.ts';
 

@@ -3,9 +3,9 @@ import type { HubAnswer, ListenEvents } from '../../src/sync/device/syncer/trans
 import { SYNC_LIMITS } from '../../src/limits.ts';
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
 import {
-    socketReply,
-    type SocketRequest,
-    type SocketReply,
+  socketReply,
+  type SocketRequest,
+  type SocketReply,
 } from '../../src/sync/protocol/hints.ts';
 import type { Push, Pushed } from '../../src/sync/protocol/messages.ts';
 

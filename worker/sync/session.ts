@@ -5,17 +5,17 @@ import { Refusal } from '../../src/errors.ts';
 import { errorOf } from '../../src/http/answer-query.ts';
 import type { QueryCall } from '../../src/host/query.ts';
 import type {
-    QueryCall,
-    QueryReply,
-    SubmitReply,
-    SyncCall,
-    SyncMessage,
-    SyncReply,
-    SyncStateName,
-    SyncWait,
-    WriteChoice,
-    WriteData,
-    WriteState,
+  QueryCall,
+  QueryReply,
+  SubmitReply,
+  SyncCall,
+  SyncMessage,
+  SyncReply,
+  SyncStateName,
+  SyncWait,
+  WriteChoice,
+  WriteData,
+  WriteState,
 } from '../../src/host/api.ts';
 import type { Replica, SubmitRequest } from '../../src/sync/device/replica/replica.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';

@@ -1,55 +1,48 @@
-/** The hub's side of a sync: what each exchange asks, answered over an engine whose store is the truth. Any transport carries it. */
-import type { CommitNotice } from '../../engine/host.ts';
-import type { Engine } from '../../engine/engine.ts';
-import type { DatabaseId, Micros } from '../../values/value.ts';
+/** The hub's side of sync: one handler for each request, over an engine whose store is the truth. Any transport carries it. */
+import type { CommitNotice } from '../../engine/api.ts';
+import type { AttemptInput } from '../../engine/attempts.ts';
 import { keyOf } from '../../engine/documents.ts';
+import type { Engine } from '../../engine/port.ts';
+import type { DatabaseId } from '../../values/value.ts';
 import { hashOf } from '../protocol/digest.ts';
+import type { ChangeHint } from '../protocol/hints.ts';
+import { deviceId, type DatedDocument, type DeviceId } from '../protocol/identifiers.ts';
 import {
-    REQUESTS,
-    SYNC_PROTOCOL,
-    type AnswerOf,
-    type PiggybackedPull,
-    type Checked,
-    type Pulled,
-    type Push,
-    type Pushed,
-    type RequestName,
-    type Welcome,
+  REQUESTS,
+  type AnswerOf,
+  type PiggybackedPull,
+  type Push,
+  type RequestName,
 } from '../protocol/messages.ts';
 import { isSyncRefusal, readRequest, SyncRefused, type SyncRefusal } from '../protocol/refusals.ts';
-import { deviceId, type DeviceId } from '../protocol/identifiers.ts';
-import type { ChangeHint } from '../protocol/hints.ts';
-import {
-    actorOf,
-    askerOf,
-    expiryOf,
-    ownerOf,
-    passwordTimeOf,
-    type AskerHost,
-    type Exchange,
-} from './rights/device-caller.ts';
-import { bring, Courier, nextPull } from './hints/hint-sender.ts';
-import { attemptCheck, CHECK_START, differingIn, type CheckSlice } from './pull/check.ts';
-import { deviceIn, deviceRow, epochIn, requireDeviceIn, requireEpoch } from './rows/device-rows.ts';
-import { Pokes } from './hints/change-hints.ts';
-import { attemptPull, type PullHost } from './pull/pull.ts';
+import { hello, requireProtocol } from './hello.ts';
+import { ChangeHints } from './hints/change-hints.ts';
+import { HintSender, piggybackedPull } from './hints/hint-sender.ts';
+import { nextPull } from './hints/next-pull.ts';
+import { CHECK_START, checkSlice, differencesFrom } from './pull/check.ts';
+import type { PullHost } from './pull/pull-context.ts';
+import { pull } from './pull/pull.ts';
 import { RecentChanges } from './pull/recent-changes.ts';
-import { judgeAll } from './push/judge-push.ts';
-import type { PushHost } from './push/push.ts';
-import { isSameScope, joined, NO_SCOPE, scopeIn, scopeRow, type Scope } from './rights/scope.ts';
-import { Troubles } from './push/failed-writes.ts';
+import { FailedWrites } from './push/failed-writes.ts';
+import { judgePush } from './push/judge-push.ts';
+import type { PushHost } from './push/offered-write.ts';
+import { ownerOf } from './rights/caller-facts.ts';
+import { callerOfDevice, type CallerHost, type DeviceRequest } from './rights/device-caller.ts';
+import { keepScope } from './rights/keep-scope.ts';
+import { requireDeviceIn } from './rows/device-rows.ts';
+import { requireEpoch } from './rows/epoch.ts';
 
-export interface SyncHubOptions extends AskerHost {
-  /** Of a store that has an epoch (`prepareEpoch`), and made with `logsChanges`. */
+export interface SyncHubOptions extends CallerHost {
+  /** Over a store that has an epoch (`prepareEpoch`), made with `logsChanges`. */
   readonly engine: Pick<Engine, 'transactions' | 'onCommit'>;
   /** Commits of this process and of others on the same store; those of `engine` when left out. */
   readonly onCommit?: (listener: (notice: CommitNotice) => void) => () => void;
   readonly queryTimeoutMs?: number;
-  /** Lets what is under way go on: who waits for a hint gets it before who pushed is told what he knows. */
+  /** Yields to other work: devices that wait for a hint get it before the device that pushed gets its answer. */
   readonly pause?: () => Promise<void>;
 }
 
-/** One handler for each request. Messages are taken as they came: JSON, of any shape. Rejects when the store fails, or the hub itself. */
+/** One handler for each request. Messages are JSON of any shape. Rejects when the store fails, or the hub itself. */
 type RequestHandlers = {
   [N in RequestName]: (secret: string, message: unknown) => Promise<AnswerOf<N> | SyncRefusal>;
 };
@@ -58,224 +51,183 @@ export interface SyncHub extends RequestHandlers {
   subscribe(
     secret: string,
     device: unknown,
-    onPoke: (poke: ChangeHint) => void,
+    onHint: (hint: ChangeHint) => void,
   ): Promise<Subscription | SyncRefusal>;
   close(): void;
 }
 
 export interface Subscription {
-  /** Undefined: the credential still opens it. */
+  /** Why the device may not listen any more; undefined while the credential is valid. */
   refusal(): Promise<SyncRefusal | undefined>;
   close(): void;
 }
 
 export const createSyncHub = (options: SyncHubOptions): SyncHub => new Hub(options);
 
-/** A device that says hello every minute is not written down each time. */
-const SEEN_STEP: Micros = 86_400 * 1_000_000;
-
 class Hub implements SyncHub {
   private readonly options: SyncHubOptions;
-  private readonly pokes = new Pokes();
-  private readonly pushHost: PushHost & AskerHost;
+  private readonly hints = new ChangeHints();
+  private readonly pushHost: PushHost & CallerHost;
   private readonly pullHost: PullHost;
-  private readonly stop: () => void;
+  private readonly stopListening: () => void;
 
   constructor(options: SyncHubOptions) {
     this.options = options;
     const { engine, clock, sha256, queryTimeoutMs } = options;
     const { transactions } = engine;
-    const troubles = new Troubles();
-    this.pushHost = { ...options, transactions, clock, sha256, queryTimeoutMs, troubles };
-    const listen = options.onCommit ?? ((listener) => engine.onCommit(listener));
+    const failedWrites = new FailedWrites();
+    this.pushHost = { ...options, transactions, clock, sha256, queryTimeoutMs, failedWrites };
     const recent = new RecentChanges();
     this.pullHost = { ...options, recent };
-    this.stop = listen((notice) => {
-      recent.note(notice);
-      this.pokes.noteCommit(notice);
+    const listen = options.onCommit ?? ((listener) => engine.onCommit(listener));
+    this.stopListening = listen((notice) => {
+      recent.noteCommit(notice);
+      this.hints.noteCommit(notice);
     });
   }
 
   close(): void {
-    this.stop();
+    this.stopListening();
   }
 
-  hello(secret: string, message: unknown): Promise<Welcome | SyncRefusal> {
-    return answered(async () => {
-      const hello = readRequest(REQUESTS.hello, message, 'hello');
-      if (hello.protocol !== SYNC_PROTOCOL)
-        throw new SyncRefused(
-          'upgrade_needed',
-          `This hub supports protocol ${SYNC_PROTOCOL} only.`,
-        );
-      const exchange = this.begin(secret);
-      const { transactions } = this.options.engine;
-      const { value } = await transactions.write((input) => {
-        const { writer, head } = input;
-        const asker = askerOf(exchange, input, writer, this.options);
-        const { database } = asker.caller;
-        const owner = ownerOf(asker.caller);
-        const epoch = epochIn(writer);
-        const known = deviceIn(writer, database, hello.device, owner);
-        const lastSeq = known?.lastSeq ?? 0;
-        if (hello.lastSeq < lastSeq)
-          throw new SyncRefused(
-            'client_regressed',
-            `The device has made ${hello.lastSeq} writes, but the hub has processed ${lastSeq} of it.`,
-          );
-        const hubTime = exchange.started;
-        const expiresAt = expiryOf(asker);
-        const protocol = SYNC_PROTOCOL;
-        const actor = actorOf(asker);
-        const passwordSetAt = passwordTimeOf(asker);
-        const welcome: Welcome = {
-          protocol,
-          device: hello.device,
-          epoch,
-          hubTime,
-          lastSeq,
-          actor,
-          expiresAt,
-          passwordSetAt,
-        };
-        const isNew = !known || hubTime - known.seen > SEEN_STEP;
-        const record = { owner, lastSeq: 0, lastNow: 0, forgotten: 0, ...known, seen: hubTime };
-        if (isNew) writer.put('sync', deviceRow(database, hello.device, record));
-        return { value: welcome, ts: Math.max(hubTime, head) + 1, keep: isNew };
-      });
+  // --- requests -----------------------------------------------------------------------------------
+
+  hello(secret: string, message: unknown) {
+    return answerOrRefusal(async () => {
+      const greeting = readRequest(REQUESTS.hello, message, 'hello');
+      requireProtocol(greeting);
+      const request = this.begin(secret);
+      const { value } = await this.transactions.write((input) =>
+        hello(greeting, request, input, this.options),
+      );
       return value;
     });
   }
 
-  push(secret: string, message: unknown): Promise<Pushed | SyncRefusal> {
-    return answered(async () => {
+  push(secret: string, message: unknown) {
+    return answerOrRefusal(async () => {
       const push = readRequest(REQUESTS.push, message, 'push');
       for (const item of push.items)
         if (hashOf(item, this.options.sha256) !== item.hash)
-          throw new SyncRefused(
-            'bad_message',
-            `The hash of write ${item.seq} does not match its contents.`,
-          );
-      const exchange = this.begin(secret);
-      const { transactions } = this.options.engine;
-      const { value } = await transactions.read((input) => {
-        const { writer, head } = input;
-        requireEpoch(writer, push.epoch);
-        const { caller } = askerOf(exchange, input, writer, this.options);
-        const owner = ownerOf(caller);
-        const record = requireDeviceIn(writer, caller.database, push.device, owner);
-        return { value: { database: caller.database, owner, record }, ts: head, keep: false };
-      });
-      const { record, ...whose } = value;
-      this.pokes.notePush({ database: whose.database, device: push.device });
-      const verdicts = await judgeAll(push, { ...whose, exchange }, this.pushHost);
+          throw new SyncRefused('bad_message', `The hash of write ${item.seq} is wrong.`);
+      const request = this.begin(secret);
+      const { database, owner, record } = await this.pusherOf(push, request);
+      const device = { database, device: push.device };
+      this.hints.notePush(device);
+      const verdicts = await judgePush(push, { database, owner, request }, this.pushHost);
       const pushed = { lastSeq: Math.max(record.lastSeq, verdicts.at(-1)?.seq ?? 0), verdicts };
-      const brought = await this.broughtAfter(secret, push, whose.database).catch(() => undefined);
+      const brought = await this.pullAfter(secret, push, database).catch(() => undefined);
       if (brought) return { ...pushed, brought };
-      this.pokes.notePush({ database: whose.database, device: push.device });
+      this.hints.notePush(device);
       return pushed;
     });
   }
 
-  /** What the device will ask for next, when it is known how it will ask, and that is little. */
-  private async broughtAfter(
-    secret: string,
-    { device, settled }: Push,
-    database: DatabaseId,
-  ): Promise<PiggybackedPull | undefined> {
-    await this.options.pause?.();
-    const next = this.pokes.nextPull({ database, device });
-    return next && bring({ ...next, settled }, (message) => this.pull(secret, message));
-  }
-
-  pull(secret: string, message: unknown): Promise<Pulled | SyncRefusal> {
-    return answered(async () => {
-      const pull = readRequest(REQUESTS.pull, message, 'pull');
-      const exchange = this.begin(secret);
-      const { value } = await this.options.engine.transactions.read((input) =>
-        attemptPull(pull, exchange, input, this.pullHost),
+  pull(secret: string, message: unknown) {
+    return answerOrRefusal(async () => {
+      const asked = readRequest(REQUESTS.pull, message, 'pull');
+      const request = this.begin(secret);
+      const { value } = await this.transactions.read((input) =>
+        pull(asked, request, input, this.pullHost),
       );
-      await this.keepScope(pull.device, value);
-      this.pokes.notePull(pull.device, value, nextPull(pull, value.pulled));
+      await keepScope(this.pushHost, asked.device, value);
+      this.hints.notePull(asked.device, value, nextPull(asked, value.pulled));
       return value.pulled;
     });
   }
 
-  check(secret: string, message: unknown): Promise<Checked | SyncRefusal> {
-    return answered(async () => {
+  check(secret: string, message: unknown) {
+    return answerOrRefusal(async () => {
       const check = readRequest(REQUESTS.check, message, 'check');
-      const held: CheckSlice['held'][number][] = [];
-      for (let place = CHECK_START; ;) {
-        const exchange = this.begin(secret);
-        const at = place;
-        const { value } = await this.options.engine.transactions.read((input) =>
-          attemptCheck(check, at, exchange, input, this.options),
+      const documents: DatedDocument[] = [];
+      for (let position = CHECK_START; ;) {
+        const request = this.begin(secret);
+        const at = position;
+        const { value } = await this.transactions.read((input) =>
+          checkSlice(check, at, request, input, this.options),
         );
-        for (const each of value.held) held.push(each);
-        await this.keepScope(check.device, value);
-        if (!value.next) return differingIn(held, check.buckets);
-        place = value.next;
+        for (const each of value.documents) documents.push(each);
+        await keepScope(this.pushHost, check.device, value);
+        if (!value.next) return differencesFrom(documents, check.buckets);
+        position = value.next;
       }
     });
   }
 
-  /** Before the answer: a device that has met it must be told when what it rests on changes. */
-  private async keepScope(
-    device: DeviceId,
-    { database, before, scope }: { database: number; before: Scope | undefined; scope: Scope },
-  ): Promise<void> {
-    if (isSameScope(before, scope)) return;
-    const { engine, clock } = this.options;
-    const now = clock();
-    await engine.transactions.write(({ writer, head }) => {
-      const present = scopeIn(writer, database, device);
-      const next =
-        isSameScope(present, before ?? NO_SCOPE) || !present ? scope : joined(present, scope);
-      if (isSameScope(present, next)) return { value: undefined, ts: head, keep: false };
-      writer.put('sync', scopeRow(database, device, next));
-      return { value: undefined, ts: Math.max(now, head) + 1, keep: true };
-    });
-  }
+  // --- hints --------------------------------------------------------------------------------------
 
-  subscribe(
-    secret: string,
-    device: unknown,
-    onPoke: (poke: ChangeHint) => void,
-  ): Promise<Subscription | SyncRefusal> {
-    return answered(async () => {
+  subscribe(secret: string, device: unknown, onHint: (hint: ChangeHint) => void) {
+    return answerOrRefusal(async (): Promise<Subscription> => {
       const id = readRequest(deviceId, device, 'device');
-      const find = async () => {
-        const exchange = this.begin(secret);
-        const { value } = await this.options.engine.transactions.read((input) => {
-          const { caller } = askerOf(exchange, input, input.writer, this.options);
-          const { database, document, identity } = caller;
-          requireDeviceIn(input.writer, database, id, ownerOf(caller));
-          const own = [document, identity].flatMap((ref) => (ref ? keyOf(ref) : []));
-          return { value: { database, own }, ts: input.head, keep: false };
-        });
-        return value;
-      };
-      const whose = { ...(await find()), device: id };
-      const courier = new Courier({
-        nextPull: () => this.pokes.nextPull(whose),
+      const find = () => this.listenerOf(id, this.begin(secret));
+      const listener = { ...(await find()), device: id };
+      const sender = new HintSender({
+        nextPull: () => this.hints.nextPull(listener),
         pull: (message) => this.pull(secret, message),
-        onPoke,
+        onHint,
       });
-      const close = this.pokes.listen({ ...whose, onPoke: (poke) => courier.note(poke) });
+      const close = this.hints.listen({ ...listener, onHint: (hint) => sender.send(hint) });
       const refusal = async (): Promise<SyncRefusal | undefined> => {
-        const found = await answered(find);
+        const found = await answerOrRefusal(find);
         return isSyncRefusal(found) ? found : undefined;
       };
       return { refusal, close };
     });
   }
 
-  private begin(secret: string): Exchange {
+  /** What the device will pull next, when it is known how it will ask, and that is small. */
+  private async pullAfter(
+    secret: string,
+    { device, settled }: Push,
+    database: DatabaseId,
+  ): Promise<PiggybackedPull | undefined> {
+    await this.options.pause?.();
+    const next = this.hints.nextPull({ database, device });
+    return next && piggybackedPull({ ...next, settled }, (message) => this.pull(secret, message));
+  }
+
+  // --- callers ------------------------------------------------------------------------------------
+
+  private pusherOf({ device, epoch }: Push, request: DeviceRequest) {
+    return this.read((input) => {
+      const { writer } = input;
+      requireEpoch(writer, epoch);
+      const { caller } = callerOfDevice(request, input, writer, this.options);
+      const { database } = caller;
+      const owner = ownerOf(caller);
+      return { database, owner, record: requireDeviceIn(writer, database, device, owner) };
+    });
+  }
+
+  private listenerOf(device: DeviceId, request: DeviceRequest) {
+    return this.read((input) => {
+      const { caller } = callerOfDevice(request, input, input.writer, this.options);
+      const { database, document, identity } = caller;
+      requireDeviceIn(input.writer, database, device, ownerOf(caller));
+      const own = [document, identity].flatMap((ref) => (ref ? keyOf(ref) : []));
+      return { database, own };
+    });
+  }
+
+  private async read<T>(body: (input: AttemptInput) => T): Promise<T> {
+    const { value } = await this.transactions.read((input) => ({
+      value: body(input),
+      ts: input.head,
+      keep: false,
+    }));
+    return value;
+  }
+
+  private get transactions() {
+    return this.options.engine.transactions;
+  }
+
+  private begin(secret: string): DeviceRequest {
     return { secret, started: this.options.clock() };
   }
 }
 
-async function answered<T extends object>(body: () => Promise<T>): Promise<T | SyncRefusal> {
+async function answerOrRefusal<T extends object>(body: () => Promise<T>): Promise<T | SyncRefusal> {
   try {
     return await body();
   } catch (reason) {

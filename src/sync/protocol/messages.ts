@@ -5,26 +5,26 @@
  */
 import { SYNC_LIMITS } from '../../limits.ts';
 import {
-    count,
-    datedDocument,
-    deviceId,
-    documentId,
-    documentName,
-    epoch,
-    hexDigits,
-    micros,
-    pulledDocument,
+  count,
+  datedDocument,
+  deviceId,
+  documentId,
+  documentName,
+  epoch,
+  hexDigits,
+  micros,
+  pulledDocument,
 } from './identifiers.ts';
 import {
-    list,
-    maybe,
-    object,
-    oneOf,
-    optional,
-    text,
-    where,
-    type Schema,
-    type TypeOf,
+  list,
+  maybe,
+  object,
+  oneOf,
+  optional,
+  text,
+  where,
+  type Schema,
+  type TypeOf,
 } from './schema.ts';
 import { requestedSet, setAnswer, setName } from './sets.ts';
 import { pushItem, verdict } from './writes.ts';

@@ -39,7 +39,7 @@ export const requestedSet = object(() => ({
   /** As the hub last resolved the set: what stands for other parts by now is loaded again. Left out: taken to be the same. */
   parts: optional(parts),
 }));
-export type PulledSet = TypeOf<typeof requestedSet>;
+export type RequestedSet = TypeOf<typeof requestedSet>;
 
 export const setError = object(() => ({ code: text(), description: text() }));
 

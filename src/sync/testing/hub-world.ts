@@ -8,18 +8,18 @@ import type { Store } from '../../store/port.ts';
 import { unpackVersion } from '../../codec/row.ts';
 import { hashOf } from '../protocol/digest.ts';
 import {
-    type Check,
-    type Checked,
-    type Hello,
-    type Pull,
-    type Pulled,
-    type Push,
-    type Pushed,
-    SYNC_PROTOCOL,
-    type Welcome,
+  type Check,
+  type Checked,
+  type Hello,
+  type Pull,
+  type Pulled,
+  type Push,
+  type Pushed,
+  SYNC_PROTOCOL,
+  type Welcome,
 } from '../protocol/messages.ts';
 import type { DocumentName } from '../protocol/identifiers.ts';
-import type { PulledSet, SetPart } from '../protocol/sets.ts';
+import type { RequestedSet, SetPart } from '../protocol/sets.ts';
 import type { PushItem, Verdict } from '../protocol/writes.ts';
 import { isSyncRefusal, type SyncRefusal } from '../protocol/refusals.ts';
 import { bucketOf, Fingerprint } from '../protocol/fingerprint.ts';
@@ -91,7 +91,7 @@ export function accepted<T extends object>(answer: T | SyncRefusal): T {
   return answer;
 }
 
-interface AskedSet extends PulledSet {
+interface AskedSet extends RequestedSet {
   readonly loaded: readonly (string | undefined)[] | 'nothing';
   readonly parts?: readonly SetPart[];
 }

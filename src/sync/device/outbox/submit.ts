@@ -13,9 +13,9 @@ import { stateRow } from '../state/state-row.ts';
 import { announcedChanges } from '../view/announced-changes.ts';
 import { HubOnlyFunction } from '../view/impersonation.ts';
 import {
-    executeLocally,
-    type LocalExecution,
-    type TrackedReader,
+  executeLocally,
+  type LocalExecution,
+  type TrackedReader,
 } from '../view/local-execution.ts';
 import { ReplicaView } from '../view/replica-view.ts';
 import type { TrackedReads } from '../view/tracked-reads.ts';

@@ -12,11 +12,11 @@ import { NATIVE, Ref, type CollectionId } from '../../../values/value.ts';
 import type { PulledDocument } from '../../protocol/identifiers.ts';
 import type { ChangedKeys } from '../rebase/changed-keys.ts';
 import {
-    documentsIn,
-    keyOfDocument,
-    putConfirmed,
-    putVersion,
-    removeRows,
+  documentsIn,
+  keyOfDocument,
+  putConfirmed,
+  putVersion,
+  removeRows,
 } from './confirmed-documents.ts';
 
 /** Collections of the schema objects that a hub sends. */

@@ -10,10 +10,10 @@ import { planFor } from '../view/local-execution.ts';
 import type { ReplicaView } from '../view/replica-view.ts';
 import type { TrackedReads } from '../view/tracked-reads.ts';
 import {
-    requireActor,
-    requireState,
-    type ReplicaStore,
-    type ReplicaStoreOptions,
+  requireActor,
+  requireState,
+  type ReplicaStore,
+  type ReplicaStoreOptions,
 } from './replica-store.ts';
 import type { SubmitRequest, SubmittedWrite } from './replica.ts';
 

@@ -4,12 +4,12 @@ import { when } from '../../testing/simulation/sim-schema.ts';
 import { derivedIds } from '../../protocol/digest.ts';
 import { DeviceWorld, everything, sha256, verdictOn, ADMIN } from '../../testing/device-world.ts';
 import {
-    addToFirst,
-    createNote as create,
-    firstNote,
-    notes,
-    notesPage as page,
-    noteWorlds as worlds,
+  addToFirst,
+  createNote as create,
+  firstNote,
+  notes,
+  notesPage as page,
+  noteWorlds as worlds,
 } from '../../testing/note-worlds.ts';
 import { Fenced } from '../state/fence.ts';
 

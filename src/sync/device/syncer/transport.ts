@@ -2,10 +2,10 @@
 import type { ChangeHint } from '../../protocol/hints.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import {
-    REQUEST_NAMES,
-    type AnswerOf,
-    type RequestName,
-    type RequestOf,
+  REQUEST_NAMES,
+  type AnswerOf,
+  type RequestName,
+  type RequestOf,
 } from '../../protocol/messages.ts';
 import type { SyncRefusal } from '../../protocol/refusals.ts';
 

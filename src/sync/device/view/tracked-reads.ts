@@ -1,10 +1,10 @@
 /** Notes what a query reads of the data shown. */
 import {
-    isEntrySpace,
-    type Entry,
-    type Range,
-    type Row,
-    type RowAddress,
+  isEntrySpace,
+  type Entry,
+  type Range,
+  type Row,
+  type RowAddress,
 } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { Reads } from '../state/outbox-record.ts';

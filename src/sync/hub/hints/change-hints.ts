@@ -1,38 +1,50 @@
-/** Who is told that something may have changed: devices whose sets or rights a commit touches. Only a hint, and in memory only. */
+/** Decides which listening devices get a hint: those whose sets or rights a commit may concern. In memory; hints may be lost. */
 import { databaseOf, decodeDocumentKey, type Key } from '../../../codec/key.ts';
+import { isInRange } from '../../../codec/ranges.ts';
 import type { CommitNotice } from '../../../engine/api.ts';
 import { isNative } from '../../../engine/definitions.ts';
-import { NATIVE, type CollectionId, type DatabaseId } from '../../../values/value.ts';
-import type { PartRange } from '../../protocol/set-parts.ts';
-import type { DeviceId } from '../../protocol/identifiers.ts';
+import type { DatabaseId } from '../../../values/value.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
+import type { DeviceId } from '../../protocol/identifiers.ts';
 import type { Pull, Pulled } from '../../protocol/messages.ts';
-import type { AskedSet } from '../sets/requested-sets.ts';
-import { ScopeFacts, type Scope } from '../rights/scope.ts';
-import { isInRange } from '../../../codec/ranges.ts';
+import type { PartRange } from '../../protocol/set-parts.ts';
+import { RIGHTS_COLLECTIONS } from '../rights/rights-collections.ts';
+import { ScopeMatcher, type Scope } from '../rights/scope.ts';
+import type { ResolvedRequest } from '../sets/requested-sets.ts';
 
-/** What a device was found to look at when it last pulled here. */
+/** What a device read at its last pull here. */
 interface Watch {
   readonly ranges: readonly PartRange[];
-  readonly facts: ScopeFacts;
+  readonly scope: ScopeMatcher;
 }
 
-interface Listener {
+interface DeviceName {
   readonly database: DatabaseId;
   readonly device: DeviceId;
-  /** Its credential, and the document that acts by it. */
-  readonly own: readonly Key[];
-  readonly onPoke: (poke: ChangeHint) => void;
 }
 
-/** What is known of a device that listens. */
-interface Standing {
+interface Listener extends DeviceName {
+  /** Keys of its credential, and of the document that it acts as. */
+  readonly own: readonly Key[];
+  readonly onHint: (hint: ChangeHint) => void;
+}
+
+/** A device that listens. */
+interface ListeningDevice {
   readonly listeners: Set<Listener>;
-  /** It pushes, and pulls after that by itself. */
+  /** It pushes, and pulls by itself after that. */
   isPushing: boolean;
-  /** What it was not told of therefore. */
+  /** A hint that was not sent because of that. */
   heldBack: ChangeHint | undefined;
-  next: Pull | undefined;
+  /** How it will ask next, where that is known. */
+  nextPull: Pull | undefined;
+}
+
+interface AnsweredPull {
+  readonly pulled: Pick<Pulled, 'cursor'>;
+  readonly database: DatabaseId;
+  readonly sets: readonly ResolvedRequest[];
+  readonly scope: Scope;
 }
 
 interface Changes {
@@ -42,83 +54,80 @@ interface Changes {
 
 const REMEMBERED_MAX = 10_000;
 
-export class Pokes {
-  private readonly standings = new Map<string, Standing>();
+export class ChangeHints {
+  private readonly devices = new Map<string, ListeningDevice>();
   private readonly watches = new Map<string, Watch>();
 
   noteCommit(notice: CommitNotice): void {
-    if (this.standings.size === 0) return;
+    if (this.devices.size === 0) return;
     const byDatabase = changesIn(notice);
-    const poke: ChangeHint = { head: notice.ts };
-    for (const [name, standing] of this.standings) {
+    const hint: ChangeHint = { head: notice.ts };
+    for (const [name, device] of this.devices) {
       const watch = this.watches.get(name);
-      const isAnyMet = [...standing.listeners].some((listener) => {
+      const isConcerned = [...device.listeners].some((listener) => {
         const changes = byDatabase.get(listener.database);
-        return changes && isMet(listener, watch, changes);
+        return changes && concerns(changes, listener, watch);
       });
-      if (!isAnyMet) continue;
-      if (standing.isPushing) standing.heldBack = poke;
-      else tell(standing, poke);
+      if (!isConcerned) continue;
+      if (device.isPushing) device.heldBack = hint;
+      else notify(device, hint);
     }
   }
 
-  /** From now until it pulls it need not be told: it looks by itself. */
-  notePush(whose: Pick<Listener, 'database' | 'device'>): void {
-    const standing = this.standings.get(nameOf(whose));
-    if (standing) standing.isPushing = true;
+  /** Until its next pull it needs no hints. */
+  notePush(device: DeviceName): void {
+    const listening = this.devices.get(nameOf(device));
+    if (listening) listening.isPushing = true;
   }
 
-  /** @param next as it will ask after that, where that can be told */
-  notePull(device: DeviceId, pulled: PulledHere, next: Pull | undefined): void {
-    const { database, sets, scope } = pulled;
+  /** @param next how it will ask after that, where that is known */
+  notePull(device: DeviceId, answer: AnsweredPull, next: Pull | undefined): void {
+    const { database, sets, scope, pulled } = answer;
     const name = nameOf({ database, device });
     const ranges = sets.flatMap(({ parts }) => parts.map(({ range }) => range));
+    this.watch(name, { ranges, scope: new ScopeMatcher(scope) });
+    const listening = this.devices.get(name);
+    if (!listening) return;
+    const { heldBack } = listening;
+    Object.assign(listening, { isPushing: false, heldBack: undefined, nextPull: next });
+    if (heldBack && heldBack.head > pulled.cursor) notify(listening, heldBack);
+  }
+
+  nextPull(device: DeviceName): Pull | undefined {
+    return this.devices.get(nameOf(device))?.nextPull;
+  }
+
+  /** Returns a function that stops it. */
+  listen(listener: Listener): () => void {
+    const name = nameOf(listener);
+    const listeners = this.devices.get(name)?.listeners ?? new Set();
+    listeners.add(listener);
+    const fresh = { isPushing: false, heldBack: undefined, nextPull: undefined };
+    this.devices.set(name, { listeners, ...fresh });
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.devices.get(name)?.listeners === listeners)
+        this.devices.delete(name);
+    };
+  }
+
+  private watch(name: string, watch: Watch): void {
     this.watches.delete(name);
-    this.watches.set(name, { ranges, facts: new ScopeFacts(scope) });
+    this.watches.set(name, watch);
     for (const oldest of this.watches.keys()) {
       if (this.watches.size <= REMEMBERED_MAX) break;
       this.watches.delete(oldest);
     }
-    const standing = this.standings.get(name);
-    if (!standing) return;
-    const { heldBack } = standing;
-    Object.assign(standing, { isPushing: false, heldBack: undefined, next });
-    if (heldBack && heldBack.head > pulled.pulled.cursor) tell(standing, heldBack);
-  }
-
-  nextPull(whose: Pick<Listener, 'database' | 'device'>): Pull | undefined {
-    return this.standings.get(nameOf(whose))?.next;
-  }
-
-  /** Returns the way to stop. */
-  listen(listener: Listener): () => void {
-    const name = nameOf(listener);
-    const { listeners } = this.standings.get(name) ?? { listeners: new Set() };
-    listeners.add(listener);
-    this.standings.set(name, { listeners, isPushing: false, heldBack: undefined, next: undefined });
-    return () => {
-      listeners.delete(listener);
-      if (listeners.size === 0 && this.standings.get(name)?.listeners === listeners)
-        this.standings.delete(name);
-    };
   }
 }
 
-function tell({ listeners }: Standing, poke: ChangeHint): void {
-  for (const { onPoke } of listeners) onPoke(poke);
+function notify({ listeners }: ListeningDevice, hint: ChangeHint): void {
+  for (const { onHint } of listeners) onHint(hint);
 }
 
-interface PulledHere {
-  readonly pulled: Pick<Pulled, 'cursor'>;
-  readonly database: DatabaseId;
-  readonly sets: readonly AskedSet[];
-  readonly scope: Scope;
-}
+const nameOf = ({ database, device }: DeviceName): string => `${database} ${device}`;
 
-const nameOf = ({ database, device }: Pick<Listener, 'database' | 'device'>): string =>
-  `${database} ${device}`;
-
-/** Documents by database; what only a hub keeps for itself is nothing to be told of. */
+/** Documents by database; other spaces are the hub's own. */
 function changesIn({ rows, entries }: CommitNotice): ReadonlyMap<DatabaseId, Changes> {
   const found = new Map<DatabaseId, Changes>();
   for (const { space, key } of rows) {
@@ -133,27 +142,24 @@ function changesIn({ rows, entries }: CommitNotice): ReadonlyMap<DatabaseId, Cha
   return found;
 }
 
-/** What a device is sent of the schema, and what rights are made of. Logins of others are no reason. */
-const SCHEMA: ReadonlySet<CollectionId> = new Set([
-  NATIVE.collections,
-  NATIVE.indexes,
-  NATIVE.functions,
-  NATIVE.roles,
-  NATIVE.access_providers,
-]);
-
-function isMet({ own }: Listener, watch: Watch | undefined, { keys, entries }: Changes): boolean {
-  const isOfUsers = (key: Key): boolean => !isNative(decodeDocumentKey(key).collection);
-  if (keys.some((key) => own.includes(key) || SCHEMA.has(decodeDocumentKey(key).collection)))
-    return true;
-  // One that has not pulled here: any document may concern it.
-  if (!watch) return keys.some(isOfUsers);
-  const { ranges, facts } = watch;
+function concerns(
+  { keys, entries }: Changes,
+  { own }: Listener,
+  watch: Watch | undefined,
+): boolean {
+  const isUserDocument = (key: Key): boolean => !isNative(decodeDocumentKey(key).collection);
+  // Logins of other users concern nobody.
+  const affectsRights = (key: Key): boolean =>
+    own.includes(key) || RIGHTS_COLLECTIONS.has(decodeDocumentKey(key).collection);
+  if (keys.some(affectsRights)) return true;
+  // A device that has not pulled here: any document may concern it.
+  if (!watch) return keys.some(isUserDocument);
+  const { ranges, scope } = watch;
   return (
-    keys.some((key) => facts.isMetBy({ key, entries }) || isIn(ranges, 'key', key)) ||
+    keys.some((key) => scope.matches({ key, entries }) || isIn(ranges, 'key', key)) ||
     entries.some((entry) => isIn(ranges, 'entry', entry))
   );
 }
 
-const isIn = (ranges: readonly PartRange[], kind: PartRange['by'], key: Key): boolean =>
-  ranges.some((range) => range.by === kind && isInRange(key, range));
+const isIn = (ranges: readonly PartRange[], by: PartRange['by'], key: Key): boolean =>
+  ranges.some((range) => range.by === by && isInRange(key, range));

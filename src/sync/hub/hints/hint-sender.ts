@@ -1,77 +1,63 @@
-/** Hints for one device that listens: with what it would pull, where the hub knows how it would ask and that is little. */
-import { isLoaded } from '../../protocol/loaded-sets.ts';
-import type { PiggybackedPull, Pull, Pulled } from '../../protocol/messages.ts';
+/** Sends hints to one listening device, with the pull they announce where that is small. */
 import type { ChangeHint } from '../../protocol/hints.ts';
-import type { SyncRefusal } from '../../protocol/refusals.ts';
+import type { PiggybackedPull, Pull, Pulled } from '../../protocol/messages.ts';
+import { isSyncRefusal, type SyncRefusal } from '../../protocol/refusals.ts';
 
-/** About so much goes along with a hint; what is more is asked for. */
-const BROUGHT_BYTES = 64 * 1024;
+/** Larger pulls are left to be asked for. */
+const PIGGYBACKED_BYTES = 64 * 1024;
 
-/** How the device will ask once it has taken that answer; undefined where it asks for more at once. */
-export function nextPull(message: Pull, pulled: Pulled): Pull | undefined {
-  if (pulled.more || pulled.check || message.refetch.length > 0) return undefined;
-  if (!pulled.sets.every(isLoaded)) return undefined;
-  const answers = new Map(pulled.sets.map((answer) => [answer.id, answer]));
-  const sets = message.sets.map((set) => {
-    const answer = answers.get(set.id);
-    return answer ? { ...set, loaded: answer.loaded, parts: answer.parts } : set;
-  });
-  const schema = pulled.schema?.version ?? message.schema;
-  const { cursor, token } = pulled;
-  return { ...message, cursor, token, schema, sets, maxBytes: BROUGHT_BYTES };
-}
-
-export interface CourierOptions {
+export interface HintSenderOptions {
+  /** How the device will ask next; undefined: unknown. */
   readonly nextPull: () => Pull | undefined;
   readonly pull: (message: Pull) => Promise<Pulled | SyncRefusal>;
-  readonly onPoke: (poke: ChangeHint) => void;
+  readonly onHint: (hint: ChangeHint) => void;
 }
 
-export class Courier {
-  private readonly options: CourierOptions;
+export class HintSender {
+  private readonly options: HintSenderOptions;
   private waiting: ChangeHint | undefined = undefined;
-  private isUnderWay = false;
+  private isSending = false;
 
-  constructor(options: CourierOptions) {
+  constructor(options: HintSenderOptions) {
     this.options = options;
   }
 
-  /** Hints that come while one is under way are one. */
-  note(poke: ChangeHint): void {
-    this.waiting = poke;
-    if (!this.isUnderWay) void this.run();
+  /** Hints that come while one is being sent become one. */
+  send(hint: ChangeHint): void {
+    this.waiting = hint;
+    if (!this.isSending) void this.run();
   }
 
   private async run(): Promise<void> {
-    this.isUnderWay = true;
-    for (let poke = this.waiting; poke; poke = this.waiting) {
+    this.isSending = true;
+    for (let hint = this.waiting; hint; hint = this.waiting) {
       this.waiting = undefined;
-      const told = await this.laden(poke).catch(() => poke);
-      if (told) this.options.onPoke(told);
+      const sent = await this.withPull(hint).catch(() => hint);
+      if (sent) this.options.onHint(sent);
     }
-    this.isUnderWay = false;
+    this.isSending = false;
   }
 
-  /** Undefined: it has that already. */
-  private async laden(poke: ChangeHint): Promise<ChangeHint | undefined> {
+  /** Undefined: the device has that commit already. */
+  private async withPull(hint: ChangeHint): Promise<ChangeHint | undefined> {
     const message = this.options.nextPull();
-    if (message?.cursor === undefined) return poke;
-    if (message.cursor >= poke.head) return undefined;
-    const brought = await bring(message, this.options.pull);
-    return brought ? { head: brought.pulled.cursor, brought } : poke;
+    if (message?.cursor === undefined) return hint;
+    if (message.cursor >= hint.head) return undefined;
+    const brought = await piggybackedPull(message, this.options.pull);
+    return brought ? { head: brought.pulled.cursor, brought } : hint;
   }
 }
 
-/** The answer to what the device would ask, when it is little and all there is. */
-export async function bring(
+/** The answer to what the device would ask, when it is small and all there is. */
+export async function piggybackedPull(
   message: Pull,
-  pull: CourierOptions['pull'],
+  pull: HintSenderOptions['pull'],
 ): Promise<PiggybackedPull | undefined> {
   const { cursor: since } = message;
   if (since === undefined) return undefined;
-  const pulled = await pull(message);
-  if ('code' in pulled || pulled.more || pulled.check) return undefined;
-  return sizeOf(pulled) > BROUGHT_BYTES ? undefined : { since, pulled };
+  const pulled = await pull({ ...message, maxBytes: PIGGYBACKED_BYTES });
+  if (isSyncRefusal(pulled) || pulled.more || pulled.check) return undefined;
+  return sizeOf(pulled) > PIGGYBACKED_BYTES ? undefined : { since, pulled };
 }
 
 const sizeOf = ({ puts }: Pulled): number =>

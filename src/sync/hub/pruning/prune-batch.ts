@@ -1,4 +1,4 @@
-/** What those who take old rows from the space `sync` have in common. */
+/** What all pruning of the space `sync` shares: small commits, so that no writer waits for long. */
 import type { Key } from '../../../codec/key.ts';
 import type { Transactions } from '../../../engine/port.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -11,6 +11,6 @@ export interface PruneHost {
   readonly clock: () => Micros;
 }
 
-/** As many rows as one commit takes. */
-export const rowsToPrune = (lower: Key, upper: Key): Range =>
+/** As many rows as one commit deletes. */
+export const pruneBatch = (lower: Key, upper: Key): Range =>
   scan('sync', { lower, upper }, { limit: SYNC_LIMITS.pruneRows, rows: false });

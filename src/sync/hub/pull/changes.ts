@@ -2,15 +2,15 @@
 import { keyAfter, type Key } from '../../../codec/key.ts';
 import { changeKey, readChanges, type LoggedChange } from '../../../engine/change-log.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
+import { eachElement } from '../../../query/gather.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
-import { eachElement } from '../../../query/gather.ts';
-import type { DatabaseId, Micros } from '../../../values/value.ts';
-import type { RecentChanges } from './recent-changes.ts';
-import { tsOf } from '../rows/change-log-rows.ts';
 import { scan } from '../../../store/scan.ts';
+import type { DatabaseId, Micros } from '../../../values/value.ts';
+import { commitTimeOf } from '../rows/change-log-rows.ts';
+import type { RecentChanges } from './recent-changes.ts';
 
-export interface ChangesAsked {
+export interface ChangesQuery {
   readonly database: DatabaseId;
   /** After this. */
   readonly since: Micros;
@@ -19,14 +19,14 @@ export interface ChangesAsked {
   /** About so much of documents. */
   readonly bytes: number;
   readonly recent?: Pick<RecentChanges, 'between'> | undefined;
-  /** Whether a change concerns the device; the others are passed over. */
+  /** Whether a change concerns the device; others are skipped. */
   readonly concerns: (change: LoggedChange) => boolean;
 }
 
 export interface ChangesFound {
-  /** Documents that changed, each once, as they stand now. */
+  /** Documents that changed, each once, as they are now. */
   readonly rows: ReadonlyMap<Key, Row | undefined>;
-  /** Up to here. */
+  /** All changes up to here. */
   readonly until: Micros;
   readonly bytes: number;
 }
@@ -37,13 +37,13 @@ const CHUNK = 256;
  * Whole commits, at least one.
  * @throws Suspended
  */
-export function changesSince(reader: Reader, asked: ChangesAsked): ChangesFound {
-  const { database, since, head, concerns } = asked;
+export function changesSince(reader: Reader, query: ChangesQuery): ChangesFound {
+  const { database, since, head, concerns } = query;
   const rows = new Map<Key, Row | undefined>();
-  const known = asked.recent?.between(database, since, head)?.map((row) => ({ key: row.key, row }));
+  const known = query.recent?.between(database, since, head)?.map((row) => ({ key: row.key, row }));
   let bytes = 0;
   let commits = 0;
-  // The end is part of the question: what is known of it stays true when more is written.
+  // The end is part of the range: what is cached of it stays valid when more is written.
   const upper = changeKey(database, head + 1);
   let until = since;
   for (let lower = changeKey(database, since + 1), limit = CHUNK; ; limit = CHUNK * 8) {
@@ -51,24 +51,16 @@ export function changesSince(reader: Reader, asked: ChangesAsked): ChangesFound 
     const changed = found.map(({ row }) =>
       row ? readChanges(database, row).filter(concerns) : [],
     );
-    const unread = new Set(
-      changed
-        .flat()
-        .map(({ key }) => key)
-        .filter((key) => !rows.has(key)),
-    );
-    const current = new Map(
-      eachElement(unread, (key) => [key, reader.row({ space: 'documents', key })] as const),
-    );
+    const current = currentRows(reader, changed.flat(), rows);
     for (const [i, changes] of changed.entries()) {
       const own = new Map<Key, Row | undefined>();
       for (const { key } of changes) if (!rows.has(key)) own.set(key, current.get(key));
       const more = sizeOf(own);
-      const isFull = bytes + more > asked.bytes || rows.size + own.size > SYNC_LIMITS.pullChanges;
+      const isFull = bytes + more > query.bytes || rows.size + own.size > SYNC_LIMITS.pullChanges;
       if (rows.size > 0 && own.size > 0 && isFull) return { rows, until, bytes };
       for (const [key, row] of own) rows.set(key, row);
       bytes += more;
-      until = tsOf(found[i]?.key ?? lower);
+      until = commitTimeOf(found[i]?.key ?? lower);
     }
     commits += found.length;
     const last = found.at(-1);
@@ -76,6 +68,18 @@ export function changesSince(reader: Reader, asked: ChangesAsked): ChangesFound 
     if (commits >= SYNC_LIMITS.pullCommits) return { rows, until, bytes };
     lower = keyAfter(last.key);
   }
+}
+
+/** Of those that are not read yet. */
+function currentRows(
+  reader: Reader,
+  changes: readonly LoggedChange[],
+  read: ReadonlyMap<Key, Row | undefined>,
+): ReadonlyMap<Key, Row | undefined> {
+  const keys = new Set(changes.map(({ key }) => key).filter((key) => !read.has(key)));
+  return new Map(
+    eachElement(keys, (key) => [key, reader.row({ space: 'documents', key })] as const),
+  );
 }
 
 /** What a document that is gone takes in an answer, about. */

@@ -1,112 +1,101 @@
-/** Compares what a device holds of a set with what it should hold now. */
+/** Compares what a device has of a set with what it should have now. */
 import { decodeDocumentKey, keyAfter, type Key } from '../../../codec/key.ts';
 import { unpackVersion } from '../../../codec/row.ts';
 import type { AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { eachElement } from '../../../query/gather.ts';
-import type { Reader } from '../../../store/reader.ts';
-import type { DatabaseId } from '../../../values/value.ts';
-import { resolveSet } from '../sets/resolve-set.ts';
-import { bucketOf, Fingerprint } from '../../protocol/fingerprint.ts';
-import type { PartRange } from '../../protocol/set-parts.ts';
-import type { Check, Checked } from '../../protocol/messages.ts';
-import type { DatedDocument } from '../../protocol/identifiers.ts';
-import { askerOf, ownerOf, type AskerHost, type Exchange } from '../rights/device-caller.ts';
-import { requireDeviceIn, requireEpoch } from '../rows/device-rows.ts';
-import { Rights } from '../rights/read-rights.ts';
-import { NO_SCOPE, scopeIn, widened, type Scope } from '../rights/scope.ts';
-import { lateIn } from './slice.ts';
-import { WatchedReader } from '../rights/watched-reader.ts';
 import { scan } from '../../../store/scan.ts';
+import type { DatabaseId } from '../../../values/value.ts';
+import { bucketOf, Fingerprint } from '../../protocol/fingerprint.ts';
+import type { DatedDocument } from '../../protocol/identifiers.ts';
+import type { Check, Checked } from '../../protocol/messages.ts';
+import type { PartRange } from '../../protocol/set-parts.ts';
+import type { CallerHost, DeviceRequest } from '../rights/device-caller.ts';
+import { rightsContext, type RightsContext } from '../rights/rights-context.ts';
+import type { Scope } from '../rights/scope.ts';
+import { resolveSet } from '../sets/resolve-set.ts';
+import { timeSlice } from './time-slice.ts';
 
 /** Where the next slice begins. */
-export interface CheckPlace {
+export interface CheckPosition {
   readonly part: number;
   readonly from: Key | undefined;
 }
 
-export const CHECK_START: CheckPlace = { part: 0, from: undefined };
+export const CHECK_START: CheckPosition = { part: 0, from: undefined };
 
 export interface CheckSlice {
   /** Documents that should be on the device; some may come twice. */
-  readonly held: readonly DatedDocument[];
+  readonly documents: readonly DatedDocument[];
   /** Undefined: that was all. */
-  readonly next: CheckPlace | undefined;
+  readonly next: CheckPosition | undefined;
   readonly database: DatabaseId;
   readonly before: Scope | undefined;
-  /** With what rights were found to rest on. */
   readonly scope: Scope;
 }
 
 /**
- * Slices are of different times: what changes between them is fetched in vain, and nothing worse.
+ * Slices are of different times: what changes between them is pulled once more than needed, and nothing worse.
  * @throws Suspended, SyncRefused
  */
-export function attemptCheck(
+export function checkSlice(
   message: Check,
-  place: CheckPlace,
-  exchange: Exchange,
+  position: CheckPosition,
+  request: DeviceRequest,
   input: AttemptInput,
-  host: AskerHost,
+  host: CallerHost,
 ): AttemptResult<CheckSlice> {
-  const isLate = lateIn(host.clock);
-  const { writer: reader } = input;
-  requireEpoch(reader, message.epoch);
-  const snapshot = Math.max(exchange.started, input.head);
-  const watched = new WatchedReader(reader, snapshot);
-  const asker = askerOf(exchange, input, watched, host);
-  const { database } = asker.caller;
-  requireDeviceIn(reader, database, message.device, ownerOf(asker.caller));
-  const rights = new Rights(asker, watched);
-  const { context, session } = asker;
-  const mayReadOf = (collection: number) => rights.mayReadOf(collection);
-  const { parts } = resolveSet({ context, session, mayReadOf }, message.set.query);
+  const isOverdue = timeSlice(host.clock);
+  const context = rightsContext(message, request, input, host);
+  const { parts } = resolveSet(context, message.set.query);
   const ranges = parts.map(({ range }) => range);
-  const slice = sliceOf(reader, rights, ranges, place, isLate);
-  const before = scopeIn(reader, database, message.device);
-  const scope = widened(before ?? NO_SCOPE, watched, snapshot);
-  return { value: { ...slice, database, before, scope }, ts: input.head, keep: false };
+  const slice = documentsFrom(context, ranges, position, isOverdue);
+  const { database, scope: before } = context;
+  const value = { ...slice, database, before, scope: context.extendedScope() };
+  return { value, ts: input.head, keep: false };
 }
 
 const ROWS_AT_ONCE = 512;
 
-function sliceOf(
-  reader: Reader,
-  rights: Rights,
+function documentsFrom(
+  { reader, rights }: RightsContext,
   ranges: readonly PartRange[],
-  { part, from }: CheckPlace,
-  isLate: () => boolean,
-): Pick<CheckSlice, 'held' | 'next'> {
-  const held: DatedDocument[] = [];
+  { part, from }: CheckPosition,
+  isOverdue: () => boolean,
+): Pick<CheckSlice, 'documents' | 'next'> {
+  const documents: DatedDocument[] = [];
   let at = part;
   let lower = from;
   for (;;) {
     const range = ranges[at];
-    if (!range) return { held, next: undefined };
+    if (!range) return { documents, next: undefined };
     const rest = { ...range, lower: lower ?? range.lower };
     const page = reader.range(scan('documents', rest, { limit: ROWS_AT_ONCE }));
     const may = eachElement(page, ({ key }) => rights.mayRead(key));
     page.forEach(({ key, row }, i) => {
-      if (row && may[i] === true) held.push(heldOf(key, String(row.value)));
+      if (row && may[i] === true) documents.push(datedDocument(key, String(row.value)));
     });
     const last = page.at(-1);
     const isEnd = !last || page.length < ROWS_AT_ONCE;
     lower = isEnd ? undefined : keyAfter(last.entry);
     if (isEnd) at += 1;
-    if (isLate()) return { held, next: { part: at, from: lower } };
+    if (isOverdue()) return { documents, next: { part: at, from: lower } };
   }
 }
 
-function heldOf(key: Key, stored: string): DatedDocument {
+function datedDocument(key: Key, stored: string): DatedDocument {
   const { collection, id } = decodeDocumentKey(key);
   return [collection, String(id), unpackVersion(stored).ts];
 }
 
 /** Whole buckets, as many as fit: a device that lacks more asks again. */
-export function differingIn(held: readonly DatedDocument[], buckets: readonly string[]): Checked {
+export function differencesFrom(
+  documents: readonly DatedDocument[],
+  buckets: readonly string[],
+): Checked {
   const fingerprint = new Fingerprint();
   const byBucket = new Map<number, DatedDocument[]>();
-  for (const each of withoutTwins(held)) {
+  for (const each of latestOfEach(documents)) {
     fingerprint.add(each);
     const bucket = bucketOf(each);
     const others = byBucket.get(bucket);
@@ -117,15 +106,15 @@ export function differingIn(held: readonly DatedDocument[], buckets: readonly st
   let count = 0;
   for (const [bucket, sum] of fingerprint.buckets().entries()) {
     if (sum === buckets[bucket]) continue;
-    const documents = byBucket.get(bucket) ?? [];
-    count += documents.length;
+    const present = byBucket.get(bucket) ?? [];
+    count += present.length;
     if (differing.length > 0 && count > SYNC_LIMITS.checkedDocuments)
       return { differing, more: true };
-    differing.push({ bucket, documents });
+    differing.push({ bucket, documents: present });
   }
   return { differing };
 }
 
-/** In several parts, or found again in a later slice: as it was last. */
-const withoutTwins = (held: readonly DatedDocument[]): Iterable<DatedDocument> =>
-  new Map(held.map((each) => [`${each[0]}/${each[1]}`, each])).values();
+/** A document may be in several parts, or be found again in a later slice. */
+const latestOfEach = (documents: readonly DatedDocument[]): Iterable<DatedDocument> =>
+  new Map(documents.map((each) => [`${each[0]}/${each[1]}`, each])).values();

@@ -1,7 +1,7 @@
 /**
- * What the hub must know of a copy when it asks again, told by the copy itself: kept here by the id of the device, it would be true of
- * only one of two copies that have the same, and of none that has taken another. It widens nothing: a false one brings more comparisons,
- * or spares the device some that are for its own good.
+ * What the hub needs to know of a copy at its next pull, carried by the copy itself: stored at the hub by device id, it would be right for
+ * only one of two copies that share an id, and lost for one that takes a new id. A token widens no rights: a forged one causes more
+ * comparisons, or skips some that are for the good of the device.
  */
 import { hexOfBytes } from '../../../codec/hex.ts';
 import { utf8Bytes } from '../../../codec/utf8.ts';
@@ -10,17 +10,17 @@ import type { Micros } from '../../../values/value.ts';
 export interface CopyToken {
   /** When the answer was made that it came with. */
   readonly at: Micros;
-  /** When rights that go by the clock were last found to be due. */
+  /** When a comparison was last due because rights depend on time. */
   readonly timed: Micros;
-  /** Of the roles that were in force. */
+  /** Digest of the roles that were in force. */
   readonly roles: string;
 }
 
-/** @param nonce no two answers have the same token */
+/** @param nonce makes each token different */
 export const tokenText = ({ at, timed, roles }: CopyToken, nonce: Uint8Array): string =>
   `${hexOfBytes(nonce)}.${at}.${timed}.${roles}`;
 
-/** Undefined: none was given, or it is not one of ours. */
+/** Undefined: none was given, or it is none of ours. */
 export function readToken(text: string | undefined): CopyToken | undefined {
   const found = /^[\da-f]+\.(\d+)\.(\d+)\.([\da-f]+)$/.exec(text ?? '');
   if (!found) return undefined;

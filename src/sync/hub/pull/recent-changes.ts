@@ -1,6 +1,6 @@
-/** What the latest commits changed, as the log has it: whoever was told of one a moment ago need not read it. */
-import { changeKey } from '../../../engine/change-log.ts';
+/** The latest commits as the log of changes has them, in memory: a pull after a hint need not read the log. */
 import type { CommitNotice } from '../../../engine/api.ts';
+import { changeKey } from '../../../engine/change-log.ts';
 import type { Row } from '../../../store/port.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 
@@ -17,11 +17,11 @@ export class RecentChanges {
   /** One after the other, without a gap, up to `head`. */
   private readonly commits: Commit[] = [];
   private chars = 0;
-  /** All that came after this is known. */
+  /** All commits after this are known. */
   private from: Micros = 0;
   private head: Micros = -1;
 
-  note({ previous, ts, logged }: CommitNotice): void {
+  noteCommit({ previous, ts, logged }: CommitNotice): void {
     if (previous !== this.head || !logged) {
       this.commits.length = 0;
       this.chars = 0;

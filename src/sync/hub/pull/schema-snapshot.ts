@@ -1,4 +1,4 @@
-/** The schema as far as a device needs it: what its sets are made of, and what its roles grant anything on. It comes before the documents. */
+/** The part of the schema that a device needs: what its sets are made of, and what its roles grant something on. It comes before documents. */
 import { hexOfBytes } from '../../../codec/hex.ts';
 import { documentKey } from '../../../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../../../codec/row.ts';
@@ -17,28 +17,29 @@ import type { Reader } from '../../../store/reader.ts';
 import { NATIVE, type CollectionId, type Ref } from '../../../values/value.ts';
 import type { Pulled } from '../../protocol/messages.ts';
 import type { PulledDocument } from '../../protocol/identifiers.ts';
-import { rolesInForce, type Asker } from '../rights/device-caller.ts';
-import type { AskedSet } from '../sets/requested-sets.ts';
+import { rolesInForce } from '../rights/caller-facts.ts';
+import type { DeviceCaller } from '../rights/device-caller.ts';
+import type { ResolvedRequest } from '../sets/requested-sets.ts';
 
 type SchemaAnswer = NonNullable<Pulled['schema']>;
 
 /** @throws Suspended */
 export function schemaFor(
   reader: Reader,
-  asker: Asker,
-  sets: readonly AskedSet[],
+  device: DeviceCaller,
+  sets: readonly ResolvedRequest[],
   sha256: (bytes: Uint8Array) => Uint8Array,
 ): SchemaAnswer {
-  const refs = neededBy(asker, sets);
-  const documents = eachElement(refs, (ref) => documentOf(reader, asker, ref)).flat();
+  const refs = neededBy(device, sets);
+  const documents = eachElement(refs, (ref) => documentOf(reader, device, ref)).flat();
   const digest = sha256(utf8Bytes(JSON.stringify(documents)));
   const version = hexOfBytes(digest);
   return { version, documents };
 }
 
-/** Collections, indexes, functions, roles; of each kind in order. */
-function neededBy(asker: Asker, sets: readonly AskedSet[]): readonly Ref[] {
-  const { context, caller } = asker;
+/** Collections, indexes, functions, roles; each kind in order. */
+function neededBy(device: DeviceCaller, sets: readonly ResolvedRequest[]): readonly Ref[] {
+  const { context, caller } = device;
   const schema = context.schema(context.database);
   const isAdmin = caller.role === 'admin';
   if (isAdmin || caller.role === 'server' || caller.role === 'server-readonly') {
@@ -46,7 +47,7 @@ function neededBy(asker: Asker, sets: readonly AskedSet[]): readonly Ref[] {
     const shared = kinds.flatMap((kind) => schema.all(kind).map(({ ref }) => ref));
     return isAdmin ? [...shared, ...schema.all('roles').map(({ ref }) => ref)] : shared;
   }
-  const roles = rolesInForce(asker);
+  const roles = rolesInForce(device);
   const indexes = indexesOf(context, roles, sets);
   const collections = collectionsOf(context, roles, sets, indexes);
   const functions = schema.all('functions').filter((each) => mayCall(context, roles, each));
@@ -58,7 +59,7 @@ function neededBy(asker: Asker, sets: readonly AskedSet[]): readonly Ref[] {
   ].map(({ ref }) => ref);
 }
 
-/** What roles grant anything on, of one kind. */
+/** Schema objects of one kind on which roles grant something. */
 const granted = (
   { database }: EngineContext,
   roles: readonly RoleDefinition[],
@@ -74,7 +75,7 @@ const granted = (
 const indexesOf = (
   context: EngineContext,
   roles: readonly RoleDefinition[],
-  sets: readonly AskedSet[],
+  sets: readonly ResolvedRequest[],
 ): ReadonlySet<number> =>
   new Set([
     ...granted(context, roles, NATIVE.indexes),
@@ -84,14 +85,14 @@ const indexesOf = (
 function collectionsOf(
   context: EngineContext,
   roles: readonly RoleDefinition[],
-  sets: readonly AskedSet[],
+  sets: readonly ResolvedRequest[],
   indexes: ReadonlySet<number>,
 ): ReadonlySet<CollectionId> {
   const schema = context.schema(context.database);
   const needed = new Set(granted(context, roles, NATIVE.collections));
   for (const { part } of sets.flatMap(({ parts }) => parts))
     if (part.kind !== 'index') needed.add(part.collection);
-  // An index over all collections tells of those that are needed for something else.
+  // An index over all collections does not make all of them needed.
   for (const index of schema.all('indexes')) {
     if (!indexes.has(index.id)) continue;
     for (const { collections } of index.sources)
@@ -100,7 +101,7 @@ function collectionsOf(
   const { identity } = context.caller;
   if (identity) needed.add(identity.collection);
   for (const { id, permissions } of schema.all('collections'))
-    if (letsIn(permissions, identity)) needed.add(id);
+    if (grantsAny(permissions, identity)) needed.add(id);
   return needed;
 }
 
@@ -109,7 +110,7 @@ function mayCall(
   roles: readonly RoleDefinition[],
   { ref, permissions }: FunctionDefinition,
 ): boolean {
-  if (letsIn(permissions, context.caller.identity)) return true;
+  if (grantsAny(permissions, context.caller.identity)) return true;
   return roles.some(({ privileges }) =>
     privileges.some(
       ({ resource, actions }) =>
@@ -121,8 +122,11 @@ function mayCall(
   );
 }
 
-/** To whatever it is. */
-const letsIn = (permissions: LegacyPermissions | undefined, identity: Ref | undefined): boolean =>
+/** Whether legacy permissions grant the identity anything. */
+const grantsAny = (
+  permissions: LegacyPermissions | undefined,
+  identity: Ref | undefined,
+): boolean =>
   [...(permissions?.values() ?? [])].some(
     (guest) =>
       guest === 'public' ||
@@ -130,18 +134,19 @@ const letsIn = (permissions: LegacyPermissions | undefined, identity: Ref | unde
         (isSameRef(guest, identity) || isSameRef(guest, collectionOfDocument(identity)))),
   );
 
-function documentOf(reader: Reader, asker: Asker, ref: Ref): readonly PulledDocument[] {
+function documentOf(reader: Reader, device: DeviceCaller, ref: Ref): readonly PulledDocument[] {
   const key = documentKey(ref.database, ref.collection, ref.id);
   const row = reader.row({ space: 'documents', key });
   if (!row) return [];
   const version = { ...unpackVersion(String(row.value)), added: undefined };
-  const sent = ref.collection === NATIVE.functions ? shownFunction(asker, ref, version) : version;
+  const sent =
+    ref.collection === NATIVE.functions ? functionForDevice(device, ref, version) : version;
   return [[ref.collection, String(ref.id), packVersion(sent)]];
 }
 
-/** A function with rights of its own runs here only: others than admins get its name and role, and a body that says so. */
-function shownFunction(
-  { context, caller }: Asker,
+/** A function with a role of its own runs at the hub only: others than admins get its name and role, and a body that says so. */
+function functionForDevice(
+  { context, caller }: DeviceCaller,
   ref: Ref,
   version: StoredVersion,
 ): StoredVersion {

@@ -1,20 +1,20 @@
-/** Writes that failed for no reason of their own, and how often. Forgotten with the process: they are tried some times more then. */
+/** Writes whose execution failed at the hub, and how often. In memory: after a restart they get new tries. */
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import type { PushItem } from '../../protocol/writes.ts';
 
-interface Tried {
+interface FailedWrite {
   readonly item: Pick<PushItem, 'hash'>;
   readonly device: DeviceId;
 }
 
 const REMEMBERED_MAX = 10_000;
 
-export class Troubles {
+export class FailedWrites {
   private readonly counts = new Map<string, number>();
 
-  note(tried: Tried): void {
-    const name = nameOf(tried);
+  note(write: FailedWrite): void {
+    const name = nameOf(write);
     const count = (this.counts.get(name) ?? 0) + 1;
     this.counts.delete(name);
     this.counts.set(name, count);
@@ -24,10 +24,10 @@ export class Troubles {
     }
   }
 
-  /** One try more, and it is the last. */
-  isHopeless(tried: Tried): boolean {
-    return (this.counts.get(nameOf(tried)) ?? 0) >= SYNC_LIMITS.writeTroubles - 1;
+  /** If it fails once more, it is refused. */
+  isLastTry(write: FailedWrite): boolean {
+    return (this.counts.get(nameOf(write)) ?? 0) >= SYNC_LIMITS.writeTroubles - 1;
   }
 }
 
-const nameOf = ({ device, item }: Tried): string => `${device} ${item.hash}`;
+const nameOf = ({ device, item }: FailedWrite): string => `${device} ${item.hash}`;

@@ -1,53 +1,52 @@
-/** All writes of a push: they wait for the same commits, and what cannot be judged keeps back those behind it. */
+/** Judges all writes of a push: they share commits, and one that cannot be judged holds up those behind it. */
 import { Refusal } from '../../../errors.ts';
 import type { Push } from '../../protocol/messages.ts';
-import type { PushItem, Verdict } from '../../protocol/writes.ts';
-import { askerOf, type AskerHost, type Exchange } from '../rights/device-caller.ts';
-import { attemptWrite, WriteTrouble, type Offer, type PushHost } from './push.ts';
+import type { Verdict } from '../../protocol/writes.ts';
+import { callerOfDevice, type CallerHost, type DeviceRequest } from '../rights/device-caller.ts';
+import { WriteFailed } from './execute-write.ts';
+import { judgeWrite } from './judge-write.ts';
+import type { OfferedWrite, PushHost } from './offered-write.ts';
 
-type Host = PushHost & AskerHost;
+type Host = PushHost & CallerHost;
 
-/** @returns verdicts as far as there are any; none when the first is to be sent again @throws SyncRefused, and as the store fails */
-export async function judgeAll(
+/** @returns verdicts up to the first write without one; none when the first is to be sent again @throws SyncRefused, and as the store fails */
+export async function judgePush(
   { device, epoch, settled, items }: Push,
-  whose: Pick<Offer, 'database' | 'owner' | 'exchange'>,
+  from: Pick<OfferedWrite, 'database' | 'owner' | 'request'>,
   host: Host,
 ): Promise<readonly Verdict[]> {
-  const read = await Promise.all(items.map((item) => readLong(item, host)));
-  const ended = await Promise.allSettled(
+  const parsed = await Promise.all(items.map(async (item) => host.transactions.readLong(item)));
+  const outcomes = await Promise.allSettled(
     items.map((item, i) => {
       const previous = items[i - 1]?.hash;
-      const parsed = read[i];
-      return judgeOne({ item, previous, parsed, device, epoch, settled, ...whose }, host);
+      const write = { item, previous, parsed: parsed[i], device, epoch, settled, ...from };
+      return judgeOne(write, host);
     }),
   );
   const verdicts: Verdict[] = [];
-  for (const each of ended) {
-    if (each.status === 'fulfilled') verdicts.push(each.value);
-    else if (verdicts.length > 0 || each.reason instanceof WriteTrouble) break;
-    else await explain(each.reason, whose.exchange, host);
+  for (const outcome of outcomes) {
+    if (outcome.status === 'fulfilled') verdicts.push(outcome.value);
+    else if (verdicts.length > 0 || outcome.reason instanceof WriteFailed) break;
+    else await explain(outcome.reason, from.request, host);
   }
   return verdicts;
 }
 
-const readLong = async ({ query, apiVersion }: PushItem, { transactions }: Host) =>
-  transactions.readLong({ query, apiVersion });
-
-async function judgeOne(offer: Offer, host: Host): Promise<Verdict> {
+async function judgeOne(write: OfferedWrite, host: Host): Promise<Verdict> {
   try {
-    const { value } = await host.transactions.write(attemptWrite(offer, host));
+    const { value } = await host.transactions.write(judgeWrite(write, host));
     return value;
   } catch (reason) {
-    if (reason instanceof WriteTrouble) host.troubles.note(offer);
+    if (reason instanceof WriteFailed) host.failedWrites.note(write);
     throw reason;
   }
 }
 
-/** Who is refused by the engine is told why. */
-async function explain(reason: unknown, exchange: Exchange, host: Host): Promise<never> {
+/** A caller that the engine refuses is told why in terms of sync. */
+async function explain(reason: unknown, request: DeviceRequest, host: Host): Promise<never> {
   if (reason instanceof Refusal && reason.code === 'unauthorized') {
     await host.transactions.read((input) => {
-      askerOf(exchange, input, input.writer, host);
+      callerOfDevice(request, input, input.writer, host);
       return { value: undefined, ts: input.head, keep: false };
     });
   }

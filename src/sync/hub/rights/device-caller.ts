@@ -1,78 +1,70 @@
-/** Who speaks for a device, and what they may: judged anew in every transaction, at the time of the hub. */
-import { documentKey } from '../../../codec/key.ts';
-import { unpackVersion } from '../../../codec/row.ts';
+/** Who speaks for a device, and what they may do: decided again in every transaction, at the time of the hub. */
 import type { EngineOptions } from '../../../engine/api.ts';
 import type { AttemptInput } from '../../../engine/attempts.ts';
 import { authenticate, authenticationContext } from '../../../engine/authenticate.ts';
-import type { Caller } from '../../../engine/caller.ts';
 import { Budget } from '../../../engine/budget.ts';
+import type { Caller } from '../../../engine/caller.ts';
 import { permissionsOf } from '../../../engine/caller-permissions.ts';
-import { isGranted, rolesOf } from '../../../engine/caller-roles.ts';
+import { isGranted } from '../../../engine/caller-roles.ts';
 import type { EngineContext } from '../../../engine/context.ts';
-import { findCredentials } from '../../../engine/credentials.ts';
-import { databaseByGlobalId, ROOT_DATABASE } from '../../../engine/databases.ts';
-import type { RoleDefinition } from '../../../engine/definitions.ts';
-import { fieldsOf, isExpired, liveVersion } from '../../../engine/documents.ts';
 import { createIds, RecordedInputs } from '../../../engine/inputs.ts';
 import { Meters } from '../../../engine/meters.ts';
 import { Schema } from '../../../engine/schema.ts';
-import { globalIdText, isSameText, parseSecret, secretHash } from '../../../engine/secrets.ts';
 import { EngineSession } from '../../../engine/session.ts';
 import { lambdasOf } from '../../../engine/stored-lambdas.ts';
 import { LIMITS } from '../../../limits.ts';
-import type { Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
-import { NATIVE, Ref, type DatabaseId, type Micros } from '../../../values/value.ts';
+import type { DatabaseId, Micros } from '../../../values/value.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
-import type { Actor } from '../../protocol/messages.ts';
-import { prefixRange } from '../../../codec/ranges.ts';
-import { scan } from '../../../store/scan.ts';
+import { isWithdrawn } from './withdrawn-token.ts';
 
-export type AskerHost = Pick<
+export type CallerHost = Pick<
   EngineOptions,
   'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens'
 >;
 
-export interface Asker {
+export interface DeviceCaller {
   readonly caller: Caller;
   readonly context: EngineContext;
   readonly session: EngineSession;
-  /** The same caller, who sees something else. */
-  over(reader: Reader): Asker;
+  /** The same caller over other data. */
+  over(reader: Reader): DeviceCaller;
 }
 
-/** What the runs of one exchange have in common. */
-export interface Exchange {
+/** A request of a device: the same for all its transactions. */
+export interface DeviceRequest {
   readonly secret: string;
   /** When it came, µs. */
   readonly started: Micros;
 }
 
 /**
- * @param reader what the caller is to see
+ * @param reader the data that the caller is to see
  * @throws Suspended, SyncRefused `needs_login`, `locked`
  */
-export function askerOf(
-  { secret, started }: Exchange,
+export function callerOfDevice(
+  { secret, started }: DeviceRequest,
   input: AttemptInput,
   reader: Reader,
-  host: AskerHost,
-): Asker {
+  host: CallerHost,
+): DeviceCaller {
   const snapshot = Math.max(started, input.head);
-  const caller = callerOf(secret, snapshot, input, host) ?? refuse(secret, snapshot, input, host);
-  const open = (seen: Reader): Asker => {
-    const session = sessionOver(seen, caller, snapshot, input, host);
-    return { caller, ...session, over: open };
+  const caller = authenticated(secret, snapshot, input, host);
+  if (!caller) throw refusalOf(secret, snapshot, input, host);
+  const over = (data: Reader): DeviceCaller => {
+    const session = sessionOver(data, caller, snapshot, input, host);
+    return { caller, ...session, over };
   };
-  const asker = open(reader);
-  return isGranted(asker.context, caller) ? asker : refuse(secret, snapshot, input, host);
+  const found = over(reader);
+  if (isGranted(found.context, caller)) return found;
+  throw refusalOf(secret, snapshot, input, host);
 }
 
-function callerOf(
+function authenticated(
   secret: string,
   snapshot: Micros,
   { writer, answers }: AttemptInput,
-  host: AskerHost,
+  host: CallerHost,
 ): Caller | undefined {
   const lambdas = lambdasOf({});
   const store = { reader: writer, snapshot, schema: schemasOver(writer, lambdas) };
@@ -96,8 +88,8 @@ function sessionOver(
   caller: Caller,
   snapshot: Micros,
   { answers }: AttemptInput,
-  { clock, random, sha256 }: AskerHost,
-): Pick<Asker, 'context' | 'session'> {
+  { clock, random, sha256 }: CallerHost,
+): Pick<DeviceCaller, 'context' | 'session'> {
   const holder: { current?: EngineSession } = {};
   const lambdas = lambdasOf(holder);
   const context: EngineContext = {
@@ -121,94 +113,12 @@ function sessionOver(
   return { context, session };
 }
 
-/** Asked for in many places of one run; memberships are found out once. */
-const knownRoles = new WeakMap<EngineContext, readonly RoleDefinition[]>();
-
-/** @throws Suspended */
-export function rolesInForce({ context, caller }: Asker): readonly RoleDefinition[] {
-  if (caller.role !== 'roles') return [];
-  const roles = knownRoles.get(context) ?? rolesOf(context, caller);
-  knownRoles.set(context, roles);
-  return roles;
-}
-
-/** @throws Suspended */
-export function actorOf(asker: Asker): Actor {
-  const { path, identity, role } = asker.caller;
-  return {
-    database: path,
-    identity: identity && [identity.collection, String(identity.id)],
-    role,
-    roles: rolesInForce(asker).map(({ ref }) => String(ref.id)),
-  };
-}
-
-/** When the credential ends, µs. @throws Suspended */
-export function expiryOf({ caller, context }: Asker): Micros | undefined {
-  const { document, grant } = caller;
-  if (grant) {
-    const seconds = grant.claims.get('exp');
-    return seconds === undefined ? undefined : Math.floor(Number(seconds) * 1_000_000);
-  }
-  return document && liveVersion(context, document, 'present')?.version.ttl;
-}
-
-/** When the password of the identity was set last, µs. @throws Suspended */
-export const passwordTimeOf = ({ caller, context }: Asker): Micros | undefined =>
-  caller.identity && findCredentials(context, caller.identity)?.version.ts;
-
-/** Whose device it is: another credential of the same one may speak for it. */
-export function ownerOf({ identity, label, database, grant }: Caller): string {
-  if (identity) return `document ${identity.database}/${identity.collection}/${identity.id}`;
-  const subject = grant?.claims.get('sub');
-  const who = typeof subject === 'string' ? ` ${subject}` : '';
-  return `${label.kind} ${label.id}${who} in ${database}`;
-}
-
-function refuse(secret: string, snapshot: Micros, input: AttemptInput, host: AskerHost): never {
-  if (isWithdrawn(secret, snapshot, input.writer, host))
-    throw new SyncRefused('locked', 'The credential was revoked.');
-  throw new SyncRefused('needs_login', 'The credential is no longer valid. Log in again.');
-}
-
-/**
- * Whether a token was ended by somebody before its time, or its document is gone. Only its holder is told: whoever cannot prove that hears
- * what is said of any text.
- */
-function isWithdrawn(
-  text: string,
+const refusalOf = (
+  secret: string,
   snapshot: Micros,
-  reader: Reader,
-  { sha256 }: AskerHost,
-): boolean {
-  const secret = parseSecret(text.split(':', 1)[0] ?? '');
-  if (secret?.kind !== 'token') return false;
-  const { id, databaseGlobalId } = secret;
-  const database =
-    databaseGlobalId === 0n
-      ? ROOT_DATABASE
-      : databaseByGlobalId(reader, globalIdText(databaseGlobalId))?.id;
-  if (database === undefined) return false;
-  const key = documentKey(database, NATIVE.tokens, id);
-  const current = reader.row({ space: 'documents', key });
-  const [end, last] = current ? [undefined, current] : endOf(reader, database, id);
-  if (!last) return false;
-  const version = unpackVersion(String(last.value));
-  if (isExpired(version, end ?? snapshot)) return false;
-  const ref = new Ref(database, NATIVE.tokens, id);
-  const fields = fieldsOf({ lambdas: lambdasOf({}) }, ref, version);
-  const hash = fields.get('hashed_secret');
-  return typeof hash === 'string' && isSameText(secretHash(secret.random, sha256), hash);
-}
-
-/** When a token was deleted, and its last version. */
-function endOf(
-  reader: Reader,
-  database: DatabaseId,
-  id: bigint,
-): readonly [end: Micros | undefined, last: Row | undefined] {
-  const versions = prefixRange(documentKey(database, NATIVE.tokens, id));
-  const [marker, last] = reader.range(scan('history', versions, { reverse: true, limit: 2 }));
-  const version = marker?.row && unpackVersion(String(marker.row.value));
-  return version?.action === 'delete' ? [version.ts, last?.row] : [undefined, undefined];
-}
+  { writer }: AttemptInput,
+  host: CallerHost,
+): SyncRefused =>
+  isWithdrawn(secret, snapshot, writer, host)
+    ? new SyncRefused('locked', 'The credential was withdrawn.')
+    : new SyncRefused('needs_login', 'The credential is not valid (any more): log in again.');

@@ -1,6 +1,6 @@
 /**
- * Documents that are not the caller's to see now: which of them the device may have? Whoever could never read one is not told that it
- * is gone, or was there.
+ * Of documents that the caller may not see now: which of them may the device have? A caller who could never read a document is not told
+ * that it is gone, or ever existed.
  */
 import { decodeDocumentKey, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
@@ -12,71 +12,69 @@ import type { Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { scan } from '../../../store/scan.ts';
 import type { Micros } from '../../../values/value.ts';
-import type { Asker } from './device-caller.ts';
-import { Rights } from './read-rights.ts';
+import type { DeviceCaller } from './device-caller.ts';
+import { ReadRights } from './read-rights.ts';
 
-export interface Seen {
+export interface PreviouslyReadable {
   /** Readable at some time since. */
-  readonly seen: ReadonlySet<Key>;
-  /** Of some it cannot be told any more. */
+  readonly keys: ReadonlySet<Key>;
+  /** Of some documents it cannot be told any more. */
   readonly isUnsure: boolean;
 }
 
 /**
- * Judged by the present rights over the versions there were since.
- * @param rows documents in question, as they stand now
+ * Decided by the present rights over the versions there were since then.
+ * @param rows documents in question, as they are now
  * @throws Suspended
  */
-export function seenSince(
+export function readableSince(
   reader: Reader,
-  asker: Asker,
-  rights: Rights,
+  device: DeviceCaller,
+  rights: ReadRights,
   rows: ReadonlyMap<Key, Row | undefined>,
   since: Micros,
-): Seen {
-  const seen = new Set<Key>();
-  const judged: (readonly [Key, Row | undefined])[] = [];
+): PreviouslyReadable {
+  const keys = new Set<Key>();
+  const undecided: (readonly [Key, Row | undefined])[] = [];
   for (const each of rows)
-    if (rights.readsAll(decodeDocumentKey(each[0]).collection)) seen.add(each[0]);
-    else judged.push(each);
-  const found = eachElement(judged, ([key, row]) => ({
+    if (rights.readsAll(decodeDocumentKey(each[0]).collection)) keys.add(each[0]);
+    else undecided.push(each);
+  const found = eachElement(undecided, ([key, row]) => ({
     key,
     versions: versionsSince(reader, key, row, since),
   }));
-  const isUnsure = found.some(({ versions }) => versions === 'unknown');
-  const known = found.flatMap(({ key, versions }) =>
-    versions === 'unknown' ? [] : { key, versions },
-  );
+  const known = found.flatMap(({ key, versions }) => (versions ? { key, versions } : []));
   const rounds = Math.max(0, ...known.map(({ versions }) => versions.length));
+  // All first versions together, then all second ones: each round reads once.
   for (let round = 0; round < rounds; round++) {
     const past = new Overlay(reader);
     const asked: Key[] = [];
     for (const { key, versions } of known) {
       const value = versions[round];
-      if (value === undefined || seen.has(key)) continue;
+      if (value === undefined || keys.has(key)) continue;
       past.put('documents', { key, entries: [], value });
       asked.push(key);
     }
-    const then = new Rights(asker.over(past));
+    const then = new ReadRights(device.over(past));
     const may = eachElement(asked, (key) => then.mayRead(key));
     asked.forEach((key, i) => {
-      if (may[i] === true) seen.add(key);
+      if (may[i] === true) keys.add(key);
     });
   }
-  return { seen, isUnsure };
+  return { keys, isUnsure: known.length < found.length };
 }
 
-/** Values of the rows of all versions there were since then, newest first. */
+/** Stored texts of all versions there were since then, newest first. Undefined: some are not known any more. */
 function versionsSince(
   reader: Reader,
   key: Key,
   current: Row | undefined,
   since: Micros,
-): readonly string[] | 'unknown' {
+): readonly string[] | undefined {
   const versions: string[] = [];
   if (current) {
-    // It changed, and is older than the change: its past was rewritten.
-    if (tsOf(current) <= since) return 'unknown';
+    // It changed, and is older than the change: its history was rewritten.
+    if (timeOf(current) <= since) return undefined;
     versions.push(String(current.value));
   }
   const limit = SYNC_LIMITS.pullVersions;
@@ -85,14 +83,14 @@ function versionsSince(
   for (const { row } of past) {
     if (!row) continue;
     const { action, ts } = unpackVersion(String(row.value));
-    // It is gone, and no version says when: it lapsed, or its past was rewritten.
-    if (!oldest && ts <= since && action !== 'delete') return 'unknown';
+    // It is gone, and no version says when: it expired, or its history was rewritten.
+    if (!oldest && ts <= since && action !== 'delete') return undefined;
     oldest = row;
     if (action !== 'delete') versions.push(String(row.value));
     if (ts <= since) return versions;
   }
   const isBeginning = oldest && unpackVersion(String(oldest.value)).action === 'create';
-  return isBeginning && past.length < limit ? versions : 'unknown';
+  return isBeginning && past.length < limit ? versions : undefined;
 }
 
-const tsOf = (row: Row): Micros => unpackVersion(String(row.value)).ts;
+const timeOf = (row: Row): Micros => unpackVersion(String(row.value)).ts;

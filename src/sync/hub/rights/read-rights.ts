@@ -1,27 +1,28 @@
-/** What a caller may read of documents, asked one document at a time, and noted what that rests on. */
+/** What a caller may read, decided per document. What the decisions depend on is noted by the watched reader. */
 import { decodeDocumentKey, type Key } from '../../../codec/key.ts';
 import { collectionRef } from '../../../engine/definitions.ts';
 import { isSameRef } from '../../../engine/refs.ts';
 import { Ref, type CollectionId } from '../../../values/value.ts';
-import { rolesInForce, type Asker } from './device-caller.ts';
+import { rolesInForce } from './caller-facts.ts';
+import type { DeviceCaller } from './device-caller.ts';
 import type { WatchedReader } from './watched-reader.ts';
 
 const READING_ROLES: ReadonlySet<string> = new Set(['admin', 'server', 'server-readonly']);
 
-export class Rights {
-  private readonly asker: Asker;
+export class ReadRights {
+  private readonly device: DeviceCaller;
   private readonly watched: WatchedReader | undefined;
-  private readonly all = new Map<CollectionId, boolean>();
+  private readonly byCollection = new Map<CollectionId, boolean>();
 
-  /** @param watched what `asker` reads through */
-  constructor(asker: Asker, watched?: WatchedReader) {
-    this.asker = asker;
+  /** @param watched what `device` reads through */
+  constructor(device: DeviceCaller, watched?: WatchedReader) {
+    this.device = device;
     this.watched = watched;
   }
 
-  /** Rights that no role and no document has a say in. */
+  /** The caller reads everything, whatever roles and documents say. */
   get areBuiltin(): boolean {
-    return READING_ROLES.has(this.asker.caller.role);
+    return READING_ROLES.has(this.device.caller.role);
   }
 
   /** @throws Suspended */
@@ -29,22 +30,22 @@ export class Rights {
     const { database, collection, id } = decodeDocumentKey(key);
     if (this.readsAll(collection)) return true;
     const ref = new Ref(database, collection, id);
-    const ask = (): boolean => this.asker.context.permissions.may({ action: 'read', ref });
-    return this.watched ? this.watched.about(key, ask) : ask();
+    const decide = (): boolean => this.device.context.permissions.may({ action: 'read', ref });
+    return this.watched ? this.watched.whileDeciding(key, decide) : decide();
   }
 
   /** Whether every document of a collection, whatever is in it. @throws Suspended */
   readsAll(collection: CollectionId): boolean {
     if (this.areBuiltin) return true;
-    const known = this.all.get(collection) ?? this.isGranted(collection, true);
-    this.all.set(collection, known);
+    const known = this.byCollection.get(collection) ?? this.isGranted(collection, true);
+    this.byCollection.set(collection, known);
     return known;
   }
 
-  /** Whether any document of a collection could be readable. @throws Suspended */
+  /** Whether any document of a collection might be readable. @throws Suspended */
   mayReadOf(collection: CollectionId): boolean {
     if (this.areBuiltin) return true;
-    const { context } = this.asker;
+    const { context } = this.device;
     const isOpen = context
       .schema(context.database)
       .collection(collection)
@@ -53,8 +54,8 @@ export class Rights {
   }
 
   private isGranted(collection: CollectionId, always: boolean): boolean {
-    const wanted = collectionRef(this.asker.context.database, collection);
-    return rolesInForce(this.asker).some(({ privileges }) =>
+    const wanted = collectionRef(this.device.context.database, collection);
+    return rolesInForce(this.device).some(({ privileges }) =>
       privileges.some(({ resource, actions }) => {
         const read = actions.get('read');
         if (!isSameRef(resource, wanted) || read === undefined || read === false) return false;

@@ -1,9 +1,9 @@
 /**
- * What the rights of a device rest on beside the documents themselves. When any of it changes, documents may come or go that did not
- * change: the device is told to compare fingerprints. It only grows: two copies that have one id share it, and each is judged by it since
- * its own token.
+ * What the rights of a device depend on besides the documents themselves. When any of it changes, documents may become readable or
+ * unreadable without changing, so the device is told to compare fingerprints. A scope only grows: two copies with one device id share
+ * it, and each is checked against it since its own token.
  */
-import { hexOfKey, keyOfHex, syncKey } from '../../../codec/key.ts';
+import { hexOfKey, keyOfHex, syncKey, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import type { LoggedChange } from '../../../engine/change-log.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -12,16 +12,16 @@ import type { Reader } from '../../../store/reader.ts';
 import { isRowInRange } from '../../../store/scan.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
-import { recordIn } from '../rows/device-rows.ts';
+import { recordIn, recordRow } from '../rows/records.ts';
 import type { WatchedRange, WatchedReader } from './watched-reader.ts';
 
 /** As it is stored; keys as hexadecimal digits. */
 export interface Scope {
   readonly rows: readonly string[];
   readonly ranges: readonly (readonly [by: WatchedRange['by'], lower: string, upper: string])[];
-  /** First time from now on at which something of it lapses. */
+  /** When the next of the documents in it expires. */
   readonly lapses: Micros | undefined;
-  /** When something of it was last found to have lapsed. */
+  /** When one of them was last found expired. */
   readonly lapsed: Micros;
 }
 
@@ -42,27 +42,27 @@ export const scopeIn = (
   return record && { ...NO_SCOPE, ...record };
 };
 
-/** Another exchange of the device has changed it meanwhile. */
-export function joined(one: Scope, other: Scope): Scope {
-  const ranges = [...one.ranges, ...other.ranges].map((range) => [range.join(' '), range] as const);
-  const lapses = Math.min(one.lapses ?? Infinity, other.lapses ?? Infinity);
-  return {
-    rows: [...new Set([...one.rows, ...other.rows])],
-    ranges: [...new Map(ranges).values()],
-    lapses: Number.isFinite(lapses) ? lapses : undefined,
-    lapsed: Math.max(one.lapsed, other.lapsed),
-  };
-}
+export const scopeRow = (database: DatabaseId, device: DeviceId, scope: Scope): Row =>
+  recordRow(scopeAddress(database, device), scope);
 
-export const scopeRow = (database: DatabaseId, device: DeviceId, scope: Scope): Row => ({
-  key: scopeAddress(database, device).key,
-  entries: [],
-  value: JSON.stringify(scope),
+export const isSameScope = (a: Scope | undefined, b: Scope): boolean =>
+  a !== undefined && JSON.stringify(a) === JSON.stringify(b);
+
+/** Both: another request of the device has changed it meanwhile. */
+export const mergedScopes = (one: Scope, other: Scope): Scope => ({
+  rows: [...new Set([...one.rows, ...other.rows])],
+  ranges: [
+    ...new Map([...one.ranges, ...other.ranges].map((range) => [range.join(' '), range])).values(),
+  ],
+  lapses: finite(Math.min(one.lapses ?? Infinity, other.lapses ?? Infinity)),
+  lapsed: Math.max(one.lapsed, other.lapsed),
 });
 
-/** Ready to be compared with changes. */
-export class ScopeFacts {
-  private readonly rows: ReadonlySet<string>;
+const finite = (ts: Micros): Micros | undefined => (Number.isFinite(ts) ? ts : undefined);
+
+/** Tells whether a change concerns a scope. */
+export class ScopeMatcher {
+  private readonly rows: ReadonlySet<Key>;
   private readonly ranges: readonly WatchedRange[];
 
   constructor({ rows, ranges }: Pick<Scope, 'rows' | 'ranges'>) {
@@ -74,14 +74,14 @@ export class ScopeFacts {
     }));
   }
 
-  isMetBy({ key, entries }: LoggedChange): boolean {
-    return this.rows.has(key) || this.ranges.some((range) => isRowInRange({ key, entries }, range));
+  matches(change: LoggedChange): boolean {
+    return this.rows.has(change.key) || this.ranges.some((range) => isRowInRange(change, range));
   }
 }
 
-/** With what was looked at now. Past a limit whole collections and indexes stand for what is in them. */
-export function widened(scope: Scope, watched: WatchedReader, present: Micros): Scope {
-  const facts = new ScopeFacts(scope);
+/** With what was read now. Past a limit, whole collections and indexes replace what is in them. */
+export function extendedScope(scope: Scope, watched: WatchedReader, present: Micros): Scope {
+  const matcher = new ScopeMatcher(scope);
   const rows = [...scope.rows];
   const ranges = [...scope.ranges];
   const known = new Set(ranges.map((range) => range.join(' ')));
@@ -90,16 +90,14 @@ export function widened(scope: Scope, watched: WatchedReader, present: Micros): 
     if (!known.has(range.join(' '))) ranges.push(range);
   }
   for (const key of watched.rows)
-    if (!facts.isMetBy({ key, entries: [] })) rows.push(hexOfKey(key));
-  const before = scope.lapses ?? Infinity;
-  const isPast = before <= present;
-  const lapses = Math.min(isPast ? Infinity : before, watched.lapses);
+    if (!matcher.matches({ key, entries: [] })) rows.push(hexOfKey(key));
+  const isTooLarge = rows.length + ranges.length > SYNC_LIMITS.scopeFacts;
+  const expiry = scope.lapses ?? Infinity;
+  const hasExpired = expiry <= present;
   return {
-    ...(rows.length + ranges.length > SYNC_LIMITS.scopeFacts
-      ? coarse(rows, ranges)
-      : { rows, ranges }),
-    lapses: Number.isFinite(lapses) ? lapses : undefined,
-    lapsed: isPast ? present : scope.lapsed,
+    ...(isTooLarge ? coarse(rows, ranges) : { rows, ranges }),
+    lapses: finite(Math.min(hasExpired ? Infinity : expiry, watched.expiresAt)),
+    lapsed: hasExpired ? present : scope.lapsed,
   };
 }
 
@@ -107,16 +105,13 @@ export function widened(scope: Scope, watched: WatchedReader, present: Micros): 
 const PREFIX_DIGITS = 16;
 
 function coarse(rows: Scope['rows'], ranges: Scope['ranges']): Pick<Scope, 'rows' | 'ranges'> {
-  const prefixes = new Set(rows.map((row) => `key ${row.slice(0, PREFIX_DIGITS)}`));
-  for (const [by, lower] of ranges) prefixes.add(`${by} ${lower.slice(0, PREFIX_DIGITS)}`);
-  return {
-    rows: [],
-    ranges: [...prefixes].map((each) => {
-      const [by, prefix = ''] = each.split(' ') as [WatchedRange['by'], string?];
-      return [by, prefix, hexOfKey(prefixRange(keyOfHex(prefix)).upper)] as const;
-    }),
+  const prefixes = new Map<string, Scope['ranges'][number]>();
+  const add = (by: WatchedRange['by'], hex: string): void => {
+    const prefix = hex.slice(0, PREFIX_DIGITS);
+    const { upper } = prefixRange(keyOfHex(prefix));
+    prefixes.set(`${by} ${prefix}`, [by, prefix, hexOfKey(upper)]);
   };
+  for (const row of rows) add('key', row);
+  for (const [by, lower] of ranges) add(by, lower);
+  return { rows: [], ranges: [...prefixes.values()] };
 }
-
-export const isSameScope = (a: Scope | undefined, b: Scope): boolean =>
-  a !== undefined && JSON.stringify(a) === JSON.stringify(b);

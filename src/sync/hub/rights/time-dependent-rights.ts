@@ -1,15 +1,15 @@
-/** Whether rights of a caller may change by the clock alone. */
+/** Whether rights of a caller may change with time alone. */
 import type { RoleDefinition } from '../../../engine/definitions.ts';
 import type { Lambda } from '../../../values/value.ts';
-import type { Asker } from './device-caller.ts';
+import type { DeviceCaller } from './device-caller.ts';
 
 /** By the text of the predicates: `now()`, `time('now')`; and of functions, where one is called. @throws Suspended */
-export function goByTheClock({ context, caller }: Asker): boolean {
+export function dependOnTime({ context, caller }: DeviceCaller): boolean {
   if (caller.role !== 'roles') return false;
   const schema = context.schema(context.database);
   const predicates = schema.all('roles').flatMap(predicatesOf);
-  if (predicates.some(namesNow)) return true;
-  return predicates.some(calls) && schema.all('functions').some(({ body }) => namesNow(body));
+  if (predicates.some(usesNow)) return true;
+  return predicates.some(calls) && schema.all('functions').some(({ body }) => usesNow(body));
 }
 
 const predicatesOf = ({ privileges, membership }: RoleDefinition): readonly Lambda[] => [
@@ -19,5 +19,5 @@ const predicatesOf = ({ privileges, membership }: RoleDefinition): readonly Lamb
   ...membership.flatMap(({ predicate }) => predicate ?? []),
 ];
 
-const namesNow = ({ wire }: Lambda): boolean => wire.includes('"now"');
+const usesNow = ({ wire }: Lambda): boolean => wire.includes('"now"');
 const calls = ({ wire }: Lambda): boolean => wire.includes('"call"');

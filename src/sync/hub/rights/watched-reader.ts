@@ -1,23 +1,21 @@
-/** Notes what rights were found to rest on: rows and ranges of documents that predicates, memberships and sets looked at. */
+/** Notes what rights were found to depend on: rows and ranges that predicates, memberships and sets read. */
 import { collectionPrefix, databaseOf, documentKeyOf, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { unpackVersion } from '../../../codec/row.ts';
 import { isNativeEntry } from '../../../engine/native-indexes.ts';
 import type { Entry, Range, Row, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
+import type { ScanRange } from '../../../store/scan.ts';
 import { NATIVE, type Micros } from '../../../values/value.ts';
+import { RIGHTS_COLLECTIONS } from './rights-collections.ts';
 
-export interface WatchedRange {
-  readonly by: Range['by'];
-  readonly lower: Key;
-  readonly upper: Key;
-}
+export type WatchedRange = Required<ScanRange>;
 
 export class WatchedReader implements Reader {
   readonly rows = new Set<Key>();
   readonly ranges = new Map<string, WatchedRange>();
-  /** First time from now on at which something looked at lapses. */
-  lapses: Micros = Infinity;
+  /** When the first of the documents that were read expires. */
+  expiresAt: Micros = Infinity;
   private readonly base: Reader;
   private readonly present: Micros;
   private own: Key | undefined;
@@ -27,12 +25,12 @@ export class WatchedReader implements Reader {
     this.present = present;
   }
 
-  /** What is asked about a document: that its rights rest on itself goes without saying. */
-  about<T>(key: Key, ask: () => T): T {
+  /** Decides about a document: that the decision depends on the document itself need not be noted. */
+  whileDeciding<T>(key: Key, decide: () => T): T {
     const before = this.own;
     this.own = key;
     try {
-      return ask();
+      return decide();
     } finally {
       this.own = before;
     }
@@ -40,12 +38,12 @@ export class WatchedReader implements Reader {
 
   row(address: RowAddress): Row | undefined {
     this.noteRow(address);
-    return this.lapsing(this.base.row(address));
+    return this.noteExpiry(this.base.row(address));
   }
 
   unlikelyRow(address: RowAddress): Row | undefined {
     this.noteRow(address);
-    return this.lapsing(this.base.unlikelyRow(address));
+    return this.noteExpiry(this.base.unlikelyRow(address));
   }
 
   range(range: Range): readonly Entry[] {
@@ -62,10 +60,10 @@ export class WatchedReader implements Reader {
     if (space === 'documents' && key !== this.own) this.rows.add(key);
   }
 
-  private lapsing(row: Row | undefined): Row | undefined {
+  private noteExpiry(row: Row | undefined): Row | undefined {
     if (row && row.key !== this.own) {
       const { ttl } = unpackVersion(String(row.value));
-      if (ttl !== undefined && ttl > this.present) this.lapses = Math.min(this.lapses, ttl);
+      if (ttl !== undefined && ttl > this.present) this.expiresAt = Math.min(this.expiresAt, ttl);
     }
     return row;
   }
@@ -86,15 +84,8 @@ export class WatchedReader implements Reader {
   }
 }
 
-/** Changes of the schema are noticed without this. */
-const SCHEMA = [
-  NATIVE.collections,
-  NATIVE.indexes,
-  NATIVE.functions,
-  NATIVE.roles,
-  NATIVE.access_providers,
-  NATIVE.databases,
-];
+/** Changes of the schema are noticed in another way. */
+const SCHEMA = [...RIGHTS_COLLECTIONS, NATIVE.databases];
 
 function isSchemaRange(lower: Key, upper: Key): boolean {
   if (lower.length < PREFIX_BYTES) return false;

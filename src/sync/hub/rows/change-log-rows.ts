@@ -4,14 +4,18 @@ import { readSafeInt64 } from '../../../codec/ordered-bytes.ts';
 import type { LoggedChange } from '../../../engine/change-log.ts';
 import type { Row, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
-import type { DatabaseId, Micros } from '../../../values/value.ts';
-import { recordIn } from './device-rows.ts';
+import type { CollectionId, DatabaseId, Micros } from '../../../values/value.ts';
+import { recordIn, recordRow } from './records.ts';
 
 const TS_BYTES = 8;
 
-/** When the commit was that a row of the log tells of. */
-export const tsOf = (key: Key): Micros =>
+/** Time of the commit that a row of the log is about. */
+export const commitTimeOf = (key: Key): Micros =>
   readSafeInt64({ key, at: key.length - TS_BYTES, mask: 0 });
+
+/** Of the document that changed. */
+export const collectionOfChange = ({ key }: LoggedChange): CollectionId =>
+  decodeDocumentKey(key).collection;
 
 const horizonAddress = (database: DatabaseId): RowAddress => ({
   space: 'sync',
@@ -22,12 +26,5 @@ const horizonAddress = (database: DatabaseId): RowAddress => ({
 export const horizonIn = (reader: Reader, database: DatabaseId): Micros =>
   (recordIn(reader, horizonAddress(database)) as Micros | undefined) ?? 0;
 
-export const horizonRow = (database: DatabaseId, ts: Micros): Row => ({
-  key: horizonAddress(database).key,
-  entries: [],
-  value: JSON.stringify(ts),
-});
-
-/** Number of the collection whose document changed. */
-export const collectionOfChange = ({ key }: LoggedChange): number =>
-  decodeDocumentKey(key).collection;
+export const horizonRow = (database: DatabaseId, ts: Micros): Row =>
+  recordRow(horizonAddress(database), ts);

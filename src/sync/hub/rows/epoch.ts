@@ -1,12 +1,17 @@
-/** The epoch of a store: all that was said under another one is of another history. */
+/** The epoch of a hub's store: what was said under another epoch is of another history. */
 import { hexOfBytes } from '../../../codec/hex.ts';
-import type { Store } from '../../../store/port.ts';
+import { metaKey } from '../../../codec/key.ts';
+import type { RowAddress, Store } from '../../../store/port.ts';
+import type { Reader } from '../../../store/reader.ts';
 import type { Epoch } from '../../protocol/identifiers.ts';
-import { EPOCH } from './device-rows.ts';
+import { SyncRefused } from '../../protocol/refusals.ts';
+
+/** Written when the store is first opened, and replaced when it is restored from a copy. */
+export const EPOCH: RowAddress = { space: 'meta', key: metaKey('epoch') };
 
 const META = { spaces: ['meta'], durability: 'strict' } as const;
 
-/** The one that is there, or a new one. */
+/** The epoch of the store; a new one when there is none. */
 export async function prepareEpoch(
   store: Store,
   random: (bytes: number) => Uint8Array,
@@ -20,4 +25,18 @@ export async function prepareEpoch(
     tx.apply({ puts: [{ space: EPOCH.space, row }], deletes: [] });
     return made;
   }, META);
+}
+
+/** @throws Suspended */
+export function epochIn(reader: Reader): Epoch {
+  const row = reader.row(EPOCH);
+  if (typeof row?.value !== 'string') throw new Error('The store of a hub has no epoch.');
+  return row.value;
+}
+
+/** @throws Suspended, SyncRefused `epoch_changed` when the device has another history */
+export function requireEpoch(reader: Reader, given: Epoch): Epoch {
+  const epoch = epochIn(reader);
+  if (epoch === given) return epoch;
+  throw new SyncRefused('epoch_changed', 'The hub was restored from a copy: say hello.');
 }

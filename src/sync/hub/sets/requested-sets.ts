@@ -1,4 +1,4 @@
-/** The sets of a device as they stand: what they come down to now, and how much of each part the device has. */
+/** The sets that a device requests: what they come down to now, and how much of each part the device has. */
 import {
   hexOfKey,
   keyAfter,
@@ -9,79 +9,81 @@ import {
   type Key,
 } from '../../../codec/key.ts';
 import type { Row } from '../../../store/port.ts';
+import { isRowInRange } from '../../../store/scan.ts';
 import type { DatabaseId } from '../../../values/value.ts';
+import type { RequestedSet, SetAnswer } from '../../protocol/sets.ts';
 import {
   nameOfPart,
   resolveSet,
   type ResolvedPart,
   type ResolvedSet,
-  type SetGround,
+  type SetContext,
 } from './resolve-set.ts';
-import type { PulledSet, SetAnswer } from '../../protocol/sets.ts';
-import { isRowInRange } from '../../../store/scan.ts';
 
 /** The device has what is in `[range.lower, end)`. */
-export interface HeldPart extends ResolvedPart {
+export interface RequestedPart extends ResolvedPart {
   readonly end: Key;
 }
 
-export interface AskedSet {
+export interface ResolvedRequest {
   readonly id: string;
-  readonly parts: readonly HeldPart[];
+  readonly parts: readonly RequestedPart[];
   readonly error: ResolvedSet['error'];
 }
 
 /** @throws Suspended */
-export function askedSet(ground: SetGround, set: PulledSet): AskedSet {
-  const { parts, error } = resolveSet(ground, set.query);
-  const { database } = ground.context;
-  const held = parts.map((part, i) => ({
+export function resolveRequest(context: SetContext, set: RequestedSet): ResolvedRequest {
+  const { parts, error } = resolveSet(context, set.query);
+  const requested = parts.map((part, i) => ({
     ...part,
-    end: endOf(part, placeOf(set, parts, i), database),
+    end: endOf(part, positionIn(set, parts, i), context.database),
   }));
-  return { id: set.id, parts: held, error };
+  return { id: set.id, parts: requested, error };
 }
 
-const NOTHING = '';
+/** Position in a part of which the device has nothing. */
+const NOT_LOADED = '';
 
-/** Undefined: all of it. */
-function placeOf(
-  { loaded, parts: known }: PulledSet,
+/** Undefined: the device has all of the part. */
+function positionIn(
+  { loaded, parts: known }: RequestedSet,
   parts: readonly ResolvedPart[],
   index: number,
 ): string | undefined {
-  if (loaded === 'nothing') return NOTHING;
+  if (loaded === 'nothing') return NOT_LOADED;
   const part = parts[index];
   if (known && part) {
     const at = known.findIndex((each) => nameOfPart(each) === nameOfPart(part.part));
-    return at < 0 || at >= loaded.length ? NOTHING : loaded[at];
+    return at < 0 || at >= loaded.length ? NOT_LOADED : loaded[at];
   }
-  return loaded.length === parts.length ? loaded[index] : NOTHING;
+  return loaded.length === parts.length ? loaded[index] : NOT_LOADED;
 }
 
-function endOf({ range }: ResolvedPart, place: string | undefined, database: DatabaseId): Key {
-  if (place === undefined) return range.upper;
-  if (place === NOTHING) return range.lower;
-  const end = keyAfter(withDatabase(database, keyOfHex(place)));
+function endOf({ range }: ResolvedPart, position: string | undefined, database: DatabaseId): Key {
+  if (position === undefined) return range.upper;
+  if (position === NOT_LOADED) return range.lower;
+  const end = keyAfter(withDatabase(database, keyOfHex(position)));
   return end > range.lower && end < range.upper ? end : range.lower;
 }
 
-function placeAt({ range, end }: HeldPart): string | undefined {
+function positionOf({ range, end }: RequestedPart): string | undefined {
   if (end === range.upper) return undefined;
-  return end === range.lower ? NOTHING : hexOfKey(withoutDatabase(keyBefore(end)));
+  return end === range.lower ? NOT_LOADED : hexOfKey(withoutDatabase(keyBefore(end)));
 }
 
-export const hasNothing = ({ parts }: AskedSet): boolean =>
+export const hasNothing = ({ parts }: ResolvedRequest): boolean =>
   parts.every(({ end, range }) => end === range.lower);
 
-/** Whether keys of a document fall into what the device has of a part. */
-export const isHeld = ({ range, end }: HeldPart, row: Pick<Row, 'key' | 'entries'>): boolean =>
-  isRowInRange(row, { ...range, upper: end });
+/** Whether a document, by its key and entries, falls into what the device has of a part. */
+export const isLoadedOn = (
+  { range, end }: RequestedPart,
+  row: Pick<Row, 'key' | 'entries'>,
+): boolean => isRowInRange(row, { ...range, upper: end });
 
-export const answerOf = ({ id, parts, error }: AskedSet, of?: number): SetAnswer => ({
+export const setAnswerOf = ({ id, parts, error }: ResolvedRequest, of?: number): SetAnswer => ({
   id,
   parts: parts.map(({ part }) => part),
-  loaded: parts.map(placeAt),
+  loaded: parts.map(positionOf),
   of,
   error,
 });

@@ -1,19 +1,18 @@
-/** What a set to be kept in step may be, and the ranges of documents it comes down to. Anything else is evaluated on the device, over these. */
+/** Resolves the query of a synced set into ranges of documents. Other sets are evaluated on the device, over these. */
 import { hexOfKey, indexPrefix, keySuffix, termsPrefix, type Key } from '../../../codec/key.ts';
 import { QueryFailure, Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { ROOT_DATABASE } from '../../../engine/databases.ts';
 import { isNative, type IndexDefinition } from '../../../engine/definitions.ts';
-import type { EngineContext } from '../../../engine/context.ts';
-import type { EngineSession } from '../../../engine/session.ts';
 import { evaluate } from '../../../query/evaluate.ts';
 import { parseQuery } from '../../../query/parse.ts';
 import { isArray, isKind, isObject, Ref } from '../../../values/value.ts';
 import type { SetValue, Value } from '../../../values/value.ts';
 import { partRange, type PartRange } from '../../protocol/set-parts.ts';
 import type { SetPart } from '../../protocol/sets.ts';
+import type { RightsContext } from '../rights/rights-context.ts';
 
-/** A part as the device knows it, and where its rows are here. */
+/** A part as the device knows it, and the range of its rows at the hub. */
 export interface ResolvedPart {
   readonly part: SetPart;
   readonly range: PartRange;
@@ -30,15 +29,10 @@ export type ResolvedSet =
   | { readonly parts: readonly ResolvedPart[]; readonly error: undefined }
   | { readonly parts: readonly []; readonly error: SetRefusal };
 
-/** What evaluates the text of a set: the session of who asks. */
-export interface SetGround {
-  readonly context: EngineContext;
-  readonly session: EngineSession;
-  /** Whether any document of a collection could be the caller's to read. */
-  readonly mayReadOf: (collection: number) => boolean;
-}
+/** Under whose rights the query of a set is evaluated. */
+export type SetContext = Pick<RightsContext, 'caller' | 'rights' | 'database'>;
 
-class Unsuited extends Error {
+class UnsupportedSet extends Error {
   readonly refusal: SetRefusal;
   constructor(code: string, description: string) {
     super(description);
@@ -47,17 +41,18 @@ class Unsuited extends Error {
 }
 
 /** @throws Suspended */
-export function resolveSet(ground: SetGround, query: string): ResolvedSet {
+export function resolveSet(context: SetContext, query: string): ResolvedSet {
+  const { session } = context.caller;
   try {
-    const value = evaluate(parseQuery(query, ground.session.apiVersion), ground.session, {
+    const value = evaluate(parseQuery(query, session.apiVersion), session, {
       allows: 'read',
-      placeName: 'sets to sync',
+      placeName: 'synced sets',
     });
-    const parts = distinctParts(partsOf(ground, value));
+    const parts = distinctParts(partsOf(context, value));
     if (parts.length > SYNC_LIMITS.partsPerSet)
-      throw new Unsuited(
+      throw new UnsupportedSet(
         'invalid argument',
-        `A set may have at most ${SYNC_LIMITS.partsPerSet} parts.`,
+        `A set has at most ${SYNC_LIMITS.partsPerSet} parts.`,
       );
     return { parts, error: undefined };
   } catch (thrown) {
@@ -66,7 +61,7 @@ export function resolveSet(ground: SetGround, query: string): ResolvedSet {
 }
 
 function refusalOf(thrown: unknown): SetRefusal {
-  if (thrown instanceof Unsuited) return thrown.refusal;
+  if (thrown instanceof UnsupportedSet) return thrown.refusal;
   if (thrown instanceof QueryFailure) {
     const [fault] = thrown.faults;
     return { code: fault?.code ?? 'invalid expression', description: fault?.description ?? '' };
@@ -76,71 +71,69 @@ function refusalOf(thrown: unknown): SetRefusal {
   throw thrown;
 }
 
-function partsOf(ground: SetGround, value: Value): readonly ResolvedPart[] {
-  if (isKind(value, 'ref')) return [documentPart(ground, value)];
-  if (!isKind(value, 'set')) return unsuited();
+function partsOf(context: SetContext, value: Value): readonly ResolvedPart[] {
+  if (isKind(value, 'ref')) return [documentPart(context, value)];
+  if (!isKind(value, 'set')) return unsupported();
   switch (value.op) {
     case 'documents':
-      return [collectionPart(ground, value.collection)];
+      return [collectionPart(context, value.collection)];
     case 'match':
-      return [indexPart(ground, value)];
+      return [indexPart(context, value)];
     case 'singleton':
-      return [documentPart(ground, value.ref)];
+      return [documentPart(context, value.ref)];
     case 'union':
-      return value.sets.flatMap((set) => partsOf(ground, set));
+      return value.sets.flatMap((set) => partsOf(context, set));
     default:
-      return unsuited();
+      return unsupported();
   }
 }
 
-const unsuited = (): never => {
-  throw new Unsuited(
+const unsupported = (): never => {
+  throw new UnsupportedSet(
     'invalid argument',
-    'A set to sync must be `Documents(collection)`, `Match(index, terms…)`, the ref of a document, or a union of these. Other sets can be evaluated on the device over the synced ones.',
+    'A synced set is `Documents(collection)`, `Match(index, terms…)`, the ref of a document, or a union of such. Evaluate other sets on the device, over these.',
   );
 };
 
 const denied = (): never => {
-  throw new Unsuited('permission denied', 'Insufficient privileges to read this set.');
+  throw new UnsupportedSet('permission denied', 'Insufficient privileges to read this set.');
 };
 
-function collectionPart({ context, mayReadOf }: SetGround, collection: Ref): ResolvedPart {
-  const { database } = context;
+function collectionPart({ rights, database }: SetContext, collection: Ref): ResolvedPart {
   const id = Number(collection.id);
-  if (collection.database !== database || isNative(id)) return unsuited();
-  if (!mayReadOf(id)) return denied();
+  if (collection.database !== database || isNative(id)) return unsupported();
+  if (!rights.mayReadOf(id)) return denied();
   return located({ kind: 'collection', collection: id }, database);
 }
 
-function documentPart({ context, mayReadOf }: SetGround, ref: Ref): ResolvedPart {
-  const { database } = context;
-  if (ref.database !== database || isNative(ref.collection)) return unsuited();
-  if (!mayReadOf(ref.collection)) return denied();
+function documentPart({ rights, database }: SetContext, ref: Ref): ResolvedPart {
+  if (ref.database !== database || isNative(ref.collection)) return unsupported();
+  if (!rights.mayReadOf(ref.collection)) return denied();
   return located({ kind: 'document', collection: ref.collection, id: String(ref.id) }, database);
 }
 
 function indexPart(
-  { context }: SetGround,
+  { caller: { context }, database }: SetContext,
   { index: ref, terms }: Extract<SetValue, { readonly op: 'match' }>,
 ): ResolvedPart {
-  const { database, permissions } = context;
+  const { permissions } = context;
   const index = ref.database === database ? context.schema(database).index(ref) : undefined;
-  if (!index) return unsuited();
+  if (!index) return unsupported();
   if (
     index.sources.some(
       ({ collections }) => collections !== 'all' && [...collections].some(isNative),
     )
   )
-    return unsuited();
+    return unsupported();
   if (!permissions.may({ action: 'read_index', index, terms })) return denied();
   if (terms.length !== index.terms.length)
-    throw new Unsuited(
+    throw new UnsupportedSet(
       'invalid argument',
       `The index '${index.name}' has ${index.terms.length} terms, but ${terms.length} are given.`,
     );
-  // A device has one database, and its number is that of the root.
-  const own = terms.map((term) => movedTo(term, database, ROOT_DATABASE));
-  const prefix = hexOfKey(prefixOf(ROOT_DATABASE, index.id, own));
+  // On a device the database is the root, whatever its number is here.
+  const deviceTerms = terms.map((term) => movedTo(term, database, ROOT_DATABASE));
+  const prefix = hexOfKey(prefixOf(ROOT_DATABASE, index.id, deviceTerms));
   const here = hexOfKey(prefixOf(database, index.id, terms));
   const { range } = located({ kind: 'index', index: index.id, prefix: here }, database);
   return { part: { kind: 'index', index: index.id, prefix }, range, index };
@@ -149,6 +142,7 @@ function indexPart(
 const prefixOf = (database: number, index: number, terms: readonly Value[]): Key =>
   keySuffix(termsPrefix(database, index, terms), indexPrefix(database, index));
 
+/** With the refs of one database as refs of another. */
 function movedTo(value: Value, from: number, to: number): Value {
   if (from === to || typeof value !== 'object' || value === null) return value;
   if (isArray(value)) return value.map((each) => movedTo(each, from, to));

@@ -1,19 +1,18 @@
-/** Pages of sets: the rows a device does not have yet, in the order of their keys, at one time. */
+/** Pages of sets: rows that a device does not have yet, in key order, at one time. */
 import { keyAfter, type Key } from '../../../codec/key.ts';
-import { SYNC_LIMITS } from '../../../limits.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { Entry, Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
-import { type AskedSet, type HeldPart } from './requested-sets.ts';
-import type { Rights } from '../rights/read-rights.ts';
+import { type ResolvedRequest, type RequestedPart } from './requested-sets.ts';
+import type { ReadRights } from '../rights/read-rights.ts';
 import { scan } from '../../../store/scan.ts';
 
 /** What is left for the pages of one answer. */
 export interface PageBudget {
   bytes: number;
   rows: number;
-  /** Whether others have waited long enough. */
-  readonly isLate: () => boolean;
+  /** Whether the time slice is over: other requests wait. */
+  readonly isOverdue: () => boolean;
 }
 
 const isSpent = ({ bytes, rows }: PageBudget): boolean => bytes <= 0 || rows <= 0;
@@ -22,19 +21,19 @@ const FIRST_ROWS = 64;
 const ROWS_MAX = 4096;
 
 /**
- * The sets as the device has them after this answer, in the order of priority; documents are added to `found`.
+ * The sets as the device has them after this answer, in order of priority; documents are added to `found`.
  * @throws Suspended
  */
 export function nextPages(
   reader: Reader,
-  rights: Rights,
-  sets: readonly AskedSet[],
+  rights: ReadRights,
+  sets: readonly ResolvedRequest[],
   budget: PageBudget,
   found: Map<Key, Row>,
-): readonly AskedSet[] {
+): readonly ResolvedRequest[] {
   return sets.map((set) => {
     const parts = set.parts.map((part) => {
-      if (part.end === part.range.upper || isSpent(budget) || budget.isLate()) return part;
+      if (part.end === part.range.upper || isSpent(budget) || budget.isOverdue()) return part;
       return { ...part, end: nextOfPart(reader, rights, part, budget, found) };
     });
     return { ...set, parts };
@@ -43,8 +42,8 @@ export function nextPages(
 
 function nextOfPart(
   reader: Reader,
-  rights: Rights,
-  { range, end }: HeldPart,
+  rights: ReadRights,
+  { range, end }: RequestedPart,
   budget: PageBudget,
   found: Map<Key, Row>,
 ): Key {
@@ -54,14 +53,14 @@ function nextOfPart(
   for (;;) {
     const limit = limitFor(budget, rows, bytes);
     const page = reader.range(scan('documents', { ...range, lower }, { limit }));
-    // What it has come to when it is late is sent; of the first rows all, or it would never come further.
+    // When the slice is over, what was read is sent; the first rows always, or there would be no progress.
     const may = eachElement(page, ({ key }, i) =>
-      rows + i >= FIRST_ROWS && budget.isLate()
-        ? 'not asked'
+      rows + i >= FIRST_ROWS && budget.isOverdue()
+        ? 'undecided'
         : found.has(key) || rights.mayRead(key),
     );
     for (const [i, entry] of page.entries()) {
-      if (isSpent(budget) || may[i] === 'not asked') return lower;
+      if (isSpent(budget) || may[i] === 'undecided') return lower;
       budget.rows -= 1;
       rows += 1;
       lower = keyAfter(entry.entry);
@@ -71,27 +70,15 @@ function nextOfPart(
       budget.bytes -= sizeOf(entry);
     }
     if (page.length < limit) return range.upper;
-    if (isSpent(budget) || budget.isLate()) return lower;
+    if (isSpent(budget) || budget.isOverdue()) return lower;
   }
 }
 
 const sizeOf = ({ row }: Entry): number => row?.value.length ?? 0;
 
-/** As many rows as will probably fit: more would be read in vain, fewer would take many turns. */
+/** As many rows as will probably fit: more would be read for nothing, fewer would take more reads. */
 function limitFor(budget: PageBudget, rows: number, bytes: number): number {
   if (rows === 0) return Math.min(FIRST_ROWS, budget.rows);
   const each = Math.max(16, bytes / rows);
   return Math.min(Math.ceil(budget.bytes / each) + 1, ROWS_MAX, budget.rows);
-}
-
-/** How many documents the sets hold; undefined when there are very many. @throws Suspended */
-export function countOf(reader: Reader, parts: readonly HeldPart[]): number | undefined {
-  const limit = SYNC_LIMITS.countedDocuments + 1;
-  const keys = new Set<Key>();
-  for (const { range } of parts) {
-    const page = reader.range(scan('documents', range, { limit, rows: false }));
-    if (page.length === limit) return undefined;
-    for (const { key } of page) keys.add(key);
-  }
-  return keys.size;
 }

@@ -1,6 +1,7 @@
 /** Mutants of the hub: what its answers and its store do wrong. */
 import type { Store } from '../../../store/port.ts';
-import { deviceRow, recordIn, type DeviceRecord } from '../../hub/rows/device-rows.ts';
+import { type DeviceRecord, deviceRow } from '../../hub/rows/device-rows.ts';
+import { recordIn } from '../../hub/rows/records.ts';
 import type { SyncHub } from '../../hub/sync-hub.ts';
 import { isSyncRefusal } from '../../protocol/refusals.ts';
 import { syncKey } from '../../../codec/key.ts';

@@ -3,10 +3,10 @@ import { requestsBy, type HubAnswer, type Transport } from '../../device/syncer/
 import type { SyncHub } from '../../hub/sync-hub.ts';
 import { changeHint } from '../../protocol/hints.ts';
 import {
-    ANSWERS,
-    type AnswerOf,
-    type RequestName,
-    type RequestOf,
+  ANSWERS,
+  type AnswerOf,
+  type RequestName,
+  type RequestOf,
 } from '../../protocol/messages.ts';
 import { isSyncRefusal, type SyncRefusal } from '../../protocol/refusals.ts';
 import type { Chance, Clockwork } from './clockwork.ts';

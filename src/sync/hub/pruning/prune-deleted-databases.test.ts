@@ -3,7 +3,7 @@ import { coll, create, obj } from '../../../engine/testing/engine-world.ts';
 import { createMemoryStore } from '../../../store/memory.ts';
 import type { Key } from '../../../codec/key.ts';
 import type { Store } from '../../../store/port.ts';
-import { pruneGoneDatabases } from './prune-gone.ts';
+import { pruneDeletedDatabases } from './prune-deleted-databases.ts';
 import { HubWorld } from '../../testing/hub-world.ts';
 import { EVERY_KEY } from '../../../codec/ranges.ts';
 import { scan } from '../../../store/scan.ts';
@@ -26,7 +26,7 @@ async function adminOf(world: HubWorld, name: string, within?: string): Promise<
   return key.secret;
 }
 
-test('pruneGoneDatabases() takes what was kept for devices of deleted databases, and of no others', async () => {
+test('pruneDeletedDatabases() deletes what was kept for devices of deleted databases, and of no others', async () => {
   const store = createMemoryStore();
   const world = await HubWorld.open(store);
   const host = { transactions: world.engine.transactions, clock: () => world.now };
@@ -46,15 +46,15 @@ test('pruneGoneDatabases() takes what was kept for devices of deleted databases,
     perDatabase.push((await syncKeys(store)).length - before);
   }
   const all = await syncKeys(store);
-  expect(await pruneGoneDatabases(host)).toBe(0);
+  expect(await pruneDeletedDatabases(host)).toBe(0);
   expect(await syncKeys(store)).toEqual(all);
 
   await world.ask({ delete: { database: 'gone' } });
   const left = await syncKeys(store);
-  const pruned = await pruneGoneDatabases(host);
+  const pruned = await pruneDeletedDatabases(host);
   expect(pruned).toBeGreaterThanOrEqual((perDatabase[3] ?? 0) + (perDatabase[4] ?? 0));
   expect(await syncKeys(store)).toHaveLength(left.length - pruned);
-  expect(await pruneGoneDatabases(host)).toBe(0);
+  expect(await pruneDeletedDatabases(host)).toBe(0);
   for (const secret of [undefined, kept, within]) {
     const device = await world.device(secret);
     const write = device.item({ query: create(coll('notes'), {}) });

@@ -1,41 +1,38 @@
-/** Takes what a hub keeps for the devices of databases that were deleted: nobody can ask for it any more, their numbers never come back. */
+/** Deletes what a hub keeps for devices of deleted databases: nobody can ask for it, and numbers of databases are never used again. */
 import { syncKey, type Key } from '../../../codec/key.ts';
-import { databasesBelow, ROOT_DATABASE } from '../../../engine/databases.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
 import type { AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
+import { databasesBelow, ROOT_DATABASE } from '../../../engine/databases.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { Range } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { DatabaseId } from '../../../values/value.ts';
-import { rowsToPrune, type PruneHost } from './prune-batch.ts';
-import { prefixRange } from '../../../codec/ranges.ts';
+import { pruneBatch, type PruneHost } from './prune-batch.ts';
 
 /** Lists of the space `sync` whose rows begin with a database: docs/store-format.md. */
 const LISTS = ['device', 'verdict', 'scope', 'changes', 'horizon', 'made'] as const;
 
-/**
- * In small commits of its own.
- * @returns how many rows went
- */
-export async function pruneGoneDatabases({ transactions, clock }: PruneHost): Promise<number> {
-  const attempt = ({ writer, head }: AttemptInput): AttemptResult<number> => {
-    const gone = goneKeys(writer);
-    for (const key of gone) writer.delete('sync', key);
+/** @returns how many rows were deleted */
+export async function pruneDeletedDatabases({ transactions, clock }: PruneHost): Promise<number> {
+  const deleteBatch = ({ writer, head }: AttemptInput): AttemptResult<number> => {
+    const keys = keysOfDeleted(writer);
+    for (const key of keys) writer.delete('sync', key);
     return {
-      value: gone.length,
+      value: keys.length,
       ts: Math.max(clock(), head) + 1,
-      keep: gone.length > 0,
+      keep: keys.length > 0,
     };
   };
   let pruned = 0;
-  // Looks before it writes: what finds nothing holds up no writer.
-  while ((await transactions.read(attempt)).value > 0)
-    pruned += (await transactions.write(attempt)).value;
+  // Reads before it writes: when there is nothing to delete, no writer waits.
+  while ((await transactions.read(deleteBatch)).value > 0)
+    pruned += (await transactions.write(deleteBatch)).value;
   return pruned;
 }
 
-/** Some of them, or none when there are none. */
-function goneKeys(reader: Reader): readonly Key[] {
+/** A batch of them; none when there are none. */
+function keysOfDeleted(reader: Reader): readonly Key[] {
   const living = eachElement(databasesBelow(reader, ROOT_DATABASE), (database) => database).sort(
     (a, b) => a - b,
   );
@@ -47,15 +44,15 @@ function goneKeys(reader: Reader): readonly Key[] {
     .map(({ key }) => key);
 }
 
-/** Between what a list holds of living databases. */
+/** Ranges between what a list holds of living databases. */
 function gapsIn(list: string, living: readonly DatabaseId[]): readonly Range[] {
-  const gaps: Range[] = [];
   const all = prefixRange(syncKey(list));
+  const gaps: Range[] = [];
   let { lower } = all;
   for (const database of living) {
     const own = prefixRange(syncKey(list, database));
-    gaps.push(rowsToPrune(lower, own.lower));
+    gaps.push(pruneBatch(lower, own.lower));
     lower = own.upper;
   }
-  return [...gaps, rowsToPrune(lower, all.upper)];
+  return [...gaps, pruneBatch(lower, all.upper)];
 }

@@ -1,0 +1,54 @@
+/** Answers hello: registers the device for its owner, and says where the hub is. */
+import type { AttemptInput, AttemptResult } from '../../engine/attempts.ts';
+import type { Micros } from '../../values/value.ts';
+import { SYNC_PROTOCOL, type Hello, type Welcome } from '../protocol/messages.ts';
+import { SyncRefused } from '../protocol/refusals.ts';
+import { actorOf, expiryOf, ownerOf, passwordTimeOf } from './rights/caller-facts.ts';
+import { callerOfDevice, type CallerHost, type DeviceRequest } from './rights/device-caller.ts';
+import { deviceIn, deviceRow } from './rows/device-rows.ts';
+import { epochIn } from './rows/epoch.ts';
+
+/** A device that says hello every minute is not written each time. */
+const SEEN_STEP: Micros = 86_400 * 1_000_000;
+
+/** @throws SyncRefused `upgrade_needed` */
+export function requireProtocol({ protocol }: Hello): void {
+  if (protocol !== SYNC_PROTOCOL)
+    throw new SyncRefused('upgrade_needed', `This hub speaks protocol ${SYNC_PROTOCOL}.`);
+}
+
+/** @throws Suspended, SyncRefused */
+export function hello(
+  { device, lastSeq: deviceSeq }: Hello,
+  request: DeviceRequest,
+  input: AttemptInput,
+  host: CallerHost,
+): AttemptResult<Welcome> {
+  const { writer, head } = input;
+  const caller = callerOfDevice(request, input, writer, host);
+  const { database } = caller.caller;
+  const owner = ownerOf(caller.caller);
+  const epoch = epochIn(writer);
+  const known = deviceIn(writer, database, device, owner);
+  const lastSeq = known?.lastSeq ?? 0;
+  if (deviceSeq < lastSeq)
+    throw new SyncRefused(
+      'client_regressed',
+      `The device knows of ${deviceSeq} writes of its own, the hub has met ${lastSeq}.`,
+    );
+  const hubTime = request.started;
+  const welcome: Welcome = {
+    protocol: SYNC_PROTOCOL,
+    device,
+    epoch,
+    hubTime,
+    lastSeq,
+    actor: actorOf(caller),
+    expiresAt: expiryOf(caller),
+    passwordSetAt: passwordTimeOf(caller),
+  };
+  const isNew = !known || hubTime - known.seen > SEEN_STEP;
+  const record = { owner, lastSeq: 0, lastNow: 0, forgotten: 0, ...known, seen: hubTime };
+  if (isNew) writer.put('sync', deviceRow(database, device, record));
+  return { value: welcome, ts: Math.max(hubTime, head) + 1, keep: isNew };
+}

@@ -1,0 +1,19 @@
+/** What one execution of a pull works with. */
+import type { AttemptInput } from '../../../engine/attempts.ts';
+import type { Pull } from '../../protocol/messages.ts';
+import type { CallerHost } from '../rights/device-caller.ts';
+import type { RightsContext } from '../rights/rights-context.ts';
+import type { ResolvedRequest } from '../sets/requested-sets.ts';
+import type { RecentChanges } from './recent-changes.ts';
+
+export interface PullContext extends RightsContext {
+  readonly message: Pull;
+  readonly input: AttemptInput;
+  /** As the device requested them: with how much it has of each. */
+  readonly sets: readonly ResolvedRequest[];
+  readonly recent: RecentChanges | undefined;
+}
+
+export interface PullHost extends CallerHost {
+  readonly recent?: RecentChanges | undefined;
+}

@@ -1,0 +1,170 @@
+/** Executes a write of a device, and says what became of it. */
+import { decodeDocumentKey, documentKey } from '../../../codec/key.ts';
+import { errorBody, refusalBody } from '../../../engine/answer.ts';
+import type { Attempted, QueryPlan } from '../../../engine/attempt.ts';
+import type { AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
+import type { Caller } from '../../../engine/caller.ts';
+import { fault, Refusal, type RefusalCode } from '../../../errors.ts';
+import { LIMITS } from '../../../limits.ts';
+import { Overlay } from '../../../store/overlay.ts';
+import type { WriteSet } from '../../../store/port.ts';
+import { Suspended, type Reader } from '../../../store/reader.ts';
+import type { Micros } from '../../../values/value.ts';
+import { digestOf } from '../../protocol/digest.ts';
+import { SyncRefused } from '../../protocol/refusals.ts';
+import type { PushItem, Verdict } from '../../protocol/writes.ts';
+import { ownerOf } from '../rights/caller-facts.ts';
+import { deviceTaken } from '../rows/device-rows.ts';
+import type { OfferedWrite, PushHost } from './offered-write.ts';
+
+export interface Judgement {
+  readonly verdict: Verdict;
+  readonly effects: WriteSet;
+}
+
+export const NO_EFFECTS: WriteSet = { puts: [], deletes: [] };
+
+/** A commit is later than the one before it. */
+export const nextCommitTime = ({ started }: QueryPlan, { head }: AttemptInput): Micros =>
+  Math.max(started, head) + 1;
+
+/** Ends the execution of a query that asks for a password, login, key or token. */
+class MakesSecret extends Error {}
+
+export function refuseSecrets(): never {
+  throw new MakesSecret();
+}
+
+/** @throws Suspended, SyncRefused; WriteFailed when the hub could not execute it, though a later try may */
+export function executeWrite(
+  write: OfferedWrite,
+  plan: QueryPlan,
+  input: AttemptInput,
+  host: PushHost,
+): Judgement {
+  const own = new Overlay(input.writer);
+  const judgedAt = nextCommitTime(plan, input);
+  try {
+    const run = host.transactions.run(plan, { ...input, writer: own });
+    requireOwner(write, run.value.caller);
+    const effects = own.writes();
+    if (hasTakenId(write, plan.inputs.madeIds, effects, input.writer))
+      return refused(write, judgedAt, errorBody([ID_TAKEN]));
+    if (run.value.outcome.ok) return accepted(write, plan, run, effects, host);
+    return refused(write, judgedAt, answerBody(plan, run, undefined, host));
+  } catch (thrown) {
+    return refused(write, judgedAt, bodyOfRefusal(write, thrown, host));
+  }
+}
+
+/** What HTTP would answer. */
+const answerBody = (
+  plan: QueryPlan,
+  run: AttemptResult<Attempted>,
+  committed: Micros | undefined,
+  { transactions }: PushHost,
+): string => transactions.answer(plan, { ...run, committed, readSet: NO_READS, retries: 0 }).body;
+
+const NO_READS = { rows: [], ranges: [] };
+
+/**
+ * The device made up an id that a document here already has. The engine took the next one, but what the device writes later would go to
+ * that other document.
+ */
+function hasTakenId(
+  { item, database }: OfferedWrite,
+  made: readonly bigint[],
+  { puts }: WriteSet,
+  reader: Reader,
+): boolean {
+  const given = item.ids.map(BigInt);
+  const others = new Set(made.slice(given.length));
+  return puts.some(({ space, row }) => {
+    if (space !== 'documents' || others.size === 0) return false;
+    const { collection, id } = decodeDocumentKey(row.key);
+    if (!others.has(id)) return false;
+    return given.some((taken) => {
+      const key = documentKey(database, collection, taken);
+      return reader.unlikelyRow({ space: 'documents', key }) !== undefined;
+    });
+  });
+}
+
+const ID_TAKEN = fault('instance already exists', [], 'An id made up by the device is taken.');
+
+/** The credential may belong to another user since the push began. */
+function requireOwner({ owner, database }: OfferedWrite, caller: Caller): void {
+  if (caller.database !== database || ownerOf(caller) !== owner) throw deviceTaken();
+}
+
+function accepted(
+  { item }: OfferedWrite,
+  plan: QueryPlan,
+  run: AttemptResult<Attempted>,
+  effects: WriteSet,
+  host: PushHost,
+): Judgement {
+  const { value, ts } = run;
+  const text = value.outcome.ok ? value.outcome.text : '';
+  const isAsShown =
+    item.digest === undefined
+      ? plan.now === item.now
+      : item.digest === digestOf(effects, text, host.sha256);
+  const state = isAsShown ? 'confirmed' : 'amended';
+  return { verdict: verdictOn(item, state, ts, answerBody(plan, run, ts, host)), effects };
+}
+
+const refused = ({ item }: OfferedWrite, ts: Micros, body: string): Judgement => ({
+  verdict: verdictOn(item, 'refused', ts, body),
+  effects: NO_EFFECTS,
+});
+
+const verdictOn = (
+  { seq, hash }: PushItem,
+  state: Verdict['state'],
+  ts: Micros,
+  body: string,
+): Verdict => ({
+  seq,
+  hash,
+  state,
+  ts,
+  body: body.length <= LIMITS.verdictBytes ? body : undefined,
+});
+
+/** Refusals that are about the query itself: another try would end the same. */
+const ABOUT_THE_QUERY: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
+  'bad request',
+  'forbidden',
+  'not found',
+  'method not allowed',
+  'request too large',
+  'limit_exceeded',
+  'history_not_local',
+  'connection_needed',
+]);
+
+/** @throws what is not about the query */
+function bodyOfRefusal(write: OfferedWrite, thrown: unknown, { failedWrites }: PushHost): string {
+  if (thrown instanceof MakesSecret) return refusalBody('connection_needed', NEEDS_CONNECTION);
+  if (thrown instanceof Suspended || thrown instanceof SyncRefused) throw thrown;
+  if (!(thrown instanceof Refusal)) {
+    if (failedWrites.isLastTry(write)) return refusalBody('internal server error', ALWAYS_FAILS);
+    throw new WriteFailed(thrown);
+  }
+  if (ABOUT_THE_QUERY.has(thrown.code)) return refusalBody(thrown.code, thrown.message);
+  if (thrown.code !== 'time out') throw thrown;
+  if (failedWrites.isLastTry(write)) return refusalBody(thrown.code, thrown.message);
+  throw new WriteFailed(thrown);
+}
+
+/** Because of the write itself, or of a passing trouble: it gets some tries before it is refused, so that it does not block the others. */
+export class WriteFailed extends Error {
+  constructor(cause: unknown) {
+    super('A write could not be executed.', { cause });
+  }
+}
+
+const NEEDS_CONNECTION =
+  'Only the hub handles passwords, logins, keys and tokens: send such a query to the hub directly, not as an offline write.';
+const ALWAYS_FAILS = 'The hub failed on this write each time it was tried.';

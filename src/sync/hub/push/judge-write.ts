@@ -1,0 +1,142 @@
+/**
+ * Judges one write of a device: runs it as a transaction of its own under the present rights, in the order of the device, once. The
+ * verdict and the device's number are in the commit of the effects, so either all of it happens or nothing.
+ */
+import type { QueryRequest } from '../../../engine/api.ts';
+import type { QueryPlan } from '../../../engine/attempt.ts';
+import type { AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
+import { SYNC_LIMITS } from '../../../limits.ts';
+import { isTrackedSpace } from '../../../store/port.ts';
+import type { Writer } from '../../../store/reader.ts';
+import type { Micros } from '../../../values/value.ts';
+import { contentHashOf, derivedIds } from '../../protocol/digest.ts';
+import { SyncRefused } from '../../protocol/refusals.ts';
+import { withoutSecrets } from '../../protocol/without-secrets.ts';
+import type { Verdict } from '../../protocol/writes.ts';
+import { deviceRow, requireDeviceIn, type DeviceRecord } from '../rows/device-rows.ts';
+import { requireEpoch } from '../rows/epoch.ts';
+import {
+  contentKey,
+  contentRow,
+  verdictByContent,
+  verdictIn,
+  verdictKey,
+  verdictRow,
+} from '../rows/verdict-rows.ts';
+import {
+  executeWrite,
+  nextCommitTime,
+  NO_EFFECTS,
+  refuseSecrets,
+  type Judgement,
+} from './execute-write.ts';
+import type { OfferedWrite, PushHost } from './offered-write.ts';
+
+/**
+ * The body runs in a commit with writes before and after it, over what those before it left.
+ * @throws SyncRefused `client_forked`, `gap`, and as `requireDeviceIn`; Refusal when it could not be judged
+ */
+export function judgeWrite(
+  write: OfferedWrite,
+  host: PushHost,
+): (input: AttemptInput) => AttemptResult<Verdict> {
+  let plan: QueryPlan | undefined;
+  return (input) => {
+    const { writer } = input;
+    requireEpoch(writer, write.epoch);
+    const record = requireDeviceIn(writer, write.database, write.device, write.owner);
+    const known = knownVerdict(writer, write, record);
+    if (known) return { value: known, ts: input.head, keep: false };
+    const now = clampedNow(write, record);
+    // Made in its turn: waiting for the writes before it does not count as its time.
+    plan ??= planOf(write, now, host);
+    const timed = plan.now === now ? plan : { ...plan, now };
+    const key = contentKey(write.database, write.item.now, contentHashOf(write.item, host.sha256));
+    const before = verdictByContent(writer, key, write.owner);
+    const judgement = before
+      ? judgedBefore(before, write)
+      : executeWrite(write, timed, input, host);
+    writeJudgement(writer, write, record, now, judgement);
+    const { verdict } = judgement;
+    if (!before) writer.put('sync', contentRow(key, write.owner, verdict));
+    return { value: verdict, ts: before ? nextCommitTime(plan, input) : verdict.ts, keep: true };
+  };
+}
+
+/** Another copy of the device has sent it: it is not made again. */
+const judgedBefore = (verdict: Verdict, { item }: OfferedWrite): Judgement => ({
+  verdict: { ...verdict, seq: item.seq, hash: item.hash },
+  effects: NO_EFFECTS,
+});
+
+function knownVerdict(
+  writer: Writer,
+  { item, previous, database, device }: OfferedWrite,
+  { lastSeq, forgotten }: DeviceRecord,
+): Verdict | undefined {
+  const { seq, hash } = item;
+  if (seq > lastSeq + 1)
+    throw new SyncRefused(
+      'gap',
+      `The hub has met writes up to ${lastSeq}: send ${lastSeq + 1} first.`,
+    );
+  const verdictOn = (at: number): Verdict | undefined =>
+    at > forgotten ? verdictIn(writer, database, device, at) : undefined;
+  if (seq === lastSeq + 1) {
+    if (previous === undefined || verdictOn(seq - 1)?.hash === previous) return undefined;
+    throw new SyncRefused('client_forked', `The write before ${seq} was another one.`);
+  }
+  const verdict = verdictOn(seq);
+  if (verdict?.hash === hash) return verdict;
+  throw new SyncRefused('client_forked', `Write ${seq} was another one when the hub met it.`);
+}
+
+/** Not before the device's last; a timestamp in the future becomes the time of arrival, so the next is right once the clock is set. */
+function clampedNow({ item, request }: OfferedWrite, { lastNow }: DeviceRecord): Micros {
+  const isAhead = item.now > request.started + SYNC_LIMITS.nowAheadMicros;
+  return Math.max(isAhead ? request.started : item.now, lastNow);
+}
+
+function planOf({ item, parsed, request }: OfferedWrite, now: Micros, host: PushHost): QueryPlan {
+  const query: QueryRequest = {
+    secret: request.secret,
+    query: item.query,
+    apiVersion: item.apiVersion,
+    allows: 'write',
+    ...(host.queryTimeoutMs !== undefined && { timeoutMs: host.queryTimeoutMs }),
+  };
+  const ids = item.ids.map(BigInt);
+  const moreIds = derivedIds(item, host.sha256);
+  const plan = host.transactions.plan(query, { now, ids, moreIds, ...(parsed && { parsed }) });
+  return withoutSecrets(plan, refuseSecrets);
+}
+
+function writeJudgement(
+  writer: Writer,
+  { database, device, settled }: OfferedWrite,
+  record: DeviceRecord,
+  now: Micros,
+  { verdict, effects }: Judgement,
+): void {
+  for (const { space, row } of effects.puts) if (isTrackedSpace(space)) writer.put(space, row);
+  for (const { space, key } of effects.deletes)
+    if (isTrackedSpace(space)) writer.delete(space, key);
+  writer.put('sync', verdictRow(database, device, verdict));
+  const lastSeq = verdict.seq;
+  const keptFrom = Math.min(settled, lastSeq - SYNC_LIMITS.verdictsKept);
+  // A few per write, by number: none has to be looked up.
+  const forgotten = Math.min(keptFrom, record.forgotten + FORGOTTEN_AT_ONCE);
+  for (let seq = record.forgotten + 1; seq <= forgotten; seq++)
+    writer.delete('sync', verdictKey(database, device, seq));
+  writer.put(
+    'sync',
+    deviceRow(database, device, {
+      ...record,
+      lastSeq,
+      lastNow: now,
+      forgotten: Math.max(record.forgotten, forgotten),
+    }),
+  );
+}
+
+const FORGOTTEN_AT_ONCE = 4;

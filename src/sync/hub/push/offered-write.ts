@@ -1,0 +1,31 @@
+/** A write of a push as the hub considers it, and what it needs to judge it. */
+import type { QueryPlan } from '../../../engine/attempt.ts';
+import type { Transactions } from '../../../engine/port.ts';
+import type { DatabaseId, Micros } from '../../../values/value.ts';
+import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
+import type { PushItem } from '../../protocol/writes.ts';
+import type { DeviceRequest } from '../rights/device-caller.ts';
+import type { FailedWrites } from './failed-writes.ts';
+
+export interface OfferedWrite {
+  readonly item: PushItem;
+  /** Hash of the write before it in the same push: it was made on top of that one. */
+  readonly previous: string | undefined;
+  /** Its query, where that was too long to be parsed in one slice. */
+  readonly parsed: QueryPlan['parsed'] | undefined;
+  readonly device: DeviceId;
+  readonly epoch: Epoch;
+  readonly database: DatabaseId;
+  readonly owner: string;
+  /** Verdicts up to here are kept by the device. */
+  readonly settled: number;
+  readonly request: DeviceRequest;
+}
+
+export interface PushHost {
+  readonly transactions: Transactions;
+  readonly clock: () => Micros;
+  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  readonly failedWrites: FailedWrites;
+  readonly queryTimeoutMs: number | undefined;
+}

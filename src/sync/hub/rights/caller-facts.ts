@@ -1,0 +1,54 @@
+/** What a device is told of its caller, and what the hub keeps of it. */
+import { rolesOf } from '../../../engine/caller-roles.ts';
+import type { Caller } from '../../../engine/caller.ts';
+import type { EngineContext } from '../../../engine/context.ts';
+import { findCredentials } from '../../../engine/credentials.ts';
+import type { RoleDefinition } from '../../../engine/definitions.ts';
+import { liveVersion } from '../../../engine/documents.ts';
+import type { Micros } from '../../../values/value.ts';
+import type { Actor } from '../../protocol/messages.ts';
+import type { DeviceCaller } from './device-caller.ts';
+
+/** Needed in many places of one execution; memberships are evaluated once. */
+const rolesByContext = new WeakMap<EngineContext, readonly RoleDefinition[]>();
+
+/** @throws Suspended */
+export function rolesInForce({ context, caller }: DeviceCaller): readonly RoleDefinition[] {
+  if (caller.role !== 'roles') return [];
+  const roles = rolesByContext.get(context) ?? rolesOf(context, caller);
+  rolesByContext.set(context, roles);
+  return roles;
+}
+
+/** @throws Suspended */
+export function actorOf(device: DeviceCaller): Actor {
+  const { path, identity, role } = device.caller;
+  return {
+    database: path,
+    identity: identity && [identity.collection, String(identity.id)],
+    role,
+    roles: rolesInForce(device).map(({ ref }) => String(ref.id)),
+  };
+}
+
+/** When the credential expires, µs. @throws Suspended */
+export function expiryOf({ caller, context }: DeviceCaller): Micros | undefined {
+  const { document, grant } = caller;
+  if (grant) {
+    const seconds = grant.claims.get('exp');
+    return seconds === undefined ? undefined : Math.floor(Number(seconds) * 1_000_000);
+  }
+  return document && liveVersion(context, document, 'present')?.version.ttl;
+}
+
+/** When the password of the identity was set last, µs. @throws Suspended */
+export const passwordTimeOf = ({ caller, context }: DeviceCaller): Micros | undefined =>
+  caller.identity && findCredentials(context, caller.identity)?.version.ts;
+
+/** Who owns the device: any credential of the same owner may speak for it. */
+export function ownerOf({ identity, label, database, grant }: Caller): string {
+  if (identity) return `document ${identity.database}/${identity.collection}/${identity.id}`;
+  const subject = grant?.claims.get('sub');
+  const who = typeof subject === 'string' ? ` ${subject}` : '';
+  return `${label.kind} ${label.id}${who} in ${database}`;
+}

@@ -1,0 +1,29 @@
+/** Stores what the rights of a device were found to depend on. */
+import type { Transactions } from '../../../engine/port.ts';
+import type { DatabaseId, Micros } from '../../../values/value.ts';
+import type { DeviceId } from '../../protocol/identifiers.ts';
+import { isSameScope, mergedScopes, NO_SCOPE, scopeIn, scopeRow, type Scope } from './scope.ts';
+
+interface FoundScope {
+  readonly database: DatabaseId;
+  readonly before: Scope | undefined;
+  readonly scope: Scope;
+}
+
+/** Before the answer is sent: a device that has it must be told when what it depends on changes. */
+export async function keepScope(
+  { transactions, clock }: { readonly transactions: Transactions; readonly clock: () => Micros },
+  device: DeviceId,
+  { database, before, scope }: FoundScope,
+): Promise<void> {
+  if (isSameScope(before, scope)) return;
+  const now = clock();
+  await transactions.write(({ writer, head }) => {
+    const present = scopeIn(writer, database, device);
+    const next =
+      isSameScope(present, before ?? NO_SCOPE) || !present ? scope : mergedScopes(present, scope);
+    if (isSameScope(present, next)) return { value: undefined, ts: head, keep: false };
+    writer.put('sync', scopeRow(database, device, next));
+    return { value: undefined, ts: Math.max(now, head) + 1, keep: true };
+  });
+}

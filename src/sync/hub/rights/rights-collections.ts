@@ -1,0 +1,10 @@
+/** Which schema objects decide what a caller may read, and what a device is sent of the schema. */
+import { NATIVE, type CollectionId } from '../../../values/value.ts';
+
+export const RIGHTS_COLLECTIONS: ReadonlySet<CollectionId> = new Set([
+  NATIVE.collections,
+  NATIVE.indexes,
+  NATIVE.functions,
+  NATIVE.roles,
+  NATIVE.access_providers,
+]);

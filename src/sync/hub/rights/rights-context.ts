@@ -1,0 +1,56 @@
+/** One execution of a request that reads data under the rights of its caller, and notes what they depend on. */
+import type { AttemptInput } from '../../../engine/attempts.ts';
+import type { Reader } from '../../../store/reader.ts';
+import type { DatabaseId } from '../../../values/value.ts';
+import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
+import { requireDeviceIn, type DeviceRecord } from '../rows/device-rows.ts';
+import { requireEpoch } from '../rows/epoch.ts';
+import { ownerOf } from './caller-facts.ts';
+import {
+  callerOfDevice,
+  type CallerHost,
+  type DeviceCaller,
+  type DeviceRequest,
+} from './device-caller.ts';
+import { ReadRights } from './read-rights.ts';
+import { extendedScope, NO_SCOPE, scopeIn, type Scope } from './scope.ts';
+import { WatchedReader } from './watched-reader.ts';
+
+export interface RightsContext {
+  /** Everything, whatever the rights of the caller are. */
+  readonly reader: Reader;
+  readonly caller: DeviceCaller;
+  readonly rights: ReadRights;
+  readonly database: DatabaseId;
+  readonly record: DeviceRecord;
+  /** As it is stored. */
+  readonly scope: Scope | undefined;
+  /** With what was read until now. */
+  extendedScope(): Scope;
+}
+
+/** @throws Suspended, SyncRefused */
+export function rightsContext(
+  { device, epoch }: { readonly device: DeviceId; readonly epoch: Epoch },
+  request: DeviceRequest,
+  input: AttemptInput,
+  host: CallerHost,
+): RightsContext {
+  const { writer: reader } = input;
+  requireEpoch(reader, epoch);
+  const snapshot = Math.max(request.started, input.head);
+  const watched = new WatchedReader(reader, snapshot);
+  const caller = callerOfDevice(request, input, watched, host);
+  const { database } = caller.caller;
+  const record = requireDeviceIn(reader, database, device, ownerOf(caller.caller));
+  const scope = scopeIn(reader, database, device);
+  return {
+    reader,
+    caller,
+    rights: new ReadRights(caller, watched),
+    database,
+    record,
+    scope,
+    extendedScope: () => extendedScope(scope ?? NO_SCOPE, watched, snapshot),
+  };
+}

@@ -1,0 +1,52 @@
+/** Whether a token was withdrawn: deleted before it expired, or its document is gone. */
+import { documentKey } from '../../../codec/key.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
+import { unpackVersion } from '../../../codec/row.ts';
+import type { EngineOptions } from '../../../engine/api.ts';
+import { databaseByGlobalId, ROOT_DATABASE } from '../../../engine/databases.ts';
+import { fieldsOf, isExpired } from '../../../engine/documents.ts';
+import { globalIdText, isSameText, parseSecret, secretHash } from '../../../engine/secrets.ts';
+import { lambdasOf } from '../../../engine/stored-lambdas.ts';
+import type { Row } from '../../../store/port.ts';
+import type { Reader } from '../../../store/reader.ts';
+import { scan } from '../../../store/scan.ts';
+import { NATIVE, Ref, type DatabaseId, type Micros } from '../../../values/value.ts';
+
+/** Only the holder of the secret learns this: anybody else gets the answer that any text gets. @throws Suspended */
+export function isWithdrawn(
+  text: string,
+  snapshot: Micros,
+  reader: Reader,
+  { sha256 }: Pick<EngineOptions, 'sha256'>,
+): boolean {
+  const secret = parseSecret(text.split(':', 1)[0] ?? '');
+  if (secret?.kind !== 'token') return false;
+  const { id, databaseGlobalId } = secret;
+  const database =
+    databaseGlobalId === 0n
+      ? ROOT_DATABASE
+      : databaseByGlobalId(reader, globalIdText(databaseGlobalId))?.id;
+  if (database === undefined) return false;
+  const key = documentKey(database, NATIVE.tokens, id);
+  const current = reader.row({ space: 'documents', key });
+  const [end, last] = current ? [undefined, current] : deletionOf(reader, database, id);
+  if (!last) return false;
+  const version = unpackVersion(String(last.value));
+  if (isExpired(version, end ?? snapshot)) return false;
+  const ref = new Ref(database, NATIVE.tokens, id);
+  const fields = fieldsOf({ lambdas: lambdasOf({}) }, ref, version);
+  const hash = fields.get('hashed_secret');
+  return typeof hash === 'string' && isSameText(secretHash(secret.random, sha256), hash);
+}
+
+/** When a token was deleted, and its last version. */
+function deletionOf(
+  reader: Reader,
+  database: DatabaseId,
+  id: bigint,
+): readonly [end: Micros | undefined, last: Row | undefined] {
+  const versions = prefixRange(documentKey(database, NATIVE.tokens, id));
+  const [marker, last] = reader.range(scan('history', versions, { reverse: true, limit: 2 }));
+  const version = marker?.row && unpackVersion(String(marker.row.value));
+  return version?.action === 'delete' ? [version.ts, last?.row] : [undefined, undefined];
+}
