@@ -1,8 +1,8 @@
 /** Whose copy this is: logins at the hub and, without it, on this device; the token; the first contact. */
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import { Refusal } from '../../src/errors.ts';
-import type { SyncCall, SyncReply } from '../../src/host/api.ts';
-import { isSameText } from '../../src/engine/secrets.ts';
+import type { SyncCall, SyncReply } from '../../src/host/sync.ts';
+import { isSameText } from '../../src/engine/access.ts';
 import { isSameIdentity } from '../../src/sync/device/view/impersonation.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';

@@ -4,7 +4,7 @@
  */
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
 import type { PushItem } from '../../src/sync/protocol/writes.ts';
-import { pause } from '../pause.ts';
+import { pause } from '../browser/pause.ts';
 
 export interface KeptWrite {
   readonly device: DeviceId;

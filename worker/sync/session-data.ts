@@ -1,5 +1,6 @@
 /** What a page is told of writes and progress. */
-import type { SyncProgressData, WriteData } from '../../src/host/api.ts';
+import type { JudgedData, SyncProgress, WriteData } from '../../src/host/sync.ts';
+import type { PendingState, WriteState } from '../../src/states.ts';
 import type { WriteRecord } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaProgress } from '../../src/sync/device/syncer/syncer-options.ts';
 
@@ -11,12 +12,26 @@ export function writeData(record: WriteRecord): WriteData {
   return { ...madeOf(record), state: isPending(state) ? state : 'local', predicted };
 }
 
-export const progressData = ({
-  sets,
-  bytes,
-  pending,
-  oldestPendingMs,
-}: ReplicaProgress): SyncProgressData => ({
+/** Undefined: it has no verdict. */
+export function judgedData(record: WriteRecord): JudgedData | undefined {
+  const { verdict } = record;
+  if (!verdict) return undefined;
+  const { state, ts, body } = verdict;
+  return { ...madeOf(record), state, tsMicros: ts, body };
+}
+
+const madeOf = ({ id, at, item, replaces }: WriteRecord) => ({
+  id,
+  madeMicros: at,
+  query: item.query,
+  replaces,
+});
+
+const isPending = (state: WriteState): state is PendingState =>
+  state === 'local' || state === 'pushed' || state === 'parked';
+
+export const progressData = ({ sets, ...progress }: ReplicaProgress): SyncProgress => ({
+  ...progress,
   // The device's name for a set is its text.
   sets: sets.map(({ id, rows, of, error }) => ({ set: id, rows, of, error })),
 });

@@ -5,22 +5,21 @@ import { Refusal } from '../../src/errors.ts';
 import { errorOf } from '../../src/http/answer-query.ts';
 import type { QueryCall } from '../../src/host/query.ts';
 import type {
-  QueryCall,
-  QueryReply,
+  JudgedData,
   SubmitReply,
   SyncCall,
   SyncMessage,
   SyncReply,
-  SyncStateName,
   SyncWait,
   WriteChoice,
   WriteData,
-  WriteState,
-} from '../../src/host/api.ts';
+} from '../../src/host/sync.ts';
+import type { SyncState, WriteState } from '../../src/states.ts';
 import type { Replica, SubmitRequest } from '../../src/sync/device/replica/replica.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
-import type { SyncTabMessage, Tabs } from '../tabs.ts';
-import { progressData, writeData } from './session-data.ts';
+import { queryReply } from '../queries/replies.ts';
+import type { SyncTabMessage, Tabs } from '../tabs/tabs.ts';
+import { judgedData, progressData, writeData } from './session-data.ts';
 import { askHub } from './hub-queries.ts';
 import { Leader } from './leader.ts';
 import { Leadership } from './leadership.ts';
@@ -132,8 +131,7 @@ export class SyncSession {
       return undefined;
     }
     const [record] = await replica.writesById([id]);
-    if (!record)
-      throw new Refusal('not found', `There is no write ${id}: it was resolved already.`);
+    if (!record) throw new Refusal('not found', `There is no write ${id}: it is already resolved.`);
     if (record.state !== 'refused')
       throw new Refusal(
         'bad request',

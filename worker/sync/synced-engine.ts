@@ -1,7 +1,7 @@
 /** An engine that serves the synced identity too, by a secret of its own. */
-import type { Credential } from '../../src/engine/api.ts';
-import type { Engine } from '../../src/engine/port.ts';
-import { ROOT_DATABASE } from '../../src/engine/databases.ts';
+import type { Credential } from '../../src/engine/host.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { ROOT_DATABASE } from '../../src/engine/catalog.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import { Ref } from '../../src/values/value.ts';
 import type { SyncSession } from './session.ts';

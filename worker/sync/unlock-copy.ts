@@ -1,7 +1,7 @@
 /** Logins that unlock a copy of a hub's database. Who may log in there is known to the hub only: what is known here is who did. */
 import { isSameText } from '../../src/engine/access.ts';
 import { Refusal } from '../../src/errors.ts';
-import type { UnlockCall } from '../../src/host/api.ts';
+import type { UnlockCall } from '../../src/host/open.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { CopyLogin } from './login.ts';
 import { keptToken } from './token-vault.ts';

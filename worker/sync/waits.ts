@@ -1,9 +1,9 @@
 /** Whoever waits for something of sync in this tab. What they wait for is looked up in the store: hints of other tabs may be lost. */
 import { Refusal } from '../../src/errors.ts';
-import type { WriteData } from '../../src/host/api.ts';
+import type { JudgedData } from '../../src/host/sync.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { KeptSet } from '../../src/sync/device/state/replica-state.ts';
-import { writeData } from './session-data.ts';
+import { judgedData } from './session-data.ts';
 
 export interface WaitsOptions {
   readonly replica: Replica;
@@ -112,8 +112,10 @@ export class Waits {
     if (!state) return;
     if (state.schema !== undefined) release(this.schema);
     if (state.settledSeq >= state.lastSeq) release(this.settled);
-    for (const record of await replica.writesById([...this.expected]))
-      if (record.verdict) this.noteVerdict(writeData(record));
+    for (const record of await replica.writesById([...this.expected])) {
+      const judged = judgedData(record);
+      if (judged) this.noteVerdict(judged);
+    }
   }
 
   private async find(set: string): Promise<KeptSet | undefined> {

@@ -1,5 +1,5 @@
 /** Answers hello: registers the device for its owner, and says where the hub is. */
-import type { AttemptInput, AttemptResult } from '../../engine/attempts.ts';
+import type { AttemptInput, AttemptResult } from '../../engine/transactions.ts';
 import type { Micros } from '../../values/value.ts';
 import { SYNC_PROTOCOL, type Hello, type Welcome } from '../protocol/messages.ts';
 import { SyncRefused } from '../protocol/refusals.ts';
@@ -14,7 +14,7 @@ const SEEN_STEP: Micros = 86_400 * 1_000_000;
 /** @throws SyncRefused `upgrade_needed` */
 export function requireProtocol({ protocol }: Hello): void {
   if (protocol !== SYNC_PROTOCOL)
-    throw new SyncRefused('upgrade_needed', `This hub speaks protocol ${SYNC_PROTOCOL}.`);
+    throw new SyncRefused('upgrade_needed', `This hub supports protocol ${SYNC_PROTOCOL} only.`);
 }
 
 /** @throws Suspended, SyncRefused */
@@ -34,7 +34,7 @@ export function hello(
   if (deviceSeq < lastSeq)
     throw new SyncRefused(
       'client_regressed',
-      `The device knows of ${deviceSeq} writes of its own, the hub has met ${lastSeq}.`,
+      `The device has made ${deviceSeq} writes, but the hub has processed ${lastSeq} of it.`,
     );
   const hubTime = request.started;
   const welcome: Welcome = {

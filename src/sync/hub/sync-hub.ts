@@ -1,8 +1,8 @@
 /** The hub's side of sync: one handler for each request, over an engine whose store is the truth. Any transport carries it. */
-import type { CommitNotice } from '../../engine/api.ts';
-import type { AttemptInput } from '../../engine/attempts.ts';
+import type { CommitNotice } from '../../engine/host.ts';
+import type { AttemptInput } from '../../engine/transactions.ts';
+import type { Engine } from '../../engine/engine.ts';
 import { keyOf } from '../../engine/documents.ts';
-import type { Engine } from '../../engine/port.ts';
 import type { DatabaseId } from '../../values/value.ts';
 import { hashOf } from '../protocol/digest.ts';
 import type { ChangeHint } from '../protocol/hints.ts';
@@ -109,7 +109,10 @@ class Hub implements SyncHub {
       const push = readRequest(REQUESTS.push, message, 'push');
       for (const item of push.items)
         if (hashOf(item, this.options.sha256) !== item.hash)
-          throw new SyncRefused('bad_message', `The hash of write ${item.seq} is wrong.`);
+          throw new SyncRefused(
+            'bad_message',
+            `The hash of write ${item.seq} does not match its contents.`,
+          );
       const request = this.begin(secret);
       const { database, owner, record } = await this.pusherOf(push, request);
       const device = { database, device: push.device };

@@ -2,7 +2,7 @@
 import { hexOfBytes } from '../../codec/hex.ts';
 import { hexOfKey, withoutDatabase } from '../../codec/key.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
-import { idFrom } from '../../engine/inputs.ts';
+import { idFrom } from '../../engine/session.ts';
 import type { WriteSet } from '../../store/port.ts';
 import type { PushItem } from './writes.ts';
 

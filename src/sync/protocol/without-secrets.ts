@@ -1,5 +1,5 @@
 /** A password, key or token would be another one where the query is run again, and has no place in an outbox: neither side makes one for a write. */
-import type { QueryPlan } from '../../engine/attempt.ts';
+import type { QueryPlan } from '../../engine/session.ts';
 
 /** @param refuse throws what the query fails with */
 export function withoutSecrets(plan: QueryPlan, refuse: () => never): QueryPlan {

@@ -4,7 +4,7 @@ import { databasePrefix, decodeDocumentKey, hexOfKey } from '../../codec/key.ts'
 import { EngineWorld } from '../../engine/testing/engine-world.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Row, Store } from '../../store/port.ts';
-import { NATIVE } from '../../values/value.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 import { createReplica } from '../device/replica/stored-replica.ts';
 import { ReplicaView } from '../device/view/replica-view.ts';
 import type { Actor, Pulled } from '../protocol/messages.ts';

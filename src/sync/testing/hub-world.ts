@@ -1,7 +1,7 @@
 /** A hub for tests, and devices that are nothing but messages and a map of what they were sent. */
 import { createHash } from 'node:crypto';
 import { coll, create, EngineWorld, obj, ROOT } from '../../engine/testing/engine-world.ts';
-import type { EngineOptions } from '../../engine/api.ts';
+import type { EngineOptions } from '../../engine/host.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { collectionPrefix, decodeDocumentKey } from '../../codec/key.ts';
 import { packVersion, unpackVersion } from '../../codec/row.ts';
 import { coll, create, doc, obj } from '../../engine/testing/engine-world.ts';
-import type { EngineOptions } from '../../engine/api.ts';
+import type { EngineOptions } from '../../engine/host.ts';
 import type { Store } from '../../store/port.ts';
 import { unreachable } from '../../errors.ts';
 import { HubWorld, type Device } from './hub-world.ts';

@@ -1,5 +1,5 @@
 /** The outbox record of a new write. */
-import type { QueryPlan } from '../../../engine/attempt.ts';
+import type { QueryPlan } from '../../../engine/session.ts';
 import { LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
 import { hashOf } from '../../protocol/digest.ts';

@@ -17,15 +17,11 @@ export function discard(transaction: ReplicaTransaction, id: string): StateChang
   if (!row)
     throw new Refusal(
       'not found',
-      `There is no write ${id}: it was resolved already, or never made.`,
+      `There is no write ${id}: it is already resolved or never existed.`,
     );
   const { era, seq } = number;
   const record = readOutboxRow(row);
-  if (!record.verdict)
-    throw new Refusal(
-      'bad request',
-      `The write ${id} has no verdict yet: wait until it is settled.`,
-    );
+  if (!record.verdict) throw new Refusal('bad request', `The write ${id} has no verdict yet.`);
   writer.delete('sync', outboxAddress(era, seq).key);
   if (era !== state.era || seq <= state.shownSeq) return { value: undefined };
   // Its effects are shown no more, and writes that read them run again.

@@ -1,6 +1,6 @@
 /** Submits a write: runs it on the data shown, and keeps it in the outbox with its effects, in one commit. */
-import type { QueryPlan } from '../../../engine/attempt.ts';
-import type { AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
+import type { QueryPlan } from '../../../engine/session.ts';
+import type { AttemptInput, AttemptResult } from '../../../engine/transactions.ts';
 import { Refusal } from '../../../errors.ts';
 import { LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
@@ -96,6 +96,6 @@ function requireRoom({ lastSeq, settledSeq, outboxSize }: ReplicaState): void {
   if (lastSeq - settledSeq < LIMITS.outboxWrites && outboxSize < LIMITS.outboxBytes) return;
   throw new Refusal(
     'outbox_full',
-    `The outbox is full: ${lastSeq - settledSeq} writes wait for the hub. Connect to the hub before writing more.`,
+    `${lastSeq - settledSeq} writes wait for the hub, and the outbox is full. Connect to the hub before writing more.`,
   );
 }

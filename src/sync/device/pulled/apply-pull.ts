@@ -2,7 +2,7 @@
  * Applies a pull: the stored rows become what the hub has confirmed, writes with a verdict leave the view, and pending writes that the
  * changes affect run again. All in one commit, so nothing in between can be seen.
  */
-import type { AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
+import type { AttemptInput, AttemptResult } from '../../../engine/transactions.ts';
 import type { EngineContext } from '../../../engine/context.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { Pulled } from '../../protocol/messages.ts';
@@ -39,7 +39,7 @@ export interface Applied {
 export class StaleAnswer extends Error {
   constructor(cursor: Micros, present: Micros | undefined) {
     super(
-      `The hub answered with cursor ${cursor}, but this copy is at ${present}: something on the way has kept an old answer.`,
+      `The response of ${cursor} is older than the state of this device, ${present}; something in between cached it.`,
     );
   }
 }

@@ -2,9 +2,8 @@
 import { documentKey, type Key } from '../../../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../../../codec/row.ts';
 import type { EngineContext } from '../../../engine/context.ts';
-import { ROOT_DATABASE } from '../../../engine/databases.ts';
-import { fieldsOf } from '../../../engine/documents.ts';
-import { allEntries, userEntries } from '../../../engine/version-rows.ts';
+import { ROOT_DATABASE } from '../../../engine/catalog.ts';
+import { fieldsOf, allEntries, userEntries } from '../../../engine/documents.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';

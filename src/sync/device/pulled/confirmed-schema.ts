@@ -3,12 +3,12 @@ import { collectionPrefix, decodeDocumentKey } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { unpackVersion } from '../../../codec/row.ts';
 import type { EngineContext } from '../../../engine/context.ts';
-import { ROOT_DATABASE } from '../../../engine/databases.ts';
-import type { IndexDefinition } from '../../../engine/definitions.ts';
+import { ROOT_DATABASE, type IndexDefinition } from '../../../engine/catalog.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
-import { NATIVE, Ref, type CollectionId } from '../../../values/value.ts';
+import { Ref, type CollectionId } from '../../../values/value.ts';
+import { NATIVE } from '../../../values/native-kinds.ts';
 import type { PulledDocument } from '../../protocol/identifiers.ts';
 import type { ChangedKeys } from '../rebase/changed-keys.ts';
 import {

@@ -1,5 +1,5 @@
 /** What a pull makes of the outbox: writes get verdicts, some are in the stored rows now, the others stay pending. */
-import type { Announced } from '../../../engine/attempts.ts';
+import type { Announced } from '../../../engine/transactions.ts';
 import type { WriteSet } from '../../../store/port.ts';
 import type { Pulled } from '../../protocol/messages.ts';
 import { withVerdict } from '../outbox/verdicts.ts';

@@ -1,7 +1,7 @@
 /** Which documents of the copy belong to its sets. */
 import { decodeDocumentKey, type Key } from '../../../codec/key.ts';
 import { unpackVersion } from '../../../codec/row.ts';
-import { ROOT_DATABASE } from '../../../engine/databases.ts';
+import { ROOT_DATABASE } from '../../../engine/catalog.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';

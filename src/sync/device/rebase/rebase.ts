@@ -1,5 +1,5 @@
 /** Runs pending writes again, where rows that they read or wrote have changed. */
-import type { Announced } from '../../../engine/attempts.ts';
+import type { Announced } from '../../../engine/transactions.ts';
 import { Refusal } from '../../../errors.ts';
 import { Overlay } from '../../../store/overlay.ts';
 import type { WriteSet } from '../../../store/port.ts';

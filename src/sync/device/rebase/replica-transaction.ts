@@ -1,7 +1,7 @@
 /** One transaction that changes a copy. */
-import type { QueryPlan } from '../../../engine/attempt.ts';
-import type { Announced, AttemptInput } from '../../../engine/attempts.ts';
-import type { Transactions } from '../../../engine/port.ts';
+import type { QueryPlan } from '../../../engine/session.ts';
+import type { Announced, AttemptInput } from '../../../engine/transactions.ts';
+import type { Transactions } from '../../../engine/engine.ts';
 import type { OutboxRecord } from '../state/outbox-record.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 

@@ -1,12 +1,12 @@
 /** Makes an empty database a copy of one at a hub. */
 import { collectionPrefix } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
-import type { AttemptInput } from '../../../engine/attempts.ts';
-import { ROOT_DATABASE } from '../../../engine/databases.ts';
+import type { AttemptInput } from '../../../engine/transactions.ts';
+import { ROOT_DATABASE } from '../../../engine/catalog.ts';
 import { Refusal } from '../../../errors.ts';
 import { eachElement } from '../../../query/gather.ts';
 import { scan } from '../../../store/scan.ts';
-import { NATIVE } from '../../../values/value.ts';
+import { NATIVE } from '../../../values/native-kinds.ts';
 import type { Actor } from '../../protocol/messages.ts';
 import type { StateChange } from '../rebase/replica-transaction.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
@@ -47,7 +47,7 @@ function requireSame(known: ReplicaState, { hub, actor }: Origin): ReplicaState 
   if (known.hub === hub && known.actor && isSameIdentity(known.actor, actor)) return known;
   throw new Refusal(
     'forbidden',
-    `This database is a copy from ${known.hub} for another user or database. Open a database of another name for this one.`,
+    `This database is a copy from ${known.hub} for another user or database. Open a database with another name.`,
   );
 }
 
@@ -67,6 +67,6 @@ function requireEmpty({ writer }: AttemptInput): void {
   if (found.every((entries) => entries.length === 0)) return;
   throw new Refusal(
     'forbidden',
-    'This database has a schema of its own, so it cannot become a copy. Open a database of another name for the copy, and load its data into the hub with `burrow import`.',
+    'This database already contains data that did not come from a hub. Open a database with another name for the copy, and import the data into the hub with `burrow import`.',
   );
 }

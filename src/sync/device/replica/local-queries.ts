@@ -1,7 +1,7 @@
 /** Queries of the app on a copy: reads of the data shown, and writes into the outbox. */
-import type { QueryAnswer, QueryRequest } from '../../../engine/api.ts';
-import type { QueryPlan } from '../../../engine/attempt.ts';
-import type { Attempt } from '../../../engine/attempts.ts';
+import type { QueryAnswer, QueryRequest } from '../../../engine/host.ts';
+import type { QueryPlan } from '../../../engine/session.ts';
+import type { Attempt } from '../../../engine/transactions.ts';
 import { mayWrite } from '../../../engine/engine.ts';
 import { Refusal } from '../../../errors.ts';
 import { submit, type SubmitOutcome } from '../outbox/submit.ts';
@@ -45,7 +45,7 @@ export class LocalQueries {
     if (submitted.answer) return submitted.answer;
     throw new Refusal(
       'connection_needed',
-      'Only the hub can run this function, because it has a role of its own; the write is in the outbox. Use `submit()`: its `settled` resolves with the answer.',
+      'The function has its own role, so only the hub can run it. The write is stored in the outbox. Use `submit()` and wait for `settled` to get the answer.',
     );
   }
 
@@ -91,7 +91,8 @@ export class LocalQueries {
     const started = Math.max(clock() + skew, lastNow + 1);
     const body: Attempt<SubmitOutcome> = (input) => {
       const state = requireState(input);
-      if (state.isLocked) throw new Refusal('locked', 'This copy is locked: log in again.');
+      if (state.isLocked)
+        throw new Refusal('locked', 'The data on this device is locked. Log in again.');
       const now = Math.max(started, state.lastNow + 1);
       return submit({ plan: { ...plan, now }, now, replaces }, state, input, host);
     };
@@ -109,6 +110,6 @@ export class LocalQueries {
 }
 
 function required<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('A query that failed has an answer.');
+  if (value === undefined) throw new Error('a failed query has an answer');
   return value;
 }

@@ -1,9 +1,8 @@
 /** Transactions over a copy: reads, and changes of its state. */
-import type { QueryPlan } from '../../../engine/attempt.ts';
-import type { AttemptInput } from '../../../engine/attempts.ts';
-import { ROOT_DATABASE } from '../../../engine/databases.ts';
-import type { Engine } from '../../../engine/port.ts';
-import { systemContext } from '../../../engine/system-context.ts';
+import { type QueryPlan, systemContext } from '../../../engine/session.ts';
+import type { AttemptInput } from '../../../engine/transactions.ts';
+import { ROOT_DATABASE } from '../../../engine/catalog.ts';
+import type { Engine } from '../../../engine/engine.ts';
 import { Refusal } from '../../../errors.ts';
 import type { Micros } from '../../../values/value.ts';
 import { derivedIds } from '../../protocol/digest.ts';
@@ -99,12 +98,12 @@ export function requireState({ writer }: AttemptInput): ReplicaState {
   if (!state)
     throw new Refusal(
       'bad request',
-      'This database is not synced with a hub: call `db.sync()` first.',
+      'This database is not synced with a hub. Call `db.sync()` first.',
     );
   return state;
 }
 
 export function requireActor({ actor }: ReplicaState): Actor {
-  if (!actor) throw new Error('A copy has an actor from its first contact on.');
+  if (!actor) throw new Error('a copy has an actor after its first contact with the hub');
   return actor;
 }

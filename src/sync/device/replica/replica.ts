@@ -3,7 +3,7 @@
  * outbox, each with its effects, and queries see those effects over the stored rows. Every change is one transaction of the store, so
  * each tab may have a replica of its own.
  */
-import type { QueryAnswer, QueryRequest } from '../../../engine/api.ts';
+import type { QueryAnswer, QueryRequest } from '../../../engine/host.ts';
 import type { ApiVersion } from '../../../query/session.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { DatedDocument, DeviceId, Epoch } from '../../protocol/identifiers.ts';

@@ -1,6 +1,6 @@
 /** A replica over a store: see `replica.ts`. */
 import { hexOfBytes } from '../../../codec/hex.ts';
-import type { QueryRequest } from '../../../engine/api.ts';
+import type { QueryRequest } from '../../../engine/host.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
 import type { Actor, Pulled, Welcome } from '../../protocol/messages.ts';

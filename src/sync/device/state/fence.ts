@@ -6,7 +6,7 @@ import { readState, STATE } from './state-row.ts';
 /** Another syncer has taken over. */
 export class Fenced extends Error {
   constructor() {
-    super('Another tab has taken over.');
+    super('Another tab has taken over the sync.');
   }
 }
 

@@ -1,6 +1,7 @@
 /** A write in the outbox of a device: kept from its submit until the app has resolved it. */
 import type { Range, RowAddress, WriteSet } from '../../../store/port.ts';
 import type { Micros } from '../../../values/value.ts';
+import type { PendingState, VerdictState } from '../../../states.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 
 export interface OutboxRecord {
@@ -28,7 +29,7 @@ export interface OutboxRecord {
 }
 
 /** Where a write is on its way: without a verdict `local`, or `parked` until somebody logs in. */
-export type WriteState = 'local' | 'parked' | Verdict['state'];
+export type WriteState = Exclude<PendingState, 'pushed'> | VerdictState;
 
 export interface Reads {
   readonly rows: readonly RowAddress[];

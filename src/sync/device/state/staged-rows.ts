@@ -19,7 +19,7 @@ export const stagedRow = (part: number, pulled: Pulled): Row => ({
 /** Only `stagedRow` makes such rows, so what is parsed is an answer. @throws Suspended */
 export function readStaged(reader: Reader, part: number): Pulled {
   const row = reader.row(stagedAddress(part));
-  if (!row) throw new Error(`Part ${part} of a staged pull is missing.`);
+  if (!row) throw new Error(`The stored part ${part} of a pull is missing.`);
   return JSON.parse(String(row.value)) as Pulled;
 }
 

@@ -10,7 +10,7 @@ import type { SyncScheduler } from './scheduler.ts';
 import type { SyncerOptions } from './syncer-options.ts';
 import { RefusedByHub, requireAnswer } from './transport.ts';
 
-const OTHER_IDENTITY = 'The credential belongs to another user than the one this copy is for.';
+const OTHER_IDENTITY = 'The login belongs to another user than this copy.';
 
 /** Refusals that are about the device id, not about the copy. */
 const ABOUT_DEVICE: ReadonlySet<string> = new Set<SyncRefusalCode>([

@@ -3,7 +3,8 @@ import type { SyncRefusal } from '../../protocol/refusals.ts';
 import { Fenced } from '../state/fence.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import type { FenceHolder } from './fence-holder.ts';
-import type { SyncerOptions, SyncState } from './syncer-options.ts';
+import type { SyncerOptions } from './syncer-options.ts';
+import type { SyncState } from '../../../states.ts';
 
 type Options = Pick<SyncerOptions, 'replica' | 'clock' | 'events'>;
 

@@ -1,19 +1,12 @@
 /** What a syncer is given, and the events it reports. */
 import type { Micros } from '../../../values/value.ts';
+import type { SyncState } from '../../../states.ts';
 import type { SyncRefusal } from '../../protocol/refusals.ts';
 import type { Replica } from '../replica/replica.ts';
 import type { WriteRecord } from '../state/outbox-record.ts';
 import type { KeptSet } from '../state/replica-state.ts';
 import type { Signal } from './signal.ts';
 import type { Transport } from './transport.ts';
-
-export type SyncState =
-  | 'connecting'
-  | 'catching-up'
-  | 'live'
-  | 'offline'
-  | 'needs-login'
-  | 'locked';
 
 export interface ReplicaProgress {
   readonly sets: readonly Pick<KeptSet, 'id' | 'rows' | 'of' | 'error'>[];

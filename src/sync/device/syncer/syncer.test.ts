@@ -5,7 +5,8 @@ import type { Pulled } from '../../protocol/messages.ts';
 import { ADMIN, DeviceWorld } from '../../testing/device-world.ts';
 import type { Replica } from '../replica/replica.ts';
 import type { Signal } from './signal.ts';
-import type { ReplicaProgress, SyncState } from './syncer-options.ts';
+import type { ReplicaProgress } from './syncer-options.ts';
+import type { SyncState } from '../../../states.ts';
 import { Syncer } from './syncer.ts';
 import { RetryLater, type ListenEvents, type Transport } from './transport.ts';
 

@@ -10,7 +10,8 @@ import { HintListener } from './hint-listener.ts';
 import { ProgressReporter } from './progress-reporter.ts';
 import { SyncRounds } from './rounds.ts';
 import { SyncScheduler } from './scheduler.ts';
-import type { SyncerOptions, SyncState } from './syncer-options.ts';
+import type { SyncerOptions } from './syncer-options.ts';
+import type { SyncState } from '../../../states.ts';
 import { RefusedByHub } from './transport.ts';
 
 const CLOCK_STEP: Micros = 60 * 1_000_000;

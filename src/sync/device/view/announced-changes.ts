@@ -1,5 +1,5 @@
 /** What caches and live queries are told of when the data shown changes. */
-import type { Announced } from '../../../engine/attempts.ts';
+import type { Announced } from '../../../engine/transactions.ts';
 import { isEntrySpace, type Row, type RowAddress, type WriteSet } from '../../../store/port.ts';
 
 type Entries = Row['entries'];

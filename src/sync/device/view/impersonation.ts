@@ -3,16 +3,25 @@
  * are checked against its roles as far as the copy allows; where a predicate needs data that is not here, the hub decides later.
  */
 import { Refusal } from '../../../errors.ts';
-import { isBuiltinRole, type Caller } from '../../../engine/caller.ts';
-import type { StandIn } from '../../../engine/attempt.ts';
-import type { EngineContext } from '../../../engine/context.ts';
-import { ROOT_DATABASE } from '../../../engine/databases.ts';
-import { identityPermissions, memberPermissions } from '../../../engine/open-permissions.ts';
-import { anyOf, builtinPermissions } from '../../../engine/permissions.ts';
-import type { Deed, Permissions } from '../../../engine/deed.ts';
-import { decider } from '../../../engine/predicates.ts';
-import { rolePermissions } from '../../../engine/role-permissions.ts';
-import { NATIVE, Ref } from '../../../values/value.ts';
+import {
+  type EngineContext,
+  isBuiltinRole,
+  type Caller,
+  type Deed,
+  type Permissions,
+} from '../../../engine/context.ts';
+import type { StandIn } from '../../../engine/session.ts';
+import { ROOT_DATABASE } from '../../../engine/catalog.ts';
+import {
+  identityPermissions,
+  memberPermissions,
+  anyOf,
+  builtinPermissions,
+  decider,
+  rolePermissions,
+} from '../../../engine/access.ts';
+import { Ref } from '../../../values/value.ts';
+import { NATIVE } from '../../../values/native-kinds.ts';
 import type { Actor } from '../../protocol/messages.ts';
 
 /** Thrown where a query calls a function with a role of its own: only the hub can grant that role. */
@@ -71,7 +80,7 @@ class ReplicaPermissions implements Permissions {
 }
 
 const NO_HISTORY =
-  'A copy has no history: ask the hub for it with `sync.client.query(…, { at: "hub" })`.';
+  'A copy has no history. Run the query at the hub: `sync.client.query(…, { at: "hub" })`.';
 
 /** The hub has decided the memberships: their predicates may read data that is not here. */
 function writePermissions(context: EngineContext, actor: Actor): Permissions {

@@ -1,8 +1,8 @@
 /** Runs a query on the copy, as the identity of the hub: what it answers, what it would change, what it reads. */
-import type { QueryRequest } from '../../../engine/api.ts';
-import type { Attempted, QueryPlan } from '../../../engine/attempt.ts';
-import type { AttemptInput } from '../../../engine/attempts.ts';
-import type { Transactions } from '../../../engine/port.ts';
+import type { QueryRequest } from '../../../engine/host.ts';
+import type { Attempted, QueryPlan } from '../../../engine/session.ts';
+import type { AttemptInput } from '../../../engine/transactions.ts';
+import type { Transactions } from '../../../engine/engine.ts';
 import { Refusal } from '../../../errors.ts';
 import { Overlay } from '../../../store/overlay.ts';
 import type { WriteSet } from '../../../store/port.ts';
@@ -38,7 +38,7 @@ export function planFor(
 function refuseSecrets(): never {
   throw new Refusal(
     'connection_needed',
-    'Only the hub handles passwords, logins, keys and tokens: this query needs a connection to it.',
+    'Queries with passwords, logins, keys or tokens run only at the hub; this query needs a connection to it.',
   );
 }
 

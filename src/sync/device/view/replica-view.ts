@@ -1,5 +1,5 @@
 /** What a device shows: the effects of its pending writes over the rows that the hub has confirmed. */
-import type { View } from '../../../engine/api.ts';
+import type { View } from '../../../engine/host.ts';
 import { Refusal } from '../../../errors.ts';
 import { Overlay } from '../../../store/overlay.ts';
 import type { Row, RowAddress } from '../../../store/port.ts';
@@ -82,7 +82,7 @@ function skip(pending: PendingEffects, seq: number): void {
 }
 
 const LOCKED =
-  'This copy is locked, because the hub has withdrawn the credential: log in again with `db.sync({ login })`.';
+  'The data on this device is locked, because the hub has revoked the credential. Log in again with `db.sync({ login })`.';
 
 /** Effects are over nothing until they are shown. */
 const EMPTY: Reader = {

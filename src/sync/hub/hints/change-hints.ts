@@ -1,8 +1,8 @@
 /** Decides which listening devices get a hint: those whose sets or rights a commit may concern. In memory; hints may be lost. */
 import { databaseOf, decodeDocumentKey, type Key } from '../../../codec/key.ts';
 import { isInRange } from '../../../codec/ranges.ts';
-import type { CommitNotice } from '../../../engine/api.ts';
-import { isNative } from '../../../engine/definitions.ts';
+import type { CommitNotice } from '../../../engine/host.ts';
+import { isNative } from '../../../values/native-kinds.ts';
 import type { DatabaseId } from '../../../values/value.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';

@@ -1,6 +1,6 @@
 /** What all pruning of the space `sync` shares: small commits, so that no writer waits for long. */
 import type { Key } from '../../../codec/key.ts';
-import type { Transactions } from '../../../engine/port.ts';
+import type { Transactions } from '../../../engine/engine.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Range } from '../../../store/port.ts';
 import { scan } from '../../../store/scan.ts';

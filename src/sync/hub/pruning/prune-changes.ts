@@ -1,6 +1,6 @@
 /** Deletes old rows of the log of changes: a device that comes back later compares fingerprints. */
-import { changeKey } from '../../../engine/change-log.ts';
-import { databasesBelow, ROOT_DATABASE } from '../../../engine/databases.ts';
+import { changeKey } from '../../../engine/transactions.ts';
+import { databasesBelow, ROOT_DATABASE } from '../../../engine/catalog.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import { commitTimeOf, horizonIn, horizonRow } from '../rows/change-log-rows.ts';

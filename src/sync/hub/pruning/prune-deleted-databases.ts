@@ -1,8 +1,8 @@
 /** Deletes what a hub keeps for devices of deleted databases: nobody can ask for it, and numbers of databases are never used again. */
 import { syncKey, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
-import type { AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
-import { databasesBelow, ROOT_DATABASE } from '../../../engine/databases.ts';
+import type { AttemptInput, AttemptResult } from '../../../engine/transactions.ts';
+import { databasesBelow, ROOT_DATABASE } from '../../../engine/catalog.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { Range } from '../../../store/port.ts';

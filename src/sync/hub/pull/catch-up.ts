@@ -1,5 +1,5 @@
 /** Reads the changes between the cursor of a device and the head. */
-import type { LoggedChange } from '../../../engine/change-log.ts';
+import type { LoggedChange } from '../../../engine/transactions.ts';
 import type { Micros } from '../../../values/value.ts';
 import { RIGHTS_COLLECTIONS } from '../rights/rights-collections.ts';
 import { NO_SCOPE, ScopeMatcher } from '../rights/scope.ts';

@@ -1,6 +1,6 @@
 /** The changes that a device lacks: a range of the log, up to the head or as far as they fit. */
 import { keyAfter, type Key } from '../../../codec/key.ts';
-import { changeKey, readChanges, type LoggedChange } from '../../../engine/change-log.ts';
+import { changeKey, readChanges, type LoggedChange } from '../../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { Row } from '../../../store/port.ts';

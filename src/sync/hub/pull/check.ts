@@ -1,7 +1,7 @@
 /** Compares what a device has of a set with what it should have now. */
 import { decodeDocumentKey, keyAfter, type Key } from '../../../codec/key.ts';
 import { unpackVersion } from '../../../codec/row.ts';
-import type { AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
+import type { AttemptInput, AttemptResult } from '../../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { eachElement } from '../../../query/gather.ts';
 import { scan } from '../../../store/scan.ts';

@@ -1,5 +1,5 @@
 /** What one execution of a pull works with. */
-import type { AttemptInput } from '../../../engine/attempts.ts';
+import type { AttemptInput } from '../../../engine/transactions.ts';
 import type { Pull } from '../../protocol/messages.ts';
 import type { CallerHost } from '../rights/device-caller.ts';
 import type { RightsContext } from '../rights/rights-context.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { coll, create, doc, obj } from '../../../engine/testing/engine-world.ts';
-import { NATIVE } from '../../../values/value.ts';
+import { NATIVE } from '../../../values/native-kinds.ts';
 import { accepted, wire } from '../../testing/hub-world.ts';
 import {
   ids,

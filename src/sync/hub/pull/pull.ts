@@ -2,7 +2,7 @@
  * What a device lacks, at one time: the changes of its sets since its cursor, the schema they need, and the next pages of sets it does not
  * have in full. Everything is decided by the present rights.
  */
-import type { AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
+import type { AttemptInput, AttemptResult } from '../../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { DatabaseId } from '../../../values/value.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { changeKey } from '../../../engine/change-log.ts';
-import type { CommitNotice } from '../../../engine/api.ts';
+import { changeKey } from '../../../engine/transactions.ts';
+import type { CommitNotice } from '../../../engine/host.ts';
 import { RecentChanges } from './recent-changes.ts';
 
 const row = (ts: number, value: string, database = 1) => ({

@@ -1,6 +1,6 @@
 /** The latest commits as the log of changes has them, in memory: a pull after a hint need not read the log. */
-import type { CommitNotice } from '../../../engine/api.ts';
-import { changeKey } from '../../../engine/change-log.ts';
+import type { CommitNotice } from '../../../engine/host.ts';
+import { changeKey } from '../../../engine/transactions.ts';
 import type { Row } from '../../../store/port.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 

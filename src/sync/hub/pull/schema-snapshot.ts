@@ -4,17 +4,18 @@ import { documentKey } from '../../../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../../../codec/row.ts';
 import { utf8Bytes } from '../../../codec/utf8.ts';
 import type { EngineContext } from '../../../engine/context.ts';
-import type {
-  FunctionDefinition,
-  LegacyPermissions,
-  RoleDefinition,
-} from '../../../engine/definitions.ts';
-import { fieldsOf } from '../../../engine/documents.ts';
-import { collectionOfDocument, isSameRef } from '../../../engine/refs.ts';
-import { bodyOf } from '../../../engine/stored-values.ts';
+import {
+  type FunctionDefinition,
+  type LegacyPermissions,
+  type RoleDefinition,
+  collectionOfDocument,
+  isSameRef,
+} from '../../../engine/catalog.ts';
+import { fieldsOf, bodyOf } from '../../../engine/documents.ts';
 import { eachElement } from '../../../query/gather.ts';
 import type { Reader } from '../../../store/reader.ts';
-import { NATIVE, type CollectionId, type Ref } from '../../../values/value.ts';
+import { type CollectionId, type Ref } from '../../../values/value.ts';
+import { NATIVE } from '../../../values/native-kinds.ts';
 import type { Pulled } from '../../protocol/messages.ts';
 import type { PulledDocument } from '../../protocol/identifiers.ts';
 import { rolesInForce } from '../rights/caller-facts.ts';

@@ -1,9 +1,8 @@
 /** Executes a write of a device, and says what became of it. */
 import { decodeDocumentKey, documentKey } from '../../../codec/key.ts';
-import { errorBody, refusalBody } from '../../../engine/answer.ts';
-import type { Attempted, QueryPlan } from '../../../engine/attempt.ts';
-import type { AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
-import type { Caller } from '../../../engine/caller.ts';
+import { errorBody, refusalBody, type Attempted, type QueryPlan } from '../../../engine/session.ts';
+import type { AttemptInput, AttemptResult } from '../../../engine/transactions.ts';
+import type { Caller } from '../../../engine/context.ts';
 import { fault, Refusal, type RefusalCode } from '../../../errors.ts';
 import { LIMITS } from '../../../limits.ts';
 import { Overlay } from '../../../store/overlay.ts';
@@ -90,7 +89,11 @@ function hasTakenId(
   });
 }
 
-const ID_TAKEN = fault('instance already exists', [], 'An id made up by the device is taken.');
+const ID_TAKEN = fault(
+  'instance already exists',
+  [],
+  'A document id that the device generated is already in use.',
+);
 
 /** The credential may belong to another user since the push began. */
 function requireOwner({ owner, database }: OfferedWrite, caller: Caller): void {
@@ -161,10 +164,10 @@ function bodyOfRefusal(write: OfferedWrite, thrown: unknown, { failedWrites }: P
 /** Because of the write itself, or of a passing trouble: it gets some tries before it is refused, so that it does not block the others. */
 export class WriteFailed extends Error {
   constructor(cause: unknown) {
-    super('A write could not be executed.', { cause });
+    super('A write could not be completed.', { cause });
   }
 }
 
 const NEEDS_CONNECTION =
-  'Only the hub handles passwords, logins, keys and tokens: send such a query to the hub directly, not as an offline write.';
-const ALWAYS_FAILS = 'The hub failed on this write each time it was tried.';
+  'Queries with passwords, logins, keys or tokens cannot be synced. Run them at the hub directly.';
+const ALWAYS_FAILS = 'The hub failed on this write on every attempt.';

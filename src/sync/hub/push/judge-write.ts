@@ -2,9 +2,9 @@
  * Judges one write of a device: runs it as a transaction of its own under the present rights, in the order of the device, once. The
  * verdict and the device's number are in the commit of the effects, so either all of it happens or nothing.
  */
-import type { QueryRequest } from '../../../engine/api.ts';
-import type { QueryPlan } from '../../../engine/attempt.ts';
-import type { AttemptInput, AttemptResult } from '../../../engine/attempts.ts';
+import type { QueryRequest } from '../../../engine/host.ts';
+import type { QueryPlan } from '../../../engine/session.ts';
+import type { AttemptInput, AttemptResult } from '../../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { isTrackedSpace } from '../../../store/port.ts';
 import type { Writer } from '../../../store/reader.ts';
@@ -78,17 +78,23 @@ function knownVerdict(
   if (seq > lastSeq + 1)
     throw new SyncRefused(
       'gap',
-      `The hub has met writes up to ${lastSeq}: send ${lastSeq + 1} first.`,
+      `The hub has processed writes up to ${lastSeq}. Send write ${lastSeq + 1} first.`,
     );
   const verdictOn = (at: number): Verdict | undefined =>
     at > forgotten ? verdictIn(writer, database, device, at) : undefined;
   if (seq === lastSeq + 1) {
     if (previous === undefined || verdictOn(seq - 1)?.hash === previous) return undefined;
-    throw new SyncRefused('client_forked', `The write before ${seq} was another one.`);
+    throw new SyncRefused(
+      'client_forked',
+      `The write before ${seq} differs from the one that the hub processed.`,
+    );
   }
   const verdict = verdictOn(seq);
   if (verdict?.hash === hash) return verdict;
-  throw new SyncRefused('client_forked', `Write ${seq} was another one when the hub met it.`);
+  throw new SyncRefused(
+    'client_forked',
+    `Write ${seq} differs from the one that the hub processed under this number.`,
+  );
 }
 
 /** Not before the device's last; a timestamp in the future becomes the time of arrival, so the next is right once the clock is set. */

@@ -1,6 +1,6 @@
 /** A write of a push as the hub considers it, and what it needs to judge it. */
-import type { QueryPlan } from '../../../engine/attempt.ts';
-import type { Transactions } from '../../../engine/port.ts';
+import type { QueryPlan } from '../../../engine/session.ts';
+import type { Transactions } from '../../../engine/engine.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
 import type { PushItem } from '../../protocol/writes.ts';

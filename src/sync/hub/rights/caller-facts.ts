@@ -1,9 +1,7 @@
 /** What a device is told of its caller, and what the hub keeps of it. */
-import { rolesOf } from '../../../engine/caller-roles.ts';
-import type { Caller } from '../../../engine/caller.ts';
-import type { EngineContext } from '../../../engine/context.ts';
-import { findCredentials } from '../../../engine/credentials.ts';
-import type { RoleDefinition } from '../../../engine/definitions.ts';
+import { rolesOf, findCredentials } from '../../../engine/access.ts';
+import type { EngineContext, Caller } from '../../../engine/context.ts';
+import type { RoleDefinition } from '../../../engine/catalog.ts';
 import { liveVersion } from '../../../engine/documents.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { Actor } from '../../protocol/messages.ts';

@@ -1,17 +1,15 @@
 /** Who speaks for a device, and what they may do: decided again in every transaction, at the time of the hub. */
-import type { EngineOptions } from '../../../engine/api.ts';
-import type { AttemptInput } from '../../../engine/attempts.ts';
-import { authenticate, authenticationContext } from '../../../engine/authenticate.ts';
-import { Budget } from '../../../engine/budget.ts';
-import type { Caller } from '../../../engine/caller.ts';
-import { permissionsOf } from '../../../engine/caller-permissions.ts';
-import { isGranted } from '../../../engine/caller-roles.ts';
-import type { EngineContext } from '../../../engine/context.ts';
-import { createIds, RecordedInputs } from '../../../engine/inputs.ts';
-import { Meters } from '../../../engine/meters.ts';
-import { Schema } from '../../../engine/schema.ts';
-import { EngineSession } from '../../../engine/session.ts';
-import { lambdasOf } from '../../../engine/stored-lambdas.ts';
+import type { EngineOptions } from '../../../engine/host.ts';
+import type { AttemptInput } from '../../../engine/transactions.ts';
+import {
+  authenticate,
+  authenticationContext,
+  permissionsOf,
+  isGranted,
+} from '../../../engine/access.ts';
+import { type EngineContext, Budget, type Caller, Meters } from '../../../engine/context.ts';
+import { EngineSession, createIds, RecordedInputs, lambdasOf } from '../../../engine/session.ts';
+import { Schema } from '../../../engine/catalog.ts';
 import { LIMITS } from '../../../limits.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
@@ -120,5 +118,5 @@ const refusalOf = (
   host: CallerHost,
 ): SyncRefused =>
   isWithdrawn(secret, snapshot, writer, host)
-    ? new SyncRefused('locked', 'The credential was withdrawn.')
-    : new SyncRefused('needs_login', 'The credential is not valid (any more): log in again.');
+    ? new SyncRefused('locked', 'The credential was revoked.')
+    : new SyncRefused('needs_login', 'The credential is no longer valid. Log in again.');

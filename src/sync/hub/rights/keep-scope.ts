@@ -1,5 +1,5 @@
 /** Stores what the rights of a device were found to depend on. */
-import type { Transactions } from '../../../engine/port.ts';
+import type { Transactions } from '../../../engine/engine.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import { isSameScope, mergedScopes, NO_SCOPE, scopeIn, scopeRow, type Scope } from './scope.ts';

@@ -1,7 +1,6 @@
 /** What a caller may read, decided per document. What the decisions depend on is noted by the watched reader. */
 import { decodeDocumentKey, type Key } from '../../../codec/key.ts';
-import { collectionRef } from '../../../engine/definitions.ts';
-import { isSameRef } from '../../../engine/refs.ts';
+import { collectionRef, isSameRef } from '../../../engine/catalog.ts';
 import { Ref, type CollectionId } from '../../../values/value.ts';
 import { rolesInForce } from './caller-facts.ts';
 import type { DeviceCaller } from './device-caller.ts';

@@ -1,5 +1,6 @@
 /** Which schema objects decide what a caller may read, and what a device is sent of the schema. */
-import { NATIVE, type CollectionId } from '../../../values/value.ts';
+import { type CollectionId } from '../../../values/value.ts';
+import { NATIVE } from '../../../values/native-kinds.ts';
 
 export const RIGHTS_COLLECTIONS: ReadonlySet<CollectionId> = new Set([
   NATIVE.collections,

@@ -1,5 +1,5 @@
 /** One execution of a request that reads data under the rights of its caller, and notes what they depend on. */
-import type { AttemptInput } from '../../../engine/attempts.ts';
+import type { AttemptInput } from '../../../engine/transactions.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { DatabaseId } from '../../../values/value.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';

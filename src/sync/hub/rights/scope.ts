@@ -5,7 +5,7 @@
  */
 import { hexOfKey, keyOfHex, syncKey, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
-import type { LoggedChange } from '../../../engine/change-log.ts';
+import type { LoggedChange } from '../../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Row, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';

@@ -1,5 +1,5 @@
 /** Whether rights of a caller may change with time alone. */
-import type { RoleDefinition } from '../../../engine/definitions.ts';
+import type { RoleDefinition } from '../../../engine/catalog.ts';
 import type { Lambda } from '../../../values/value.ts';
 import type { DeviceCaller } from './device-caller.ts';
 

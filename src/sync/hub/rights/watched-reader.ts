@@ -2,11 +2,12 @@
 import { collectionPrefix, databaseOf, documentKeyOf, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { unpackVersion } from '../../../codec/row.ts';
-import { isNativeEntry } from '../../../engine/native-indexes.ts';
+import { isNativeEntry } from '../../../engine/catalog.ts';
 import type { Entry, Range, Row, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { ScanRange } from '../../../store/scan.ts';
-import { NATIVE, type Micros } from '../../../values/value.ts';
+import { type Micros } from '../../../values/value.ts';
+import { NATIVE } from '../../../values/native-kinds.ts';
 import { RIGHTS_COLLECTIONS } from './rights-collections.ts';
 
 export type WatchedRange = Required<ScanRange>;

@@ -2,15 +2,16 @@
 import { documentKey } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { unpackVersion } from '../../../codec/row.ts';
-import type { EngineOptions } from '../../../engine/api.ts';
-import { databaseByGlobalId, ROOT_DATABASE } from '../../../engine/databases.ts';
+import type { EngineOptions } from '../../../engine/host.ts';
+import { databaseByGlobalId, ROOT_DATABASE } from '../../../engine/catalog.ts';
+import { globalIdText, isSameText, parseSecret, secretHash } from '../../../engine/access.ts';
+import { lambdasOf } from '../../../engine/session.ts';
 import { fieldsOf, isExpired } from '../../../engine/documents.ts';
-import { globalIdText, isSameText, parseSecret, secretHash } from '../../../engine/secrets.ts';
-import { lambdasOf } from '../../../engine/stored-lambdas.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { scan } from '../../../store/scan.ts';
-import { NATIVE, Ref, type DatabaseId, type Micros } from '../../../values/value.ts';
+import { Ref, type DatabaseId, type Micros } from '../../../values/value.ts';
+import { NATIVE } from '../../../values/native-kinds.ts';
 
 /** Only the holder of the secret learns this: anybody else gets the answer that any text gets. @throws Suspended */
 export function isWithdrawn(

@@ -1,7 +1,7 @@
 /** Rows of a hub's log of changes, and how far back the log reaches. */
 import { decodeDocumentKey, syncKey, type Key } from '../../../codec/key.ts';
 import { readSafeInt64 } from '../../../codec/ordered-bytes.ts';
-import type { LoggedChange } from '../../../engine/change-log.ts';
+import type { LoggedChange } from '../../../engine/transactions.ts';
 import type { Row, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { CollectionId, DatabaseId, Micros } from '../../../values/value.ts';

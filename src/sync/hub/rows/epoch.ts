@@ -30,7 +30,7 @@ export async function prepareEpoch(
 /** @throws Suspended */
 export function epochIn(reader: Reader): Epoch {
   const row = reader.row(EPOCH);
-  if (typeof row?.value !== 'string') throw new Error('The store of a hub has no epoch.');
+  if (typeof row?.value !== 'string') throw new Error('The store of the hub has no epoch.');
   return row.value;
 }
 
@@ -38,5 +38,5 @@ export function epochIn(reader: Reader): Epoch {
 export function requireEpoch(reader: Reader, given: Epoch): Epoch {
   const epoch = epochIn(reader);
   if (epoch === given) return epoch;
-  throw new SyncRefused('epoch_changed', 'The hub was restored from a copy: say hello.');
+  throw new SyncRefused('epoch_changed', 'The hub was restored from a backup. Send hello first.');
 }

@@ -2,8 +2,8 @@
 import { hexOfKey, indexPrefix, keySuffix, termsPrefix, type Key } from '../../../codec/key.ts';
 import { QueryFailure, Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
-import { ROOT_DATABASE } from '../../../engine/databases.ts';
-import { isNative, type IndexDefinition } from '../../../engine/definitions.ts';
+import { ROOT_DATABASE, type IndexDefinition } from '../../../engine/catalog.ts';
+import { isNative } from '../../../values/native-kinds.ts';
 import { evaluate } from '../../../query/evaluate.ts';
 import { parseQuery } from '../../../query/parse.ts';
 import { isArray, isKind, isObject, Ref } from '../../../values/value.ts';
@@ -46,13 +46,13 @@ export function resolveSet(context: SetContext, query: string): ResolvedSet {
   try {
     const value = evaluate(parseQuery(query, session.apiVersion), session, {
       allows: 'read',
-      placeName: 'synced sets',
+      placeName: 'sets to sync',
     });
     const parts = distinctParts(partsOf(context, value));
     if (parts.length > SYNC_LIMITS.partsPerSet)
       throw new UnsupportedSet(
         'invalid argument',
-        `A set has at most ${SYNC_LIMITS.partsPerSet} parts.`,
+        `A set may have at most ${SYNC_LIMITS.partsPerSet} parts.`,
       );
     return { parts, error: undefined };
   } catch (thrown) {
@@ -91,7 +91,7 @@ function partsOf(context: SetContext, value: Value): readonly ResolvedPart[] {
 const unsupported = (): never => {
   throw new UnsupportedSet(
     'invalid argument',
-    'A synced set is `Documents(collection)`, `Match(index, terms…)`, the ref of a document, or a union of such. Evaluate other sets on the device, over these.',
+    'A set to sync must be `Documents(collection)`, `Match(index, terms…)`, the ref of a document, or a union of these. Other sets can be evaluated on the device over the synced ones.',
   );
 };
 

@@ -10,7 +10,7 @@ import { readOutboxRow } from '../../device/state/outbox-row.ts';
 import { outboxRange } from '../../device/state/outbox-rows.ts';
 import { readState, STATE } from '../../device/state/state-row.ts';
 import { createReplica } from '../../device/replica/stored-replica.ts';
-import type { SyncState } from '../../device/syncer/syncer-options.ts';
+import type { SyncState } from '../../../states.ts';
 import { Syncer } from '../../device/syncer/syncer.ts';
 import type { Transport } from '../../device/syncer/transport.ts';
 import { ReplicaView } from '../../device/view/replica-view.ts';
