@@ -9,4 +9,10 @@ export { anyOf, builtinPermissions } from './access/permissions.ts';
 export { decider } from './access/predicates.ts';
 export { rolePermissions } from './access/role-permissions.ts';
 export { HIDDEN, hideSecretTexts, mayHoldSecret } from './access/secret-texts.ts';
-export { globalIdText, hashOfRootSecret, isSameText, parseSecret, secretHash } from './access/secrets.ts';
+export {
+  globalIdText,
+  hashOfRootSecret,
+  isSameText,
+  parseSecret,
+  secretHash,
+} from './access/secrets.ts';
