@@ -1,6 +1,6 @@
 /** What one `fetch` asks of the database, and how its answers are read. */
 import type { Key } from '../../src/codec/key.ts';
-import type { Cut, Entry, Found, Range, Row, RowAddress } from '../../src/store/port.ts';
+import type { Truncation, Entry, Found, Range, Row, RowAddress } from '../../src/store/port.ts';
 import { joinStatements, partResults, type RangePart } from './rows-and-range.ts';
 import type { SqlResult, Statement } from './sql-client.ts';
 import { bytesOf, keyOf, unpackEntries, valueOf } from './sql-values.ts';
@@ -57,8 +57,8 @@ export function planFetch(tenant: string, asked: Asked, hasLongEntries: boolean)
           ? Number(ofRows.rows.at(-1)?.[0]) + 1
           : all.length;
       if (end >= all.length && cutRanges.size === 0) return { rows: all, ranges: found };
-      const cut: Cut = { rows: end, ranges: cutRanges };
-      return { rows: all.slice(0, end), ranges: found, cut };
+      const cut: Truncation = { rows: end, ranges: cutRanges };
+      return { rows: all.slice(0, end), ranges: found, truncation: cut };
     },
   };
 }

@@ -1,7 +1,12 @@
 /** Door of the room `catalog`: schema objects, databases and refs. */
 export { databaseByGlobalId, databasesBelow, ROOT_DATABASE } from './catalog/databases.ts';
 export { collectionRef } from './catalog/definitions.ts';
-export type { FunctionDefinition, IndexDefinition, LegacyPermissions, RoleDefinition } from './catalog/definitions.ts';
+export type {
+  FunctionDefinition,
+  IndexDefinition,
+  LegacyPermissions,
+  RoleDefinition,
+} from './catalog/definitions.ts';
 export { isNativeEntry } from './catalog/native-indexes.ts';
 export { collectionOfDocument, isSameRef } from './catalog/refs.ts';
 export { Schema } from './catalog/schema.ts';

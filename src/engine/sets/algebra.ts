@@ -4,7 +4,7 @@
  */
 import { equalValues } from '../../values/equal.ts';
 import type { Value } from '../../values/value.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import { RunMerge } from './run-merge.ts';
 import { runCursor, wholeRuns } from './runs.ts';
 import {

@@ -8,7 +8,7 @@ import {
   type Key,
 } from '../../codec/key.ts';
 import { unpackVersion } from '../../codec/row.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { Entry, Row } from '../../store/port.ts';
 import { Ref } from '../../values/value.ts';
 import type { CollectionId, Micros, Value } from '../../values/value.ts';
@@ -32,8 +32,8 @@ export function openDocuments(
   const stretch = stretchOf(collection);
   const { past } = request;
   if (past !== undefined) return openPast(context, stretch, sources, request, past);
-  const open = (rows: boolean, hoped: boolean, isGone: (entry: Entry) => boolean) =>
-    leafOf(context, { ...stretch, space: 'documents', rows, hoped }, request, (entry) =>
+  const open = (rows: boolean, prefetch: boolean, isGone: (entry: Entry) => boolean) =>
+    leafOf(context, { ...stretch, space: 'documents', rows, prefetch }, request, (entry) =>
       isGone(entry) ? undefined : new RefTuple(refOf(entry.key), sources),
     );
   let expired: ReadonlySet<Key> | undefined;

@@ -1,5 +1,5 @@
 /** Tuples of a cursor that pass a test which may read. */
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import { grownAfterSkip, type SetCursor } from './set-cursor.ts';
 import type { Tuple } from './tuple.ts';
 

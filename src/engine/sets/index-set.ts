@@ -38,7 +38,7 @@ export function openMatch(
   const lower = entries.prefix;
   const upper = after(lower);
   const leaf = (
-    stretch: Pick<Stretch, 'space' | 'rows' | 'hoped'>,
+    stretch: Pick<Stretch, 'space' | 'rows' | 'prefetch'>,
     decode: (entry: Entry) => Tuple | undefined,
   ) =>
     new Leaf(
@@ -50,7 +50,7 @@ export function openMatch(
     );
   const { past } = request;
   if (past === undefined) {
-    return leaf({ space: 'documents', rows: request.rows, hoped: true }, ({ entry }) =>
+    return leaf({ space: 'documents', rows: request.rows, prefetch: true }, ({ entry }) =>
       entries.tupleOf(entry),
     );
   }

@@ -1,6 +1,6 @@
 /** Joins: the union of one target set for each element of a source, every value once. Spec: sets 4. */
 import type { SetValue } from '../../values/value.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import { RunMerge } from './run-merge.ts';
 import { runCursor, wholeRuns } from './runs.ts';
 import {

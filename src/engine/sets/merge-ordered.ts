@@ -1,5 +1,5 @@
 /** Reads several cursors of the same order as one; equal tuples come next to each other. */
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import { Head, type SetCursor, type SetRequest } from './set-cursor.ts';
 import { compareTuples, type Tuple } from './tuple.ts';
 

@@ -1,7 +1,7 @@
 /** Opens any set for reading. Spec: sets 4. */
 import { fail, Refusal, unreachable } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import { positionOf, type Where } from '../../query/place.ts';
+import { positionOf, type Where } from '../../query/query-path.ts';
 import { typeName } from '../../values/type-name.ts';
 import { isKind, Ref, type Lambda, type SetValue, type Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';

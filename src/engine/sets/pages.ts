@@ -1,7 +1,7 @@
 /** Pages and other readers of sets. Spec: sets 5; functions 1.4. */
 import { unreachable } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import { positionOf, type Where } from '../../query/place.ts';
+import { positionOf, type Where } from '../../query/query-path.ts';
 import type { PageOptions, ReadTime } from '../../query/session.ts';
 import { equalValues } from '../../values/equal.ts';
 import type { Micros, Page, Ref, Value } from '../../values/value.ts';

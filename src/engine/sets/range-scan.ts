@@ -8,7 +8,7 @@ import type { Meters } from '../context/meters.ts';
 import { grown, grownAfterSkip, type SetCursor, type SetRequest } from './set-cursor.ts';
 import type { Cut, Tuple } from './tuple.ts';
 
-export interface Stretch extends Pick<Range, 'space' | 'by' | 'rows' | 'hoped'> {
+export interface Stretch extends Pick<Range, 'space' | 'by' | 'rows' | 'prefetch'> {
   readonly lower: Key;
   readonly upper: Key;
 }
@@ -80,13 +80,13 @@ export class Leaf<T = Tuple> implements SetCursor<T> {
   }
 
   private nextEntries(): readonly Entry[] {
-    const { space, by, rows, hoped = false } = this.stretch;
+    const { space, by, rows, prefetch = false } = this.stretch;
     const limit = this.limit;
     const entries = this.source.reader.range({
       space,
       by,
       rows,
-      hoped,
+      prefetch,
       lower: this.lower,
       upper: this.upper,
       reverse: this.backward,

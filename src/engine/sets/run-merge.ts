@@ -1,5 +1,5 @@
 /** Merges sets of the same order run by run. */
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import { Head, type SetCursor } from './set-cursor.ts';
 import type { Tuple } from './tuple.ts';
 

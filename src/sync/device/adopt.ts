@@ -1,9 +1,9 @@
 /** Makes an empty database the copy of one at a hub. */
 import { after, collectionPrefix, type Key } from '../../codec/key.ts';
-import type { AttemptInput } from '../../engine/transactions.ts';
+import type { BodyInput } from '../../engine/transactions.ts';
 import { ROOT_DATABASE } from '../../engine/catalog.ts';
 import { Refusal } from '../../errors.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { Actor } from '../protocol.ts';
 import { isSameIdentity } from './actor.ts';
 import type { ReplicaState } from './api.ts';
@@ -13,7 +13,7 @@ import { NATIVE } from '../../values/native-kinds.ts';
 
 /** @throws Suspended; Refusal `forbidden` when it holds a schema of its own, or is a copy of something else */
 export function adopt(
-  input: AttemptInput,
+  input: BodyInput,
   whose: Pick<ReplicaState, 'hub' | 'actor' | 'epoch' | 'device'> & { readonly actor: Actor },
 ): Step<ReplicaState> {
   const known = readState(input.writer.row(STATE));
@@ -54,7 +54,7 @@ function requireSame(
 }
 
 /** A database with a schema of its own is nobody's copy. */
-function requireEmpty({ writer }: AttemptInput): void {
+function requireEmpty({ writer }: BodyInput): void {
   const kinds = [
     NATIVE.collections,
     NATIVE.indexes,

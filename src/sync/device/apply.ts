@@ -2,7 +2,7 @@
  * Takes over what a pull brought: stored rows become what the hub has confirmed, writes with a verdict leave the view, and those still
  * pending run again where the changes touch them. One attempt, so one commit, and nothing in between can be seen.
  */
-import type { Announced, AttemptInput, AttemptResult } from '../../engine/transactions.ts';
+import type { Announced, BodyInput, BodyResult } from '../../engine/transactions.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { Writer } from '../../store/reader.ts';
 import type {
@@ -33,10 +33,10 @@ import {
 
 export interface ApplyHost extends RebaseHost {
   /** The engine's own place to evaluate bindings in. */
-  readonly contextOf: (input: AttemptInput) => EngineContext;
+  readonly contextOf: (input: BodyInput) => EngineContext;
 }
 
-type Result = AttemptResult<Applied>;
+type Result = BodyResult<Applied>;
 
 /**
  * Nothing happens when the answer is to a question about other sets than are wanted now, or of an earlier state: also of another copy that
@@ -46,7 +46,7 @@ type Result = AttemptResult<Applied>;
 export function attemptApply(
   { fence, asked }: { readonly fence: number; readonly asked: readonly AskedSet[] | undefined },
   pulled: Pulled,
-  input: AttemptInput,
+  input: BodyInput,
   host: ApplyHost,
 ): Result {
   const state = requireFence(input.writer, fence);
@@ -77,7 +77,7 @@ export function requireFence(writer: Writer, fence: number): ReplicaState {
   return state;
 }
 
-function stage(state: ReplicaState, pulled: Pulled, input: AttemptInput, host: ApplyHost): Result {
+function stage(state: ReplicaState, pulled: Pulled, input: BodyInput, host: ApplyHost): Result {
   const parts = state.staged?.parts ?? 0;
   input.writer.put('sync', stagedRow(parts, pulled));
   const staged = { cursor: pulled.cursor, parts: parts + 1 };
@@ -88,7 +88,7 @@ function stage(state: ReplicaState, pulled: Pulled, input: AttemptInput, host: A
   return { value: { state: next, documents, bytes: 0, settled: [] }, ts: commitTs, keep: true };
 }
 
-function applyAll(state: ReplicaState, last: Pulled, input: AttemptInput, host: ApplyHost): Result {
+function applyAll(state: ReplicaState, last: Pulled, input: BodyInput, host: ApplyHost): Result {
   const { writer } = input;
   const pulled = withStaged(writer, state, last);
   const touched = new Touched();
@@ -196,7 +196,7 @@ interface Taken {
   readonly records: readonly OutboxRecord[];
   readonly settled: readonly OutboxRecord[];
   readonly touched: Touched;
-  readonly input: AttemptInput;
+  readonly input: BodyInput;
   readonly host: ApplyHost;
 }
 
@@ -235,7 +235,7 @@ function afterOutbox(
   };
   return {
     numbers,
-    announced: announcementOf(effects, (address) => writer.unlikelyRow(address)),
+    announced: announcementOf(effects, (address) => writer.rowAssumedAbsent(address)),
   };
 }
 

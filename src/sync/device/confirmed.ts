@@ -10,7 +10,7 @@ import { packVersion, unpackVersion, type StoredVersion } from '../../codec/row.
 import type { EngineContext } from '../../engine/context.ts';
 import { ROOT_DATABASE, type IndexDefinition } from '../../engine/catalog.ts';
 import { fieldsOf, allEntries, userEntries } from '../../engine/documents.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { Entry, Range, Row } from '../../store/port.ts';
 import type { Reader, Writer } from '../../store/reader.ts';
 import { Ref, type CollectionId, type Micros } from '../../values/value.ts';
@@ -49,7 +49,7 @@ export function putConfirmed(
 ): void {
   const before = eachElement(documents, (document) =>
     isCreatedAfter(since, document)
-      ? writer.unlikelyRow({ space: 'documents', key: keyOf(document) })
+      ? writer.rowAssumedAbsent({ space: 'documents', key: keyOf(document) })
       : rowOf(writer, keyOf(document)),
   );
   documents.forEach((document, i) => {

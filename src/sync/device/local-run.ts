@@ -1,8 +1,8 @@
 /** One run of a device's query over what it shows: what it answers, what it would change, what it looked at. */
 import type { QueryRequest } from '../../engine/host.ts';
 import type { Transactions } from '../../engine/engine.ts';
-import type { Attempted, QueryPlan } from '../../engine/session.ts';
-import type { Announced, AttemptInput } from '../../engine/transactions.ts';
+import type { QueryExecution, QueryPlan } from '../../engine/session.ts';
+import type { Announced, BodyInput } from '../../engine/transactions.ts';
 import { Refusal } from '../../errors.ts';
 import { Overlay } from '../../store/overlay.ts';
 import { isEntrySpace } from '../../store/port.ts';
@@ -44,7 +44,7 @@ function refuseSecrets(): never {
 }
 
 export interface LocalRun {
-  readonly attempted: Attempted;
+  readonly attempted: QueryExecution;
   readonly ts: Micros;
   /** Empty when it failed. */
   readonly effects: WriteSet;
@@ -55,11 +55,11 @@ export interface LocalRun {
 export function runLocally(
   transactions: Transactions,
   plan: QueryPlan,
-  input: AttemptInput,
+  input: BodyInput,
   shown: { readonly reader: Reader; readonly seen: Seen },
 ): LocalRun {
   const own = new Overlay(shown.reader);
-  const { value, ts } = transactions.run(plan, { ...input, writer: own });
+  const { value, ts } = transactions.execute(plan, { ...input, writer: own });
   return {
     attempted: value,
     ts,

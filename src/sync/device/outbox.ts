@@ -1,6 +1,6 @@
 /** Writes of the outbox: found, sent on their way, judged. */
-import type { AttemptInput } from '../../engine/transactions.ts';
-import { eachElement } from '../../query/gather.ts';
+import type { BodyInput } from '../../engine/transactions.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { Reader } from '../../store/reader.ts';
 import type { PushItem, Verdict } from '../protocol.ts';
 import type { ReplicaState, WriteRecord } from './api.ts';
@@ -74,7 +74,7 @@ export const settledBy = (
 
 /** What a push brought: nothing of what is shown changes. @throws Suspended */
 export function settle(
-  { writer }: AttemptInput,
+  { writer }: BodyInput,
   state: ReplicaState,
   verdicts: readonly Verdict[],
 ): Step<readonly WriteRecord[]> {

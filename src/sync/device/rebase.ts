@@ -1,7 +1,7 @@
 /** Pending writes, run again where what they stand on has changed. */
 import type { Transactions } from '../../engine/engine.ts';
 import type { QueryPlan } from '../../engine/session.ts';
-import type { Announced, AttemptInput } from '../../engine/transactions.ts';
+import type { Announced, BodyInput } from '../../engine/transactions.ts';
 import { Refusal } from '../../errors.ts';
 import { Overlay } from '../../store/overlay.ts';
 import type { Reader, Writer } from '../../store/reader.ts';
@@ -28,7 +28,7 @@ export interface RebaseHost {
 interface Rebase {
   readonly state: ReplicaState;
   readonly touched: Touched;
-  readonly input: AttemptInput;
+  readonly input: BodyInput;
   readonly host: RebaseHost;
 }
 
@@ -44,7 +44,7 @@ export function outboxOf(
 export function rebasePending(
   state: ReplicaState,
   touched: Touched,
-  input: AttemptInput,
+  input: BodyInput,
   host: RebaseHost,
 ): { readonly state: ReplicaState; readonly announced: Announced } {
   const { writer } = input;
@@ -52,7 +52,7 @@ export function rebasePending(
   const { effects, size } = runAgain(writer, pending, { state, touched, input, host });
   return {
     state: { ...state, outboxSize: size, generation: state.generation + 1 },
-    announced: announcementOf(effects, (address) => writer.unlikelyRow(address)),
+    announced: announcementOf(effects, (address) => writer.rowAssumedAbsent(address)),
   };
 }
 
@@ -131,9 +131,9 @@ export function noteEffects(writer: Writer, { effects }: OutboxRecord, touched: 
   if (!effects) return;
   for (const { space, row } of effects.puts) {
     if (space === 'documents')
-      touched.note(row.key, row, writer.unlikelyRow({ space, key: row.key }));
+      touched.note(row.key, row, writer.rowAssumedAbsent({ space, key: row.key }));
   }
   for (const { space, key } of effects.deletes) {
-    if (space === 'documents') touched.note(key, writer.unlikelyRow({ space, key }));
+    if (space === 'documents') touched.note(key, writer.rowAssumedAbsent({ space, key }));
   }
 }

@@ -1,5 +1,5 @@
 /** What is done to an outbox when something has gone wrong: on under another id, taken up again after a loss, parked, given up. */
-import type { AttemptInput } from '../../engine/transactions.ts';
+import type { BodyInput } from '../../engine/transactions.ts';
 import { Refusal } from '../../errors.ts';
 import type { Micros } from '../../values/value.ts';
 import { hashOf } from '../digest.ts';
@@ -22,7 +22,7 @@ import type { Step } from './step.ts';
 
 /** What a repair has at hand. */
 export interface Damaged {
-  readonly input: AttemptInput;
+  readonly input: BodyInput;
   readonly state: ReplicaState;
   readonly host: RebaseHost;
 }

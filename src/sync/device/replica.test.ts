@@ -75,7 +75,7 @@ test('apply() puts a confirmed write where its preview was, without a moment in 
   await device.submit(create(2));
   const [item] = await device.replica.outgoing({ count: 9, bytes: 1e9 });
   await hub.engine.transactions.write((input) =>
-    hub.engine.transactions.run(
+    hub.engine.transactions.execute(
       hub.engine.transactions.plan(
         { secret: 'root-secret', query: item!.query, apiVersion: '4', allows: 'write' },
         { ids: item!.ids.map(BigInt), now: item!.now },

@@ -3,7 +3,7 @@ import { hexOfBytes } from '../../codec/hex.ts';
 import type { QueryAnswer, QueryRequest } from '../../engine/host.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { type QueryPlan, systemContext } from '../../engine/session.ts';
-import type { Attempt, AttemptInput } from '../../engine/transactions.ts';
+import type { TransactionBody, BodyInput } from '../../engine/transactions.ts';
 import { ROOT_DATABASE } from '../../engine/catalog.ts';
 import { mayWrite } from '../../engine/engine.ts';
 import { Refusal } from '../../errors.ts';
@@ -109,7 +109,7 @@ class StoredReplica implements Replica {
       const run = await transactions.read((input) => {
         looked.rows.length = 0;
         const writer = view.over(input.writer, looked.rows);
-        return transactions.run(plan, { ...input, writer });
+        return transactions.execute(plan, { ...input, writer });
       });
       const answer = transactions.answer(plan, run);
       const rows = [...answer.readSet.rows, ...looked.rows];
@@ -128,7 +128,7 @@ class StoredReplica implements Replica {
     const host = { ...this.host(), view };
     const { transactions } = host;
     const begun = Math.max(clock() + skew, lastNow + 1);
-    const attempt: Attempt<SubmitOutcome> = (input) => {
+    const attempt: TransactionBody<SubmitOutcome> = (input) => {
       const present = requireState(input);
       if (present.isLocked)
         throw new Refusal('locked', 'The data on this device is locked. Log in again.');
@@ -289,7 +289,7 @@ class StoredReplica implements Replica {
     return this.look(requireState);
   }
 
-  private async look<T>(body: (input: AttemptInput) => T): Promise<T> {
+  private async look<T>(body: (input: BodyInput) => T): Promise<T> {
     const { value } = await this.options.engine.transactions.read((input) => ({
       value: body(input),
       ts: 0,
@@ -298,7 +298,7 @@ class StoredReplica implements Replica {
     return value;
   }
 
-  private async write<T>(body: (input: AttemptInput) => Step<T>): Promise<T> {
+  private async write<T>(body: (input: BodyInput) => Step<T>): Promise<T> {
     const { value } = await this.options.engine.transactions.write((input) => {
       const { value, next, announced } = body(input);
       if (next) input.writer.put('sync', stateRow(next));
@@ -319,7 +319,7 @@ class StoredReplica implements Replica {
   }
 }
 
-function requireState({ writer }: AttemptInput): ReplicaState {
+function requireState({ writer }: BodyInput): ReplicaState {
   const state = readState(writer.row(STATE));
   if (!state)
     throw new Refusal(

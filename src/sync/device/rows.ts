@@ -1,6 +1,6 @@
 /** What stands in the `sync` space of a device, as text. */
 import { after, hexOfKey, keyOfHex, syncKey, type Key } from '../../codec/key.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { Range, Row, RowAddress, TrackedSpace, WriteSet } from '../../store/port.ts';
 import type { Reader, Writer } from '../../store/reader.ts';
 import type { Pulled } from '../protocol.ts';

@@ -1,6 +1,6 @@
 /** A write of a device: run over what is shown, and kept in the outbox with its effects, in one commit. */
 import type { QueryPlan } from '../../engine/session.ts';
-import type { AttemptInput, AttemptResult } from '../../engine/transactions.ts';
+import type { BodyInput, BodyResult } from '../../engine/transactions.ts';
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Micros } from '../../values/value.ts';
@@ -36,9 +36,9 @@ export interface SubmitOutcome {
 export function attemptSubmit(
   { plan, now, replaces }: SubmitAttempt,
   before: ReplicaState,
-  input: AttemptInput,
+  input: BodyInput,
   host: SubmitHost,
-): AttemptResult<SubmitOutcome> {
+): BodyResult<SubmitOutcome> {
   requireRoom(before);
   const { writer } = input;
   const gone =
@@ -57,7 +57,9 @@ export function attemptSubmit(
   writer.put('sync', row);
   const outboxSize = state.outboxSize + String(row.value).length;
   writer.put('sync', stateRow({ ...state, lastSeq: seq, lastNow: now, outboxSize }));
-  const own = announcementOf(run ? [run.effects] : [], (address) => reader.unlikelyRow(address));
+  const own = announcementOf(run ? [run.effects] : [], (address) =>
+    reader.rowAssumedAbsent(address),
+  );
   return {
     value: { record, device: state.device, run },
     ts: run?.ts ?? Math.max(input.head, plan.started) + 1,
@@ -72,7 +74,7 @@ export function attemptSubmit(
 function runOrLeave(
   { transactions }: SubmitHost,
   plan: QueryPlan,
-  input: AttemptInput,
+  input: BodyInput,
   shown: Parameters<typeof runLocally>[3],
 ): LocalRun | undefined {
   try {

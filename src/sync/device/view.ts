@@ -22,7 +22,7 @@ export class ReplicaView implements View {
   private layer: Layer | undefined = undefined;
 
   over<W extends Writer & { readonly bytes: number }>(writer: W, looked: RowAddress[]) {
-    const state = readState(writer.unlikelyRow(STATE));
+    const state = readState(writer.rowAssumedAbsent(STATE));
     if (!state) return writer;
     if (state.isLocked) throw new Refusal('locked', LOCKED);
     const seen: Seen = { rows: looked, ranges: [] };
@@ -109,9 +109,9 @@ class SeenReader implements Reader {
     return this.base.row(address);
   }
 
-  unlikelyRow(address: RowAddress): Row | undefined {
+  rowAssumedAbsent(address: RowAddress): Row | undefined {
     this.seen.rows.push(address);
-    return this.base.unlikelyRow(address);
+    return this.base.rowAssumedAbsent(address);
   }
 
   range(range: Range): readonly Entry[] {
@@ -119,9 +119,9 @@ class SeenReader implements Reader {
     return this.base.range(range);
   }
 
-  unlikelyRange(range: Range): readonly Entry[] {
+  rangeAssumedEmpty(range: Range): readonly Entry[] {
     this.seen.ranges.push(range);
-    return this.base.unlikelyRange(range);
+    return this.base.rangeAssumedEmpty(range);
   }
 }
 
@@ -129,6 +129,6 @@ class SeenReader implements Reader {
 const NOTHING: Reader = {
   row: () => undefined,
   range: () => [],
-  unlikelyRow: () => undefined,
-  unlikelyRange: () => [],
+  rowAssumedAbsent: () => undefined,
+  rangeAssumedEmpty: () => [],
 };

@@ -2,7 +2,7 @@
 import { documentKey, historyKey } from '../../codec/key.ts';
 import { unpackVersion } from '../../codec/row.ts';
 import type { EngineOptions } from '../../engine/host.ts';
-import type { AttemptInput } from '../../engine/transactions.ts';
+import type { BodyInput } from '../../engine/transactions.ts';
 import {
   authenticate,
   authenticationContext,
@@ -58,7 +58,7 @@ export interface Exchange {
  */
 export function askerOf(
   { secret, started }: Exchange,
-  input: AttemptInput,
+  input: BodyInput,
   reader: Reader,
   host: AskerHost,
 ): Asker {
@@ -75,7 +75,7 @@ export function askerOf(
 function callerOf(
   secret: string,
   snapshot: Micros,
-  { writer, answers }: AttemptInput,
+  { writer, answers }: BodyInput,
   host: AskerHost,
 ): Caller | undefined {
   const lambdas = lambdasOf({});
@@ -99,7 +99,7 @@ function sessionOver(
   reader: Reader,
   caller: Caller,
   snapshot: Micros,
-  { answers }: AttemptInput,
+  { answers }: BodyInput,
   { clock, random, sha256 }: AskerHost,
 ): Pick<Asker, 'context' | 'session'> {
   const holder: { current?: EngineSession } = {};
@@ -169,7 +169,7 @@ export function ownerOf({ identity, label, database, grant }: Caller): string {
   return `${label.kind} ${label.id}${who} in ${database}`;
 }
 
-function refuse(secret: string, snapshot: Micros, input: AttemptInput, host: AskerHost): never {
+function refuse(secret: string, snapshot: Micros, input: BodyInput, host: AskerHost): never {
   if (isWithdrawn(secret, snapshot, input.writer, host))
     throw new SyncRefused('locked', 'The credential was revoked.');
   throw new SyncRefused('needs_login', 'The credential is no longer valid. Log in again.');

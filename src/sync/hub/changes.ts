@@ -4,7 +4,7 @@ import { changeKey, readChanges, type LoggedChange } from '../../engine/transact
 import { SYNC_LIMITS } from '../../limits.ts';
 import type { Range, Row, RowAddress } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import { readSafeInt64 } from '../../codec/ordered-bytes.ts';
 import type { DatabaseId, Micros } from '../../values/value.ts';
 import { recordIn } from './device-rows.ts';

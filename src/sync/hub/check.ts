@@ -1,9 +1,9 @@
 /** Compares what a device holds of a set with what it should hold now. */
 import { decodeDocumentKey, type Key } from '../../codec/key.ts';
 import { unpackVersion } from '../../codec/row.ts';
-import type { AttemptInput, AttemptResult } from '../../engine/transactions.ts';
+import type { BodyInput, BodyResult } from '../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { Reader } from '../../store/reader.ts';
 import type { DatabaseId, Micros } from '../../values/value.ts';
 import { resolveSet } from '../definitions.ts';
@@ -47,9 +47,9 @@ export function attemptCheck(
   message: Check,
   place: CheckPlace,
   exchange: Exchange,
-  input: AttemptInput,
+  input: BodyInput,
   host: AskerHost,
-): AttemptResult<CheckSlice> {
+): BodyResult<CheckSlice> {
   const isLate = lateIn(host.clock);
   const { writer: reader } = input;
   requireEpoch(reader, message.epoch);

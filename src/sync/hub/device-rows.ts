@@ -3,7 +3,7 @@ import { after, metaKey, syncKey, type Key } from '../../codec/key.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import type { Range, Row, RowAddress } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { DatabaseId, Micros } from '../../values/value.ts';
 import { SyncRefused } from '../messages.ts';
 import type { DeviceId, Epoch, Verdict } from '../protocol.ts';
@@ -105,7 +105,7 @@ interface MadeRecord {
 
 /** The verdict on a write of that content that was judged before. @throws Suspended */
 export function madeIn(reader: Reader, key: Key, owner: string): Verdict | undefined {
-  const row = reader.unlikelyRow({ space: 'sync', key });
+  const row = reader.rowAssumedAbsent({ space: 'sync', key });
   const record = row && (readRecord(row) as MadeRecord);
   return record?.owner === owner ? record.verdict : undefined;
 }

@@ -1,9 +1,9 @@
 /** Takes what a hub keeps for the devices of databases that were deleted: nobody can ask for it any more, their numbers never come back. */
 import { after, syncKey, type Key } from '../../codec/key.ts';
 import { databasesBelow, ROOT_DATABASE } from '../../engine/catalog.ts';
-import type { AttemptInput, AttemptResult } from '../../engine/transactions.ts';
+import type { BodyInput, BodyResult } from '../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { Range } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
 import type { DatabaseId } from '../../values/value.ts';
@@ -17,7 +17,7 @@ const LISTS = ['device', 'verdict', 'scope', 'changes', 'horizon', 'made'] as co
  * @returns how many rows went
  */
 export async function pruneGoneDatabases({ transactions, clock }: PruneHost): Promise<number> {
-  const attempt = ({ writer, head }: AttemptInput): AttemptResult<number> => {
+  const attempt = ({ writer, head }: BodyInput): BodyResult<number> => {
     const gone = goneKeys(writer);
     for (const key of gone) writer.delete('sync', key);
     return {

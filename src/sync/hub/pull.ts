@@ -4,9 +4,9 @@
  */
 import { decodeDocumentKey, documentKey, type Key } from '../../codec/key.ts';
 import { packVersion, unpackVersion } from '../../codec/row.ts';
-import type { AttemptInput, AttemptResult, LoggedChange } from '../../engine/transactions.ts';
+import type { BodyInput, BodyResult, LoggedChange } from '../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { Row } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
 import { type CollectionId, type DatabaseId, type Micros } from '../../values/value.ts';
@@ -39,7 +39,7 @@ export interface PullOutcome {
 /** What one run has at hand. */
 interface Ground {
   readonly message: Pull;
-  readonly input: AttemptInput;
+  readonly input: BodyInput;
   readonly reader: Reader;
   readonly watched: WatchedReader;
   readonly asker: Asker;
@@ -59,9 +59,9 @@ export interface PullHost extends AskerHost {
 export function attemptPull(
   message: Pull,
   exchange: Exchange,
-  input: AttemptInput,
+  input: BodyInput,
   host: PullHost,
-): AttemptResult<PullOutcome> {
+): BodyResult<PullOutcome> {
   const ground = groundOf(message, exchange, input, host);
   const { reader, asker, database, device } = ground;
   const caughtUp = changesFor(ground);
@@ -93,7 +93,7 @@ export function attemptPull(
   return { value, ts: input.head, keep: false };
 }
 
-function groundOf(message: Pull, exchange: Exchange, input: AttemptInput, host: PullHost): Ground {
+function groundOf(message: Pull, exchange: Exchange, input: BodyInput, host: PullHost): Ground {
   const { writer: reader } = input;
   requireEpoch(reader, message.epoch);
   const watched = new WatchedReader(reader, Math.max(exchange.started, input.head));

@@ -5,8 +5,13 @@
 import { decodeDocumentKey, documentKey } from '../../codec/key.ts';
 import type { QueryRequest } from '../../engine/host.ts';
 import type { Transactions } from '../../engine/engine.ts';
-import { type Attempted, type QueryPlan, errorBody, refusalBody } from '../../engine/session.ts';
-import type { AttemptInput, AttemptResult } from '../../engine/transactions.ts';
+import {
+  type QueryExecution,
+  type QueryPlan,
+  errorBody,
+  refusalBody,
+} from '../../engine/session.ts';
+import type { BodyInput, BodyResult } from '../../engine/transactions.ts';
 import type { Caller } from '../../engine/context.ts';
 import { fault, Refusal, type RefusalCode } from '../../errors.ts';
 import { LIMITS, SYNC_LIMITS } from '../../limits.ts';
@@ -65,7 +70,7 @@ export interface Offer {
 export function attemptWrite(
   offer: Offer,
   host: PushHost,
-): (input: AttemptInput) => AttemptResult<Verdict> {
+): (input: BodyInput) => BodyResult<Verdict> {
   let plan: QueryPlan | undefined;
   return (input) => {
     const { writer } = input;
@@ -88,8 +93,7 @@ export function attemptWrite(
 }
 
 /** A commit is later than the one before it. */
-const after = ({ started }: QueryPlan, { head }: AttemptInput): Micros =>
-  Math.max(started, head) + 1;
+const after = ({ started }: QueryPlan, { head }: BodyInput): Micros => Math.max(started, head) + 1;
 
 /** Its number is not part of what it is. */
 const contentKey = ({ item, database }: Offer, { sha256 }: PushHost) =>
@@ -164,11 +168,11 @@ interface Judged {
 
 const NO_EFFECTS: WriteSet = { puts: [], deletes: [] };
 
-function judge(offer: Offer, plan: QueryPlan, input: AttemptInput, host: PushHost): Judged {
+function judge(offer: Offer, plan: QueryPlan, input: BodyInput, host: PushHost): Judged {
   const own = new Overlay(input.writer);
   const judgedAt = after(plan, input);
   try {
-    const run = host.transactions.run(plan, { ...input, writer: own });
+    const run = host.transactions.execute(plan, { ...input, writer: own });
     requireOwner(offer, run.value.caller);
     const effects = own.writes();
     if (hasTakenId(offer, plan.inputs.madeIds, effects, input.writer))
@@ -199,7 +203,7 @@ function hasTakenId(
     if (!others.has(id)) return false;
     return given.some((taken) => {
       const key = documentKey(database, collection, taken);
-      return reader.unlikelyRow({ space: 'documents', key }) !== undefined;
+      return reader.rowAssumedAbsent({ space: 'documents', key }) !== undefined;
     });
   });
 }
@@ -221,7 +225,7 @@ function requireOwner({ owner, database }: Offer, caller: Caller): void {
 function accepted(
   { item }: Offer,
   plan: QueryPlan,
-  run: AttemptResult<Attempted>,
+  run: BodyResult<QueryExecution>,
   effects: WriteSet,
   host: PushHost,
 ): Judged {

@@ -1,7 +1,7 @@
 /** Pages of sets: the rows a device does not have yet, in the order of their keys, at one time. */
 import type { Key } from '../../codec/key.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { Entry, Row } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
 import { keyBehind, type AskedSet, type HeldPart } from './asked-sets.ts';

@@ -43,9 +43,9 @@ export class WatchedReader implements Reader {
     return this.lapsing(this.base.row(address));
   }
 
-  unlikelyRow(address: RowAddress): Row | undefined {
+  rowAssumedAbsent(address: RowAddress): Row | undefined {
     this.noteRow(address);
-    return this.lapsing(this.base.unlikelyRow(address));
+    return this.lapsing(this.base.rowAssumedAbsent(address));
   }
 
   range(range: Range): readonly Entry[] {
@@ -53,9 +53,9 @@ export class WatchedReader implements Reader {
     return this.base.range(range);
   }
 
-  unlikelyRange(range: Range): readonly Entry[] {
+  rangeAssumedEmpty(range: Range): readonly Entry[] {
     this.noteRange(range);
-    return this.base.unlikelyRange(range);
+    return this.base.rangeAssumedEmpty(range);
   }
 
   private noteRow({ space, key }: RowAddress): void {

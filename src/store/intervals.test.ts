@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Key } from '../codec/key.ts';
-import { changesOf, FactCache, rangeName, type Changes } from './facts.ts';
+import { changesOf, SnapshotCache, rangeName, type Changes } from './snapshot-cache.ts';
 import type { Entry, Range, Row, WriteSet } from './port.ts';
 
 const LETTERS = 'abcdefgh'.split('');
@@ -27,7 +27,7 @@ const ranges: fc.Arbitrary<Range> = fc
     const group = by === 'entry' ? INDEX : COLLECTION;
     const end = upper === null ? '\xff' : upper + (last ? '\0' : '');
     const bounds = { lower: (group + lower) as Key, upper: (group + end) as Key };
-    return { space: 'documents', by, ...bounds, rows, hoped: true, ...more };
+    return { space: 'documents', by, ...bounds, rows, prefetch: true, ...more };
   });
 
 const writes: fc.Arbitrary<WriteSet> = fc
@@ -101,10 +101,10 @@ function differencesOf(found: readonly Entry[], expected: readonly Entry[], rows
   ];
 }
 
-test('FactCache.range() answers what the store would, whatever was read and written before', () => {
+test('SnapshotCache.range() answers what the store would, whatever was read and written before', () => {
   fc.assert(
     fc.property(steps, fc.constantFrom(1_000, 4_000, 1_000_000), (all, bytesMax) => {
-      const cache = new FactCache(bytesMax);
+      const cache = new SnapshotCache(bytesMax);
       const differences: string[] = [];
       let rows: Rows = new Map();
       let head = 1;
@@ -138,11 +138,11 @@ const rangeFrom = (lower: string, limit: number, upper = '\xff'): Range => ({
   reverse: false,
   limit,
   rows: true,
-  hoped: true,
+  prefetch: true,
 });
 
-function knowing(rows: Rows, range: Range): FactCache {
-  const cache = new FactCache(1_000_000);
+function knowing(rows: Rows, range: Range): SnapshotCache {
+  const cache = new SnapshotCache(1_000_000);
   cache.forget(1);
   cache.keepRange(range, rangeName(range), read(rows, range));
   return cache;
@@ -154,27 +154,27 @@ const ten: Rows = new Map(
     .map((name) => [keyAt(name), { key: keyAt(name), entries: [entryAt(name)], value: name }]),
 );
 
-const find = (cache: FactCache, range: Range): string | undefined =>
+const find = (cache: SnapshotCache, range: Range): string | undefined =>
   cache
     .range(range, rangeName(range))
     ?.map(({ row }) => row?.value)
     .join('');
 
-test('FactCache.range() finds pages of other sizes and directions within what was read', () => {
+test('SnapshotCache.range() finds pages of other sizes and directions within what was read', () => {
   const cache = knowing(ten, rangeFrom('b', 7));
   expect(find(cache, rangeFrom('c', 3))).toBe('cde');
   expect(find(cache, { ...rangeFrom('b', 4, 'g'), reverse: true })).toBe('fedc');
   expect(find(cache, rangeFrom('g', 3))).toBe(undefined);
 });
 
-test('FactCache.range() joins what was read in steps', () => {
+test('SnapshotCache.range() joins what was read in steps', () => {
   const cache = knowing(ten, rangeFrom('a', 4));
   const next = rangeFrom('d', 5);
   cache.keepRange(next, rangeName(next), read(ten, next));
   expect(find(cache, rangeFrom('b', 6))).toBe('bcdefg');
 });
 
-test('FactCache.advance() keeps what a commit of this process left, with what it wrote', () => {
+test('SnapshotCache.advance() keeps what a commit of this process left, with what it wrote', () => {
   const cache = knowing(ten, rangeFrom('a', 8));
   const moved = { key: keyAt('c'), entries: [entryAt('ee')], value: 'C' };
   const write: WriteSet = {
@@ -185,7 +185,7 @@ test('FactCache.advance() keeps what a commit of this process left, with what it
   expect(find(cache, rangeFrom('a', 6))).toBe('adeCfg');
 });
 
-test('FactCache.advance() forgets the places of which another process changed the rows, and no other', () => {
+test('SnapshotCache.advance() forgets the places of which another process changed the rows, and no other', () => {
   const cache = knowing(ten, rangeFrom('a', 8));
   const write: WriteSet = { puts: [], deletes: [{ space: 'documents', key: keyAt('c') }] };
   cache.advance(unknown(changesOf(write, ({ key }) => ten.get(key), 1, 2)));

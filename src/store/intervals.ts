@@ -1,29 +1,29 @@
 /**
- * Which entries stand in stretches of one index or collection: a range that lies within what is known is answered, however it was
- * asked before. A commit changes what it wrote, and leaves the rest of a stretch known.
+ * Cached entries of one index or collection, as intervals of keys: any range inside a cached interval is answered, whatever ranges
+ * were read before. A commit changes the entries it wrote; the rest of the interval stays cached.
  */
 import type { Key } from '../codec/key.ts';
 import { ENTRY_OVERHEAD_BYTES, entryBytes, type Entry, type Range, type Row } from './port.ts';
 
 /** The order of entries: several rows may have the same one. */
-interface Place {
+interface Position {
   readonly entry: string;
   readonly key: string;
 }
 
 /** All there is from `from` on and before `to`. */
-interface Stretch {
-  readonly from: Place;
-  readonly to: Place;
+interface Interval {
+  readonly from: Position;
+  readonly to: Position;
   readonly entries: Entry[];
 }
 
 /** Neighbours become one up to so many entries: a change moves those behind it in memory. */
 const JOINED_MAX = 256;
 
-export class Stretches {
+export class Intervals {
   /** In order. They may touch, and never overlap. */
-  private readonly list: Stretch[] = [];
+  private readonly list: Interval[] = [];
   /** Rough size. */
   bytes = 0;
 
@@ -42,13 +42,13 @@ export class Stretches {
     const last = found.at(-1);
     const from = last && reverse && !isWhole ? { entry: last.entry, key: last.key } : start(lower);
     const to = last && !reverse && !isWhole ? behind(last) : start(upper);
-    this.cutOut(from, to);
+    this.remove(from, to);
     this.insert({ from, to, entries });
   }
 
-  /** What is under this entry is not known any more. */
+  /** What is under this entry is not cached any more. */
   forget(entry: Key): void {
-    this.cutOut(start(entry), start(`${entry}\0`));
+    this.remove(start(entry), start(`${entry}\0`));
   }
 
   /** None of these rows is under this entry any more. */
@@ -64,13 +64,13 @@ export class Stretches {
     }
   }
 
-  /** The row stands under this entry as it is now; undefined: not any more. */
+  /** The row is under this entry as it is now; undefined: not any more. */
   set(entry: Key, key: Key, row: Row | undefined): void {
-    const place = { entry, key };
-    const stretch = this.list[this.countBegun(place) - 1];
-    if (!stretch || !isBefore(place, stretch.to)) return;
-    const { entries } = stretch;
-    const at = countBefore(entries, place);
+    const position = { entry, key };
+    const interval = this.list[this.countBegun(position) - 1];
+    if (!interval || !isBefore(position, interval.to)) return;
+    const { entries } = interval;
+    const at = countBefore(entries, position);
     const known = entries[at];
     const isThere = known?.entry === entry && known.key === key;
     const added = row ? [{ entry, key, row }] : [];
@@ -80,18 +80,18 @@ export class Stretches {
   private findUp({ lower, upper, limit }: Range): readonly Entry[] | undefined {
     const [begin, end] = [start(lower), start(upper)];
     let at = this.countBegun(begin) - 1;
-    let stretch = this.list[at];
-    if (!stretch || !isBefore(begin, stretch.to)) return undefined;
-    let from = countBefore(stretch.entries, begin);
+    let interval = this.list[at];
+    if (!interval || !isBefore(begin, interval.to)) return undefined;
+    let from = countBefore(interval.entries, begin);
     const found: Entry[] = [];
     for (;;) {
-      const { entries, to } = stretch;
+      const { entries, to } = interval;
       const inside = isBefore(to, end) ? entries.length : countBefore(entries, end);
       const until = Math.min(inside, from + limit - found.length);
       for (const each of entries.slice(from, until)) found.push(each);
       if (found.length >= limit || !isBefore(to, end)) return found;
-      stretch = this.list[(at += 1)];
-      if (!stretch || isBefore(to, stretch.from)) return undefined;
+      interval = this.list[(at += 1)];
+      if (!interval || isBefore(to, interval.from)) return undefined;
       from = 0;
     }
   }
@@ -99,47 +99,47 @@ export class Stretches {
   private findDown({ lower, upper, limit }: Range): readonly Entry[] | undefined {
     const [begin, end] = [start(lower), start(upper)];
     let at = this.countBegunBefore(end) - 1;
-    let stretch = this.list[at];
-    if (!stretch || isBefore(stretch.to, end)) return undefined;
-    let until = countBefore(stretch.entries, end);
+    let interval = this.list[at];
+    if (!interval || isBefore(interval.to, end)) return undefined;
+    let until = countBefore(interval.entries, end);
     const found: Entry[] = [];
     for (;;) {
-      const { entries, from } = stretch;
+      const { entries, from } = interval;
       const inside = isBefore(from, begin) ? countBefore(entries, begin) : 0;
       const first = Math.max(inside, until - (limit - found.length));
       for (const each of entries.slice(first, until).reverse()) found.push(each);
       if (found.length >= limit || !isBefore(begin, from)) return found;
-      stretch = this.list[(at -= 1)];
-      if (!stretch || isBefore(stretch.to, from)) return undefined;
-      until = stretch.entries.length;
+      interval = this.list[(at -= 1)];
+      if (!interval || isBefore(interval.to, from)) return undefined;
+      until = interval.entries.length;
     }
   }
 
-  private cutOut(from: Place, to: Place): void {
+  private remove(from: Position, to: Position): void {
     const { list } = this;
     const first = this.countEnded(from);
     const last = this.countBegunBefore(to);
     if (first >= last) return;
-    const left: Stretch[] = [];
-    for (const stretch of list.slice(first, last)) {
-      const { entries } = stretch;
+    const left: Interval[] = [];
+    for (const interval of list.slice(first, last)) {
+      const { entries } = interval;
       const [begin, end] = [countBefore(entries, from), countBefore(entries, to)];
       this.bytes -= bytesOf(entries.slice(begin, end)) + ENTRY_OVERHEAD_BYTES;
-      if (isBefore(stretch.from, from))
-        left.push({ from: stretch.from, to: from, entries: entries.slice(0, begin) });
-      if (isBefore(to, stretch.to))
-        left.push({ from: to, to: stretch.to, entries: entries.slice(end) });
+      if (isBefore(interval.from, from))
+        left.push({ from: interval.from, to: from, entries: entries.slice(0, begin) });
+      if (isBefore(to, interval.to))
+        left.push({ from: to, to: interval.to, entries: entries.slice(end) });
     }
     this.bytes += left.length * ENTRY_OVERHEAD_BYTES;
     list.splice(first, last - first, ...left);
   }
 
   /** Nothing of it is known yet. */
-  private insert(stretch: Stretch): void {
+  private insert(interval: Interval): void {
     const { list } = this;
-    this.bytes += bytesOf(stretch.entries) + ENTRY_OVERHEAD_BYTES;
-    const at = this.countBegun(stretch.from);
-    let [begin, whole] = [at, stretch];
+    this.bytes += bytesOf(interval.entries) + ENTRY_OVERHEAD_BYTES;
+    const at = this.countBegun(interval.from);
+    let [begin, whole] = [at, interval];
     const [before, next] = [list[at - 1], list[at]];
     if (before && canJoin(before, whole)) {
       whole = joined(before, whole);
@@ -153,44 +153,44 @@ export class Stretches {
   }
 
   /** Stretches that begin there or before. */
-  private countBegun(place: Place): number {
+  private countBegun(position: Position): number {
     const { list } = this;
-    return countWhile(list.length, (i) => !isBefore(place, fromOf(list[i])));
+    return countWhile(list.length, (i) => !isBefore(position, fromOf(list[i])));
   }
 
   /** Stretches that end there or before. */
-  private countEnded(place: Place): number {
+  private countEnded(position: Position): number {
     const { list } = this;
-    return countWhile(list.length, (i) => !isBefore(place, toOf(list[i])));
+    return countWhile(list.length, (i) => !isBefore(position, toOf(list[i])));
   }
 
-  private countBegunBefore(place: Place): number {
+  private countBegunBefore(position: Position): number {
     const { list } = this;
-    return countWhile(list.length, (i) => isBefore(fromOf(list[i]), place));
+    return countWhile(list.length, (i) => isBefore(fromOf(list[i]), position));
   }
 }
 
-const start = (entry: string): Place => ({ entry, key: '' });
-const behind = ({ entry, key }: Entry): Place => ({ entry, key: `${key}\0` });
+const start = (entry: string): Position => ({ entry, key: '' });
+const behind = ({ entry, key }: Entry): Position => ({ entry, key: `${key}\0` });
 
-const isBefore = (a: Place, b: Place): boolean =>
+const isBefore = (a: Position, b: Position): boolean =>
   a.entry < b.entry || (a.entry === b.entry && a.key < b.key);
 
 const NOWHERE = start('');
-const fromOf = (stretch: Stretch | undefined): Place => stretch?.from ?? NOWHERE;
-const toOf = (stretch: Stretch | undefined): Place => stretch?.to ?? NOWHERE;
+const fromOf = (interval: Interval | undefined): Position => interval?.from ?? NOWHERE;
+const toOf = (interval: Interval | undefined): Position => interval?.to ?? NOWHERE;
 
-const canJoin = (a: Stretch, b: Stretch): boolean =>
+const canJoin = (a: Interval, b: Interval): boolean =>
   !isBefore(a.to, b.from) && a.entries.length + b.entries.length <= JOINED_MAX;
 
-const joined = (a: Stretch, b: Stretch): Stretch => ({
+const joined = (a: Interval, b: Interval): Interval => ({
   from: a.from,
   to: b.to,
   entries: [...a.entries, ...b.entries],
 });
 
-const countBefore = (entries: readonly Entry[], place: Place): number =>
-  countWhile(entries.length, (i) => isBefore(entries[i] ?? NOWHERE, place));
+const countBefore = (entries: readonly Entry[], position: Position): number =>
+  countWhile(entries.length, (i) => isBefore(entries[i] ?? NOWHERE, position));
 
 /** How many of so many come first for which it is true; it is for none after them. */
 function countWhile(length: number, isTrue: (i: number) => boolean): number {

@@ -1,12 +1,12 @@
 /**
- * The facts of one run of one query or group, at one head: what it fetched itself, so that eviction from the cache cannot make it run in
- * circles, and what the cache knows. What one attempt may read is bounded, and so is what is fetched ahead of it.
+ * Reads one snapshot for the executions of one query or commit group: from what it fetched itself, so that eviction from the cache
+ * cannot make it loop, and from the cache. What one execution reads is limited, and so is what is fetched ahead of it.
  */
 import type { Key } from '../codec/key.ts';
 import { Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Micros } from '../values/value.ts';
-import { rangeName, rowName, type FactCache } from './facts.ts';
+import { rangeName, rowName, type SnapshotCache } from './snapshot-cache.ts';
 import { ENTRY_OVERHEAD_BYTES, entryBytes, rowBytes } from './port.ts';
 import type { Entry, Found, Range, ReadTx, Row, RowAddress, Space } from './port.ts';
 import { Suspended, type Need, type Reader } from './reader.ts';
@@ -30,14 +30,14 @@ export interface ReadSet {
 
 interface HeldRange {
   readonly entries: readonly Entry[];
-  /** Without rows that were only hoped for: how many of them came does not depend on the query. */
+  /** Without prefetched rows: how many of them arrived does not depend on the query. */
   readonly bytes: number;
 }
 
-type Begun = Map<string, { readonly entries: readonly Entry[]; readonly rest: Range }>;
+type PartialRanges = Map<string, { readonly entries: readonly Entry[]; readonly rest: Range }>;
 
 /** Each thing needed once; of ranges with rows only the first. */
-export function planOf(needs: readonly StoreNeed[], begun?: Begun): FetchPlan {
+export function planOf(needs: readonly StoreNeed[], partial?: PartialRanges): FetchPlan {
   const rows = new Map<string, RowAddress>();
   const ranges = new Map<string, { needed: Range; asked: Range }>();
   const later: StoreNeed[] = [];
@@ -49,11 +49,11 @@ export function planOf(needs: readonly StoreNeed[], begun?: Begun): FetchPlan {
     }
     const name = rangeName(need.range);
     if (ranges.has(name)) continue;
-    const asked = begun?.get(name)?.rest ?? need.range;
+    const asked = partial?.get(name)?.rest ?? need.range;
     const hasRoom = !asked.rows || withRows < LIMITS.fetchRangesWithRows;
     if (asked.rows && hasRoom) withRows += 1;
     if (hasRoom) ranges.set(name, { needed: need.range, asked });
-    else if (asked.hoped)
+    else if (asked.prefetch)
       ranges.set(name, { needed: need.range, asked: { ...asked, rows: false } });
     else later.push(need);
   }
@@ -67,39 +67,39 @@ export function planOf(needs: readonly StoreNeed[], begun?: Begun): FetchPlan {
 }
 
 const NO_ENTRIES: readonly Entry[] = [];
-/** What may be held beside what was read, before it is let go. */
+/** What may be held beside what was read, before it is evicted. */
 const SLACK_BYTES = 2 * LIMITS.fetchBytes;
 
-export class Run implements Reader {
-  private readonly cache: FactCache;
+export class SnapshotReader implements Reader {
+  private readonly cache: SnapshotCache;
   private readonly head: Micros | undefined;
-  /** By space and key: keys are at hand, names would have to be made. */
+  /** By space and key: a name would have to be built for each look-up. */
   private rows = new Map<Space, Map<Key, Row | undefined>>();
   private ranges = new Map<string, HeldRange>();
-  /** First entries of ranges that are too large to be fetched at one go. */
-  private begun: Begun = new Map();
+  /** First entries of ranges that are too large for one fetch. */
+  private partial: PartialRanges = new Map();
   private heldBytes = 0;
   private roomUntil = LIMITS.readBytes + SLACK_BYTES;
-  /** What the present attempt has read. */
+  /** What the present execution has read. */
   private reads = new Reads(this);
   private readBefore = 0;
-  /** What the present attempt took to be absent without having looked. */
-  private presumed: StoreNeed[] = [];
+  /** What the present execution assumed to be absent without looking. */
+  private assumedAbsent: StoreNeed[] = [];
 
-  /** @param head the commit this run's snapshot shows: the cache is used only while it is at the same one */
-  constructor(cache: FactCache, head: Micros | undefined) {
+  /** @param head the commit that the snapshot shows: the cache is used only while it is at the same one */
+  constructor(cache: SnapshotCache, head: Micros | undefined) {
     this.cache = cache;
     this.head = head;
   }
 
-  /** The next attempt. */
+  /** The next execution. */
   begin(): void {
     this.readBefore += this.reads.bytes;
     this.reads = new Reads(this);
-    this.presumed = [];
+    this.assumedAbsent = [];
   }
 
-  /** All attempts of a group begin anew. */
+  /** All executions of a group start over. */
   beginGroup(): void {
     this.begin();
     this.readBefore = 0;
@@ -110,17 +110,17 @@ export class Run implements Reader {
     return this.reads.bounded(query);
   }
 
-  /** Whether the attempts of a group have read as much as one may. */
+  /** Whether the executions of a group have together read as much as one may. */
   get isFull(): boolean {
     return this.readBefore + this.reads.bytes > LIMITS.readBytes;
   }
 
-  /** What must turn out to be absent for the outcome of the present attempt to hold. */
-  get presumptions(): readonly StoreNeed[] {
-    return this.presumed;
+  /** What must be absent for the outcome of the present execution to be valid. */
+  get assumptions(): readonly StoreNeed[] {
+    return this.assumedAbsent;
   }
 
-  /** Whether all that was presumed absent is known to be so by now. */
+  /** Whether all of these are known to be absent by now. */
   isAbsent(needs: readonly StoreNeed[]): boolean {
     return needs.every((need) =>
       need.kind === 'row'
@@ -141,10 +141,10 @@ export class Run implements Reader {
     return found ?? undefined;
   }
 
-  unlikelyRow(address: RowAddress): Row | undefined {
+  rowAssumedAbsent(address: RowAddress): Row | undefined {
     const found = this.peek(address);
     this.reads.addRow(address, found);
-    if (found === undefined) this.presumed.push({ kind: 'row', address });
+    if (found === undefined) this.assumedAbsent.push({ kind: 'row', address });
     return found ?? undefined;
   }
 
@@ -153,15 +153,15 @@ export class Run implements Reader {
     this.reads.addRange(range, found);
     if (found) return found.entries;
     // More than may be read: then the rest of it does not matter.
-    const begun = this.begun.get(rangeName(range));
-    if (begun) this.reads.query?.requireRoomFor(countedBytes(range, begun.entries));
+    const partial = this.partial.get(rangeName(range));
+    if (partial) this.reads.query?.requireRoomFor(countedBytes(range, partial.entries));
     throw new Suspended([{ kind: 'range', range }]);
   }
 
-  unlikelyRange(range: Range): readonly Entry[] {
+  rangeAssumedEmpty(range: Range): readonly Entry[] {
     const found = this.known(range);
     this.reads.addRange(range, found);
-    if (!found) this.presumed.push({ kind: 'range', range });
+    if (!found) this.assumedAbsent.push({ kind: 'range', range });
     return found?.entries ?? NO_ENTRIES;
   }
 
@@ -172,14 +172,14 @@ export class Run implements Reader {
     const own = rows?.get(key);
     if (own) return own;
     if (rows?.has(key)) return null;
-    return this.cacheIsMine() ? this.cache.row(rowName(space, key)) : undefined;
+    return this.isCacheAtHead() ? this.cache.row(rowName(space, key)) : undefined;
   }
 
   known(range: Range): HeldRange | undefined {
     const name = rangeName(range);
     const own = this.ranges.get(name);
     if (own) return own;
-    const cached = this.cacheIsMine() ? this.cache.range(range, name) : undefined;
+    const cached = this.isCacheAtHead() ? this.cache.range(range, name) : undefined;
     if (!cached) return undefined;
     const rows = range.rows ? this.rowsOf(range.space) : undefined;
     for (const { key, row } of cached) if (row) rows?.set(key, row);
@@ -190,8 +190,8 @@ export class Run implements Reader {
   }
 
   /**
-   * Gets what is needed from the transaction: all of it in one batch, or of much the first part. The next attempt asks for the rest.
-   * @param readSets of the attempts that need it: what else is held may be let go
+   * Fetches what is needed from the transaction in one batch, or the first part if it is much. The next execution requests the rest.
+   * @param readSets of the executions that need it: whatever else is held may be evicted
    */
   async fetch(
     tx: ReadTx,
@@ -200,51 +200,56 @@ export class Run implements Reader {
   ): Promise<void> {
     this.makeRoom(needs, readSets);
     const until = this.heldBytes + LIMITS.fetchBytes;
-    let plan = planOf(needs, this.begun);
+    let plan = planOf(needs, this.partial);
     for (;;) {
       this.keep(plan, await tx.fetch(plan.rows, plan.ranges, LIMITS.fetchBytes));
       if (plan.later.length === 0 || this.heldBytes >= until) return;
-      plan = planOf(plan.later, this.begun);
+      plan = planOf(plan.later, this.partial);
     }
   }
 
-  keep(plan: FetchPlan, { rows, ranges, cut }: Found): void {
+  keep(plan: FetchPlan, { rows, ranges, truncation }: Found): void {
     plan.rows.forEach((address, i) => {
-      if (!cut || i < cut.rows) this.keepRow(address, rows[i]);
+      if (!truncation || i < truncation.rows) this.keepRow(address, rows[i]);
     });
     plan.needed.forEach((range, i) => {
-      const isCut = cut?.ranges.has(i) ?? false;
+      const isTruncated = truncation?.ranges.has(i) ?? false;
       const asked = plan.ranges[i];
-      if (asked) this.keepPart(range, asked, ranges[i] ?? NO_ENTRIES, isCut);
+      if (asked) this.keepPart(range, asked, ranges[i] ?? NO_ENTRIES, isTruncated);
     });
   }
 
-  private keepPart(range: Range, asked: Range, found: readonly Entry[], isCut: boolean): void {
+  private keepPart(
+    range: Range,
+    asked: Range,
+    found: readonly Entry[],
+    isTruncated: boolean,
+  ): void {
     const name = rangeName(range);
-    const begun = this.begun.get(name);
-    const entries = begun ? [...begun.entries, ...found] : found;
+    const partial = this.partial.get(name);
+    const entries = partial ? [...partial.entries, ...found] : found;
     const last = found.at(-1);
-    if (!isCut) {
-      this.begun.delete(name);
+    if (!isTruncated) {
+      this.partial.delete(name);
       this.keepRange(range, name, entries);
     } else if (last) {
-      this.begun.set(name, { entries: [...entries], rest: restOf(asked, last, found.length) });
+      this.partial.set(name, { entries: [...entries], rest: restOf(asked, last, found.length) });
       this.heldBytes += bytesOf(found);
-    } else if (!begun && asked.hoped) {
-      this.begun.set(name, { entries: [], rest: { ...asked, rows: false } });
+    } else if (!partial && asked.prefetch) {
+      this.partial.set(name, { entries: [], rest: { ...asked, rows: false } });
     }
   }
 
   private keepRow(address: RowAddress, row: Row | undefined): void {
     const { space, key } = address;
     this.hold(space, key, row);
-    if (this.cacheIsMine()) this.cache.keepRow(rowName(space, key), row);
+    if (this.isCacheAtHead()) this.cache.keepRow(rowName(space, key), row);
   }
 
   private keepRange(range: Range, name: string, entries: readonly Entry[]): void {
     this.ranges.set(name, { entries, bytes: countedBytes(range, entries) });
     this.heldBytes += bytesOf(entries);
-    const shared = this.cacheIsMine();
+    const shared = this.isCacheAtHead();
     if (shared) this.cache.keepRange(range, name, entries);
     if (!range.rows) return;
     const rows = this.rowsOf(range.space);
@@ -255,13 +260,13 @@ export class Run implements Reader {
     }
   }
 
-  /** Lets go of what was fetched ahead and not read. */
+  /** Evicts what was fetched ahead and not read. */
   private makeRoom(needs: readonly StoreNeed[], readSets: readonly ReadSet[]): void {
     if (this.heldBytes <= this.roomUntil) return;
-    const { rows, ranges, begun } = this;
+    const { rows, ranges, partial } = this;
     this.rows = new Map();
     this.ranges = new Map();
-    this.begun = new Map();
+    this.partial = new Map();
     this.heldBytes = 0;
     for (const readSet of readSets) {
       for (const { space, key } of readSet.rows) {
@@ -273,16 +278,16 @@ export class Run implements Reader {
         const name = rangeName(range);
         const held = ranges.get(name);
         if (!held || this.ranges.has(name)) continue;
-        this.ranges.set(name, range.hoped ? withoutRows(held) : held);
+        this.ranges.set(name, range.prefetch ? withoutRows(held) : held);
         this.heldBytes += held.bytes;
       }
     }
-    // Of ranges that are too large for one go, the one that is waited for.
+    // Of ranges that are too large for one fetch, the one that is waited for.
     const first = needs.find((need) => need.kind === 'range');
     const name = first && rangeName(first.range);
-    const part = name === undefined ? undefined : begun.get(name);
+    const part = name === undefined ? undefined : partial.get(name);
     if (name !== undefined && part) {
-      this.begun.set(name, part);
+      this.partial.set(name, part);
       this.heldBytes += bytesOf(part.entries);
     }
     this.roomUntil = Math.max(LIMITS.readBytes, this.heldBytes) + SLACK_BYTES;
@@ -299,14 +304,14 @@ export class Run implements Reader {
     return rows;
   }
 
-  private cacheIsMine(): boolean {
+  private isCacheAtHead(): boolean {
     return this.head !== undefined && this.cache.head === this.head;
   }
 }
 
-type Held = Pick<Run, 'peek' | 'known'>;
+type Held = Pick<SnapshotReader, 'peek' | 'known'>;
 
-/** What one attempt has read. */
+/** What one execution has read. */
 class Reads implements ReadSet {
   readonly rows: RowAddress[] = [];
   readonly ranges: Range[] = [];
@@ -351,7 +356,7 @@ class Reads implements ReadSet {
   }
 }
 
-/** What one query has read, of all that its attempt reads: each thing counts once, however often it is read. */
+/** What one query has read, of all that its execution reads: each row and range counts once, however often it is read. */
 class QueryReads {
   /** Why it may not go on: a predicate that failed for it has decided nothing. */
   refusal: Refusal | undefined = undefined;
@@ -412,8 +417,8 @@ class QueryReads {
 const bytesOf = (entries: readonly Entry[]): number =>
   entries.reduce((sum, entry) => sum + entryBytes(entry), ENTRY_OVERHEAD_BYTES);
 
-const countedBytes = ({ hoped }: Range, entries: readonly Entry[]): number =>
-  hoped
+const countedBytes = ({ prefetch }: Range, entries: readonly Entry[]): number =>
+  prefetch
     ? entries.reduce((sum, { entry }) => sum + ENTRY_OVERHEAD_BYTES + entry.length, 0)
     : bytesOf(entries);
 
@@ -422,9 +427,9 @@ const withoutRows = ({ entries, bytes }: HeldRange): HeldRange => ({
   bytes,
 });
 
-/** What is left of a range after the last of so many entries; rows that are only hoped for are not brought along any more. */
+/** The rest of a range after the last of so many entries; rows are prefetched only with the first part. */
 function restOf(range: Range, last: Entry, found: number): Range {
-  const rest = { ...range, limit: range.limit - found, rows: range.rows && !range.hoped };
+  const rest = { ...range, limit: range.limit - found, rows: range.rows && !range.prefetch };
   return range.reverse
     ? { ...rest, upper: last.entry }
     : { ...rest, lower: (last.entry + '\0') as Key };

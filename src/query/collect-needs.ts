@@ -4,7 +4,7 @@
  */
 import { QueryFailure, type Fault } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { rangeName, rowName } from '../store/facts.ts';
+import { rangeName, rowName } from '../store/snapshot-cache.ts';
 import { Suspended, type Need } from '../store/reader.ts';
 
 /** Thrown where a value is used that is being waited for already: whoever found it missing has said what it needs. */

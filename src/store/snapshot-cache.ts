@@ -1,10 +1,10 @@
 /**
- * What is known of the store as of one commit (`head`): a bounded cache of rows and ranges, kept right by the commits that follow.
- * A `Run` (`run.ts`) reads through it.
+ * A bounded cache of rows and ranges of the store as of one commit (`head`). Later commits are applied to it.
+ * A `SnapshotReader` (`snapshot-reader.ts`) reads through it.
  */
 import type { Key } from '../codec/key.ts';
 import type { Micros } from '../values/value.ts';
-import { groupAt, groupOf, KnownStretches } from './known-stretches.ts';
+import { keyspaceAt, keyspaceOf, IntervalCache } from './interval-cache.ts';
 import {
   ENTRY_OVERHEAD_BYTES,
   entryBytes,
@@ -32,21 +32,21 @@ interface KnownRange {
 /** Past this many changed keys in one group its ranges are dropped unseen: cheaper than looking at each. */
 const CHANGES_LOOKED_AT_MAX = 32;
 
-export class FactCache {
-  /** The commit these facts are true of; undefined: nothing is known. */
+export class SnapshotCache {
+  /** The commit whose state is cached; undefined: nothing is cached. */
   head: Micros | undefined = undefined;
   private young = new Map<string, Row | undefined>();
   private old = new Map<string, Row | undefined>();
   private youngBytes = 0;
-  private readonly groups = new Map<string, Map<string, KnownRange>>();
+  private readonly rangesByKeyspace = new Map<string, Map<string, KnownRange>>();
   private rangeBytes = 0;
-  private readonly stretches: KnownStretches;
+  private readonly intervals: IntervalCache;
   private readonly bytesMax: number;
 
-  /** @param bytesMax rough size of all rows kept, again of all ranges kept as they were asked for, and again of all stretches */
+  /** @param bytesMax rough size of all rows kept, again of all ranges kept as they were requested, and again of all intervals */
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
-    this.stretches = new KnownStretches(bytesMax);
+    this.intervals = new IntervalCache(bytesMax);
   }
 
   forget(head: Micros | undefined): void {
@@ -54,9 +54,9 @@ export class FactCache {
     this.young = new Map();
     this.old = new Map();
     this.youngBytes = 0;
-    this.groups.clear();
+    this.rangesByKeyspace.clear();
     this.rangeBytes = 0;
-    this.stretches.clear();
+    this.intervals.clear();
   }
 
   /** Undefined: not known. `null`: known to be absent. */
@@ -70,11 +70,12 @@ export class FactCache {
     return row ?? null;
   }
 
-  /** Rows that are hoped for may be missing. */
+  /** Rows of a prefetch may be missing. */
   range(range: Range, name: string): readonly Entry[] | undefined {
-    const group = groupOf(range);
-    if (group !== undefined && isPartOfStretch(range)) return this.stretches.find(group, range);
-    return this.groups.get(group ?? wideGroup(range))?.get(name)?.entries;
+    const keyspace = keyspaceOf(range);
+    if (keyspace !== undefined && isKeptAsInterval(range))
+      return this.intervals.find(keyspace, range);
+    return this.rangesByKeyspace.get(keyspace ?? wideKeyspace(range))?.get(name)?.entries;
   }
 
   keepRow(name: string, row: Row | undefined): void {
@@ -88,14 +89,14 @@ export class FactCache {
   }
 
   keepRange(range: Range, name: string, entries: readonly Entry[]): void {
-    const one = groupOf(range);
-    if (one !== undefined && isPartOfStretch(range)) {
-      this.stretches.keep(one, range, entries);
+    const one = keyspaceOf(range);
+    if (one !== undefined && isKeptAsInterval(range)) {
+      this.intervals.keep(one, range, entries);
       return;
     }
-    const group = one ?? wideGroup(range);
-    let known = this.groups.get(group);
-    if (!known) this.groups.set(group, (known = new Map()));
+    const keyspace = one ?? wideKeyspace(range);
+    let known = this.rangesByKeyspace.get(keyspace);
+    if (!known) this.rangesByKeyspace.set(keyspace, (known = new Map()));
     const bytes = rangeBytes(entries);
     this.rangeBytes += bytes - (known.get(name)?.bytes ?? 0);
     known.set(name, { range, entries, bytes });
@@ -119,24 +120,24 @@ export class FactCache {
     }
     this.dropRanges(commit.rows, 'key');
     this.dropRanges(commit.entries, 'entry');
-    this.stretches.advance(commit.rows, commit.entries);
+    this.intervals.advance(commit.rows, commit.entries);
   }
 
   private dropRanges(
     changed: readonly { readonly space: Space; readonly key: Key }[],
     by: Range['by'],
   ): void {
-    const changesByGroup = new Map<string, { space: Space; keys: Key[] }>();
+    const changesByKeyspace = new Map<string, { space: Space; keys: Key[] }>();
     for (const { space, key } of changed) {
-      for (const group of [groupAt(space, by, key), groupAt(space, by, '')]) {
-        if (!this.groups.has(group)) continue;
-        const changes = changesByGroup.get(group);
+      for (const keyspace of [keyspaceAt(space, by, key), keyspaceAt(space, by, '')]) {
+        if (!this.rangesByKeyspace.has(keyspace)) continue;
+        const changes = changesByKeyspace.get(keyspace);
         if (changes) changes.keys.push(key);
-        else changesByGroup.set(group, { space, keys: [key] });
+        else changesByKeyspace.set(keyspace, { space, keys: [key] });
       }
     }
-    for (const [group, { keys }] of changesByGroup) {
-      const known = this.groups.get(group);
+    for (const [keyspace, { keys }] of changesByKeyspace) {
+      const known = this.rangesByKeyspace.get(keyspace);
       if (!known) continue;
       for (const [name, each] of known) {
         if (keys.length <= CHANGES_LOOKED_AT_MAX && !keys.some((key) => covers(each, key)))
@@ -144,25 +145,25 @@ export class FactCache {
         known.delete(name);
         this.rangeBytes -= each.bytes;
       }
-      if (known.size === 0) this.groups.delete(group);
+      if (known.size === 0) this.rangesByKeyspace.delete(keyspace);
     }
   }
 
   private evictRange(): void {
-    for (const [group, known] of this.groups) {
+    for (const [keyspace, known] of this.rangesByKeyspace) {
       for (const [name, each] of known) {
         known.delete(name);
         this.rangeBytes -= each.bytes;
         break;
       }
-      if (known.size === 0) this.groups.delete(group);
+      if (known.size === 0) this.rangesByKeyspace.delete(keyspace);
       return;
     }
     this.rangeBytes = 0;
   }
 }
 
-/** What a commit changed, as far as a cache must know. `'unknown'`: changed, but the new row is not at hand. */
+/** What a commit changed, as far as a cache must know. `'unknown'`: changed, but the new row is not available here. */
 export interface Changes {
   readonly previous: Micros;
   readonly ts: Micros;
@@ -174,7 +175,7 @@ export interface Changes {
   readonly entries: readonly { readonly space: EntrySpace; readonly key: Key }[];
 }
 
-/** Rows as a write set leaves them, for `FactCache.advance` and for listeners. */
+/** Rows as a write set leaves them, for `SnapshotCache.advance` and for listeners. */
 export function changesOf(
   writes: WriteSet,
   before: (address: RowAddress) => Row | null | undefined,
@@ -213,13 +214,13 @@ function covers({ range, entries }: KnownRange, key: Key): boolean {
 export const rowName = (space: Space, key: Key): string => space[0] + key;
 
 export const rangeName = (range: Range): string =>
-  `${range.space[0]}${range.by[0]}${range.rows ? (range.hoped ? 'h' : 'r') : 'k'}${range.reverse ? '-' : '+'}${range.limit}|${range.lower.length}|${range.lower}${range.upper}`;
+  `${range.space[0]}${range.by[0]}${range.rows ? (range.prefetch ? 'h' : 'r') : 'k'}${range.reverse ? '-' : '+'}${range.limit}|${range.lower.length}|${range.lower}${range.upper}`;
 
-const wideGroup = ({ space, by }: Range): string => groupAt(space, by, '');
+const wideKeyspace = ({ space, by }: Range): string => keyspaceAt(space, by, '');
 
 /** A range that needs its rows is kept as it was asked for: what is made of it is remembered by the list (`schema.ts`). */
-const isPartOfStretch = ({ space, rows, hoped }: Range): boolean =>
-  isEntrySpace(space) && (!rows || hoped === true);
+const isKeptAsInterval = ({ space, rows, prefetch }: Range): boolean =>
+  isEntrySpace(space) && (!rows || prefetch === true);
 
 const rangeBytes = (entries: readonly Entry[]): number =>
   entries.reduce((sum, entry) => sum + entryBytes(entry), ENTRY_OVERHEAD_BYTES);
