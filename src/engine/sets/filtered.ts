@@ -33,8 +33,8 @@ export function filterCursor(
         if (passed.length > 0) return passed;
       }
     },
-    narrow(cut) {
-      cursor.narrow(cut);
+    narrow(bound) {
+      cursor.narrow(bound);
     },
   };
 }
