@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { unreachable } from '../../errors.ts';
 import type { JudgedData, PendingData } from '../../host/sync.ts';
 import { NotFound } from '../errors.ts';
 import { isIn, judgedWriteOf, writeOf, type Verdict, type Write } from './writes.ts';
@@ -25,6 +26,8 @@ function toldOf(write: Write): unknown {
     case 'parked':
       // @ts-expect-error It has no verdict yet.
       return write.value ?? write.predicted;
+    default:
+      return unreachable(write);
   }
 }
 
