@@ -1,4 +1,6 @@
 /** What apps do: transfers, notes, names that only one may have, functions, and what is done about refused writes. */
+import { Refusal, type RefusalCode } from '../../../errors.ts';
+import { StoreTrouble } from './processes.ts';
 import { ACCOUNTS, coll, data, userRef, when } from './sim-schema.ts';
 import type { SimDevice, Tab, WantedSet } from './sim-device.ts';
 import { markOf, said, type World } from './world.ts';
@@ -34,13 +36,20 @@ async function submit(
     world.tell(() => `${device.name}: ${id} ${mark} ${JSON.stringify(query).slice(0, 300)}`);
     return true;
   } catch (reason) {
-    const isExpected = /in step with no hub|is locked|resolved already|could not serialize/.test(
-      said(reason),
-    );
-    if (!isExpected) world.problems.push(`submit: ${said(reason)}`);
+    if (!isExpected(reason)) world.problems.push(`submit: ${said(reason)}`);
     return false;
   }
 }
+
+/** Not a copy yet, locked, or resolved in another tab; or the store is in trouble. */
+const EXPECTED: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
+  'bad request',
+  'locked',
+  'not found',
+]);
+
+const isExpected = (reason: unknown): boolean =>
+  reason instanceof Refusal ? EXPECTED.has(reason.code) : reason instanceof StoreTrouble;
 
 /** Tries it again under another mark, or has done with it. */
 async function resolveRefused(world: World, device: SimDevice, tab: Tab): Promise<void> {
@@ -51,8 +60,7 @@ async function resolveRefused(world: World, device: SimDevice, tab: Tab): Promis
   if (world.chance.is(0.5)) {
     world.count('write discarded');
     await tab.replica.discard(refused.id).catch((reason: unknown) => {
-      if (!/no write|could not serialize/.test(said(reason)))
-        world.problems.push(`discard: ${said(reason)}`);
+      if (!isExpected(reason)) world.problems.push(`discard: ${said(reason)}`);
     });
     return;
   }
