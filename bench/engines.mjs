@@ -87,7 +87,7 @@ async function serveDriver(web) {
         take(JSON.parse(text));
       });
     } else {
-      fetch(new URL(request.url ?? '/', web.url)).then(async (page) => {
+      void fetch(new URL(request.url ?? '/', web.url)).then(async (page) => {
         const type = page.headers.get('content-type') ?? '';
         response.writeHead(page.status, { 'content-type': type, ...isolated });
         response.end(Buffer.from(await page.arrayBuffer()));
