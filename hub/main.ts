@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander';
 import { Refusal } from '../src/errors.ts';
 import { createProgram } from './cli/program.ts';
-import { SettingsFault } from './cli/read-settings.ts';
+import { SettingsFault } from './settings/read-settings.ts';
 import { OperationFault } from './operations/fill-store.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;

@@ -5,11 +5,11 @@ import { createKey } from '../operations/create-key.ts';
 import { dumpStore, loadStore } from '../operations/dump.ts';
 import { importLines } from '../operations/import-lines.ts';
 import { moveStore } from '../operations/move.ts';
-import { hubRoutes } from '../routes.ts';
-import { serve } from '../serve.ts';
+import { hubRoutes } from './routes.ts';
+import { serve } from './serve.ts';
 import { openHubStore, type HubStore } from '../store/open-store.ts';
-import { baseUrl, postgresUrl, rootSecret } from './option-values.ts';
-import { addSettings, readSettings } from './read-settings.ts';
+import { baseUrl, postgresUrl, rootSecret } from '../settings/option-values.ts';
+import { addSettings, readSettings } from '../settings/read-settings.ts';
 
 export interface ProgramHost {
   readonly say: (sentence: string) => void;

@@ -13,7 +13,7 @@ import {
 import { createServer as createNet, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { createServer as createTls, type TLSSocket } from 'node:tls';
-import type { HubLimits } from '../settings.ts';
+import type { HubLimits } from '../settings/settings.ts';
 
 export type AnyRequest = IncomingMessage | Http2ServerRequest;
 export type AnyResponse = ServerResponse | Http2ServerResponse;

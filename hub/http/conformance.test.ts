@@ -8,9 +8,9 @@ import {
   type Host,
   type HostAnswer,
 } from '../../src/http/conformance.contract.ts';
-import type { HubGround } from '../open-hub.ts';
-import { openPglite } from '../store/pglite-database.ts';
-import type { SqlDatabase } from '../store/sql-client.ts';
+import type { HubGround } from '../instance/open-hub.ts';
+import { openPglite } from '../sql/pglite-database.ts';
+import type { SqlDatabase } from '../sql/sql-client.ts';
 import { openTables } from '../store/sql-tables.ts';
 import { freshTenant, openOnPostgres, sharedPostgres } from '../testing/hub-stores.ts';
 import { memoryGround, openTestHub } from '../testing/test-hub.ts';

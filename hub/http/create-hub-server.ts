@@ -2,12 +2,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../monitoring/logger.ts';
 import { Acceptor, type AnyRequest, type AnyResponse, type Listener } from './acceptor.ts';
-import { isLoopback } from './callers.ts';
-import { HubSurface } from './hub-surface.ts';
+import { isLoopback } from '../admission/allowed-callers.ts';
+import { HubSurface } from './request-handler.ts';
 import type { HubServerOptions } from './server-options.ts';
-import type { HubRoute } from './message.ts';
+import type { HubRoute } from './route.ts';
 
 export interface HubServer {
   /** @returns where it listens */

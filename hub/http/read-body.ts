@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { Refusal } from '../../src/errors.ts';
-import type { HubLimits } from '../settings.ts';
+import type { HubLimits } from '../settings/settings.ts';
 import type { AnyRequest } from './acceptor.ts';
 
 /** Bytes of bodies in memory. */

@@ -2,7 +2,7 @@ import type { Refusal } from '../../src/errors.ts';
 import { NO_METRICS, metricHeaders, txnHeader } from '../../src/http/answer-headers.ts';
 import { dressAnswer } from '../../src/http/handle.ts';
 import { answerText, errorText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
-import type { HubRequest } from './message.ts';
+import type { HubRequest } from './route.ts';
 
 interface RefusalHeads {
   readonly retryAfterSeconds?: number;

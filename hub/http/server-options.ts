@@ -1,7 +1,7 @@
-import type { Logger } from '../logger.ts';
-import type { OpenedHub } from '../open-hub.ts';
-import type { HubSettings } from '../settings.ts';
-import type { HubRoute } from './message.ts';
+import type { Logger } from '../monitoring/logger.ts';
+import type { OpenedHub } from '../instance/open-hub.ts';
+import type { HubSettings } from '../settings/settings.ts';
+import type { HubRoute } from './route.ts';
 
 export type ServerSettings = Pick<
   HubSettings,

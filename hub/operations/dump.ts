@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Store } from '../../src/store/port.ts';
-import { newEpoch } from '../hub-rows.ts';
+import { newEpoch } from '../store/hub-rows.ts';
 import { OperationFault, StoreFiller } from './fill-store.ts';
 import { lineOf, readAllRows, rowIn, Tally, tallyOf } from './stored-rows.ts';
 

@@ -1,6 +1,6 @@
 /** Fills an empty store with rows. Cut off, it leaves a mark with which no hub opens the store. */
 import type { Store } from '../../src/store/port.ts';
-import { HUB_ROWS, markLoading, put } from '../hub-rows.ts';
+import { HUB_ROWS, markLoading, put } from '../store/hub-rows.ts';
 import { readAllRows, type StoredRow } from './stored-rows.ts';
 
 const BATCH_CHARS = 2 * 1024 * 1024;

@@ -1,6 +1,6 @@
 /** Copies a hub from one store to another, and proves that all came along. */
 import type { Store } from '../../src/store/port.ts';
-import { HUB_ROWS, newEpoch, put } from '../hub-rows.ts';
+import { HUB_ROWS, newEpoch, put } from '../store/hub-rows.ts';
 import { OperationFault, StoreFiller } from './fill-store.ts';
 import { lineOf, readAllRows, Tally, tallyOf } from './stored-rows.ts';
 

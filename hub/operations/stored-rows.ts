@@ -2,7 +2,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { Key } from '../../src/codec/key.ts';
 import { SPACES, type ReadTx, type Row, type Space, type Store } from '../../src/store/port.ts';
-import { HUB_ROWS } from '../hub-rows.ts';
+import { HUB_ROWS } from '../store/hub-rows.ts';
 
 export interface StoredRow {
   readonly space: Space;

@@ -1,10 +1,10 @@
 /** What one `fetch` asks of the database, and how its answers are read. */
 import type { Key } from '../../src/codec/key.ts';
 import type { Truncation, Entry, Found, Range, Row, RowAddress } from '../../src/store/port.ts';
-import { joinStatements, partResults, type RangePart } from './rows-and-range.ts';
-import type { SqlResult, Statement } from './sql-client.ts';
-import { bytesOf, keyOf, unpackEntries, valueOf } from './sql-values.ts';
-import * as sql from './statements.ts';
+import { joinStatements, partResults, type RangePart } from '../sql/rows-and-range.ts';
+import type { SqlResult, Statement } from '../sql/sql-client.ts';
+import { bytesOf, keyOf, unpackEntries, valueOf } from '../sql/sql-values.ts';
+import * as sql from '../sql/statements.ts';
 
 /** Statements that fetch, and how their results are read. */
 export interface FetchPlan {

@@ -19,11 +19,11 @@ import {
 } from '../../src/store/testing/store-rows.ts';
 import { openServer, sharedPostgres } from '../testing/hub-stores.ts';
 import { takeFolder } from './folder-lock.ts';
-import { Health } from './health.ts';
-import { MIGRATIONS, migrate } from './migrations.ts';
+import { Health } from '../sql/health.ts';
+import { MIGRATIONS, migrate } from '../sql/migrations.ts';
 import { openHubStore } from './open-store.ts';
-import { openPglite, startThread } from './pglite-database.ts';
-import type { SqlConnection, Statement } from './sql-client.ts';
+import { openPglite, startThread } from '../sql/pglite-database.ts';
+import type { SqlConnection, Statement } from '../sql/sql-client.ts';
 import { openTables } from './sql-tables.ts';
 
 const sql = (text: string): Statement => ({ name: '', text, values: [] });

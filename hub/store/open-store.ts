@@ -5,10 +5,10 @@ import type { CommitNotice, Lease } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Store } from '../../src/store/port.ts';
 import { dataIn, takeFolder } from './folder-lock.ts';
-import { Health, type StoreHealth } from './health.ts';
+import { Health, type StoreHealth } from '../sql/health.ts';
 import { OtherCommits } from './other-commits.ts';
-import { isMemory, openPglite } from './pglite-database.ts';
-import { PgDatabase } from './pg-database.ts';
+import { isMemory, openPglite } from '../sql/pglite-database.ts';
+import { PgDatabase } from '../sql/pg-database.ts';
 import { newWriter, openTables } from './sql-tables.ts';
 
 export interface HubStoreOptions {

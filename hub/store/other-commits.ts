@@ -5,7 +5,7 @@
 import type { CommitNotice } from '../../src/engine/host.ts';
 import { HEAD, commitsSince, headOf, readHead } from '../../src/engine/transactions.ts';
 import type { Row, Store } from '../../src/store/port.ts';
-import { SqlFailure, type SqlDatabase } from './sql-client.ts';
+import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
 import type { HeadWatcher } from './sql-store.ts';
 
 export interface OtherCommitsOptions {

@@ -8,11 +8,16 @@ import {
   type Space,
   type WriteSet,
 } from '../../src/store/port.ts';
-import { Batch } from './sql-batch.ts';
-import { SqlFailure, type SqlConnection, type SqlResult, type Statement } from './sql-client.ts';
-import { bytesOf, unpackEntries } from './sql-values.ts';
-import * as sql from './statements.ts';
-import { COUNTS_DIFFER, writeAtOnce, type WholeWrite } from './write-at-once.ts';
+import { Batch } from '../sql/sql-batch.ts';
+import {
+  SqlFailure,
+  type SqlConnection,
+  type SqlResult,
+  type Statement,
+} from '../sql/sql-client.ts';
+import { bytesOf, unpackEntries } from '../sql/sql-values.ts';
+import * as sql from '../sql/statements.ts';
+import { COUNTS_DIFFER, writeAtOnce, type WholeWrite } from '../sql/write-at-once.ts';
 
 interface Sorted extends WholeWrite {
   readonly deletes: readonly RowAddress[];

@@ -3,8 +3,8 @@
  * who comes while a statement is under way waits for the next.
  */
 import type { RowAddress } from '../../src/store/port.ts';
-import type { SqlConnection, SqlDatabase, SqlResult } from './sql-client.ts';
-import { rowsAt } from './statements.ts';
+import type { SqlConnection, SqlDatabase, SqlResult } from '../sql/sql-client.ts';
+import { rowsAt } from '../sql/statements.ts';
 
 /** A connection that answers so late holds up no other reader. */
 const LATE_MS = 20;

@@ -18,10 +18,15 @@ import {
 } from '../../src/store/port.ts';
 import { runWhole } from './pending-writes.ts';
 import { SharedReads } from './shared-reads.ts';
-import { SqlFailure, type SqlConnection, type SqlDatabase, type Statement } from './sql-client.ts';
-import { refusalFor } from './sql-refusals.ts';
+import {
+  SqlFailure,
+  type SqlConnection,
+  type SqlDatabase,
+  type Statement,
+} from '../sql/sql-client.ts';
+import { refusalFor } from '../sql/sql-refusals.ts';
 import { Moved, ReadTransaction, WriteTransaction } from './sql-transactions.ts';
-import * as sql from './statements.ts';
+import * as sql from '../sql/statements.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 export interface SqlStoreOptions {

@@ -2,10 +2,10 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Refusal } from '../../src/errors.ts';
-import { migrate } from './migrations.ts';
-import { SqlFailure, type SqlDatabase } from './sql-client.ts';
+import { migrate } from '../sql/migrations.ts';
+import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
 import { SqlStore, type SqlStoreOptions } from './sql-store.ts';
-import { makeSequencers } from './statements.ts';
+import { makeSequencers } from '../sql/statements.ts';
 
 /** A name that no other store has had. */
 export const newWriter = (): string => randomBytes(12).toString('hex');

@@ -12,8 +12,8 @@ import type {
 import { planFetch, type Asked } from './fetch-plan.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { SHARED_ROWS_MAX, type SharedReads } from './shared-reads.ts';
-import type { SqlConnection, SqlResult, Statement } from './sql-client.ts';
-import * as sql from './statements.ts';
+import type { SqlConnection, SqlResult, Statement } from '../sql/sql-client.ts';
+import * as sql from '../sql/statements.ts';
 
 /** @param only set when it is rows alone that are fetched */
 type Send = (

@@ -2,10 +2,15 @@
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { createHubServer } from '../http/create-hub-server.ts';
 import type { ServerSettings } from '../http/server-options.ts';
-import type { HubRoute } from '../http/message.ts';
-import { createLogger } from '../logger.ts';
-import { openHub, type HubGround, type OpenedHub } from '../open-hub.ts';
-import { DEFAULT_LIMITS, DEFAULT_SETTINGS, type HubLimits, type HubSettings } from '../settings.ts';
+import type { HubRoute } from '../http/route.ts';
+import { createLogger } from '../monitoring/logger.ts';
+import { openHub, type HubGround, type OpenedHub } from '../instance/open-hub.ts';
+import {
+  DEFAULT_LIMITS,
+  DEFAULT_SETTINGS,
+  type HubLimits,
+  type HubSettings,
+} from '../settings/settings.ts';
 
 export interface TestHub {
   readonly url: string;

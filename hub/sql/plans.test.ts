@@ -4,7 +4,7 @@ import type { Key } from '../../src/codec/key.ts';
 import { at, key, put, rangeOf, row } from '../../src/store/testing/store-rows.ts';
 import { freshTenant, sharedDatabases } from '../testing/hub-stores.ts';
 import type { SqlConnection, Statement } from './sql-client.ts';
-import { openTables } from './sql-tables.ts';
+import { openTables } from '../store/sql-tables.ts';
 import { joinStatements } from './rows-and-range.ts';
 import * as sql from './statements.ts';
 

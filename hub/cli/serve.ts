@@ -1,15 +1,15 @@
 /** `burrow hub`: opens the store, listens, and ends in order when it is told to. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { Refusal } from '../src/errors.ts';
-import { SettingsFault } from './cli/read-settings.ts';
-import { withFailpoints } from './failpoints.ts';
-import { createHubServer, type HubServer } from './http/create-hub-server.ts';
-import type { HubRoute } from './http/message.ts';
-import { createLogger, type Logger } from './logger.ts';
-import { openHub, type OpenedHub } from './open-hub.ts';
-import type { HubSettings } from './settings.ts';
-import { openHubStore } from './store/open-store.ts';
+import { Refusal } from '../../src/errors.ts';
+import { SettingsFault } from '../settings/read-settings.ts';
+import { withFailpoints } from '../store/failpoints.ts';
+import { createHubServer, type HubServer } from '../http/create-hub-server.ts';
+import type { HubRoute } from '../http/route.ts';
+import { createLogger, type Logger } from '../monitoring/logger.ts';
+import { openHub, type OpenedHub } from '../instance/open-hub.ts';
+import type { HubSettings } from '../settings/settings.ts';
+import { openHubStore } from '../store/open-store.ts';
 
 /** Parts served beside the engine's surface, each made over the opened hub. */
 export type MakeRoute = (hub: OpenedHub, settings: HubSettings, logger: Logger) => HubRoute;

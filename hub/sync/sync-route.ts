@@ -1,22 +1,22 @@
 /** Sync over HTTP: exchanges are JSON both ways, hints are server-sent events; or a line carries both. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { Refusal } from '../src/errors.ts';
-import { secretOf } from '../src/http/authorization.ts';
-import type { HttpResponse } from '../src/http/message.ts';
-import { SYNC_LIMITS } from '../src/limits.ts';
+import { Refusal } from '../../src/errors.ts';
+import { secretOf } from '../../src/http/authorization.ts';
+import type { HttpResponse } from '../../src/http/message.ts';
+import { SYNC_LIMITS } from '../../src/limits.ts';
 import {
   createSyncHub,
   isSyncRefusal,
   type Subscription,
   type SyncHub,
-} from '../src/sync/hub/sync-hub.ts';
-import type { SyncRefusal, SyncRefusalCode } from '../src/sync/protocol.ts';
-import type { HubRequest, HubRoute } from './http/message.ts';
-import type { OpenedHub } from './open-hub.ts';
+} from '../../src/sync/hub/sync-hub.ts';
+import type { SyncRefusal, SyncRefusalCode } from '../../src/sync/protocol.ts';
+import type { HubRequest, HubRoute } from '../http/route.ts';
+import type { OpenedHub } from '../instance/open-hub.ts';
 import { eventStream } from './event-stream.ts';
-import { PokeFeed } from './poke-feed.ts';
-import { serveSyncLine } from './sync-line.ts';
+import { PokeFeed } from './hint-feed.ts';
+import { serveSyncLine } from './sync-websocket.ts';
 
 export interface SyncRouteSettings {
   readonly queryTimeoutMs?: number;

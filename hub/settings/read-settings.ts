@@ -1,7 +1,7 @@
 /** Settings from flags, environment and file: the first that says something counts. */
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { DEFAULT_LIMITS, type HubLimits, type HubSettings } from '../settings.ts';
+import { DEFAULT_LIMITS, type HubLimits, type HubSettings } from './settings.ts';
 import {
   SETTINGS,
   variableOf,

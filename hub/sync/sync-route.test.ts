@@ -1,14 +1,14 @@
 import { gunzipSync } from 'node:zlib';
 import { request as httpRequest } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import { createSyncRoute } from './sync-routes.ts';
-import { memoryGround } from './testing/test-hub.ts';
+import { createSyncRoute } from './sync-route.ts';
+import { memoryGround } from '../testing/test-hub.ts';
 import { createHash } from 'node:crypto';
-import { createHubServer } from './http/create-hub-server.ts';
-import { createLogger } from './logger.ts';
-import { openHub } from './open-hub.ts';
-import { DEFAULT_LIMITS, DEFAULT_SETTINGS, type HubLimits } from './settings.ts';
-import { hashOf } from '../src/sync/digest.ts';
+import { createHubServer } from '../http/create-hub-server.ts';
+import { createLogger } from '../monitoring/logger.ts';
+import { openHub } from '../instance/open-hub.ts';
+import { DEFAULT_LIMITS, DEFAULT_SETTINGS, type HubLimits } from '../settings/settings.ts';
+import { hashOf } from '../../src/sync/digest.ts';
 
 const SECRET = 'burrow-root-of-a-test-hub-which-is-known';
 const DEVICE = 'd'.repeat(32);

@@ -1,7 +1,7 @@
 /** Structured logs. What a request carries is never logged: neither headers, nor bodies, nor query strings. */
 import { pino, type DestinationStream, type Logger } from 'pino';
-import { hideSecretTexts } from '../src/engine/access.ts';
-import type { LogLevel } from './settings.ts';
+import { hideSecretTexts } from '../../src/engine/access.ts';
+import type { LogLevel } from '../settings/settings.ts';
 
 export type { Logger } from 'pino';
 

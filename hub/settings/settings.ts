@@ -1,7 +1,7 @@
 /** What a hub is told when it is started. */
 import { availableParallelism } from 'node:os';
-import { HUB_LIMITS, LIMITS } from '../src/limits.ts';
-import { LOG_DEFAULTS } from '../src/logs/query-log.ts';
+import { HUB_LIMITS, LIMITS } from '../../src/limits.ts';
+import { LOG_DEFAULTS } from '../../src/logs/query-log.ts';
 
 export type HubLimits = { readonly [name in keyof typeof HUB_LIMITS]: number } & {
   /** Of a body, as sent and as inflated. */

@@ -3,14 +3,19 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { hashOf } from '../src/sync/digest.ts';
-import type { LineReply } from '../src/sync/protocol.ts';
-import { createHubServer } from './http/create-hub-server.ts';
-import { createLogger } from './logger.ts';
-import { openHub } from './open-hub.ts';
-import { DEFAULT_LIMITS, DEFAULT_SETTINGS, type HubLimits, type HubSettings } from './settings.ts';
-import { createSyncRoute } from './sync-routes.ts';
-import { memoryGround } from './testing/test-hub.ts';
+import { hashOf } from '../../src/sync/digest.ts';
+import type { LineReply } from '../../src/sync/protocol.ts';
+import { createHubServer } from '../http/create-hub-server.ts';
+import { createLogger } from '../monitoring/logger.ts';
+import { openHub } from '../instance/open-hub.ts';
+import {
+  DEFAULT_LIMITS,
+  DEFAULT_SETTINGS,
+  type HubLimits,
+  type HubSettings,
+} from '../settings/settings.ts';
+import { createSyncRoute } from './sync-route.ts';
+import { memoryGround } from '../testing/test-hub.ts';
 
 const SECRET = 'burrow-root-of-a-test-hub-which-is-known';
 const DEVICE = 'd'.repeat(32);

@@ -1,8 +1,8 @@
 /** A request on its way: what it is, whose it is, and where its answer goes. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AnyRequest, AnyResponse } from './acceptor.ts';
-import { credentialOf, type Credential } from './admission.ts';
-import type { HubRequest } from './message.ts';
+import { credentialOf, type Credential } from '../admission/admission.ts';
+import type { HubRequest } from './route.ts';
 import type { ServerSettings } from './server-options.ts';
 
 export interface Exchange {

@@ -3,15 +3,15 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { SYNC_LIMITS } from '../../src/limits.ts';
-import type { HubLimits } from '../settings.ts';
+import type { HubLimits } from '../settings/settings.ts';
 import {
   credentialOf,
   tooMany,
   type Admission,
   type Credential,
   type Refused,
-} from './admission.ts';
-import type { Line, LineMessage } from './message.ts';
+} from '../admission/admission.ts';
+import type { Line, LineMessage } from './route.ts';
 import { Gone } from './read-body.ts';
 
 export interface LinesOptions {

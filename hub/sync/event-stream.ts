@@ -1,5 +1,5 @@
 /** A feed as server-sent events. By hand: a generator could not be told to return while it waits. */
-import type { FeedEvent, PokeFeed } from './poke-feed.ts';
+import type { FeedEvent, PokeFeed } from './hint-feed.ts';
 
 export function eventStream(feed: PokeFeed): AsyncIterable<string> & AsyncIterator<string> {
   let isNew = true;

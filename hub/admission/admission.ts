@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { secretOf } from '../../src/http/authorization.ts';
-import type { HubLimits } from '../settings.ts';
+import type { HubLimits } from '../settings/settings.ts';
 import { Counts, TokenBuckets } from './token-buckets.ts';
 
 export interface Refused {

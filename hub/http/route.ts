@@ -1,6 +1,6 @@
 /** What the server hands to routes beside those of the engine. */
 import type { HttpRequest, HttpResponse } from '../../src/http/message.ts';
-import type { Refused } from './admission.ts';
+import type { Refused } from '../admission/admission.ts';
 
 export interface HubRequest extends HttpRequest {
   readonly address: string;

@@ -1,5 +1,5 @@
 /** What one device is told unasked: the latest hint at most waits to be read, and a heartbeat shows that the line is there. */
-import type { Poke, SyncRefusal } from '../src/sync/protocol.ts';
+import type { Poke, SyncRefusal } from '../../src/sync/protocol.ts';
 
 export type FeedEvent =
   | { readonly beat: true }

@@ -1,6 +1,6 @@
 /** Every setting of a hub: its flag, its environment variable, its name in a configuration file, how it is checked. */
 import { LIMITS } from '../../src/limits.ts';
-import { DEFAULT_SETTINGS, LOG_LEVELS, type HubLimits } from '../settings.ts';
+import { DEFAULT_SETTINGS, LOG_LEVELS, type HubLimits } from './settings.ts';
 import {
   anyText,
   baseUrl,

@@ -1,8 +1,8 @@
 /** Rows of the hub itself, in `meta`: its epoch, the hash of its root secret, the key that signs URLs, the mark of a load under way. */
 import { randomBytes } from 'node:crypto';
-import { Refusal } from '../src/errors.ts';
-import { metaKey } from '../src/codec/key.ts';
-import type { ReadTx, Row, RowAddress, Store, WriteTx } from '../src/store/port.ts';
+import { Refusal } from '../../src/errors.ts';
+import { metaKey } from '../../src/codec/key.ts';
+import type { ReadTx, Row, RowAddress, Store, WriteTx } from '../../src/store/port.ts';
 
 const at = (name: string): RowAddress => ({ space: 'meta', key: metaKey(name) });
 

@@ -1,11 +1,11 @@
 /** The hub of devices over the stores a hub has. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { coll, create, obj } from '../src/engine/testing/engine-world.ts';
-import { HubWorld } from '../src/sync/hub/testing/hub-world.ts';
-import { anyStep, RandomHub } from '../src/sync/hub/testing/random-hub.ts';
-import { openTables } from './store/sql-tables.ts';
-import { freshTenant, sharedDatabases } from './testing/hub-stores.ts';
+import { coll, create, obj } from '../../src/engine/testing/engine-world.ts';
+import { HubWorld } from '../../src/sync/hub/testing/hub-world.ts';
+import { anyStep, RandomHub } from '../../src/sync/hub/testing/random-hub.ts';
+import { openTables } from '../store/sql-tables.ts';
+import { freshTenant, sharedDatabases } from '../testing/hub-stores.ts';
 
 const { pglite, postgres } = sharedDatabases();
 

@@ -3,11 +3,11 @@ import { Refusal } from '../../src/errors.ts';
 import { secretOf } from '../../src/http/authorization.ts';
 import { isForeign } from '../../src/http/cors.ts';
 import type { HttpHost, HttpResponse } from '../../src/http/message.ts';
-import type { Admission } from './admission.ts';
-import { hostCheck } from './callers.ts';
-import type { Exchange } from './exchange.ts';
-import type { HubMetrics } from './hub-metrics.ts';
-import type { HubRoute } from './message.ts';
+import type { Admission } from '../admission/admission.ts';
+import { hostCheck } from '../admission/allowed-callers.ts';
+import type { Exchange } from './request-context.ts';
+import type { HubMetrics } from '../monitoring/metrics.ts';
+import type { HubRoute } from './route.ts';
 import { refusalAnswer } from './refusal-answer.ts';
 import type { ServerSettings } from './server-options.ts';
 

@@ -1,26 +1,26 @@
 /** An engine over a store, with what a server needs around it: logs, exports, hashing, index builds. */
 import { createHmac, hash, randomBytes } from 'node:crypto';
-import { createEngine } from '../src/engine/engine.ts';
-import type { CommitNotice, EngineOptions } from '../src/engine/host.ts';
-import type { Engine } from '../src/engine/engine.ts';
-import { longQueryReader } from '../src/engine/session.ts';
-import { hashOfRootSecret } from '../src/engine/access.ts';
-import type { HttpHost } from '../src/http/message.ts';
-import { LogExports } from '../src/logs/exports.ts';
-import { QueryLog } from '../src/logs/query-log.ts';
-import { SYNC_LIMITS } from '../src/limits.ts';
-import type { Store } from '../src/store/port.ts';
-import { pruneChanges } from '../src/sync/hub/prune-changes.ts';
-import { pruneGoneDatabases } from '../src/sync/hub/prune-gone.ts';
+import { createEngine } from '../../src/engine/engine.ts';
+import type { CommitNotice, EngineOptions } from '../../src/engine/host.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { longQueryReader } from '../../src/engine/session.ts';
+import { hashOfRootSecret } from '../../src/engine/access.ts';
+import type { HttpHost } from '../../src/http/message.ts';
+import { LogExports } from '../../src/logs/exports.ts';
+import { QueryLog } from '../../src/logs/query-log.ts';
+import { SYNC_LIMITS } from '../../src/limits.ts';
+import type { Store } from '../../src/store/port.ts';
+import { pruneChanges } from '../../src/sync/hub/prune-changes.ts';
+import { pruneGoneDatabases } from '../../src/sync/hub/prune-gone.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { Background } from './background.ts';
 import { createClock } from './clock.ts';
-import { createDice } from './dice.ts';
-import { prepareHubRows } from './hub-rows.ts';
-import { openGzip } from '../hosts/open-gzip.ts';
-import { PasswordPool } from './passwords/password-pool.ts';
-import type { HubSettings } from './settings.ts';
-import type { HubStore } from './store/open-store.ts';
+import { createDice } from './random-bytes.ts';
+import { prepareHubRows } from '../store/hub-rows.ts';
+import { openGzip } from '../../hosts/open-gzip.ts';
+import { PasswordPool } from '../passwords/password-pool.ts';
+import type { HubSettings } from '../settings/settings.ts';
+import type { HubStore } from '../store/open-store.ts';
 
 export const BUILD = 'burrow-0.1.0';
 

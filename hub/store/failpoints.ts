@@ -1,5 +1,5 @@
 /** Places at which a test ends the process, or has it stand still until it is told to go on. They are in test builds only: elsewhere `HUB_FAILPOINT` is not looked at. */
-import type { Store } from '../src/store/port.ts';
+import type { Store } from '../../src/store/port.ts';
 
 declare global {
   /** Put in by the bundler. */

@@ -2,8 +2,8 @@
 import { lookup, type LookupAddress } from 'node:dns';
 import { request } from 'node:https';
 import { BlockList, isIPv6 } from 'node:net';
-import { isSigned } from '../hosts/signatures.ts';
-import type { AccessTokenPort } from '../src/engine/host.ts';
+import { isSigned } from '../../hosts/signatures.ts';
+import type { AccessTokenPort } from '../../src/engine/host.ts';
 
 const FETCH_MS = 5000;
 const TEXT_MAX = 256 * 1024;

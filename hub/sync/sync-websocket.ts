@@ -1,8 +1,8 @@
 /** Sync over a line: pushes and their answers, and hints meanwhile. All else is asked by requests of its own. */
-import type { LineReply, SyncRefusal } from '../src/sync/protocol.ts';
-import { isSyncRefusal, type SyncHub } from '../src/sync/hub/sync-hub.ts';
-import type { Line } from './http/message.ts';
-import { PokeFeed } from './poke-feed.ts';
+import type { LineReply, SyncRefusal } from '../../src/sync/protocol.ts';
+import { isSyncRefusal, type SyncHub } from '../../src/sync/hub/sync-hub.ts';
+import type { Line } from '../http/route.ts';
+import { PokeFeed } from './hint-feed.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

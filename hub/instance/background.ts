@@ -1,8 +1,8 @@
 /** What is done beside queries: indexes are built, garbage is collected. Two processes at it do the work twice, and spoil nothing. */
-import { decodeDocumentKey, decodeHistoryKey } from '../src/codec/key.ts';
-import type { CommitNotice } from '../src/engine/host.ts';
-import type { Engine } from '../src/engine/engine.ts';
-import { NATIVE } from '../src/values/native-kinds.ts';
+import { decodeDocumentKey, decodeHistoryKey } from '../../src/codec/key.ts';
+import type { CommitNotice } from '../../src/engine/host.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { NATIVE } from '../../src/values/native-kinds.ts';
 
 export interface BackgroundOptions {
   readonly engine: Pick<Engine, 'buildIndexes' | 'collectGarbage'>;
