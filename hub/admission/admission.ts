@@ -1,103 +1,89 @@
-/** Who may ask now: by address, by credential, by what the process can hold. Names of credentials are hashes: no secret stays in memory for it. */
+/** Admission control: by address, by credential, by memory. Credentials are kept as hashes, so that no secret stays in memory. */
 import { hash } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { secretOf } from '../../src/http/authorization.ts';
-import type { HubLimits } from '../settings/settings.ts';
+import type { HubSettings } from '../settings/settings.ts';
 import { Counts, TokenBuckets } from './token-buckets.ts';
 
-export interface Refused {
+export interface AdmissionRefusal {
   readonly code: 'too many requests' | 'storage_blocked';
   readonly description: string;
   readonly retryAfterSeconds: number;
 }
 
-const HEAP_LOOK_MS = 100;
-
-/** What has a rate of its own beside that of all. */
-interface Rated {
-  readonly ratePerCredential?: number;
+export interface Credential {
+  /** The same for one secret, whatever scope follows it; without a secret, the address. */
+  readonly name: string;
+  /** A token belongs to one user and is rate-limited; a key is the operator's, or everybody's. */
+  readonly isToken: boolean;
 }
 
+const HEAP_CHECK_MS = 100;
+
 export class Admission {
-  private readonly limits: HubLimits;
+  private readonly settings: HubSettings;
   private readonly byAddress: TokenBuckets;
   private readonly byToken: TokenBuckets;
-  private readonly byRoute = new Map<Rated, TokenBuckets>();
-  private readonly underWay = new Counts();
+  private readonly requests = new Counts();
   private readonly streams = new Counts();
-  private readonly now: () => number;
-  private heapLookedAt = 0;
+  private readonly nowMs: () => number;
+  private heapCheckedMs = 0;
   private isHeapFull = false;
 
-  constructor(limits: HubLimits, now: () => number = () => performance.now()) {
-    this.limits = limits;
-    this.now = now;
-    this.byAddress = new TokenBuckets(limits.ratePerAddress, limits.burstSeconds, now);
-    this.byToken = new TokenBuckets(limits.ratePerToken, limits.burstSeconds, now);
+  constructor(settings: HubSettings, nowMs: () => number = () => performance.now()) {
+    this.settings = settings;
+    this.nowMs = nowMs;
+    const { ratePerAddress, ratePerToken, burstSeconds } = settings;
+    this.byAddress = new TokenBuckets(ratePerAddress, burstSeconds, nowMs);
+    this.byToken = new TokenBuckets(ratePerToken, burstSeconds, nowMs);
   }
 
   get counts(): { readonly requests: number; readonly streams: number } {
-    return { requests: this.underWay.total, streams: this.streams.total };
+    return { requests: this.requests.total, streams: this.streams.total };
   }
 
-  /** Before anything of a request is read. */
-  refusalOf(address: string, credential: Credential, route?: Rated): Refused | undefined {
-    if (this.lacksMemory()) {
+  /** Before anything of a request is read. Takes one from its rates. */
+  refusalOf(address: string, { name, isToken }: Credential): AdmissionRefusal | undefined {
+    if (this.lacksMemory())
       return {
         code: 'storage_blocked',
         description: 'The hub has too little memory left for another request.',
         retryAfterSeconds: 1,
       };
-    }
-    const wait =
-      this.byAddress.take(address) ??
-      (credential.isToken ? this.byToken.take(credential.name) : undefined);
-    if (wait !== undefined) return tooMany('Too many requests.', wait);
-    if (this.underWay.of(credential.name) >= this.limits.concurrencyPerCredential) {
-      const { concurrencyPerCredential: max } = this.limits;
-      return tooMany(`More than ${max} requests of one credential at once.`, 1);
-    }
-    const waitForRoute = route && this.takeOfRoute(route, credential);
-    return waitForRoute === undefined ? undefined : tooMany('Too many requests.', waitForRoute);
+    const waitSeconds =
+      this.byAddress.take(address) ?? (isToken ? this.byToken.take(name) : undefined);
+    if (waitSeconds !== undefined) return tooMany('Too many requests.', waitSeconds);
+    const { concurrencyPerCredential: max } = this.settings;
+    return this.requests.of(name) < max
+      ? undefined
+      : tooMany(`More than ${max} concurrent requests of one credential.`, 1);
   }
 
-  /** Returns the way to say that it is answered. */
-  begin({ name }: Credential): () => void {
-    return counted(this.underWay, name);
+  /** Counts a request until the returned function is called. */
+  beginRequest({ name }: Credential): () => void {
+    return counted(this.requests, name);
   }
 
-  /** Undefined: there are too many. */
-  beginStream({ name }: Credential): (() => void) | undefined {
-    const { streams, streamsPerCredential } = this.limits;
-    const isFull = this.streams.total >= streams || this.streams.of(name) >= streamsPerCredential;
-    return isFull ? undefined : counted(this.streams, name);
-  }
-
-  /** Seconds to wait; undefined: none. */
-  private takeOfRoute(route: Rated, { name }: Credential): number | undefined {
-    const { burstSeconds, ratePerToken } = this.limits;
-    // Who turned the rates off meant all of them.
-    if (route.ratePerCredential === undefined || ratePerToken === 0) return undefined;
-    let buckets = this.byRoute.get(route);
-    if (!buckets) {
-      buckets = new TokenBuckets(route.ratePerCredential, burstSeconds, this.now);
-      this.byRoute.set(route, buckets);
-    }
-    return buckets.take(name);
+  /** Counts a stream until `end` is called. */
+  beginStream({ name }: Credential): { readonly end: () => void } | AdmissionRefusal {
+    const { streams, streamsPerCredential: max } = this.settings;
+    return this.streams.total >= streams || this.streams.of(name) >= max
+      ? tooMany(`More than ${max} streams of one credential, or ${streams} in total.`, 1)
+      : { end: counted(this.streams, name) };
   }
 
   private lacksMemory(): boolean {
-    const now = this.now();
-    if (now - this.heapLookedAt > HEAP_LOOK_MS) {
-      this.heapLookedAt = now;
+    const nowMs = this.nowMs();
+    if (nowMs - this.heapCheckedMs > HEAP_CHECK_MS) {
+      this.heapCheckedMs = nowMs;
       const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
-      this.isHeapFull = used > limit * this.limits.heapInUse;
+      this.isHeapFull = used > limit * this.settings.heapInUse;
     }
     return this.isHeapFull;
   }
 }
 
-const counted = (counts: Counts, name: string): (() => void) => {
+function counted(counts: Counts, name: string): () => void {
   let isOver = false;
   counts.add(name);
   return () => {
@@ -105,26 +91,16 @@ const counted = (counts: Counts, name: string): (() => void) => {
     isOver = true;
     counts.remove(name);
   };
-};
+}
 
-export const tooMany = (description: string, waitSeconds: number): Refused => ({
+const tooMany = (description: string, waitSeconds: number): AdmissionRefusal => ({
   code: 'too many requests',
   description,
   retryAfterSeconds: Math.max(1, Math.ceil(waitSeconds)),
 });
 
-export interface Credential {
-  /** Whoever sends the same secret, whatever scope follows it; without one, the address. */
-  readonly name: string;
-  /** Tokens are in many hands, and each is one user's; keys are the operator's, or everybody's. */
-  readonly isToken: boolean;
-}
-
 export function credentialOf(header: string | undefined, address: string): Credential {
   const secret = secretOf(header)?.split(':')[0];
   if (secret === undefined) return { name: `address ${address}`, isToken: false };
-  return {
-    name: hash('sha256', secret, 'base64'),
-    isToken: /^fn[EF]/.test(secret),
-  };
+  return { name: hash('sha256', secret, 'base64'), isToken: /^fn[EF]/.test(secret) };
 }

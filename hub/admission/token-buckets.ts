@@ -1,42 +1,37 @@
-/** Rates: each name has a bucket that fills steadily, and a request takes one from it. */
+/** Rate limits: each name has a bucket that refills steadily, and a request takes one token from it. */
 export class TokenBuckets {
   private readonly perSecond: number;
   private readonly size: number;
-  private readonly now: () => number;
-  private readonly buckets = new Map<string, { left: number; at: number }>();
+  private readonly nowMs: () => number;
+  private readonly buckets = new Map<string, { left: number; atMs: number }>();
 
-  /** @param perSecond 0: no bound @param now ms */
-  constructor(perSecond: number, burstSeconds: number, now: () => number) {
+  /** @param perSecond 0: no limit */
+  constructor(perSecond: number, burstSeconds: number, nowMs: () => number) {
     this.perSecond = perSecond;
     this.size = Math.max(1, perSecond * burstSeconds);
-    this.now = now;
+    this.nowMs = nowMs;
   }
 
-  /** Seconds to wait until the next would be let in; undefined: this one was. */
+  /** Seconds until the next token; undefined: one was taken. */
   take(name: string): number | undefined {
     if (this.perSecond === 0) return undefined;
-    const now = this.now();
-    const bucket = this.buckets.get(name) ?? { left: this.size, at: now };
-    const left = Math.min(this.size, bucket.left + ((now - bucket.at) / 1000) * this.perSecond);
+    const atMs = this.nowMs();
+    const bucket = this.buckets.get(name) ?? { left: this.size, atMs };
+    const refilled = ((atMs - bucket.atMs) / 1000) * this.perSecond;
+    const left = Math.min(this.size, bucket.left + refilled);
     if (left < 1) return (1 - left) / this.perSecond;
+    // The most recently used come last: a flood of names evicts buckets that are full anyway.
     this.buckets.delete(name);
-    // The most recently used stand at the end: a crowd of names pushes out those that are full anyway.
-    this.buckets.set(name, { left: left - 1, at: now });
-    if (this.buckets.size > NAMES_MAX) this.forgetOldest();
+    this.buckets.set(name, { left: left - 1, atMs });
+    const [oldest] = this.buckets.size > NAMES_MAX ? this.buckets.keys() : [];
+    if (oldest !== undefined) this.buckets.delete(oldest);
     return undefined;
-  }
-
-  private forgetOldest(): void {
-    for (const name of this.buckets.keys()) {
-      this.buckets.delete(name);
-      return;
-    }
   }
 }
 
 const NAMES_MAX = 100_000;
 
-/** How many of each name are under way. */
+/** How many of each name are in progress. */
 export class Counts {
   private readonly counts = new Map<string, number>();
   total = 0;

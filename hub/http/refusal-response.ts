@@ -4,29 +4,28 @@ import { dressAnswer } from '../../src/http/handle.ts';
 import { answerText, errorText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
 import type { HubRequest } from './route.ts';
 
-interface RefusalHeads {
+interface RefusalOptions {
   readonly retryAfterSeconds?: number;
-  /** Another than the code has by itself. */
+  /** In place of the status of the code. */
   readonly status?: number;
 }
 
-/** A no of the hub, in the form that the engine's own have. */
-export function refusalAnswer(
+/** A refusal by the hub itself, in the form of the engine's. */
+export function refusalResponse(
   request: HubRequest,
   refusal: Refusal,
   http: HttpHost,
-  { retryAfterSeconds, status = refusal.status }: RefusalHeads = {},
+  { retryAfterSeconds, status = REFUSALS[code] }: RefusalOptions = {},
 ): HttpResponse {
-  const { code, message } = refusal;
-  const isPassing = code === 'too many requests' || code === 'storage_blocked';
-  const retryAfter = retryAfterSeconds ?? (isPassing ? 1 : undefined);
+  const isTransient = code === 'too many requests' || code === 'storage_blocked';
+  const retryAfter = retryAfterSeconds ?? (isTransient ? 1 : undefined);
   const headers = {
     ...txnHeader(http.clock()),
     ...metricHeaders(NO_METRICS),
     ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
     ...(code === 'unauthorized' && { 'www-authenticate': 'Basic realm="Unauthorized"' }),
   };
-  // The log API has errors of its own form.
+  // The log API has its own form of errors.
   const text = request.path.startsWith('/api/')
     ? JSON.stringify({ message })
     : errorText(code, message);

@@ -1,44 +1,40 @@
-/** A request on its way: what it is, whose it is, and where its answer goes. */
+/** A request in flight: what was sent, by whom, and where its response goes. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AnyRequest, AnyResponse } from './acceptor.ts';
 import { credentialOf, type Credential } from '../admission/admission.ts';
+import type { AnyRequest, AnyResponse } from './acceptor.ts';
 import type { HubRequest } from './route.ts';
-import type { ServerSettings } from './server-options.ts';
+import type { HubServerOptions } from './server-options.ts';
 
-export interface Exchange {
+export interface RequestContext {
   readonly raw: AnyRequest;
   readonly response: AnyResponse;
-  readonly request: ArrivedRequest;
+  readonly request: ReceivedRequest;
   readonly credential: Credential;
-  readonly arrivedMs: number;
-  /** Under which name it is counted. */
-  readonly route: string;
+  readonly startedMs: number;
 }
 
-export function exchangeOf(
+export function contextOf(
   raw: AnyRequest,
   response: AnyResponse,
-  route: string,
-  settings: Pick<ServerSettings, 'tls' | 'publicUrl' | 'trustedProxies'>,
-): Exchange {
-  const arrivedMs = performance.now();
+  { settings, tls }: Pick<HubServerOptions, 'settings' | 'tls'>,
+): RequestContext {
+  const startedMs = performance.now();
   const headers = headersOf(raw.headers);
   const address = addressOf(raw, headers, settings.trustedProxies);
   const authority = headers[':authority'] ?? headers['host'] ?? '';
-  const scheme = settings.tls ? 'https' : 'http';
-  const request = new ArrivedRequest(response, {
+  const request = new ReceivedRequest(response, {
     method: raw.method ?? 'GET',
     path: pathOf(raw.url ?? '/'),
     headers,
     address,
-    base: settings.publicUrl ?? `${scheme}://${authority}`,
+    base: settings.publicUrl ?? `${tls ? 'https' : 'http'}://${authority}`,
   });
   const credential = credentialOf(headers['authorization'], address);
-  return { raw, response, request, credential, arrivedMs, route };
+  return { raw, response, request, credential, startedMs };
 }
 
-/** Its body comes later. Who has gone is known when somebody asks: few do. */
-class ArrivedRequest implements HubRequest {
+/** Its body is read later. The signal is made when it is first asked for: few routes need it. */
+class ReceivedRequest implements HubRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -46,7 +42,7 @@ class ArrivedRequest implements HubRequest {
   readonly base: string;
   body: string | undefined = undefined;
   private readonly response: AnyResponse;
-  private gone: AbortController | undefined = undefined;
+  private disconnected: AbortController | undefined = undefined;
 
   constructor(response: AnyResponse, parts: Omit<HubRequest, 'body' | 'signal'>) {
     this.response = response;
@@ -58,12 +54,12 @@ class ArrivedRequest implements HubRequest {
   }
 
   get signal(): AbortSignal {
-    if (this.gone) return this.gone.signal;
-    const gone = new AbortController();
-    this.gone = gone;
-    if (this.response.closed) gone.abort();
-    else this.response.once('close', () => gone.abort());
-    return gone.signal;
+    if (this.disconnected) return this.disconnected.signal;
+    const disconnected = new AbortController();
+    this.disconnected = disconnected;
+    if (this.response.closed) disconnected.abort();
+    else this.response.once('close', () => disconnected.abort());
+    return disconnected.signal;
   }
 }
 

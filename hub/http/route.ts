@@ -1,45 +1,45 @@
-/** What the server hands to routes beside those of the engine. */
+/** A route of the hub beside the engine's own surface, and what the server passes to it. */
 import type { HttpRequest, HttpResponse } from '../../src/http/message.ts';
-import type { Refused } from '../admission/admission.ts';
+import type { AdmissionRefusal } from '../admission/admission.ts';
 
 export interface HubRequest extends HttpRequest {
   readonly address: string;
   readonly base: string;
-  /** Aborted when the caller has gone. */
+  /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
 }
 
-/** A connection on which one caller says many things, each a message of text (WebSocket). */
-export interface Line {
-  /** Aborted when the caller has gone, or the hub is being stopped. */
+export interface HubRoute {
+  /** Every path that starts with it, with slashes around: `/sync/`. */
+  readonly prefix: string;
+  /** A body that is an iterable is streamed: pulled as fast as the client reads, and returned early when the client disconnects. */
+  handle(request: HubRequest): Promise<HttpResponse>;
+  /** Where it takes WebSockets, and who serves them: a session is closed when that resolves. */
+  readonly webSocket?: {
+    readonly path: string;
+    readonly serve: (session: WebSocketSession) => Promise<void>;
+  };
+}
+
+/** A WebSocket over which one client sends many text messages. */
+export interface WebSocketSession {
+  /** Aborted when the client has disconnected, or the hub is stopping. */
   readonly signal: AbortSignal;
-  /** Undefined: nothing more will come. */
-  next(): Promise<LineMessage | undefined>;
-  /** Resolves when it is on its way, or never will be: who takes nothing for too long is let go. */
+  /** Undefined: no more messages. */
+  next(): Promise<SessionMessage | undefined>;
+  /** Resolves when the text is on its way, or never will be: a client that reads nothing for too long is disconnected. */
   send(text: string): Promise<void>;
-  /** Counts as a stream of that credential, and so does what comes from now on. Returns why it may not: close it. */
-  claim(secret: string): Refused | undefined;
-  /** Whoever has not answered the last probe by now is gone. */
-  probe(): void;
+  /** From now on the session counts as a stream of this secret, and its messages as requests of it. Returns why it may not: close it then. */
+  countFor(secret: string): AdmissionRefusal | undefined;
+  /** Disconnects a client that has not answered the pings before. */
+  ping(): void;
   close(): void;
 }
 
-export interface LineMessage {
+export interface SessionMessage {
   readonly text: string;
-  /** It is not to be looked at: too much was asked. */
-  readonly refused: Refused | undefined;
-  /** Call it when it is answered. */
+  /** Set: a limit was exceeded, and the message is not to be processed. */
+  readonly refused: AdmissionRefusal | undefined;
+  /** Call it when the message is answered. */
   readonly end: () => void;
-}
-
-/** A part of the surface that is served beside the engine's own. */
-export interface HubRoute {
-  /** Path it begins with, with slashes around: `/sync/`. */
-  readonly prefix: string;
-  /** Requests per second and credential, beside the rate of all. */
-  readonly ratePerCredential?: number;
-  /** A body that is an iterable is a stream: it is pulled as fast as it is read, and told to return when the reader has gone. */
-  handle(request: HubRequest): Promise<HttpResponse>;
-  /** Where it takes lines, and who answers on them: closed when that resolves. */
-  readonly line?: { readonly path: string; readonly serve: (line: Line) => Promise<void> };
 }

@@ -1,52 +1,57 @@
-/** Writes an answer to the wire. A stream goes as fast as it is read; who does not read is let go. */
+/** Writes responses to the wire. A stream goes as fast as the client reads; one that does not read is disconnected. */
 import type { HttpResponse } from '../../src/http/message.ts';
 import type { AnyResponse } from './acceptor.ts';
 
-/** No connection headers over HTTP/2: the protocol has none. */
-export function writeHead(
-  response: AnyResponse,
-  { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
+export type TextResponse = HttpResponse & { readonly body: string };
+export type StreamedResponse = HttpResponse & {
+  readonly body: Exclude<HttpResponse['body'], string>;
+};
+
+function writeHead(
+  to: AnyResponse,
+  { status, headers }: HttpResponse,
   more: Readonly<Record<string, string>> = {},
 ): void {
-  const isHttp2 = 'stream' in response;
+  const isHttp2 = 'stream' in to;
   const all: string[] = [];
+  // HTTP/2 has no connection headers.
   for (const [name, value] of [...Object.entries(headers), ...Object.entries(more)])
     if (!isHttp2 || name !== 'connection') all.push(name, value);
-  (response as { writeHead(status: number, headers: string[]): void }).writeHead(status, all);
+  (to as { writeHead(status: number, headers: string[]): void }).writeHead(status, all);
 }
 
 export function sendText(
-  response: AnyResponse,
-  answer: HttpResponse & { readonly body: string },
+  to: AnyResponse,
+  response: TextResponse,
   more: Readonly<Record<string, string>> = {},
 ): void {
-  const length = answer.headers['content-length'] ?? String(Buffer.byteLength(answer.body));
-  writeHead(response, answer, { 'content-length': length, ...more });
-  response.end(answer.body);
+  const length = response.headers['content-length'] ?? String(Buffer.byteLength(response.body));
+  writeHead(to, response, { 'content-length': length, ...more });
+  to.end(response.body);
 }
 
-/** Resolves when the stream has ended, whoever ended it. */
+/** Resolves when the stream has ended, whichever side ended it. */
 export async function sendStream(
-  response: AnyResponse,
-  answer: HttpResponse & { readonly body: Exclude<HttpResponse['body'], string> },
+  to: AnyResponse,
+  response: StreamedResponse,
   { signal, slowReaderMs }: { readonly signal: AbortSignal; readonly slowReaderMs: number },
 ): Promise<void> {
-  writeHead(response, answer);
-  // Over HTTP/2 they have gone out already.
-  if ('flushHeaders' in response) response.flushHeaders();
-  const parts = (answer.body as AsyncIterable<string | Uint8Array>)[Symbol.asyncIterator]();
+  writeHead(to, response);
+  // Over HTTP/2 the headers are sent already.
+  if ('flushHeaders' in to) to.flushHeaders();
+  const parts = (response.body as AsyncIterable<string | Uint8Array>)[Symbol.asyncIterator]();
   const stop = (): void => void parts.return?.();
   signal.addEventListener('abort', stop, { once: true });
   try {
     for (;;) {
       const part = await parts.next();
       if (part.done === true || signal.aborted) break;
-      if (!write(response, part.value)) await drained(response, signal, slowReaderMs);
+      if (!write(to, part.value)) await drained(to, signal, slowReaderMs);
     }
-    response.end();
+    to.end();
   } catch (reason) {
-    // What was sent cannot be taken back: a stream that breaks off says so by breaking off.
-    response.destroy();
+    // What was sent cannot be taken back: the client must see that the stream broke.
+    to.destroy();
     throw reason;
   } finally {
     signal.removeEventListener('abort', stop);
@@ -54,24 +59,24 @@ export async function sendStream(
   }
 }
 
-const write = (response: AnyResponse, part: string | Uint8Array): boolean =>
-  (response as { write(part: string | Uint8Array): boolean }).write(part);
+const write = (to: AnyResponse, part: string | Uint8Array): boolean =>
+  (to as { write(part: string | Uint8Array): boolean }).write(part);
 
-function drained(response: AnyResponse, signal: AbortSignal, ms: number): Promise<void> {
+function drained(to: AnyResponse, signal: AbortSignal, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(late);
-      response.off('drain', done);
-      response.off('close', done);
+      to.off('drain', done);
+      to.off('close', done);
       signal.removeEventListener('abort', done);
       resolve();
     };
     const late = setTimeout(() => {
-      response.destroy();
+      to.destroy();
       done();
     }, ms);
-    response.on('drain', done);
-    response.on('close', done);
+    to.on('drain', done);
+    to.on('close', done);
     signal.addEventListener('abort', done);
   });
 }

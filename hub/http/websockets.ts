@@ -1,105 +1,110 @@
-/** Lines: WebSockets. What comes over one counts as requests do, and one that takes too much or too long is let go. */
+/** WebSocket sessions. Each message counts as a request; a client that sends too much or reads too slowly is disconnected. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { SYNC_LIMITS } from '../../src/limits.ts';
-import type { HubLimits } from '../settings/settings.ts';
 import {
   credentialOf,
-  tooMany,
   type Admission,
+  type AdmissionRefusal,
   type Credential,
-  type Refused,
 } from '../admission/admission.ts';
-import type { Line, LineMessage } from './route.ts';
-import { Gone } from './read-body.ts';
+import type { HubSettings } from '../settings/settings.ts';
+import { ClientGone } from './read-body.ts';
+import type { SessionMessage, WebSocketSession } from './route.ts';
 
-export interface LinesOptions {
+export interface WebSocketsOptions {
   readonly admission: Admission;
-  readonly limits: Pick<HubLimits, 'slowReaderMs' | 'headerMs' | 'streamsPerCredential'>;
-  /** Aborted when the hub is being stopped. */
+  readonly settings: HubSettings;
+  /** Aborted when the hub is stopping. */
   readonly draining: AbortSignal;
 }
 
-/** So many messages may wait for the one before them to be answered. */
+/** Messages that may wait for those before them to be answered. */
 const WAITING_MAX = 16;
 
-/** Why a line is closed, in the numbers of RFC 6455. */
+/** Close codes of RFC 6455. */
 const NORMAL = 1000;
 const GOING_AWAY = 1001;
-const TEXT_ONLY = 1003;
-const NOT_ALLOWED = 1008;
+const UNSUPPORTED_DATA = 1003;
+const POLICY_VIOLATION = 1008;
 
-export class Lines {
-  private readonly options: LinesOptions;
+const UNANSWERED_PINGS_MAX = 2;
+
+export class WebSockets {
+  private readonly options: WebSocketsOptions;
   private readonly server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    // Deflating costs memory for each line, and what is said is little.
+    // Compression costs memory per connection, and messages are small.
     perMessageDeflate: false,
     maxPayload: SYNC_LIMITS.lineBytes,
   });
 
-  constructor(options: LinesOptions) {
+  constructor(options: WebSocketsOptions) {
     this.options = options;
   }
 
-  /** @throws Gone when the caller speaks no WebSocket: it was told so */
-  open(raw: IncomingMessage, socket: Socket, head: Buffer, address: string): Promise<Line> {
+  /** @throws ClientGone when the handshake fails: the client was told */
+  open(
+    raw: IncomingMessage,
+    socket: Socket,
+    head: Buffer,
+    address: string,
+  ): Promise<WebSocketSession> {
     return new Promise((resolve, reject) => {
-      const leave = (): void => reject(new Gone('The connection did not become a line.'));
-      socket.once('close', leave);
+      const fail = (): void => reject(new ClientGone('The WebSocket handshake failed.'));
+      socket.once('close', fail);
       this.server.handleUpgrade(raw, socket, head, (opened) => {
-        socket.off('close', leave);
-        resolve(new SocketLine(opened, address, this.options));
+        socket.off('close', fail);
+        resolve(new Session(opened, address, this.options));
       });
     });
   }
 }
 
-class SocketLine implements Line {
+class Session implements WebSocketSession {
   private readonly socket: WebSocket;
   private readonly address: string;
-  private readonly options: LinesOptions;
-  private readonly gone = new AbortController();
+  private readonly options: WebSocketsOptions;
+  private readonly disconnected = new AbortController();
   private readonly arrived: string[] = [];
   private credential: Credential;
   private endStream: (() => void) | undefined = undefined;
   private wake: (() => void) | undefined = undefined;
-  /** Probes since the last answer. */
-  private unanswered = 0;
+  private unansweredPings = 0;
 
-  constructor(socket: WebSocket, address: string, options: LinesOptions) {
+  constructor(socket: WebSocket, address: string, options: WebSocketsOptions) {
     this.socket = socket;
     this.address = address;
     this.options = options;
     this.credential = credentialOf(undefined, address);
-    const { draining, limits } = options;
-    const drain = (): void => this.leave();
-    const late = setTimeout(() => this.end(NOT_ALLOWED), limits.headerMs);
+    const { draining, settings } = options;
+    const onDrain = (): void => this.finish();
+    const late = setTimeout(() => this.closeWith(POLICY_VIOLATION), settings.headerMs);
     socket.on('message', (data, isBinary) => {
       clearTimeout(late);
-      this.take(data, isBinary);
+      this.receive(data, isBinary);
     });
     socket.on('pong', () => {
-      this.unanswered = 0;
+      this.unansweredPings = 0;
     });
-    // A broken line closes; what else it says of that is nobody's concern.
+    // A broken connection closes: its error says nothing more.
     socket.on('error', () => undefined);
     socket.once('close', () => {
       clearTimeout(late);
-      draining.removeEventListener('abort', drain);
-      this.leave();
+      draining.removeEventListener('abort', onDrain);
+      this.finish();
     });
-    draining.addEventListener('abort', drain, { once: true });
-    if (draining.aborted) drain();
+    draining.addEventListener('abort', onDrain, { once: true });
+    if (draining.aborted) onDrain();
   }
 
   get signal(): AbortSignal {
-    return this.gone.signal;
+    return this.disconnected.signal;
   }
 
-  async next(): Promise<LineMessage | undefined> {
+  async next(): Promise<SessionMessage | undefined> {
     for (;;) {
       if (this.signal.aborted) return undefined;
       const text = this.arrived.shift();
@@ -113,7 +118,7 @@ class SocketLine implements Line {
   send(text: string): Promise<void> {
     const { socket } = this;
     return new Promise((resolve) => {
-      const late = setTimeout(() => socket.terminate(), this.options.limits.slowReaderMs);
+      const late = setTimeout(() => socket.terminate(), this.options.settings.slowReaderMs);
       socket.send(text, () => {
         clearTimeout(late);
         resolve();
@@ -121,49 +126,48 @@ class SocketLine implements Line {
     });
   }
 
-  claim(secret: string): Refused | undefined {
+  countFor(secret: string): AdmissionRefusal | undefined {
     this.credential = credentialOf(`Bearer ${secret}`, this.address);
-    this.endStream = this.options.admission.beginStream(this.credential);
-    if (this.endStream) return undefined;
-    const { streamsPerCredential: max } = this.options.limits;
-    return tooMany(`More than ${max} streams of one credential, or too many of all.`, 1);
+    const begun = this.options.admission.beginStream(this.credential);
+    if (!('end' in begun)) return begun;
+    this.endStream = begun.end;
+    return undefined;
   }
 
-  /** A process that stood still has not read the answer to the last one yet: one more is sent before the line is given up. */
-  probe(): void {
-    if (this.unanswered === 2) this.socket.terminate();
-    this.unanswered += 1;
+  /** A process that was blocked has not yet read the pong to its last ping: one more is sent before it gives up. */
+  ping(): void {
+    if (this.unansweredPings === UNANSWERED_PINGS_MAX) this.socket.terminate();
+    this.unansweredPings += 1;
     this.socket.ping();
   }
 
   close(): void {
-    this.end(this.options.draining.aborted ? GOING_AWAY : NORMAL);
+    this.closeWith(this.options.draining.aborted ? GOING_AWAY : NORMAL);
   }
 
-  private admitted(text: string): LineMessage {
+  private admitted(text: string): SessionMessage {
     const { admission } = this.options;
     const refused = admission.refusalOf(this.address, this.credential);
-    const end = refused ? () => undefined : admission.begin(this.credential);
+    const end = refused ? () => undefined : admission.beginRequest(this.credential);
     return { text, refused, end };
   }
 
-  private take(data: RawData, isBinary: boolean): void {
-    if (isBinary) return this.end(TEXT_ONLY);
-    if (this.arrived.length >= WAITING_MAX) return this.end(NOT_ALLOWED);
+  private receive(data: RawData, isBinary: boolean): void {
+    if (isBinary) return this.closeWith(UNSUPPORTED_DATA);
+    if (this.arrived.length >= WAITING_MAX) return this.closeWith(POLICY_VIOLATION);
     this.arrived.push((data as Buffer).toString());
     this.wake?.();
   }
 
-  private end(code: number): void {
-    this.leave();
-    if (this.socket.readyState !== this.socket.OPEN) return;
-    this.socket.close(code);
+  private closeWith(code: number): void {
+    this.finish();
+    if (this.socket.readyState === this.socket.OPEN) this.socket.close(code);
   }
 
-  private leave(): void {
+  private finish(): void {
     this.endStream?.();
     this.endStream = undefined;
-    this.gone.abort();
+    this.disconnected.abort();
     this.wake?.();
   }
 }

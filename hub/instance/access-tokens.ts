@@ -1,21 +1,18 @@
-/** Tokens of identity providers (JWT): fetches published keys, from public addresses alone, and checks signatures with them. */
+/** Access tokens of identity providers (JWT): fetches published keys, from public addresses only, and verifies signatures. */
 import { lookup, type LookupAddress } from 'node:dns';
 import { request } from 'node:https';
 import { BlockList, isIPv6 } from 'node:net';
-import { isSigned } from '../../hosts/signatures.ts';
-import type { AccessTokenPort } from '../../src/engine/host.ts';
+import { isSigned, KEYS_FETCH_MS, KEYS_TEXT_MAX } from '../../hosts/signatures.ts';
+import type { AccessTokenPort } from '../../src/engine/api.ts';
 
-const FETCH_MS = 5000;
-const TEXT_MAX = 256 * 1024;
-
-/** @param rootAudience where callers see the hub, when that is known */
+/** @param rootAudience the URL at which callers reach the hub, if it is known */
 export const createAccessTokens = (rootAudience: string | undefined): AccessTokenPort => ({
   fetchKeys,
   isSigned,
   ...(rootAudience !== undefined && { rootAudience }),
 });
 
-/** Who may name a provider may not make the hub knock at doors within its own network. */
+/** Whoever may register a provider must not make the hub send requests into its own network. */
 const PRIVATE = new BlockList();
 for (const [net, bits] of [
   ['0.0.0.0', 8],
@@ -42,17 +39,17 @@ for (const [net, bits] of [
 export const isPrivate = (address: string): boolean =>
   PRIVATE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 
-/** Looked at where the connection takes its address from: a name cannot mean something else a moment later. */
+/** Checks the very addresses that the connection will use: the name cannot resolve to others a moment later. */
 const publicLookup: NonNullable<Parameters<typeof request>[1]>['lookup'] = (
   name,
   options,
   callback,
 ): void => {
   lookup(name, { ...options, all: true }, (failure, found: LookupAddress[]) => {
-    const wrong =
+    const fault =
       failure ?? (found.some(({ address }) => isPrivate(address)) ? PRIVATE_FAULT : null);
     const [first = { address: '', family: 0 }] = found ?? [];
-    if (wrong) callback(wrong, '', 0);
+    if (fault) callback(fault, '', 0);
     else if (options.all === true) callback(null, found);
     else callback(null, first.address, first.family);
   });
@@ -60,31 +57,31 @@ const publicLookup: NonNullable<Parameters<typeof request>[1]>['lookup'] = (
 
 const PRIVATE_FAULT = new Error('Keys are fetched from public addresses only.');
 
-/** Nobody may send us elsewhere: a redirection is a failure. */
+/** A redirection is a failure: it could lead elsewhere. */
 function fetchKeys(uri: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const url = new URL(uri);
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    // An address needs no lookup, and so gets none.
+    // Node looks up no address, so this is checked here.
     if (/^[\d.]+$/.test(host) || isIPv6(host)) if (isPrivate(host)) return reject(PRIVATE_FAULT);
     const options = {
       headers: { accept: 'application/json' },
       lookup: publicLookup,
-      signal: AbortSignal.timeout(FETCH_MS),
+      signal: AbortSignal.timeout(KEYS_FETCH_MS),
     };
-    request(url, options, (answer) => {
-      if (answer.statusCode !== 200) {
-        answer.destroy();
-        return reject(new Error(`Keys cannot be fetched: status ${answer.statusCode}.`));
+    request(url, options, (response) => {
+      if (response.statusCode !== 200) {
+        response.destroy();
+        return reject(new Error(`Keys cannot be fetched: status ${response.statusCode}.`));
       }
       let text = '';
-      answer.setEncoding('utf8');
-      answer.on('data', (part: string) => {
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => {
         text += part;
-        if (text.length > TEXT_MAX) answer.destroy(new Error('A set of keys is too large.'));
+        if (text.length > KEYS_TEXT_MAX) response.destroy(new Error('The key set is too large.'));
       });
-      answer.on('error', reject);
-      answer.on('end', () => resolve(text));
+      response.on('error', reject);
+      response.on('end', () => resolve(text));
     })
       .on('error', reject)
       .end();

@@ -1,79 +1,72 @@
-/** An engine over a store, with what a server needs around it: logs, exports, hashing, index builds. */
+/** An engine over a store, with what a server needs beside it: logs, exports, password threads, background jobs. */
 import { createHmac, hash, randomBytes } from 'node:crypto';
+import { BUILD } from '../../hosts/build.ts';
+import { createClock, monotonicClock } from '../../hosts/clock.ts';
+import { IndexBuilds } from '../../hosts/index-builds.ts';
+import { openGzip } from '../../hosts/open-gzip.ts';
+import { SweepSchedule } from '../../hosts/sweep-schedule.ts';
+import type { CommitNotice, EngineOptions } from '../../src/engine/api.ts';
 import { createEngine } from '../../src/engine/engine.ts';
-import type { CommitNotice, EngineOptions } from '../../src/engine/host.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import { longQueryReader } from '../../src/engine/session.ts';
-import { hashOfRootSecret } from '../../src/engine/access.ts';
+import { longQueryReader } from '../../src/engine/long-queries.ts';
+import type { Engine } from '../../src/engine/port.ts';
+import { hashOfRootSecret } from '../../src/engine/secrets.ts';
 import type { HttpHost } from '../../src/http/message.ts';
+import { SYNC_LIMITS } from '../../src/limits.ts';
 import { LogExports } from '../../src/logs/exports.ts';
 import { QueryLog } from '../../src/logs/query-log.ts';
-import { SYNC_LIMITS } from '../../src/limits.ts';
 import type { Store } from '../../src/store/port.ts';
 import { pruneChanges } from '../../src/sync/hub/prune-changes.ts';
 import { pruneGoneDatabases } from '../../src/sync/hub/prune-gone.ts';
-import { createAccessTokens } from './access-tokens.ts';
-import { Background } from './background.ts';
-import { createClock } from './clock.ts';
-import { createDice } from './random-bytes.ts';
-import { prepareHubRows } from '../store/hub-rows.ts';
-import { openGzip } from '../../hosts/open-gzip.ts';
 import { PasswordPool } from '../passwords/password-pool.ts';
 import type { HubSettings } from '../settings/settings.ts';
+import { prepareHubRows } from '../store/hub-rows.ts';
 import type { HubStore } from '../store/open-store.ts';
+import { createAccessTokens } from './access-tokens.ts';
+import { createRandomBytes } from './random-bytes.ts';
 
-export const BUILD = 'burrow-0.1.0';
-
-/** What an engine stands on: `openHubStore()` gives it. */
-export type HubGround = Pick<HubStore, 'store' | 'lease' | 'onOtherCommit' | 'close'> &
+/** What `openHubStore()` opens, or a test in its place. */
+export type HubStorage = Pick<HubStore, 'store' | 'lease' | 'onOtherCommit' | 'close'> &
   Partial<Pick<HubStore, 'roundTrips'>>;
-
-export type OpenHubSettings = Pick<
-  HubSettings,
-  'rootSecret' | 'regionGroup' | 'hashCost' | 'publicUrl' | 'queryLog' | 'limits'
->;
 
 export interface OpenedHub {
   readonly store: Store;
   readonly engine: Engine;
-  /** For `handleRequest` and whoever serves more over HTTP. */
+  /** For `handleRequest()` and routes of the hub. */
   readonly http: HttpHost;
-  /** 32 hex digits: another after each restore. */
+  /** 32 hex digits: new after each restore. */
   readonly epoch: string;
-  /** What the engine knows callers by: for who judges them beside it. */
+  /** How the engine authenticates callers: for routes that do it themselves. */
   readonly authentication: Pick<EngineOptions, 'random' | 'sha256' | 'rootSecret' | 'accessTokens'>;
-  /** Commits of this process and of others on the same data, as far as they are told. */
-  readonly onCommit: (listener: (notice: CommitNotice) => void) => () => void;
-  /** Only when it was made just now: it is kept as a hash and cannot be shown again. */
+  readonly onCommit: CommitFeed['listen'];
+  /** Only if it was generated just now: the store keeps a hash, so it cannot be shown again. */
   readonly newRootSecret: string | undefined;
   readonly passwordsWaiting: () => number;
-  /** To the database, until now. */
+  /** To the database, since start. */
   readonly roundTrips: () => number;
-  /** Lets go of everything. Nothing may be under way. */
+  /** Releases everything. Nothing may be in flight. */
   close(): Promise<void>;
 }
 
 const FLUSH_MS = 2000;
 
-export const sha256 = (bytes: Uint8Array): Uint8Array =>
-  new Uint8Array(hash('sha256', bytes, 'buffer'));
+const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(hash('sha256', bytes, 'buffer'));
+const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export async function openHub(
-  ground: HubGround,
-  settings: OpenHubSettings,
+  storage: HubStorage,
+  settings: HubSettings,
   report: (reason: unknown) => void,
 ): Promise<OpenedHub> {
-  const { store, lease } = ground;
+  const { store, lease } = storage;
   const root = chooseRootSecret(settings.rootSecret);
   const rows = await prepareHubRows(store, root.hashFor);
-  const clock = createClock();
-  const random = createDice();
-  const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  const { regionGroup, hashCost, limits } = settings;
+  const clock = monotonicClock(createClock());
+  const random = createRandomBytes();
+  const { regionGroup, hashCost } = settings;
   const pool = new PasswordPool({
     hashCost,
-    threads: limits.passwordThreads,
-    waitingMax: limits.passwordsWaiting,
+    threads: settings.passwordThreads,
+    waitingMax: settings.passwordsWaiting,
   });
   const authentication = {
     random,
@@ -95,37 +88,24 @@ export async function openHub(
     logsChanges: true,
     ...(lease && { lease }),
   });
-  const state = { isClosing: false };
+  let isClosing = false;
   /** Background work that is cut off by closing has not failed. */
   const reportWork = (reason: unknown): void => {
-    if (!state.isClosing) report(reason);
+    if (!isClosing) report(reason);
   };
-  const logs = openLogs(store, settings, { clock, random, pause, report: reportWork }, rows.urlKey);
-  const commits = openCommits(engine, ground);
-  const background = new Background({
-    engine: {
-      buildIndexes: (onProgress) => engine.buildIndexes(onProgress),
-      async collectGarbage(onProgress) {
-        await engine.collectGarbage(onProgress);
-        const { transactions } = engine;
-        await pruneChanges({ transactions, clock }, clock() - SYNC_LIMITS.changesKeptMicros);
-        await pruneGoneDatabases({ transactions, clock });
-      },
-    },
-    report: reportWork,
-  });
-  commits.listen((notice) => background.noteCommit(notice));
-  const flushing = setInterval(() => void logs.log?.flush(), FLUSH_MS).unref();
-  void logs.exports.work();
+  const logs = openLogs(store, settings, { clock, random, report: reportWork }, rows.urlKey);
+  const commits = openCommitFeed(engine, storage);
+  const jobs = startBackgroundJobs(engine, clock, reportWork);
+  commits.listen((notice) => jobs.noteCommit(notice));
   return {
     store,
     engine,
     epoch: rows.epoch,
     authentication,
     onCommit: commits.listen,
-    newRootSecret: root.made(),
+    newRootSecret: root.generated(),
     passwordsWaiting: () => pool.waitingCount,
-    roundTrips: () => ground.roundTrips?.() ?? 0,
+    roundTrips: () => storage.roundTrips?.() ?? 0,
     http: {
       engine,
       clock,
@@ -133,81 +113,132 @@ export async function openHub(
       report,
       build: BUILD,
       onCommit: commits.listen,
-      queryTime: { defaultMs: limits.queryTimeoutDefaultMs, maxMs: limits.queryTimeoutMaxMs },
+      queryTime: { defaultMs: settings.queryTimeoutDefaultMs, maxMs: settings.queryTimeoutMaxMs },
       ...(logs.log && { log: logs.log }),
       exports: logs.exports,
     },
     async close() {
-      state.isClosing = true;
-      clearInterval(flushing);
+      isClosing = true;
       commits.close();
-      background.close();
-      await logs.exports.close();
-      await logs.log?.flush();
+      jobs.close();
+      await logs.close();
       await pool.close();
       await engine.close();
-      await ground.close();
+      await storage.close();
     },
   };
 }
 
-/** Given: it counts from now on. Not given: the one made at first stays. */
+/** The one given replaces the stored one. If there is neither, one is generated. */
 function chooseRootSecret(given: string | undefined) {
-  let made: string | undefined;
+  let generated: string | undefined;
   return {
-    hashFor: (known: string | undefined): string => {
+    hashFor: (stored: string | undefined): string => {
       if (given !== undefined) return hashOfRootSecret(given, sha256);
-      if (known !== undefined) return known;
-      made = `burrow-root-${randomBytes(30).toString('base64url')}`;
-      return hashOfRootSecret(made, sha256);
+      if (stored !== undefined) return stored;
+      generated = `burrow-root-${randomBytes(30).toString('base64url')}`;
+      return hashOfRootSecret(generated, sha256);
     },
-    made: () => made,
+    generated: () => generated,
   };
+}
+
+interface Logs {
+  readonly log: QueryLog | undefined;
+  readonly exports: LogExports;
+  close(): Promise<void>;
 }
 
 function openLogs(
   store: Store,
-  { queryLog, regionGroup }: OpenHubSettings,
-  host: Pick<HttpHost, 'clock' | 'random'> & {
-    readonly pause: () => Promise<void>;
-    readonly report: (reason: unknown) => void;
-  },
+  { queryLog, queryLogDays, queryLogBytes, regionGroup }: HubSettings,
+  host: Pick<HttpHost, 'clock' | 'random'> & { readonly report: (reason: unknown) => void },
   urlKey: string,
-): { readonly log: QueryLog | undefined; readonly exports: LogExports } {
-  const { enabled, retentionDays, maxBytes } = queryLog;
-  const log = enabled ? new QueryLog({ ...host, store, retentionDays, maxBytes }) : undefined;
+): Logs {
+  const on = { ...host, pause, store };
+  const log = queryLog
+    ? new QueryLog({ ...on, retentionDays: queryLogDays, maxBytes: queryLogBytes })
+    : undefined;
   const exports = new LogExports({
-    ...host,
-    store,
+    ...on,
     regionGroup,
-    // Without a log of its own, what an earlier one left can still be exported.
+    // With the query log off, what was recorded before can still be exported.
     log: log ?? { flush: () => Promise.resolve() },
     openGzip,
     sign: (text) => createHmac('sha256', urlKey).update(text).digest('base64url'),
   });
-  return { log, exports };
+  const flushing = setInterval(() => void log?.flush(), FLUSH_MS).unref();
+  void exports.work();
+  return {
+    log,
+    exports,
+    async close() {
+      clearInterval(flushing);
+      await exports.close();
+      await log?.flush();
+    },
+  };
 }
 
-function openCommits(engine: Engine, ground: HubGround) {
+interface CommitFeed {
+  /** Hears commits of this process and of others on the same data. Returns the way to stop. */
+  readonly listen: (listener: (notice: CommitNotice) => void) => () => void;
+  close(): void;
+}
+
+function openCommitFeed(engine: Engine, storage: HubStorage): CommitFeed {
   const listeners = new Set<(notice: CommitNotice) => void>();
-  const tell = (notice: CommitNotice): void => {
+  const emit = (notice: CommitNotice): void => {
     for (const listener of listeners) listener(notice);
   };
   const stops = [
-    engine.onCommit(tell),
-    ground.onOtherCommit((notice) => {
+    engine.onCommit(emit),
+    storage.onOtherCommit((notice) => {
       engine.noteCommit(notice);
-      tell(notice);
+      emit(notice);
     }),
   ];
   return {
-    listen: (listener: (notice: CommitNotice) => void) => {
+    listen: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     close: () => {
       for (const stop of stops) stop();
       listeners.clear();
+    },
+  };
+}
+
+/** Several processes on one store may do the same work: that costs time and does no harm. */
+function startBackgroundJobs(
+  engine: Engine,
+  clock: () => number,
+  report: (reason: unknown) => void,
+) {
+  const { transactions } = engine;
+  const builds = new IndexBuilds({ build: () => engine.buildIndexes(), report });
+  const sweeps = new SweepSchedule({
+    async sweep() {
+      await engine.collectGarbage();
+      await pruneChanges({ transactions, clock }, clock() - SYNC_LIMITS.changesKeptMicros);
+      await pruneGoneDatabases({ transactions, clock });
+    },
+    after: (ms, body) => {
+      const timer = setTimeout(body, ms).unref();
+      return () => clearTimeout(timer);
+    },
+    report,
+  });
+  builds.start();
+  return {
+    noteCommit(notice: CommitNotice) {
+      builds.noteCommit(notice);
+      sweeps.noteCommit(notice);
+    },
+    close() {
+      builds.close();
+      sweeps.close();
     },
   };
 }

@@ -1,9 +1,9 @@
-/** Random bytes. Each answer needs a few: they are made many at a time. */
 import { randomFillSync } from 'node:crypto';
 
 const POOL_BYTES = 4096;
 
-export function createDice(): (bytes: number) => Uint8Array {
+/** A source of random bytes. Each response needs a few: they are generated many at a time. */
+export function createRandomBytes(): (bytes: number) => Uint8Array {
   const pool = new Uint8Array(POOL_BYTES);
   let used = POOL_BYTES;
   return (bytes) => {
@@ -12,10 +12,10 @@ export function createDice(): (bytes: number) => Uint8Array {
       randomFillSync(pool);
       used = 0;
     }
-    const given = pool.slice(used, used + bytes);
-    // Some become secrets: they are nowhere but with who asked.
+    const taken = pool.slice(used, used + bytes);
+    // Some become secrets: the pool keeps no copy.
     pool.fill(0, used, used + bytes);
     used += bytes;
-    return given;
+    return taken;
   };
 }

@@ -1,11 +1,11 @@
-/** Structured logs. What a request carries is never logged: neither headers, nor bodies, nor query strings. */
+/** Structured logs. Contents of requests are never logged: neither headers, nor bodies, nor query strings. */
 import { pino, type DestinationStream, type Logger } from 'pino';
-import { hideSecretTexts } from '../../src/engine/access.ts';
-import type { LogLevel } from '../settings/settings.ts';
+import { hideSecretTexts } from '../../src/engine/secret-texts.ts';
+import type { LogLevel } from '../settings/settings-table.ts';
 
 export type { Logger } from 'pino';
 
-/** JSON, one object a line: what callers wrote is escaped, so it can neither end a line nor colour a terminal. */
+/** One JSON object per line: text of callers is escaped, so it can neither end a line nor send control codes to a terminal. */
 export function createLogger(
   level: LogLevel,
   destination: DestinationStream = pino.destination({ fd: 2, sync: true }),
@@ -22,7 +22,7 @@ export function createLogger(
   );
 }
 
-/** Belt and braces: nobody logs these. */
+/** A second guard: no code logs these. */
 const REDACTED = [
   'secret',
   'password',
@@ -32,7 +32,7 @@ const REDACTED = [
   '*.authorization',
 ];
 
-/** Messages of failures may quote what was asked. */
+/** Messages of errors may quote queries. */
 function errorOf(reason: unknown): object {
   if (!(reason instanceof Error)) return { message: hideSecretTexts(String(reason)) };
   const { name, message, stack, cause } = reason;

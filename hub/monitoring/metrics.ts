@@ -1,4 +1,4 @@
-/** Figures for Prometheus. Labels are few and ours: nothing a caller sends becomes one. */
+/** Metrics for Prometheus. No label value comes from a caller: their number stays bounded. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Gauges {
@@ -13,7 +13,8 @@ export interface Gauges {
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-interface Kept {
+/** Children by labels. */
+interface Series {
   readonly requests: Counter.Internal;
   readonly seconds: Histogram.Internal<'route'>;
 }
@@ -22,10 +23,10 @@ export class HubMetrics {
   private readonly registry = new Registry();
   private readonly requests: Counter<'route' | 'status'>;
   private readonly seconds: Histogram<'route'>;
-  private readonly turnedAway: Counter<'why'>;
+  private readonly rejections: Counter<'why'>;
 
-  /** By status and route: finding them by labels costs more than counting. */
-  private readonly kept = new Map<string, Kept>();
+  /** By status and route: looking a child up by its labels costs more than counting. */
+  private readonly series = new Map<string, Series>();
 
   constructor(gauges: Gauges) {
     const registers = [this.registry];
@@ -38,18 +39,18 @@ export class HubMetrics {
     });
     this.seconds = new Histogram({
       name: 'burrow_http_request_seconds',
-      help: 'From the arrival of a request to its answer; of a stream, to its begin.',
+      help: 'From the arrival of a request to its response; of a stream, to its start.',
       labelNames: ['route'],
       buckets: SECONDS,
       registers,
     });
-    this.turnedAway = new Counter({
+    this.rejections = new Counter({
       name: 'burrow_turned_away_total',
-      help: 'Connections and requests refused for what they are, by bound.',
+      help: 'Connections and requests refused, by limit.',
       labelNames: ['why'],
       registers,
     });
-    const show = (name: string, help: string, value: () => number): Gauge =>
+    const addGauge = (name: string, help: string, value: () => number): Gauge =>
       new Gauge({
         name,
         help,
@@ -58,44 +59,48 @@ export class HubMetrics {
           this.set(value());
         },
       });
-    show('burrow_sockets', 'Open connections.', gauges.sockets);
-    show('burrow_requests_under_way', 'Requests being answered.', gauges.requests);
-    show('burrow_streams', 'Open event streams.', gauges.streams);
-    show('burrow_passwords_waiting', 'Passwords that wait to be hashed.', gauges.passwordsWaiting);
-    show(
+    addGauge('burrow_sockets', 'Open connections.', gauges.sockets);
+    addGauge('burrow_requests_under_way', 'Requests in progress.', gauges.requests);
+    addGauge('burrow_streams', 'Open event streams.', gauges.streams);
+    addGauge(
+      'burrow_passwords_waiting',
+      'Passwords waiting to be hashed.',
+      gauges.passwordsWaiting,
+    );
+    addGauge(
       'burrow_database_round_trips',
-      'Packets of statements sent to the database since start.',
+      'Batches of statements sent to the database since start.',
       gauges.roundTrips,
     );
-    show('burrow_body_bytes', 'Bytes of request bodies in memory.', gauges.bodyBytes);
-    show(
+    addGauge('burrow_body_bytes', 'Bytes of request bodies in memory.', gauges.bodyBytes);
+    addGauge(
       'burrow_log_records',
-      'Query log records taken since start.',
+      'Query log records since start.',
       () => gauges.logRecords().recorded,
     );
-    show(
+    addGauge(
       'burrow_log_records_lost',
-      'Of these, how many could not be stored.',
+      'Query log records that could not be stored.',
       () => gauges.logRecords().lost,
     );
   }
 
-  noteAnswer(route: string, status: number, seconds: number): void {
+  countResponse(route: string, status: number, seconds: number): void {
     const name = `${status} ${route}`;
-    let kept = this.kept.get(name);
-    if (!kept) {
-      kept = {
+    let series = this.series.get(name);
+    if (!series) {
+      series = {
         requests: this.requests.labels({ route, status }),
         seconds: this.seconds.labels({ route }),
       };
-      this.kept.set(name, kept);
+      this.series.set(name, series);
     }
-    kept.requests.inc();
-    kept.seconds.observe(seconds);
+    series.requests.inc();
+    series.seconds.observe(seconds);
   }
 
-  noteTurnedAway(why: string): void {
-    this.turnedAway.inc({ why });
+  countRejection(why: string): void {
+    this.rejections.inc({ why });
   }
 
   get contentType(): string {

@@ -1,8 +1,8 @@
-/** Queries of the tools to a hub that runs. */
+/** Queries of the commands to a running hub. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { OperationFault } from './fill-store.ts';
 
-/** A query that the hub refused: the first of its errors. */
+/** The hub refused a query: the first of its errors. */
 export class QueryRefused extends OperationFault {
   readonly code: string;
   readonly status: number;
@@ -13,27 +13,28 @@ export class QueryRefused extends OperationFault {
   }
 }
 
-const ATTEMPTS = 20;
-const isWorthWaiting = (status: number): boolean => status === 429 || status === 503;
+const ATTEMPTS_MAX = 20;
+const mayRetry = (status: number): boolean => status === 429 || status === 503;
 
 /** @throws QueryRefused, OperationFault */
-export async function askHub(url: string, secret: string, query: unknown): Promise<unknown> {
-  return askHubText(url, secret, JSON.stringify(query));
+export async function queryHub(url: string, secret: string, query: unknown): Promise<unknown> {
+  return queryHubText(url, secret, JSON.stringify(query));
 }
 
-/** With the text as it is: JSON of JavaScript has no integers beyond 2^53. */
-export async function askHubText(url: string, secret: string, query: string): Promise<unknown> {
+/** The text is sent as it is: JavaScript's JSON has no integers beyond 2^53. */
+export async function queryHubText(url: string, secret: string, query: string): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
-    const answer = await send(url, secret, query);
-    const body = (await answer.json()) as {
+    const response = await send(url, secret, query);
+    const body = (await response.json()) as {
       readonly resource?: unknown;
       readonly errors?: readonly { readonly code: string; readonly description: string }[];
     };
-    if (answer.ok) return body.resource;
-    const [error = { code: 'unknown', description: `status ${answer.status}` }] = body.errors ?? [];
-    if (!isWorthWaiting(answer.status) || attempt === ATTEMPTS)
-      throw new QueryRefused(answer.status, error.code, error.description);
-    await wait(Number(answer.headers.get('retry-after') ?? 1) * 1000);
+    if (response.ok) return body.resource;
+    const [error = { code: 'unknown', description: `status ${response.status}` }] =
+      body.errors ?? [];
+    if (!mayRetry(response.status) || attempt === ATTEMPTS_MAX)
+      throw new QueryRefused(response.status, error.code, error.description);
+    await wait(Number(response.headers.get('retry-after') ?? 1) * 1000);
   }
 }
 
@@ -44,6 +45,6 @@ async function send(url: string, secret: string, body: string): Promise<Response
   } catch (reason) {
     const cause =
       reason instanceof Error && reason.cause instanceof Error ? reason.cause.message : '';
-    throw new OperationFault(`No hub answers at ${url}. ${cause}`);
+    throw new OperationFault(`No hub responds at ${url}: ${cause}`);
   }
 }

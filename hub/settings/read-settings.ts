@@ -1,147 +1,90 @@
-/** Settings from flags, environment and file: the first that says something counts. */
+/** Reads settings: a flag wins over the environment, the environment over the configuration file, the file over the default. */
 import { readFileSync } from 'node:fs';
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import { DEFAULT_LIMITS, type HubLimits, type HubSettings } from './settings.ts';
+import { Option, type Command } from 'commander';
+import { HUB_LIMITS } from '../../src/limits.ts';
+import { SettingsFault, type Parse } from './option-values.ts';
+import type { HubSettings } from './settings.ts';
 import {
+  memberOf,
   SETTINGS,
+  settingValues,
   variableOf,
+  type Setting,
   type SettingName,
-  type SettingRow,
-  type SettingValues,
 } from './settings-table.ts';
 
-/** Something the operator wrote cannot be used: the message says what and where. */
-export class SettingsFault extends Error {}
+type Texts = Readonly<Record<string, string | undefined>>;
+type Members = Readonly<Record<string, unknown>>;
 
-const ROWS = Object.entries(SETTINGS) as readonly (readonly [SettingName, SettingRow])[];
-
+/** All settings, or those named. Commander does not parse their values: `readSettings()` does, wherever they come from. */
 export function addSettings(command: Command, names?: readonly SettingName[]): Command {
-  for (const [name, row] of ROWS) {
-    if (names && !names.includes(name)) continue;
-    const standard = row.standard ? ` (default: ${row.standard})` : '';
-    const option = new Option(row.flag, `${row.help}${standard} [${variableOf(name)}]`);
-    command.addOption(option.argParser(row.parse));
+  const rows: readonly Setting[] = names?.map((name) => SETTINGS[name]) ?? Object.values(SETTINGS);
+  for (const row of rows) {
+    const shown = row.shownDefault === '' ? '' : ` (default: ${row.shownDefault})`;
+    command.addOption(new Option(row.flag, `${row.help}${shown} [${variableOf(row)}]`));
   }
   return command.option(
     '--config <file>',
-    'JSON file with settings by the names of their flags in camelCase [BURROW_CONFIG]',
+    'JSON file of settings, named like their flags in camelCase [BURROW_CONFIG]',
   );
 }
 
 /** @throws SettingsFault */
-export function readSettings(
-  flags: Readonly<Record<string, unknown>>,
-  environment: Readonly<Record<string, string | undefined>>,
-): HubSettings {
-  const path = typeof flags['config'] === 'string' ? flags['config'] : environment['BURROW_CONFIG'];
+export function readSettings(flags: Members, environment: Texts): HubSettings {
+  const path = textOf(flags['config']) ?? environment['BURROW_CONFIG'];
   const file = path === undefined ? {} : readFile(path);
-  const values: Record<string, unknown> = {};
-  for (const [name, row] of ROWS) {
-    values[name] = valueOf(name, row, { flags, environment, file, path });
-  }
-  return settingsOf(values);
+  const values = settingValues((setting) => {
+    const [member, variable] = [memberOf(setting), variableOf(setting)];
+    const flag = textOf(flags[member]);
+    if (flag !== undefined) return parsed(setting.parse, flag, setting.flag);
+    const text = environment[variable];
+    if (text !== undefined && text !== '') return parsed(setting.parse, text, variable);
+    const inFile = textOf(file[member]);
+    if (inFile !== undefined) return parsed(setting.parse, inFile, `'${member}' in ${path}`);
+    return setting.defaultValue;
+  });
+  return checked({ ...HUB_LIMITS, ...values });
 }
 
-interface Sources {
-  readonly flags: Readonly<Record<string, unknown>>;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly file: Readonly<Record<string, unknown>>;
-  readonly path: string | undefined;
+/** Members of a file may be numbers, lists and truth values. */
+function textOf(value: unknown): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  return Array.isArray(value) ? value.join(',') : JSON.stringify(value);
 }
 
-function valueOf(
-  name: SettingName,
-  row: SettingRow,
-  { flags, environment, file, path }: Sources,
-): unknown {
-  if (flags[name] !== undefined) return flags[name];
-  const variable = variableOf(name);
-  const text = environment[variable];
-  if (text !== undefined && text !== '') return parsed(row, text, variable);
-  const value = file[name];
-  if (value !== undefined) return parsed(row, asText(value), `'${name}' in ${path}`);
-  return row.standard === undefined ? undefined : row.parse(row.standard);
-}
-
-function parsed(row: SettingRow, text: string, where: string): unknown {
+export function parsed<T>(parse: Parse<T>, text: string, where: string): T {
   try {
-    return row.parse(text);
+    return parse(text);
   } catch (reason) {
-    if (!(reason instanceof InvalidArgumentError)) throw reason;
-    throw new SettingsFault(`${where} cannot be used. ${reason.message}`);
+    if (!(reason instanceof SettingsFault)) throw reason;
+    throw new SettingsFault(`Invalid ${where}: ${reason.message}.`);
   }
 }
 
-const asText = (value: unknown): string =>
-  Array.isArray(value) ? value.join(',') : typeof value === 'string' ? value : String(value);
-
-function readFile(path: string): Readonly<Record<string, unknown>> {
+function readFile(path: string): Members {
   let json: unknown;
   try {
     json = JSON.parse(readFileSync(path, 'utf8'));
   } catch (reason) {
     const why = reason instanceof Error ? reason.message : String(reason);
-    throw new SettingsFault(`The configuration file ${path} cannot be read as JSON: ${why}`);
+    throw new SettingsFault(`Cannot read the configuration file ${path} as JSON: ${why}`);
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json))
     throw new SettingsFault(`The configuration file ${path} must hold a JSON object.`);
-  const unknown = Object.keys(json).filter((name) => !(name in SETTINGS));
+  const known = Object.values(SETTINGS).map(memberOf);
+  const unknown = Object.keys(json).filter((name) => !known.includes(name));
   if (unknown.length > 0)
     throw new SettingsFault(
-      `The configuration file ${path} names settings that are not: ${unknown.join(', ')}. There are: ${Object.keys(SETTINGS).join(', ')}.`,
+      `The configuration file ${path} has unknown settings: ${unknown.join(', ')}. Known settings: ${known.join(', ')}.`,
     );
-  return json as Readonly<Record<string, unknown>>;
+  return { ...json };
 }
 
-function settingsOf(values: SettingValues): HubSettings {
-  const required = <T>(value: T | undefined, name: SettingName): T => {
-    if (value === undefined) throw new SettingsFault(`${name} is not set.`);
-    return value;
-  };
-  const { tlsCert, tlsKey } = values;
-  if ((tlsCert === undefined) !== (tlsKey === undefined))
+/** What no setting can tell alone. */
+function checked(settings: HubSettings): HubSettings {
+  if ((settings.tlsCert === undefined) !== (settings.tlsKey === undefined))
     throw new SettingsFault('TLS needs both --tls-cert and --tls-key.');
-  const limits = limitsOf(values);
-  if (limits.queryTimeoutDefaultMs > limits.queryTimeoutMaxMs)
-    throw new SettingsFault('--query-timeout is greater than --query-timeout-max.');
-  return {
-    host: required(values.host, 'host'),
-    port: required(values.port, 'port'),
-    data: required(values.data, 'data'),
-    postgres: values.postgres,
-    rootSecret: values.rootSecret,
-    regionGroup: required(values.regionGroup, 'regionGroup'),
-    tls: tlsCert !== undefined && tlsKey !== undefined ? { cert: tlsCert, key: tlsKey } : undefined,
-    corsOrigins: values.cors ?? [],
-    allowedHosts: values.allowHost ?? [],
-    trustedProxies: values.trustProxy ?? [],
-    publicUrl: values.publicUrl,
-    metrics: required(values.metrics, 'metrics'),
-    hashCost: required(values.hashCost, 'hashCost'),
-    queryLog: {
-      enabled: required(values.queryLog, 'queryLog'),
-      retentionDays: required(values.logDays, 'logDays'),
-      maxBytes: required(values.logBytes, 'logBytes'),
-    },
-    logLevel: required(values.logLevel, 'logLevel'),
-    limits,
-  };
+  if (settings.queryTimeoutDefaultMs > settings.queryTimeoutMaxMs)
+    throw new SettingsFault('--query-timeout must not be greater than --query-timeout-max.');
+  return settings;
 }
-
-const limitsOf = (values: SettingValues): HubLimits => {
-  const given: Partial<Record<keyof HubLimits, number | undefined>> = {
-    ratePerToken: values.rate,
-    ratePerAddress: values.rateAddress,
-    concurrencyPerCredential: values.concurrency,
-    sockets: values.sockets,
-    socketsPerAddress: values.socketsPerAddress,
-    streams: values.streams,
-    streamsPerCredential: values.streamsPerCredential,
-    requestBytes: values.requestBytes,
-    queryTimeoutDefaultMs: values.queryTimeout,
-    queryTimeoutMaxMs: values.queryTimeoutMax,
-    passwordThreads: values.passwordThreads,
-  };
-  const known = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...DEFAULT_LIMITS, ...(Object.fromEntries(known) as Partial<HubLimits>) };
-};

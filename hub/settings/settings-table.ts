@@ -1,6 +1,7 @@
-/** Every setting of a hub: its flag, its environment variable, its name in a configuration file, how it is checked. */
+/** Every setting of a hub. A row here is all a setting needs: type, flag, variable, file member, help and docs follow from it. */
+import { availableParallelism } from 'node:os';
 import { LIMITS } from '../../src/limits.ts';
-import { DEFAULT_SETTINGS, LOG_LEVELS, type HubLimits } from './settings.ts';
+import { LOG_DEFAULTS } from '../../src/logs/query-log.ts';
 import {
   anyText,
   baseUrl,
@@ -14,174 +15,188 @@ import {
   type Parse,
 } from './option-values.ts';
 
-export interface SettingRow<T = unknown> {
+export interface Setting<T = unknown> {
+  /** As commander reads it; the names in the environment and in a file are made of it. */
   readonly flag: string;
   readonly help: string;
   readonly parse: Parse<T>;
-  /** As it would be written. */
-  readonly standard?: string;
+  readonly defaultValue: T;
+  /** The default as help and docs show it. */
+  readonly shownDefault: string;
 }
 
-const row = <T>(flag: string, help: string, parse: Parse<T>, standard?: string): SettingRow<T> => ({
-  flag,
-  help,
-  parse,
-  ...(standard !== undefined && { standard }),
-});
+const required = <T>(
+  flag: string,
+  help: string,
+  parse: Parse<T>,
+  defaultValue: T,
+  shownDefault = String(defaultValue),
+): Setting<T> => ({ flag, help, parse, defaultValue, shownDefault });
 
-const { limits, queryLog } = DEFAULT_SETTINGS;
-const BIG = 2 ** 40;
+const optional = <T>(flag: string, help: string, parse: Parse<T>): Setting<T | undefined> =>
+  required<T | undefined>(flag, help, parse, undefined, '');
 
-const limit = (name: keyof HubLimits, flag: string, help: string, min: number, max: number) =>
-  row(flag, help, integer(min, max), String(limits[name]));
+/** A bound of what the hub takes from the network. */
+const bound = (
+  flag: string,
+  help: string,
+  defaultValue: number,
+  { min = 1, max = 1_000_000 }: { readonly min?: number; readonly max?: number } = {},
+): Setting<number> => required(flag, help, integer(min, max), defaultValue);
 
-/** By the names they have in a configuration file. */
+const TERABYTE = 2 ** 40;
+const PASSWORD_THREADS_MAX = 4;
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const NO_TEXTS: readonly string[] = [];
+
 export const SETTINGS = {
-  host: row('--host <address>', 'where to listen', anyText, DEFAULT_SETTINGS.host),
-  port: row(
+  host: required('--host <address>', 'address to listen on', anyText, '127.0.0.1'),
+  port: required(
     '--port <number>',
-    'where to listen; 0 is any that is free',
+    'port to listen on; 0 picks a free one',
     integer(0, 65_535),
-    String(DEFAULT_SETTINGS.port),
+    8443,
   ),
-  data: row(
+  data: required(
     '--data <folder>',
     'folder of the embedded PGlite; memory: keeps nothing',
     anyText,
-    DEFAULT_SETTINGS.data,
+    './burrow-data',
   ),
-  postgres: row('--postgres <url>', 'a PostgreSQL to use instead of the folder', postgresUrl),
-  rootSecret: row(
+  postgres: optional('--postgres <url>', 'PostgreSQL to use instead of the folder', postgresUrl),
+  rootSecret: optional(
     '--root-secret <secret>',
-    'counts from now on; made and printed once when never given',
+    'replaces the stored root secret; generated and printed on first start if none is given',
     rootSecret,
   ),
-  regionGroup: row(
+  regionGroup: required(
     '--region-group <name>',
-    'name in query logs and log exports',
+    'region group shown in query logs and log exports',
     anyText,
-    DEFAULT_SETTINGS.regionGroup,
+    'local',
   ),
-  tlsCert: row('--tls-cert <file>', 'certificate chain, PEM', anyText),
-  tlsKey: row('--tls-key <file>', 'private key, PEM', anyText),
-  cors: row('--cors <origins>', 'origins of pages that may ask, by commas; * is any', origins, ''),
-  allowHost: row('--allow-host <names>', 'other names for a hub on loopback, by commas', list, ''),
-  trustProxy: row(
-    '--trust-proxy <addresses>',
-    'proxies whose X-Forwarded-For is believed, by commas',
+  tlsCert: optional('--tls-cert <file>', 'certificate chain, PEM', anyText),
+  tlsKey: optional('--tls-key <file>', 'private key, PEM', anyText),
+  corsOrigins: required(
+    '--cors <origins>',
+    'origins whose pages may send requests, comma-separated; * allows any',
+    origins,
+    NO_TEXTS,
+  ),
+  allowedHosts: required(
+    '--allow-host <names>',
+    'further Host headers that a hub on loopback accepts, comma-separated',
     list,
-    '',
+    NO_TEXTS,
   ),
-  publicUrl: row(
+  /** Their connections are not counted by address. */
+  trustedProxies: required(
+    '--trust-proxy <addresses>',
+    'proxies whose X-Forwarded-For header is trusted, comma-separated',
+    list,
+    NO_TEXTS,
+  ),
+  publicUrl: optional(
     '--public-url <url>',
-    'where callers see this hub; begins the URLs of exported logs',
+    'URL at which callers reach this hub, if it is not where it listens; URLs of exported logs start with it',
     baseUrl,
   ),
-  metrics: row(
+  metrics: required(
     '--metrics <who>',
-    'who may read /metrics: admin keys of the root, or anybody',
+    'who may read /metrics: admin (keys of the root database) or open (anyone)',
     oneOf('admin', 'open'),
-    DEFAULT_SETTINGS.metrics,
+    'admin',
   ),
-  hashCost: row(
+  hashCost: required(
     '--hash-cost <number>',
-    'cost of new password hashes (bcrypt)',
+    'bcrypt cost of new password hashes',
     integer(LIMITS.hashCostNewMin, LIMITS.hashCostMax),
-    String(DEFAULT_SETTINGS.hashCost),
+    LIMITS.hashCostDefault,
   ),
-  queryLog: row('--query-log <on|off>', 'whether queries are recorded, for exports', onOff, 'on'),
-  logDays: row(
+  queryLog: required('--query-log <on|off>', 'record queries for log exports', onOff, true, 'on'),
+  queryLogDays: required(
     '--log-days <number>',
     'days that query records are kept',
     integer(1, 36_500),
-    String(queryLog.retentionDays),
+    LOG_DEFAULTS.retentionDays,
   ),
-  logBytes: row(
+  queryLogBytes: required(
     '--log-bytes <number>',
     'bytes of query records that are kept',
-    integer(1024, BIG),
-    String(queryLog.maxBytes),
+    integer(1024, TERABYTE),
+    LOG_DEFAULTS.maxBytes,
   ),
-  logLevel: row(
-    '--log-level <level>',
-    LOG_LEVELS.join(', '),
-    oneOf(...LOG_LEVELS),
-    DEFAULT_SETTINGS.logLevel,
-  ),
-  rate: limit(
-    'ratePerToken',
-    '--rate <number>',
-    'queries a second of one token; 0 turns rates off',
-    0,
-    1_000_000,
-  ),
-  rateAddress: limit(
-    'ratePerAddress',
+  logLevel: required('--log-level <level>', LOG_LEVELS.join(', '), oneOf(...LOG_LEVELS), 'info'),
+  ratePerToken: bound('--rate <number>', 'queries per second and token; 0 means no limit', 50, {
+    min: 0,
+  }),
+  ratePerAddress: bound(
     '--rate-address <number>',
-    'requests a second from one address; 0 is any',
-    0,
-    1_000_000,
+    'requests per second and address; 0 means no limit',
+    1_000,
+    { min: 0 },
   ),
-  concurrency: limit(
-    'concurrencyPerCredential',
+  concurrencyPerCredential: bound(
     '--concurrency <number>',
-    'requests of one credential at once',
-    1,
-    1_000_000,
+    'concurrent requests per credential',
+    100,
   ),
-  sockets: limit('sockets', '--sockets <number>', 'connections at once', 1, 1_000_000),
-  socketsPerAddress: limit(
-    'socketsPerAddress',
-    '--sockets-per-address <number>',
-    'connections at once from one address',
-    1,
-    1_000_000,
-  ),
-  streams: limit('streams', '--streams <number>', 'event streams at once', 0, 1_000_000),
-  streamsPerCredential: limit(
-    'streamsPerCredential',
+  sockets: bound('--sockets <number>', 'open connections', 1_000),
+  socketsPerAddress: bound('--sockets-per-address <number>', 'open connections per address', 50),
+  streams: bound('--streams <number>', 'open event streams', 10_000, { min: 0 }),
+  streamsPerCredential: bound(
     '--streams-per-credential <number>',
-    'event streams of one credential at once',
-    0,
-    1_000_000,
+    'open event streams per credential',
+    100,
+    { min: 0 },
   ),
-  requestBytes: limit(
-    'requestBytes',
+  /** As sent and as inflated. */
+  requestBytes: bound(
     '--request-bytes <number>',
-    'bytes of a body',
-    1024,
+    'largest request body in bytes',
     LIMITS.requestBytes,
+    { min: 1024, max: LIMITS.requestBytes },
   ),
-  queryTimeout: limit(
-    'queryTimeoutDefaultMs',
-    '--query-timeout <ms>',
-    'time of a query that asks for none',
-    1,
-    LIMITS.queryTimeoutMaxMs,
-  ),
-  queryTimeoutMax: limit(
-    'queryTimeoutMaxMs',
+  queryTimeoutDefaultMs: bound('--query-timeout <ms>', 'timeout of a query that sets none', 5_000, {
+    max: LIMITS.queryTimeoutMaxMs,
+  }),
+  queryTimeoutMaxMs: bound(
     '--query-timeout-max <ms>',
-    'most time that a query may ask for',
-    1,
-    LIMITS.queryTimeoutMaxMs,
+    'longest timeout that a query may set',
+    30_000,
+    { max: LIMITS.queryTimeoutMaxMs },
   ),
-  passwordThreads: limit(
-    'passwordThreads',
+  passwordThreads: required(
     '--password-threads <number>',
     'threads that hash passwords',
-    1,
-    64,
+    integer(1, 64),
+    // One core is left to requests that need no password.
+    Math.max(1, Math.min(PASSWORD_THREADS_MAX, availableParallelism() - 1)),
+    `one less than there are cores, at most ${PASSWORD_THREADS_MAX}`,
   ),
-} as const satisfies Readonly<Record<string, SettingRow>>;
+} as const satisfies Readonly<Record<string, Setting>>;
 
 export type SettingName = keyof typeof SETTINGS;
 
-/** What a table of rows gives when it is read. */
 export type SettingValues = {
-  readonly [name in SettingName]?: (typeof SETTINGS)[name] extends SettingRow<infer T> ? T : never;
+  readonly [name in SettingName]: (typeof SETTINGS)[name]['defaultValue'];
 };
 
-/** `tlsCert` is `BURROW_TLS_CERT`. */
-export const variableOf = (name: SettingName): string =>
-  `BURROW_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+/** The value of each setting. The one cast: TypeScript cannot relate the rows of a loop to their types. */
+export function settingValues(valueOf: <T>(setting: Setting<T>) => T): SettingValues {
+  const values = Object.entries<Setting>(SETTINGS).map(([name, row]) => [name, valueOf(row)]);
+  return Object.fromEntries(values) as SettingValues;
+}
+
+const longFlagOf = ({ flag }: Setting): string => /^--([a-z-]+)/.exec(flag)?.[1] ?? flag;
+
+/** `--tls-cert` is `BURROW_TLS_CERT`. */
+export const variableOf = (setting: Setting): string =>
+  `BURROW_${longFlagOf(setting).replaceAll('-', '_').toUpperCase()}`;
+
+/** `--tls-cert` is `tlsCert` in a configuration file and among commander's options. */
+export const memberOf = (setting: Setting): string =>
+  longFlagOf(setting).replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,9 +1,9 @@
-/** The tables, by versions: each is made from the one before, under a lock, in one transaction. */
+/** The versions of the tables: each is made from the one before, under a lock, in one transaction. */
 import { Refusal } from '../../src/errors.ts';
 import { SqlFailure, type SqlConnection, type Statement } from './sql-client.ts';
 import { begin, commit, rollback } from './statements.ts';
 
-/** Statements that lead from version n to n + 1. What was released is never changed. */
+/** Statements from version n to n + 1. A released migration is never changed. */
 export type Migration = readonly string[];
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -24,7 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
   ],
 ];
 
-/** Not prepared: each runs once in the life of a database. */
+/** Not prepared: each runs once per database. */
 const once = (text: string, values: Statement['values'] = []): Statement => ({
   name: '',
   text,
@@ -32,7 +32,7 @@ const once = (text: string, values: Statement['values'] = []): Statement => ({
 });
 
 /**
- * Brings the tables up to date; whoever comes meanwhile waits on the row of the version.
+ * Brings the tables up to date; concurrent callers wait for the row of the version.
  * @throws Refusal `storage_unavailable` when a newer Burrow made them
  */
 export async function migrate(
@@ -60,19 +60,19 @@ export async function migrate(
   }
 }
 
-/** Two who make a table at the same time: one of them is told so, by one of these. */
-const MADE_MEANWHILE = new Set(['42P07', '23505', '40001', 'XX000']);
+/** Codes that one of two processes gets when both create a table at the same time. */
+const CREATED_MEANWHILE = new Set(['42P07', '23505', '40001', 'XX000']);
 
 async function makeVersionRow(connection: SqlConnection): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempts = 1; ; attempts += 1) {
     try {
       await connection.run([
         once('CREATE TABLE IF NOT EXISTS burrow_schema (id smallint PRIMARY KEY, version integer)'),
       ]);
       break;
     } catch (reason) {
-      const isRace = reason instanceof SqlFailure && MADE_MEANWHILE.has(reason.code ?? '');
-      if (!isRace || tries >= 5) throw reason;
+      const isRace = reason instanceof SqlFailure && CREATED_MEANWHILE.has(reason.code ?? '');
+      if (!isRace || attempts >= 5) throw reason;
     }
   }
   await connection.run([
@@ -83,5 +83,5 @@ async function makeVersionRow(connection: SqlConnection): Promise<void> {
 const newerSchema = (found: number, known: number): Refusal =>
   new Refusal(
     'storage_unavailable',
-    `The database has tables of version ${found}, made by a newer Burrow; this one knows versions up to ${known}: install the newer one, or use another database.`,
+    `The database has tables of version ${found}, and this version of Burrow knows versions up to ${known}: install a newer Burrow, or use another database.`,
   );

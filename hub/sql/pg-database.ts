@@ -1,4 +1,4 @@
-/** The Postgres wire, spoken by `pg`: to a server over a socket, and to PGlite over the stream of its thread. */
+/** The PostgreSQL protocol by `pg`: to a server over a socket, to PGlite over a stream to its thread. */
 import type { Duplex } from 'node:stream';
 import {
   Client,
@@ -20,13 +20,13 @@ export interface PgDatabaseOptions {
   readonly pool: PoolConfig;
   readonly isExclusive: boolean;
   readonly canListen: boolean;
-  /** A server that is silent for so long is gone, whatever its socket says: the connection is given up as lost. */
+  /** A server that is silent for so long counts as gone, even if its socket is open: the connection is closed as lost. */
   readonly answerMs?: number;
 }
 
 /**
- * Each statement of the store goes along a primary key. A planner that knows nothing yet of a table that was empty a moment ago
- * would read all of it instead. Servers that have no such settings refuse them, and plan as they do.
+ * Each statement of the store follows a primary key. A planner without statistics of a table that was empty a moment ago would
+ * scan it instead. Servers without these settings refuse them, and plan as they do.
  */
 const SETTINGS = [
   'SET enable_seqscan = off',
@@ -35,11 +35,11 @@ const SETTINGS = [
   'SET enable_mergejoin = off',
   'SET plan_cache_mode = force_generic_plan',
   'SET jit = off',
-  // A back end whose client is gone in the middle of a write gives back the sequencer.
+  // A back end whose client vanished in the middle of a write releases the sequencer.
   "SET idle_in_transaction_session_timeout = '15s'",
 ];
 
-const LISTEN_AGAIN_MS = 1000;
+const RELISTEN_MS = 1000;
 
 export class PgDatabase implements SqlDatabase {
   readonly isExclusive: boolean;
@@ -55,9 +55,9 @@ export class PgDatabase implements SqlDatabase {
     // In pipeline mode statements are sent without waiting for the answers of those before.
     const config: PoolConfig & { pipeline: boolean } = { ...options.pool, pipeline: true };
     this.pool = new Pool(config);
-    // An idle connection that breaks leaves the pool; the next one asked for is new.
+    // An idle connection that breaks leaves the pool.
     this.pool.on('error', ignore);
-    // One that is used says so by what runs on it. From the first on: a server may greet and say goodbye in one packet.
+    // One in use fails the statement that runs on it. Set at once: a server may greet and end the session in one packet.
     this.pool.on('connect', (client) => client.on('error', ignore));
   }
 
@@ -96,10 +96,10 @@ export class PgDatabase implements SqlDatabase {
     let isStopped = false;
     let client: Client | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const again = (): void => {
+    const reconnect = (): void => {
       client = undefined;
       if (isStopped) return;
-      timer = setTimeout(start, LISTEN_AGAIN_MS);
+      timer = setTimeout(start, RELISTEN_MS);
       timer.unref();
     };
     const start = (): void => {
@@ -107,11 +107,11 @@ export class PgDatabase implements SqlDatabase {
       client = next;
       next.on('error', ignore);
       next.on('notification', ({ payload = '' }) => onMessage(payload));
-      next.once('end', again);
+      next.once('end', reconnect);
       next
         .connect()
         .then(() => next.query(`LISTEN ${channel}`))
-        // A server without LISTEN refuses it: what is polled is enough.
+        // A server without LISTEN refuses it: polling is enough.
         .catch((reason: unknown) => {
           if (!failureOf(reason, 0).isConnectionLoss) isStopped = true;
           void next.end().catch(() => undefined);
@@ -155,28 +155,28 @@ export class PgDatabase implements SqlDatabase {
   ): Promise<readonly SqlResult[]> {
     this.roundTrips += 1;
     const stream = streamOf(client);
-    // Each statement is written by itself: held back, all of them are one packet, and the server wakes up once.
+    // `pg` writes each statement by itself: corked, all of them are one packet, and the server wakes up once.
     stream.cork();
-    let answers: Promise<Answer[]>;
+    let settling: Promise<Settled[]>;
     try {
-      answers = Promise.all(statements.map((statement) => answerTo(client, statement)));
+      settling = Promise.all(statements.map((statement) => settle(client, statement)));
     } finally {
       stream.uncork();
     }
-    return (await this.inTime(client, answers)).map(({ result, reason }, at) => {
+    return (await this.inTime(client, settling)).map(({ result, reason }, at) => {
       if (!result) throw failureOf(reason, at);
       const { command, rowCount, rows } = result;
       return { command, count: rowCount ?? 0, rows };
     });
   }
 
-  /** One timer for all that was asked at once: those of `pg` are one for each statement. */
-  private async inTime<T>(client: PoolClient, answers: Promise<T>): Promise<T> {
+  /** One timer for a batch: `pg` has one per statement. */
+  private async inTime<T>(client: PoolClient, result: Promise<T>): Promise<T> {
     const { answerMs } = this.options;
-    if (answerMs === undefined) return answers;
+    if (answerMs === undefined) return result;
     const late = setTimeout(() => streamOf(client).destroy(), answerMs);
     try {
-      return await answers;
+      return await result;
     } finally {
       clearTimeout(late);
     }
@@ -186,12 +186,12 @@ export class PgDatabase implements SqlDatabase {
 const streamOf = (client: PoolClient): Duplex =>
   (client as unknown as { readonly connection: { readonly stream: Duplex } }).connection.stream;
 
-type Answer =
+type Settled =
   | { readonly result: QueryArrayResult<(string | null)[]>; readonly reason?: undefined }
   | { readonly result?: undefined; readonly reason: unknown };
 
-/** Not by the promise that `pg` makes: V8 takes its callback for one that lives for long, and keeps what was answered (`engine-session.ts`). */
-const answerTo = (client: PoolClient, { name, text, values }: Statement): Promise<Answer> =>
+/** Not by the promise of `pg`: V8 takes its callback for a long-lived one, and keeps the results (`session.ts`). */
+const settle = (client: PoolClient, { name, text, values }: Statement): Promise<Settled> =>
   new Promise((resolve) => {
     client.query<(string | null)[], unknown[]>(
       {
@@ -207,13 +207,13 @@ const answerTo = (client: PoolClient, { name, text, values }: Statement): Promis
 
 const ignore = (): void => undefined;
 
-/** Columns as the wire has them. */
+/** Columns stay text, as the protocol has them. */
 const AS_TEXT = { getTypeParser: () => (column: string) => column };
 
 function failureOf(reason: unknown, at: number): SqlFailure {
   if (reason instanceof SqlFailure) return reason;
   const { message } = reason instanceof Error ? reason : new Error(String(reason));
-  // Failures of the socket have codes too, such as EPIPE.
+  // Errors of sockets have codes too, such as EPIPE.
   const state = reason instanceof DatabaseError ? reason.code : undefined;
   return new SqlFailure(message, state, at, { cause: reason });
 }

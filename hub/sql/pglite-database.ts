@@ -1,20 +1,20 @@
-/** PGlite: Postgres in a thread of this process, so that what it is busy with never stops the hub from answering. */
+/** PGlite: PostgreSQL in a thread of this process, so that its work never blocks the hub. */
 import { Duplex } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { PgDatabase } from './pg-database.ts';
 
 const MEMORY = 'memory:';
 
-/** A folder of that name is `./memory`. */
+/** A folder of this name is given as `./memory`. */
 export const isMemory = (data: string): boolean => data === 'memory' || data.startsWith(MEMORY);
 
 /**
  * @param data a folder, or `memory:`
- * @param start for tests, which end threads
+ * @param start replaced by tests that end threads
  */
 export function openPglite(data: string, start = startThread): PgDatabase {
   let opened = 0;
-  /** A folder is opened again when the thread of before has let go of it. */
+  /** A folder is opened again once the thread before has ended. */
   let before: Promise<unknown> = Promise.resolve();
   return new PgDatabase({
     isExclusive: true,
@@ -28,7 +28,9 @@ export function openPglite(data: string, start = startThread): PgDatabase {
       stream: () => {
         opened += 1;
         if (isMemory(data) && opened > 1)
-          return new ThreadStream(Promise.reject(new Error('What was in memory is gone.')));
+          return new ThreadStream(
+            Promise.reject(new Error('The database in memory was lost with its thread.')),
+          );
         const thread = before.then(() => start(isMemory(data) ? 'memory://' : data));
         before = thread.then(
           (worker) => new Promise((gone) => worker.once('exit', gone)),
@@ -41,7 +43,7 @@ export function openPglite(data: string, start = startThread): PgDatabase {
 }
 
 export const startThread = (dataDir: string): Worker =>
-  // Where it looks like this, bundlers and Node find the file beside this one.
+  // Written like this, bundlers and Node find the file beside this one.
   new Worker(new URL('./pglite-thread.mjs', import.meta.url), { workerData: { dataDir } });
 
 type FromThread =
@@ -49,17 +51,17 @@ type FromThread =
   | { readonly type: 'closed' }
   | { readonly type: 'data'; readonly bytes: Uint8Array };
 
-/** `Terminate` of the wire: the thread is closed instead. */
+/** `Terminate` of the protocol: closes the thread. */
 const TERMINATE = Buffer.from([0x58, 0, 0, 0, 4]);
 
-/** What `pg` takes for its socket: the thread behind it runs what is written and answers. */
+/** In place of a socket of `pg`: the thread runs what is written, and its responses can be read. */
 class ThreadStream extends Duplex {
   private readonly thread: Promise<Worker>;
   private worker: Worker | undefined = undefined;
-  /** Written, and not yet sent: all that is written in one turn goes in one message. */
+  /** Written, and not yet sent: what is written in one turn of the event loop is one message. */
   private outgoing: Buffer[] = [];
-  private isAwaited = false;
-  /** When the last answer has come. */
+  private isWaiting = false;
+  /** Called after the last response. */
   private close: (() => void) | undefined = undefined;
 
   constructor(thread: Promise<Worker>) {
@@ -68,16 +70,17 @@ class ThreadStream extends Duplex {
     thread.catch(() => undefined);
   }
 
-  /** A socket is told where to go; this one waits until its thread is ready. */
+  /** A socket connects to an address; this one waits for its thread. */
   connect(): void {
     this.thread.then(
       (worker) => {
         this.worker = worker;
-        worker.on('message', (message: FromThread) => this.hear(message));
+        worker.on('message', (message: FromThread) => this.receive(message));
         worker.once('error', (error) => this.destroy(error));
         worker.once('exit', () => this.destroy());
       },
-      (reason: unknown) => this.destroy(reason instanceof Error ? reason : new Error('No thread.')),
+      (reason: unknown) =>
+        this.destroy(reason instanceof Error ? reason : new Error('PGlite could not be started.')),
     );
   }
   setNoDelay(): void {}
@@ -93,16 +96,16 @@ class ThreadStream extends Duplex {
     done();
   }
 
-  /** One message at a time: the next when the answer has come. */
+  /** One message at a time: the next after the response. */
   private send(): void {
-    if (this.isAwaited) return;
+    if (this.isWaiting) return;
     const bytes = Uint8Array.from(Buffer.concat(this.outgoing));
     this.outgoing = [];
     if (bytes.length === 0 || TERMINATE.equals(bytes)) {
       this.close?.();
       return;
     }
-    this.isAwaited = true;
+    this.isWaiting = true;
     this.worker?.postMessage({ type: 'data', bytes }, [bytes.buffer]);
   }
 
@@ -116,17 +119,17 @@ class ThreadStream extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    // Without effect on a thread that has ended.
+    // No effect on a thread that has ended.
     void this.worker?.terminate();
     done(error);
   }
 
-  private hear(message: FromThread): void {
+  private receive(message: FromThread): void {
     if (message.type === 'ready') this.emit('connect');
     else if (message.type === 'closed') this.push(null);
     else {
       this.push(Buffer.from(message.bytes.buffer));
-      this.isAwaited = false;
+      this.isWaiting = false;
       this.send();
     }
   }

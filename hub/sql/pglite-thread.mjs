@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The thread of PGlite: bytes of the Postgres wire in, bytes out, one message after the other. JavaScript, for Node starts it by
- * its file, from source in tests and beside the bundle in the package.
+ * The thread of PGlite: bytes of the PostgreSQL protocol in and out, one message after the other. JavaScript, because Node starts
+ * it by its file: from source in tests, beside the bundle in the package.
  */
 import { PGlite } from '@electric-sql/pglite';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -9,10 +9,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 /** @typedef {{ type: 'ready' } | { type: 'data', bytes: Uint8Array, isLast: boolean } | { type: 'closed' }} FromThread */
 
 const port = parentPort;
-if (!port) throw new Error('This file is started as a thread.');
+if (!port) throw new Error('This file must be started as a thread.');
 
 /** @param {FromThread} message @param {readonly ArrayBuffer[]} [transfer] */
-const tell = (message, transfer = []) => port.postMessage(message, transfer);
+const send = (message, transfer = []) => port.postMessage(message, transfer);
 
 const database = new PGlite({ dataDir: workerData.dataDir });
 await database.waitReady;
@@ -21,10 +21,10 @@ let last = Promise.resolve();
 
 /** @param {Uint8Array} bytes */
 async function run(bytes) {
-  const answer = await database.execProtocolRaw(bytes);
-  // A copy: the answer may lie in the memory of the database.
-  const copy = new Uint8Array(answer);
-  tell({ type: 'data', bytes: copy, isLast: true }, [copy.buffer]);
+  const response = await database.execProtocolRaw(bytes);
+  // A copy: the response may be in the memory of the database.
+  const copy = new Uint8Array(response);
+  send({ type: 'data', bytes: copy, isLast: true }, [copy.buffer]);
 }
 
 port.on(
@@ -33,10 +33,10 @@ port.on(
     last = last.then(async () => {
       if (message.type === 'data') return run(message.bytes);
       await database.close();
-      tell({ type: 'closed' });
+      send({ type: 'closed' });
       port.close();
     });
   },
 );
 
-tell({ type: 'ready' });
+send({ type: 'ready' });

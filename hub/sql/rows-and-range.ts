@@ -1,6 +1,6 @@
 /**
- * Some rows and one range by one statement: a single statement is a snapshot by itself, and needs no transaction around it.
- * Most reads are this: a page, and the head.
+ * Some rows and one range in one statement: a single statement is a snapshot, and needs no transaction around it. Most reads are
+ * this: a page and the head.
  */
 import type { Range } from '../../src/store/port.ts';
 import type { SqlResult, Statement } from './sql-client.ts';
@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
 export interface RangePart {
   readonly range: Range;
   readonly statement: Statement;
-  /** Whether a column more says how many bytes came so far. */
+  /** Whether it has a last column with the sum of bytes so far. */
   readonly isBounded: boolean;
 }
 
@@ -41,7 +41,7 @@ export function joinStatements(rows: Statement, part: RangePart): Statement {
   return { name, text, values: [tenant ?? null, ...statement.values.slice(1), ...rest] };
 }
 
-/** Columns: the number of the row or null, then those of the range; behind them those of the row that the range has not. */
+/** Columns: the number of the row or null, those of the range, and those of a row that the range lacks. */
 function joinedText(rows: Statement, part: RangePart): string {
   const { text, values } = part.statement;
   const own = columnsOf(part);
@@ -57,19 +57,19 @@ function joinedText(rows: Statement, part: RangePart): string {
  UNION ALL SELECT NULL::integer, ${[...own, ...more.map(nothing)].join(', ')} FROM (${text}) AS found_range`;
 }
 
-/** The results that the two statements would have had. */
+/** The results of the two statements, had they been sent alone. */
 export function partResults(
   part: RangePart,
   { command, rows }: SqlResult,
 ): readonly [SqlResult, SqlResult] {
   const own = columnsOf(part);
   const end = 1 + own.length;
-  const places = [0, ...ROW_COLUMNS.map((column) => placeOf(own, column))];
+  const indexes = [0, ...ROW_COLUMNS.map((column) => columnIndex(own, column))];
   const ofRows: SqlResult['rows'][number][] = [];
   const ofRange: SqlResult['rows'][number][] = [];
   for (const row of rows) {
     if (row[0] === null) ofRange.push(row.slice(1, end));
-    else ofRows.push(places.map((at) => row[at] ?? null));
+    else ofRows.push(indexes.map((at) => row[at] ?? null));
   }
   const sorted = inOrder(part.range, ofRange);
   return [
@@ -78,14 +78,14 @@ export function partResults(
   ];
 }
 
-const placeOf = (own: readonly string[], column: string): number => {
+const columnIndex = (own: readonly string[], column: string): number => {
   const at = own.indexOf(column);
   if (at >= 0) return 1 + at;
   const more = ROW_COLUMNS.filter((each) => !own.includes(each));
   return 1 + own.length + more.indexOf(column);
 };
 
-/** Servers keep the order of a part of a union, and none has promised it. */
+/** Servers keep the order of a part of a union, but no document promises it. */
 function inOrder(
   { by, reverse }: Range,
   rows: readonly SqlResult['rows'][number][],

@@ -1,6 +1,6 @@
 /**
- * A whole write as one statement, which is a transaction by itself: for a database that nobody else has, where nothing need be locked or
- * looked at before. It compares the counts of changed rows itself, and divides by zero unless they are as expected.
+ * A whole write as one statement, which is a transaction by itself: for a database with one connection, where nothing has to be
+ * locked or read before. It compares the counts of changed rows itself, and divides by zero unless they are as expected.
  */
 import type { SqlValue, Statement } from './sql-client.ts';
 import {
@@ -11,39 +11,39 @@ import {
   type PlacedRow,
 } from './statements.ts';
 
-export interface WholeWrite {
-  /** None of them may be there. */
-  readonly fresh: readonly PlacedRow[];
+export interface SingleStatementWrite {
+  /** None of them may exist. */
+  readonly inserts: readonly PlacedRow[];
   /** None of them has, or had, entries. */
-  readonly others: readonly PlacedRow[];
-  /** Of the fresh rows. */
-  readonly places: readonly EntryPlace[];
+  readonly upserts: readonly PlacedRow[];
+  /** Of the inserted rows. */
+  readonly entries: readonly EntryPlace[];
 }
 
-/** SQLSTATE of the division. */
+/** SQLSTATE of a division by zero. */
 export const COUNTS_DIFFER = '22012';
 
-export function writeAtOnce(
+export function singleStatementWrite(
   tenant: string,
-  { fresh, others, places }: WholeWrite,
+  { inserts, upserts, entries }: SingleStatementWrite,
   mark: Statement,
   lanes: number,
 ): Statement {
   const parts = [
-    insertRows(tenant, fresh),
-    upsertRows(tenant, others),
-    insertEntries(tenant, places),
+    insertRows(tenant, inserts),
+    upsertRows(tenant, upserts),
+    insertEntries(tenant, entries),
     mark,
   ];
   const values = parts.flatMap((part): SqlValue[] => part.values.slice(1));
-  const counts = [fresh.length, others.length, places.length, lanes].map(String);
+  const counts = [inserts.length, upserts.length, entries.length, lanes].map(String);
   const text = (wholeText ??= textOf(parts));
   return { name: 'burrow_write_at_once', text, values: [tenant, ...values, ...counts] };
 }
 
 let wholeText: string | undefined;
 
-/** The statements as they are alone, their parameters numbered on; all have the tenant first. */
+/** The statements as they are alone, with their parameters renumbered; the tenant is the first of each. */
 function textOf(parts: readonly Statement[]): string {
   let last = 1;
   const changes = parts.map(({ text, values }, i) => {

@@ -1,4 +1,4 @@
-/** Statements that go out together, and what is expected of each. */
+/** Statements that are sent together, and how many rows each must change. */
 import { assert } from '../../src/errors.ts';
 import type { SqlConnection, SqlResult, Statement } from './sql-client.ts';
 
@@ -10,7 +10,7 @@ export class Batch {
     this.statements = [...before];
   }
 
-  /** Returns its number, by which its result is asked for. */
+  /** Returns the number of its result. */
   add(statement: Statement): number {
     return this.statements.push(statement) - 1;
   }
@@ -20,7 +20,7 @@ export class Batch {
     this.results = await connection.run(this.statements);
   }
 
-  /** Name of the statement that failed. */
+  /** The name of a statement, such as one that failed. */
   nameAt(at: number): string | undefined {
     return this.statements[at]?.name;
   }
@@ -31,12 +31,12 @@ export class Batch {
     return found;
   }
 
-  /** A database that loses a statement without a word must not commit the rest. */
+  /** A database that silently loses a statement must not commit the rest. */
   expect(number: number, count: number): void {
     const { count: actual } = this.result(number);
     assert(
       actual === count,
-      () => `${this.nameAt(number)} was to change ${count} rows and changed ${actual}`,
+      () => `${this.nameAt(number)} must change ${count} rows, and changed ${actual}`,
     );
   }
 }

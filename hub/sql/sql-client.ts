@@ -1,17 +1,17 @@
-/** What the store asks of a database that speaks the Postgres wire: batches of statements, each batch one round trip. */
+/** What the store needs of a database that speaks the PostgreSQL protocol: batches of statements, each batch one round trip. */
 
-/** Bytes are sent as they are; arrays come encoded by `sql-values.ts`. */
+/** Bytes are sent as they are; arrays are encoded by `sql-values.ts`. */
 export type SqlValue = string | number | Buffer | null;
 
 export interface Statement {
-  /** Names it for the server, which prepares it once per connection; the same name always means the same text. */
+  /** The server prepares it under this name, once per connection: the same name always has the same text. */
   readonly name: string;
   readonly text: string;
   readonly values: readonly SqlValue[];
 }
 
 export interface SqlResult {
-  /** What was done, as the server says: `SELECT`, `COMMIT`, `ROLLBACK`. */
+  /** As the server reports it: `SELECT`, `COMMIT`, `ROLLBACK`. */
   readonly command: string;
   /** Rows found or changed. */
   readonly count: number;
@@ -21,22 +21,22 @@ export interface SqlResult {
 
 export interface SqlConnection {
   /**
-   * Sends all at once and waits for all answers: one round trip.
+   * Sends all at once and waits for all results: one round trip.
    * @throws SqlFailure of the first statement that failed
    */
   run(statements: readonly Statement[]): Promise<readonly SqlResult[]>;
-  /** Gives it back, once; one that broke is used by nobody again. */
+  /** Returns it to the pool, once; a broken one is not used again. */
   release(): void;
 }
 
 export interface SqlDatabase {
   /** @throws SqlFailure */
   connect(): Promise<SqlConnection>;
-  /** One connection for everybody: whoever has it sees no change but his own. */
+  /** There is one connection: whoever holds it sees no changes but its own. */
   readonly isExclusive: boolean;
-  /** Round trips until now: how many batches were sent. */
+  /** Batches sent since it was opened. */
   readonly roundTrips: number;
-  /** Hears the channel, under a name that others can look for; the way to stop. Undefined: this database has no such thing. */
+  /** Listens to a channel, under a name that others can look up. Returns the way to stop; undefined if the database has no channels. */
   listen(
     channel: string,
     name: string,
@@ -62,22 +62,22 @@ export class SqlFailure extends Error {
     this.at = at;
   }
 
-  /** Nothing more can be said over this connection; what was on its way may have arrived or not. */
+  /** The connection is unusable; what was sent may have arrived or not. */
   get isConnectionLoss(): boolean {
     return this.code === undefined || LOST_CODE.test(this.code);
   }
 
-  /** The database asks to run the whole transaction again. */
+  /** The whole transaction is to be run again. */
   get isContention(): boolean {
     return this.code === '40001' || this.code === '40P01';
   }
 
-  /** Before COMMIT was sent, nothing was done that would be done twice. */
-  get mayTryAgain(): boolean {
+  /** Before COMMIT was sent, running the transaction again does nothing twice. */
+  get isRetryable(): boolean {
     return this.isConnectionLoss || this.isContention || this.code === '40003';
   }
 
-  /** Whether a COMMIT that ended so may have been done all the same. */
+  /** Whether a COMMIT that failed so may have committed all the same. */
   get isAmbiguousAtCommit(): boolean {
     return this.isConnectionLoss || this.code === '40003';
   }

@@ -1,16 +1,16 @@
-/** What callers hear of a database that failed. The text of the server stays in the cause: it may tell of others' data. */
+/** What callers are told when the database failed. The server's own text stays in the cause: it may reveal data of others. */
 import { Refusal, type RefusalCode } from '../../src/errors.ts';
 import type { SqlFailure } from './sql-client.ts';
 
 /** By SQLSTATE, or its class. */
 const REFUSED: Readonly<Record<string, readonly [RefusalCode, string]>> = {
-  '40': ['contended transaction', 'Other transactions were in the way too often: try again.'],
+  '40': ['contended transaction', 'The transaction conflicted with others too often: try again.'],
   '53100': ['quota_exceeded', 'The disk of the database is full: nothing was stored.'],
   '53': [
     'storage_unavailable',
     'The database has too little memory or too few connections: try again.',
   ],
-  '54': ['limit_exceeded', 'The write is larger than the database takes: nothing was stored.'],
+  '54': ['limit_exceeded', 'The write is larger than the database accepts: nothing was stored.'],
   '57014': ['time out', 'The database took too long: nothing was stored.'],
   '58030': ['quota_exceeded', 'The database could not write to its disk: nothing was stored.'],
 };
@@ -24,7 +24,7 @@ export function refusalFor(failure: SqlFailure): Refusal {
   const [refusal, description] = REFUSED[code] ??
     REFUSED[code.slice(0, 2)] ?? [
       'storage_unavailable',
-      `The database refused a statement with ${code}: see the log of the hub.`,
+      `The database refused a statement with code ${code}: see the log of the hub.`,
     ];
   return new Refusal(refusal, description, { cause: failure });
 }

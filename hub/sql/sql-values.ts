@@ -1,4 +1,4 @@
-/** Keys, values and arrays as the Postgres wire has them. */
+/** Keys, values and arrays as the PostgreSQL protocol encodes them. */
 import type { Key } from '../../src/codec/key.ts';
 
 const OIDS = { smallint: 21, integer: 23, text: 25, bytea: 17 } as const;
@@ -54,12 +54,12 @@ export const integers = (elements: readonly number[]): Buffer =>
 /** Keys have one character per byte. */
 export const keyBytes = (key: string): Buffer => Buffer.from(key, 'latin1');
 
-/** A `bytea` of an answer: `\x` and two digits per byte. */
+/** A `bytea` of a result: `\x` and two digits per byte. */
 export const bytesOf = (column: string): Buffer => Buffer.from(column.slice(2), 'hex');
 
 export const keyOf = (column: string): Key => bytesOf(column).toString('latin1') as Key;
 
-/** Entries of a row in one column: each after its length, four bytes, highest first. */
+/** The entries of a row in one column: each after its length, four bytes, big-endian. */
 export function packEntries(entries: readonly Key[]): Buffer {
   let length = 0;
   for (const entry of entries) length += 4 + entry.length;
@@ -82,7 +82,7 @@ export function unpackEntries(packed: Buffer): Key[] {
   return entries;
 }
 
-/** What the columns `kind`, `body`, `bytes` hold of a value. */
+/** A value as the columns `kind`, `body` and `bytes`. */
 export interface ValueColumns {
   readonly kind: number;
   readonly body: string | null;
@@ -91,9 +91,9 @@ export interface ValueColumns {
 
 const KIND = { text: 0, bytes: 1, units: 2 } as const;
 
-const NO_TEXT = /[\0\p{Surrogate}]/u;
+const NOT_STORABLE_AS_TEXT = /[\0\p{Surrogate}]/u;
 
-/** Text goes into a text column unless Postgres refuses it there: NUL, half a surrogate pair. */
+/** Text is stored in a text column unless PostgreSQL refuses it there: NUL, half a surrogate pair. */
 export function valueColumns(value: string | Uint8Array): ValueColumns {
   if (typeof value !== 'string')
     return {
@@ -101,7 +101,7 @@ export function valueColumns(value: string | Uint8Array): ValueColumns {
       body: null,
       bytes: Buffer.from(value.buffer, value.byteOffset, value.byteLength),
     };
-  if (!NO_TEXT.test(value)) return { kind: KIND.text, body: value, bytes: null };
+  if (!NOT_STORABLE_AS_TEXT.test(value)) return { kind: KIND.text, body: value, bytes: null };
   return { kind: KIND.units, body: null, bytes: Buffer.from(value, 'utf16le') };
 }
 

@@ -1,12 +1,12 @@
-/** Places at which a test ends the process, or has it stand still until it is told to go on. They are in test builds only: elsewhere `HUB_FAILPOINT` is not looked at. */
+/** Places at which a test kills or stops the process. In test builds only: elsewhere `HUB_FAILPOINT` is ignored. */
 import type { Store } from '../../src/store/port.ts';
 
 declare global {
-  /** Put in by the bundler. */
+  /** Defined by the bundler. */
   var BURROW_FAILPOINTS: boolean | undefined;
 }
 
-/** `HUB_FAILPOINT=before-commit:kill`, `after-commit:kill`, `before-commit:stop`; with `:3` at the end, at the third commit of documents from then on. */
+/** `HUB_FAILPOINT=before-commit:kill`, `after-commit:kill`, `before-commit:stop`; `:3` at the end means at the third commit of documents. */
 export function withFailpoints(store: Store, wanted: string | undefined): Store {
   const isTest = globalThis.BURROW_FAILPOINTS;
   if (isTest !== true || wanted === undefined) return store;
@@ -40,12 +40,11 @@ export function withFailpoints(store: Store, wanted: string | undefined): Store 
   };
 }
 
-/** Goes on where it was, after a SIGCONT. */
+/** Continues after SIGCONT. */
 async function stopped(): Promise<void> {
   process.kill(process.pid, 'SIGSTOP');
 }
 
-/** Nothing runs after it. */
 function killed(): Promise<never> {
   process.kill(process.pid, 'SIGKILL');
   return new Promise(() => undefined);

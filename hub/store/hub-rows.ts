@@ -1,4 +1,4 @@
-/** Rows of the hub itself, in `meta`: its epoch, the hash of its root secret, the key that signs URLs, the mark of a load under way. */
+/** The hub's own rows in `meta`: epoch, hash of the root secret, key that signs URLs, marks of a load or move. */
 import { randomBytes } from 'node:crypto';
 import { Refusal } from '../../src/errors.ts';
 import { metaKey } from '../../src/codec/key.ts';
@@ -7,18 +7,17 @@ import type { ReadTx, Row, RowAddress, Store, WriteTx } from '../../src/store/po
 const at = (name: string): RowAddress => ({ space: 'meta', key: metaKey(name) });
 
 export const HUB_ROWS = {
-  /** 32 hex digits, made when the store is first opened, and again by a restore: nothing of another epoch is taken for ours. */
+  /** 32 hex digits, generated when the store is first opened and by each restore: tells histories of a hub apart. */
   epoch: at('epoch'),
   rootHash: at('root secret'),
   /** Signs URLs of log files. */
   urlKey: at('url key'),
-  /** There while a load or move into this store is not finished. */
+  /** Present while a load or move into this store is incomplete. */
   loading: at('loading'),
-  /** Where the data went: no hub serves them from here any more. */
+  /** Where the data were moved: no hub serves them from here any more. */
   moved: at('moved'),
 } as const;
 
-/** `meta` is what queries look at: a few rows more there cost nothing, being read at start only. */
 const META = { spaces: ['meta'], durability: 'strict' } as const;
 
 export interface HubRows {
@@ -29,20 +28,20 @@ export interface HubRows {
 
 export const newEpoch = (): string => randomBytes(16).toString('hex');
 
-/** Reads them, and makes what is not there. @throws Refusal when a load into this store was cut off, or it was moved */
+/** Reads the rows, and creates those that are missing. @throws Refusal when a load into this store is incomplete, or it was moved */
 export async function prepareHubRows(
   store: Store,
-  rootHash: (known: string | undefined) => string | undefined,
+  rootHash: (stored: string | undefined) => string | undefined,
 ): Promise<HubRows> {
   return store.write(async (tx) => {
     const { epoch, rootHash: root, urlKey, loading, moved } = await readRows(tx);
     if (loading !== undefined)
       throw new Refusal(
         'storage_unavailable',
-        'A load or move into this store was begun and not finished: its data are not whole. Run it again.',
+        'A load or move into this store was interrupted, so its data are incomplete: run it again.',
       );
     if (moved !== undefined)
-      throw new Refusal('storage_unavailable', `These data were moved to ${moved}.`);
+      throw new Refusal('storage_unavailable', `The data of this store were moved to ${moved}.`);
     const rows = {
       epoch: epoch ?? newEpoch(),
       rootHash: rootHash(root),
@@ -83,6 +82,6 @@ export const put = ({ space, key }: RowAddress, value: string) => ({
   row: { key, entries: [], value },
 });
 
-/** For tools that fill a store: the mark goes when all is there. */
+/** The mark is removed when all rows are stored. */
 export const markLoading = (tx: WriteTx): void =>
   tx.apply({ puts: [put(HUB_ROWS.loading, new Date().toISOString())], deletes: [] });

@@ -1,7 +1,7 @@
-/** A feed as server-sent events. By hand: a generator could not be told to return while it waits. */
-import type { FeedEvent, PokeFeed } from './hint-feed.ts';
+/** A feed of hints as server-sent events. Not a generator: one that waits cannot be told to return. */
+import type { FeedEvent, HintFeed } from './hint-feed.ts';
 
-export function eventStream(feed: PokeFeed): AsyncIterable<string> & AsyncIterator<string> {
+export function eventStream(feed: HintFeed): AsyncIterable<string> & AsyncIterator<string> {
   let isNew = true;
   return {
     [Symbol.asyncIterator]() {

@@ -1,23 +1,23 @@
-/** What one device is told unasked: the latest hint at most waits to be read, and a heartbeat shows that the line is there. */
+/** What one device is sent unasked: hints of changes, of which only the latest waits to be read, and heartbeats. */
 import type { Poke, SyncRefusal } from '../../src/sync/protocol.ts';
 
 export type FeedEvent =
   | { readonly beat: true }
   | { readonly poke: Poke }
-  /** The last: its reader may listen no more. */
+  /** The last: the device may listen no more. */
   | { readonly refused: SyncRefusal };
 
-export class PokeFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEvent, undefined> {
+export class HintFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEvent, undefined> {
   private readonly heartbeatMs: number;
   private readonly refusal: () => Promise<SyncRefusal | undefined>;
   private readonly waiting: FeedEvent[] = [];
-  private poked: Poke | undefined = undefined;
+  private latest: Poke | undefined = undefined;
   private wake: (() => void) | undefined = undefined;
-  private ended: (() => void) | undefined = undefined;
+  private onClosed: (() => void) | undefined = undefined;
   private timer: NodeJS.Timeout | undefined = undefined;
   private isClosed = false;
 
-  /** @param refusal why the reader may listen no more; asked with every heartbeat */
+  /** @param refusal why the device may listen no more; checked with every heartbeat */
   constructor(heartbeatMs: number, refusal: () => Promise<SyncRefusal | undefined>) {
     this.heartbeatMs = heartbeatMs;
     this.refusal = refusal;
@@ -27,22 +27,28 @@ export class PokeFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
     if (!this.isClosed) this.timer = setTimeout(() => void this.beat(), this.heartbeatMs).unref();
   }
 
-  poke(poke: Poke): void {
-    this.poked = poke;
+  hint(poke: Poke): void {
+    this.latest = poke;
     this.wake?.();
   }
 
-  onClose(ended: () => void): void {
-    if (this.isClosed) ended();
-    else this.ended = ended;
+  onClose(closed: () => void): void {
+    if (this.isClosed) closed();
+    else this.onClosed = closed;
   }
 
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
     clearTimeout(this.timer);
-    this.ended?.();
+    this.onClosed?.();
     this.wake?.();
+  }
+
+  /** Closes it when the signal is aborted. */
+  closeWith(signal: AbortSignal): void {
+    if (signal.aborted) this.close();
+    else signal.addEventListener('abort', () => this.close(), { once: true });
   }
 
   [Symbol.asyncIterator](): this {
@@ -51,7 +57,7 @@ export class PokeFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
 
   async next(): Promise<IteratorResult<FeedEvent, undefined>> {
     for (;;) {
-      const event = this.waiting.shift() ?? this.takePoke();
+      const event = this.waiting.shift() ?? this.takeHint();
       if (event !== undefined) return { done: false, value: event };
       if (this.isClosed) return { done: true, value: undefined };
       await new Promise<void>((resolve) => {
@@ -65,17 +71,17 @@ export class PokeFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  private takePoke(): FeedEvent | undefined {
-    const { poked } = this;
-    this.poked = undefined;
-    return poked && { poke: poked };
+  private takeHint(): FeedEvent | undefined {
+    const { latest } = this;
+    this.latest = undefined;
+    return latest && { poke: latest };
   }
 
   private async beat(): Promise<void> {
-    // A store that cannot be asked now says nothing about the credential.
+    // A store that cannot be read now says nothing about the credential.
     const refused = await this.refusal().catch(() => undefined);
     if (this.isClosed) return;
-    // Who does not read is not heaped upon.
+    // Heartbeats do not pile up for a device that does not read.
     if (this.waiting.length === 0) this.waiting.push({ beat: true });
     if (refused) {
       this.waiting.push({ refused });

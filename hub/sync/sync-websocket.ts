@@ -1,91 +1,87 @@
-/** Sync over a line: pushes and their answers, and hints meanwhile. All else is asked by requests of its own. */
-import type { LineReply, SyncRefusal } from '../../src/sync/protocol.ts';
+/** Sync over a WebSocket: pushes and their answers, hints of changes meanwhile. Everything else uses HTTP requests. */
 import { isSyncRefusal, type SyncHub } from '../../src/sync/hub/sync-hub.ts';
-import type { Line } from '../http/route.ts';
-import { PokeFeed } from './hint-feed.ts';
+import type { LineReply, SyncRefusal } from '../../src/sync/protocol.ts';
+import type { AdmissionRefusal } from '../admission/admission.ts';
+import type { WebSocketSession } from '../http/route.ts';
+import type { HintFeed } from './hint-feed.ts';
+import { openFeed } from './open-feed.ts';
 
-type Members = Readonly<Record<string, unknown>>;
+type Send = (reply: LineReply) => Promise<void>;
 
-/** Ends with the credential, which is looked at with every heartbeat, and with the line. */
-export async function serveSyncLine(sync: SyncHub, line: Line, heartbeatMs: number): Promise<void> {
-  const tell = (reply: LineReply): Promise<void> => line.send(JSON.stringify(reply));
-  const whose = await openerOf(line);
-  if (!whose) return;
-  if ('refused' in whose) return tell(whose);
-  const { token, device } = whose;
-  const feed = new PokeFeed(heartbeatMs, () => subscription.refusal());
-  const found = await sync.subscribe(token, device, (poke) => feed.poke(poke));
-  if (isSyncRefusal(found)) return tell({ refused: found });
-  const subscription = found;
-  feed.onClose(() => subscription.close());
-  line.signal.addEventListener('abort', () => feed.close(), { once: true });
-  if (line.signal.aborted) feed.close();
-  feed.start();
-  await tell({ opened: true });
-  const telling = tellAll(feed, line, tell);
+/** Ends with the credential, which is checked with every heartbeat, and with the connection. */
+export async function serveSyncSession(
+  sync: SyncHub,
+  session: WebSocketSession,
+  heartbeatMs: number,
+): Promise<void> {
+  const send: Send = (reply) => session.send(JSON.stringify(reply));
+  const opened = await readOpening(session);
+  if (!opened) return;
+  if ('refused' in opened) return send(opened);
+  const { token, device } = opened;
+  const { signal } = session;
+  const feed = await openFeed(sync, { secret: token, device, heartbeatMs, signal });
+  if (isSyncRefusal(feed)) return send({ refused: feed });
+  await send({ opened: true });
+  const sendingHints = sendHints(feed, session, send);
   try {
-    for (let call = await line.next(); call; call = await line.next()) {
-      const reply = call.refused
-        ? { n: numberIn(call.text), ...busy(call.refused) }
-        : await replyTo(call.text, token, sync);
-      call.end();
+    for (let message = await session.next(); message; message = await session.next()) {
+      const { text, refused, end } = message;
+      const reply = refused
+        ? { n: numberIn(text), ...busy(refused) }
+        : await replyTo(text, token, sync);
+      end();
       if (!reply) break;
-      await tell(reply);
+      await send(reply);
     }
   } finally {
     feed.close();
-    line.close();
-    await telling;
+    session.close();
+    await sendingHints;
   }
 }
 
-async function tellAll(
-  feed: PokeFeed,
-  line: Line,
-  tell: (reply: LineReply) => Promise<void>,
-): Promise<void> {
+async function sendHints(feed: HintFeed, session: WebSocketSession, send: Send): Promise<void> {
   for await (const event of feed) {
-    if ('beat' in event) line.probe();
-    await tell(event);
-    if ('refused' in event) line.close();
+    if ('beat' in event) session.ping();
+    await send(event);
+    if ('refused' in event) session.close();
   }
 }
 
-/** Undefined: it ended before it said anything. */
-async function openerOf(
-  line: Line,
+/** The first message. Undefined: the session ended before it. */
+async function readOpening(
+  session: WebSocketSession,
 ): Promise<{ token: string; device: string } | { refused: SyncRefusal } | undefined> {
-  const first = await line.next();
+  const first = await session.next();
   if (!first) return undefined;
   first.end();
-  const { token, device } = membersOf(membersOf(messageIn(first.text))['open']);
-  if (typeof token !== 'string' || typeof device !== 'string') return { refused: NO_MESSAGE };
-  const refused = line.claim(token);
+  const { token, device } = membersOf(membersOf(parseJson(first.text))['open']);
+  if (typeof token !== 'string' || typeof device !== 'string') return { refused: NOT_OPENED };
+  const refused = session.countFor(token);
   return refused ? busy(refused) : { token, device };
 }
 
-/** Words of HTTP where words of sync are expected: the device waits, and tries again. */
-const busy = ({
-  code,
-  description,
-  retryAfterSeconds,
-}: NonNullable<ReturnType<Line['claim']>>) => ({
+/** A code of HTTP in the place of a code of sync: the device waits and retries. */
+const busy = ({ code, description, retryAfterSeconds }: AdmissionRefusal) => ({
   refused: { code, description } as unknown as SyncRefusal,
   retryAfterSeconds,
 });
 
-/** Undefined: what was said is no call. @throws as the store fails, or the hub itself */
+/** Undefined: the message is no request. @throws what the store or the hub throws */
 async function replyTo(text: string, token: string, sync: SyncHub): Promise<LineReply | undefined> {
-  const message = messageIn(text);
-  const { n, push } = membersOf(message);
+  const { n, push } = membersOf(parseJson(text));
   if (typeof n !== 'number' || push === undefined) return undefined;
-  const answer = await sync.push(token, push);
-  return isSyncRefusal(answer) ? { n, refused: answer } : { n, pushed: answer };
+  const pushed = await sync.push(token, push);
+  return isSyncRefusal(pushed) ? { n, refused: pushed } : { n, pushed };
 }
 
-const NO_MESSAGE: SyncRefusal = { code: 'bad_message', description: 'A line begins with `open`.' };
+const NOT_OPENED: SyncRefusal = {
+  code: 'bad_message',
+  description: 'The first message must be `open` with a token and a device.',
+};
 
-function messageIn(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -93,10 +89,10 @@ function messageIn(text: string): unknown {
   }
 }
 
-const membersOf = (value: unknown): Members =>
-  typeof value === 'object' && value !== null ? (value as Members) : {};
+const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? { ...value } : {};
 
 function numberIn(text: string): number {
-  const { n } = membersOf(messageIn(text));
+  const { n } = membersOf(parseJson(text));
   return typeof n === 'number' ? n : 0;
 }
