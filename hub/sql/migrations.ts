@@ -61,7 +61,7 @@ export async function migrate(
 }
 
 /** Codes that one of two processes gets when both create a table at the same time. */
-const CREATED_MEANWHILE = new Set(['42P07', '23505', '40001', 'XX000']);
+const CREATED_MEANWHILE = new Set(['42P07', '42710', '23505', '40001', 'XX000']);
 
 async function makeVersionRow(connection: SqlConnection): Promise<void> {
   for (let attempts = 1; ; attempts += 1) {
