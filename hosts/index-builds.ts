@@ -1,7 +1,7 @@
 /** Builds of indexes in the background, one at a time. */
 import { decodeDocumentKey } from '../src/codec/key.ts';
-import type { CommitNotice } from '../src/engine/api.ts';
-import { NATIVE } from '../src/values/value.ts';
+import type { CommitNotice } from '../src/engine/host.ts';
+import { NATIVE } from '../src/values/native-kinds.ts';
 
 export interface IndexBuildsOptions {
   /** Builds all indexes that are not built. */

@@ -1,6 +1,6 @@
 /** Password verification over bcrypt, wherever a host runs it. */
 import { truncates } from 'bcryptjs';
-import type { EngineOptions } from '../src/engine/api.ts';
+import type { EngineOptions } from '../src/engine/host.ts';
 import { dummyHash } from './dummy-hash.ts';
 
 export type PasswordJob =

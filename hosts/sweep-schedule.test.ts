@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { documentKey, historyKey } from '../src/codec/key.ts';
-import type { CommitNotice } from '../src/engine/api.ts';
-import { NATIVE } from '../src/values/value.ts';
+import type { CommitNotice } from '../src/engine/host.ts';
+import { NATIVE } from '../src/values/native-kinds.ts';
 import { SweepSchedule } from './sweep-schedule.ts';
 
 /** Timers that fire when they are told to. */

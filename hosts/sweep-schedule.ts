@@ -1,7 +1,7 @@
 /** When expired data is collected: a while after opening, every hour, and soon after a container of other data was deleted. */
 import { decodeHistoryKey } from '../src/codec/key.ts';
-import type { CommitNotice } from '../src/engine/api.ts';
-import { NATIVE } from '../src/values/value.ts';
+import type { CommitNotice } from '../src/engine/host.ts';
+import { NATIVE } from '../src/values/native-kinds.ts';
 
 export interface SweepScheduleOptions {
   readonly sweep: () => Promise<void>;

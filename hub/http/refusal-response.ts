@@ -1,7 +1,8 @@
+import { refusalBody } from '../../src/engine/session.ts';
 import type { Refusal } from '../../src/errors.ts';
 import { NO_METRICS, metricHeaders, txnHeader } from '../../src/http/answer-headers.ts';
 import { dressAnswer } from '../../src/http/handle.ts';
-import { answerText, errorText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
+import { answerText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
 import type { HubRequest } from './route.ts';
 
 interface RefusalOptions {
@@ -15,8 +16,9 @@ export function refusalResponse(
   request: HubRequest,
   refusal: Refusal,
   http: HttpHost,
-  { retryAfterSeconds, status = REFUSALS[code] }: RefusalOptions = {},
+  { retryAfterSeconds, status = refusal.status }: RefusalOptions = {},
 ): HttpResponse {
+  const { code, message } = refusal;
   const isTransient = code === 'too many requests' || code === 'storage_blocked';
   const retryAfter = retryAfterSeconds ?? (isTransient ? 1 : undefined);
   const headers = {
@@ -28,6 +30,6 @@ export function refusalResponse(
   // The log API has its own form of errors.
   const text = request.path.startsWith('/api/')
     ? JSON.stringify({ message })
-    : errorText(code, message);
+    : refusalBody(code, message);
   return dressAnswer(answerText(status, headers, text), request, http);
 }

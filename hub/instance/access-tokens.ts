@@ -3,7 +3,7 @@ import { lookup, type LookupAddress } from 'node:dns';
 import { request } from 'node:https';
 import { BlockList, isIPv6 } from 'node:net';
 import { isSigned, KEYS_FETCH_MS, KEYS_TEXT_MAX } from '../../hosts/signatures.ts';
-import type { AccessTokenPort } from '../../src/engine/api.ts';
+import type { AccessTokenPort } from '../../src/engine/host.ts';
 
 /** @param rootAudience the URL at which callers reach the hub, if it is known */
 export const createAccessTokens = (rootAudience: string | undefined): AccessTokenPort => ({

@@ -1,6 +1,6 @@
 /** Structured logs. Contents of requests are never logged: neither headers, nor bodies, nor query strings. */
 import { pino, type DestinationStream, type Logger } from 'pino';
-import { hideSecretTexts } from '../../src/engine/secret-texts.ts';
+import { hideSecretTexts } from '../../src/engine/access.ts';
 import type { LogLevel } from '../settings/settings-table.ts';
 
 export type { Logger } from 'pino';

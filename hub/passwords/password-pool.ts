@@ -1,7 +1,7 @@
 /** bcrypt in a few threads, with a bounded queue: a flood of logins delays nothing but logins. */
 import { Worker } from 'node:worker_threads';
 import { passwordChecks, type PasswordAnswer, type PasswordJob } from '../../hosts/passwords.ts';
-import type { EngineOptions } from '../../src/engine/api.ts';
+import type { EngineOptions } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 
 export interface PasswordPoolOptions {
