@@ -150,7 +150,6 @@ module.exports = {
       'passwords',
       'lock',
       'queries',
-      'jobs',
       'service-worker',
       'sync',
     ]),

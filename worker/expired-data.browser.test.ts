@@ -1,10 +1,10 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { expect, test } from 'vitest';
-import { createEngine } from '../../src/engine/engine.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import { openDexieStore } from '../store/open-store.ts';
-import { pause } from '../browser/pause.ts';
-import { freshName, storeOptions } from '../testing/store-kit.ts';
+import { createEngine } from '../src/engine/engine.ts';
+import type { Engine } from '../src/engine/engine.ts';
+import { openDexieStore } from './store/open-store.ts';
+import { pause } from './browser/pause.ts';
+import { freshName, storeOptions } from './testing/store-kit.ts';
 
 const DAY = 86_400 * 1_000_000;
 
