@@ -64,7 +64,7 @@ const textsAt = async (hub: SyncHub): Promise<string[]> => {
   return (data as string[]).toSorted();
 };
 
-const UPDATE = /newer version of the app.*reload the page/;
+const UPDATE = /newer version of the app.*reload the page/i;
 
 for (const change of changes)
   test(`F32: a newer build with another ${change} takes over from a tab that writes: what that one was told is kept is sent, and it writes no more`, async ({
@@ -109,7 +109,7 @@ for (const change of changes)
     // The older build does not open it any more; brought up to date, the same tab does.
     await loadApp(page);
     const again = page.evaluate(() => burrow.openDatabase('field-notes'));
-    await expect(again).rejects.toThrow(/storage_unavailable: .*newer version of the app.*reload/);
+    await expect(again).rejects.toThrow(/storage_unavailable: .*newer version of the app.*reload/i);
     await update(page, worker);
     await loadApp(page);
     await openSynced(page, { url: hub.url });

@@ -1,3 +1,3 @@
-/** The hash of no password: comparing with it costs what comparing with a real one does. */
+/** The hash for unknown users: comparing with it takes as long as with a real one, and no password has it. */
 export const dummyHash = (cost: number): string =>
   `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;

@@ -1,7 +1,11 @@
-/** Signatures of tokens (JWT), checked with published keys. */
+/** Signatures of access tokens (JWT), verified with keys that identity providers publish. */
 import { compactVerify, createLocalJWKSet, errors, type CompactVerifyGetKey } from 'jose';
 
-/** @param keys a set of keys (JWKS) as text */
+/** How long fetching a key set may take, and how long it may be. */
+export const KEYS_FETCH_MS = 5000;
+export const KEYS_TEXT_MAX = 256 * 1024;
+
+/** @param keys a key set (JWKS) as text */
 export async function isSigned(token: string, keys: string): Promise<boolean | 'unknown key'> {
   try {
     await compactVerify(token, createLocalJWKSet(JSON.parse(keys)));
@@ -13,7 +17,7 @@ export async function isSigned(token: string, keys: string): Promise<boolean | '
   }
 }
 
-/** Keys without ids, or a token without one: each that fits is tried. */
+/** Keys or token have no id: every key that fits is tried. */
 async function isSignedByAny(
   token: string,
   keys: AsyncIterable<Exclude<Awaited<ReturnType<CompactVerifyGetKey>>, Uint8Array>>,

@@ -58,7 +58,7 @@ const count = { count: { documents: notes } };
 const LONG_MS = 600_000;
 
 test(
-  'what is not there is neither dumped nor moved, nor made by that',
+  'a missing store is neither dumped nor moved, nor created by that',
   async () => {
     const parent = await folder();
     const missing = join(parent, 'burow-data');
@@ -68,7 +68,7 @@ test(
     ]) {
       const { exited, said } = await runBurrow({ args });
       expect((await exited).code, said()).toBe(1);
-      expect(said()).toContain(`There are no data of a hub in ${missing}.`);
+      expect(said()).toContain(`${missing} holds no data of a hub.`);
     }
     expect(await readdir(parent)).toEqual([]);
   },
@@ -85,13 +85,15 @@ test(
     await stop(first);
 
     const file = join(await folder(), 'backup.gz');
-    expect(await burrow('dump', file, '--data', data)).toMatch(/\d+ rows of PGlite in .* are in/);
-    expect(await burrow('load', file, '--data', restored)).toMatch(/\d+ rows are in PGlite/);
+    expect(await burrow('dump', file, '--data', data)).toMatch(
+      /Dumped \d+ rows of PGlite in .* to/,
+    );
+    expect(await burrow('load', file, '--data', restored)).toMatch(/Loaded \d+ rows into PGlite/);
     const { url } = await postgres();
     expect(await burrow('move', '--from', restored, '--to', url)).toMatch(
       /SHA-256 of both: [0-9a-f]{64}/,
     );
-    // Who has moved is served from the new place alone.
+    // A moved hub is served from the new store only.
     const moved = await runBurrow({ args: ['hub', '--data', restored, '--port', '0'] });
     expect((await moved.exited).code).toBe(1);
 
@@ -107,9 +109,9 @@ test(
     );
     await writeFile(join(exported, 'notes.jsonl'), `${lines.join('\n')}\n`);
     const to = ['--url', hub.url, '--secret', ROOT_SECRET];
-    expect(await burrow('import', exported, ...to, '--dry-run')).toMatch(/2 taken/);
+    expect(await burrow('import', exported, ...to, '--dry-run')).toMatch(/2 imported/);
     expect((await hub.query(count)).body.resource).toBe(5);
-    expect(await burrow('import', exported, ...to)).toMatch(/2 taken, 0 there already/);
+    expect(await burrow('import', exported, ...to)).toMatch(/2 imported, 0 exist already/);
     expect((await hub.query(count)).body.resource).toBe(7);
     const key = await burrow('key', 'create', '--role', 'server', '--url', hub.url);
     expect(key.trim()).toMatch(/^[A-Za-z0-9_-]{40}$/);
@@ -118,7 +120,7 @@ test(
 );
 
 test(
-  'a stream of one process tells within a second what another process commits',
+  'a stream of one process reports within a second what another process commits',
   async () => {
     const { url } = await postgres();
     const [here, there] = [await hubOn('--postgres', url), await hubOn('--postgres', url)];
@@ -150,7 +152,7 @@ test(
     times.sort((a, b) => a - b);
     const middle = times[5] ?? Infinity;
     console.log(
-      `[figures] another process's commit is heard after ${middle.toFixed(0)} ms (median), ${times[9]?.toFixed(0)} ms at most`,
+      `[figures] another process's commit is reported after ${middle.toFixed(0)} ms (median), ${times[9]?.toFixed(0)} ms at most`,
     );
     expect(middle).toBeLessThan(1000);
     for (const hub of hubs) hub.child.kill('SIGKILL');

@@ -41,7 +41,7 @@ const create = (id: string) => ({
 });
 const exists = (id: string) => ({ exists: { ref: { collection: 'notes' }, id } });
 
-test('it says where data is and where it listens, keeps both over a restart, and stops in time (V3)', async () => {
+test('it prints where its data are and where it listens, keeps them over a restart, and stops in time (V3)', async () => {
   const data = await folder();
   const first = await open({ args: ['--data', data] });
   expect(first.said()).toContain(data);
@@ -51,7 +51,7 @@ test('it says where data is and where it listens, keeps both over a restart, and
   expect((await first.query(notes)).status).toBe(201);
   expect((await first.query(create('1'))).status).toBe(201);
   first.child.kill('SIGTERM');
-  // Whoever does not end in time ends by itself, with another code.
+  // A hub that takes too long exits with another code.
   expect(await first.exited).toEqual({ code: 0, signal: null });
   const again = await open({ args: ['--data', data] });
   expect((await again.query(exists('1'))).body.resource).toBe(true);
@@ -99,11 +99,12 @@ test.each([
   expect(count.body.resource).toBe(1);
 });
 
-test('what cannot be used is said in one sentence', async () => {
+test('invalid options are reported in one line', async () => {
   const wrongs = [
     [['hub', '--port', 'x'], /port.*whole number/],
     [['hub', '--nonsense'], /unknown option/],
-    [['hub', '--cors', 'app.example'], /is no origin/],
+    [['move', '--from', 'mysql://a', '--to', 'b'], /Invalid --from: expected a URL like postgres/],
+    [['hub', '--cors', 'app.example'], /expected origins like/],
     [['hub', '--tls-cert', 'a.pem'], /--tls-cert and --tls-key/],
     [['hub', '--config', '/nowhere.json'], /configuration file/],
   ] as const;
@@ -118,7 +119,7 @@ test('what cannot be used is said in one sentence', async () => {
     environment: { BURROW_PORT: 'ninety' },
   });
   expect((await exited).code).toBe(1);
-  expect(said()).toMatch(/BURROW_PORT cannot be used/);
+  expect(said()).toMatch(/Invalid BURROW_PORT/);
 });
 
 const postOver = (agent: Agent, url: string, query: unknown): Promise<number> =>

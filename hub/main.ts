@@ -1,15 +1,15 @@
-/** The program `burrow`: what the process as a whole does. */
+/** The program `burrow`: signals, errors and exit codes of the process. */
 import { CommanderError } from 'commander';
 import { Refusal } from '../src/errors.ts';
 import { createProgram } from './cli/program.ts';
-import { SettingsFault } from './cli/read-settings.ts';
+import { SettingsFault } from './settings/option-values.ts';
 import { OperationFault } from './operations/fill-store.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-/** After this the process ends, whatever still holds it. */
-const LAST_MS = 10_000;
+/** Shutting down takes no longer: then the process exits. */
+const SHUTDOWN_MS = 10_000;
 
-/** Something that whoever started it can mend: its sentence is enough. */
+/** The operator can fix it: the message is enough. */
 const isForOperator = (reason: unknown): reason is Error =>
   reason instanceof SettingsFault ||
   reason instanceof Refusal ||
@@ -22,10 +22,10 @@ function onStop(stop: () => Promise<void>): void {
   let isStopping = false;
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      // Told twice: at once.
+      // A second signal exits at once.
       if (isStopping) process.exit(1);
       isStopping = true;
-      setTimeout(() => process.exit(1), LAST_MS).unref();
+      setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
       stop().then(
         () => process.exit(0),
         (reason: unknown) => {
@@ -37,7 +37,7 @@ function onStop(stop: () => Promise<void>): void {
   }
 }
 
-// A promise that nobody waits for is a fault of ours, and no reason to drop what others are doing.
+// An unhandled rejection is a bug of the hub, but no reason to end other requests.
 process.on('unhandledRejection', (reason) => console.error(reason));
 
 try {

@@ -25,7 +25,6 @@ export const HUB_PACKAGES = [
   '@electric-sql/pglite',
   'bcryptjs',
   'commander',
-  'fastify',
   'fflate',
   'jose',
   'pg',

@@ -1,22 +1,23 @@
 // `npm run format:markdown`: prose in Markdown that is wider than 100 characters. With `--fix` it is wrapped.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, runMain } from './setup.mjs';
 import { longLines, MARKDOWN_WIDTH, wrapMarkdown } from './wrap-markdown.mjs';
 
-const SKIPPED = new Set(['node_modules', 'dist', 'demo-dist', 'out', 'rivals']);
-
-/** @param {string} folder @returns {string[]} */
-const markdownIn = (folder) =>
-  readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : markdownIn(path);
-    return entry.name.endsWith('.md') ? [path] : [];
-  });
+/** The Markdown of the project: what Git keeps or would keep, not what a test run or a build left there. */
+const markdown = () =>
+  execFileSync(
+    'git',
+    ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate', '-z', '*.md'],
+    { cwd: root, encoding: 'utf8' },
+  )
+    .split('\0')
+    .filter((path) => path !== '' && existsSync(join(root, path)));
 
 await runMain(async () => {
   const isFixing = process.argv.includes('--fix');
-  for (const path of markdownIn('.')) {
+  for (const path of markdown()) {
     const text = readFileSync(join(root, path), 'utf8');
     if (isFixing) {
       const wrapped = wrapMarkdown(text);

@@ -93,7 +93,7 @@ export const REFUSALS = {
   storage_unavailable: { status: 503, class: 'UnavailableError' },
   // Met on the page alone.
   log_not_complete: { status: 409, class: 'LogNotComplete', retryable: true },
-  /** A hub of another version has a code that this one does not know: it is in `errors`. */
+  /** A hub of another version has a code that this one does not know: it is in `errors`. Or what it said was not kept. */
   unknown_error: { status: 500, class: 'InternalError' },
   unsent_writes: { status: 409, class: 'UnsentWrites' },
   worker_lost: { status: 503, class: 'UnavailableError' },

@@ -123,7 +123,7 @@ export const SYNC_LIMITS = {
   pruneRows: 500,
 } as const;
 
-/** What a hub takes from the network: each can be set when it is started. Sources: threats (d). */
+/** What a hub takes from the network, beside what can be set (hub/settings/settings-table.ts). Sources: threats (d). */
 export const HUB_LIMITS = {
   headerBytes: 8 * 1024,
   requestLineBytes: 16 * 1024,
@@ -133,8 +133,6 @@ export const HUB_LIMITS = {
   /** A connection over HTTP/2 on which nothing happens. */
   sessionIdleMs: 60_000,
   streamsPerSession: 128,
-  sockets: 1_000,
-  socketsPerAddress: 50,
   /** Of a compressed body, once it is larger than `inflatedFreeBytes`. */
   inflateRatio: 20,
   inflatedFreeBytes: 64 * 1024,
@@ -142,19 +140,10 @@ export const HUB_LIMITS = {
   bodyBytesInMemory: 64 * 1024 * 1024,
   /** Part of the heap that may be in use when a request comes. */
   heapInUse: 0.9,
-  ratePerToken: 50,
-  ratePerAddress: 1_000,
   /** A bucket holds what may come in this time. */
   burstSeconds: 2,
-  concurrencyPerCredential: 100,
-  streamsPerCredential: 100,
-  streams: 10_000,
-  queryTimeoutDefaultMs: 5_000,
-  queryTimeoutMaxMs: 30_000,
   /** A reader of a stream that takes nothing for so long is gone. */
   slowReaderMs: 30_000,
-  /** At most; one core is left to whoever asks for something else. */
-  passwordThreads: 4,
   passwordsWaiting: 1_000,
   drainMs: 9_000,
 } as const;

@@ -1,7 +1,7 @@
 /** States that several rooms speak of and that cross the worker: each is listed once, here. */
 
-/** Of a write without a verdict. `local`: made here; `pushed`: on its way; `parked`: waits for a login. */
-export type PendingState = 'local' | 'pushed' | 'parked';
+/** Of a write without a verdict. `local`: made here; `parked`: waits for a login. */
+export type PendingState = 'local' | 'parked';
 
 /**
  * What the hub made of a write.

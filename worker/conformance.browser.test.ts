@@ -17,7 +17,7 @@ import { LogExports } from '../src/logs/exports.ts';
 import { LOG_DEFAULTS, QueryLog } from '../src/logs/query-log.ts';
 import { createMemoryStore } from '../src/store/memory.ts';
 import type { Store } from '../src/store/port.ts';
-import { createClock } from './browser/clock.ts';
+import { createClock } from '../hosts/clock.ts';
 import { openDexieStore } from './store/open-store.ts';
 import { openGzip } from '../hosts/open-gzip.ts';
 import { pause } from './browser/pause.ts';

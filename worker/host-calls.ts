@@ -1,11 +1,11 @@
 /** What the host answers beside queries. */
+import { refusalBody } from '../src/engine/session.ts';
 import { Refusal } from '../src/errors.ts';
 import type { PageMessage, WorkerMessage } from '../src/host/api.ts';
 import type { LogFile } from '../src/host/log.ts';
 import type { LossReport } from '../src/host/open.ts';
 import type { HttpCall, HttpReply, QueryCall, QueryReply } from '../src/host/query.ts';
 import { handleRequest } from '../src/http/handle.ts';
-import { errorText } from '../src/http/message.ts';
 import type { Loss } from './store/birth-stamp.ts';
 import { locked } from './lock/lock.ts';
 import type { OpenDatabase } from './open-database.ts';
@@ -46,7 +46,7 @@ export function lockedAnswer({ path }: HttpCall): HttpReply {
   return {
     status,
     headers: { 'content-type': 'application/json;charset=utf-8' },
-    body: isMessage ? JSON.stringify({ message }) : errorText(code, message),
+    body: isMessage ? JSON.stringify({ message }) : refusalBody(code, message),
   };
 }
 
@@ -108,7 +108,7 @@ export async function verify({ database, port }: Opened): Promise<readonly strin
 
 function lockedLiveAnswer(id: number): WorkerMessage {
   const { code, status, message } = locked();
-  return { type: 'answer', id, status, body: errorText(code, message) };
+  return { type: 'answer', id, status, body: refusalBody(code, message) };
 }
 
 /** What the page says through the port. */

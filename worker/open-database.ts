@@ -14,14 +14,15 @@ import { LogExports } from '../src/logs/exports.ts';
 import { QueryLog } from '../src/logs/query-log.ts';
 import type { Store } from '../src/store/port.ts';
 import { createAccessTokens } from './browser/access-tokens.ts';
-import { createClock } from './browser/clock.ts';
+import { BUILD } from '../hosts/build.ts';
+import { createClock } from '../hosts/clock.ts';
+import { IndexBuilds } from '../hosts/index-builds.ts';
+import { SweepSchedule } from '../hosts/sweep-schedule.ts';
 import { CommitFeed } from './tabs/commit-feed.ts';
-import { Housekeeper } from './jobs/sweep-schedule.ts';
-import { IndexBuilder } from './jobs/index-builder.ts';
 import { Lease } from './tabs/lease.ts';
 import { guardedStore, lockedStore } from './lock/lock.ts';
 import { LiveQueries } from './queries/live-queries.ts';
-import { unlessElsewhere } from './tabs/web-locks.ts';
+import { inTurn, unlessElsewhere } from './tabs/web-locks.ts';
 import { startHashingWorker, PasswordPool } from './passwords/passwords.ts';
 import { pause } from './browser/pause.ts';
 import { report } from './queries/replies.ts';
@@ -33,7 +34,6 @@ import { Tabs } from './tabs/tabs.ts';
 import type { LoginHost } from './lock/unlock.ts';
 
 const REGION_GROUP = 'local';
-const BUILD = 'burrow-0.1.0';
 const HASHING_WORKERS_MAX = 2;
 
 export interface OpenContext {
@@ -168,16 +168,18 @@ export async function openDatabase(
     pause,
     now: () => performance.now(),
   });
-  const builder = new IndexBuilder({
-    engine,
-    name: options.name,
+  // Background jobs run in one tab at a time.
+  const builds = new IndexBuilds({
+    build: () =>
+      inTurn(`burrow:build:${options.name}`, () =>
+        engine.buildIndexes(({ index, done, isComplete }) =>
+          tell({ type: 'progress', task: 'index', name: index, done, isComplete }),
+        ),
+      ),
     report: reportWork,
-    onProgress: ({ index, done, isComplete }) =>
-      tell({ type: 'progress', task: 'index', name: index, done, isComplete }),
   });
-  const housekeeper = new Housekeeper({
-    engine,
-    name: options.name,
+  const sweeps = new SweepSchedule({
+    sweep: () => unlessElsewhere(`burrow:garbage:${options.name}`, () => engine.collectGarbage()),
     report: reportWork,
     after: (ms, body) => {
       const timer = setTimeout(body, ms);
@@ -192,12 +194,12 @@ export async function openDatabase(
   feed.listen((notice, { origin, isComplete }) => {
     if (origin === 'other') engine.noteCommit(notice);
     live.noteCommit(notice, isComplete);
-    builder.noteCommit(notice);
-    housekeeper.noteCommit(notice);
+    builds.noteCommit(notice);
+    sweeps.noteCommit(notice);
     sync.noteCommit(notice);
   });
   if (!isLocked) {
-    builder.start();
+    builds.start();
     void exports.work();
   }
   const onCommit = (listener: (notice: CommitNotice) => void) => feed.listen(listener);
@@ -227,7 +229,8 @@ export async function openDatabase(
     },
     async close() {
       isClosing = true;
-      housekeeper.close();
+      builds.close();
+      sweeps.close();
       await sync.stop();
       live.close();
       await exports.close();

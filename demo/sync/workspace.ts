@@ -68,7 +68,7 @@ export function workspace(app: App, copy: NoteCopy, hub: HubNotes, onOut: () => 
 
 /** Asked once more when something would be lost. */
 async function forget(copy: NoteCopy): Promise<void> {
-  const waiting = await copy.sync.writes.list({ states: ['local', 'pushed', 'parked'] });
+  const waiting = await copy.sync.writes.list({ states: ['local', 'parked'] });
   const question = `${formatNumber(waiting.length)} of your writes have not reached the hub. Delete them too?`;
   if (waiting.length > 0 && !confirm(question)) return;
   await forgetCopy(copy, waiting.length > 0);
@@ -125,7 +125,7 @@ function progressLine(sync: Sync, signal: AbortSignal): ProgressLine {
   const refused = h('p', { 'data-testid': 'sync-refused' });
   const came = h('p', { class: 'hint' });
   const countWaiting = async (): Promise<void> => {
-    const waiting = await sync.writes.list({ states: ['local', 'pushed', 'parked'] });
+    const waiting = await sync.writes.list({ states: ['local', 'parked'] });
     const oldest = Math.min(...waiting.map(({ at }) => at.getTime()));
     const count =
       waiting.length === 1 ? '1 write waits' : `${formatNumber(waiting.length)} writes wait`;

@@ -12,7 +12,6 @@ const SHOWN = 12;
 
 const STATES: Readonly<Record<Write['state'], readonly [word: string, meaning: string]>> = {
   local: ['Waiting', 'Saved here. The hub has not received it yet.'],
-  pushed: ['Sent', 'The hub has not responded yet.'],
   parked: ['Waiting for login', 'Kept until you log in again.'],
   confirmed: ['Confirmed', 'The hub applied it with the same result.'],
   amended: ['Amended', 'The hub applied it, but with a different result than shown here.'],

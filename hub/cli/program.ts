@@ -1,20 +1,21 @@
 /** The commands of `burrow`. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { OperationFault } from '../operations/fill-store.ts';
+import { VERSION } from '../../hosts/build.ts';
 import { createKey } from '../operations/create-key.ts';
 import { dumpStore, loadStore } from '../operations/dump.ts';
+import { OperationFault } from '../operations/fill-store.ts';
 import { importLines } from '../operations/import-lines.ts';
 import { moveStore } from '../operations/move.ts';
-import { hubRoutes } from '../routes.ts';
-import { serve } from '../serve.ts';
-import { openHubStore, type HubStore } from '../store/open-store.ts';
-import { baseUrl, postgresUrl, rootSecret } from './option-values.ts';
-import { addSettings, readSettings } from './read-settings.ts';
+import { baseUrl, postgresUrl, SettingsFault, type Parse } from '../settings/option-values.ts';
+import { addSettings, parsed, readSettings } from '../settings/read-settings.ts';
+import { openHubStore, type HubStore, type HubStoreOptions } from '../store/open-store.ts';
+import { serve } from './serve.ts';
 
 export interface ProgramHost {
+  /** Prints a line for the operator. */
   readonly say: (sentence: string) => void;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Calls back when the process is told to end. */
+  /** Registers what ends the process in order. */
   readonly onStop: (stop: () => Promise<void>) => void;
 }
 
@@ -23,53 +24,63 @@ type Flags = Readonly<Record<string, unknown>>;
 export function createProgram(host: ProgramHost): Command {
   const program = new Command('burrow')
     .description('Burrow: an offline document database that speaks FQL v4')
-    .version('0.1.0');
-  addSettings(program.command('hub').description('serve databases over HTTP')).action(
-    async (flags: Flags) => {
-      const running = await serve(readSettings(flags, host.environment), {
-        say: host.say,
-        routes: hubRoutes,
-      });
-      host.onStop(() => running.stop());
-      host.say(`burrow hub listening on ${running.url}`);
-    },
-  );
+    .version(VERSION);
+  addHub(program, host);
   addKey(program, host);
-  addBackup(program, host);
+  addDump(program, host);
+  addLoad(program, host);
   addMove(program, host);
   addImport(program, host);
   return program;
 }
 
-const url = () =>
-  new Option('--url <url>', 'a hub that runs [BURROW_URL]')
-    .argParser(baseUrl)
+function addHub(program: Command, host: ProgramHost): void {
+  addSettings(program.command('hub').description('serve databases over HTTP')).action(
+    async (flags: Flags) => {
+      const running = await serve(readSettings(flags, host.environment), host.say);
+      host.onStop(() => running.stop());
+      host.say(`burrow hub listening on ${running.url}`);
+    },
+  );
+}
+
+/** For options that hold no secret: commander quotes the value when it is invalid. */
+const argParser =
+  <T>(parse: Parse<T>) =>
+  (text: string): T => {
+    try {
+      return parse(text);
+    } catch (reason) {
+      throw reason instanceof SettingsFault ? new InvalidArgumentError(reason.message) : reason;
+    }
+  };
+
+const urlOption = (): Option =>
+  new Option('--url <url>', 'URL of a running hub [BURROW_URL]')
+    .argParser(argParser(baseUrl))
     .default('http://127.0.0.1:8443')
     .env('BURROW_URL');
 
-const role = (text: string): string => {
+const ROLES = 'admin, server, server-readonly, client or the name of a role';
+
+const roleName: Parse<string> = (text) => {
   if (/^[\p{L}\p{N}_+@$.!~%;-]+$/u.test(text)) return text;
-  throw new InvalidArgumentError('admin, server, server-readonly, client or the name of a role.');
+  throw new SettingsFault(`expected ${ROLES}`);
 };
 
 function addKey(program: Command, { say }: ProgramHost): void {
   program
     .command('key')
-    .description('keys of a hub that runs')
+    .description('manage keys of a running hub')
     .command('create')
-    .description('make a key; its secret is printed, this once')
-    .option('--database <path>', 'names from the root, by slashes', '')
-    .requiredOption(
-      '--role <role>',
-      'admin, server, server-readonly, client or the name of a role',
-      role,
-    )
-    .option('--name <text>', 'kept in the data of the key')
-    .option('--make-database', 'make what is not there on the path', false)
-    .addOption(url())
+    .description('create a key and print its secret, once')
+    .option('--database <path>', 'names of databases from the root, separated by slashes', '')
+    .requiredOption('--role <role>', ROLES, argParser(roleName))
+    .option('--name <text>', 'stored in the data of the key')
+    .option('--make-database', 'create missing databases of the path', false)
+    .addOption(urlOption())
     .addOption(
-      new Option('--root-secret <secret>', 'of the hub')
-        .argParser(rootSecret)
+      new Option('--root-secret <secret>', 'root secret of the hub [BURROW_ROOT_SECRET]')
         .env('BURROW_ROOT_SECRET')
         .makeOptionMandatory(),
     )
@@ -80,91 +91,96 @@ function addKey(program: Command, { say }: ProgramHost): void {
         database: String(flags['database']),
         role: String(flags['role']),
         name: typeof flags['name'] === 'string' ? flags['name'] : undefined,
-        make: flags['makeDatabase'] === true,
+        makeDatabases: flags['makeDatabase'] === true,
       });
       say(secret);
     });
 }
 
-const PLACE = ['data', 'postgres'] as const;
-
-function addBackup(program: Command, host: ProgramHost): void {
+function addDump(program: Command, host: ProgramHost): void {
   const dump = program.command('dump <file>').description('write all data of a hub to a file');
-  addSettings(dump, PLACE).action(async (file: string, flags: Flags) => {
-    const isThere = true;
-    await withStore({ flags, host, isThere }, async ({ store, describe }) => {
+  addSettings(dump, ['data', 'postgres']).action(async (file: string, flags: Flags) => {
+    const opening = openHubStore({ at: locationIn(flags, host), mustExist: true, say: host.say });
+    await withStore(opening, async ({ store, describe }) => {
       const rows = await dumpStore(store, file, () => new Date(), progress(host, 'dumped'));
-      host.say(`${rows} rows of ${describe} are in ${file}.`);
-    });
-  });
-  const load = program
-    .command('load <file>')
-    .description('fill an empty store from a file that dump wrote; its data are of a new epoch');
-  addSettings(load, PLACE).action(async (file: string, flags: Flags) => {
-    const isThere = false;
-    await withStore({ flags, host, isThere }, async ({ store, describe }) => {
-      const rows = await loadStore(store, file, progress(host, 'loaded'));
-      host.say(`${rows} rows are in ${describe}.`);
+      host.say(`Dumped ${rows} rows of ${describe} to ${file}.`);
     });
   });
 }
 
-async function withStore(
-  to: { readonly flags: Flags; readonly host: ProgramHost; readonly isThere: boolean },
-  work: (ground: HubStore) => Promise<void>,
-): Promise<void> {
-  const { environment, say } = to.host;
-  const { data, postgres } = readSettings(to.flags, environment);
-  const at = postgres === undefined ? { data } : { postgres };
-  const ground = await openHubStore({ at, say, isThere: to.isThere });
-  try {
-    await work(ground);
-  } finally {
-    await ground.close();
-  }
+function addLoad(program: Command, host: ProgramHost): void {
+  const load = program
+    .command('load <file>')
+    .description('fill an empty store from a dump; its data get a new epoch');
+  addSettings(load, ['data', 'postgres']).action(async (file: string, flags: Flags) => {
+    const opening = openHubStore({ at: locationIn(flags, host), say: host.say });
+    await withStore(opening, async ({ store, describe }) => {
+      const rows = await loadStore(store, file, progress(host, 'loaded'));
+      host.say(`Loaded ${rows} rows into ${describe}.`);
+    });
+  });
 }
 
 function addMove(program: Command, host: ProgramHost): void {
   program
     .command('move')
-    .description('copy a hub that is stopped to another place, and prove that all came along')
-    .requiredOption('--from <place>', 'folder or postgres:// URL')
-    .requiredOption('--to <place>', 'folder or postgres:// URL; empty')
+    .description('copy the data of a stopped hub to another store and verify the copy')
+    .requiredOption('--from <location>', 'folder or postgres:// URL')
+    .requiredOption('--to <location>', 'folder or postgres:// URL; must be empty')
     .action(async (flags: Flags) => {
-      const from = await openPlace(String(flags['from']), host, true);
-      try {
-        const to = await openPlace(String(flags['to']), host, false);
-        try {
-          const tell = { copied: progress(host, 'copied'), verified: progress(host, 'verified') };
-          const { rows, sha256 } = await moveStore(from.store, to.store, to.describe, (task, n) =>
-            tell[task](n),
+      const [from, to] = (['from', 'to'] as const).map((name) =>
+        locationOf(String(flags[name]), `--${name}`),
+      );
+      if (!from || !to) return;
+      const { say } = host;
+      await withStore(openHubStore({ at: from, mustExist: true, say }), (source) =>
+        withStore(openHubStore({ at: to, say }), async (target) => {
+          const on = { copied: progress(host, 'copied'), verified: progress(host, 'verified') };
+          const { rows, sha256 } = await moveStore(
+            source.store,
+            target.store,
+            target.describe,
+            (task, count) => on[task](count),
           );
-          host.say(`${rows} rows are in ${to.describe}, the same as in ${from.describe}.`);
-          host.say(`SHA-256 of both: ${sha256}`);
-        } finally {
-          await to.close();
-        }
-      } finally {
-        await from.close();
-      }
+          say(
+            `Copied ${rows} rows from ${source.describe} to ${target.describe} and verified them.`,
+          );
+          say(`SHA-256 of both: ${sha256}`);
+        }),
+      );
     });
 }
 
-const openPlace = (place: string, { say }: ProgramHost, isThere: boolean): Promise<HubStore> =>
-  openHubStore({
-    at: place.includes('://') ? { postgres: postgresUrl(place) } : { data: place },
-    say,
-    isThere,
-  });
+type Location = HubStoreOptions['at'];
+
+const locationIn = (flags: Flags, { environment }: ProgramHost): Location => {
+  const { data, postgres } = readSettings(flags, environment);
+  return postgres === undefined ? { data } : { postgres };
+};
+
+const locationOf = (text: string, flag: string): Location =>
+  text.includes('://') ? { postgres: parsed(postgresUrl, text, flag) } : { data: text };
+
+async function withStore(
+  opening: Promise<HubStore>,
+  work: (opened: HubStore) => Promise<void>,
+): Promise<void> {
+  const opened = await opening;
+  try {
+    await work(opened);
+  } finally {
+    await opened.close();
+  }
+}
 
 const PROGRESS_MS = 1000;
 
-/** Says how far it is, once a second. */
+/** Reports once a second. */
 function progress({ say }: ProgramHost, done: string): (rows: number) => void {
-  let told = performance.now();
+  let reportedMs = performance.now();
   return (rows) => {
-    if (performance.now() - told < PROGRESS_MS) return;
-    told = performance.now();
+    if (performance.now() - reportedMs < PROGRESS_MS) return;
+    reportedMs = performance.now();
     say(`${rows} rows ${done}.`);
   };
 }
@@ -172,17 +188,17 @@ function progress({ say }: ProgramHost, done: string): (rows: number) => void {
 function addImport(program: Command, { say }: ProgramHost): void {
   program
     .command('import <folder>')
-    .description('take over exports: schema.jsonl (queries) and <collection>.jsonl (documents)')
-    .addOption(url())
+    .description('import exports: schema.jsonl (queries) and <collection>.jsonl (documents)')
+    .addOption(urlOption())
     .addOption(
-      new Option('--secret <secret>', 'an admin or server key of the database')
+      new Option('--secret <secret>', 'admin or server key of the database [BURROW_SECRET]')
         .env('BURROW_SECRET')
         .makeOptionMandatory(),
     )
     .option('--dry-run', 'read everything and write nothing', false)
-    .option('--keep-ts', 'documents keep the time of their last change', false)
+    .option('--keep-ts', 'keep the time of the last change of each document', false)
     .action(async (folder: string, flags: Flags) => {
-      const { documents, already, refused } = await importLines({
+      const { imported, existing, rejected } = await importLines({
         url: String(flags['url']),
         secret: String(flags['secret']),
         folder,
@@ -190,8 +206,10 @@ function addImport(program: Command, { say }: ProgramHost): void {
         keepTs: flags['keepTs'] === true,
         onProgress: say,
       });
-      say(`${documents} taken, ${already} there already, ${refused} could not be taken.`);
-      if (refused > 0)
-        throw new OperationFault('What could not be taken is in import-report.jsonl, or above.');
+      say(`${imported} imported, ${existing} exist already, ${rejected} rejected.`);
+      if (rejected > 0)
+        throw new OperationFault(
+          'Rejected lines are listed in import-report.jsonl, or above in a dry run.',
+        );
     });
 }

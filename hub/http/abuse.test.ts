@@ -40,7 +40,7 @@ const leftOpen = (): number => sockets.filter(({ destroyed }) => !destroyed).len
 
 test('T13: connections that dawdle hold up no caller', async () => {
   const patient = { headerMs: 120_000, requestMs: 120_000 };
-  const opened = await open({ limits: patient, settings: { metrics: 'open' } });
+  const opened = await open({ settings: { ...patient, metrics: 'open' } });
   dawdle(opened);
   const metrics = async () => (await fetch(`${opened.url}/metrics`)).text();
   const counted = async () => Number(/^burrow_sockets (\d+)/m.exec(await metrics())?.[1]);
@@ -51,12 +51,12 @@ test('T13: connections that dawdle hold up no caller', async () => {
 });
 
 test('T13: connections that dawdle are closed', async () => {
-  dawdle(await open({ limits: { headerMs: 1500, requestMs: 2500 } }));
+  dawdle(await open({ settings: { headerMs: 1500, requestMs: 2500 } }));
   await expect.poll(leftOpen).toBe(0);
 });
 
 test('T13: connections are counted, in all and by address', async () => {
-  const { port, url } = await open({ limits: { sockets: 10, socketsPerAddress: 4 } });
+  const { port, url } = await open({ settings: { sockets: 10, socketsPerAddress: 4 } });
   for (let i = 0; i < 8; i++) dial(port);
   await expect.poll(() => sockets.filter(({ destroyed }) => destroyed).length).toBe(4);
   for (const socket of sockets.splice(0)) socket.destroy();
@@ -64,7 +64,7 @@ test('T13: connections are counted, in all and by address', async () => {
 });
 
 test('T13: a body that inflates without end is refused, and so is one without end', async () => {
-  const { port, url, secret } = await open({ limits: { requestBytes: 1024 * 1024 } });
+  const { port, url, secret } = await open({ settings: { requestBytes: 1024 * 1024 } });
   const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };
   const send = (body: BodyInit, more: Record<string, string> = {}) =>
     fetch(url, { method: 'POST', headers: { ...headers, ...more }, body });
@@ -112,8 +112,8 @@ test('T13: a stream that nobody reads is let go', async () => {
     }
   }
   const { port } = await open({
-    limits: { slowReaderMs: 300 },
-    routes: [
+    settings: { slowReaderMs: 300 },
+    routes: () => [
       { prefix: '/sync/', handle: async () => ({ status: 200, headers: {}, body: endless() }) },
     ],
   });
@@ -211,7 +211,7 @@ test('V2: others are answered while a body of 8 MB is read', async () => {
 });
 
 test('V1: rates and concurrency answer 429 with Retry-After', async () => {
-  const { query } = await open({ limits: { ratePerToken: 1, burstSeconds: 10 } });
+  const { query } = await open({ settings: { ratePerToken: 1, burstSeconds: 10 } });
   await query({ create_collection: { object: { name: 'users' } } });
   await query({ create: { ref: { collection: 'users' }, id: '1' }, params: { object: {} } });
   const token = await query({
@@ -233,7 +233,9 @@ test('V1: rates and concurrency answer 429 with Retry-After', async () => {
 });
 
 test('V1: requests from one address have a rate too', async () => {
-  const { url } = await open({ limits: { ratePerAddress: 1, ratePerToken: 50, burstSeconds: 5 } });
+  const { url } = await open({
+    settings: { ratePerAddress: 1, ratePerToken: 50, burstSeconds: 5 },
+  });
   const begun = performance.now();
   const answers = await Promise.all(Array.from({ length: 100 }, () => fetch(`${url}/ping`)));
   const seconds = (performance.now() - begun) / 1000;
@@ -243,7 +245,7 @@ test('V1: requests from one address have a rate too', async () => {
 });
 
 test('V1: requests of one credential at once are counted, and only its own', async () => {
-  const { port, query, secret } = await open({ limits: { concurrencyPerCredential: 3 } });
+  const { port, query, secret } = await open({ settings: { concurrencyPerCredential: 3 } });
   const key = await query({ create_key: { object: { role: 'server' } } });
   const { secret: other } = key.body.resource as { readonly secret: string };
   const begun = `POST / HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${secret}\r\ncontent-length: 9\r\n\r\n{`;

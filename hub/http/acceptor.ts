@@ -1,8 +1,14 @@
 /**
- * One port for HTTP/1.1 and HTTP/2: with TLS by ALPN, without it by the first bytes, for the original's drivers begin HTTP/2 with prior knowledge
- * on cleartext ports. Each connection is counted, and given a time to say what it wants.
+ * One port for HTTP/1.1, HTTP/2 and WebSockets: told apart by ALPN over TLS, by the first bytes without it, for the original's
+ * drivers speak HTTP/2 with prior knowledge on cleartext ports. Connections are counted, and have a deadline to say what they
+ * want. States, order and tests: README.md.
  */
-import { createServer as createHttp1, type IncomingMessage, type Server as Http1 } from 'node:http';
+import {
+  createServer as createHttp1,
+  type IncomingMessage,
+  type Server as Http1,
+  type ServerResponse,
+} from 'node:http';
 import {
   createServer as createHttp2,
   type Http2Server,
@@ -11,35 +17,33 @@ import {
   type ServerHttp2Session,
 } from 'node:http2';
 import { createServer as createNet, type AddressInfo, type Server, type Socket } from 'node:net';
-import type { ServerResponse } from 'node:http';
 import { createServer as createTls, type TLSSocket } from 'node:tls';
-import type { HubLimits } from '../settings.ts';
+import type { HubSettings } from '../settings/settings.ts';
+import type { TlsFiles } from './server-options.ts';
 
 export type AnyRequest = IncomingMessage | Http2ServerRequest;
 export type AnyResponse = ServerResponse | Http2ServerResponse;
-export type Listener = (request: AnyRequest, response: AnyResponse) => void;
 
 export interface AcceptorOptions {
-  readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined;
-  readonly limits: HubLimits;
-  readonly listener: Listener;
-  /** Addresses that may open as many connections as there are: proxies. */
-  readonly uncounted: readonly string[];
-  /** A connection was closed unheard: there were too many. */
-  readonly onCrowded: (address: string) => void;
+  readonly tls: TlsFiles | undefined;
+  readonly settings: HubSettings;
+  readonly onRequest: (request: AnyRequest, response: AnyResponse) => void;
+  readonly onWebSocket: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
+  /** A connection was closed at once: there are too many. */
+  readonly onRefused: () => void;
 }
 
-/** HTTP/1.1 closes what is late only as often as it looks. */
+/** How often Node looks for HTTP/1.1 connections that are past their deadline. */
 const CHECK_MS = 1000;
 const PREFACE = Buffer.from('PRI');
 
 export class Acceptor {
   private readonly options: AcceptorOptions;
-  readonly http1: Http1;
+  private readonly http1: Http1;
   private readonly http2: Http2Server;
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
-  private readonly ofAddress = new Map<string, number>();
+  private readonly countByAddress = new Map<string, number>();
   private readonly sessions = new Set<ServerHttp2Session>();
 
   constructor(options: AcceptorOptions) {
@@ -64,15 +68,49 @@ export class Acceptor {
     });
   }
 
-  /** Takes no new connection; those that are there end with what is under way on them. */
+  /** Accepts no new connection; those that are open end with what is in flight on them. */
   drain(): void {
     this.server.close();
     this.http1.closeIdleConnections();
     for (const session of this.sessions) session.close();
   }
 
-  /** Serves a request as if it had not offered to go over to another protocol, and what comes after it. */
-  declineUpgrade({ method, url, rawHeaders }: IncomingMessage, socket: Socket, head: Buffer): void {
+  /** Ends every connection, whatever is in flight. */
+  destroy(): void {
+    this.http1.closeIdleConnections();
+    for (const socket of this.sockets) socket.destroy();
+    // Stops the timer that looks for late connections.
+    this.http1.close();
+  }
+
+  private createHttp1(): Http1 {
+    const { settings, onRequest, onWebSocket } = this.options;
+    const server = createHttp1(
+      {
+        // One number for both: the request guard checks each by itself.
+        maxHeaderSize: settings.headerBytes + settings.requestLineBytes,
+        headersTimeout: settings.headerMs,
+        requestTimeout: settings.requestMs,
+        keepAliveTimeout: settings.keepAliveMs,
+        connectionsCheckingInterval: CHECK_MS,
+      },
+      onRequest,
+    );
+    server.on('clientError', respondToProtocolError);
+    server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      // Some clients, in Java for one, offer h2c with their first request, and stay with HTTP/1.1 when it is declined.
+      if (request.headers.upgrade?.toLowerCase() === 'websocket')
+        onWebSocket(request, socket, head);
+      else this.declineUpgrade(request, socket, head);
+    });
+    // It starts the timer for late connections when it listens, and this one is handed its connections.
+    server.emit('listening');
+    return server;
+  }
+
+  /** Serves the request, and those after it, as if it had not offered an upgrade. */
+  private declineUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    const { method, url, rawHeaders } = request;
     const lines = [`${method} ${url} HTTP/1.1`];
     for (let at = 0; at < rawHeaders.length; at += 2)
       if (rawHeaders[at]?.toLowerCase() !== 'upgrade')
@@ -81,60 +119,30 @@ export class Acceptor {
     this.http1.emit('connection', socket);
   }
 
-  closeIdle(): void {
-    this.http1.closeIdleConnections();
-  }
-
-  /** Ends every connection, whatever is under way. */
-  destroy(): void {
-    for (const socket of this.sockets) socket.destroy();
-    // Ends its looking for late ones too.
-    this.http1.close();
-  }
-
-  private createHttp1(): Http1 {
-    const { limits, listener } = this.options;
-    const server = createHttp1(
-      {
-        // One number for both: which of the two is too long is looked at when they are there.
-        maxHeaderSize: limits.headerBytes + limits.requestLineBytes,
-        headersTimeout: limits.headerMs,
-        requestTimeout: limits.requestMs,
-        keepAliveTimeout: limits.keepAliveMs,
-        connectionsCheckingInterval: CHECK_MS,
-      },
-      listener,
-    );
-    server.on('clientError', answerFault);
-    // It looks for connections that are late from when it listens, and this one is handed its connections.
-    server.emit('listening');
-    return server;
-  }
-
   private createHttp2(): Http2Server {
-    const { limits, listener } = this.options;
+    const { settings, onRequest } = this.options;
     const server = createHttp2({
       maxSessionMemory: 16,
       settings: {
-        maxConcurrentStreams: limits.streamsPerSession,
-        maxHeaderListSize: limits.headerBytes + limits.requestLineBytes,
+        maxConcurrentStreams: settings.streamsPerSession,
+        maxHeaderListSize: settings.headerBytes + settings.requestLineBytes,
         enablePush: false,
       },
     });
-    server.on('request', listener);
+    server.on('request', onRequest);
     server.on('session', (session) => this.watchSession(session));
     server.on('sessionError', (_reason, session) => session.destroy());
     return server;
   }
 
   private createServer(): Server {
-    const { tls, limits } = this.options;
-    if (!tls) return createNet({ noDelay: true }, (socket) => this.sniff(socket));
+    const { tls, settings } = this.options;
+    if (!tls) return createNet({ noDelay: true }, (socket) => this.detectProtocol(socket));
     const server = createTls({
       ...tls,
       ALPNProtocols: ['h2', 'http/1.1'],
       minVersion: 'TLSv1.2',
-      handshakeTimeout: limits.headerMs,
+      handshakeTimeout: settings.headerMs,
       noDelay: true,
     });
     server.on('secureConnection', (socket: TLSSocket) =>
@@ -145,62 +153,63 @@ export class Acceptor {
   }
 
   private admit(socket: Socket): void {
-    const { limits, uncounted, onCrowded } = this.options;
+    const { settings, onRefused } = this.options;
     const address = socket.remoteAddress ?? '';
-    const count = this.ofAddress.get(address) ?? 0;
-    const isCrowded = count >= limits.socketsPerAddress && !uncounted.includes(address);
-    if (this.sockets.size >= limits.sockets || isCrowded) {
-      onCrowded(address);
+    const count = this.countByAddress.get(address) ?? 0;
+    const isCrowded =
+      count >= settings.socketsPerAddress && !settings.trustedProxies.includes(address);
+    if (this.sockets.size >= settings.sockets || isCrowded) {
+      onRefused();
       socket.destroy();
       return;
     }
     this.sockets.add(socket);
-    this.ofAddress.set(address, count + 1);
-    socket.setKeepAlive(true, limits.slowReaderMs);
+    this.countByAddress.set(address, count + 1);
+    socket.setKeepAlive(true, settings.slowReaderMs);
     socket.once('close', () => {
       this.sockets.delete(socket);
-      const left = (this.ofAddress.get(address) ?? 1) - 1;
-      if (left === 0) this.ofAddress.delete(address);
-      else this.ofAddress.set(address, left);
+      const left = (this.countByAddress.get(address) ?? 1) - 1;
+      if (left === 0) this.countByAddress.delete(address);
+      else this.countByAddress.set(address, left);
     });
   }
 
-  /** Three bytes tell: no method of HTTP/1.1 begins like the preface of HTTP/2. */
-  private sniff(socket: Socket): void {
+  /** Three bytes suffice: no method of HTTP/1.1 starts like the preface of HTTP/2. */
+  private detectProtocol(socket: Socket): void {
     if (socket.destroyed) return;
-    const late = setTimeout(() => socket.destroy(), this.options.limits.headerMs);
+    const late = setTimeout(() => socket.destroy(), this.options.settings.headerMs);
     const ignore = (): void => undefined;
     let head = Buffer.alloc(0);
-    const look = (): void => {
+    const onReadable = (): void => {
       const part = socket.read() as Buffer | null;
       if (part === null) return;
       head = Buffer.concat([head, part]);
       if (head.length < PREFACE.length && PREFACE.subarray(0, head.length).equals(head)) return;
       clearTimeout(late);
-      socket.off('readable', look);
+      socket.off('readable', onReadable);
       socket.off('error', ignore);
       socket.unshift(head);
       const isHttp2 = head.subarray(0, PREFACE.length).equals(PREFACE);
       (isHttp2 ? this.http2 : this.http1).emit('connection', socket);
     };
     socket.on('error', ignore);
-    socket.on('readable', look);
+    socket.on('readable', onReadable);
     socket.once('close', () => clearTimeout(late));
   }
 
   private watchSession(session: ServerHttp2Session): void {
-    const { limits } = this.options;
+    const { settings } = this.options;
     this.sessions.add(session);
     let open = 0;
     session.once('close', () => this.sessions.delete(session));
     session.on('error', () => session.destroy());
-    session.setTimeout(limits.headerMs, () => {
+    session.setTimeout(settings.headerMs, () => {
       if (open === 0) session.destroy();
     });
     session.on('stream', (stream) => {
       open += 1;
-      session.setTimeout(limits.sessionIdleMs);
-      // A reset by the other side is no failure of ours.
+      session.setTimeout(settings.sessionIdleMs);
+      // A reset by the client is no failure of the hub.
       stream.on('error', () => undefined);
       stream.once('close', () => {
         open -= 1;
@@ -209,8 +218,8 @@ export class Acceptor {
   }
 }
 
-/** Faults below the request: there is nobody to route them to. */
-function answerFault(reason: Error & { readonly code?: string }, socket: Socket): void {
+/** Errors below the request: there is none to route yet. */
+function respondToProtocolError(reason: Error & { readonly code?: string }, socket: Socket): void {
   if (!socket.writable || socket.destroyed) {
     socket.destroy();
     return;

@@ -8,12 +8,12 @@ import {
   type Host,
   type HostAnswer,
 } from '../../src/http/conformance.contract.ts';
-import type { HubGround } from '../open-hub.ts';
-import { openPglite } from '../store/pglite-database.ts';
-import type { SqlDatabase } from '../store/sql-client.ts';
+import type { HubStorage } from '../instance/open-hub.ts';
+import { openPglite } from '../sql/pglite-database.ts';
+import type { SqlDatabase } from '../sql/sql-client.ts';
 import { openTables } from '../store/sql-tables.ts';
 import { freshTenant, openOnPostgres, sharedPostgres } from '../testing/hub-stores.ts';
-import { memoryGround, openTestHub } from '../testing/test-hub.ts';
+import { memoryStorage, openTestHub } from '../testing/test-hub.ts';
 
 const agent = new Agent({ keepAlive: false });
 
@@ -44,17 +44,17 @@ let pglite: SqlDatabase | undefined;
 afterAll(() => pglite?.close());
 const postgres = sharedPostgres();
 
-const GROUNDS: Readonly<Record<string, () => Promise<HubGround>>> = {
+const STORAGES: Readonly<Record<string, () => Promise<HubStorage>>> = {
   // In memory without a network they run in src/http; with one only when asked for: it is the same engine once more.
-  ...(process.env['BURROW_ALL_EXAMPLES'] && { memory: () => Promise.resolve(memoryGround()) }),
+  ...(process.env['BURROW_ALL_EXAMPLES'] && { memory: () => Promise.resolve(memoryStorage()) }),
   PGlite: async () => {
     const store = await openTables((pglite ??= openPglite('memory:')), freshTenant());
-    return { ...memoryGround(), store };
+    return { ...memoryStorage(), store };
   },
   PostgreSQL: async () => openOnPostgres(await postgres(), freshTenant()),
 };
 
-for (const [name, openGround] of Object.entries(GROUNDS)) {
+for (const [name, openStorage] of Object.entries(STORAGES)) {
   for (const file of ['examples', 'sets-examples', 'auth-examples']) {
     const text = readFileSync(new URL(`../../spec/${file}.jsonl`, import.meta.url), 'utf8');
     describe(`HTTP over ${name}: ${file}`, () => {
@@ -62,7 +62,7 @@ for (const [name, openGround] of Object.entries(GROUNDS)) {
         test(`${example.id} ${example.area}`, async () => {
           // Any page may ask, as at the original.
           const settings = { corsOrigins: ['*'] };
-          const hub = await openTestHub({ ground: await openGround(), settings });
+          const hub = await openTestHub({ storage: await openStorage(), settings });
           try {
             await runExample(example, { admin: hub.secret, request: requestOver(hub.port) });
           } catch (reason) {

@@ -1,109 +1,48 @@
-/** The hub on the network: fastify routes and hooks, one port for both versions of HTTP. */
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Logger } from '../logger.ts';
-import { Acceptor, type AnyRequest, type AnyResponse, type Listener } from './acceptor.ts';
-import { isLoopback } from './callers.ts';
-import { HubSurface } from './hub-surface.ts';
+/** The hub on the network: one port for HTTP/1.1, HTTP/2 and WebSockets. */
+import { isLoopback } from '../admission/allowed-callers.ts';
+import { Acceptor } from './acceptor.ts';
+import { RequestHandler } from './request-handler.ts';
 import type { HubServerOptions } from './server-options.ts';
-import type { HubRoute } from './message.ts';
 
 export interface HubServer {
-  /** @returns where it listens */
+  /** @returns the URL of the server */
   listen(port: number): Promise<string>;
-  /** Takes nothing new, waits for what is under way, then ends what is left. */
+  /** Accepts nothing new, waits for what is in flight, then ends what is left. */
   close(): Promise<void>;
 }
 
-export async function createHubServer(options: HubServerOptions): Promise<HubServer> {
-  const { settings, logger } = options;
-  const surface = new HubSurface(options, () => acceptor.socketCount);
-  const accept = (listener: Listener): Acceptor =>
-    new Acceptor({
-      tls: settings.tls,
-      limits: settings.limits,
-      uncounted: settings.trustedProxies,
-      listener,
-      onCrowded: () => surface.noteCrowded(),
-    });
-  const { app, acceptor } = await openApp(surface, logger, accept, options.routes ?? []);
+export function createHubServer(options: HubServerOptions): HubServer {
+  const { settings, tls, logger } = options;
+  const handler = new RequestHandler(options, () => acceptor.socketCount);
+  const acceptor = new Acceptor({
+    tls,
+    settings,
+    onRequest(request, response) {
+      handler.handle(request, response).catch((reason: unknown) => {
+        logger.error({ err: reason }, 'a request failed');
+        response.destroy();
+      });
+    },
+    onWebSocket(request, socket, head) {
+      handler.handleUpgrade(request, socket, head).catch((reason: unknown) => {
+        logger.error({ err: reason }, 'a WebSocket failed');
+        socket.destroy();
+      });
+    },
+    onRefused: () => handler.noteRefusedConnection(),
+  });
   return {
     async listen(port) {
       const address = await acceptor.listen(port, settings.host);
-      const scheme = settings.tls ? 'https' : 'http';
+      const scheme = tls ? 'https' : 'http';
       const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
       return `${scheme}://${isLoopback(settings.host) ? name : settings.host}:${address.port}`;
     },
     async close() {
-      surface.drain();
+      handler.drain();
       acceptor.drain();
-      await surface.ended(settings.limits.drainMs);
-      acceptor.closeIdle();
+      await handler.ended(settings.drainMs);
       acceptor.destroy();
-      await app.close();
     },
   };
 }
-
-async function openApp(
-  surface: HubSurface,
-  logger: Logger,
-  accept: (listener: Listener) => Acceptor,
-  routes: readonly HubRoute[],
-): Promise<{ readonly app: FastifyInstance; readonly acceptor: Acceptor }> {
-  const made: { acceptor?: Acceptor } = {};
-  const app = fastify({
-    // Its own view of a request is never logged: headers hold secrets.
-    logger: false,
-    exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: 4096, ignoreDuplicateSlashes: true },
-    serverFactory: (listener) => {
-      made.acceptor = accept(listener as unknown as Listener);
-      return made.acceptor.http1;
-    },
-  }) as unknown as FastifyInstance;
-  // Bodies are read by the surface, whatever their type and whatever the method: nothing is to be parsed before.
-  for (const method of METHODS)
-    app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-  const to =
-    (serve: (request: AnyRequest, response: AnyResponse) => Promise<void>) =>
-    (request: FastifyRequest, reply: FastifyReply): void => {
-      reply.hijack();
-      serve(request.raw, reply.raw).catch((reason: unknown) => {
-        logger.error({ err: reason }, 'an answer failed');
-        reply.raw.destroy();
-      });
-    };
-  const serveHealth = to((request, response) => surface.serveHealth(request, response));
-  const serveMetrics = to((request, response) => surface.serveMetrics(request, response));
-  app.route({ method: READS, url: '/health', handler: serveHealth });
-  app.route({ method: READS, url: '/metrics', handler: serveMetrics });
-  for (const route of routes) {
-    const serve = to((request, response) => surface.serve(request, response, route));
-    app.all(`${route.prefix}*`, serve);
-  }
-  const serve = to((request, response) => surface.serve(request, response));
-  app.all('/*', serve);
-  app.setNotFoundHandler(serve);
-  app.setErrorHandler((reason, request, reply) => {
-    logger.error({ err: reason }, 'a request failed before it was routed');
-    serve(request, reply);
-  });
-  const { acceptor } = made;
-  if (!acceptor) throw new Error('fastify made no server.');
-  acceptor.http1.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    // Some clients, of Java for one, offer h2c with their first request, and go on as they are when nobody takes it up.
-    if (request.headers.upgrade?.toLowerCase() !== 'websocket')
-      return acceptor.declineUpgrade(request, socket, head);
-    surface.serveLine(request, socket, head, routes).catch((reason: unknown) => {
-      logger.error({ err: reason }, 'a line failed');
-      socket.destroy();
-    });
-  });
-  await app.ready();
-  return { app, acceptor };
-}
-
-const READS = ['GET', 'HEAD'];
-const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];

@@ -149,7 +149,7 @@ test('x-txn-time never falls, on reads and writes and refusals', async () => {
 test('a mounted route answers, streams, and hears that its reader has gone', async () => {
   let isOver = false;
   const { url } = await open({
-    routes: [
+    routes: () => [
       {
         prefix: '/sync/',
         async handle(request) {
@@ -212,7 +212,7 @@ test('an event stream tells of a commit, and ends when the hub is stopped', asyn
 
 test('a keep-alive connection that is idle holds up no stop', async () => {
   const drainMs = 60_000;
-  const { port, close } = await open({ limits: { drainMs } });
+  const { port, close } = await open({ settings: { drainMs } });
   await new Promise<void>((resolve) => {
     http1(
       { port, path: '/health', agent: undefined, headers: { connection: 'keep-alive' } },

@@ -82,7 +82,7 @@ test('logs are asked for, made, and downloaded by a signed URL that can be neith
 });
 
 test('errors of the log API are messages, whoever makes them', async () => {
-  hub = await openTestHub({ limits: { ratePerAddress: 3, ratePerToken: 1, burstSeconds: 1 } });
+  hub = await openTestHub({ settings: { ratePerAddress: 3, ratePerToken: 1, burstSeconds: 1 } });
   const { url } = hub;
   expect(await (await fetch(`${url}/api/v1/logs?type=query`, { method: 'POST' })).json()).toEqual({
     message: expect.any(String),

@@ -1,11 +1,11 @@
-/** Reads the body of a request within its bounds: size, compression ratio, time, and what all requests hold together. */
+/** Reads a request body within limits: its size, compression ratio and time, and the memory that all bodies share. */
 import { isUtf8 } from 'node:buffer';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { Refusal } from '../../src/errors.ts';
-import type { HubLimits } from '../settings.ts';
+import type { HubSettings } from '../settings/settings.ts';
 import type { AnyRequest } from './acceptor.ts';
 
-/** Bytes of bodies in memory. */
+/** Bytes of all bodies in memory. */
 export class BodyMemory {
   private readonly max: number;
   used = 0;
@@ -15,59 +15,62 @@ export class BodyMemory {
   }
 
   /** @throws Refusal */
-  take(bytes: number): void {
-    if (this.used + bytes > this.max) {
-      throw new Refusal('storage_blocked', 'The hub is reading too much at once: try again.');
-    }
+  reserve(bytes: number): void {
+    if (this.used + bytes > this.max)
+      throw new Refusal('storage_blocked', 'The hub holds too many request bodies: try again.');
     this.used += bytes;
   }
 
-  give(bytes: number): void {
+  release(bytes: number): void {
     this.used -= bytes;
   }
 }
 
-export interface ReadBody {
+export interface RequestBody {
   readonly text: string | undefined;
   /** Call it when the request is answered. */
   readonly release: () => void;
 }
 
-type Limits = Pick<HubLimits, 'requestBytes' | 'inflateRatio' | 'inflatedFreeBytes' | 'requestMs'>;
+type Limits = Pick<
+  HubSettings,
+  'requestBytes' | 'inflateRatio' | 'inflatedFreeBytes' | 'requestMs'
+>;
 
-/** In the place of bytes that are no UTF-8: whoever looks for JSON finds none, as there is none. */
-const NO_TEXT = '\uFFFD';
+/** In place of bytes that are not UTF-8: no JSON parser accepts it. */
+const NOT_TEXT = '\uFFFD';
 
-/** The caller went away while its body was read: there is nobody to answer. */
-export class Gone extends Error {}
+/** The client disconnected while its body was read: nobody waits for a response. */
+export class ClientGone extends Error {}
 
-/** @throws Refusal, Gone */
+/** @throws Refusal, ClientGone */
 export async function readBody(
   request: AnyRequest,
   limits: Limits,
   memory: BodyMemory,
-): Promise<ReadBody> {
+): Promise<RequestBody> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > limits.requestBytes) throw tooLarge(limits);
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   let held = 0;
   let isOver = false;
-  const take = (bytes: number): void => {
-    if (isOver) throw new Gone('The request was answered before its body came.');
-    memory.take(bytes);
+  const reserve = (bytes: number): void => {
+    if (isOver) throw new ClientGone('The request was answered before its body arrived.');
+    memory.reserve(bytes);
     held += bytes;
   };
   const release = (): void => {
-    memory.give(held);
+    memory.release(held);
     held = 0;
   };
   try {
-    const text = await within(limits.requestMs, () => {
-      if (encoding === 'identity' || encoding === '') return readPlain(request, limits, take);
-      if (encoding === 'gzip' || encoding === 'x-gzip') return readGzip(request, limits, take);
+    const text = await withDeadline(limits.requestMs, async () => {
+      if (encoding === 'identity' || encoding === '') return readPlain(request, limits, reserve);
+      if (encoding === 'gzip' || encoding === 'x-gzip') return readGzip(request, limits, reserve);
+      const shown = encoding.slice(0, 32);
       throw new Refusal(
         'bad request',
-        `Bodies are taken as they are or as gzip, not as ${encoding.slice(0, 32)}.`,
+        `Unknown content encoding ${shown}: only gzip is supported.`,
       );
     });
     return { text, release };
@@ -75,82 +78,78 @@ export async function readBody(
     isOver = true;
     release();
     if (reason instanceof Refusal) throw reason;
-    throw new Gone('The request ended before its body.', { cause: reason });
+    throw new ClientGone('The request ended before its body.', { cause: reason });
   }
 }
 
 const tooLarge = ({ requestBytes }: Limits): Refusal =>
   new Refusal('request too large', `The body is larger than ${requestBytes} bytes.`);
 
-/** What is late goes on until the connection ends, and may take nothing more. */
-function within(ms: number, work: () => Promise<readonly Buffer[]>): Promise<string | undefined> {
+/** After the deadline, reading goes on until the connection ends, but reserves nothing more. */
+function withDeadline(
+  ms: number,
+  read: () => Promise<readonly Buffer[]>,
+): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
-    const text = `The body took more than ${ms} ms to come.`;
+    const text = `The body took more than ${ms} ms to arrive.`;
     const late = setTimeout(() => reject(new Refusal('request timeout', text)), ms);
-    const fail = (reason: unknown): void => {
-      clearTimeout(late);
-      reject(reason);
-    };
-    let reading: Promise<readonly Buffer[]>;
-    try {
-      reading = work();
-    } catch (reason) {
-      fail(reason);
-      return;
-    }
-    reading.then((parts) => {
-      clearTimeout(late);
-      const [first] = parts;
-      const whole = parts.length > 1 ? Buffer.concat(parts) : first;
-      resolve(whole && (isUtf8(whole) ? whole.toString() : NO_TEXT));
-    }, fail);
+    read()
+      .then(textOf)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(late));
   });
 }
 
-/** By events: most bodies are one part, for which an iterator costs more than all the rest. */
+function textOf(parts: readonly Buffer[]): string | undefined {
+  const [first] = parts;
+  const whole = parts.length > 1 ? Buffer.concat(parts) : first;
+  return whole && (isUtf8(whole) ? whole.toString() : NOT_TEXT);
+}
+
+/** By events: most bodies are one chunk, for which an iterator costs more than everything else. */
 function readPlain(
   request: AnyRequest,
   limits: Limits,
-  take: (bytes: number) => void,
+  reserve: (bytes: number) => void,
 ): Promise<readonly Buffer[]> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     let bytes = 0;
-    const end = (): void => {
-      request.off('data', hear);
+    const stop = (): void => {
+      request.off('data', onData);
       request.off('error', fail);
-      request.off('close', leave);
+      request.off('close', onClose);
     };
     const fail = (reason: unknown): void => {
-      end();
+      stop();
       reject(reason);
     };
-    const leave = (): void => fail(new Error('The connection was closed.'));
-    const hear = (chunk: Buffer): void => {
+    const onClose = (): void => fail(new Error('The connection was closed.'));
+    const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
       try {
         if (bytes > limits.requestBytes) throw tooLarge(limits);
-        take(chunk.length);
+        reserve(chunk.length);
         parts.push(chunk);
       } catch (reason) {
         fail(reason);
       }
     };
-    request.on('data', hear);
+    request.on('data', onData);
     request.on('error', fail);
-    request.on('close', leave);
+    request.on('close', onClose);
     request.once('end', () => {
-      end();
+      stop();
       resolve(parts);
     });
-    if (request.destroyed) leave();
+    if (request.destroyed) onClose();
   });
 }
 
 async function readGzip(
   request: AnyRequest,
   limits: Limits,
-  take: (bytes: number) => void,
+  reserve: (bytes: number) => void,
 ): Promise<readonly Buffer[]> {
   const gunzip = createGunzip();
   let sent = 0;
@@ -158,7 +157,7 @@ async function readGzip(
     sent += bytes;
     if (sent > limits.requestBytes) throw tooLarge(limits);
   });
-  // Whoever fails first ends both; the other's failure follows from it.
+  // Whichever side fails first ends both: the other's failure follows from it.
   feeding.catch((reason: unknown) => gunzip.destroy(reason as Error));
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -172,13 +171,13 @@ async function readGzip(
           'request too large',
           `The body inflates to more than ${limits.inflateRatio} times its size.`,
         );
-      take(chunk.length);
+      reserve(chunk.length);
       parts.push(chunk);
     }
   } catch (reason) {
     gunzip.destroy();
     if (reason instanceof Refusal || request.aborted) throw reason;
-    throw new Refusal('bad request', 'The body is not the gzip that its header promises.', {
+    throw new Refusal('bad request', 'The body is not valid gzip, as its header says.', {
       cause: reason,
     });
   }
@@ -193,7 +192,7 @@ async function feed(
 ): Promise<void> {
   for await (const part of request.iterator({ destroyOnReturn: false })) {
     const chunk = part as Buffer;
-    // What comes after a refusal is thrown away, so that the connection can be used again.
+    // After a refusal the rest is discarded, so that the connection can be used again.
     if (gunzip.destroyed) continue;
     count(chunk.length);
     if (!gunzip.write(chunk)) {

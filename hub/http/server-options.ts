@@ -1,20 +1,19 @@
-import type { Logger } from '../logger.ts';
-import type { OpenedHub } from '../open-hub.ts';
-import type { HubSettings } from '../settings.ts';
-import type { HubRoute } from './message.ts';
+import type { OpenedHub } from '../instance/open-hub.ts';
+import type { Logger } from '../monitoring/logger.ts';
+import type { HubSettings } from '../settings/settings.ts';
+import type { HubRoute } from './route.ts';
 
-export type ServerSettings = Pick<
-  HubSettings,
-  'host' | 'corsOrigins' | 'allowedHosts' | 'trustedProxies' | 'publicUrl' | 'metrics' | 'limits'
-> & {
-  /** Contents, not names of files. */
-  readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined;
-};
+/** Certificate chain and private key, PEM. */
+export interface TlsFiles {
+  readonly cert: string | Buffer;
+  readonly key: string | Buffer;
+}
 
 export interface HubServerOptions {
   readonly hub: Pick<OpenedHub, 'http' | 'passwordsWaiting' | 'roundTrips'>;
-  readonly settings: ServerSettings;
+  readonly settings: HubSettings;
+  readonly tls: TlsFiles | undefined;
   readonly logger: Logger;
-  /** Parts served beside the engine's surface. */
-  readonly routes?: readonly HubRoute[];
+  /** Served beside the engine's own surface. */
+  readonly routes: readonly HubRoute[];
 }

@@ -1,35 +1,35 @@
-/** `burrow key create`: a key of a database, made by a hub that runs. */
-import { askHub, askHubText } from './ask-hub.ts';
+/** `burrow key create`: creates a key of a database at a running hub. */
+import { queryHub, queryHubText } from './query-hub.ts';
 import { OperationFault } from './fill-store.ts';
 
-export interface KeyWish {
+export interface KeyRequest {
   readonly url: string;
   readonly rootSecret: string;
-  /** Names from the root, by slashes; empty is the root. */
+  /** Names from the root, separated by slashes; empty is the root. */
   readonly database: string;
   readonly role: string;
   readonly name: string | undefined;
-  /** Make databases on the path that are not there. */
-  readonly make: boolean;
+  /** Create missing databases of the path. */
+  readonly makeDatabases: boolean;
 }
 
 /** @returns the secret @throws OperationFault */
-export async function createKey(wish: KeyWish): Promise<string> {
-  const names = wish.database.split('/').filter((name) => name !== '');
+export async function createKey(request: KeyRequest): Promise<string> {
+  const names = request.database.split('/').filter((name) => name !== '');
   for (const [depth, name] of names.entries()) {
-    const secret = secretFor(wish.rootSecret, names.slice(0, depth));
-    const isThere = `{"exists":{"database":${JSON.stringify(name)}}}`;
+    const secret = secretFor(request.rootSecret, names.slice(0, depth));
+    const exists = `{"exists":{"database":${JSON.stringify(name)}}}`;
     const made = `{"do":[{"create_database":{"object":{"name":${JSON.stringify(name)}}}},true]}`;
-    const query = wish.make ? `{"if":${isThere},"then":true,"else":${made}}` : isThere;
-    const found = await askHubText(wish.url, secret, query);
+    const query = request.makeDatabases ? `{"if":${exists},"then":true,"else":${made}}` : exists;
+    const found = await queryHubText(request.url, secret, query);
     if (found !== true)
       throw new OperationFault(
-        `There is no database '${names.slice(0, depth + 1).join('/')}': make it with --make-database.`,
+        `There is no database '${names.slice(0, depth + 1).join('/')}': create it with --make-database.`,
       );
   }
-  const data = wish.name === undefined ? {} : { data: { object: { name: wish.name } } };
-  const key = await askHub(wish.url, secretFor(wish.rootSecret, names), {
-    create_key: { object: { role: wish.role, ...data } },
+  const data = request.name === undefined ? {} : { data: { object: { name: request.name } } };
+  const key = await queryHub(request.url, secretFor(request.rootSecret, names), {
+    create_key: { object: { role: request.role, ...data } },
   });
   return String((key as { readonly secret?: unknown }).secret);
 }

@@ -1,4 +1,4 @@
-/** Backup: all rows of one snapshot as gzipped lines, with a first line that says what they are and a last one that proves they are all. */
+/** Backup: all rows of one snapshot as gzipped lines, between a header and a trailer with their count and digest. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Store } from '../../src/store/port.ts';
-import { newEpoch } from '../hub-rows.ts';
+import { newEpoch } from '../store/hub-rows.ts';
 import { OperationFault, StoreFiller } from './fill-store.ts';
 import { lineOf, readAllRows, rowIn, Tally, tallyOf } from './stored-rows.ts';
 
@@ -14,7 +14,7 @@ export const DUMP_VERSION = 1;
 
 type Progress = (rows: number) => void;
 
-/** The file is there when it is whole. */
+/** The file has its name only when it is complete. */
 export async function dumpStore(
   store: Store,
   file: string,
@@ -24,7 +24,7 @@ export async function dumpStore(
   const gzip = createGzip();
   const partial = `${file}.partial`;
   const ended = finished(gzip.pipe(createWriteStream(partial)));
-  // Whoever waits for a write hears of it there; this one is waited for at the end.
+  // A failed write rejects where it is awaited; this promise is awaited at the end.
   ended.catch((reason: unknown) => gzip.destroy(reason as Error));
   const header = { format: 'burrow-dump', version: DUMP_VERSION, made: now().toISOString() };
   await writeLine(gzip, JSON.stringify(header));
@@ -56,7 +56,7 @@ function writeLine(stream: Writable, line: string): Promise<void> {
   });
 }
 
-/** Into an empty store; under a new epoch, so that who knows the data from before does not take these for a later state of them. */
+/** Into an empty store, under a new epoch: devices that know the data must not take these for a later state of them. */
 export async function loadStore(store: Store, file: string, onProgress: Progress): Promise<number> {
   const filler = new StoreFiller(store);
   const tally = new Tally();
@@ -76,12 +76,12 @@ export async function loadStore(store: Store, file: string, onProgress: Progress
   const found = tally.end();
   if (!end || end.rows !== found.rows || end.sha256 !== found.sha256)
     throw new OperationFault(
-      `${file} is not whole: ${found.rows} rows were read, not all that were dumped.`,
+      `${file} is incomplete: it holds ${found.rows} rows, not all that were dumped.`,
     );
   await filler.flush();
   const stored = await tallyOf(store);
   if (stored.sha256 !== end.sha256)
-    throw new OperationFault('What was stored is not what was read: the store has lost rows.');
+    throw new OperationFault('The stored rows differ from the dump: the store has lost some.');
   await filler.end(newEpoch());
   return found.rows;
 }
@@ -94,10 +94,10 @@ function requireHeader(line: string): void {
     header = undefined;
   }
   const { format, version } = (header ?? {}) as { format?: unknown; version?: unknown };
-  if (format !== 'burrow-dump') throw new OperationFault('The file is no dump of a hub.');
+  if (format !== 'burrow-dump') throw new OperationFault('The file is not a dump of a hub.');
   if (version !== DUMP_VERSION)
     throw new OperationFault(
-      `The dump has version ${String(version)}; this build reads ${DUMP_VERSION}.`,
+      `The dump has version ${String(version)}; this build reads version ${DUMP_VERSION}.`,
     );
 }
 
@@ -112,7 +112,7 @@ async function* linesIn(file: Readable): AsyncGenerator<string> {
       if (line !== '') yield line;
     }
   } catch (reason) {
-    // Of the reading, or of what is done with a line.
+    // An error of reading, or of the caller's work on a line.
     if (!(reason instanceof Error) || !failures.includes(reason)) throw reason;
   }
   const [failure] = failures;

@@ -1,6 +1,6 @@
-/** Fills an empty store with rows. Cut off, it leaves a mark with which no hub opens the store. */
+/** Fills an empty store with rows. If it is interrupted, it leaves a mark with which no hub opens the store. */
 import type { Store } from '../../src/store/port.ts';
-import { HUB_ROWS, markLoading, put } from '../hub-rows.ts';
+import { HUB_ROWS, markLoading, put } from '../store/hub-rows.ts';
 import { readAllRows, type StoredRow } from './stored-rows.ts';
 
 const BATCH_CHARS = 2 * 1024 * 1024;
@@ -17,7 +17,7 @@ export class StoreFiller {
     this.store = store;
   }
 
-  /** @throws Error when anything is there but what an earlier attempt left */
+  /** @throws OperationFault when the store holds anything but what an earlier attempt left */
   async begin(): Promise<void> {
     const found = await this.store.read((tx) => tx.fetch([HUB_ROWS.loading], []));
     if (found.rows[0]) await removeAll(this.store);
@@ -40,7 +40,7 @@ export class StoreFiller {
     this.written += puts.length;
   }
 
-  /** All is there: hubs may open it. */
+  /** All rows are stored: hubs may open the store. */
   async end(epoch: string): Promise<void> {
     await this.flush();
     await this.store.write(async (tx) => {
@@ -52,7 +52,7 @@ export class StoreFiller {
 async function requireEmpty(store: Store): Promise<void> {
   await readAllRows(store, async (rows) => {
     if (rows.length > 0)
-      throw new OperationFault('There are data already: only an empty store can be filled.');
+      throw new OperationFault('The store is not empty: only an empty store can be filled.');
   });
 }
 
@@ -67,5 +67,5 @@ async function removeAll(store: Store): Promise<void> {
   }
 }
 
-/** The operation cannot be done: the message says why. */
+/** The operation failed for a reason that the message tells the operator. */
 export class OperationFault extends Error {}

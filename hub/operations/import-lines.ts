@@ -1,6 +1,6 @@
 /**
- * `burrow import`: exports of collections as JSON lines, and schema as queries, into a database of a hub that runs. What is done is noted in a
- * file beside them, and a document that is there already is left as it is: cut off, it can be run again.
+ * `burrow import`: exports of collections as JSON lines, and schema as queries, into a database of a running hub. Progress is
+ * kept in a file beside them, and existing documents are left as they are: an import that was interrupted can be run again.
  */
 import {
   appendFileSync,
@@ -14,24 +14,25 @@ import {
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { JsonError, parseJson, quote, stringifyJson, type Json } from '../../src/codec/json.ts';
-import { askHub, askHubText, QueryRefused } from './ask-hub.ts';
+import { queryHub, queryHubText, QueryRefused } from './query-hub.ts';
 import { OperationFault } from './fill-store.ts';
 
-export interface ImportWish {
+export interface ImportRequest {
   readonly url: string;
   readonly secret: string;
   /** Holds `schema.jsonl`, one query a line, and `<collection>.jsonl` files, one document a line. */
   readonly folder: string;
   readonly dryRun: boolean;
-  /** Documents keep the time of their last change; without it they are as of now. */
+  /** Documents keep the time of their last change; otherwise they are created now. */
   readonly keepTs: boolean;
   readonly onProgress: (sentence: string) => void;
 }
 
 export interface ImportTotals {
-  readonly documents: number;
-  readonly already: number;
-  readonly refused: number;
+  readonly imported: number;
+  /** Left as they are. */
+  readonly existing: number;
+  readonly rejected: number;
 }
 
 const SCHEMA = 'schema.jsonl';
@@ -39,23 +40,23 @@ const STATE = 'import-state.json';
 const REPORT = 'import-report.jsonl';
 const BATCH = 64;
 
-export async function importLines(wish: ImportWish): Promise<ImportTotals> {
-  const { folder } = wish;
+export async function importLines(request: ImportRequest): Promise<ImportTotals> {
+  const { folder } = request;
   const files = readdirSync(folder).filter(
     (name) => name.endsWith('.jsonl') && name !== SCHEMA && name !== REPORT,
   );
   const ordered = [...(existsSync(join(folder, SCHEMA)) ? [SCHEMA] : []), ...files.sort()];
   if (ordered.length === 0) throw new OperationFault(`There are no .jsonl files in ${folder}.`);
-  const totals = { documents: 0, already: 0, refused: 0 };
+  const totals = { imported: 0, existing: 0, rejected: 0 };
   const done = readState(folder);
   for (const file of ordered) {
-    const run = new FileImport(wish, file, totals);
-    await run.from(wish.dryRun ? 0 : (done[file] ?? 0), (lines) => {
-      if (wish.dryRun) return;
+    const current = new FileImport(request, file, totals);
+    await current.importAfter(request.dryRun ? 0 : (done[file] ?? 0), (lines) => {
+      if (request.dryRun) return;
       done[file] = lines;
       writeState(folder, done);
     });
-    wish.onProgress(`${file}: ${run.lines} lines.`);
+    request.onProgress(`${file}: ${current.lines} lines.`);
   }
   return totals;
 }
@@ -75,41 +76,41 @@ function writeState(folder: string, state: State): void {
 
 interface Line {
   readonly number: number;
-  /** The query that takes it over. */
+  /** The query that imports it. */
   readonly query: string;
 }
 
 class FileImport {
-  private readonly wish: ImportWish;
+  private readonly request: ImportRequest;
   private readonly file: string;
-  private readonly totals: { documents: number; already: number; refused: number };
+  private readonly totals: { imported: number; existing: number; rejected: number };
   private batch: Line[] = [];
   lines = 0;
 
-  constructor(wish: ImportWish, file: string, totals: FileImport['totals']) {
-    this.wish = wish;
+  constructor(request: ImportRequest, file: string, totals: FileImport['totals']) {
+    this.request = request;
     this.file = file;
     this.totals = totals;
   }
 
-  async from(first: number, note: (lines: number) => void): Promise<void> {
+  async importAfter(first: number, note: (lines: number) => void): Promise<void> {
     await this.requireCollection();
-    const input = createReadStream(join(this.wish.folder, this.file));
+    const input = createReadStream(join(this.request.folder, this.file));
     for await (const text of createInterface({ input, crlfDelay: Infinity })) {
       this.lines += 1;
       if (this.lines <= first || text.trim() === '') continue;
-      this.take(text);
+      this.add(text);
       if (this.batch.length < this.batchSize) continue;
       await this.send();
       note(this.lines);
       if (this.lines % (BATCH * 16) === 0)
-        this.wish.onProgress(`${this.file}: ${this.lines} lines.`);
+        this.request.onProgress(`${this.file}: ${this.lines} lines.`);
     }
     await this.send();
     note(this.lines);
   }
 
-  /** Schema goes one by one, and in order. */
+  /** Schema is created one by one, in order. */
   private get batchSize(): number {
     return this.file === SCHEMA ? 1 : BATCH;
   }
@@ -120,24 +121,24 @@ class FileImport {
 
   private async requireCollection(): Promise<void> {
     if (this.file === SCHEMA) return;
-    const { url, secret, dryRun, folder } = this.wish;
-    const isThere = await askHub(url, secret, { exists: { collection: this.collection } });
-    // What the schema makes is not there in a dry run.
-    if (isThere === true || (dryRun && existsSync(join(folder, SCHEMA)))) return;
+    const { url, secret, dryRun, folder } = this.request;
+    const exists = await queryHub(url, secret, { exists: { collection: this.collection } });
+    // A dry run creates no schema.
+    if (exists === true || (dryRun && existsSync(join(folder, SCHEMA)))) return;
     throw new OperationFault(
-      `There is no collection '${this.collection}' for ${this.file}: make it, or put a query that does into ${SCHEMA}.`,
+      `There is no collection '${this.collection}' for ${this.file}: create it, or add its query to ${SCHEMA}.`,
     );
   }
 
-  private take(text: string): void {
+  private add(text: string): void {
     try {
       const json = parseJson(text);
       const query =
-        this.file === SCHEMA ? text : documentQuery(json, this.collection, this.wish.keepTs);
+        this.file === SCHEMA ? text : documentQuery(json, this.collection, this.request.keepTs);
       this.batch.push({ number: this.lines, query });
     } catch (reason) {
-      if (!(reason instanceof JsonError) && !(reason instanceof Untakeable)) throw reason;
-      this.refuse(this.lines, 'unreadable', reason.message);
+      if (!(reason instanceof JsonError) && !(reason instanceof InvalidLine)) throw reason;
+      this.reject(this.lines, 'unreadable', reason.message);
     }
   }
 
@@ -145,55 +146,55 @@ class FileImport {
     const { batch } = this;
     this.batch = [];
     if (batch.length === 0) return;
-    if (this.wish.dryRun) {
-      this.totals.documents += batch.length;
+    if (this.request.dryRun) {
+      this.totals.imported += batch.length;
       return;
     }
     try {
-      this.count(await this.ask(`[${batch.map(({ query }) => query).join(',')}]`));
+      this.count(await this.run(`[${batch.map(({ query }) => query).join(',')}]`));
     } catch (reason) {
       if (!(reason instanceof QueryRefused) || reason.status === 401) throw reason;
-      // One of them spoils all: each is tried alone.
+      // One line fails the whole batch: each is tried alone.
       for (const line of batch) await this.sendAlone(line);
     }
   }
 
   private async sendAlone({ number, query }: Line): Promise<void> {
     try {
-      this.count(await this.ask(`[${query}]`));
+      this.count(await this.run(`[${query}]`));
     } catch (reason) {
       if (!(reason instanceof QueryRefused) || reason.status === 401) throw reason;
       if (this.file === SCHEMA && reason.code === 'instance already exists')
-        this.totals.already += 1;
-      else this.refuse(number, reason.code, reason.message);
+        this.totals.existing += 1;
+      else this.reject(number, reason.code, reason.message);
     }
   }
 
-  private ask(query: string): Promise<unknown> {
-    return askHubText(this.wish.url, this.wish.secret, query);
+  private run(query: string): Promise<unknown> {
+    return queryHubText(this.request.url, this.request.secret, query);
   }
 
   private count(outcomes: unknown): void {
     for (const outcome of Array.isArray(outcomes) ? (outcomes as unknown[]) : []) {
-      if (outcome === false) this.totals.already += 1;
-      else this.totals.documents += 1;
+      if (outcome === false) this.totals.existing += 1;
+      else this.totals.imported += 1;
     }
   }
 
-  private refuse(line: number, code: string, description: string): void {
-    this.totals.refused += 1;
+  private reject(line: number, code: string, description: string): void {
+    this.totals.rejected += 1;
     const entry = { file: this.file, line, code, description };
-    if (this.wish.dryRun) this.wish.onProgress(`${this.file}, line ${line}: ${description}`);
-    else appendFileSync(join(this.wish.folder, REPORT), `${JSON.stringify(entry)}\n`);
+    if (this.request.dryRun) this.request.onProgress(`${this.file}, line ${line}: ${description}`);
+    else appendFileSync(join(this.request.folder, REPORT), `${JSON.stringify(entry)}\n`);
   }
 }
 
-/** A line that is no document of the collection. */
-class Untakeable extends Error {}
+/** The line holds no document of the collection. */
+class InvalidLine extends Error {}
 
-/** False when it is there already. */
+/** Answers false if the document exists. */
 function documentQuery(json: Json, collection: string, keepTs: boolean): string {
-  if (!(json instanceof Map)) throw new Untakeable('A document is an object.');
+  if (!(json instanceof Map)) throw new InvalidLine('A document must be an object.');
   const id = idOf(json.get('ref'));
   const ref = `{"ref":{"collection":${quote(collection)}},"id":${quote(id)}}`;
   const members = ['data', 'ttl']
@@ -212,16 +213,16 @@ function idOf(ref: Json | undefined): string {
   const inner = ref instanceof Map ? (ref.get('@ref') ?? ref) : undefined;
   const id = inner instanceof Map ? inner.get('id') : undefined;
   if (typeof id === 'string') return id;
-  throw new Untakeable('A document needs its ref: {"@ref":{"id":"…"}}.');
+  throw new InvalidLine('A document must have a ref: {"@ref":{"id":"…"}}.');
 }
 
-/** A value as answers show it, as an expression: objects are wrapped, `@ref`, `@ts` and their like stand for themselves. */
+/** The expression for a value in wire form: objects are wrapped, `@ref`, `@ts` and other tags stay as they are. */
 function expressionOf(json: Json): string {
   if (Array.isArray(json)) return `[${json.map(expressionOf).join(',')}]`;
   if (!(json instanceof Map)) return stringifyJson(json);
   const [tag = '', ...more] = json.keys();
   const inner = json.get(tag);
-  // An object with a name that looks like a tag.
+  // An object with a member that looks like a tag.
   if (more.length === 0 && tag === '@obj' && inner instanceof Map)
     return `{"object":{"@obj":${membersOf(inner)}}}`;
   if (more.length === 0 && tag.startsWith('@')) return stringifyJson(json);

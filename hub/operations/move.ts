@@ -1,6 +1,6 @@
-/** Copies a hub from one store to another, and proves that all came along. */
+/** Copies the data of a hub to another store, and verifies the copy. */
 import type { Store } from '../../src/store/port.ts';
-import { HUB_ROWS, newEpoch, put } from '../hub-rows.ts';
+import { HUB_ROWS, newEpoch, put } from '../store/hub-rows.ts';
 import { OperationFault, StoreFiller } from './fill-store.ts';
 import { lineOf, readAllRows, Tally, tallyOf } from './stored-rows.ts';
 
@@ -10,7 +10,7 @@ export interface Moved {
 }
 
 /**
- * The epoch goes along: for whoever syncs with it, it is the same hub. The source is marked, lest two go on as one.
+ * The epoch is copied: for devices that sync it is the same hub. The source is marked, so that no hub serves it any more.
  * @throws OperationFault
  */
 export async function moveStore(
@@ -21,7 +21,7 @@ export async function moveStore(
 ): Promise<Moved> {
   const [epoch, moved] = (await source.read((tx) => tx.fetch([HUB_ROWS.epoch, HUB_ROWS.moved], [])))
     .rows;
-  if (moved) throw new OperationFault(`This store was moved before, to ${String(moved.value)}.`);
+  if (moved) throw new OperationFault(`This store was moved to ${String(moved.value)} before.`);
   const filler = new StoreFiller(target);
   await filler.begin();
   const tally = new Tally();
@@ -37,7 +37,7 @@ export async function moveStore(
   const stored = await tallyOf(target, (rows) => onProgress('verified', rows));
   if (stored.rows !== copied.rows || stored.sha256 !== copied.sha256)
     throw new OperationFault(
-      `${stored.rows} of ${copied.rows} rows arrived, or they differ: the target is marked as not whole.`,
+      `The copy has ${stored.rows} of ${copied.rows} rows, or other contents: the target stays marked as incomplete.`,
     );
   await source.write(
     async (tx) => tx.apply({ puts: [put(HUB_ROWS.moved, targetName)], deletes: [] }),

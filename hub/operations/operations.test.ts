@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/port.ts';
-import { memoryGround, openTestHub, type TestHub } from '../testing/test-hub.ts';
+import { memoryStorage, openTestHub, type TestHub } from '../testing/test-hub.ts';
 import { createKey } from './create-key.ts';
 import { dumpStore, loadStore } from './dump.ts';
 import { importLines } from './import-lines.ts';
@@ -25,7 +25,7 @@ const ignore = (): void => undefined;
 const now = () => new Date(0);
 
 async function open(store: Store = createMemoryStore()): Promise<TestHub> {
-  const hub = await openTestHub({ ground: { ...memoryGround(), store } });
+  const hub = await openTestHub({ storage: { ...memoryStorage(), store } });
   hubs.push(hub);
   return hub;
 }
@@ -53,7 +53,7 @@ async function fill({ query }: TestHub, count = 40): Promise<void> {
 const countOf = async ({ query }: TestHub): Promise<unknown> =>
   (await query({ count: { match: { index: 'by_n' }, terms: 1 } })).body.resource;
 
-test('what was dumped is loaded as it was, history too, under a new epoch and the same root secret', async () => {
+test('a dump is loaded as it was, with history, under a new epoch and the same root secret', async () => {
   const store = createMemoryStore();
   const hub = await open(store);
   await fill(hub);
@@ -74,29 +74,29 @@ test('what was dumped is loaded as it was, history too, under a new epoch and th
   ).toBe(201);
 });
 
-test('a dump that is cut off or changed is refused, and no hub opens what was loaded of it', async () => {
+test('a dump that is truncated or changed is refused, and no hub opens what was loaded of it', async () => {
   const store = createMemoryStore();
   await fill(await open(store));
   const file = join(folder, 'backup.gz');
   await dumpStore(store, file, now, ignore);
   const whole = await readFile(file);
   const text = gunzipSync(whole).toString();
-  const spoiled = {
+  const broken = {
     cut: whole.subarray(0, whole.length - 100),
     short: gzipSync(text.split('\n').slice(0, -2).join('\n')),
     changed: gzipSync(text.replace('"documents"', '"history"')),
     foreign: gzipSync('{"format":"other"}\n'),
     newer: gzipSync('{"format":"burrow-dump","version":99}\n'),
   };
-  for (const [name, bytes] of Object.entries(spoiled)) {
+  for (const [name, bytes] of Object.entries(broken)) {
     const target = createMemoryStore();
     await writeFile(file, bytes);
     await expect(loadStore(target, file, ignore), name).rejects.toThrow(
-      /not whole|to its end|no dump|version 99/,
+      /incomplete|to its end|not a dump|version 99/,
     );
     if (name === 'foreign' || name === 'newer') continue;
-    await expect(openTestHub({ ground: { ...memoryGround(), store: target } })).rejects.toThrow(
-      'not finished',
+    await expect(openTestHub({ storage: { ...memoryStorage(), store: target } })).rejects.toThrow(
+      'interrupted',
     );
     // Begun again, it goes through.
     await writeFile(file, whole);
@@ -112,7 +112,7 @@ test('a store that holds data is not loaded into', async () => {
   await expect(loadStore(store, file, ignore)).rejects.toThrow('only an empty store');
 });
 
-test('a hub that was moved is the same one elsewhere, and is served from there alone', async () => {
+test('a moved hub is the same one elsewhere, and is served from there only', async () => {
   const store = createMemoryStore();
   const hub = await open(store);
   await fill(hub);
@@ -125,24 +125,30 @@ test('a hub that was moved is the same one elsewhere, and is served from there a
   const there = await open(target);
   expect(there.hub.epoch).toBe(epoch);
   expect(await countOf(there)).toBe(count);
-  await expect(openTestHub({ ground: { ...memoryGround(), store } })).rejects.toThrow(
-    'These data were moved to elsewhere.',
+  await expect(openTestHub({ storage: { ...memoryStorage(), store } })).rejects.toThrow(
+    'The data of this store were moved to elsewhere.',
   );
   await hub.close();
 });
 
-test('createKey() makes a key of a database, and the databases on the way when asked to', async () => {
+test('createKey() creates a key of a database, and with makeDatabases the missing ones of its path', async () => {
   const hub = await open();
-  const wish = { url: hub.url, rootSecret: hub.secret, role: 'server', name: 'app', make: false };
-  await expect(createKey({ ...wish, database: 'a/b' })).rejects.toThrow("no database 'a'");
-  const secret = await createKey({ ...wish, database: 'a/b', make: true });
+  const request = {
+    url: hub.url,
+    rootSecret: hub.secret,
+    role: 'server',
+    name: 'app',
+    makeDatabases: false,
+  };
+  await expect(createKey({ ...request, database: 'a/b' })).rejects.toThrow("no database 'a'");
+  const secret = await createKey({ ...request, database: 'a/b', makeDatabases: true });
   expect(
     (await hub.query({ create_collection: { object: { name: 'notes' } } }, secret)).status,
   ).toBe(201);
   expect((await hub.query({ exists: { collection: 'notes' } })).body.resource).toBe(false);
-  expect(await createKey({ ...wish, database: '', role: 'client' })).toMatch(/^fnA/);
+  expect(await createKey({ ...request, database: '', role: 'client' })).toMatch(/^fnA/);
   await expect(
-    createKey({ ...wish, database: '', rootSecret: 'wrong-wrong-wrong-wrong-wrong' }),
+    createKey({ ...request, database: '', rootSecret: 'wrong-wrong-wrong-wrong-wrong' }),
   ).rejects.toThrow('unauthorized');
 });
 
@@ -176,40 +182,40 @@ async function writeExport(): Promise<void> {
   await writeFile(join(folder, 'notes.jsonl'), `${documents.join('\n')}\n`);
 }
 
-test('an export is taken over once, however often it is run; what could not be is reported', async () => {
+test('an export is imported once, however often it is run, and rejected lines are reported', async () => {
   await writeExport();
   const hub = await open();
   const said: string[] = [];
-  const wish = {
+  const request = {
     url: hub.url,
     secret: hub.secret,
     folder,
     keepTs: false,
     onProgress: (sentence: string) => void said.push(sentence),
   };
-  expect(await importLines({ ...wish, dryRun: true })).toEqual({
-    documents: 150,
-    already: 0,
-    refused: 2,
+  expect(await importLines({ ...request, dryRun: true })).toEqual({
+    imported: 150,
+    existing: 0,
+    rejected: 2,
   });
   expect((await hub.query({ exists: { collection: 'notes' } })).body.resource).toBe(false);
-  expect(await importLines({ ...wish, dryRun: false })).toEqual({
-    documents: 149,
-    already: 0,
-    refused: 3,
+  expect(await importLines({ ...request, dryRun: false })).toEqual({
+    imported: 149,
+    existing: 0,
+    rejected: 3,
   });
   const report = (await readFile(join(folder, 'import-report.jsonl'), 'utf8')).trim().split('\n');
   expect(report.map((line) => (JSON.parse(line) as { line: number }).line)).toEqual([71, 72, 73]);
-  expect(await importLines({ ...wish, dryRun: false })).toEqual({
-    documents: 0,
-    already: 0,
-    refused: 0,
+  expect(await importLines({ ...request, dryRun: false })).toEqual({
+    imported: 0,
+    existing: 0,
+    rejected: 0,
   });
   await rm(join(folder, 'import-state.json'));
-  expect(await importLines({ ...wish, dryRun: false })).toEqual({
-    documents: 0,
-    already: 149,
-    refused: 3,
+  expect(await importLines({ ...request, dryRun: false })).toEqual({
+    imported: 0,
+    existing: 149,
+    rejected: 3,
   });
   const document = await hub.query({ get: { ref: { collection: 'notes' }, id: '2' } });
   expect(document.body.resource).toMatchObject({
@@ -219,7 +225,7 @@ test('an export is taken over once, however often it is run; what could not be i
   expect((await hub.query(big)).body.resource).toBe(49);
 });
 
-test('documents keep their times when asked to', async () => {
+test('documents keep their times with keepTs', async () => {
   await writeExport();
   const hub = await open();
   await importLines({

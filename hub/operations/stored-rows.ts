@@ -2,38 +2,38 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { Key } from '../../src/codec/key.ts';
 import { SPACES, type ReadTx, type Row, type Space, type Store } from '../../src/store/port.ts';
-import { HUB_ROWS } from '../hub-rows.ts';
+import { HUB_ROWS } from '../store/hub-rows.ts';
 
 export interface StoredRow {
   readonly space: Space;
   readonly row: Row;
 }
 
-/** Keys are copied as they are: what they mean is not looked at here. */
+/** Keys are copied as they are. */
 const asKey = (bytes: string): Key => bytes as Key;
 
 const PAGE_ROWS = 256;
 /** No key begins with it. */
 const END = asKey('\u00ff'.repeat(64));
 
-/** These belong to one store, not to its data. */
+/** They belong to one store, not to its data. */
 const OWN = new Set<string>(
   [HUB_ROWS.epoch, HUB_ROWS.loading, HUB_ROWS.moved].map(({ space, key }) => `${space} ${key}`),
 );
 
 /**
- * Hands over all rows of one snapshot, some at a time, and waits for `take`. The snapshot is held meanwhile.
- * @throws Error when the connection was lost on the way: what was taken is no whole then
+ * Passes all rows of one snapshot to `take`, a page at a time, and waits for it. The snapshot is held meanwhile.
+ * @throws Error when the connection was lost: what was passed is incomplete then
  */
 export async function readAllRows(
   store: Store,
   take: (rows: readonly StoredRow[]) => Promise<void>,
 ): Promise<void> {
-  let isBegun = false;
+  let hasStarted = false;
   await store.read(
     async (tx) => {
-      if (isBegun) throw new Error('The connection to the data was lost: begin again.');
-      isBegun = true;
+      if (hasStarted) throw new Error('The connection to the database was lost: run it again.');
+      hasStarted = true;
       for (const space of SPACES) await readSpace(tx, space, take);
     },
     { spaces: SPACES },
@@ -68,7 +68,7 @@ async function readSpace(
 const base64 = (key: string): string => Buffer.from(key, 'latin1').toString('base64');
 const keyIn = (text: string): Key => asKey(Buffer.from(text, 'base64').toString('latin1'));
 
-/** One line; the same row gives the same line, whatever store it was in. */
+/** The same row gives the same line, whatever store it was in. */
 export function lineOf({ space, row: { key, entries, value } }: StoredRow): string {
   const shown = typeof value === 'string' ? value : { b: Buffer.from(value).toString('base64') };
   return JSON.stringify([space, base64(key), entries.map(base64).sort(), shown]);
@@ -83,7 +83,7 @@ export function rowIn(line: string): StoredRow {
     string | { readonly b: string },
   ];
   const known = SPACES.find((each) => each === space);
-  if (!known) throw new Error(`There is no space '${space}': the dump is of a newer build.`);
+  if (!known) throw new Error(`Unknown space '${space}': a newer build wrote the dump.`);
   return {
     space: known,
     row: {

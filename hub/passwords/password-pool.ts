@@ -1,15 +1,13 @@
-/** bcrypt in a few threads, with a bounded queue: a flood of logins holds up nothing but logins. */
+/** bcrypt in a few threads, with a bounded queue: a flood of logins delays nothing but logins. */
 import { Worker } from 'node:worker_threads';
-import { truncates } from 'bcryptjs';
-import { dummyHash } from '../../hosts/dummy-hash.ts';
+import { passwordChecks, type PasswordAnswer, type PasswordJob } from '../../hosts/passwords.ts';
 import type { EngineOptions } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
-import type { PasswordAnswer, PasswordJob } from './password-thread.mjs';
 
 export interface PasswordPoolOptions {
   readonly hashCost: number;
   readonly threads: number;
-  /** Jobs that may wait; the next is refused. */
+  /** Jobs that may wait; more are refused. */
   readonly waitingMax: number;
 }
 
@@ -24,7 +22,10 @@ interface Thread {
   busy: Pending | undefined;
 }
 
+const shuttingDown = (): Refusal => new Refusal('storage_unavailable', 'The hub is shutting down.');
+
 export class PasswordPool {
+  readonly passwords: EngineOptions['passwords'];
   private readonly options: PasswordPoolOptions;
   private readonly waiting: Pending[] = [];
   private readonly threads = new Set<Thread>();
@@ -32,19 +33,8 @@ export class PasswordPool {
 
   constructor(options: PasswordPoolOptions) {
     this.options = options;
+    this.passwords = passwordChecks(options.hashCost, (job) => this.run(job));
   }
-
-  /** What the engine asks for. */
-  readonly passwords: EngineOptions['passwords'] = {
-    hash: async (password, cost) => String(await this.run({ task: 'hash', password, cost })),
-    verify: async (password, known) => {
-      // bcrypt looks at 72 bytes and ends at a NUL: what differs only after that must still be wrong, in the same time.
-      const comparable = !truncates(password) && !password.includes('\0');
-      const hash = known ?? dummyHash(this.options.hashCost);
-      const answer = await this.run({ task: 'verify', password, hash });
-      return answer === true && comparable && known !== undefined;
-    },
-  };
 
   get waitingCount(): number {
     return this.waiting.length;
@@ -52,29 +42,24 @@ export class PasswordPool {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    const refusal = new Refusal('storage_unavailable', 'The hub is being stopped.');
-    for (const { reject } of this.waiting.splice(0)) reject(refusal);
+    for (const { reject } of this.waiting.splice(0)) reject(shuttingDown());
     const threads = [...this.threads];
     this.threads.clear();
-    for (const { busy } of threads) busy?.reject(refusal);
+    for (const { busy } of threads) busy?.reject(shuttingDown());
     await Promise.all(threads.map(({ worker }) => worker.terminate()));
   }
 
-  private run(job: PasswordJob): Promise<PasswordAnswer> {
-    if (this.isClosed) {
-      return Promise.reject(new Refusal('storage_unavailable', 'The hub is being stopped.'));
-    }
-    if (this.waiting.length >= this.options.waitingMax) {
-      const text = 'Too many passwords are being checked: try again later.';
-      return Promise.reject(new Refusal('too many requests', text));
-    }
+  private async run(job: PasswordJob): Promise<PasswordAnswer> {
+    if (this.isClosed) throw shuttingDown();
+    if (this.waiting.length >= this.options.waitingMax)
+      throw new Refusal('too many requests', 'Too many passwords wait to be checked: try later.');
     return new Promise((resolve, reject) => {
       this.waiting.push({ job, resolve, reject });
-      this.pump();
+      this.assign();
     });
   }
 
-  private pump(): void {
+  private assign(): void {
     for (const thread of this.threads) if (!thread.busy) this.give(thread);
     if (this.waiting.length > 0 && this.threads.size < this.options.threads) this.addThread();
   }
@@ -88,7 +73,7 @@ export class PasswordPool {
       this.give(thread);
       busy?.resolve(answer);
     });
-    worker.on('error', (reason) => this.lose(thread, reason));
+    worker.on('error', (reason) => this.remove(thread, reason));
     this.give(thread);
   }
 
@@ -101,9 +86,9 @@ export class PasswordPool {
     } else thread.worker.unref();
   }
 
-  private lose(thread: Thread, reason: unknown): void {
+  private remove(thread: Thread, reason: unknown): void {
     this.threads.delete(thread);
     thread.busy?.reject(reason);
-    if (!this.isClosed) this.pump();
+    if (!this.isClosed) this.assign();
   }
 }

@@ -1,85 +1,87 @@
-/** What one `fetch` asks of the database, and how its answers are read. */
+/** The statements of one `fetch`, and how their results are read. */
 import type { Key } from '../../src/codec/key.ts';
-import type { Cut, Entry, Found, Range, Row, RowAddress } from '../../src/store/port.ts';
-import { joinStatements, partResults, type RangePart } from './rows-and-range.ts';
-import type { SqlResult, Statement } from './sql-client.ts';
-import { bytesOf, keyOf, unpackEntries, valueOf } from './sql-values.ts';
-import * as sql from './statements.ts';
+import type { Entry, Found, Range, Row, RowAddress, Truncation } from '../../src/store/port.ts';
+import { joinStatements, partResults, type RangePart } from '../sql/rows-and-range.ts';
+import type { SqlResult, Statement } from '../sql/sql-client.ts';
+import { bytesOf, keyOf, unpackEntries, valueOf } from '../sql/sql-values.ts';
+import * as sql from '../sql/statements.ts';
 
-/** Statements that fetch, and how their results are read. */
 export interface FetchPlan {
   readonly statements: readonly Statement[];
   readonly read: (results: readonly SqlResult[]) => Found | 'long entries';
 }
 
-/** What one fetch asks for. */
-export interface Asked {
+export interface FetchRequest {
   readonly rows: readonly RowAddress[];
   readonly ranges: readonly Range[];
   readonly bytesMax: number;
 }
 
-/** So few rows, or entries without theirs, are fetched whatever they weigh. */
+/** So few rows, or entries without rows, are fetched whatever their size. */
 const FEW_ROWS = 16;
 const FEW_ENTRIES = 1024;
 
 /** At most one statement for all rows, and one for each range that can hold anything; rows and one range are one statement. */
-export function planFetch(tenant: string, asked: Asked, hasLongEntries: boolean): FetchPlan {
-  const { rows, bytesMax } = asked;
+export function planFetch(
+  tenant: string,
+  request: FetchRequest,
+  hasLongEntries: boolean,
+): FetchPlan {
+  const { rows, bytesMax } = request;
   const isBounded = bytesMax !== Infinity && rows.length > FEW_ROWS;
   const rowsStatement = isBounded
     ? sql.firstRowsAt(tenant, rows, bytesMax)
     : sql.rowsAt(tenant, rows);
   const rowStatements = rows.length > 0 ? [rowsStatement] : [];
-  const ranges = planRanges(tenant, asked, hasLongEntries);
+  const ranges = planRanges(tenant, request, hasLongEntries);
   const [first] = ranges;
   const alone = rows.length > 0 && !isBounded && ranges.length === 1 ? first : undefined;
   return {
     statements: alone
       ? [joinStatements(rowsStatement, alone)]
       : [...rowStatements, ...ranges.map(({ statement }) => statement)],
-    read: (answers) => {
-      const results = alone && answers[0] ? partResults(alone, answers[0]) : answers;
+    read: (sent) => {
+      const results = alone && sent[0] ? partResults(alone, sent[0]) : sent;
       const ofRows = rowStatements.length > 0 ? results[0] : undefined;
       const ofRanges = results.slice(rowStatements.length);
       if (!hasLongEntries && ranges.some(({ range }, i) => hasTails(range, ofRanges[i])))
         return 'long entries';
-      const found = asked.ranges.map((): readonly Entry[] => []);
-      const cutRanges = new Set<number>();
+      const found = request.ranges.map((): readonly Entry[] => []);
+      const truncated = new Set<number>();
       for (const [i, { at, range, bytes }] of ranges.entries()) {
         const result = ofRanges[i];
         found[at] = result?.rows.map((row) => entryIn(range, row)) ?? [];
-        if (result && isCut(result, bytes)) cutRanges.add(at);
+        if (result && isTruncated(result, bytes)) truncated.add(at);
       }
       const all = rowsIn(rows, ofRows);
       const end =
-        isBounded && ofRows && isCut(ofRows, bytesMax)
+        isBounded && ofRows && isTruncated(ofRows, bytesMax)
           ? Number(ofRows.rows.at(-1)?.[0]) + 1
           : all.length;
-      if (end >= all.length && cutRanges.size === 0) return { rows: all, ranges: found };
-      const cut: Cut = { rows: end, ranges: cutRanges };
-      return { rows: all.slice(0, end), ranges: found, cut };
+      if (end >= all.length && truncated.size === 0) return { rows: all, ranges: found };
+      const truncation: Truncation = { rows: end, ranges: truncated };
+      return { rows: all.slice(0, end), ranges: found, truncation };
     },
   };
 }
 
 interface PlannedRange extends RangePart {
-  /** Its place among those asked for. */
+  /** Its index among the requested ranges. */
   readonly at: number;
-  /** Up to which it is read. */
+  /** After which it is truncated. */
   readonly bytes: number;
 }
 
-/** Those that may be large share what may be fetched. */
+/** Ranges that may be large share the bytes. */
 function planRanges(
   tenant: string,
-  asked: Asked,
+  request: FetchRequest,
   hasLongEntries: boolean,
 ): readonly PlannedRange[] {
   const isLarge = ({ rows, limit }: Range): boolean => limit > (rows ? FEW_ROWS : FEW_ENTRIES);
-  const large = asked.bytesMax === Infinity ? 0 : asked.ranges.filter(isLarge).length;
-  const share = Math.ceil(asked.bytesMax / large);
-  return asked.ranges.flatMap((range, at): readonly PlannedRange[] => {
+  const large = request.bytesMax === Infinity ? 0 : request.ranges.filter(isLarge).length;
+  const share = Math.ceil(request.bytesMax / large);
+  return request.ranges.flatMap((range, at): readonly PlannedRange[] => {
     if (range.lower >= range.upper || range.limit <= 0) return [];
     const whole = rangeStatement(tenant, range, hasLongEntries);
     if (large === 0 || !isLarge(range))
@@ -89,14 +91,14 @@ function planRanges(
   });
 }
 
-/** Whether it ended at its bound of bytes: the last column is what came until then. */
-const isCut = ({ rows }: SqlResult, bytes: number): boolean =>
+/** Whether it ended at its bound of bytes: the last column is their sum. */
+const isTruncated = ({ rows }: SqlResult, bytes: number): boolean =>
   bytes !== Infinity && Number(rows.at(-1)?.at(-1) ?? 0) >= bytes;
 
 const hasTails = ({ by }: Range, result: SqlResult | undefined): boolean =>
   by === 'entry' && (result?.rows.some((row) => row[1] !== EMPTY) ?? false);
 
-/** How a server writes no bytes. */
+/** No bytes, as a server writes them. */
 const EMPTY = '\\x';
 
 function rangeStatement(tenant: string, range: Range, hasLongEntries: boolean): Statement {

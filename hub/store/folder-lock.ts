@@ -1,4 +1,4 @@
-/** One process at a time has a folder: PGlite does not see that another one writes the same files. */
+/** A lock on a folder: PGlite does not notice another process that writes the same files. */
 import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -20,7 +20,7 @@ interface Holder {
 }
 
 const LOCK = 'burrow.lock';
-/** Who has the lock touches it: how others on a shared disk, or in a later container, see that it lives. */
+/** The holder touches the lock file, so that processes on other hosts or in later containers see that it is alive. */
 const BEAT_MS = 4000;
 const SILENCE_MS = 12_000;
 
@@ -31,7 +31,7 @@ export const dataIn = (folder: string): string => join(resolve(folder), 'pglite'
 const heldHere = new Set<string>();
 
 /**
- * @param say hears of a lock that was left behind
+ * @param say told of a stale lock
  * @throws Refusal `storage_blocked` when another process has it, `storage_unavailable` when it cannot be used
  */
 export async function takeFolder(
@@ -48,7 +48,7 @@ export async function takeFolder(
     if (reason instanceof Refusal) throw reason;
     throw new Refusal(
       'storage_unavailable',
-      `The folder ${path} cannot be used: ${reason instanceof Error ? reason.message : String(reason)}.`,
+      `Cannot use the folder ${path}: ${reason instanceof Error ? reason.message : String(reason)}.`,
       { cause: reason },
     );
   }
@@ -68,18 +68,18 @@ export async function takeFolder(
   };
 }
 
-/** Written aside and put in place at once: nobody sees half of it. */
+/** Written beside it and linked into place: nobody reads half of it. */
 async function tryLock(lock: string, own: Holder): Promise<boolean> {
-  const aside = `${lock}.${randomUUID()}.new`;
-  await writeFile(aside, JSON.stringify(own), { mode: 0o600, flush: true });
+  const beside = `${lock}.${randomUUID()}.new`;
+  await writeFile(beside, JSON.stringify(own), { mode: 0o600, flush: true });
   try {
-    await link(aside, lock);
+    await link(beside, lock);
     return true;
   } catch (reason) {
     if (codeOf(reason) === 'EEXIST') return false;
     throw reason;
   } finally {
-    await rm(aside, { force: true });
+    await rm(beside, { force: true });
   }
 }
 
@@ -93,26 +93,26 @@ async function clearStale(
   if (holder !== 'unreadable' && (await isAlive(lock, holder, own, say)))
     throw new Refusal(
       'storage_blocked',
-      `The data is open in process ${holder.pid} on ${holder.host} since ${holder.since}: stop that one, or use another folder (lock: ${lock}).`,
+      `Process ${holder.pid} on ${holder.host} has the folder open since ${holder.since}: stop it, or use another folder (lock: ${lock}).`,
     );
-  // Of two who find the same stale lock only one can move it away.
-  const aside = `${lock}.${randomUUID()}.stale`;
+  // Of two processes that find the same stale lock only one can move it away.
+  const beside = `${lock}.${randomUUID()}.stale`;
   try {
-    await rename(lock, aside);
+    await rename(lock, beside);
   } catch (reason) {
     if (codeOf(reason) === 'ENOENT') return;
     throw reason;
   }
-  if (!isSame(await readHolder(aside), holder)) {
-    // Another process took it between the look and the move.
-    await rename(aside, lock);
+  if (!isSame(await readHolder(beside), holder)) {
+    // Another process took it after it was read.
+    await rename(beside, lock);
     return;
   }
-  await rm(aside, { force: true });
+  await rm(beside, { force: true });
   say(
     holder === 'unreadable'
-      ? `The lock ${lock} could not be read, so whoever made it has ended: taken over.`
-      : `The lock ${lock} was left behind by process ${holder.pid} on ${holder.host}, which has ended: taken over.`,
+      ? `Took over the lock ${lock}: it could not be read, so its process has ended.`
+      : `Took over the lock ${lock} of process ${holder.pid} on ${holder.host}, which has ended.`,
   );
 }
 
@@ -143,11 +143,13 @@ async function isAlive(
   say: (sentence: string) => void,
 ): Promise<boolean> {
   if (host !== own.host) {
-    // A process of another machine or container cannot be asked.
-    say(`The lock ${lock} is of ${host}: looking ${SILENCE_MS / 1000} s whether it lives.`);
+    // A process of another host or container cannot be probed.
+    say(
+      `The lock ${lock} belongs to ${host}: checking for ${SILENCE_MS / 1000} s whether it is alive.`,
+    );
     return beats(lock);
   }
-  // After a restart processes get the same numbers again.
+  // A restarted container gives processes the same numbers again.
   if (pid === own.pid) return heldHere.has(lock);
   try {
     process.kill(pid, 0);

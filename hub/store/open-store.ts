@@ -1,46 +1,43 @@
-/** Opens what a hub stands on: a folder with PGlite in it, or a server that speaks the Postgres wire. */
+/** Opens the store of a hub: a folder with PGlite, or a server that speaks the PostgreSQL protocol. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { CommitNotice, Lease } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Store } from '../../src/store/port.ts';
 import { dataIn, takeFolder } from './folder-lock.ts';
-import { Health, type StoreHealth } from './health.ts';
 import { OtherCommits } from './other-commits.ts';
-import { isMemory, openPglite } from './pglite-database.ts';
-import { PgDatabase } from './pg-database.ts';
+import { isMemory, openPglite } from '../sql/pglite-database.ts';
+import { PgDatabase } from '../sql/pg-database.ts';
 import { newWriter, openTables } from './sql-tables.ts';
 
 export interface HubStoreOptions {
-  /** Where the data is. A folder is opened with PGlite; `memory:` is gone with the process. */
+  /** A folder is opened with PGlite; `memory:` ends with the process. */
   readonly at: { readonly data: string } | { readonly postgres: string };
-  /** A folder without data of a hub is refused, not made: what is to be read must be there. */
-  readonly isThere?: boolean;
-  /** Several hubs may share a database, each with a tenant of its own; processes of one hub have the same. */
+  /** Refuse a folder without data of a hub, instead of creating them. */
+  readonly mustExist?: boolean;
+  /** Several hubs may share a database, each as a tenant; all processes of one hub are the same tenant. */
   readonly tenant?: string;
-  /** Connections to a server at most; more wait. */
+  /** Most connections to a server. */
   readonly connectionsMax?: number;
-  /** What the operator should know, such as that a lock of a dead process was taken over. */
+  /** Tells the operator what was done by itself, such as taking over the lock of a process that ended. */
   readonly say?: (sentence: string) => void;
 }
 
 export interface HubStore {
   readonly store: Store;
   readonly kind: 'pglite' | 'postgres';
-  /** Where the data is, for the start-up line; without a password. */
+  /** Where the data are, without a password. */
   readonly describe: string;
-  /** For `EngineOptions.lease`: who has the data for itself need not ask whether others have changed it. */
+  /** For `EngineOptions.lease`: a single opener need not check whether others changed the data. */
   readonly lease: Lease | undefined;
-  /** Answers soon, also while the database is busy or gone. */
-  health(): Promise<StoreHealth>;
   /**
-   * Commits of other processes on the same tenant, in their order. A notice whose `previous` lies after the one before it stands
-   * for all between: what they changed is not known. Returns the way to stop.
+   * Commits of other processes on the same tenant, in order. A notice whose `previous` is later than the notice before it
+   * stands for all commits between: what they changed is not known. Returns the way to stop.
    */
   onOtherCommit(listener: (notice: CommitNotice) => void): () => void;
-  /** Round trips to the database until now. */
+  /** To the database, since it was opened. */
   roundTrips(): number;
-  /** Waits for what is under way. */
+  /** Waits for what is in flight. */
   close(): Promise<void>;
 }
 
@@ -55,7 +52,7 @@ export async function openHubStore(options: HubStoreOptions): Promise<HubStore> 
   if (!TENANT.test(tenant))
     throw new Refusal(
       'bad request',
-      `The tenant is ${JSON.stringify(tenant)}: up to 63 small letters, digits, _ and - are allowed.`,
+      `Invalid tenant ${JSON.stringify(tenant)}: expected at most 63 lower-case letters, digits, _ and -.`,
     );
   return 'postgres' in at
     ? openPostgres(at.postgres, tenant, options)
@@ -65,27 +62,26 @@ export async function openHubStore(options: HubStoreOptions): Promise<HubStore> 
 async function openFolder(
   data: string,
   tenant: string,
-  { say = () => undefined, isThere = false }: HubStoreOptions,
+  { say = () => undefined, mustExist = false }: HubStoreOptions,
 ): Promise<HubStore> {
-  if (isThere) requireData(data);
+  if (mustExist) requireData(data);
   const folder = isMemory(data) ? undefined : await takeFolder(data, say);
   const database = openPglite(folder ? folder.data : data);
-  const health = new Health(database);
   let isOpen = true;
   try {
     const store = await openTables(database, tenant);
     return {
       store,
       kind: 'pglite',
-      describe: folder ? `PGlite in ${folder.path}` : 'PGlite in memory, gone with this process',
+      describe: folder
+        ? `PGlite in ${folder.path}`
+        : 'PGlite in memory, lost when this process ends',
       lease: { isHeld: () => isOpen, isForGood: true },
-      health: () => health.look(),
-      // Nobody else can open the folder.
+      // The folder has one opener.
       onOtherCommit: () => () => undefined,
       roundTrips: () => database.roundTrips,
       async close() {
         isOpen = false;
-        health.close();
         await store.close();
         await database.close();
         await folder?.release();
@@ -100,7 +96,7 @@ async function openFolder(
 
 function requireData(folder: string): void {
   if (!existsSync(dataIn(folder)))
-    throw new Refusal('storage_unavailable', `There are no data of a hub in ${resolve(folder)}.`);
+    throw new Refusal('storage_unavailable', `${resolve(folder)} holds no data of a hub.`);
 }
 
 async function openPostgres(
@@ -130,17 +126,14 @@ async function openPostgres(
     },
   );
   others.follow(store);
-  const health = new Health(database);
   return {
     store,
     kind: 'postgres',
     describe: `PostgreSQL at ${withoutPassword(url)}`,
     lease: undefined,
-    health: () => health.look(),
     onOtherCommit: (listener) => others.listen(listener),
     roundTrips: () => database.roundTrips,
     async close() {
-      health.close();
       others.close();
       await store.close();
       await database.close();
@@ -148,7 +141,7 @@ async function openPostgres(
   };
 }
 
-/** What an operator may read: no password, no options that may hold one. */
+/** Without the password, and without options that may hold one. */
 function withoutPassword(url: string): string {
   try {
     const { hostname, port, pathname } = new URL(url);

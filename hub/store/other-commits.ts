@@ -1,11 +1,11 @@
 /**
- * Tells the commits of other processes, in their order. A notice of the server is a hint to look; without one the head is polled.
- * What each commit changed is in the tail of the head row.
+ * Watches the head row for commits of other processes, and announces them in order. A notification of the server is a hint to read
+ * it; without one it is polled. The tail of the head row says what each commit changed.
  */
 import type { CommitNotice } from '../../src/engine/host.ts';
 import { HEAD, commitsSince, headOf, readHead } from '../../src/engine/transactions.ts';
 import type { Row, Store } from '../../src/store/port.ts';
-import { SqlFailure, type SqlDatabase } from './sql-client.ts';
+import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
 import type { HeadWatcher } from './sql-store.ts';
 
 export interface OtherCommitsOptions {
@@ -16,28 +16,28 @@ export interface OtherCommitsOptions {
 
 const CHANNEL = 'burrow_commits';
 const POLL_MS = 250;
-/** Where the server tells, this only mends what it did not. */
+/** With notifications, polling only catches those that were lost. */
 const POLL_LISTENING_MS = 2000;
-const TELL_PAUSE_MS = 10;
+const NOTIFY_PAUSE_MS = 10;
 
-/** Nobody is told when nobody else listens: a notice costs a commit of its own. */
-const TELL_TEXT = `SELECT pg_notify($1, $2) FROM
+/** Only if somebody else listens: a notification costs a commit. */
+const NOTIFY_TEXT = `SELECT pg_notify($1, $2) FROM
  (SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = $3) AS listening WHERE n > $4::bigint`;
 
 export class OtherCommits implements HeadWatcher {
   readonly address = HEAD;
   private readonly options: OtherCommitsOptions;
   private readonly listeners = new Set<(notice: CommitNotice) => void>();
-  /** Own commits that a look may find before it is told that they are own. */
+  /** Own commits that a read may find before `onWritten()`. */
   private readonly own = new Set<number>();
-  /** All commits up to this one have been told, or are own. */
+  /** All commits up to this one were announced, or are own. */
   private seen: number | undefined = undefined;
   private stopListening: (() => void) | undefined = undefined;
   private poll: ReturnType<typeof setTimeout> | undefined = undefined;
-  private looking: Promise<void> | undefined = undefined;
-  private mustLookAgain = false;
-  private telling: ReturnType<typeof setTimeout> | undefined = undefined;
-  private canTell = true;
+  private reading: Promise<void> | undefined = undefined;
+  private mustReadAgain = false;
+  private notifying: ReturnType<typeof setTimeout> | undefined = undefined;
+  private canNotify = true;
   private isClosed = false;
   private store: Store | undefined = undefined;
 
@@ -54,7 +54,7 @@ export class OtherCommits implements HeadWatcher {
     };
   }
 
-  /** Where the head is read from. */
+  /** The store from which the head is read. */
   follow(store: Store): void {
     this.store = store;
   }
@@ -66,26 +66,26 @@ export class OtherCommits implements HeadWatcher {
   onWritten(before: Row | undefined, head: Row): void {
     const ts = headOf(head);
     if (this.seen !== undefined) {
-      if (headOf(before) > this.seen) this.move(before);
+      if (headOf(before) > this.seen) this.advance(before);
       this.seen = Math.max(this.seen, ts);
     }
     this.own.delete(ts);
-    this.tellSoon();
+    this.notifySoon();
   }
 
   close(): void {
     this.isClosed = true;
     this.stop();
-    clearTimeout(this.telling);
+    clearTimeout(this.notifying);
   }
 
   private start(): void {
     const { database, tenant, writer } = this.options;
     this.stopListening = database.listen(CHANNEL, listenerName(tenant), (payload) => {
       const [of, by] = payload.split(' ');
-      if (of === tenant && by !== writer) this.look();
+      if (of === tenant && by !== writer) this.check();
     });
-    this.look();
+    this.check();
   }
 
   private stop(): void {
@@ -95,33 +95,33 @@ export class OtherCommits implements HeadWatcher {
     this.seen = undefined;
   }
 
-  private look(): void {
+  private check(): void {
     if (this.isClosed || this.listeners.size === 0) return;
-    this.mustLookAgain = true;
-    this.looking ??= this.lookUntilQuiet().finally(() => {
-      this.looking = undefined;
+    this.mustReadAgain = true;
+    this.reading ??= this.readUntilQuiet().finally(() => {
+      this.reading = undefined;
       if (this.isClosed || this.listeners.size === 0) return;
       clearTimeout(this.poll);
       const pause = this.stopListening ? POLL_LISTENING_MS : POLL_MS;
-      this.poll = setTimeout(() => this.look(), pause).unref();
+      this.poll = setTimeout(() => this.check(), pause).unref();
     });
   }
 
-  private async lookUntilQuiet(): Promise<void> {
-    while (this.mustLookAgain && !this.isClosed) {
-      this.mustLookAgain = false;
+  private async readUntilQuiet(): Promise<void> {
+    while (this.mustReadAgain && !this.isClosed) {
+      this.mustReadAgain = false;
       try {
         const found = await this.store?.read((tx) => tx.fetch([HEAD], []), META);
-        this.move(found?.rows[0]);
+        this.advance(found?.rows[0]);
       } catch {
-        // The database is away: the next look sees what was missed.
+        // The database is unreachable: the next read finds what was missed.
         return;
       }
     }
   }
 
-  /** Tells what lies between the last told and this head. */
-  private move(row: Row | undefined): void {
+  /** Announces the commits after the last one announced, up to this head. */
+  private advance(row: Row | undefined): void {
     const head = readHead(row);
     const { seen } = this;
     if (seen === undefined) {
@@ -132,44 +132,44 @@ export class OtherCommits implements HeadWatcher {
     this.seen = head.ts;
     const commits = commitsSince(seen, head);
     if (!commits) {
-      this.tellListeners({ previous: head.ts, ts: head.ts, rows: [], entries: [] });
+      this.announce({ previous: head.ts, ts: head.ts, rows: [], entries: [] });
       return;
     }
     for (const { previous, ts, rows, entries } of commits) {
       if (this.own.has(ts)) continue;
       const changed = rows.map(({ space, key }) => ({ space, key }));
-      this.tellListeners({ previous, ts, rows: changed, entries });
+      this.announce({ previous, ts, rows: changed, entries });
     }
   }
 
-  private tellListeners(notice: CommitNotice): void {
+  private announce(notice: CommitNotice): void {
     for (const listener of this.listeners) listener(notice);
   }
 
-  /** Many commits, one notice. */
-  private tellSoon(): void {
-    if (!this.canTell || this.telling !== undefined || this.isClosed) return;
-    this.telling = setTimeout(() => {
-      void this.tell().finally(() => {
-        this.telling = undefined;
+  /** One notification for many commits. */
+  private notifySoon(): void {
+    if (!this.canNotify || this.notifying !== undefined || this.isClosed) return;
+    this.notifying = setTimeout(() => {
+      void this.notify().finally(() => {
+        this.notifying = undefined;
       });
-    }, TELL_PAUSE_MS).unref();
+    }, NOTIFY_PAUSE_MS).unref();
   }
 
-  private async tell(): Promise<void> {
+  private async notify(): Promise<void> {
     const { database, tenant, writer } = this.options;
     try {
       const connection = await database.connect();
       try {
         const own = this.stopListening ? 1 : 0;
         const values = [CHANNEL, `${tenant} ${writer}`, listenerName(tenant), own];
-        await connection.run([{ name: 'burrow_tell', text: TELL_TEXT, values }]);
+        await connection.run([{ name: 'burrow_tell', text: NOTIFY_TEXT, values }]);
       } finally {
         connection.release();
       }
     } catch (reason) {
-      // Others poll.
-      this.canTell = isPassing(reason);
+      // Others poll instead.
+      this.canNotify = isTransient(reason);
     }
   }
 }
@@ -178,5 +178,5 @@ const META = { spaces: ['meta'] } as const;
 
 const listenerName = (tenant: string): string => `burrow listening ${tenant}`.slice(0, 63);
 
-const isPassing = (reason: unknown): boolean =>
+const isTransient = (reason: unknown): boolean =>
   reason instanceof SqlFailure && reason.isConnectionLoss;

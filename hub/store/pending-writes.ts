@@ -8,23 +8,32 @@ import {
   type Space,
   type WriteSet,
 } from '../../src/store/port.ts';
-import { Batch } from './sql-batch.ts';
-import { SqlFailure, type SqlConnection, type SqlResult, type Statement } from './sql-client.ts';
-import { bytesOf, unpackEntries } from './sql-values.ts';
-import * as sql from './statements.ts';
-import { COUNTS_DIFFER, writeAtOnce, type WholeWrite } from './write-at-once.ts';
+import { Batch } from '../sql/sql-batch.ts';
+import {
+  SqlFailure,
+  type SqlConnection,
+  type SqlResult,
+  type Statement,
+} from '../sql/sql-client.ts';
+import { bytesOf, unpackEntries } from '../sql/sql-values.ts';
+import * as sql from '../sql/statements.ts';
+import {
+  COUNTS_DIFFER,
+  singleStatementWrite,
+  type SingleStatementWrite,
+} from '../sql/single-statement-write.ts';
 
-interface Sorted extends WholeWrite {
+interface SortedWrites extends SingleStatementWrite {
   readonly deletes: readonly RowAddress[];
   /** Rows that are replaced or deleted, and may have entries. */
-  readonly looked: readonly RowAddress[];
+  readonly replaced: readonly RowAddress[];
 }
 
 interface Put extends sql.PlacedRow {
   readonly isNew: boolean;
 }
 
-/** What several `apply` calls come to: of each key the last word. */
+/** The sum of several `apply` calls: of each key the last one counts. */
 export class PendingWrites {
   private readonly puts = new Map<string, Put>();
   private readonly deletes = new Map<string, RowAddress>();
@@ -35,27 +44,29 @@ export class PendingWrites {
 
   add({ puts, deletes }: WriteSet): void {
     for (const address of deletes) {
-      const place = placeOf(address);
-      this.puts.delete(place);
-      this.deletes.set(place, address);
+      const name = nameOfRow(address);
+      this.puts.delete(name);
+      this.deletes.set(name, address);
     }
     for (const { space, row, isNew = false } of puts) {
-      const place = placeOf({ space, key: row.key });
-      const wasNew = this.puts.get(place)?.isNew === true;
-      this.deletes.delete(place);
-      this.puts.set(place, { space, row, isNew: isNew || wasNew });
+      const name = nameOfRow({ space, key: row.key });
+      const wasNew = this.puts.get(name)?.isNew === true;
+      this.deletes.delete(name);
+      this.puts.set(name, { space, row, isNew: isNew || wasNew });
     }
   }
 
-  /** Undefined: what is there must be looked at first. */
-  atOnce(tenant: string, mark: Statement, lanes: number): Statement | undefined {
+  /** Undefined: existing rows must be read first. */
+  singleStatement(tenant: string, mark: Statement, lanes: number): Statement | undefined {
     const sorted = this.sorted();
-    return sorted.looked.length > 0 ? undefined : writeAtOnce(tenant, sorted, mark, lanes);
+    return sorted.replaced.length > 0
+      ? undefined
+      : singleStatementWrite(tenant, sorted, mark, lanes);
   }
 
   /**
-   * One round trip; a second one when entries of former versions must go.
-   * @param opening goes out in front of it; its results are looked at by `onOpened`
+   * One round trip; a second one if entries of former versions must go.
+   * @param opening sent in front of it; its results are checked by `onOpened`
    * @throws KeyTaken, SqlFailure
    */
   async store(
@@ -64,41 +75,42 @@ export class PendingWrites {
     opening: readonly Statement[],
     onOpened: (results: readonly SqlResult[]) => void,
   ): Promise<void> {
-    const { deletes, fresh, others, looked, places } = this.sorted();
+    const { deletes, inserts, upserts, replaced, entries } = this.sorted();
     const batch = new Batch(opening);
-    const addIf = (isWanted: number, statement: () => Statement) =>
-      isWanted > 0 ? batch.add(statement()) : undefined;
-    const look = addIf(looked.length, () => sql.entriesAt(tenant, looked));
-    const inserted = addIf(fresh.length, () => sql.insertRows(tenant, fresh));
-    const upserted = addIf(others.length, () => sql.upsertRows(tenant, others));
+    const addIf = (isNeeded: number, statement: () => Statement) =>
+      isNeeded > 0 ? batch.add(statement()) : undefined;
+    const read = addIf(replaced.length, () => sql.entriesAt(tenant, replaced));
+    const inserted = addIf(inserts.length, () => sql.insertRows(tenant, inserts));
+    const upserted = addIf(upserts.length, () => sql.upsertRows(tenant, upserts));
     const deleted = deletes.map((address) => batch.add(sql.deleteRow(tenant, address)));
-    const entered = addIf(places.length, () => sql.insertEntries(tenant, places));
+    const entered = addIf(entries.length, () => sql.insertEntries(tenant, entries));
     await runUnlessTaken(batch, connection);
     onOpened(opening.map((_, i) => batch.result(i)));
 
-    const there = look === undefined ? [] : rowsThere(looked, batch.result(look));
-    const wanted = new Set(places.map(nameOf));
-    const had = there.flatMap(({ places }) => places);
-    const gone = had.filter((place) => !wanted.has(nameOf(place)));
-    if (inserted !== undefined) batch.expect(inserted, fresh.length);
-    if (upserted !== undefined) batch.expect(upserted, others.length);
-    const isThere = new Set(there.map(({ n }) => n));
+    const former = read === undefined ? [] : formerRows(replaced, batch.result(read));
+    const kept = new Set(entries.map(nameOfEntry));
+    const formerEntries = former.flatMap((row) => row.entries);
+    const removed = formerEntries.filter((entry) => !kept.has(nameOfEntry(entry)));
+    if (inserted !== undefined) batch.expect(inserted, inserts.length);
+    if (upserted !== undefined) batch.expect(upserted, upserts.length);
+    const existing = new Set(former.map(({ n }) => n));
     for (const [i, number] of deleted.entries())
-      batch.expect(number, isThere.has(looked.length - deletes.length + i) ? 1 : 0);
-    if (entered !== undefined) batch.expect(entered, places.length - (had.length - gone.length));
-    if (gone.length > 0) await remove(connection, tenant, gone);
+      batch.expect(number, existing.has(replaced.length - deletes.length + i) ? 1 : 0);
+    if (entered !== undefined)
+      batch.expect(entered, entries.length - (formerEntries.length - removed.length));
+    if (removed.length > 0) await removeEntries(connection, tenant, removed);
   }
 
-  private sorted(): Sorted {
+  private sorted(): SortedWrites {
     const puts = [...this.puts.values()];
     const deletes = [...this.deletes.values()];
-    const fresh = puts.filter(({ isNew }) => isNew);
-    const others = puts.filter(({ isNew }) => !isNew);
-    const replaced = others.filter(({ space }) => isEntrySpace(space)).map(addressOf);
-    const places = puts.flatMap(({ space, row }) =>
+    const inserts = puts.filter(({ isNew }) => isNew);
+    const upserts = puts.filter(({ isNew }) => !isNew);
+    const replaced = upserts.filter(({ space }) => isEntrySpace(space)).map(addressOf);
+    const entries = puts.flatMap(({ space, row }) =>
       row.entries.map((entry) => ({ space, entry, key: row.key })),
     );
-    return { deletes, fresh, others, looked: [...replaced, ...deletes], places };
+    return { deletes, inserts, upserts, replaced: [...replaced, ...deletes], entries };
   }
 }
 
@@ -115,48 +127,51 @@ async function runUnlessTaken(batch: Batch, connection: SqlConnection): Promise<
 }
 
 /** @throws KeyTaken, SqlFailure */
-export async function runWhole(statement: Statement, connection: SqlConnection): Promise<void> {
+export async function runSingleStatement(
+  statement: Statement,
+  connection: SqlConnection,
+): Promise<void> {
   try {
     const [done] = await connection.run([statement]);
-    assert(done?.count === 1, () => 'a write that is one statement answers with one row');
+    assert(done?.count === 1, () => 'a write in a single statement returns one row');
   } catch (reason) {
     const { code } = reason instanceof SqlFailure ? reason : {};
-    // Its other rows are replaced where they are.
+    // Only inserts can violate a key: its other rows are replaced.
     if (code === UNIQUE_VIOLATION) throw new KeyTaken({ cause: reason });
-    assert(code !== COUNTS_DIFFER, () => `${statement.name} changed other rows than it was to`);
+    assert(code !== COUNTS_DIFFER, () => `${statement.name} changed other rows than it should`);
     throw reason;
   }
 }
 
 const UNIQUE_VIOLATION = '23505';
 
-async function remove(
+async function removeEntries(
   connection: SqlConnection,
   tenant: string,
-  gone: readonly sql.EntryPlace[],
+  removed: readonly sql.EntryPlace[],
 ): Promise<void> {
   const batch = new Batch();
-  const numbers = gone.map((place) => batch.add(sql.deleteEntry(tenant, place)));
+  const numbers = removed.map((entry) => batch.add(sql.deleteEntry(tenant, entry)));
   await batch.run(connection);
   for (const number of numbers) batch.expect(number, 1);
 }
 
-/** The rows that are there: their place among those asked for, and their entries. */
-const rowsThere = (
-  looked: readonly RowAddress[],
+/** The rows that exist: their index among the addresses, and their entries. */
+const formerRows = (
+  addresses: readonly RowAddress[],
   { rows }: SqlResult,
-): readonly { readonly n: number; readonly places: readonly sql.EntryPlace[] }[] =>
+): readonly { readonly n: number; readonly entries: readonly sql.EntryPlace[] }[] =>
   rows.flatMap(([n, packed]) => {
-    const address = looked[Number(n)];
+    const address = addresses[Number(n)];
     if (!address) return [];
     const entries = unpackEntries(bytesOf(packed ?? ''));
-    return [{ n: Number(n), places: entries.map((entry) => ({ ...address, entry })) }];
+    return [{ n: Number(n), entries: entries.map((entry) => ({ ...address, entry })) }];
   });
 
 const addressOf = ({ space, row }: Put): RowAddress => ({ space, key: row.key });
 
-const placeOf = ({ space, key }: RowAddress): string => `${sql.spaceNumber(space)}${key}`;
+const nameOfRow = ({ space, key }: RowAddress): string => `${sql.spaceNumber(space)}${key}`;
 
 /** Tells (entry, key) pairs apart whatever bytes they hold. */
-const nameOf = ({ space, entry, key }: { space: Space; entry: Key; key: Key }): string =>
+const nameOfEntry = ({ space, entry, key }: { space: Space; entry: Key; key: Key }): string =>
   `${sql.spaceNumber(space)}${entry.length}:${entry}${key}`;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { HEAD } from '../../src/engine/transactions.ts';
 import { SharedReads } from './shared-reads.ts';
-import type { SqlConnection, SqlDatabase, SqlResult } from './sql-client.ts';
+import type { SqlConnection, SqlDatabase, SqlResult } from '../sql/sql-client.ts';
 
 /** Answers when it is told to, with what was current when the statement came. */
 function heldDatabase() {

@@ -1,18 +1,18 @@
 /**
- * Rows that several readers want at the same time, fetched by one statement. A reader is never shown what was read before it asked:
- * who comes while a statement is under way waits for the next.
+ * Rows that several readers request at the same time, fetched by one statement. A reader never gets what was read before its
+ * request: one that comes while a statement is in flight waits for the next.
  */
 import type { RowAddress } from '../../src/store/port.ts';
-import type { SqlConnection, SqlDatabase, SqlResult } from './sql-client.ts';
-import { rowsAt } from './statements.ts';
+import type { SqlConnection, SqlDatabase, SqlResult } from '../sql/sql-client.ts';
+import { rowsAt } from '../sql/statements.ts';
 
-/** A connection that answers so late holds up no other reader. */
+/** After that, other readers no longer wait for the connection. */
 const LATE_MS = 20;
-/** Readers that want more share nothing: others would wait for their bytes. */
+/** Larger requests are not shared: others would wait for their bytes. */
 export const SHARED_ROWS_MAX = 16;
 const STATEMENT_ROWS_MAX = 256;
 
-interface Wish {
+interface ReadRequest {
   readonly addresses: readonly RowAddress[];
   readonly resolve: (result: SqlResult) => void;
   readonly reject: (reason: unknown) => void;
@@ -21,57 +21,58 @@ interface Wish {
 export class SharedReads {
   private readonly database: SqlDatabase;
   private readonly tenant: string;
-  private waiting: Wish[] = [];
-  private underWay = 0;
+  private waiting: ReadRequest[] = [];
+  private inFlight = 0;
 
   constructor(database: SqlDatabase, tenant: string) {
     this.database = database;
     this.tenant = tenant;
   }
 
-  /** The rows as a statement of their own would find them. @throws SqlFailure */
+  /** The same result as of a statement of its own. @throws SqlFailure */
   rows(addresses: readonly RowAddress[]): Promise<SqlResult> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ addresses, resolve, reject });
-      if (this.underWay === 0) this.next();
+      if (this.inFlight === 0) this.next();
     });
   }
 
   private next(): void {
     if (this.waiting.length === 0) return;
-    this.underWay += 1;
-    let isPassed = false;
+    this.inFlight += 1;
+    let isDone = false;
     const pass = (): void => {
-      if (isPassed) return;
-      isPassed = true;
+      if (isDone) return;
+      isDone = true;
       clearTimeout(late);
-      this.underWay -= 1;
-      if (this.underWay === 0) this.next();
+      this.inFlight -= 1;
+      if (this.inFlight === 0) this.next();
     };
     const late = setTimeout(pass, LATE_MS);
     void this.fetch().finally(pass);
   }
 
-  /** Takes who waits when there is a connection, not before. */
+  /** Takes the waiting requests once it has a connection, not before. */
   private async fetch(): Promise<void> {
-    let wishes: readonly Wish[] = [];
+    let requests: readonly ReadRequest[] = [];
     let connection: SqlConnection | undefined;
     try {
       connection = await this.database.connect();
-      wishes = this.take();
-      if (wishes.length === 0) return;
-      const { statement, placesOf } = together(this.tenant, wishes);
+      requests = this.take();
+      if (requests.length === 0) return;
+      const { statement, positionsOf } = combine(this.tenant, requests);
       const [found] = await connection.run([statement]);
-      if (found) for (const wish of wishes) wish.resolve(partOf(found, placesOf(wish)));
+      if (found)
+        for (const request of requests) request.resolve(partOf(found, positionsOf(request)));
     } catch (reason) {
-      const failed = wishes.length > 0 ? wishes : this.take();
+      const failed = requests.length > 0 ? requests : this.take();
       for (const { reject } of failed) reject(reason);
     } finally {
       connection?.release();
     }
   }
 
-  private take(): readonly Wish[] {
+  private take(): readonly ReadRequest[] {
     let rows = 0;
     const end = this.waiting.findIndex(
       ({ addresses }) => (rows += addresses.length) > STATEMENT_ROWS_MAX,
@@ -80,28 +81,33 @@ export class SharedReads {
   }
 }
 
-/** One statement for all, each row once, and where in it the rows of a wish are. */
-function together(tenant: string, wishes: readonly Wish[]) {
-  const places = new Map<string, number>();
+/** One statement for all requests, each row once, and where the rows of each request are in it. */
+function combine(tenant: string, requests: readonly ReadRequest[]) {
+  const positions = new Map<string, number>();
   const all: RowAddress[] = [];
-  const placeOf = (address: RowAddress): number => {
+  const positionOf = (address: RowAddress): number => {
     const name = `${address.space} ${address.key}`;
-    let place = places.get(name);
-    if (place === undefined) {
-      place = all.push(address) - 1;
-      places.set(name, place);
+    let position = positions.get(name);
+    if (position === undefined) {
+      position = all.push(address) - 1;
+      positions.set(name, position);
     }
-    return place;
+    return position;
   };
-  const byWish = new Map(wishes.map((wish) => [wish, wish.addresses.map(placeOf)]));
-  return { statement: rowsAt(tenant, all), placesOf: (wish: Wish) => byWish.get(wish) ?? [] };
+  const byReadRequest = new Map(
+    requests.map((request) => [request, request.addresses.map(positionOf)]),
+  );
+  return {
+    statement: rowsAt(tenant, all),
+    positionsOf: (request: ReadRequest) => byReadRequest.get(request) ?? [],
+  };
 }
 
-/** As if it had been asked alone: rows are numbered by the place of their address in the wish. */
-function partOf(result: SqlResult, places: readonly number[]): SqlResult {
-  const byPlace = new Map(result.rows.map((row) => [Number(row[0]), row]));
-  const rows = places.flatMap((place, n) => {
-    const row = byPlace.get(place);
+/** As if the request had a statement of its own: rows are numbered by the position of their address in it. */
+function partOf(result: SqlResult, positions: readonly number[]): SqlResult {
+  const byPosition = new Map(result.rows.map((row) => [Number(row[0]), row]));
+  const rows = positions.flatMap((position, n) => {
+    const row = byPosition.get(position);
     return row ? [[String(n), ...row.slice(1)]] : [];
   });
   return { command: result.command, count: rows.length, rows };

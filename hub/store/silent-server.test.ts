@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { counterOf, increment, put, row } from '../../src/store/testing/store-rows.ts';
 import { freshTenant, sharedPostgres } from '../testing/hub-stores.ts';
 import { startPostgres, type PostgresServer } from '../testing/postgres-server.ts';
-import { PgDatabase } from './pg-database.ts';
+import { PgDatabase } from '../sql/pg-database.ts';
 import { openTables } from './sql-tables.ts';
 
 const run = promisify(execFile);

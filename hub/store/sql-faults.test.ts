@@ -111,7 +111,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       await create(1);
       await expect(create(1)).rejects.toBeInstanceOf(KeyTaken);
       database.losing = name === 'PGlite' ? 'burrow_write_at_once' : 'burrow_insert_entries';
-      await expect(create(2)).rejects.toThrow(/was to change|one statement/u);
+      await expect(create(2)).rejects.toThrow(/must change|single statement/u);
       database.losing = undefined;
       expect(await counterOf(store)).toBe(1);
       expect((await everything(store)).entries).toHaveLength(before.entries.length + 1);
@@ -167,7 +167,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
     test('does not commit when a statement was lost without a word', async () => {
       const before = await everything(store);
       database.losing = 'burrow_insert_entries';
-      await expect(job()).rejects.toThrow(/burrow_insert_entries was to change/u);
+      await expect(job()).rejects.toThrow(/burrow_insert_entries must change/u);
       database.losing = undefined;
       expect(await everything(store)).toEqual(before);
       await job();

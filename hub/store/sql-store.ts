@@ -1,8 +1,9 @@
 /**
- * The store over a database that speaks the Postgres wire. Writes of one tenant take turns: here in a queue, among processes on a
- * row that each locks first. So commits are in the order of that lock, which is the order of their times.
+ * The store over a database that speaks the PostgreSQL protocol. Writes of one tenant run one after the other: a queue orders those
+ * of this process, a row that each locks first orders processes. So commits are in the order of that lock, which is the order of
+ * their times.
  */
-import type { Key } from '../../src/codec/key.ts';
+import { WatchedRow } from '../../hosts/watched-row.ts';
 import { assert, Refusal } from '../../src/errors.ts';
 import {
   SPACES,
@@ -13,79 +14,52 @@ import {
   type Space,
   type Store,
   type WriteOptions,
-  type WriteSet,
   type WriteTx,
 } from '../../src/store/port.ts';
-import { runWhole } from './pending-writes.ts';
+import { runSingleStatement } from './pending-writes.ts';
 import { SharedReads } from './shared-reads.ts';
-import { SqlFailure, type SqlConnection, type SqlDatabase, type Statement } from './sql-client.ts';
-import { refusalFor } from './sql-refusals.ts';
-import { Moved, ReadTransaction, WriteTransaction } from './sql-transactions.ts';
-import * as sql from './statements.ts';
-import { TurnQueue } from './turn-queue.ts';
+import {
+  SqlFailure,
+  type SqlConnection,
+  type SqlDatabase,
+  type Statement,
+} from '../sql/sql-client.ts';
+import { refusalFor } from '../sql/sql-refusals.ts';
+import { ReadTransaction, SnapshotChanged, WriteTransaction } from './sql-transactions.ts';
+import * as sql from '../sql/statements.ts';
+import { LaneQueue } from './lane-queue.ts';
 
 export interface SqlStoreOptions {
   readonly database: SqlDatabase;
   readonly tenant: string;
-  /** Names this store among all there ever were on the tenant. */
+  /** Tells this store apart from every other one the tenant ever had. */
   readonly writer: string;
-  /** From 0 to 1: spreads those who try again. */
+  /** From 0 to 1: spreads retries. */
   readonly random: () => number;
   readonly wait: (ms: number) => Promise<void>;
   readonly watched?: HeadWatcher;
 }
 
-/** Hears of the writes that change one row. */
+/** Is told of writes that change one row. */
 export interface HeadWatcher {
   readonly address: RowAddress;
-  /** A write of it is about to be committed. */
+  /** A write of the row is about to be committed. */
   onWriting(row: Row): void;
-  /** It was. `before`: what its transaction had fetched. */
+  /** It was committed. @param before what its transaction had fetched */
   onWritten(before: Row | undefined, row: Row): void;
 }
 
-/** Times a transaction is run when others were in its way, or its connection was lost. */
-const TRIES_MAX = 10;
+/** Runs of a transaction that conflicts with others, or loses its connection. */
+const ATTEMPTS_MAX = 10;
 const CONTENTION_PAUSE_MS = 5;
 const CONNECTION_PAUSE_MS = 50;
 const PAUSE_MAX_MS = 1500;
 
-/** How a write ended. `unknown`: its connection was lost while it committed. */
-type Written<T> = { readonly value: T; readonly watch?: HeadWatch | undefined } & (
+/** How a write ended. `unknown`: the connection was lost during COMMIT. */
+type Written<T> = { readonly value: T; readonly watch?: WatchedRow | undefined } & (
   | { readonly end: 'nothing' | 'committed' }
   | { readonly end: 'unknown'; readonly n: number; readonly reason: SqlFailure }
 );
-
-/** Sees the watched row go by. */
-class HeadWatch implements WriteTx {
-  fetched: Row | undefined = undefined;
-  written: Row | undefined = undefined;
-  private readonly tx: WriteTx;
-  private readonly address: RowAddress;
-
-  constructor(tx: WriteTx, address: RowAddress) {
-    this.tx = tx;
-    this.address = address;
-  }
-
-  async fetch(...asked: Parameters<WriteTx['fetch']>): ReturnType<WriteTx['fetch']> {
-    const found = await this.tx.fetch(...asked);
-    const [rows] = asked;
-    const at = rows.findIndex((each) => this.isWatched(each.space, each.key));
-    if (at >= 0) this.fetched = found.rows[at];
-    return found;
-  }
-
-  apply(writes: WriteSet): void {
-    this.tx.apply(writes);
-    for (const { space, row } of writes.puts)
-      if (this.isWatched(space, row.key)) this.written = row;
-  }
-
-  private isWatched(space: Space, key: Key): boolean {
-    return space === this.address.space && key === this.address.key;
-  }
-}
 
 async function commit(connection: SqlConnection): Promise<void> {
   const [committed] = await connection.run([sql.commit([])]);
@@ -95,7 +69,7 @@ async function commit(connection: SqlConnection): Promise<void> {
 export class SqlStore implements Store {
   private readonly options: SqlStoreOptions;
   private readonly shared: SharedReads;
-  private readonly turns = new TurnQueue<sql.Lane>();
+  private readonly queue = new LaneQueue<sql.Lane>();
   private commits = 0;
   private running = 0;
   private isClosed = false;
@@ -114,7 +88,7 @@ export class SqlStore implements Store {
     const { isExclusive } = database;
     let isSnapshot = isExclusive;
     return this.whileOpen(() =>
-      this.trying(async (connect) => {
+      this.retrying(async (connect) => {
         const { shared } = this;
         const tx = new ReadTransaction({
           tenant,
@@ -128,7 +102,7 @@ export class SqlStore implements Store {
           return await body(tx);
         } catch (reason) {
           const cause = tx.failure ?? reason;
-          isSnapshot ||= cause instanceof Moved;
+          isSnapshot ||= cause instanceof SnapshotChanged;
           throw cause;
         } finally {
           tx.end();
@@ -140,13 +114,13 @@ export class SqlStore implements Store {
   async write<T>(body: (tx: WriteTx) => Promise<T>, { spaces = SPACES }: WriteOptions): Promise<T> {
     const lanes = sql.lanesOf(spaces);
     return this.whileOpen(() =>
-      this.turns.run(lanes, async () => {
-        for (let tries = 1; ; tries += 1) {
-          const written = await this.trying(async (connect) =>
+      this.queue.run(lanes, async () => {
+        for (let attempts = 1; ; attempts += 1) {
+          const written = await this.retrying(async (connect) =>
             this.tryWrite(await connect(), body, spaces, lanes),
           );
-          if (written.end === 'unknown' && !(await this.hasArrived(lanes, written.n))) {
-            if (tries >= TRIES_MAX) throw refusalFor(written.reason);
+          if (written.end === 'unknown' && !(await this.wasCommitted(lanes, written.n))) {
+            if (attempts >= ATTEMPTS_MAX) throw refusalFor(written.reason);
             continue;
           }
           const { watch } = written;
@@ -157,7 +131,7 @@ export class SqlStore implements Store {
     );
   }
 
-  /** Resolves when what was under way has ended. */
+  /** Resolves when what was in flight has ended. */
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -174,7 +148,7 @@ export class SqlStore implements Store {
       const connection = await database.connect();
       await connection.run([sql.forgetMarks(tenant, writer)]).finally(() => connection.release());
     } catch {
-      // A later store sweeps them up.
+      // A later store removes them.
     }
   }
 
@@ -186,15 +160,15 @@ export class SqlStore implements Store {
   ): Promise<Written<T>> {
     const { database, tenant, writer } = this.options;
     const tx = new WriteTransaction(connection, tenant, spaces, lanes);
-    const watch = this.options.watched && new HeadWatch(tx, this.options.watched.address);
+    const watch = this.options.watched && new WatchedRow(tx, this.options.watched.address);
     const n = (this.commits += 1);
     const mark = sql.markCommit(tenant, lanes, writer, n);
     let value: T;
-    let whole: Statement | undefined;
+    let single: Statement | undefined;
     try {
       value = await body(watch ?? tx);
-      whole = database.isExclusive ? tx.atOnce(mark) : undefined;
-      const hasWrites = whole !== undefined || (await tx.store(mark));
+      single = database.isExclusive ? tx.singleStatement(mark) : undefined;
+      const hasWrites = single !== undefined || (await tx.store(mark));
       if (!hasWrites) return { value, end: 'nothing' };
     } catch (reason) {
       tx.drop();
@@ -202,7 +176,7 @@ export class SqlStore implements Store {
     }
     if (watch?.written) this.options.watched?.onWriting(watch.written);
     try {
-      await (whole ? runWhole(whole, connection) : commit(connection));
+      await (single ? runSingleStatement(single, connection) : commit(connection));
       return { value, watch, end: 'committed' };
     } catch (reason) {
       if (reason instanceof SqlFailure && reason.isAmbiguousAtCommit)
@@ -211,14 +185,14 @@ export class SqlStore implements Store {
     }
   }
 
-  /** Reads whether a commit was done, whose connection was lost. */
-  private async hasArrived(lanes: readonly sql.Lane[], n: number): Promise<boolean> {
+  /** Reads whether the commit was made whose connection was lost. */
+  private async wasCommitted(lanes: readonly sql.Lane[], n: number): Promise<boolean> {
     const { tenant, writer } = this.options;
     const [lane = sql.LANES.hot] = lanes;
     try {
-      return await this.trying(async (connect) => {
+      return await this.retrying(async (connect) => {
         const connection = await connect();
-        // If it is still being done it holds the lock: this waits for its end.
+        // If it is still in progress it holds the lock: this waits for its end.
         const [, , marked] = await connection.run([
           sql.begin([]),
           sql.lock(tenant, lanes),
@@ -230,29 +204,29 @@ export class SqlStore implements Store {
     } catch (reason) {
       throw new Refusal(
         'storage_unavailable',
-        'The connection to the database was lost while it stored a write, and cannot be had again: look before you write it again.',
+        'The connection to the database was lost during a commit, and cannot be restored: check whether the write was made before you retry it.',
         { cause: reason },
       );
     }
   }
 
-  /** Runs it with a connection of its own if it asks for one, and again when another transaction was in the way or the connection was lost. */
-  private async trying<T>(
-    attempt: (connect: () => Promise<SqlConnection>) => Promise<T>,
+  /** Runs it with a connection if it takes one, and again after a conflict or a lost connection. */
+  private async retrying<T>(
+    run: (connect: () => Promise<SqlConnection>) => Promise<T>,
   ): Promise<T> {
     const { database, random, wait } = this.options;
-    for (let tries = 1; ; tries += 1) {
+    for (let attempts = 1; ; attempts += 1) {
       let connection: SqlConnection | undefined;
       let pause = 0;
       const connect = async (): Promise<SqlConnection> => (connection ??= await database.connect());
       try {
-        return await attempt(connect);
+        return await run(connect);
       } catch (reason) {
-        if (!(reason instanceof Moved)) {
+        if (!(reason instanceof SnapshotChanged)) {
           if (!(reason instanceof SqlFailure)) throw reason;
-          if (!reason.mayTryAgain || tries >= TRIES_MAX) throw refusalFor(reason);
+          if (!reason.isRetryable || attempts >= ATTEMPTS_MAX) throw refusalFor(reason);
           const first = reason.isConnectionLoss ? CONNECTION_PAUSE_MS : CONTENTION_PAUSE_MS;
-          pause = random() * Math.min(PAUSE_MAX_MS, first * 2 ** tries);
+          pause = random() * Math.min(PAUSE_MAX_MS, first * 2 ** attempts);
         }
       } finally {
         connection?.release();

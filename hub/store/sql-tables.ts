@@ -1,16 +1,16 @@
-/** A store on a database whose tables are brought up to date first. */
+/** Opens a store on a database, after bringing its tables up to date. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Refusal } from '../../src/errors.ts';
-import { migrate } from './migrations.ts';
-import { SqlFailure, type SqlDatabase } from './sql-client.ts';
+import { migrate } from '../sql/migrations.ts';
+import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
 import { SqlStore, type SqlStoreOptions } from './sql-store.ts';
-import { makeSequencers } from './statements.ts';
+import { makeSequencers } from '../sql/statements.ts';
 
-/** A name that no other store has had. */
+/** A name that no other store has, or had. */
 export const newWriter = (): string => randomBytes(12).toString('hex');
 
-const TRIES_MAX = 3;
+const ATTEMPTS_MAX = 3;
 
 /** @throws Refusal `storage_unavailable`; the database stays open, and the caller's to close */
 export async function openTables(
@@ -18,7 +18,7 @@ export async function openTables(
   tenant: string,
   options: Partial<Pick<SqlStoreOptions, 'writer' | 'watched' | 'random'>> = {},
 ): Promise<SqlStore> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempts = 1; ; attempts += 1) {
     let isConnected = false;
     try {
       const connection = await database.connect();
@@ -32,13 +32,11 @@ export async function openTables(
       }
     } catch (reason) {
       if (!(reason instanceof SqlFailure)) throw reason;
-      // Where nobody answers, the address is wrong; a connection that was lost is made again.
-      if (isConnected && reason.mayTryAgain && tries < TRIES_MAX) continue;
-      throw new Refusal(
-        'storage_unavailable',
-        `The database could not be opened: ${reason.message}.`,
-        { cause: reason },
-      );
+      // If nobody responds the address is wrong; a lost connection is worth another attempt.
+      if (isConnected && reason.isRetryable && attempts < ATTEMPTS_MAX) continue;
+      throw new Refusal('storage_unavailable', `Cannot open the database: ${reason.message}.`, {
+        cause: reason,
+      });
     }
   }
   return new SqlStore({

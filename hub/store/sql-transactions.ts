@@ -1,4 +1,4 @@
-/** A read and a write of the store, each on one connection. */
+/** Read and write transactions of the store, each on one connection. */
 import { assert, Refusal } from '../../src/errors.ts';
 import type {
   Found,
@@ -9,21 +9,21 @@ import type {
   WriteSet,
   WriteTx,
 } from '../../src/store/port.ts';
-import { planFetch, type Asked } from './fetch-plan.ts';
+import { planFetch, type FetchRequest } from './fetch-plan.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { SHARED_ROWS_MAX, type SharedReads } from './shared-reads.ts';
-import type { SqlConnection, SqlResult, Statement } from './sql-client.ts';
-import * as sql from './statements.ts';
+import type { SqlConnection, SqlResult, Statement } from '../sql/sql-client.ts';
+import * as sql from '../sql/statements.ts';
 
-/** @param only set when it is rows alone that are fetched */
+/** @param only set if nothing but rows is fetched */
 type Send = (
   statements: readonly Statement[],
   only?: readonly RowAddress[],
 ) => Promise<readonly SqlResult[]>;
 
-/** Fetches one after the other; the first failure stays. */
+/** Runs fetches one after the other; keeps the first failure. */
 abstract class Transaction implements ReadTx {
-  /** Why nothing more will come of it, whatever the body makes of that. */
+  /** Why the transaction cannot continue, whatever its body makes of that. */
   failure: unknown = undefined;
   protected readonly tenant: string;
   private readonly spaces: readonly Space[];
@@ -54,13 +54,13 @@ abstract class Transaction implements ReadTx {
     );
   }
 
-  private async fetchNow(asked: Asked): Promise<Found> {
+  private async fetchNow(request: FetchRequest): Promise<Found> {
     try {
-      const plan = planFetch(this.tenant, asked, false);
-      const only = asked.ranges.length === 0 ? asked.rows : undefined;
+      const plan = planFetch(this.tenant, request, false);
+      const only = request.ranges.length === 0 ? request.rows : undefined;
       const found = plan.read(await this.send(plan.statements, only));
       if (found !== 'long entries') return found;
-      const exact = planFetch(this.tenant, asked, true);
+      const exact = planFetch(this.tenant, request, true);
       const again = exact.read(await this.send(exact.statements));
       assert(again !== 'long entries', () => 'the exact plan reads entries of any length');
       return again;
@@ -71,29 +71,29 @@ abstract class Transaction implements ReadTx {
   }
 }
 
-/** What was fetched first has changed before the second fetch: the body is run again, in a snapshot. */
-export class Moved extends Error {}
+/** What was fetched first has changed before the second fetch: the body runs again, in a snapshot. */
+export class SnapshotChanged extends Error {}
 
 export interface ReadTransactionOptions {
   readonly tenant: string;
   readonly spaces: readonly Space[];
-  /** Nobody else can change anything while it has the connection. */
+  /** Nothing else can change while it holds the connection. */
   readonly isExclusive: boolean;
-  /** A transaction from the first fetch on. */
+  /** Start a snapshot with the first fetch. */
   readonly isSnapshot: boolean;
-  /** Whose statement the first fetch may be part of. */
+  /** The first fetch may share a statement. */
   readonly shared: SharedReads;
-  /** When it is first called, the connection that is then the transaction's until it ends. */
+  /** Takes a connection when it is first called, and keeps it until the transaction ends. */
   readonly connect: () => Promise<SqlConnection>;
 }
 
 /**
- * One statement is a snapshot by itself, and most reads are one. Whoever fetches again gets a transaction that first looks
- * whether what was seen still stands.
+ * One statement is a snapshot, and most reads are one. A second fetch starts a transaction that first checks whether what was
+ * read before is unchanged.
  */
 export class ReadTransaction extends Transaction {
   private readonly options: ReadTransactionOptions;
-  /** Of a snapshot that is open. */
+  /** The connection of an open snapshot. */
   private open: SqlConnection | undefined = undefined;
   private seen: { statements: readonly Statement[]; results: readonly SqlResult[] } | undefined =
     undefined;
@@ -103,7 +103,7 @@ export class ReadTransaction extends Transaction {
     this.options = options;
   }
 
-  /** Sent, not waited for: whoever gets the connection next is answered after it. */
+  /** Not awaited: the next user of the connection is served after it. */
   end(): void {
     this.open?.run([sql.commit([])]).catch(() => undefined);
   }
@@ -123,7 +123,7 @@ export class ReadTransaction extends Transaction {
     const before = seen?.statements ?? [];
     const [, ...results] = await this.open.run([sql.beginSnapshot([]), ...before, ...statements]);
     const isSame = before.every((_, i) => isSameResult(results[i], seen?.results[i]));
-    if (!isSame) throw new Moved();
+    if (!isSame) throw new SnapshotChanged();
     return results.slice(before.length);
   };
 
@@ -143,12 +143,12 @@ const isSameResult = (a: SqlResult | undefined, b: SqlResult | undefined): boole
 
 const joined = (row: SqlResult['rows'][number]): string => JSON.stringify(row);
 
-/** Holds the sequencer of its lanes from its first statement to its end. */
+/** Locks the sequencers of its lanes from its first statement to its end. */
 export class WriteTransaction extends Transaction implements WriteTx {
   private readonly connection: SqlConnection;
   private readonly lanes: readonly sql.Lane[];
   private readonly pending = new PendingWrites();
-  private isBegun = false;
+  private hasStarted = false;
   private isOver = false;
 
   constructor(
@@ -163,18 +163,18 @@ export class WriteTransaction extends Transaction implements WriteTx {
   }
 
   apply(writes: WriteSet): void {
-    assert(!this.isOver, () => 'a write body applies nothing after it has ended');
+    assert(!this.isOver, () => 'the body of a write applies nothing after it has ended');
     for (const { space } of [...writes.puts, ...writes.deletes]) this.requireWithin(space);
     this.pending.add(writes);
   }
 
-  /** The body has ended well, and nothing was asked before: the whole of it, where that can be one statement. */
-  atOnce(mark: Statement): Statement | undefined {
-    if (this.isBegun || this.failure !== undefined || this.pending.isEmpty) return undefined;
-    return this.pending.atOnce(this.tenant, mark, this.lanes.length);
+  /** The body has succeeded: the whole write, if it has fetched nothing and can be a single statement. */
+  singleStatement(mark: Statement): Statement | undefined {
+    if (this.hasStarted || this.failure !== undefined || this.pending.isEmpty) return undefined;
+    return this.pending.singleStatement(this.tenant, mark, this.lanes.length);
   }
 
-  /** The body has ended well. Returns whether there is anything to commit. */
+  /** The body has succeeded. Returns whether there is anything to commit. */
   async store(mark: Statement): Promise<boolean> {
     this.isOver = true;
     if (this.failure !== undefined) throw this.failure;
@@ -190,10 +190,10 @@ export class WriteTransaction extends Transaction implements WriteTx {
     return true;
   }
 
-  /** Gives everything up. Sent, not waited for. */
+  /** Rolls back. Not awaited. */
   drop(): void {
     this.isOver = true;
-    if (this.isBegun) this.connection.run([sql.rollback([])]).catch(() => undefined);
+    if (this.hasStarted) this.connection.run([sql.rollback([])]).catch(() => undefined);
   }
 
   protected readonly send: Send = async (statements) => {
@@ -205,8 +205,8 @@ export class WriteTransaction extends Transaction implements WriteTx {
   };
 
   private opening(): readonly Statement[] {
-    if (this.isBegun) return [];
-    this.isBegun = true;
+    if (this.hasStarted) return [];
+    this.hasStarted = true;
     return [sql.begin([]), sql.lock(this.tenant, this.lanes)];
   }
 

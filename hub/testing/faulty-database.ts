@@ -5,7 +5,7 @@ import {
   type SqlDatabase,
   type SqlResult,
   type Statement,
-} from '../store/sql-client.ts';
+} from '../sql/sql-client.ts';
 
 export interface Fault {
   /** SQLSTATE; undefined: the connection broke without a word. */

@@ -1,7 +1,7 @@
 /** Test kit: databases that the tests of a file share. Each test takes tenants of its own, for starting a database takes seconds. */
 import { afterAll } from 'vitest';
-import { PgDatabase } from '../store/pg-database.ts';
-import { openPglite } from '../store/pglite-database.ts';
+import { PgDatabase } from '../sql/pg-database.ts';
+import { openPglite } from '../sql/pglite-database.ts';
 import { openHubStore, type HubStore } from '../store/open-store.ts';
 import { startPostgres, type PostgresServer } from './postgres-server.ts';
 

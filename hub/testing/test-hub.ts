@@ -1,18 +1,18 @@
-/** A hub on a free port of loopback, over any ground: in memory when none is given. */
+/** A hub on a free port of loopback, over any storage: in memory when none is given. */
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { createHubServer } from '../http/create-hub-server.ts';
-import type { ServerSettings } from '../http/server-options.ts';
-import type { HubRoute } from '../http/message.ts';
-import { createLogger } from '../logger.ts';
-import { openHub, type HubGround, type OpenedHub } from '../open-hub.ts';
-import { DEFAULT_LIMITS, DEFAULT_SETTINGS, type HubLimits, type HubSettings } from '../settings.ts';
+import type { TlsFiles } from '../http/server-options.ts';
+import type { HubRoute } from '../http/route.ts';
+import { createLogger } from '../monitoring/logger.ts';
+import { openHub, type HubStorage, type OpenedHub } from '../instance/open-hub.ts';
+import { DEFAULT_SETTINGS, type HubSettings } from '../settings/settings.ts';
 
 export interface TestHub {
   readonly url: string;
   readonly port: number;
   readonly secret: string;
   readonly hub: OpenedHub;
-  /** What was logged, at the finest level. */
+  /** The log so far, at its finest level. */
   readonly logged: () => string;
   readonly query: (
     query: unknown,
@@ -29,15 +29,14 @@ export interface TestAnswer {
 }
 
 export interface TestHubOptions {
-  readonly ground?: HubGround;
+  readonly storage?: HubStorage;
   readonly settings?: Partial<HubSettings>;
-  readonly limits?: Partial<HubLimits>;
-  readonly tls?: ServerSettings['tls'];
-  readonly routes?: readonly HubRoute[];
+  readonly tls?: TlsFiles;
+  readonly routes?: (hub: OpenedHub) => readonly HubRoute[];
 }
 
-/** One that only this process knows of. */
-export function memoryGround(): HubGround {
+/** In memory of this process. */
+export function memoryStorage(): HubStorage {
   const store = createMemoryStore();
   return {
     store,
@@ -47,7 +46,7 @@ export function memoryGround(): HubGround {
   };
 }
 
-/** Tests ask faster than people, and of machines that have much else to do. */
+/** Tests send requests faster than people, to busy machines. */
 const UNLIMITED = {
   ratePerToken: 0,
   ratePerAddress: 0,
@@ -62,20 +61,22 @@ export async function openTestHub(options: TestHubOptions = {}): Promise<TestHub
     ...DEFAULT_SETTINGS,
     rootSecret: secret,
     hashCost: 4,
+    ...UNLIMITED,
     ...options.settings,
-    limits: { ...DEFAULT_LIMITS, ...UNLIMITED, ...options.limits },
   };
   let logged = '';
   const logger = createLogger('trace', { write: (line) => void (logged += line) });
   const report = (reason: unknown): void => logger.error({ err: reason }, 'failed');
-  const hub = await openHub(options.ground ?? memoryGround(), settings, report);
-  const server = await createHubServer({
+  const hub = await openHub(options.storage ?? memoryStorage(), settings, report);
+  const server = createHubServer({
     hub,
-    settings: { ...settings, tls: options.tls },
+    settings,
+    tls: options.tls,
     logger,
-    routes: options.routes ?? [],
+    routes: options.routes?.(hub) ?? [],
   });
   const url = await server.listen(0);
+  let closing: Promise<void> | undefined;
   return {
     url,
     port: Number(new URL(url).port),
@@ -91,9 +92,10 @@ export async function openTestHub(options: TestHubOptions = {}): Promise<TestHub
       const body = (await answer.json()) as TestAnswer['body'];
       return { status: answer.status, headers: answer.headers, body };
     },
-    async close() {
-      await server.close();
-      await hub.close();
-    },
+    close: () =>
+      (closing ??= (async () => {
+        await server.close();
+        await hub.close();
+      })()),
   };
 }

@@ -16,8 +16,8 @@ import type {
   QueryAnswer,
   QueryRequest,
 } from './context/host.ts';
-import { attemptQuery, type Attempted, type QueryPlan } from './session/execute-query.ts';
-import type { Attempt, AttemptInput, AttemptResult } from './transactions/execution.ts';
+import { executeQuery, type QueryExecution, type QueryPlan } from './session/execute-query.ts';
+import type { TransactionBody, BodyInput, BodyResult } from './transactions/execution.ts';
 import { authenticateSecret } from './session/authenticate-secret.ts';
 import { GarbageCollector, type GarbageProgress } from './jobs/collect-expired-data.ts';
 import { buildIndexes, type BuildProgress } from './jobs/build-indexes.ts';
@@ -32,14 +32,14 @@ export type { BuildProgress };
 
 /** Queries and other work as parts of transactions: for who adds something to what a query does, in the same commit. */
 export interface Transactions {
-  read<T>(attempt: Attempt<T>): Promise<Transacted<T>>;
+  read<T>(body: TransactionBody<T>): Promise<Transacted<T>>;
   /** Settles when the commit is durable, or at once when nothing was written. */
-  write<T>(attempt: Attempt<T>): Promise<Transacted<T>>;
+  write<T>(body: TransactionBody<T>): Promise<Transacted<T>>;
   /** Reads the text of a query, for `plan`. Undefined: it is short, `plan` does it at once. */
   readLong(
     request: Pick<QueryRequest, 'query' | 'apiVersion'>,
   ): Promise<QueryPlan['parsed']> | undefined;
-  /** What all runs of a query have in common. `ids`: the first it makes up; `moreIds`: those behind them, by how many came before. */
+  /** What all executions of a query share. `ids`: the first it generates; `moreIds`: those after them, by how many came before. */
   plan(
     request: QueryRequest,
     given?: Partial<Pick<QueryPlan, 'standIn' | 'now' | 'parsed'>> & {
@@ -47,10 +47,10 @@ export interface Transactions {
       readonly moreIds?: (index: number) => bigint;
     },
   ): QueryPlan;
-  /** One run; what it reads is bounded, whatever else the attempt reads. @throws Suspended, Refusal */
-  run(plan: QueryPlan, input: AttemptInput): AttemptResult<Attempted>;
-  answer(plan: QueryPlan, run: Transacted<Attempted>): QueryAnswer;
-  /** The answer to what a run threw; what is no refusal is thrown again. */
+  /** One execution; what it reads is limited, whatever else the body reads. @throws Suspended, Refusal */
+  execute(plan: QueryPlan, input: BodyInput): BodyResult<QueryExecution>;
+  answer(plan: QueryPlan, executed: Transacted<QueryExecution>): QueryAnswer;
+  /** The answer to what an execution threw; what is no refusal is thrown again. */
   refused(plan: QueryPlan, reason: unknown): QueryAnswer;
 }
 
@@ -95,8 +95,8 @@ export function createEngine(options: EngineOptions): Engine {
     options.readLong !== undefined && text.length > LIMITS.turnChars;
 
   const transactions: Transactions = {
-    read: (attempt) => transactor.read(attempt),
-    write: (attempt) => transactor.write(attempt),
+    read: (body) => transactor.read(body),
+    write: (body) => transactor.write(body),
     readLong: ({ query: text, apiVersion }) =>
       isLong(text) ? options.readLong?.(text, apiVersion).catch(failureIn) : undefined,
     plan: (request, { ids = [], moreIds = makeId, parsed, ...more } = {}) => ({
@@ -106,7 +106,7 @@ export function createEngine(options: EngineOptions): Engine {
       inputs: new RecordedInputs(moreIds, options, { address: request.address, ids }),
       ...more,
     }),
-    run: (plan, input) => input.bounded(() => attemptQuery(plan, input, options)),
+    execute: (plan, input) => input.bounded(() => executeQuery(plan, input, options)),
     answer: ({ request, started }, run) => answerOf(request, run, options.clock() - started),
     refused: ({ request, started }, reason) =>
       refusedAnswer(request, reason, started, options.clock()),
@@ -133,16 +133,14 @@ export function createEngine(options: EngineOptions): Engine {
     const plan = transactions.plan(request, parsed && { parsed });
     const { view } = options;
     const looked: RowAddress[] = [];
-    const attempt = (input: AttemptInput): AttemptResult<Attempted> => {
+    const body = (input: BodyInput): BodyResult<QueryExecution> => {
       looked.length = 0;
       const writer = view?.over(input.writer, looked) ?? input.writer;
       if (writer !== input.writer && mayWrite(plan)) throw new Refusal('forbidden', READ_ONLY);
-      return transactions.run(plan, { ...input, writer });
+      return transactions.execute(plan, { ...input, writer });
     };
     try {
-      const run = await (mayWrite(plan)
-        ? transactor.write(attempt, request)
-        : transactor.read(attempt));
+      const run = await (mayWrite(plan) ? transactor.write(body, request) : transactor.read(body));
       const answer = transactions.answer(plan, run);
       if (looked.length === 0) return answer;
       const { rows, ranges } = answer.readSet;
@@ -182,7 +180,7 @@ const NO_READS: QueryAnswer['readSet'] = { rows: [], ranges: [] };
 
 function answerOf(
   request: QueryRequest,
-  run: Transacted<Attempted>,
+  run: Transacted<QueryExecution>,
   tookMicros: Micros,
 ): QueryAnswer {
   const { caller, outcome, snapshot, budget, meters } = run.value;

@@ -1,6 +1,11 @@
 /** Door of the room `transactions`: bodies of transactions, the head, the log of changes. */
 export { changeKey, readChanges } from './transactions/change-log.ts';
 export type { LoggedChange } from './transactions/change-log.ts';
-export type { Announced, Attempt, AttemptInput, AttemptResult } from './transactions/execution.ts';
+export type {
+  Announced,
+  TransactionBody,
+  BodyInput,
+  BodyResult,
+} from './transactions/execution.ts';
 export { commitsSince, HEAD, headOf, readHead } from './transactions/head.ts';
 export { PasswordGate } from './transactions/password-gate.ts';

@@ -1,4 +1,5 @@
 /** Runs a query for a request and makes its answer. */
+import { refusalBody } from '../engine/session.ts';
 import { parseJson } from '../codec/json.ts';
 import { utf8Length } from '../codec/utf8.ts';
 import type { Metrics, QueryAnswer } from '../engine/host.ts';
@@ -7,7 +8,6 @@ import type { Micros } from '../values/value.ts';
 import { metricHeaders, NO_METRICS, txnHeader } from './answer-headers.ts';
 import {
   answerText,
-  errorText,
   UNAUTHORIZED_HEADERS,
   type HttpHost,
   type HttpRequest,
@@ -64,7 +64,7 @@ function refusedAnswer(reason: unknown, host: HttpHost): QueryAnswer {
   if (!(reason instanceof Refusal)) throw reason;
   return {
     status: reason.status,
-    body: errorText(reason.code, reason.message),
+    body: refusalBody(reason.code, reason.message),
     txnTime: host.clock(),
     metrics: NO_METRICS,
     database: [],

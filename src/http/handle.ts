@@ -1,4 +1,5 @@
 /** The HTTP surface over an engine: one plain request in, one plain answer out. Spec: auth 4. */
+import { refusalBody } from '../engine/session.ts';
 import type { QueryAnswer } from '../engine/host.ts';
 import { LIMITS } from '../limits.ts';
 import { metricHeaders, NO_METRICS, txnHeader } from './answer-headers.ts';
@@ -10,7 +11,6 @@ import { answerFile, answerLogs } from './log-routes.ts';
 import {
   answerJson,
   answerText,
-  errorText,
   refuse,
   refuseUnauthorized,
   type HttpHost,
@@ -199,7 +199,7 @@ async function answerRest(
   const place = asking.allows === 'read' ? { placeName: 'get requests' } : {};
   const answer = await runQuery(call, { ...asking, ...place });
   if (!isUnknownTarget(target, answer)) return answerOf(call, answer);
-  return answerOf(call, { ...answer, status: 404, body: errorText('not found', 'Not found') });
+  return answerOf(call, { ...answer, status: 404, body: refusalBody('not found', 'Not found') });
 }
 
 /** Keys are changed by queries; only the root secret may do it here. */

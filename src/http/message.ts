@@ -1,5 +1,6 @@
 /** Requests and answers as plain data: what crosses a worker, a service worker or a socket is built around them. */
-import { stringifyJson, quote, type Json } from '../codec/json.ts';
+import { refusalBody } from '../engine/session.ts';
+import { stringifyJson, type Json } from '../codec/json.ts';
 import type { CommitNotice, EngineOptions } from '../engine/host.ts';
 import type { Engine } from '../engine/engine.ts';
 import { REFUSALS, type RefusalCode } from '../errors.ts';
@@ -59,15 +60,11 @@ export const answerText = (status: number, headers: Headers, text: string): Http
 export const answerJson = (status: number, headers: Headers, json: Json): HttpResponse =>
   answerText(status, headers, stringifyJson(json));
 
-/** One protocol error: it has no position. */
-export const errorText = (code: string, description: string): string =>
-  `{"errors":[{"code":${quote(code)},"description":${quote(description)}}]}`;
-
 export const refuse = (
   code: RefusalCode,
   description: string,
   headers: Headers = {},
-): HttpResponse => answerText(REFUSALS[code].status, headers, errorText(code, description));
+): HttpResponse => answerText(REFUSALS[code].status, headers, refusalBody(code, description));
 
 export const UNAUTHORIZED_HEADERS = { 'www-authenticate': 'Basic realm="Unauthorized"' } as const;
 

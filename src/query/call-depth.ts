@@ -1,7 +1,7 @@
 /** How deep calls may stand in each other. */
 import { fail, isStackExhausted } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { positionOf, type Where } from './place.ts';
+import { positionOf, type Where } from './query-path.ts';
 
 export const refuseDepth = (place: Where): never =>
   fail(

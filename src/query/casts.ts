@@ -26,7 +26,7 @@ import type {
 } from '../values/value.ts';
 import type { Applicable } from './define.ts';
 import type { ArgumentPlace, Cast, Parameter } from './function-row.ts';
-import { positionOf } from './place.ts';
+import { positionOf } from './query-path.ts';
 import type { ReadTime } from './session.ts';
 import { NATIVE } from '../values/native-kinds.ts';
 import { isNativeCollectionRef } from '../values/native-refs.ts';

@@ -5,7 +5,7 @@
 import type { Lambda, Value } from '../values/value.ts';
 import type { Effect } from './effect.ts';
 import type { LambdaNode } from './node.ts';
-import type { Where } from './place.ts';
+import type { Where } from './query-path.ts';
 import type { Form, FunctionRow, Parameter } from './function-row.ts';
 import type { ApiVersion, ReadSession, ReadTime, WriteSession } from './session.ts';
 

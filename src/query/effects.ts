@@ -1,7 +1,7 @@
 /** What a tree may do, known before it runs: for limits that are checked when something is stored. Spec: functions 2 and 4.5. */
 import { fault, QueryFailure, type Fault } from '../errors.ts';
 import { EFFECT_RANK } from './effect.ts';
-import { positionOf } from './place.ts';
+import { positionOf } from './query-path.ts';
 import type { Effect } from './effect.ts';
 import type { Node, NodeOf } from './node.ts';
 

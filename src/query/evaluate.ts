@@ -10,10 +10,10 @@ import { boolean, readTime, seenAt } from './casts.ts';
 import type { Applicable, WriteContext } from './define.ts';
 import { Evaluation, type EvaluateOptions } from './evaluation.ts';
 import { bind, Frame, ROOT, variableValue, type Slot } from './frame.ts';
-import { eachElement, Gathering, WAITING, waitFor } from './gather.ts';
+import { eachElement, Gathering, WAITING, waitFor } from './collect-needs.ts';
 import { lambdaNodeOf } from './lambda-value.ts';
 import type { Argument, LambdaNode, Node, NodeOf } from './node.ts';
-import type { Where } from './place.ts';
+import type { Where } from './query-path.ts';
 import type { ApiVersion, ReadTime, WriteSession } from './session.ts';
 
 export interface ApplyOptions extends EvaluateOptions {

@@ -5,9 +5,9 @@ import type { Contexts } from './define.ts';
 import { EFFECT_RANK, type Effect } from './effect.ts';
 import type { Frame } from './frame.ts';
 import { LambdaValue } from './lambda-value.ts';
-import type { Memory } from './memory.ts';
+import type { Memory } from './memory-budget.ts';
 import type { LambdaNode, NodeOf } from './node.ts';
-import { positionOf } from './place.ts';
+import { positionOf } from './query-path.ts';
 import type { ApiVersion, ReadTime, WriteSession } from './session.ts';
 
 /** What limits one evaluation. */

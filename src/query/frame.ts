@@ -3,7 +3,7 @@ import { assert, fail } from '../errors.ts';
 import { Suspended } from '../store/reader.ts';
 import { isArray, type Value } from '../values/value.ts';
 import type { NodeOf, Pattern } from './node.ts';
-import { positionOf, type Where } from './place.ts';
+import { positionOf, type Where } from './query-path.ts';
 
 /** What one variable slot holds: a value, or the wait for one (then using it waits too). */
 export type Slot = Value | Suspended;

@@ -2,7 +2,7 @@
 import type { Step } from '../errors.ts';
 import type { Value } from '../values/value.ts';
 import type { Effect } from './effect.ts';
-import type { Where } from './place.ts';
+import type { Where } from './query-path.ts';
 import type { ApiVersion } from './session.ts';
 
 /** Where an argument's faults are reported: the form, the wire key, then element indexes. */

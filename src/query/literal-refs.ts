@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../codec/json.ts';
 import { isInteger, isObject, Ref } from '../values/value.ts';
 import { Deferred, expected, invalid } from './literal.ts';
-import { at, type Where } from './place.ts';
+import { at, type Where } from './query-path.ts';
 import type { LiteralSession } from './node.ts';
 import {
   documentId,

@@ -1,7 +1,7 @@
 /** `@set` literals. Their parts are data: expressions are not evaluated inside. Spec: values 5. */
 import type { Json, JsonObject } from '../codec/json.ts';
 import { EFFECT_RANK, type Effect } from './effect.ts';
-import { at, type Where } from './place.ts';
+import { at, type Where } from './query-path.ts';
 import type { LiteralSession } from './node.ts';
 import { isArray, isKind, isObject, Ref, UnresolvedRef } from '../values/value.ts';
 import type { Lambda, SetValue, Value } from '../values/value.ts';

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../codec/json.ts';
 import { fail } from '../errors.ts';
 import { typeName } from '../values/type-name.ts';
 import type { Lambda, Value } from '../values/value.ts';
-import { positionOf, type Where } from './place.ts';
+import { positionOf, type Where } from './query-path.ts';
 import type { LiteralSession } from './node.ts';
 
 /** A literal that is known only with the schema at hand. */

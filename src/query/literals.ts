@@ -7,8 +7,8 @@ import type { Lambda, Value } from '../values/value.ts';
 import { readRef } from './literal-refs.ts';
 import { readSet } from './literal-sets.ts';
 import { Deferred, invalid, settle, type Literal, type LiteralReader } from './literal.ts';
-import { at, type Where } from './place.ts';
-import type { Turns } from './turns.ts';
+import { at, type Where } from './query-path.ts';
+import type { Turns } from './time-slices.ts';
 
 type Read = (json: Json, place: Where, reader: LiteralReader) => Literal;
 

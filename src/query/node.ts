@@ -2,7 +2,7 @@
 import type { Value } from '../values/value.ts';
 import type { ArgumentPlace, FunctionRow, Parameter } from './function-row.ts';
 import type { Effect } from './effect.ts';
-import type { Where } from './place.ts';
+import type { Where } from './query-path.ts';
 import type { ApiVersion, ReadSession } from './session.ts';
 
 export type Pattern = string | readonly string[];

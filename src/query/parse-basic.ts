@@ -7,7 +7,7 @@ import type { Value } from '../values/value.ts';
 import { LambdaValue } from './lambda-value.ts';
 import { Deferred, expected, invalid } from './literal.ts';
 import { escapeTag, readEscape } from './literals.ts';
-import { at, positionOf, type Where } from './place.ts';
+import { at, positionOf, type Where } from './query-path.ts';
 import type { Node } from './node.ts';
 import { collect, Dynamic, effectOfAll, failWhenFull, isLambda, toNode } from './parsed.ts';
 import type { FormParser, Parsed } from './parsed.ts';

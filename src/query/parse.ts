@@ -19,18 +19,18 @@ import type { Parameter } from './function-row.ts';
 import { LambdaValue } from './lambda-value.ts';
 import { Deferred, expected, invalid, type Literal } from './literal.ts';
 import { escapeTag, Literals, readEscape } from './literals.ts';
-import { at } from './place.ts';
+import { at } from './query-path.ts';
 import { strongest } from './effect.ts';
 import type { Argument, LambdaNode, Node, Pattern } from './node.ts';
 import type { Effect } from './effect.ts';
-import type { Where } from './place.ts';
+import type { Where } from './query-path.ts';
 import { BASIC_READERS } from './parse-basic.ts';
 import { collect, Dynamic, effectOfAll, isLambda, toNode } from './parsed.ts';
 import type { FormParser, Parsed } from './parsed.ts';
 import { Scopes, type FreeVariables } from './scopes.ts';
 import { API_VERSIONS, type ApiVersion } from './session.ts';
 import { lookup, type FoundForm } from './table.ts';
-import { TURN_OVER, Turns } from './turns.ts';
+import { TURN_OVER, Turns } from './time-slices.ts';
 
 /**
  * The checked tree of a query.

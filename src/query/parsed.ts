@@ -8,7 +8,7 @@ import type { Literal } from './literal.ts';
 import type { Literals } from './literals.ts';
 import { strongest, type Effect } from './effect.ts';
 import type { LambdaNode, Node } from './node.ts';
-import type { Where } from './place.ts';
+import type { Where } from './query-path.ts';
 import type { Scopes } from './scopes.ts';
 import type { ApiVersion } from './session.ts';
 

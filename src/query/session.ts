@@ -16,8 +16,8 @@ import type {
   ObjectValue,
   ActionName,
 } from '../values/value.ts';
-import type { Memory } from './memory.ts';
-import type { Where } from './place.ts';
+import type { Memory } from './memory-budget.ts';
+import type { Where } from './query-path.ts';
 import type { NativeName, SchemaName } from '../values/native-kinds.ts';
 
 /** API versions in order. Spec: values 1. */

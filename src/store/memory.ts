@@ -119,8 +119,8 @@ function bounded(
     return entries.slice(0, stop);
   });
   if (end < 0 && cutRanges.size === 0) return { rows, ranges };
-  const cut = { rows: end < 0 ? rows.length : end, ranges: cutRanges };
-  return { rows: rows.slice(0, cut.rows), ranges: found, cut };
+  const truncation = { rows: end < 0 ? rows.length : end, ranges: cutRanges };
+  return { rows: rows.slice(0, truncation.rows), ranges: found, truncation };
 }
 
 function versionWith(before: Version, { puts, deletes }: WriteSet): Version {

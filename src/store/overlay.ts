@@ -8,17 +8,17 @@ import type { Entry, Range, Row, RowAddress, Space, TrackedSpace, WriteSet } fro
 import type { Reader, Writer } from './reader.ts';
 
 /** Entries of one index or collection share these first bytes; each has a sorted list of its own. */
-const GROUP_BYTES = 8;
+const BUCKET_BYTES = 8;
 
 interface Layer {
   /** `undefined`: deleted. */
   readonly rows: Map<Key, Row | undefined>;
   /** Entries of `rows`, and their primary keys. */
-  readonly entries: Groups;
-  readonly keys: Groups;
+  readonly entries: Buckets;
+  readonly keys: Buckets;
 }
 
-type Groups = Map<string, Group>;
+type Buckets = Map<string, Bucket>;
 
 export class Overlay implements Writer {
   readonly base: Reader;
@@ -47,15 +47,15 @@ export class Overlay implements Writer {
     return layer ? throughLayer(layer, range, read) : read(range);
   }
 
-  unlikelyRow(address: RowAddress): Row | undefined {
+  rowAssumedAbsent(address: RowAddress): Row | undefined {
     const layer = layerOf(this.layers, address.space);
     if (layer?.rows.has(address.key)) return layer.rows.get(address.key);
-    return this.base.unlikelyRow(address);
+    return this.base.rowAssumedAbsent(address);
   }
 
-  unlikelyRange(range: Range): readonly Entry[] {
+  rangeAssumedEmpty(range: Range): readonly Entry[] {
     const layer = layerOf(this.layers, range.space);
-    const read = (each: Range) => this.base.unlikelyRange(each);
+    const read = (each: Range) => this.base.rangeAssumedEmpty(each);
     return layer ? throughLayer(layer, range, read) : read(range);
   }
 
@@ -78,7 +78,7 @@ export class Overlay implements Writer {
     this.bytes += key.length;
   }
 
-  takeBack(space: TrackedSpace, key: Key): void {
+  discard(space: TrackedSpace, key: Key): void {
     const layer = this.layers[space];
     this.take(layer, key);
     layer.rows.delete(key);
@@ -149,13 +149,13 @@ function throughLayer(layer: Layer, range: Range, read: ReadRange): readonly Ent
 }
 
 /** The overlay's entries in the range, in its direction. */
-function ownEntries(groups: Groups, { lower, upper, reverse }: Range): Entry[] {
+function ownEntries(buckets: Buckets, { lower, upper, reverse }: Range): Entry[] {
   const found: Entry[] = [];
-  const one = lower.slice(0, GROUP_BYTES);
-  const isOne = one.length === GROUP_BYTES && upper.startsWith(one);
-  const within = isOne ? [groups.get(one)] : groupsBetween(groups, lower, upper);
-  for (const group of within) {
-    const list = group?.inOrder() ?? [];
+  const one = lower.slice(0, BUCKET_BYTES);
+  const isOne = one.length === BUCKET_BYTES && upper.startsWith(one);
+  const within = isOne ? [buckets.get(one)] : bucketsBetween(buckets, lower, upper);
+  for (const bucket of within) {
+    const list = bucket?.inOrder() ?? [];
     for (let i = firstAtOrAfter(list, lower, '' as Key); i < list.length; i++) {
       const entry = list[i];
       if (!entry || entry.entry >= upper) break;
@@ -165,12 +165,12 @@ function ownEntries(groups: Groups, { lower, upper, reverse }: Range): Entry[] {
   return reverse ? found.reverse() : found;
 }
 
-function groupsBetween(groups: Groups, lower: Key, upper: Key): readonly (Group | undefined)[] {
-  const first = lower.slice(0, GROUP_BYTES);
-  return [...groups.keys()]
-    .filter((group) => group >= first && group < upper)
+function bucketsBetween(buckets: Buckets, lower: Key, upper: Key): readonly (Bucket | undefined)[] {
+  const first = lower.slice(0, BUCKET_BYTES);
+  return [...buckets.keys()]
+    .filter((bucket) => bucket >= first && bucket < upper)
     .sort()
-    .map((group) => groups.get(group));
+    .map((bucket) => buckets.get(bucket));
 }
 
 /**
@@ -209,7 +209,7 @@ function merged(
 }
 
 /** Entries that share their first bytes. Most are never looked for, so they are put in order when the first one is. */
-class Group {
+class Bucket {
   private readonly sorted: Entry[] = [];
   private added: Entry[] = [];
 
@@ -244,15 +244,15 @@ function insert(sorted: Entry[], entry: Entry): void {
   else sorted.splice(firstAtOrAfter(sorted, entry.entry, entry.key), 0, entry);
 }
 
-function addTo(groups: Groups, entry: Entry): void {
-  const name = entry.entry.slice(0, GROUP_BYTES);
-  let group = groups.get(name);
-  if (!group) groups.set(name, (group = new Group()));
-  group.add(entry);
+function addTo(buckets: Buckets, entry: Entry): void {
+  const name = entry.entry.slice(0, BUCKET_BYTES);
+  let bucket = buckets.get(name);
+  if (!bucket) buckets.set(name, (bucket = new Bucket()));
+  bucket.add(entry);
 }
 
-const removeFrom = (groups: Groups, entry: Key, key: Key): void =>
-  groups.get(entry.slice(0, GROUP_BYTES))?.remove(entry, key);
+const removeFrom = (buckets: Buckets, entry: Key, key: Key): void =>
+  buckets.get(entry.slice(0, BUCKET_BYTES))?.remove(entry, key);
 
 const compareEntries = (a: Entry, b: Entry): number => (isLess(a, b.entry, b.key) ? -1 : 1);
 

@@ -59,8 +59,8 @@ export interface Range {
   readonly limit: number;
   /** Bring the rows along. */
   readonly rows: boolean;
-  /** They are only hoped for: whoever reads can do without, and bounds of bytes go by the entries alone. Stores need not look at it. */
-  readonly hoped?: boolean;
+  /** The rows are a prefetch: the reader does not depend on them, and limits in bytes count the entries alone. Stores may ignore it. */
+  readonly prefetch?: boolean;
 }
 
 export interface RowAddress {
@@ -72,12 +72,12 @@ export interface RowAddress {
 export interface Found {
   readonly rows: readonly (Row | undefined)[];
   readonly ranges: readonly (readonly Entry[])[];
-  /** Present when a bound of bytes ended it early. */
-  readonly cut?: Cut;
+  /** Present when the limit in bytes ended it early. */
+  readonly truncation?: Truncation;
 }
 
-/** What was not read, although it was asked for. */
-export interface Cut {
+/** What was requested and not read. */
+export interface Truncation {
   /** The first place in `rows` that was not looked at; all after it were not, either. */
   readonly rows: number;
   /** Places in `ranges` of those of which only the first entries are given, or none. */

@@ -1,11 +1,11 @@
 /**
- * What the evaluator reads through: synchronous. A read of something not yet at hand throws `Suspended` with what is needed;
+ * What the evaluator reads through: synchronous. A read of something that is not cached throws `Suspended` with what is needed;
  * the host fetches all that and runs the query again. See docs/decisions/0001-run-again.md.
  */
 import type { Key } from '../codec/key.ts';
 import type { Entry, Range, Row, RowAddress, TrackedSpace } from './port.ts';
 
-/** Something a query needs before it can go on. */
+/** A read or an answer of the host that a query needs before it can continue. */
 export type Need =
   | { readonly kind: 'row'; readonly address: RowAddress }
   | { readonly kind: 'range'; readonly range: Range }
@@ -30,7 +30,7 @@ export interface PasswordAttempt {
   readonly address: string | undefined;
 }
 
-/** Thrown, and gathered by whoever can go on without the answer (array members, `let`, `map`). Not an `Error`: it is no failure. */
+/** Thrown, and collected by code that can continue without the answer (array members, `let`, `map`). Not an `Error`: it is no failure. */
 export class Suspended {
   readonly needs: readonly Need[];
   constructor(needs: readonly Need[]) {
@@ -44,12 +44,12 @@ export interface Reader {
   /** Up to `range.limit` entries; fewer only when the range holds no more. @throws Suspended */
   range(range: Range): readonly Entry[];
   /**
-   * For rows that are hardly ever there (under an id just made up, behind a unique value): when not at hand, goes on as if
-   * there were none. The host looks before it believes the outcome.
+   * For rows that are hardly ever there (under a new id, behind a unique value): when the row is not cached, assumes that
+   * it is absent. The transaction validates that before it commits.
    */
-  unlikelyRow(address: RowAddress): Row | undefined;
-  /** The same for ranges that hardly ever hold anything. */
-  unlikelyRange(range: Range): readonly Entry[];
+  rowAssumedAbsent(address: RowAddress): Row | undefined;
+  /** The same for ranges that are hardly ever anything but empty. */
+  rangeAssumedEmpty(range: Range): readonly Entry[];
 }
 
 /** Writes of the running query over a `Reader`: reads see them at once. */
@@ -60,6 +60,6 @@ export interface Writer extends Reader {
   readonly bytes: number;
   put(space: TrackedSpace, row: Row): void;
   delete(space: TrackedSpace, key: Key): void;
-  /** Takes back what this query put under a key that nobody else can have written. */
-  takeBack(space: TrackedSpace, key: Key): void;
+  /** Discards what this query put under a key that no other query can have written. */
+  discard(space: TrackedSpace, key: Key): void;
 }

@@ -256,7 +256,7 @@ export function boundsBytes(fresh: Fresh): void {
       at(`${each} is not there`),
     ]);
     const found = await store.read((tx) => tx.fetch(addresses, [], 20 * BYTES));
-    expect(found.cut?.rows).toBe(found.rows.length);
+    expect(found.truncation?.rows).toBe(found.rows.length);
     expect(found.rows.length).toBeGreaterThan(20);
     expect(found.rows.length).toBeLessThan(50);
     const whole = (await store.read((tx) => tx.fetch(addresses, []))).rows;
@@ -264,7 +264,7 @@ export function boundsBytes(fresh: Fresh): void {
     for (const each of ranges) {
       const range = rangeOf(each);
       const cut = await store.read((tx) => tx.fetch([], [range], 20 * BYTES));
-      expect([...(cut.cut?.ranges ?? [])]).toEqual([0]);
+      expect([...(cut.truncation?.ranges ?? [])]).toEqual([0]);
       const entries = cut.ranges[0] ?? [];
       expect(entries.length).toBeGreaterThan(0);
       expect(entries.length).toBeLessThan(250);
@@ -281,7 +281,7 @@ export function boundsBytes(fresh: Fresh): void {
       const asked = [rangeOf(each), rangeOf({ ...each, limit: 200 })];
       const found = await store.read((tx) => tx.fetch(addresses, asked, bytesMax));
       expect(found).toEqual(await store.read((tx) => tx.fetch(addresses, asked)));
-      expect(found.cut).toBeUndefined();
+      expect(found.truncation).toBeUndefined();
     }
   });
 
@@ -293,7 +293,7 @@ export function boundsBytes(fresh: Fresh): void {
     const found = await store.read((tx) => tx.fetch(addresses, asked, 1));
     expect(found.rows[0]).toEqual(all[0]);
     expect(found.ranges[0]?.[0]?.row).toEqual(all[0]);
-    expect(found.cut?.ranges.size).toBe(ranges.length);
+    expect(found.truncation?.ranges.size).toBe(ranges.length);
     for (const [i, range] of asked.entries()) {
       const given = found.ranges[i] ?? [];
       expect(given).toEqual((await inRange(store, range)).slice(0, given.length));

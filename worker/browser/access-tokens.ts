@@ -1,9 +1,6 @@
 /** Tokens of identity providers (JWT): fetches published keys, and checks signatures with them. */
-import { isSigned } from '../../hosts/signatures.ts';
+import { isSigned, KEYS_FETCH_MS, KEYS_TEXT_MAX } from '../../hosts/signatures.ts';
 import type { AccessTokenPort } from '../../src/engine/host.ts';
-
-const FETCH_MS = 5000;
-const TEXT_MAX = 256 * 1024;
 
 export const createAccessTokens = (
   rootAudience: string | undefined,
@@ -22,13 +19,14 @@ async function fetchKeys(uri: string, fetch: typeof globalThis.fetch): Promise<s
     referrerPolicy: 'no-referrer',
     cache: 'no-cache',
     headers: { accept: 'application/json' },
-    signal: AbortSignal.timeout(FETCH_MS),
+    signal: AbortSignal.timeout(KEYS_FETCH_MS),
   });
   if (!response.ok)
     throw new Error(
       `The key set of the identity provider could not be fetched: status ${response.status}.`,
     );
   const text = await response.text();
-  if (text.length > TEXT_MAX) throw new Error('The key set of the identity provider is too large.');
+  if (text.length > KEYS_TEXT_MAX)
+    throw new Error('The key set of the identity provider is too large.');
   return text;
 }

@@ -2,7 +2,7 @@
 import type { Credential } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Refusal } from '../../src/errors.ts';
-import { errorText } from '../../src/http/message.ts';
+import { refusalBody } from '../../src/engine/session.ts';
 import type { UnlockCall, UnlockReply } from '../../src/host/open.ts';
 
 export interface LoginHost {
@@ -97,5 +97,5 @@ function refused(
   code: Refusal['code'] | 'authentication failed',
   description: string,
 ): UnlockReply {
-  return { status, body: errorText(code, description) };
+  return { status, body: refusalBody(code, description) };
 }

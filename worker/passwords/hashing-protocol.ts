@@ -1,7 +1,2 @@
-/** What crosses to a hashing worker. It answers jobs one by one, in order. */
+/** The name of a worker that hashes; it answers password jobs one by one, in order. */
 export const HASHING_NAME = 'burrow-hashing';
-
-export type HashingJob =
-  | { readonly task: 'hash'; readonly password: string; readonly cost: number }
-  | { readonly task: 'verify'; readonly password: string; readonly hash: string };
-export type HashingAnswer = string | boolean;

@@ -1,19 +1,19 @@
 import { compareSync, hashSync } from 'bcryptjs';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { HashingJob } from './hashing-protocol.ts';
+import type { PasswordJob } from '../../hosts/passwords.ts';
 import { dummyHash } from '../../hosts/dummy-hash.ts';
 import { PasswordPool } from './passwords.ts';
 
 /** A hashing worker on this side: the work is real, the thread is not. */
 class FakeWorker extends EventTarget {
-  readonly jobs: HashingJob[] = [];
+  readonly jobs: PasswordJob[] = [];
   isTerminated = false;
   private readonly fails: boolean;
   constructor(fails = false) {
     super();
     this.fails = fails;
   }
-  postMessage(job: HashingJob): void {
+  postMessage(job: PasswordJob): void {
     this.jobs.push(job);
     queueMicrotask(() => {
       if (this.fails) this.dispatchEvent(new Event('error', { cancelable: true }));

@@ -1,8 +1,8 @@
 /** bcrypt in workers of its own, so that a login holds up nothing else. Without them (no nested workers, a strict policy) it runs here, in slices. */
-import { compare, hash, truncates } from 'bcryptjs';
-import { dummyHash } from '../../hosts/dummy-hash.ts';
+import { compare, hash } from 'bcryptjs';
+import { passwordChecks, type PasswordAnswer, type PasswordJob } from '../../hosts/passwords.ts';
 import type { EngineOptions } from '../../src/engine/host.ts';
-import { HASHING_NAME, type HashingAnswer, type HashingJob } from './hashing-protocol.ts';
+import { HASHING_NAME } from './hashing-protocol.ts';
 
 export interface PasswordPoolOptions {
   readonly hashCost: number;
@@ -15,8 +15,8 @@ const JOB_MS = 60_000;
 const IDLE_MS = 30_000;
 
 interface Pending {
-  readonly job: HashingJob;
-  readonly resolve: (answer: HashingAnswer) => void;
+  readonly job: PasswordJob;
+  readonly resolve: (answer: PasswordAnswer) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -27,6 +27,7 @@ interface Helper {
 }
 
 export class PasswordPool {
+  readonly passwords: EngineOptions['passwords'];
   private readonly options: PasswordPoolOptions;
   private readonly queue: Pending[] = [];
   private readonly helpers = new Set<Helper>();
@@ -35,29 +36,15 @@ export class PasswordPool {
 
   constructor(options: PasswordPoolOptions) {
     this.options = options;
+    this.passwords = passwordChecks(options.hashCost, (job) => this.run(job));
   }
-
-  /** What the engine asks for. */
-  readonly passwords: EngineOptions['passwords'] = {
-    hash: async (password, cost) => {
-      const answer = await this.run({ task: 'hash', password, cost });
-      return String(answer);
-    },
-    verify: async (password, known) => {
-      // bcrypt looks at 72 bytes and ends at a NUL: what differs only after that must still be wrong, in the same time.
-      const comparable = !truncates(password) && !password.includes('\0');
-      const against = known ?? dummyHash(this.options.hashCost);
-      const answer = await this.run({ task: 'verify', password, hash: against });
-      return answer === true && comparable && known !== undefined;
-    },
-  };
 
   close(): void {
     for (const helper of this.helpers) this.drop(helper);
     for (const { reject } of this.queue.splice(0)) reject(new Error('The database was closed.'));
   }
 
-  private run(job: HashingJob): Promise<HashingAnswer> {
+  private run(job: PasswordJob): Promise<PasswordAnswer> {
     if (this.isAlone) return runHere(job);
     return new Promise((resolve, reject) => {
       this.queue.push({ job, resolve, reject });
@@ -74,7 +61,7 @@ export class PasswordPool {
     try {
       const helper: Helper = { worker: this.options.start(), busy: undefined, timer: undefined };
       this.helpers.add(helper);
-      helper.worker.addEventListener('message', ({ data }: MessageEvent<HashingAnswer>) =>
+      helper.worker.addEventListener('message', ({ data }: MessageEvent<PasswordAnswer>) =>
         this.finish(helper, data),
       );
       helper.worker.addEventListener('error', (event) => {
@@ -96,7 +83,7 @@ export class PasswordPool {
     } else helper.timer = setTimeout(() => this.drop(helper), IDLE_MS);
   }
 
-  private finish(helper: Helper, answer: HashingAnswer): void {
+  private finish(helper: Helper, answer: PasswordAnswer): void {
     const { busy } = helper;
     this.give(helper);
     busy?.resolve(answer);
@@ -118,7 +105,7 @@ export class PasswordPool {
   }
 }
 
-const runHere = (job: HashingJob): Promise<HashingAnswer> =>
+const runHere = (job: PasswordJob): Promise<PasswordAnswer> =>
   job.task === 'hash' ? hash(job.password, job.cost) : compare(job.password, job.hash);
 
 /** This very file again, in another role: bundlers need to know of one worker only. */

@@ -1,7 +1,7 @@
 /** Live queries: each runs again when a commit touches what it read, and tells its answer when that differs. */
+import { refusalBody } from '../../src/engine/session.ts';
 import type { CommitNotice, ReadSet } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { errorText } from '../../src/http/message.ts';
 import { touches } from '../../src/http/touches.ts';
 import { Refusal } from '../../src/errors.ts';
 
@@ -149,8 +149,8 @@ export class LiveQueries {
 
 function refused(reason: unknown): LiveAnswer {
   if (reason instanceof Refusal) {
-    return { status: reason.status, body: errorText(reason.code, reason.message) };
+    return { status: reason.status, body: refusalBody(reason.code, reason.message) };
   }
   const sentence = 'Internal error in the database while running the live query.';
-  return { status: 500, body: errorText('internal server error', sentence) };
+  return { status: 500, body: refusalBody('internal server error', sentence) };
 }

@@ -1,6 +1,6 @@
 /** Runs the queries of the page's clients, and records them. */
 import { errorOf } from '../../src/http/answer-query.ts';
-import { errorText } from '../../src/http/message.ts';
+import { refusalBody } from '../../src/engine/session.ts';
 import { HeaderFault, readHeaders, type Asked } from '../../src/http/request-headers.ts';
 import { traceparentOf } from '../../src/http/trace-context.ts';
 import { NO_METRICS } from '../../src/http/answer-headers.ts';
@@ -34,7 +34,7 @@ export class QueryRunner {
     const arrived = this.database.clock();
     const asked = readAsked(call);
     if (asked instanceof HeaderFault) {
-      const body = errorText('bad request', asked.message);
+      const body = refusalBody('bad request', asked.message);
       return { status: 400, body, metrics: NO_METRICS };
     }
     const { secret, query } = call;

@@ -96,5 +96,5 @@ export async function deleteDatabase(name: string, deadlineMs: number): Promise<
 const blocked = (): Refusal =>
   new Refusal(
     'storage_blocked',
-    'The database cannot be opened because another tab blocks it. Close other tabs of this app, or try again.',
+    'The database can be neither opened nor deleted because another tab blocks it. Close the other tabs of this app and try again. If it stays blocked, close this tab too and open the app again.',
   );

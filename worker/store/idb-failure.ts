@@ -62,7 +62,7 @@ export function refusalOf(reason: unknown): Refusal {
 export const blockedByOthers = (): Refusal =>
   new Refusal(
     'storage_blocked',
-    'Another tab has blocked the database for too long. Nothing was read or written. Close other tabs of this app, or try again.',
+    'Another tab has blocked the database for too long. Nothing was read or written. Close the other tabs of this app and try again. If it stays blocked, close this tab too and open the app again.',
   );
 
 export const newerDatabase = (options?: ErrorOptions): Refusal =>

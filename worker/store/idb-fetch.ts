@@ -34,15 +34,15 @@ export function requestAll(
 ): void {
   const arrived = (): void => {
     if (!rowLine.isOver || !rangeLine.isOver) return;
-    const isCut = foundRows.length < rows.length || cut.size > 0;
+    const isTruncated = foundRows.length < rows.length || truncated.size > 0;
     settle({
       rows: foundRows,
       ranges: entries,
-      ...(isCut && { cut: { rows: foundRows.length, ranges: cut } }),
+      ...(isTruncated && { truncation: { rows: foundRows.length, ranges: truncated } }),
     });
   };
   const { line: rowLine, found: foundRows } = lineOfRows(source, rows, bytesMax, arrived);
-  const { line: rangeLine, entries, cut } = lineOfRanges(source, ranges, bytesMax, arrived);
+  const { line: rangeLine, entries, truncated } = lineOfRanges(source, ranges, bytesMax, arrived);
   rowLine.send();
   rangeLine.send();
 }
@@ -135,15 +135,19 @@ function lineOfRows(
   return { line, found };
 }
 
-/** Large ranges are read piece by piece. `cut`: places of those not read to their end. */
+/** Large ranges are read piece by piece. `truncated`: positions of those not read to their end. */
 function lineOfRanges(
   { store, onResult }: FetchSource,
   wanted: readonly Range[],
   bytesMax: number,
   onOver: () => void,
-): { readonly line: Line<Range>; readonly entries: Entry[][]; readonly cut: ReadonlySet<number> } {
+): {
+  readonly line: Line<Range>;
+  readonly entries: Entry[][];
+  readonly truncated: ReadonlySet<number>;
+} {
   const entries: Entry[][] = wanted.map(() => []);
-  const cut = new Set(wanted.keys());
+  const truncated = new Set(wanted.keys());
   /** As many as there is room for. Returns whether that was all. */
   const keep = (into: Entry[], more: readonly Entry[]): boolean => {
     for (const entry of more) {
@@ -165,14 +169,14 @@ function lineOfRanges(
       const isKept = keep(into, more);
       const last = into.at(-1);
       if (isKept && !isStopped) {
-        if (!isPart || more.length < piece.limit) cut.delete(at);
+        if (!isPart || more.length < piece.limit) truncated.delete(at);
         else if (last && !line.isFull) ask(restOf(range, last, more.length), at);
       }
       line.end(rows);
     });
   };
   const line = new Line({ wanted, bytesMax, rowsMax: RANGE_ROWS_UNDER_WAY, ask, onOver });
-  return { line, entries, cut };
+  return { line, entries, truncated };
 }
 
 function restOf(range: Range, last: Entry, found: number): Range {

@@ -2,17 +2,16 @@
  * The store of a browser. Every call settles: it is done, or refused with a code.
  * Decisions: docs/decisions/0002-rows-in-indexeddb.md, 0003-durability-and-loss.md.
  */
+import { WatchedRow } from '../../hosts/watched-row.ts';
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import { Refusal } from '../../src/errors.ts';
 import {
   SPACES,
   type ReadOptions,
   type ReadTx,
-  type Row,
   type Space,
   type Store,
   type WriteOptions,
-  type WriteSet,
   type WriteTx,
 } from '../../src/store/port.ts';
 import {
@@ -24,7 +23,6 @@ import {
   settleBirth,
   STAMP_KEY,
   type Birth,
-  type HeadRow,
   type Loss,
   type Marker,
   type Migration,
@@ -142,7 +140,7 @@ export class IndexedDbStore implements DexieStore {
         return former.result();
       const tx = await this.begin(connection, 'readwrite', { spaces, durability });
       former = { tx, result: unfinished };
-      const heads = new HeadWatch(tx, this.options.head);
+      const heads = new WatchedRow(tx, this.options.head.address);
       const value = await this.changing(tx, () => body(heads));
       former = { tx, result: () => value };
       await tx.commit();
@@ -358,28 +356,6 @@ export async function destroyStore(
   await deleteDatabase(name, openDeadlineMs);
   // Another tab may have written it anew until it heard of the deletion.
   await outside?.remove();
-}
-
-/** Sees the head row go by. */
-class HeadWatch implements WriteTx {
-  written: Row | undefined = undefined;
-  private readonly tx: WriteTx;
-  private readonly head: HeadRow['address'];
-
-  constructor(tx: WriteTx, { address }: HeadRow) {
-    this.tx = tx;
-    this.head = address;
-  }
-
-  fetch(...asked: Parameters<ReadTx['fetch']>): ReturnType<ReadTx['fetch']> {
-    return this.tx.fetch(...asked);
-  }
-
-  apply(writes: WriteSet): void {
-    this.tx.apply(writes);
-    for (const { space, row } of writes.puts)
-      if (space === this.head.space && row.key === this.head.key) this.written = row;
-  }
 }
 
 /** Each space has the stamp; `meta` is the one that everybody writes. */

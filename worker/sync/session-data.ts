@@ -1,6 +1,6 @@
 /** What a page is told of writes and progress. */
 import type { JudgedData, SyncProgress, WriteData } from '../../src/host/sync.ts';
-import type { PendingState, WriteState } from '../../src/states.ts';
+import type { PendingState } from '../../src/states.ts';
 import type { WriteRecord } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaProgress } from '../../src/sync/device/syncer/syncer-options.ts';
 
@@ -27,8 +27,7 @@ const madeOf = ({ id, at, item, replaces }: WriteRecord) => ({
   replaces,
 });
 
-const isPending = (state: WriteState): state is PendingState =>
-  state === 'local' || state === 'pushed' || state === 'parked';
+const isPending = (state: string): state is PendingState => state === 'local' || state === 'parked';
 
 export const progressData = ({ sets, ...progress }: ReplicaProgress): SyncProgress => ({
   ...progress,

@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest';
-import { documentKey } from '../../src/codec/key.ts';
 import type { CommitNotice } from '../../src/engine/host.ts';
-import type { BuildProgress } from '../../src/engine/engine.ts';
-import { createClock } from '../browser/clock.ts';
 import { CommitFeed } from './commit-feed.ts';
-import { IndexBuilder } from '../jobs/index-builder.ts';
 import { OutgoingStreams } from '../queries/outgoing-streams.ts';
-import { NATIVE } from '../../src/values/native-kinds.ts';
 
 const commit = (previous: number, ts: number): CommitNotice => ({
   previous,
@@ -35,42 +30,6 @@ test('CommitFeed tells which commits followed the ones it heard of', () => {
     '8 other true',
     '10 own true',
   ]);
-});
-
-test('IndexBuilder builds when an index was touched, one build at a time, none forgotten', async () => {
-  let running = 0;
-  let builds = 0;
-  const progress: BuildProgress[] = [];
-  const builder = new IndexBuilder({
-    name: 'notes',
-    onProgress: (each) => progress.push(each),
-    report: (reason) => {
-      throw reason;
-    },
-    engine: {
-      async buildIndexes(onProgress) {
-        expect(++running).toBe(1);
-        await Promise.resolve();
-        onProgress?.({ index: 'all', done: 1, isComplete: true });
-        running--;
-        builds++;
-      },
-    },
-  });
-  const touching = (collection: number): CommitNotice => ({
-    ...commit(0, 1),
-    rows: [{ space: 'documents', key: documentKey(3, collection, 1n) }],
-  });
-  builder.noteCommit(touching(NATIVE.collections));
-  builder.noteCommit(touching(1024));
-  expect(running).toBe(0);
-  builder.noteCommit(touching(NATIVE.indexes));
-  builder.noteCommit(touching(NATIVE.indexes));
-  await expect.poll(() => builds).toBe(1);
-  builder.noteCommit(touching(NATIVE.indexes));
-  builder.start();
-  await expect.poll(() => builds).toBe(2);
-  expect(progress).toHaveLength(2);
 });
 
 test('OutgoingStreams sends one part for each pull, and its end', async () => {
@@ -112,22 +71,4 @@ test('OutgoingStreams sends one part for each pull, and its end', async () => {
     stream: third,
     refusal: { code: 'time out' },
   });
-});
-
-test('createClock() follows the wall clock, in whole microseconds', () => {
-  let wall = 1_000_000;
-  let monotonic = 10;
-  const clock = createClock(
-    () => wall,
-    () => monotonic,
-  );
-  expect(clock()).toBe(1_000_000_000);
-  monotonic += 0.1234;
-  expect(clock()).toBe(1_000_000_123);
-  // The device slept: only the wall clock went on.
-  wall += 60_000;
-  expect(clock()).toBe(1_060_000_123 - 123);
-  monotonic += 1;
-  wall += 1;
-  expect(clock()).toBe(1_060_001_000);
 });

@@ -78,8 +78,13 @@ const madeOf = ({ madeMicros, query, replaces }: WriteData) => ({
   replaces,
 });
 
+const TOO_LONG: WireError = {
+  code: 'unknown_error',
+  description: 'The reason was too long to be kept.',
+};
+
 async function verdictOf({ id, state, tsMicros, body }: JudgedData): Promise<Verdict> {
-  const { resource, errors = [] } = (await decodeWire(body ?? '{}')) as {
+  const { resource, errors = [TOO_LONG] } = (await decodeWire(body ?? '{}')) as {
     readonly resource?: unknown;
     readonly errors?: readonly WireError[];
   };

@@ -1,5 +1,5 @@
 /** The roles of a caller: those of its secret, and those it is a member of. Spec: auth 3.3. */
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { DatabaseId, Ref } from '../../values/value.ts';
 import type { AccessGrant, Caller } from '../context/caller.ts';
 import type { EngineContext } from '../context/context.ts';

@@ -1,6 +1,6 @@
 /** Stored functions: which one is called, and with whose rights. Spec: functions 4.6, auth 3.3. */
 import { fail } from '../../errors.ts';
-import { positionOf, type Where } from '../../query/place.ts';
+import { positionOf, type Where } from '../../query/query-path.ts';
 import type { Lambda, Ref, Value } from '../../values/value.ts';
 import { isBuiltinRole, type Caller } from '../context/caller.ts';
 import { permissionsOf } from './caller-permissions.ts';

@@ -1,4 +1,4 @@
-/** What every part of the engine knows while one query runs. Made anew for each attempt. */
+/** What one query carries through every part of the engine. Created for each execution. */
 import type { ApiVersion, ReadTime } from '../../query/session.ts';
 import type { PasswordAttempt, Reader, Writer } from '../../store/reader.ts';
 import type { DatabaseId, Lambda, Micros, Value } from '../../values/value.ts';
@@ -8,7 +8,7 @@ import type { Meters } from './meters.ts';
 import type { Permissions } from './access-request.ts';
 import type { Schema } from '../catalog/schema.ts';
 
-/** Recorded inputs: the same in every run of one query, in the order asked. */
+/** Recorded inputs: the same in every execution of one query, in the order requested. */
 export interface Inputs {
   /** A fresh document id: positive, later ones greater. */
   readonly newId: () => bigint;

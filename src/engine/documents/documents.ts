@@ -5,7 +5,7 @@ import { parseStored } from '../../codec/stored.ts';
 import { fail, Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import { isAtLeast, type ReadTime } from '../../query/session.ts';
-import { positionOf, type Where } from '../../query/place.ts';
+import { positionOf, type Where } from '../../query/query-path.ts';
 import type { Row } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
 import { PENDING, Ref, isArray, isObject } from '../../values/value.ts';

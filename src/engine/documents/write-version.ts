@@ -43,7 +43,7 @@ export function writeVersion(
     const entries = allEntries(ref, fields, version.ttl, indexed);
     if (before) {
       putSuperseded(context, writer, ref, before, entries);
-      writer.takeBack('history', markerKey(context, ref));
+      writer.discard('history', markerKey(context, ref));
     }
     const added = addedTimes(before, entries, version.ts);
     putCurrent(context, writer, { key, entries, version, added });
@@ -68,8 +68,8 @@ function plannedVersion(
 ): PlannedVersion {
   // What is changed has been read; what is created is hardly ever there.
   const address = { space: 'documents', key: keyOf(ref) } as const;
-  const present = context.reader.unlikelyRow(address);
-  const before = writer.base.unlikelyRow(address);
+  const present = context.reader.rowAssumedAbsent(address);
+  const before = writer.base.rowAssumedAbsent(address);
   const version = versionOf(context, ref, fields, before);
   const indexed = userEntries(context, ref, fields, version);
   requireUnique(context, ref, indexed, present?.entries ?? [], position);

@@ -4,7 +4,7 @@ import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
-import type { Attempt, AttemptInput } from '../transactions/execution.ts';
+import type { TransactionBody, BodyInput } from '../transactions/execution.ts';
 import { NOTHING, SWEEPS, type Sweep, type SweepStep } from './expired-data.ts';
 import { schemasOf } from '../session/stored-lambdas.ts';
 import type { Transactor } from '../transactions/transactor.ts';
@@ -51,18 +51,18 @@ export class GarbageCollector {
 
   /** Looks before it writes: a step that finds nothing holds up no writer. */
   private async step(sweep: Sweep, from: Key, size: number): Promise<SweepStep> {
-    const attempt: Attempt<SweepStep> = ({ writer, head }) => {
+    const body: TransactionBody<SweepStep> = ({ writer, head }) => {
       // What stands in a copy is the hub's to remove: it may hold less of the schema than of what that describes.
       const step = this.isCopy(writer)
         ? NOTHING
         : sweep({ writer, schema: schemasOf(writer), now: head }, from, size);
       return { value: step, ts: head + 1, keep: true };
     };
-    const { value: found } = await this.transactor.read(attempt);
-    return found.removed === 0 ? found : (await this.transactor.write(attempt)).value;
+    const { value: found } = await this.transactor.read(body);
+    return found.removed === 0 ? found : (await this.transactor.write(body)).value;
   }
 
-  private isCopy(writer: AttemptInput['writer']): boolean {
+  private isCopy(writer: BodyInput['writer']): boolean {
     const { view } = this.host;
     try {
       return view !== undefined && view.over(writer, []) !== writer;

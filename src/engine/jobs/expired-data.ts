@@ -16,7 +16,7 @@ import {
 } from '../../codec/key.ts';
 import { packVersion, unpackVersion } from '../../codec/row.ts';
 import { LIMITS } from '../../limits.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { Entry, EntrySpace, Range, Row } from '../../store/port.ts';
 import type { Writer } from '../../store/reader.ts';
 import type { CollectionId, DatabaseId, Micros } from '../../values/value.ts';

@@ -9,13 +9,13 @@ import {
   type Key,
 } from '../../codec/key.ts';
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { EntrySpace, Row, Store } from '../../store/port.ts';
 import { Suspended } from '../../store/reader.ts';
 import { Ref } from '../../values/value.ts';
 import type { CollectionId, Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
-import type { AttemptInput } from '../transactions/execution.ts';
+import type { BodyInput } from '../transactions/execution.ts';
 import type { EngineContext } from '../context/context.ts';
 import { systemContext } from '../session/system-context.ts';
 import { HEAD, isOfCommit, readHead, type Head } from '../transactions/head.ts';
@@ -90,7 +90,7 @@ interface ChunkOptions {
 }
 
 function checkChunk(
-  input: AttemptInput,
+  input: BodyInput,
   { host, last: head }: ChunkOptions,
   space: EntrySpace,
   lower: Key,
@@ -135,7 +135,7 @@ function byDocument(rows: readonly Row[]): ReadonlyMap<Key, readonly Row[]> {
 
 type ContextOf = (database: number) => EngineContext;
 
-function problemsOf(row: Row, { head }: AttemptInput, contextOf: ContextOf): readonly string[] {
+function problemsOf(row: Row, { head }: BodyInput, contextOf: ContextOf): readonly string[] {
   const name = `documents row ${hexOfKey(row.key)}`;
   return unlessUnreadable(name, () => {
     const { database, collection, id } = decodeDocumentKey(row.key);
@@ -158,7 +158,7 @@ interface DocumentPast {
 
 function pastProblemsOf(
   { key, past, isCut }: DocumentPast,
-  { writer, head }: AttemptInput,
+  { writer, head }: BodyInput,
   contextOf: ContextOf,
 ): readonly string[] {
   const unreadable = past.flatMap((row) => {

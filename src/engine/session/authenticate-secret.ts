@@ -1,6 +1,6 @@
 /** Who is behind a secret, outside any query. */
 import type { Credential, EngineOptions } from '../context/host.ts';
-import type { AttemptInput } from '../transactions/execution.ts';
+import type { BodyInput } from '../transactions/execution.ts';
 import { authenticate, authenticationContext, credentialOf } from '../access/authenticate.ts';
 import type { Caller } from '../context/caller.ts';
 import { isGranted } from '../access/caller-roles.ts';
@@ -25,7 +25,7 @@ export async function authenticateSecret(
 }
 
 export function callerOf(
-  input: AttemptInput,
+  input: BodyInput,
   snapshot: number,
   secret: string,
   host: Host,

@@ -1,7 +1,7 @@
 /** The engine as functions of the language see it: one query's context behind the session they ask. */
 import { fail } from '../../errors.ts';
-import { Memory } from '../../query/memory.ts';
-import { positionOf, type Where } from '../../query/place.ts';
+import { Memory } from '../../query/memory-budget.ts';
+import { positionOf, type Where } from '../../query/query-path.ts';
 import type { ApiVersion, PageOptions, ReadTime, WriteSession } from '../../query/session.ts';
 import { isKind } from '../../values/value.ts';
 import type {

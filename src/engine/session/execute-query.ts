@@ -1,4 +1,4 @@
-/** One run of one query: authenticate, evaluate, render. Synchronous; depends on its inputs alone. */
+/** One execution of one query: authenticate, evaluate, render. Synchronous; depends on its inputs alone. */
 import { renderValue } from '../../codec/wire.ts';
 import { QueryFailure, Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
@@ -24,10 +24,10 @@ import type { Permissions } from '../context/access-request.ts';
 import { ContextNames } from '../catalog/names.ts';
 import { EngineSession } from './engine-session.ts';
 import { lambdasOf, schemasOf } from './stored-lambdas.ts';
-import type { AttemptInput, AttemptResult } from '../transactions/execution.ts';
+import type { BodyInput, BodyResult } from '../transactions/execution.ts';
 import { requireTransactionSize } from '../documents/version-rows.ts';
 
-/** What all runs of one query have in common. */
+/** What all executions of one query share. */
 export interface QueryPlan {
   readonly request: QueryRequest;
   /** Or what is wrong with its text: told only to whoever may ask. */
@@ -47,8 +47,8 @@ export interface StandIn {
   permissions(context: EngineContext): Permissions;
 }
 
-/** What one run makes of it. Faults of the caller are an outcome like any other, but nothing written is kept. */
-export interface Attempted {
+/** The result of one execution. Faults of the caller are an outcome like any other, but nothing written is kept. */
+export interface QueryExecution {
   readonly caller: Caller;
   readonly outcome:
     | { readonly ok: true; readonly text: string; readonly created: boolean }
@@ -58,14 +58,14 @@ export interface Attempted {
   readonly meters: Meters;
 }
 
-export type AttemptHost = AuthenticationHost & Pick<EngineOptions, 'clock'>;
+export type ExecutionHost = AuthenticationHost & Pick<EngineOptions, 'clock'>;
 
 /** @throws Suspended, Refusal */
-export function attemptQuery(
+export function executeQuery(
   plan: QueryPlan,
-  { writer, head, answers }: AttemptInput,
-  host: AttemptHost,
-): AttemptResult<Attempted> {
+  { writer, head, answers }: BodyInput,
+  host: ExecutionHost,
+): BodyResult<QueryExecution> {
   const { request, parsed, started } = plan;
   const snapshot = snapshotOf(Math.max(started, head), request.lastSeenTxn ?? 0);
   const commitTs = snapshot + 1;
@@ -78,7 +78,7 @@ export function attemptQuery(
     requireCaller(authenticationContext(store, lambdas, host, answers), request.secret);
   const budget = new Budget(host.clock, started, request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs);
   const meters = new Meters();
-  const ended = (outcome: Attempted['outcome']): AttemptResult<Attempted> => ({
+  const ended = (outcome: QueryExecution['outcome']): BodyResult<QueryExecution> => ({
     value: { caller, outcome, snapshot, budget, meters },
     ts: outcome.ok ? commitTs : snapshot,
     keep: outcome.ok,

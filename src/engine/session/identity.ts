@@ -1,7 +1,7 @@
 /** Who one is: log in and out, passwords, what a secret stands for. Spec: auth 2.2, functions 1.6. */
 import { decodeDocumentKey } from '../../codec/key.ts';
 import { fail, type Step } from '../../errors.ts';
-import { positionOf, type Where } from '../../query/place.ts';
+import { positionOf, type Where } from '../../query/query-path.ts';
 import type { ReadTime } from '../../query/session.ts';
 import { Ref, isKind } from '../../values/value.ts';
 import type { Document, ObjectValue, SetValue, Value } from '../../values/value.ts';

@@ -1,4 +1,4 @@
-/** Recorded inputs of one query: every run of it gets the same ids and random bytes, in the order asked. */
+/** Recorded inputs of one query: every execution gets the same ids and random bytes, in the order requested. */
 import type { EngineOptions } from '../context/host.ts';
 import type { Inputs } from '../context/context.ts';
 import type { HostAnswers } from '../transactions/host-answers.ts';
@@ -55,7 +55,7 @@ export class RecordedInputs {
     this.options = options;
   }
 
-  /** Ids made up so far: a query that is run again elsewhere begins with them. */
+  /** Ids generated so far: a query that is executed again elsewhere begins with them. */
   get madeIds(): readonly bigint[] {
     return this.ids;
   }

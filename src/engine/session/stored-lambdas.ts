@@ -1,4 +1,4 @@
-/** Function values and schemas of one attempt: the same for a query, for the engine's own work, and for who asks who is asking. */
+/** Function values and schemas of one execution: the same for a query, for background work and for authentication. */
 import { parseJson } from '../../codec/json.ts';
 import { applyLambda } from '../../query/evaluate.ts';
 import { effectOf } from '../../query/lambda-value.ts';

@@ -9,7 +9,7 @@ import { createIds, RecordedInputs } from './recorded-inputs.ts';
 import { Meters } from '../context/meters.ts';
 import { EngineSession } from './engine-session.ts';
 import { lambdasOf, schemasOf } from './stored-lambdas.ts';
-import type { AttemptInput } from '../transactions/execution.ts';
+import type { BodyInput } from '../transactions/execution.ts';
 
 const SYSTEM: Omit<Caller, 'database'> = {
   label: { kind: 'root', id: '0' },
@@ -25,7 +25,7 @@ const SYSTEM: Omit<Caller, 'database'> = {
 const STEP_TIMEOUT_MS = 60_000;
 
 export function systemContext(
-  { writer, head, answers }: AttemptInput,
+  { writer, head, answers }: BodyInput,
   database: DatabaseId,
   { clock, random, sha256 }: Pick<EngineOptions, 'clock' | 'random' | 'sha256'>,
   caller: Caller = { ...SYSTEM, database },

@@ -4,11 +4,11 @@
  */
 import { equalValues } from '../../values/equal.ts';
 import type { Value } from '../../values/value.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import { RunMerge } from './run-merge.ts';
 import { runCursor, wholeRuns } from './runs.ts';
 import {
-  Head,
+  PeekableCursor,
   type OpenSet,
   type SetCursor,
   type SetRequest,
@@ -38,11 +38,11 @@ export function openIntersection(
   open: OpenSet,
 ): SetCursor {
   const cursors = openMembers(sets, { ...request, rows: false }, open);
-  const heads = cursors.map((cursor) => new Head(cursor));
+  const peekables = cursors.map((cursor) => new PeekableCursor(cursor));
   const next = () => {
-    if (!alignHeads(heads, request.backward)) return undefined;
+    if (!alignAll(peekables, request.backward)) return undefined;
     return pickRun(
-      eachElement(heads, (head) => head.takeRun()),
+      eachElement(peekables, (peekable) => peekable.takeRun()),
       (a, b) => a < b,
       request,
     );
@@ -57,14 +57,14 @@ export function openDifference(
   open: OpenSet,
 ): SetCursor {
   const cursors = openMembers(sets, { ...request, rows: false }, open);
-  const [kept, ...removed] = cursors.map((cursor) => new Head(cursor));
+  const [kept, ...removed] = cursors.map((cursor) => new PeekableCursor(cursor));
   const next = () => {
     if (!kept) return undefined;
     for (let first = kept.peek(); first; first = kept.peek()) {
       const target = first;
-      const others = eachElement(removed, (head) => {
-        head.skipTo(target, request.backward);
-        return head.peek();
+      const others = eachElement(removed, (peekable) => {
+        peekable.skipTo(target, request.backward);
+        return peekable.peek();
       });
       const run = kept.takeRun();
       if (!others.some((other) => other?.group === target.group)) return run;
@@ -82,17 +82,17 @@ export function openDistinct(
   open: OpenSet,
 ): SetCursor {
   const cursor = open(set, wholeRuns(request));
-  const head = new Head(cursor);
+  const peekable = new PeekableCursor(cursor);
   const next = () => {
     if (request.backward) {
-      const run = head.takeRun();
+      const run = peekable.takeRun();
       return run.length > 0 ? run.slice(-1) : undefined;
     }
-    const first = head.peek();
-    if (first) head.skipPast(first, false);
+    const first = peekable.peek();
+    if (first) peekable.skipPast(first, false);
     return first && [first];
   };
-  return runCursor(request, reversed, next, (cut) => cursor.narrow(cut));
+  return runCursor(request, reversed, next, (bound) => cursor.narrow(bound));
 }
 
 function openMembers(sets: readonly SetTarget[], request: SetRequest, open: OpenSet): SetCursor[] {
@@ -102,14 +102,14 @@ function openMembers(sets: readonly SetTarget[], request: SetRequest, open: Open
 
 const narrowAll =
   (cursors: readonly SetCursor[]): SetCursor['narrow'] =>
-  (cut) => {
-    for (const cursor of cursors) cursor.narrow(cut);
+  (bound) => {
+    for (const cursor of cursors) cursor.narrow(bound);
   };
 
-/** Moves all heads to the next group that every one of them has. */
-function alignHeads(heads: readonly Head[], backward: boolean): boolean {
+/** Moves all cursors to the next group that every one of them has. */
+function alignAll(peekables: readonly PeekableCursor[], backward: boolean): boolean {
   for (;;) {
-    const tuples = eachElement(heads, (head) => head.peek());
+    const tuples = eachElement(peekables, (peekable) => peekable.peek());
     let target = tuples[0];
     for (const tuple of tuples) {
       if (!tuple || !target) return false;
@@ -118,7 +118,7 @@ function alignHeads(heads: readonly Head[], backward: boolean): boolean {
     if (!target) return false;
     const goal = target;
     if (tuples.every((tuple) => tuple?.group === goal.group)) return true;
-    eachElement(heads, (head) => head.skipTo(goal, backward));
+    eachElement(peekables, (peekable) => peekable.skipTo(goal, backward));
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type Key,
 } from '../../codec/key.ts';
 import { unpackVersion } from '../../codec/row.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { Entry, Row } from '../../store/port.ts';
 import { Ref } from '../../values/value.ts';
 import type { CollectionId, Micros, Value } from '../../values/value.ts';
@@ -16,11 +16,11 @@ import type { EngineContext } from '../context/context.ts';
 import { isExpired, liveVersion, noteDocumentRead } from '../documents/documents.ts';
 import { expiredKeys } from './expired.ts';
 import { keyAmongRefs } from './index-set.ts';
-import { Leaf, type Stretch } from './range-scan.ts';
+import { RangeScan, type ScanRange } from './range-scan.ts';
 import { RunMerge } from './run-merge.ts';
 import { within } from './runs.ts';
 import type { SetCursor, SetRequest } from './set-cursor.ts';
-import { RefTuple, type Cut } from './tuple.ts';
+import { RefTuple, type Bound } from './tuple.ts';
 
 /** @param collection the ref of the collection itself */
 export function openDocuments(
@@ -29,11 +29,11 @@ export function openDocuments(
   sources: readonly Value[],
   request: SetRequest,
 ): SetCursor {
-  const stretch = stretchOf(collection);
+  const range = rangeOf(collection);
   const { past } = request;
-  if (past !== undefined) return openPast(context, stretch, sources, request, past);
-  const open = (rows: boolean, hoped: boolean, isGone: (entry: Entry) => boolean) =>
-    leafOf(context, { ...stretch, space: 'documents', rows, hoped }, request, (entry) =>
+  if (past !== undefined) return openPast(context, range, sources, request, past);
+  const open = (rows: boolean, prefetch: boolean, isGone: (entry: Entry) => boolean) =>
+    scanOf(context, { ...range, space: 'documents', rows, prefetch }, request, (entry) =>
       isGone(entry) ? undefined : new RefTuple(refOf(entry.key), sources),
     );
   let expired: ReadonlySet<Key> | undefined;
@@ -55,7 +55,7 @@ export function openDocuments(
   };
   return {
     pull: () => (isFirst ? pullFirst() : cursor.pull()),
-    narrow: (cut) => cursor.narrow(cut),
+    narrow: (bound) => cursor.narrow(bound),
   };
 }
 
@@ -86,11 +86,11 @@ export function openDocument(
   };
 }
 
-interface CollectionStretch extends Pick<Stretch, 'by' | 'lower' | 'upper'> {
+interface CollectionRange extends Pick<ScanRange, 'by' | 'lower' | 'upper'> {
   readonly collection: Ref;
 }
 
-function stretchOf(collection: Ref): CollectionStretch {
+function rangeOf(collection: Ref): CollectionRange {
   const lower = collectionPrefix(collection.database, Number(collection.id));
   return { by: 'key', lower, upper: after(lower), collection };
 }
@@ -109,7 +109,7 @@ class VersionTuple extends RefTuple {
 /** Of each document the newest version that is not later than `past`, when it is live. */
 function openPast(
   context: EngineContext,
-  stretch: CollectionStretch,
+  range: CollectionRange,
   sources: readonly Value[],
   request: SetRequest,
   past: Micros,
@@ -122,10 +122,10 @@ function openPast(
     return new VersionTuple(refOf(key), sources, version.ts, isLive);
   };
   const wide = { ...request, first: request.first + 1 };
-  const leaves = (['documents', 'history'] as const).map((space) =>
-    leafOf(context, { ...stretch, space, rows: true }, wide, decode),
+  const scans = (['documents', 'history'] as const).map((space) =>
+    scanOf(context, { ...range, space, rows: true }, wide, decode),
   );
-  const merge = new RunMerge(leaves, request.backward);
+  const merge = new RunMerge(scans, request.backward);
   return {
     pull() {
       for (let runs = merge.next(); runs; runs = merge.next()) {
@@ -138,32 +138,32 @@ function openPast(
       }
       return [];
     },
-    narrow(cut) {
-      for (const leaf of leaves) leaf.narrow(cut);
+    narrow(bound) {
+      for (const scan of scans) scan.narrow(bound);
     },
   };
 }
 
-function leafOf<T extends RefTuple>(
+function scanOf<T extends RefTuple>(
   context: EngineContext,
-  { collection, ...stretch }: Stretch & CollectionStretch,
+  { collection, ...range }: ScanRange & CollectionRange,
   request: SetRequest,
   decode: (entry: Entry) => T | undefined,
-): Leaf<T> {
+): RangeScan<T> {
   const source = { reader: context.reader, meters: context.meters, partitions: 1 };
-  const keyOf = (cut: Cut) => keyInCollection(cut, collection, stretch.lower);
-  return new Leaf(source, stretch, request, keyOf, decode);
+  const keyOf = (bound: Bound) => keyInCollection(bound, collection, range.lower);
+  return new RangeScan(source, range, request, keyOf, decode);
 }
 
-function keyInCollection(cut: Cut, collection: Ref, prefix: Key): Key {
+function keyInCollection(bound: Bound, collection: Ref, prefix: Key): Key {
   const own: CollectionId = Number(collection.id);
   const keyOf = ({ id }: Ref) => documentKey(collection.database, own, id);
-  const [value] = cut.values;
+  const [value] = bound.values;
   if (value instanceof Ref && value.collection !== own) {
     // Refs are ordered by id, then by collection: among ours it stands beside the one with the same id.
     return value.collection < own ? keyOf(value) : after(keyOf(value));
   }
-  return keyAmongRefs(cut, keyOf, prefix);
+  return keyAmongRefs(bound, keyOf, prefix);
 }
 
 /** Keys in history begin with the key of the document. */

@@ -18,7 +18,7 @@ import { refuseUnresolved } from './cursors.ts';
 import type { Change } from './changes.ts';
 
 /** A place between events: before all that agree with what is given. */
-export interface EventCut {
+export interface EventBound {
   readonly ts: bigint;
   readonly action?: ActionName;
   readonly document?: Ref;
@@ -31,7 +31,7 @@ const MAX_TIME = 2n ** 63n - 1n;
 const DAY_MICROS = 86_400_000_000n;
 
 /** @throws QueryFailure `invalid argument`, `invalid ref` at `position` or below */
-export function eventCutOf(given: Value, position: readonly Step[]): EventCut {
+export function eventBoundOf(given: Value, position: readonly Step[]): EventBound {
   if (given === null) return startOf(MAX_TIME);
   if (isInteger(given)) return startOf(BigInt(given));
   if (given instanceof Time) return startOf(floorMicros(given.nanos));
@@ -44,9 +44,9 @@ export function eventCutOf(given: Value, position: readonly Step[]): EventCut {
     ]);
     if (document) members.set('document', document);
     if (document && data !== undefined && data !== null && isArray(data)) members.set('data', data);
-    return cutOfMembers(members, position);
+    return boundOfMembers(members, position);
   }
-  if (isObject(given)) return cutOfMembers(given, position);
+  if (isObject(given)) return boundOfMembers(given, position);
   return fail(
     'invalid argument',
     position,
@@ -58,7 +58,7 @@ const floorMicros = (nanos: bigint): bigint =>
   (nanos - (((nanos % 1000n) + 1000n) % 1000n)) / 1000n;
 
 /** Before everything at a time. */
-const startOf = (ts: bigint): EventCut => ({ ts, echo: echoOf(ts, 'add', []) });
+const startOf = (ts: bigint): EventBound => ({ ts, echo: echoOf(ts, 'add', []) });
 
 function echoOf(
   ts: bigint,
@@ -89,7 +89,7 @@ const ACTIONS: ReadonlySet<Value> = new Set<ActionName>([
   'remove',
 ]);
 
-function cutOfMembers(members: ObjectValue, position: readonly Step[]): EventCut {
+function boundOfMembers(members: ObjectValue, position: readonly Step[]): EventBound {
   const keys = [...members.keys()];
   if (!SHAPES.has(keys.toSorted().join(','))) {
     fail('invalid argument', position, `Cannot create event cursor with keys ${keys.join(', ')}.`);
@@ -104,11 +104,11 @@ function cutOfMembers(members: ObjectValue, position: readonly Step[]): EventCut
   const values = members.get('data') ?? members.get('values');
   refuseUnresolved([ref], position);
   if (!(ref instanceof Ref)) return wrongMember('Ref', ref, position);
-  const cut = { ts, action, document: ref };
-  if (values === undefined) return { ...cut, echo: echoOf(ts, action, [['document', ref]]) };
+  const bound = { ts, action, document: ref };
+  if (values === undefined) return { ...bound, echo: echoOf(ts, action, [['document', ref]]) };
   const list = isArray(values) ? values : [values];
   return {
-    ...cut,
+    ...bound,
     values: list,
     echo: echoOf(ts, action, [
       ['document', ref],
@@ -127,18 +127,18 @@ function actionOf(given: Value, position: readonly Step[]): ActionName {
 const wrongMember = (expected: string, given: Value, position: readonly Step[]): never =>
   fail('invalid argument', position, `${expected} expected, ${typeName(given)} provided.`);
 
-/** Whether a change stands before the cut. Changes of a document's own history have one place at each time. */
-export function isBeforeEventCut(change: Change, cut: EventCut): boolean {
+/** Whether a change is before the bound. A document's own history has one position at each time. */
+export function isBeforeEventBound(change: Change, bound: EventBound): boolean {
   const ts = BigInt(change.ts);
-  if (ts !== cut.ts) return ts < cut.ts;
-  if (cut.action === undefined || change.data !== undefined) return false;
-  const rank = rankOf(change.action) - rankOf(cut.action);
+  if (ts !== bound.ts) return ts < bound.ts;
+  if (bound.action === undefined || change.data !== undefined) return false;
+  const rank = rankOf(change.action) - rankOf(bound.action);
   if (rank !== 0) return rank < 0;
-  if (!cut.document) return false;
+  if (!bound.document) return false;
   const own = refBytes(change.tuple.ref);
-  const other = refBytes(cut.document);
+  const other = refBytes(bound.document);
   if (own !== other) return own < other;
-  return cut.values !== undefined && compareValues(change.tuple.values ?? [], cut.values) < 0;
+  return bound.values !== undefined && compareValues(change.tuple.values ?? [], bound.values) < 0;
 }
 
 const rankOf = (action: ActionName): number => (action === 'remove' || action === 'delete' ? 0 : 1);

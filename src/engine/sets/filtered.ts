@@ -1,5 +1,5 @@
 /** Tuples of a cursor that pass a test which may read. */
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import { grownAfterSkip, type SetCursor } from './set-cursor.ts';
 import type { Tuple } from './tuple.ts';
 
@@ -33,8 +33,8 @@ export function filterCursor(
         if (passed.length > 0) return passed;
       }
     },
-    narrow(cut) {
-      cursor.narrow(cut);
+    narrow(bound) {
+      cursor.narrow(bound);
     },
   };
 }

@@ -19,10 +19,10 @@ import type { EngineContext } from '../context/context.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
 import { minimumValidTime } from '../documents/documents.ts';
 import { isOver } from '../documents/retained.ts';
-import { Leaf, type Stretch } from './range-scan.ts';
+import { RangeScan, type ScanRange } from './range-scan.ts';
 import { mergeOrdered } from './merge-ordered.ts';
-import { NOTHING, type SetCursor, type SetRequest } from './set-cursor.ts';
-import { RefTuple, type Cut, type Tuple } from './tuple.ts';
+import { EMPTY_CURSOR, type SetCursor, type SetRequest } from './set-cursor.ts';
+import { RefTuple, type Bound, type Tuple } from './tuple.ts';
 
 export type MatchSet = Extract<SetValue, { readonly op: 'match' }>;
 
@@ -33,31 +33,31 @@ export function openMatch(
   set: MatchSet,
   request: SetRequest,
 ): SetCursor {
-  if (set.terms.length !== index.terms.length) return NOTHING;
+  if (set.terms.length !== index.terms.length) return EMPTY_CURSOR;
   const entries = new MatchEntries(context, index, set, request.sources);
   const lower = entries.prefix;
   const upper = after(lower);
-  const leaf = (
-    stretch: Pick<Stretch, 'space' | 'rows' | 'hoped'>,
+  const scan = (
+    scanRange: Pick<ScanRange, 'space' | 'rows' | 'prefetch'>,
     decode: (entry: Entry) => Tuple | undefined,
   ) =>
-    new Leaf(
+    new RangeScan(
       { reader: context.reader, meters: context.meters, partitions: index.partitions },
-      { ...stretch, by: 'entry', lower, upper },
+      { ...scanRange, by: 'entry', lower, upper },
       request,
-      (cut) => entries.keyOf(cut),
+      (bound) => entries.keyOf(bound),
       decode,
     );
   const { past } = request;
   if (past === undefined) {
-    return leaf({ space: 'documents', rows: request.rows, hoped: true }, ({ entry }) =>
+    return scan({ space: 'documents', rows: request.rows, prefetch: true }, ({ entry }) =>
       entries.tupleOf(entry),
     );
   }
-  const lasting = leaf({ space: 'documents', rows: true }, (found) =>
+  const lasting = scan({ space: 'documents', rows: true }, (found) =>
     addedAt(found) <= past ? entries.tupleOf(found.entry) : undefined,
   );
-  const ended = leaf({ space: 'history', rows: false }, (found) => {
+  const ended = scan({ space: 'history', rows: false }, (found) => {
     const { entry, added, removed } = decodeHistoryEntry(found.entry);
     return added <= past && past < removed ? entries.tupleOf(entry) : undefined;
   });
@@ -114,23 +114,23 @@ export class MatchEntries {
     if (this.living && !this.isLiving(ref)) return undefined;
     if (values.length === 0) return new RefTuple(ref, sources);
     const group = key.slice(prefix.length, refAt);
-    return { values, ref, group, tie: key.slice(refAt), reversed: false, sources };
+    return { values, ref, group, tiebreaker: key.slice(refAt), reversed: false, sources };
   }
 
-  /** The first key of the index that is not before the cut. */
-  keyOf(cut: Cut): Key {
+  /** The first key of the index that is not before the bound. */
+  keyOf(bound: Bound): Key {
     const { values, reverse } = this.index;
     if (values.length === 0)
-      return keyAmongRefs(cut, (ref) => (this.prefix + refBytes(ref)) as Key, this.prefix);
-    const given = cut.values.slice(0, values.length);
+      return keyAmongRefs(bound, (ref) => (this.prefix + refBytes(ref)) as Key, this.prefix);
+    const given = bound.values.slice(0, values.length);
     const prefix = valuesPrefix(this.prefix, given, reverse);
     // Tuples of this set are shorter: those that equal the first values stand before the longer one named.
-    if (given.length < cut.values.length) return after(prefix);
-    if (!cut.ref) return cut.side === 'low' ? prefix : after(prefix);
+    if (given.length < bound.values.length) return after(prefix);
+    if (!bound.ref) return bound.side === 'low' ? prefix : after(prefix);
     // Longer than the one named: all that start with it stand after it.
     if (given.length < values.length) return prefix;
-    const exact = (prefix + refBytes(cut.ref) + (cut.twin ?? '')) as Key;
-    return cut.side === 'low' ? exact : after(exact);
+    const exact = (prefix + refBytes(bound.ref) + (bound.tiebreakerRest ?? '')) as Key;
+    return bound.side === 'low' ? exact : after(exact);
   }
 
   private minimumOf({ database, collection }: Ref): Micros {
@@ -149,19 +149,19 @@ export class MatchEntries {
 }
 
 /**
- * The first key that is not before the cut, where keys are ordered by ref and the ref is the value.
+ * The first key that is not before the bound, where keys are ordered by ref and the ref is the value.
  * @param keyOfRef prefix of all keys of a document
  */
-export function keyAmongRefs(cut: Cut, keyOfRef: (ref: Ref) => Key, prefix: Key): Key {
-  const [value, ...more] = cut.values;
-  if (value === undefined) return cut.side === 'low' ? prefix : after(prefix);
+export function keyAmongRefs(bound: Bound, keyOfRef: (ref: Ref) => Key, prefix: Key): Key {
+  const [value, ...more] = bound.values;
+  if (value === undefined) return bound.side === 'low' ? prefix : after(prefix);
   if (!isKind(value, 'ref')) return encodeValue(value) < REFS ? prefix : after(prefix);
   const key = keyOfRef(value);
   if (more.length > 0) return after(key);
-  if (!cut.ref) return cut.side === 'low' ? key : after(key);
+  if (!bound.ref) return bound.side === 'low' ? key : after(key);
   const own = refBytes(value);
-  const other = refBytes(cut.ref);
-  if (own === other) return cut.side === 'low' ? key : after(key);
+  const other = refBytes(bound.ref);
+  if (own === other) return bound.side === 'low' ? key : after(key);
   return own < other ? after(key) : key;
 }
 

@@ -1,10 +1,10 @@
 /** Joins: the union of one target set for each element of a source, every value once. Spec: sets 4. */
 import type { SetValue } from '../../values/value.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import { RunMerge } from './run-merge.ts';
 import { runCursor, wholeRuns } from './runs.ts';
 import {
-  Head,
+  PeekableCursor,
   type OpenSet,
   type SetCursor,
   type SetRequest,
@@ -31,8 +31,8 @@ export function openJoin(
     const runs = merge.next();
     return runs && [oneOf(runs, request)];
   };
-  return runCursor(request, reversed, next, (cut) => {
-    for (const cursor of cursors) cursor.narrow(cut);
+  return runCursor(request, reversed, next, (bound) => {
+    for (const cursor of cursors) cursor.narrow(bound);
   });
 }
 
@@ -43,7 +43,7 @@ export function sourceElements(
   open: OpenSet,
 ): readonly Tuple[] {
   const { past, filtered } = request;
-  const head = new Head(
+  const peekable = new PeekableCursor(
     open(source, {
       past,
       filtered,
@@ -56,9 +56,9 @@ export function sourceElements(
     }),
   );
   const elements = new Map<string, Tuple>();
-  for (let each = head.peek(); each; each = head.peek()) {
+  for (let each = peekable.peek(); each; each = peekable.peek()) {
     if (!elements.has(each.group)) elements.set(each.group, each);
-    head.advance();
+    peekable.advance();
   }
   return [...elements.values()];
 }

@@ -1,6 +1,6 @@
 /** Reads several cursors of the same order as one; equal tuples come next to each other. */
-import { eachElement } from '../../query/gather.ts';
-import { Head, type SetCursor, type SetRequest } from './set-cursor.ts';
+import { eachElement } from '../../query/collect-needs.ts';
+import { PeekableCursor, type SetCursor, type SetRequest } from './set-cursor.ts';
 import { compareTuples, type Tuple } from './tuple.ts';
 
 /** Tuples pulled at once: enough for the reader to look at a batch, whatever the sizes of the members. */
@@ -10,7 +10,7 @@ export function mergeOrdered(
   cursors: readonly SetCursor[],
   { backward }: Pick<SetRequest, 'backward'>,
 ): SetCursor {
-  const heads = cursors.map((cursor) => new Head(cursor));
+  const peekables = cursors.map((cursor) => new PeekableCursor(cursor));
   const isFirst = (a: Tuple, b: Tuple) => {
     const order = compareTuples(a, b);
     return backward ? order > 0 : order < 0;
@@ -18,16 +18,16 @@ export function mergeOrdered(
   return {
     pull() {
       const batch: Tuple[] = [];
-      eachElement(heads, (head) => head.peek());
+      eachElement(peekables, (peekable) => peekable.peek());
       while (batch.length < BATCH) {
-        let best: Head | undefined;
+        let best: PeekableCursor | undefined;
         let first: Tuple | undefined;
-        for (const head of heads) {
+        for (const peekable of peekables) {
           // A batch ends where one of them has to read on: that may not be needed.
-          if (batch.length > 0 && head.mustRead) return batch;
-          const tuple = head.peek();
+          if (batch.length > 0 && peekable.mustRead) return batch;
+          const tuple = peekable.peek();
           if (tuple && (!first || isFirst(tuple, first))) {
-            best = head;
+            best = peekable;
             first = tuple;
           }
         }
@@ -37,8 +37,8 @@ export function mergeOrdered(
       }
       return batch;
     },
-    narrow(cut) {
-      for (const cursor of cursors) cursor.narrow(cut);
+    narrow(bound) {
+      for (const cursor of cursors) cursor.narrow(bound);
     },
   };
 }

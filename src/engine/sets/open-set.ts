@@ -1,11 +1,11 @@
 /** Opens any set for reading. Spec: sets 4. */
 import { fail, Refusal, unreachable } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import { positionOf, type Where } from '../../query/place.ts';
+import { positionOf, type Where } from '../../query/query-path.ts';
 import { typeName } from '../../values/type-name.ts';
 import { isKind, Ref, type Lambda, type SetValue, type Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
-import { cutAfter, cutOf } from './cursors.ts';
+import { boundAfter, boundOf } from './cursors.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
 import { requireRetained } from '../documents/documents.ts';
 import { openDifference, openDistinct, openIntersection, openUnion } from './algebra.ts';
@@ -14,7 +14,7 @@ import { filterCursor } from './filtered.ts';
 import { openMatch, type MatchSet } from './index-set.ts';
 import { openJoin } from './join.ts';
 import {
-  NOTHING,
+  EMPTY_CURSOR,
   type OpenSet,
   type SetCursor,
   type SetRequest,
@@ -47,7 +47,7 @@ export function openerOf(context: EngineContext, reading: Reading): OpenSet {
       case 'singleton':
         return context.permissions.may({ action: 'read', ref: target.ref })
           ? openDocument(context, target.ref, sourceOf(target, request), request)
-          : NOTHING;
+          : EMPTY_CURSOR;
       case 'union':
       case 'intersection':
       case 'difference':
@@ -104,8 +104,8 @@ function requestBetween(
   request: SetRequest,
 ): SetRequest {
   const arities = aritiesOf(context, set.set);
-  const from = cutOf(set.from, arities);
-  const to = cutAfter(set.to, arities);
+  const from = boundOf(set.from, arities);
+  const to = boundAfter(set.to, arities);
   return {
     ...request,
     lower: from ? [...request.lower, from] : request.lower,
@@ -136,7 +136,7 @@ function openIndex(
 ): SetCursor {
   const index = indexOfSet(context, set.index, reading);
   const { permissions } = context;
-  if (!permissions.may({ action: 'read_index', index, terms: set.terms })) return NOTHING;
+  if (!permissions.may({ action: 'read_index', index, terms: set.terms })) return EMPTY_CURSOR;
   if (request.past !== undefined) requireIndexRetained(context, index, request.past);
   const isOpen =
     !request.filtered && permissions.may({ action: 'read_all_of_index', index, terms: set.terms });
@@ -165,7 +165,7 @@ function openAllOf(
   request: SetRequest,
 ): SetCursor {
   const definition = context.schema(collection.database).collection(Number(collection.id));
-  if (!definition) return NOTHING;
+  if (!definition) return EMPTY_CURSOR;
   if (request.past !== undefined) requireRetained(context, definition, request.past);
   const { permissions } = context;
   const sources = sourceOf(set, request);
@@ -188,7 +188,7 @@ function openReverse(set: SetTarget, request: SetRequest, open: OpenSet): SetCur
   });
   return {
     pull: () => cursor.pull().map(reverseTuple),
-    narrow: (cut) => cursor.narrow(otherSide(cut)),
+    narrow: (bound) => cursor.narrow(otherSide(bound)),
   };
 }
 

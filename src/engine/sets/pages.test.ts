@@ -60,7 +60,7 @@ function modelOf(
 }
 
 /** 2.5 and 3.0 beside 3: equal in order, told apart by no cursor. */
-const hasTwins = (entries: readonly ModelEntry[]): boolean =>
+const hasEqualTuples = (entries: readonly ModelEntry[]): boolean =>
   entries.some((a) =>
     entries.some((b) => a !== b && a.id === b.id && compareValues(a.values, b.values) === 0),
   );
@@ -82,7 +82,7 @@ test('paginate() gives the entries of a match in order, in pages of any size, bo
       docs.forEach(({ t, v, w }, id) => world.put(collection, id, withoutNulls({ t, v, w })));
       const term = docs[0]?.t ?? 1;
       const model = modelOf(docs, term, fields, reversed);
-      fc.pre(!hasTwins(model));
+      fc.pre(!hasEqualTuples(model));
       const expected = model.map(({ values, id }) =>
         values.length === 0
           ? documentRef(collection, id)

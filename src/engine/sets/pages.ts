@@ -1,16 +1,16 @@
 /** Pages and other readers of sets. Spec: sets 5; functions 1.4. */
 import { unreachable } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import { positionOf, type Where } from '../../query/place.ts';
+import { positionOf, type Where } from '../../query/query-path.ts';
 import type { PageOptions, ReadTime } from '../../query/session.ts';
 import { equalValues } from '../../values/equal.ts';
 import type { Micros, Page, Ref, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { IndexField } from '../catalog/definitions.ts';
-import { asArray, cutAfter, cutOf, refuseUnresolved } from './cursors.ts';
+import { asArray, boundAfter, boundOf, refuseUnresolved } from './cursors.ts';
 import { failDenied } from '../documents/documents.ts';
 import { MetersAside } from '../context/meters.ts';
-import { eventCutOf, isBeforeEventCut } from './event-cursors.ts';
+import { eventBoundOf, isBeforeEventBound } from './event-cursors.ts';
 import { eventCursorOf, eventOf, historyOf, sourcesOfChange } from './set-history.ts';
 import type { HistoryRequest } from './set-history.ts';
 import { accessTo, type Access } from './access.ts';
@@ -45,18 +45,18 @@ function tuplesPage(
   const { cursor, size } = options;
   const given = cursor && asArray(cursor.value);
   if (cursor && given) refuseUnresolved(given, positionOf(reading.place, ...cursor.steps));
-  const cut = given && cutOf(given, aritiesOf(context, target));
+  const bound = given && boundOf(given, aritiesOf(context, target));
   const access = requireAccess(context, target, reading);
   if (size <= 0) return emptyPage(cursor?.side, given, size);
   const isBackward = cursor?.side === 'before';
   // Nothing is before the start of a set.
-  if (isBackward && !cut) return emptyPage('before', given, -1);
+  if (isBackward && !bound) return emptyPage('before', given, -1);
   const found = takeTuples(
     openTuples(context, access, reading, {
       past: pastOf(context, options.time),
       backward: isBackward,
-      lower: cut && !isBackward ? [cut] : [],
-      upper: cut && isBackward ? [cut] : [],
+      lower: bound && !isBackward ? [bound] : [],
+      upper: bound && isBackward ? [bound] : [],
       first: size + 1,
       rows: size <= ROWS_PAGE_MAX && showsRefs(context, access.target),
       sources: options.sources,
@@ -119,14 +119,14 @@ function eventsPage(
   { cursor, size, time, sources }: PageOptions,
   reading: Reading,
 ): Page {
-  const cut = cursor && eventCutOf(cursor.value, positionOf(reading.place, ...cursor.steps));
+  const bound = cursor && eventBoundOf(cursor.value, positionOf(reading.place, ...cursor.steps));
   const access = requireAccess(context, target, reading);
   const changes = openHistory(context, access, reading, {
     past: pastOf(context, time),
     sources,
   });
-  if (size <= 0) return emptyPage(cursor?.side, cut?.echo, size);
-  const at = cut ? changes.findIndex((change) => !isBeforeEventCut(change, cut)) : 0;
+  if (size <= 0) return emptyPage(cursor?.side, bound?.echo, size);
+  const at = bound ? changes.findIndex((change) => !isBeforeEventBound(change, bound)) : 0;
   const place = at < 0 ? changes.length : at;
   const isBackward = cursor?.side === 'before';
   const start = isBackward ? Math.max(0, place - size) : place;
@@ -139,8 +139,8 @@ function eventsPage(
   const [first] = page;
   const next = changes[place + size];
   return new ReadPage(
-    isBackward ? (start > 0 && first ? eventCursorOf(first) : undefined) : cut?.echo,
-    isBackward ? cut?.echo : next && eventCursorOf(next),
+    isBackward ? (start > 0 && first ? eventCursorOf(first) : undefined) : bound?.echo,
+    isBackward ? bound?.echo : next && eventCursorOf(next),
     page.map(sources ? sourcedEventOf : eventOf),
     () => page.map(eventCursorOf),
   );
@@ -257,8 +257,8 @@ export function setContains(
   const reading: Reading = { place, key: 'in' };
   const access = requireAccess(context, target, reading);
   const arities = aritiesOf(context, target);
-  const from = cutOf(asArray(value), arities);
-  const to = cutAfter(asArray(value), arities);
+  const from = boundOf(asArray(value), arities);
+  const to = boundAfter(asArray(value), arities);
   const request = { backward: false, first: 1, rows: false, sources: false };
   const cursor = openTuples(context, access, reading, {
     ...request,
@@ -304,7 +304,7 @@ function shownMeter(
 ): ((tuple: Tuple) => void) | undefined {
   if (!filtered) return undefined;
   const note = meters.openShown();
-  return ({ group, tie }) => note(group.length + tie.length);
+  return ({ group, tiebreaker }) => note(group.length + tiebreaker.length);
 }
 
 function noteShown(context: EngineContext, access: Access, tuples: readonly Tuple[]): void {

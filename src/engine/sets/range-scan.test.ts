@@ -5,7 +5,7 @@ import { LIMITS } from '../../limits.ts';
 import type { Entry, Range } from '../../store/port.ts';
 import { Meters } from '../context/meters.ts';
 import { plainReader } from '../testing/plain-reader.ts';
-import { Leaf } from './range-scan.ts';
+import { RangeScan } from './range-scan.ts';
 
 const LOWER = 'a' as Key;
 const UPPER = 'z' as Key;
@@ -20,8 +20,8 @@ const REQUEST = {
   filtered: false,
 };
 
-/** A leaf over so many entries, all of them one. */
-function leafOver(count: number) {
+/** A scan over so many entries, all of them the same one. */
+function scanOver(count: number) {
   const limits: number[] = [];
   const entry: Entry = { entry: 'b' as Key, key: 'k' as Key, row: undefined };
   let left = count;
@@ -34,42 +34,42 @@ function leafOver(count: number) {
   const meters = new Meters();
   const reader = plainReader({ row: () => undefined, range });
   const source = { reader, meters, partitions: 8 };
-  const stretch = {
+  const scanRange = {
     space: 'documents',
     by: 'entry',
     rows: false,
     lower: LOWER,
     upper: UPPER,
   } as const;
-  const leaf = new Leaf<Entry>(
+  const scan = new RangeScan<Entry>(
     source,
-    stretch,
+    scanRange,
     REQUEST,
     () => LOWER,
     (each) => each,
   );
   const readAll = () => {
     let seen = 0;
-    for (let batch = leaf.pull(); batch.length > 0; batch = leaf.pull()) seen += batch.length;
+    for (let batch = scan.pull(); batch.length > 0; batch = scan.pull()) seen += batch.length;
     return seen;
   };
   return { readAll, limits, meters };
 }
 
-test('Leaf reads in batches that grow, and stops at a short one', () => {
-  const { readAll, limits, meters } = leafOver(64 + 512 + 100);
+test('RangeScan reads in batches that grow, and stops at a short one', () => {
+  const { readAll, limits, meters } = scanOver(64 + 512 + 100);
   expect(readAll()).toBe(676);
   expect(limits).toEqual([64, 512, 4096]);
   expect(meters.work.scannedEntries).toBe(676);
 });
 
-test('Leaf counts the partitions of an index once, for its first batch', () => {
-  const { readAll, meters } = leafOver(100);
+test('RangeScan counts the partitions of an index once, for its first batch', () => {
+  const { readAll, meters } = scanOver(100);
   readAll();
   expect(meters.readOps).toBe(8 + 1);
 });
 
-test('Leaf reads a million entries, and refuses to read on', () => {
-  expect(leafOver(LIMITS.scanMax).readAll()).toBe(LIMITS.scanMax);
-  expect(() => leafOver(LIMITS.scanMax + 1).readAll()).toThrow(Refusal);
+test('RangeScan reads a million entries, and refuses to read on', () => {
+  expect(scanOver(LIMITS.scanMax).readAll()).toBe(LIMITS.scanMax);
+  expect(() => scanOver(LIMITS.scanMax + 1).readAll()).toThrow(Refusal);
 });

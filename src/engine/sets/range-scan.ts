@@ -6,9 +6,9 @@ import type { Entry, Range } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
 import type { Meters } from '../context/meters.ts';
 import { grown, grownAfterSkip, type SetCursor, type SetRequest } from './set-cursor.ts';
-import type { Cut, Tuple } from './tuple.ts';
+import type { Bound, Tuple } from './tuple.ts';
 
-export interface Stretch extends Pick<Range, 'space' | 'by' | 'rows' | 'hoped'> {
+export interface ScanRange extends Pick<Range, 'space' | 'by' | 'rows' | 'prefetch'> {
   readonly lower: Key;
   readonly upper: Key;
 }
@@ -21,12 +21,12 @@ export interface Source {
   readonly partitions: number;
 }
 
-/** A leaf of sets: what is decoded from one stretch of keys. */
-export class Leaf<T = Tuple> implements SetCursor<T> {
+/** A scan over one range of keys; decodes its entries. The leaves of set expressions are such scans. */
+export class RangeScan<T = Tuple> implements SetCursor<T> {
   private readonly source: Source;
-  private readonly stretch: Stretch;
+  private readonly scanRange: ScanRange;
   private readonly backward: boolean;
-  private readonly keyOf: (cut: Cut) => Key;
+  private readonly keyOf: (bound: Bound) => Key;
   private readonly decode: (entry: Entry) => T | undefined;
   private lower: Key;
   private upper: Key;
@@ -36,33 +36,33 @@ export class Leaf<T = Tuple> implements SetCursor<T> {
   private ended: boolean;
 
   /**
-   * @param keyOf the first key that is not before the cut
+   * @param keyOf the first key that is not before the bound
    * @param decode undefined: not a member
    */
   constructor(
     source: Source,
-    stretch: Stretch,
+    scanRange: ScanRange,
     request: SetRequest,
-    keyOf: (cut: Cut) => Key,
+    keyOf: (bound: Bound) => Key,
     decode: (entry: Entry) => T | undefined,
   ) {
     this.source = source;
-    this.stretch = stretch;
+    this.scanRange = scanRange;
     this.backward = request.backward;
     this.keyOf = keyOf;
     this.decode = decode;
     this.limit = request.first;
-    this.lower = stretch.lower;
-    this.upper = stretch.upper;
-    for (const cut of request.lower) this.raise(keyOf(cut));
-    for (const cut of request.upper) this.drop(keyOf(cut));
+    this.lower = scanRange.lower;
+    this.upper = scanRange.upper;
+    for (const bound of request.lower) this.raise(keyOf(bound));
+    for (const bound of request.upper) this.drop(keyOf(bound));
     this.ended = this.lower >= this.upper;
   }
 
-  narrow(cut: Cut): void {
+  narrow(bound: Bound): void {
     const before = this.backward ? this.upper : this.lower;
-    if (this.backward) this.drop(this.keyOf(cut));
-    else this.raise(this.keyOf(cut));
+    if (this.backward) this.drop(this.keyOf(bound));
+    else this.raise(this.keyOf(bound));
     if ((this.backward ? this.upper : this.lower) !== before) this.skipped = true;
     if (this.lower >= this.upper) this.ended = true;
   }
@@ -80,13 +80,13 @@ export class Leaf<T = Tuple> implements SetCursor<T> {
   }
 
   private nextEntries(): readonly Entry[] {
-    const { space, by, rows, hoped = false } = this.stretch;
+    const { space, by, rows, prefetch = false } = this.scanRange;
     const limit = this.limit;
     const entries = this.source.reader.range({
       space,
       by,
       rows,
-      hoped,
+      prefetch,
       lower: this.lower,
       upper: this.upper,
       reverse: this.backward,
@@ -113,7 +113,7 @@ export class Leaf<T = Tuple> implements SetCursor<T> {
     }
     let bytes = 0;
     for (const { entry } of entries) bytes += entry.length;
-    const what = `${this.stretch.space}${this.backward ? '-' : '+'}${limit}|${this.lower}|${this.upper}`;
+    const what = `${this.scanRange.space}${this.backward ? '-' : '+'}${limit}|${this.lower}|${this.upper}`;
     meters.noteRead(what, bytes, this.isFirst ? partitions : 1);
     this.isFirst = false;
   }

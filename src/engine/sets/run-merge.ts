@@ -1,23 +1,23 @@
 /** Merges sets of the same order run by run. */
-import { eachElement } from '../../query/gather.ts';
-import { Head, type SetCursor } from './set-cursor.ts';
+import { eachElement } from '../../query/collect-needs.ts';
+import { PeekableCursor, type SetCursor } from './set-cursor.ts';
 import type { Tuple } from './tuple.ts';
 
-interface Waiting<T extends Tuple> {
-  readonly head: Head<T>;
+interface HeapItem<T extends Tuple> {
+  readonly peekable: PeekableCursor<T>;
   readonly member: number;
-  /** Of the tuple at the head. */
+  /** Of the next tuple. */
   group: string;
 }
 
-/** A heap of heads, the one to be read next on top: joins merge thousands. */
+/** A heap of cursors, the one with the next tuple on top: joins merge thousands. */
 export class RunMerge<T extends Tuple = Tuple> {
-  private readonly heads: readonly Head<T>[];
+  private readonly peekables: readonly PeekableCursor<T>[];
   private readonly backward: boolean;
-  private heap: Waiting<T>[] | undefined;
+  private heap: HeapItem<T>[] | undefined;
 
   constructor(cursors: readonly SetCursor<T>[], backward: boolean) {
-    this.heads = cursors.map((cursor) => new Head(cursor));
+    this.peekables = cursors.map((cursor) => new PeekableCursor(cursor));
     this.backward = backward;
   }
 
@@ -26,7 +26,7 @@ export class RunMerge<T extends Tuple = Tuple> {
     const heap = (this.heap ??= this.fill());
     const group = heap[0]?.group;
     if (group === undefined) return undefined;
-    const equal: Waiting<T>[] = [];
+    const equal: HeapItem<T>[] = [];
     for (
       let top = this.pop(heap);
       top;
@@ -35,9 +35,9 @@ export class RunMerge<T extends Tuple = Tuple> {
       equal.push(top);
     }
     equal.sort((a, b) => a.member - b.member);
-    const runs = eachElement(equal, ({ head }) => head.takeRun());
+    const runs = eachElement(equal, ({ peekable }) => peekable.takeRun());
     for (const each of equal) {
-      const tuple = each.head.peek();
+      const tuple = each.peekable.peek();
       if (!tuple) continue;
       each.group = tuple.group;
       this.push(heap, each);
@@ -45,21 +45,21 @@ export class RunMerge<T extends Tuple = Tuple> {
     return runs;
   }
 
-  private fill(): Waiting<T>[] {
-    const heap: Waiting<T>[] = [];
-    const tuples = eachElement(this.heads, (head) => head.peek());
-    this.heads.forEach((head, member) => {
+  private fill(): HeapItem<T>[] {
+    const heap: HeapItem<T>[] = [];
+    const tuples = eachElement(this.peekables, (peekable) => peekable.peek());
+    this.peekables.forEach((peekable, member) => {
       const tuple = tuples[member];
-      if (tuple) this.push(heap, { head, member, group: tuple.group });
+      if (tuple) this.push(heap, { peekable, member, group: tuple.group });
     });
     return heap;
   }
 
-  private isFirst(a: Waiting<T>, b: Waiting<T>): boolean {
+  private isFirst(a: HeapItem<T>, b: HeapItem<T>): boolean {
     return this.backward ? a.group > b.group : a.group < b.group;
   }
 
-  private push(heap: Waiting<T>[], item: Waiting<T>): void {
+  private push(heap: HeapItem<T>[], item: HeapItem<T>): void {
     let at = heap.length;
     heap.push(item);
     while (at > 0) {
@@ -72,7 +72,7 @@ export class RunMerge<T extends Tuple = Tuple> {
     }
   }
 
-  private pop(heap: Waiting<T>[]): Waiting<T> | undefined {
+  private pop(heap: HeapItem<T>[]): HeapItem<T> | undefined {
     const top = heap[0];
     const item = heap.pop();
     if (!top || !item || heap.length === 0) return top;

@@ -1,34 +1,35 @@
 /**
- * Derived sets work on runs: all tuples with the same covered values. What a run becomes depends on all of it, so exact cuts
- * are widened to whole runs for the members and applied again to what comes out. Spec: sets 4, 5.3.
+ * Derived sets work on runs: all tuples with the same covered values. The result of a run depends on all of it, so exact bounds
+ * are widened to whole runs for the members and applied again to the result. Spec: sets 4, 5.3.
  */
-import { isBeforeCut, orderCut, type Cut, type OrderedCut, type Tuple } from './tuple.ts';
+import { isBeforeBound, orderBound, type Bound, type OrderedBound, type Tuple } from './tuple.ts';
 import type { SetCursor, SetRequest } from './set-cursor.ts';
 
-/** The request for members: no cut divides a run, and the end of the last run is seen in the first batch. */
+/** The request for members: no bound divides a run, and the first batch includes the end of the last run. */
 export const wholeRuns = (request: SetRequest): SetRequest => ({
   ...request,
   first: request.first + 1,
-  lower: request.lower.map((cut) => widen(cut, 'low')),
-  upper: request.upper.map((cut) => widen(cut, 'high')),
+  lower: request.lower.map((bound) => widen(bound, 'low')),
+  upper: request.upper.map((bound) => widen(bound, 'high')),
 });
 
-const widen = (cut: Cut, side: Cut['side']): Cut =>
-  cut.ref ? { values: cut.values, ref: undefined, side } : cut;
+const widen = (bound: Bound, side: Bound['side']): Bound =>
+  bound.ref ? { values: bound.values, ref: undefined, side } : bound;
 
-/** Accepts the tuples of a set that are within the cuts of a request. */
+/** Accepts the tuples of a set that are within the bounds of a request. */
 export function within(
   { lower, upper }: Pick<SetRequest, 'lower' | 'upper'>,
   reversed: readonly boolean[],
 ): (tuple: Tuple) => boolean {
-  const order = (cut: Cut): OrderedCut => orderCut(cut, reversed);
+  const order = (bound: Bound): OrderedBound => orderBound(bound, reversed);
   const lows = lower.map(order);
   const highs = upper.map(order);
   return (tuple) =>
-    lows.every((cut) => !isBeforeCut(tuple, cut)) && highs.every((cut) => isBeforeCut(tuple, cut));
+    lows.every((bound) => !isBeforeBound(tuple, bound)) &&
+    highs.every((bound) => isBeforeBound(tuple, bound));
 }
 
-/** A cursor made of runs, cut exactly. `next` gives the tuples of the next run in reading order; undefined: the end. */
+/** A cursor over runs that applies exact bounds. `next` returns the tuples of the next run in reading order; undefined: the end. */
 export function runCursor(
   request: SetRequest,
   reversed: readonly boolean[],
@@ -37,8 +38,8 @@ export function runCursor(
 ): SetCursor {
   const accepts = within(
     {
-      lower: request.lower.filter((cut) => cut.ref),
-      upper: request.upper.filter((cut) => cut.ref),
+      lower: request.lower.filter((bound) => bound.ref),
+      upper: request.upper.filter((bound) => bound.ref),
     },
     reversed,
   );
@@ -50,8 +51,8 @@ export function runCursor(
       }
       return [];
     },
-    narrow(cut) {
-      narrow(widen(cut, request.backward ? 'high' : 'low'));
+    narrow(bound) {
+      narrow(widen(bound, request.backward ? 'high' : 'low'));
     },
   };
 }

@@ -1,21 +1,21 @@
 /**
- * How sets are read: pulled in batches that grow, forwards or backwards, between cuts. Nothing is kept between runs of a
+ * How sets are read: pulled in batches that grow, forwards or backwards, between bounds. Nothing is kept between executions of a
  * query; any pull may throw `Suspended`.
  */
 import type { Micros, Ref, SetValue } from '../../values/value.ts';
-import type { Cut, Tuple } from './tuple.ts';
+import type { Bound, Tuple } from './tuple.ts';
 
 export type SetTarget = SetValue | Ref;
 
 export interface SetRequest {
   /** Valid time to read at; undefined: the present. */
   readonly past: Micros | undefined;
-  /** Pull from the end of the set. Cuts stay in the order of the set. */
+  /** Pull from the end of the set. Bounds stay in the order of the set. */
   readonly backward: boolean;
   /** Only tuples after all of these… */
-  readonly lower: readonly Cut[];
+  readonly lower: readonly Bound[];
   /** …and before all of these. */
-  readonly upper: readonly Cut[];
+  readonly upper: readonly Bound[];
   /** Size of the first batch; later ones grow. */
   readonly first: number;
   /** Documents will be read next: bring their rows along. */
@@ -29,14 +29,14 @@ export interface SetRequest {
 export interface SetCursor<T = Tuple> {
   /** The next tuples in reading direction; empty only at the end. @throws Suspended */
   pull(): readonly T[];
-  /** Tuples that would be read before the cut are not wanted any more; they may come all the same. */
-  narrow(cut: Cut): void;
+  /** Tuples that would be read before the bound are no longer needed; they may still be returned. */
+  narrow(bound: Bound): void;
 }
 
 /** Opens a member of a set. Faults of what cannot be read are thrown here or by the first pull. */
 export type OpenSet = (target: SetTarget, request: SetRequest) => SetCursor;
 
-export const NOTHING: SetCursor = { pull: () => [], narrow: () => undefined };
+export const EMPTY_CURSOR: SetCursor = { pull: () => [], narrow: () => undefined };
 
 const GROWTH = 8;
 const BATCH_MIN = 64;
@@ -62,8 +62,8 @@ export function takeTuples(cursor: SetCursor, wanted: number): Tuple[] {
   return taken;
 }
 
-/** Reads a cursor tuple by tuple. */
-export class Head<T extends Tuple = Tuple> {
+/** Reads a cursor tuple by tuple, with one tuple of lookahead. */
+export class PeekableCursor<T extends Tuple = Tuple> {
   private readonly cursor: SetCursor<T>;
   private batch: readonly T[] = [];
   private at = 0;
@@ -92,7 +92,7 @@ export class Head<T extends Tuple = Tuple> {
     this.at++;
   }
 
-  /** All tuples of the group at hand, in reading order. */
+  /** All tuples of the group of the next tuple, in reading order. */
   takeRun(): T[] {
     const run: T[] = [];
     const group = this.peek()?.group;
@@ -108,7 +108,7 @@ export class Head<T extends Tuple = Tuple> {
     const isThere = backward
       ? (each: Tuple) => each.group <= target.group
       : (each: Tuple) => each.group >= target.group;
-    this.skip(isThere, groupCut(target, backward ? 'high' : 'low'));
+    this.skip(isThere, groupBound(target, backward ? 'high' : 'low'));
   }
 
   /** Moves to the first tuple whose group is read after that of `target`. */
@@ -116,23 +116,23 @@ export class Head<T extends Tuple = Tuple> {
     const isThere = backward
       ? (each: Tuple) => each.group < target.group
       : (each: Tuple) => each.group > target.group;
-    this.skip(isThere, groupCut(target, backward ? 'low' : 'high'));
+    this.skip(isThere, groupBound(target, backward ? 'low' : 'high'));
   }
 
-  private skip(isThere: (each: Tuple) => boolean, cut: Cut): void {
+  private skip(isThere: (each: Tuple) => boolean, bound: Bound): void {
     for (;;) {
       for (; this.at < this.batch.length; this.at++) {
         const each = this.batch[this.at];
         if (each && isThere(each)) return;
       }
       if (this.ended) return;
-      this.cursor.narrow(cut);
+      this.cursor.narrow(bound);
       if (!this.peek()) return;
     }
   }
 }
 
-const groupCut = ({ values, ref }: Tuple, side: Cut['side']): Cut => ({
+const groupBound = ({ values, ref }: Tuple, side: Bound['side']): Bound => ({
   values: values ?? [ref],
   ref: undefined,
   side,

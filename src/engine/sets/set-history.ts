@@ -1,9 +1,9 @@
 /** What happened to a set: when its tuples came and went. Spec: sets 1.3, 6. */
 import { fail, unreachable, type Step } from '../../errors.ts';
-import { positionOf } from '../../query/place.ts';
+import { positionOf } from '../../query/query-path.ts';
 import { isKind } from '../../values/value.ts';
 import type { Event, Micros, Ref, SetValue, Value } from '../../values/value.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { EngineContext } from '../context/context.ts';
 import { documentEvents } from '../documents/document-events.ts';
 import { minimumValidTime } from '../documents/documents.ts';

@@ -137,8 +137,8 @@ type Recipe = (fixture: Fixture, direction: Direction) => Case;
 
 const opposite = (direction: Direction): Direction => (direction === 'up' ? 'down' : 'up');
 
-const { recipe } = fc.letrec<{ recipe: Recipe }>((tie) => {
-  const inner = tie('recipe');
+const { recipe } = fc.letrec<{ recipe: Recipe }>((tiebreaker) => {
+  const inner = tiebreaker('recipe');
   const leaf: fc.Arbitrary<Recipe> = fc.tuple(fc.nat(3), fc.nat(3)).map(
     ([kind, term]): Recipe =>
       (fixture, direction) =>

@@ -15,7 +15,7 @@ import { minimumValidTime } from '../documents/documents.ts';
 import { retained } from '../documents/retained.ts';
 import type { Change } from './changes.ts';
 import { addedAt, MatchEntries, type MatchSet } from './index-set.ts';
-import { Leaf, type Stretch } from './range-scan.ts';
+import { RangeScan, type ScanRange } from './range-scan.ts';
 import { RefTuple, type Tuple } from './tuple.ts';
 import type { Entry } from '../../store/port.ts';
 
@@ -30,14 +30,14 @@ export function changesOfMatch(
 ): readonly Change[] {
   if (set.terms.length !== index.terms.length) return [];
   const entries = new MatchEntries(context, index, set, sources);
-  const stretch = { by: 'entry', lower: entries.prefix, upper: after(entries.prefix) } as const;
+  const scanRange = { by: 'entry', lower: entries.prefix, upper: after(entries.prefix) } as const;
   const changes: Change[] = [];
-  readAll(context, { ...stretch, space: 'documents', rows: true }, index.partitions, (found) => {
+  readAll(context, { ...scanRange, space: 'documents', rows: true }, index.partitions, (found) => {
     const added = addedAt(found);
     const tuple = entries.tupleAddedAt(added, found.entry);
     if (tuple) changes.push(changeOf(added, 'add', tuple));
   });
-  readAll(context, { ...stretch, space: 'history', rows: false }, 1, (found) => {
+  readAll(context, { ...scanRange, space: 'history', rows: false }, 1, (found) => {
     const { entry, added, removed } = decodeHistoryEntry(found.entry);
     const tuple = entries.tupleAddedAt(added, entry);
     if (!tuple) return;
@@ -52,10 +52,10 @@ export function changesOfDocuments(
   sources: readonly Value[],
 ): readonly Change[] {
   const lower = collectionPrefix(collection.database, Number(collection.id));
-  const stretch = { by: 'key', lower, upper: after(lower), rows: true } as const;
+  const scanRange = { by: 'key', lower, upper: after(lower), rows: true } as const;
   const versions = new Map<bigint, StoredVersion[]>();
   for (const space of ['history', 'documents'] as const) {
-    readAll(context, { ...stretch, space }, 1, ({ key, row }) => {
+    readAll(context, { ...scanRange, space }, 1, ({ key, row }) => {
       if (!row) return;
       const { id } = decodeDocumentKey(documentKeyOf(key));
       const list = versions.get(id);
@@ -99,27 +99,27 @@ const changeOf = (ts: Micros, action: 'add' | 'remove', tuple: Tuple): Change =>
 
 function readAll(
   { reader, meters }: EngineContext,
-  stretch: Stretch,
+  scanRange: ScanRange,
   partitions: number,
   visit: (entry: Entry) => void,
 ): void {
-  const none = () => stretch.lower;
+  const none = () => scanRange.lower;
   const range = {
     past: undefined,
     backward: false,
     lower: [],
     upper: [],
     first: FIRST,
-    rows: stretch.rows,
+    rows: scanRange.rows,
     sources: false,
     filtered: false,
   };
-  const leaf = new Leaf<Entry>(
+  const scan = new RangeScan<Entry>(
     { reader, meters, partitions },
-    stretch,
+    scanRange,
     range,
     none,
     (entry) => entry,
   );
-  for (let batch = leaf.pull(); batch.length > 0; batch = leaf.pull()) batch.forEach(visit);
+  for (let batch = scan.pull(); batch.length > 0; batch = scan.pull()) batch.forEach(visit);
 }

@@ -1,4 +1,4 @@
-/** Members of sets as they are ordered, compared and shown; and places between them. Spec: sets 3, 4. */
+/** Members of sets: how they are ordered, compared and shown; and bounds between them. Spec: sets 3, 4. */
 import { refBytes } from '../../codec/key.ts';
 import { bytesOf } from '../../codec/ordered-bytes.ts';
 import { encodeReversed, encodeValue } from '../../codec/ordered.ts';
@@ -13,8 +13,8 @@ export interface Tuple {
   /** Ordered bytes of the covered values, in the direction of the set. Equal groups are the same value. */
   readonly group: string;
   /** Orders equal groups: bytes of the ref, then types of numbers. */
-  readonly tie: string;
-  /** The bytes of `tie` are flipped: the set is read backwards. */
+  readonly tiebreaker: string;
+  /** The bytes of `tiebreaker` are inverted: the set is read backwards. */
   readonly reversed: boolean;
   /** Sets it comes from; empty unless asked for. */
   readonly sources: readonly Value[];
@@ -33,67 +33,81 @@ export function elementOf({ values, ref }: Pick<Tuple, 'values' | 'ref'>): Value
 export function cursorOf(tuple: Tuple, neighbour?: Tuple): readonly Value[] {
   const { values, ref, reversed } = tuple;
   if (!values) return reversed ? [ref, ref] : [ref];
-  const isTwin = neighbour?.group === tuple.group && isSameRef(neighbour.ref, ref);
-  if (!isTwin) return [...values, ref];
-  const tie = reversed ? encodeReversed(tuple.tie) : tuple.tie;
-  return [...values, ref, new Bytes(bytesOf(tie.slice(refBytes(ref).length)))];
+  const isSameButForTypes = neighbour?.group === tuple.group && isSameRef(neighbour.ref, ref);
+  if (!isSameButForTypes) return [...values, ref];
+  const tiebreaker = reversed ? encodeReversed(tuple.tiebreaker) : tuple.tiebreaker;
+  return [...values, ref, new Bytes(bytesOf(tiebreaker.slice(refBytes(ref).length)))];
 }
 
 /**
- * A place between the tuples of a set, in the order of the set. Without `ref`: beside all tuples that start with `values`;
- * with `ref`: beside the one tuple of exactly these values.
+ * A bound between the tuples of a set, in the order of the set. Without `ref`: next to all tuples that start with `values`;
+ * with `ref`: next to the one tuple of exactly these values.
  */
-export interface Cut {
+export interface Bound {
   readonly values: readonly Value[];
   readonly ref: Ref | undefined;
-  /** Of several tuples with these values and this ref, the one whose `tie` goes on like this. */
-  readonly twin?: string;
+  /** The rest of `tiebreaker` after the ref: chooses among tuples with these values and this ref. */
+  readonly tiebreakerRest?: string;
   /** `low`: before what it names, `high`: after it. */
   readonly side: 'low' | 'high';
 }
 
-export const otherSide = (cut: Cut): Cut => ({ ...cut, side: cut.side === 'low' ? 'high' : 'low' });
+export const otherSide = (bound: Bound): Bound => ({
+  ...bound,
+  side: bound.side === 'low' ? 'high' : 'low',
+});
 
-/** A cut ready to be compared with many tuples. */
-export interface OrderedCut {
+/** A bound, encoded for comparison with many tuples. */
+export interface OrderedBound {
   readonly group: string;
-  readonly tie: string | undefined;
+  readonly tiebreaker: string | undefined;
   readonly side: 'low' | 'high';
 }
 
 /** @param reversed direction of each value of the set; ascending past its end */
-export function orderCut(
-  { values, ref, twin = '', side }: Cut,
+export function orderBound(
+  { values, ref, tiebreakerRest = '', side }: Bound,
   reversed: readonly boolean[],
-): OrderedCut {
+): OrderedBound {
   let group = '';
   values.forEach((value, i) => {
     const component = encodeValue(value);
     group += reversed[i] ? encodeReversed(component) : component;
   });
-  return { group, tie: ref && refBytes(ref) + twin, side };
+  return { group, tiebreaker: ref && refBytes(ref) + tiebreakerRest, side };
 }
 
-/** Whether the tuple stands before the cut. Shorter tuples stand before longer ones that start with them. */
-export function isBeforeCut({ group, tie, reversed }: Tuple, cut: OrderedCut): boolean {
-  if (cut.tie === undefined) {
-    return group.startsWith(cut.group) ? cut.side === 'high' : group < cut.group;
+/** Whether the tuple is before the bound. Shorter tuples are before longer ones that start with them. */
+export function isBeforeBound(
+  { group, tiebreaker, reversed }: Tuple,
+  bound: OrderedBound,
+): boolean {
+  if (bound.tiebreaker === undefined) {
+    return group.startsWith(bound.group) ? bound.side === 'high' : group < bound.group;
   }
-  if (group !== cut.group) return group < cut.group;
-  const own = tie.slice(0, cut.tie.length);
-  const other = reversed ? encodeReversed(cut.tie) : cut.tie;
-  return own === other ? cut.side === 'high' : own < other;
+  if (group !== bound.group) return group < bound.group;
+  const own = tiebreaker.slice(0, bound.tiebreaker.length);
+  const other = reversed ? encodeReversed(bound.tiebreaker) : bound.tiebreaker;
+  return own === other ? bound.side === 'high' : own < other;
 }
 
 export const compareTuples = (a: Tuple, b: Tuple): number =>
-  a.group < b.group ? -1 : a.group > b.group ? 1 : a.tie < b.tie ? -1 : a.tie > b.tie ? 1 : 0;
+  a.group < b.group
+    ? -1
+    : a.group > b.group
+      ? 1
+      : a.tiebreaker < b.tiebreaker
+        ? -1
+        : a.tiebreaker > b.tiebreaker
+          ? 1
+          : 0;
 
 /** The tuple as a member of the set read backwards. */
 export const reverseTuple = (tuple: Tuple): Tuple => ({
   values: tuple.values,
   ref: tuple.ref,
   group: encodeReversed(tuple.group),
-  tie: encodeReversed(tuple.tie),
+  tiebreaker: encodeReversed(tuple.tiebreaker),
   reversed: !tuple.reversed,
   sources: tuple.sources,
 });
@@ -102,7 +116,7 @@ export const withSources = (tuple: Tuple, sources: readonly Value[]): Tuple => (
   values: tuple.values,
   ref: tuple.ref,
   group: tuple.group,
-  tie: tuple.tie,
+  tiebreaker: tuple.tiebreaker,
   reversed: tuple.reversed,
   sources,
 });
@@ -123,7 +137,7 @@ export class RefTuple implements Tuple {
     return encodeValue(this.ref);
   }
 
-  get tie(): string {
+  get tiebreaker(): string {
     return refBytes(this.ref);
   }
 }

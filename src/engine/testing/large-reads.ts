@@ -54,7 +54,7 @@ function inflatingStore(): Store {
         return first;
       });
       const cut = { rows: firstRows.length, ranges: cutRanges };
-      return { rows: firstRows, ranges: firstEntries, cut };
+      return { rows: firstRows, ranges: firstEntries, truncation: cut };
     },
   });
   return {

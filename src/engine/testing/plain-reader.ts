@@ -4,6 +4,6 @@ import type { Reader } from '../../store/reader.ts';
 export const plainReader = (parts: Pick<Reader, 'row' | 'range'>): Reader => ({
   row: (address) => parts.row(address),
   range: (range) => parts.range(range),
-  unlikelyRow: (address) => parts.row(address),
-  unlikelyRange: (range) => parts.range(range),
+  rowAssumedAbsent: (address) => parts.row(address),
+  rangeAssumedEmpty: (range) => parts.range(range),
 });

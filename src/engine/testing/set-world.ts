@@ -204,11 +204,11 @@ class Facts implements Reader {
     return known;
   }
 
-  unlikelyRow(address: RowAddress): Row | undefined {
+  rowAssumedAbsent(address: RowAddress): Row | undefined {
     return this.row(address);
   }
 
-  unlikelyRange(range: Range): readonly Entry[] {
+  rangeAssumedEmpty(range: Range): readonly Entry[] {
     return this.range(range);
   }
 

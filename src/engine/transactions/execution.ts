@@ -1,18 +1,18 @@
-/** Attempts: synchronous evaluations over a run of facts, alone or one over the other. */
+/** Executions of transaction bodies: synchronous, over one snapshot; alone, or each over the writes of the one before. */
 import { assert } from '../../errors.ts';
 import { Overlay } from '../../store/overlay.ts';
 import type { WriteSet } from '../../store/port.ts';
 import { Suspended, type Need, type Writer } from '../../store/reader.ts';
-import type { Run, StoreNeed } from '../../store/run.ts';
+import type { SnapshotReader, StoreNeed } from '../../store/snapshot-reader.ts';
 import type { Micros } from '../../values/value.ts';
 import type { CommitNotice, ReadSet } from '../context/host.ts';
 import type { HostAnswers, HostNeed } from './host-answers.ts';
 
-/** What an attempt may use. The same attempt runs several times: it depends on nothing else. */
-export interface AttemptInput {
+/** What a body may use. The same body is executed several times, so it depends on nothing else. */
+export interface BodyInput {
   /** Reads only, when run by `Transactor.read`. */
   readonly writer: Writer & { readonly bytes: number };
-  /** Last commit before this attempt. */
+  /** Last commit before this execution. */
   readonly head: Micros;
   readonly answers: HostAnswers;
   /**
@@ -23,7 +23,7 @@ export interface AttemptInput {
 }
 export type Announced = Pick<CommitNotice, 'rows' | 'entries'>;
 
-export interface AttemptResult<T> {
+export interface BodyResult<T> {
   readonly value: T;
   /** Commit time of what it wrote: above `head`. */
   readonly ts: Micros;
@@ -33,23 +33,30 @@ export interface AttemptResult<T> {
   readonly announced?: Announced;
 }
 /** Throws `Suspended` for what it needs; anything else it throws drops what it wrote. */
-export type Attempt<T> = (input: AttemptInput) => AttemptResult<T>;
+export type TransactionBody<T> = (input: BodyInput) => BodyResult<T>;
 
 /**
- * How one attempt ended. `failed` carries what it threw: a refusal, or a mistake of ours. It holds only if everything
- * in `presumed` is absent.
+ * How one execution ended. `failed` carries what it threw: a refusal, or a bug. It is valid only if everything
+ * in `assumedAbsent` is absent.
  */
-export type Outcome = { readonly presumed: readonly StoreNeed[]; readonly readSet: ReadSet } & (
-  | ({ readonly state: 'done' } & AttemptResult<unknown>)
+export type Outcome = {
+  readonly assumedAbsent: readonly StoreNeed[];
+  readonly readSet: ReadSet;
+} & (
+  | ({ readonly state: 'done' } & BodyResult<unknown>)
   | { readonly state: 'failed'; readonly reason: unknown }
   | { readonly state: 'suspended'; readonly needs: readonly Need[] }
 );
 
-export function tryAttempt(attempt: Attempt<unknown>, input: AttemptInput, run: Run): Outcome {
-  run.begin();
-  const ended = () => ({ presumed: run.presumptions, readSet: run.readSet() });
+export function execute(
+  body: TransactionBody<unknown>,
+  input: BodyInput,
+  snapshot: SnapshotReader,
+): Outcome {
+  snapshot.begin();
+  const ended = () => ({ assumedAbsent: snapshot.assumptions, readSet: snapshot.readSet() });
   try {
-    const result = attempt(input);
+    const result = body(input);
     return { state: 'done', ...result, ...ended() };
   } catch (thrown) {
     if (thrown instanceof Suspended) return { state: 'suspended', needs: thrown.needs, ...ended() };
@@ -68,27 +75,27 @@ export const hostNeeds = (outcome: Outcome): readonly HostNeed[] =>
     ? outcome.needs.filter((need): need is HostNeed => !isStoreNeed(need))
     : [];
 
-/** @throws what the attempt threw */
+/** @throws what the body threw */
 export function valueOf(outcome: Outcome): unknown {
   if (outcome.state === 'done') return outcome.value;
   throw outcome.state === 'failed' ? outcome.reason : new Suspended(outcome.needs);
 }
 
 export interface WriteLimits {
-  /** How often another commit may come between; undefined: as often as it does. */
+  /** How often another commit may intervene; undefined: any number of times. */
   readonly retriesMax?: number | undefined;
 }
 
 /** A query that waits to be written. */
 export interface Job extends WriteLimits {
-  readonly attempt: Attempt<unknown>;
+  readonly body: TransactionBody<unknown>;
   readonly answers: HostAnswers;
   readonly settle: (outcome: Outcome, committed: Micros | undefined, retries: number) => void;
   readonly fail: (reason: unknown) => void;
 }
 
-/** Jobs evaluated one over the other, to share a commit. */
-export interface Group {
+/** Jobs executed one over the other, to share a commit. */
+export interface CommitGroup {
   readonly members: readonly {
     readonly job: Job;
     readonly outcome: Outcome;
@@ -96,32 +103,36 @@ export interface Group {
   }[];
   /** Jobs that wait for the next commit: this one is large enough. */
   readonly rest: readonly Job[];
-  /** What its members wait for; those that wait for the host only wrote nothing, and hold up nobody. */
+  /** What its members wait for in the store. Members that wait only for the host wrote nothing and delay no other. */
   readonly needs: readonly StoreNeed[];
-  readonly presumed: readonly StoreNeed[];
+  readonly assumedAbsent: readonly StoreNeed[];
   readonly writes: WriteSet | undefined;
-  readonly run: Run;
+  readonly snapshot: SnapshotReader;
   readonly head: Micros;
   readonly ts: Micros;
 }
 
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 
-export function evaluateGroup(jobs: readonly Job[], run: Run, head: Micros): Group {
-  const shared = new Overlay(run);
+export function executeGroup(
+  jobs: readonly Job[],
+  snapshot: SnapshotReader,
+  head: Micros,
+): CommitGroup {
+  const shared = new Overlay(snapshot);
   const isAlone = jobs.length === 1;
   const needs: StoreNeed[] = [];
-  const presumed: StoreNeed[] = [];
-  const members: Group['members'][number][] = [];
+  const assumedAbsent: StoreNeed[] = [];
+  const members: CommitGroup['members'][number][] = [];
   let ts = head;
-  run.beginGroup();
+  snapshot.beginGroup();
   for (const job of jobs) {
     const own = isAlone ? shared : new Overlay(shared);
-    const bounded: AttemptInput['bounded'] = (query) => run.bounded(query);
+    const bounded: BodyInput['bounded'] = (query) => snapshot.bounded(query);
     const input = { writer: own, head: ts, answers: job.answers, bounded };
-    const outcome = tryAttempt(job.attempt, input, run);
+    const outcome = execute(job.body, input, snapshot);
     addTo(needs, storeNeeds(outcome));
-    addTo(presumed, outcome.presumed);
+    addTo(assumedAbsent, outcome.assumedAbsent);
     const wrote = outcome.state === 'done' && outcome.keep && !own.isEmpty;
     members.push({ job, outcome, committed: wrote ? outcome.ts : undefined });
     if (wrote) {
@@ -135,11 +146,11 @@ export function evaluateGroup(jobs: readonly Job[], run: Run, head: Micros): Gro
     if (isAlone) {
       if (!wrote) shared.clear();
     } else if (wrote) shared.absorb(own.writes());
-    if (shared.bytes > GROUP_BYTES_MAX || run.isFull) break;
+    if (shared.bytes > GROUP_BYTES_MAX || snapshot.isFull) break;
   }
   const rest = jobs.slice(members.length);
   const writes = shared.isEmpty ? undefined : shared.writes();
-  return { members, rest, needs, presumed, writes, run, head, ts };
+  return { members, rest, needs, assumedAbsent, writes, snapshot, head, ts };
 }
 
 /** Not by spreading: needs may be more than a call takes arguments. */

@@ -4,7 +4,7 @@
  */
 import { metaKey, type Key } from '../../codec/key.ts';
 import { versionTs } from '../../codec/row.ts';
-import type { Changes } from '../../store/facts.ts';
+import type { Changes } from '../../store/snapshot-cache.ts';
 import { isEntrySpace } from '../../store/port.ts';
 import type { EntrySpace, Row, RowAddress, TrackedSpace } from '../../store/port.ts';
 import type { Micros } from '../../values/value.ts';

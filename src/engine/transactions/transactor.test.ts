@@ -5,7 +5,7 @@ import { documentKey } from '../../codec/key.ts';
 import { Refusal } from '../../errors.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
-import type { Attempt, AttemptInput } from './execution.ts';
+import type { TransactionBody, BodyInput } from './execution.ts';
 import { Transactor } from './transactor.ts';
 
 const passwords = { hash: async (text: string) => `hash of ${text}`, verify: async () => true };
@@ -24,15 +24,15 @@ const transactorOn = (store: Store, isHeld?: () => boolean): Transactor =>
 const address = (id: number) =>
   ({ space: 'documents', key: documentKey(0, 1024, BigInt(id)) }) as const;
 
-const valueAt = ({ writer }: AttemptInput, id: number): number =>
+const valueAt = ({ writer }: BodyInput, id: number): number =>
   Number(writer.row(address(id))?.value ?? 0);
 
-const put = ({ writer }: AttemptInput, id: number, value: number): void =>
+const put = ({ writer }: BodyInput, id: number, value: number): void =>
   writer.put('documents', { key: address(id).key, entries: [], value: String(value) });
 
 /** Adds `amount` to a counter and gives what it then holds. */
 const adding =
-  (id: number, amount: number): Attempt<number> =>
+  (id: number, amount: number): TransactionBody<number> =>
   (input) => {
     const value = valueAt(input, id) + amount;
     put(input, id, value);
@@ -40,7 +40,7 @@ const adding =
   };
 
 const reading =
-  (id: number): Attempt<number> =>
+  (id: number): TransactionBody<number> =>
   (input) => ({ value: valueAt(input, id), ts: input.head, keep: false });
 
 test('write() of many at once loses none, each sees those before it, and they share commits', async () => {
@@ -70,11 +70,11 @@ test('write() of two engines on one store loses nothing: a commit between sends 
 
 test('write() that fails leaves nothing, and the others of its group stay', async () => {
   const transactor = transactorOn(createMemoryStore());
-  const failing: Attempt<number> = (input) => {
+  const failing: TransactionBody<number> = (input) => {
     put(input, 1, 99);
     throw new Error('no');
   };
-  const dropping: Attempt<number> = (input) => {
+  const dropping: TransactionBody<number> = (input) => {
     put(input, 2, 99);
     return { value: 0, ts: input.head, keep: false };
   };
@@ -122,7 +122,7 @@ test('write() whose commit the store refuses fails with the reason and changes n
 test('a query that waits for a hash holds up nobody and runs again with the answer', async () => {
   const transactor = transactorOn(createMemoryStore());
   const order: string[] = [];
-  const hashing: Attempt<string> = (input) => {
+  const hashing: TransactionBody<string> = (input) => {
     const value = input.answers.hash('secret');
     put(input, 7, 1);
     return { value, ts: input.head + 1, keep: true };
@@ -162,10 +162,8 @@ test('an answer does not depend on what was cached', async () => {
       for (const { tab, id, amount, isWrite } of steps) {
         const transactor = tabs[tab] ?? transactorOn(store);
         if (isWrite) model.set(id, (model.get(id) ?? 0) + amount);
-        const attempt = isWrite ? adding(id, amount) : reading(id);
-        const { value } = isWrite
-          ? await transactor.write(attempt)
-          : await transactor.read(attempt);
+        const body = isWrite ? adding(id, amount) : reading(id);
+        const { value } = isWrite ? await transactor.write(body) : await transactor.read(body);
         expect(value).toBe(model.get(id) ?? 0);
       }
     }),
@@ -186,7 +184,7 @@ test('an engine beside another forgets only what the other changed', async () =>
   };
   const [tab, other] = [transactorOn(counted), transactorOn(store)];
   for (let id = 1; id <= 5; id++) await tab.write(adding(id, id));
-  const readAll: Attempt<number> = (input) => {
+  const readAll: TransactionBody<number> = (input) => {
     const sum = [1, 2, 3, 4, 5].reduce((total, id) => total + valueAt(input, id), 0);
     return { value: sum, ts: input.head, keep: false };
   };
@@ -200,16 +198,16 @@ test('an engine beside another forgets only what the other changed', async () =>
 
 /** Makes a row that is hardly ever there; fails when it is. */
 const creating =
-  (id: number): Attempt<string> =>
+  (id: number): TransactionBody<string> =>
   (input) => {
-    if (input.writer.unlikelyRow(address(id))) {
+    if (input.writer.rowAssumedAbsent(address(id))) {
       return { value: 'taken', ts: input.head, keep: false };
     }
     put(input, id, id);
     return { value: 'made', ts: input.head + 1, keep: true };
   };
 
-test('write() presumes what is unlikely, and finds out when it is there all the same', async () => {
+test('write() assumes absent what is unlikely, and notices when it exists all the same', async () => {
   const store = createMemoryStore();
   for (const isHeld of [true, false]) {
     const [tab, other] = [transactorOn(store, () => isHeld), transactorOn(store)];

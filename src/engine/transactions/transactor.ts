@@ -1,10 +1,10 @@
 /**
- * Runs attempts as transactions of a store: fetches what they need, runs them again, commits what they wrote. Waiting
+ * Executes bodies as transactions of a store: fetches what they need, executes them again, commits what they wrote. Waiting
  * writes share a commit. See docs/decisions/0001-run-again.md.
  */
 import { assert, Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import { FactCache, changesOf, type Changes } from '../../store/facts.ts';
+import { SnapshotCache, changesOf, type Changes } from '../../store/snapshot-cache.ts';
 import { Overlay } from '../../store/overlay.ts';
 import { HOT_SPACES, KeyTaken } from '../../store/port.ts';
 import type {
@@ -16,11 +16,23 @@ import type {
   Store,
   WriteTx,
 } from '../../store/port.ts';
-import { planOf, Run, type FetchPlan, type StoreNeed } from '../../store/run.ts';
+import {
+  planOf,
+  SnapshotReader,
+  type FetchPlan,
+  type StoreNeed,
+} from '../../store/snapshot-reader.ts';
 import type { Micros } from '../../values/value.ts';
 import type { CommitNotice, EngineOptions, ReadSet } from '../context/host.ts';
-import { evaluateGroup, hostNeeds, storeNeeds, tryAttempt, valueOf } from './execution.ts';
-import type { Attempt, AttemptInput, Group, Job, Outcome, WriteLimits } from './execution.ts';
+import { executeGroup, hostNeeds, storeNeeds, execute, valueOf } from './execution.ts';
+import type {
+  TransactionBody,
+  BodyInput,
+  CommitGroup,
+  Job,
+  Outcome,
+  WriteLimits,
+} from './execution.ts';
 import { HostAnswers } from './host-answers.ts';
 import { HostWork } from './host-work.ts';
 import { changeRows } from './change-log.ts';
@@ -31,7 +43,7 @@ export interface Transacted<T> {
   /** Commit time, when something was written. */
   readonly committed: Micros | undefined;
   readonly readSet: ReadSet;
-  /** Times another commit came between. */
+  /** How often another commit intervened. */
   readonly retries: number;
 }
 
@@ -57,7 +69,7 @@ export class Transactor {
   private readonly store: Store;
   private readonly durability: Durability;
   private readonly logsChanges: boolean;
-  private readonly cache = new FactCache(LIMITS.cacheBytes);
+  private readonly cache = new SnapshotCache(LIMITS.cacheBytes);
   private readonly queue: Job[] = [];
   private isPumping = false;
   /** Tells commits of this engine from those of others at the same time. */
@@ -87,10 +99,10 @@ export class Transactor {
     this.cache.advance({ previous, ts, entries, rows: changed });
   }
 
-  async read<T>(attempt: Attempt<T>): Promise<Transacted<T>> {
+  async read<T>(body: TransactionBody<T>): Promise<Transacted<T>> {
     const answers = new HostAnswers(this.work);
     for (;;) {
-      const outcome = await this.readOnce(attempt, answers);
+      const outcome = await this.readOnce(body, answers);
       const needs = hostNeeds(outcome);
       if (needs.length === 0) {
         const { readSet } = outcome;
@@ -101,10 +113,10 @@ export class Transactor {
   }
 
   /** Settles when the commit is durable, or at once when nothing was written. */
-  write<T>(attempt: Attempt<T>, { retriesMax }: WriteLimits = {}): Promise<Transacted<T>> {
+  write<T>(body: TransactionBody<T>, { retriesMax }: WriteLimits = {}): Promise<Transacted<T>> {
     return new Promise((resolve, reject) => {
       this.enqueue({
-        attempt,
+        body,
         retriesMax,
         answers: new HostAnswers(this.work),
         settle: (outcome, committed, retries) => {
@@ -120,20 +132,20 @@ export class Transactor {
     });
   }
 
-  private async readOnce(attempt: Attempt<unknown>, answers: HostAnswers): Promise<Outcome> {
+  private async readOnce(body: TransactionBody<unknown>, answers: HostAnswers): Promise<Outcome> {
     const known = this.cache.head;
-    const guess = new Run(this.cache, known);
-    const guessed =
-      known === undefined ? undefined : tryAttempt(attempt, inputOf(guess, known, answers), guess);
-    if (guessed && lacks(guessed).length === 0 && this.isLeaseHeld()) return guessed;
+    const reader = new SnapshotReader(this.cache, known);
+    const optimistic =
+      known === undefined ? undefined : execute(body, inputOf(reader, known, answers), reader);
+    if (optimistic && lacks(optimistic).length === 0 && this.isLeaseHeld()) return optimistic;
     return this.store.read(async (tx) => {
-      const { head, run } = await this.enter(tx, guessed ? lacks(guessed) : []);
-      if (guessed && head === known && holds(guessed, run)) return guessed;
+      const { head, snapshot } = await this.enter(tx, optimistic ? lacks(optimistic) : []);
+      if (optimistic && head === known && holds(optimistic, snapshot)) return optimistic;
       for (;;) {
-        const outcome = tryAttempt(attempt, inputOf(run, head, answers), run);
+        const outcome = execute(body, inputOf(snapshot, head, answers), snapshot);
         const needs = lacks(outcome);
-        if (needs.length > 0) await run.fetch(tx, needs, [outcome.readSet]);
-        if (holds(outcome, run)) return outcome;
+        if (needs.length > 0) await snapshot.fetch(tx, needs, [outcome.readSet]);
+        if (holds(outcome, snapshot)) return outcome;
       }
     }, HOT);
   }
@@ -142,24 +154,24 @@ export class Transactor {
   private async enter(
     tx: ReadTx,
     needs: readonly StoreNeed[],
-  ): Promise<{ head: Micros; run: Run }> {
+  ): Promise<{ head: Micros; snapshot: SnapshotReader }> {
     const plan = planOf(needs);
     const trusted = this.trustedHead();
     if (trusted !== undefined) {
       const found = await tx.fetch(plan.rows, plan.ranges, LIMITS.fetchBytes);
       // Still alone: nobody can have committed before this snapshot was taken.
       if (this.isLeaseHeld()) {
-        const run = new Run(this.cache, trusted);
-        run.keep(plan, found);
-        return { head: trusted, run };
+        const snapshot = new SnapshotReader(this.cache, trusted);
+        snapshot.keep(plan, found);
+        return { head: trusted, snapshot };
       }
     }
     const asked = { ...plan, rows: [HEAD, ...plan.rows] };
     const found = await tx.fetch(asked.rows, asked.ranges, LIMITS.fetchBytes);
     const head = this.moveTo(found.rows[0]);
-    const run = new Run(this.cache, head);
-    run.keep(asked, found);
-    return { head, run };
+    const snapshot = new SnapshotReader(this.cache, head);
+    snapshot.keep(asked, found);
+    return { head, snapshot };
   }
 
   /** The head that a transaction begun now will see, when that is known without asking: alone, with no write under way. */
@@ -200,7 +212,7 @@ export class Transactor {
       try {
         await this.commitGroup(jobs);
       } catch (reason) {
-        // Whether it arrived is not known: neither is what the store holds now, also to a tab that is alone.
+        // Whether the commit arrived is unknown, and so is what the store holds now, even for a tab that is alone.
         this.cache.forget(undefined);
         await this.commitOneByOne(jobs, reason);
       }
@@ -209,8 +221,8 @@ export class Transactor {
   }
 
   /**
-   * A group for which there is no room tells nothing about its members: each is tried alone. After any other failure nobody may
-   * try again: a commit whose answer was lost may have arrived.
+   * If a group exceeds the quota, its members may still fit: each is tried alone. After any other failure nothing is retried:
+   * a commit whose answer was lost may have arrived.
    */
   private async commitOneByOne(jobs: readonly Job[], reason: unknown): Promise<void> {
     const isTooLarge = reason instanceof Refusal && reason.code === 'quota_exceeded';
@@ -229,95 +241,108 @@ export class Transactor {
 
   private async commitGroup(jobs: readonly Job[]): Promise<void> {
     const known = this.cache.head;
-    const guess =
-      known === undefined ? undefined : evaluateGroup(jobs, new Run(this.cache, known), known);
-    if (guess && isSettled(guess) && !guess.writes && this.isLeaseHeld()) {
-      this.finish(guess, 0);
+    const optimistic =
+      known === undefined
+        ? undefined
+        : executeGroup(jobs, new SnapshotReader(this.cache, known), known);
+    if (optimistic && isSettled(optimistic) && !optimistic.writes && this.isLeaseHeld()) {
+      this.finish(optimistic, 0);
       return;
     }
     // Beside other tabs, the head has often moved: then it is better to look before writing.
-    const isBold = guess?.needs.length === 0 && guess.writes && this.isLeaseHeld();
-    const bold = await this.transact((tx) =>
-      isBold ? this.commitGuess(tx, guess) : this.evaluateIn(tx, jobs, guess),
+    const isOptimistic = optimistic?.needs.length === 0 && optimistic.writes && this.isLeaseHeld();
+    const committed = await this.transact((tx) =>
+      isOptimistic
+        ? this.commitOptimistically(tx, optimistic)
+        : this.executeIn(tx, jobs, optimistic),
     );
-    if (bold) this.finish(bold, 0);
-    // With the transaction's lock held, and presuming nothing, it cannot be overtaken again.
+    if (committed) this.finish(committed, 0);
+    // With the transaction's lock held and nothing assumed, validation cannot fail again.
     else {
-      // What was presumed in vain, with nobody coming between, is no retry that anybody asked not to make.
+      // If an assumption was wrong and no other commit intervened, it does not count as a retry.
       const isOvertaken = this.cache.head !== known;
       const patient = jobs.filter((job) => !isOvertaken || job.retriesMax !== 0);
       for (const job of jobs) if (!patient.includes(job)) job.fail(contended());
       if (patient.length === 0) return;
-      const careful = await this.transact((tx) => this.evaluateIn(tx, patient, undefined));
-      assert(careful, () => 'a write that presumes nothing is not made in vain');
-      this.finish(careful, 1);
+      const pessimistic = await this.transact((tx) => this.executeIn(tx, patient, undefined));
+      assert(pessimistic, () => 'validation failed for a write that assumed nothing');
+      this.finish(pessimistic, 1);
     }
   }
 
-  /** Undefined when the body found that what it had begun to write was made in vain. */
-  private async transact(body: (tx: WriteTx) => Promise<Group>): Promise<Group | undefined> {
-    let isVain = false;
-    const watched = async (tx: WriteTx): Promise<Group> => {
+  /** Undefined when validation failed. */
+  private async transact(
+    body: (tx: WriteTx) => Promise<CommitGroup>,
+  ): Promise<CommitGroup | undefined> {
+    let hasFailedValidation = false;
+    const watched = async (tx: WriteTx): Promise<CommitGroup> => {
       try {
         return await body(tx);
       } catch (reason) {
-        isVain = reason instanceof InVain;
+        hasFailedValidation = reason instanceof ValidationFailed;
         throw reason;
       }
     };
     try {
       return await this.store.write(watched, { ...HOT, durability: this.durability });
     } catch (reason) {
-      if (isVain || reason instanceof KeyTaken) return undefined;
+      if (hasFailedValidation || reason instanceof KeyTaken) return undefined;
       throw reason;
     }
   }
 
-  /** Writes what was evaluated before the transaction began, while it is asked whether that still holds. */
-  private async commitGuess(tx: WriteTx, guess: Group): Promise<Group> {
-    // A row that is put as new need not be asked for: the store refuses it if it is there.
-    const added = newRows(guess);
+  /** Writes what was executed before the transaction began, and validates it at the same time. */
+  private async commitOptimistically(tx: WriteTx, optimistic: CommitGroup): Promise<CommitGroup> {
+    // A row that is put as new need not be read: the store refuses it if it exists.
+    const added = newRows(optimistic);
     const asksFor = (need: StoreNeed) => need.kind === 'range' || !added.has(nameOf(need.address));
-    const presumed = guess.presumed.filter(asksFor);
-    if (presumed.length === 0 && this.lease?.isForGood === true && this.isLeaseHeld()) {
-      this.apply(tx, guess, added);
-      return guess;
+    const assumedAbsent = optimistic.assumedAbsent.filter(asksFor);
+    if (assumedAbsent.length === 0 && this.lease?.isForGood === true && this.isLeaseHeld()) {
+      this.apply(tx, optimistic, added);
+      return optimistic;
     }
-    const plan = planOf(presumed);
+    const plan = planOf(assumedAbsent);
     const asked = tx.fetch([...plan.rows, HEAD], plan.ranges);
-    this.apply(tx, guess, added);
+    this.apply(tx, optimistic, added);
     const found = await asked;
     const head = this.moveTo(found.rows.at(-1));
-    if (head === guess.head && isNothing(plan, found)) return guess;
-    if (head === guess.head) guess.run.keep(plan, found);
-    throw new InVain();
+    if (head === optimistic.head && isNothing(plan, found)) return optimistic;
+    if (head === optimistic.head) optimistic.snapshot.keep(plan, found);
+    throw new ValidationFailed();
   }
 
-  private async evaluateIn(
+  private async executeIn(
     tx: WriteTx,
     jobs: readonly Job[],
-    guess: Group | undefined,
-  ): Promise<Group> {
-    const needs = guess ? [...guess.needs, ...guess.presumed, ...rowsRead(guess)] : [];
-    const { head, run } = await this.enter(tx, needs);
-    if (guess && head === guess.head && guess.needs.length === 0 && run.isAbsent(guess.presumed)) {
-      this.apply(tx, guess);
-      return guess;
+    optimistic: CommitGroup | undefined,
+  ): Promise<CommitGroup> {
+    const needs = optimistic
+      ? [...optimistic.needs, ...optimistic.assumedAbsent, ...rowsRead(optimistic)]
+      : [];
+    const { head, snapshot } = await this.enter(tx, needs);
+    if (
+      optimistic &&
+      head === optimistic.head &&
+      optimistic.needs.length === 0 &&
+      snapshot.isAbsent(optimistic.assumedAbsent)
+    ) {
+      this.apply(tx, optimistic);
+      return optimistic;
     }
     for (;;) {
-      const group = evaluateGroup(jobs, run, head);
-      const lacking = [...group.needs, ...group.presumed];
-      if (lacking.length > 0) await run.fetch(tx, lacking, readSetsOf(group));
-      if (group.needs.length > 0 || !run.isAbsent(group.presumed)) continue;
+      const group = executeGroup(jobs, snapshot, head);
+      const lacking = [...group.needs, ...group.assumedAbsent];
+      if (lacking.length > 0) await snapshot.fetch(tx, lacking, readSetsOf(group));
+      if (group.needs.length > 0 || !snapshot.isAbsent(group.assumedAbsent)) continue;
       this.apply(tx, group);
       return group;
     }
   }
 
   /** @param added names of rows that may not be there yet */
-  private apply(tx: WriteTx, group: Group, added: ReadonlySet<string> = NO_NAMES): void {
+  private apply(tx: WriteTx, group: CommitGroup, added: ReadonlySet<string> = NO_NAMES): void {
     if (!group.writes) return;
-    const before = (address: RowAddress) => group.run.peek(address);
+    const before = (address: RowAddress) => group.snapshot.peek(address);
     const changes = changesOf(group.writes, before, group.head, group.ts);
     const tail = this.isLeaseHeld() ? undefined : (this.seen?.head.tail ?? []);
     const head = headRow(changes, `${this.signature}/${++this.commits}`, tail);
@@ -332,7 +357,7 @@ export class Transactor {
   }
 
   /** The commit is durable: caches and listeners hear of it, callers get their answers. */
-  private finish(group: Group, retries: number): void {
+  private finish(group: CommitGroup, retries: number): void {
     const { changes, logged } = (group.writes && this.inFlight) || NOTHING_IN_FLIGHT;
     this.inFlight = undefined;
     if (changes) {
@@ -347,7 +372,7 @@ export class Transactor {
     }
   }
 
-  /** In turns of their own: what a listener throws must not look like a commit that failed, and be committed again. */
+  /** Each in a microtask of its own: an error of a listener must not look like a failed commit, which would be retried. */
   private tell(notice: CommitNotice): void {
     for (const listener of this.listeners) void Promise.resolve(notice).then(listener);
   }
@@ -369,42 +394,42 @@ const contended = (): Refusal =>
     'Another transaction committed first, and the request allows no retry.',
   );
 
-/** Another commit came first, or what was presumed absent is there. */
-class InVain extends Error {}
+/** Another commit came first, or a row that was assumed absent exists. */
+class ValidationFailed extends Error {}
 
-const inputOf = (run: Run, head: Micros, answers: HostAnswers): AttemptInput => ({
-  writer: new Overlay(run),
+const inputOf = (snapshot: SnapshotReader, head: Micros, answers: HostAnswers): BodyInput => ({
+  writer: new Overlay(snapshot),
   head,
   answers,
-  bounded: (query) => run.bounded(query),
+  bounded: (query) => snapshot.bounded(query),
 });
 
-/** What the store must be asked before the outcome can be believed. */
+/** What must be read from the store before the outcome is valid. */
 const lacks = (outcome: Outcome): readonly StoreNeed[] => [
   ...storeNeeds(outcome),
-  ...outcome.presumed,
+  ...outcome.assumedAbsent,
 ];
 
-/** Then nobody remembers it: the commit puts there what was absent. */
+/** Nothing of it is cached: the commit puts there what was absent. */
 const isNothing = ({ rows, ranges, later }: FetchPlan, found: Found): boolean =>
   later.length === 0 &&
   rows.every((_address, i) => found.rows[i] === undefined) &&
   ranges.every((_range, i) => found.ranges[i]?.length === 0);
 
-/** Settled, or waiting for the host only; and nothing it presumed was wrong. */
-const holds = (outcome: Outcome, run: Run): boolean =>
-  storeNeeds(outcome).length === 0 && run.isAbsent(outcome.presumed);
+/** Settled, or waiting for the host only; and every assumption was right. */
+const holds = (outcome: Outcome, snapshot: SnapshotReader): boolean =>
+  storeNeeds(outcome).length === 0 && snapshot.isAbsent(outcome.assumedAbsent);
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 const nameOf = ({ space, key }: RowAddress): string => `${space} ${key}`;
 
-/** Names of rows that a group presumed absent and puts. */
-function newRows({ presumed, writes }: Group): ReadonlySet<string> {
+/** Names of rows that a group assumed absent and puts. */
+function newRows({ assumedAbsent, writes }: CommitGroup): ReadonlySet<string> {
   const put = new Set<string>();
   for (const { space, row } of writes?.puts ?? []) put.add(nameOf({ space, key: row.key }));
   const added = new Set<string>();
-  for (const need of presumed) {
+  for (const need of assumedAbsent) {
     const name = need.kind === 'row' ? nameOf(need.address) : '';
     if (put.has(name)) added.add(name);
   }
@@ -414,19 +439,19 @@ function newRows({ presumed, writes }: Group): ReadonlySet<string> {
 /** A query that reads more rows than this is not asked for all of them anew. */
 const ROWS_READ_AGAIN_MAX = 16;
 
-/** What the guess read, lest it must be fetched in a second round when another commit has come between. */
-function rowsRead({ members }: Group): readonly StoreNeed[] {
+/** What the optimistic execution read: fetched at once, so that no second round trip is needed if another commit intervened. */
+function rowsRead({ members }: CommitGroup): readonly StoreNeed[] {
   const rows = members.flatMap(({ outcome }) => outcome.readSet.rows);
   if (rows.length > ROWS_READ_AGAIN_MAX) return [];
   return rows.map((address) => ({ kind: 'row', address }));
 }
 
-const readSetsOf = ({ members }: Group) => members.map(({ outcome }) => outcome.readSet);
+const readSetsOf = ({ members }: CommitGroup) => members.map(({ outcome }) => outcome.readSet);
 
-const isSettled = ({ needs, presumed }: Group): boolean =>
-  needs.length === 0 && presumed.length === 0;
+const isSettled = ({ needs, assumedAbsent }: CommitGroup): boolean =>
+  needs.length === 0 && assumedAbsent.length === 0;
 
-function noticeOf(changes: Changes, members: Group['members']): CommitNotice {
+function noticeOf(changes: Changes, members: CommitGroup['members']): CommitNotice {
   const { previous, ts } = changes;
   const rows = changes.rows.map(({ space, key }) => ({ space, key }));
   const entries = [...changes.entries];

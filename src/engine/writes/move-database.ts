@@ -1,6 +1,6 @@
 /** `move_database`: another parent for a database. What is in it stays where it is. Spec: functions 1.5. */
 import { fail } from '../../errors.ts';
-import { positionOf, type Where } from '../../query/place.ts';
+import { positionOf, type Where } from '../../query/query-path.ts';
 import { Ref } from '../../values/value.ts';
 import type { Document } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';

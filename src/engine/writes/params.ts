@@ -1,6 +1,6 @@
 /** References in the params of a write are looked at before anything else. Spec: functions 1.5, first note. */
 import { fail, type FieldFailure, type Step } from '../../errors.ts';
-import { positionOf, type Where } from '../../query/place.ts';
+import { positionOf, type Where } from '../../query/query-path.ts';
 import { isArray, isKind, isObject } from '../../values/value.ts';
 import type { ObjectValue, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';

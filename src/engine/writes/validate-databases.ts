@@ -3,7 +3,7 @@ import { collectionPrefix, databasePrefix, after, type Key } from '../../codec/k
 import { nativeNumbers } from '../../values/native-kinds.ts';
 import { integer } from '../../values/value.ts';
 import type { CollectionId, DatabaseId } from '../../values/value.ts';
-import { eachElement } from '../../query/gather.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import { databaseById, databaseMeant } from '../catalog/databases.ts';
 import {
   checkData,

@@ -1,7 +1,7 @@
 /** `create`, `update`, `replace`, `delete`, `insert`, `remove`: rights, places of faults, order of checks. Spec: functions 1.5. */
 import { unpackVersion } from '../../codec/row.ts';
 import { fail, type Step } from '../../errors.ts';
-import { positionOf, type Where } from '../../query/place.ts';
+import { positionOf, type Where } from '../../query/query-path.ts';
 import type { ReadTime } from '../../query/session.ts';
 import { Ref, isObject } from '../../values/value.ts';
 import type {
@@ -92,7 +92,7 @@ export function createIn(
 
 function isFreeRef(context: EngineContext, ref: Ref): boolean {
   if (SCHEMA_COLLECTIONS.has(ref.collection)) return true;
-  const row = context.reader.unlikelyRow({ space: 'documents', key: keyOf(ref) });
+  const row = context.reader.rowAssumedAbsent({ space: 'documents', key: keyOf(ref) });
   return !row || isExpired(unpackVersion(String(row.value)), context.snapshot);
 }
 

@@ -19,7 +19,7 @@ import {
 import { define, type Applicable, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import { EFFECT_RANK } from '../effect.ts';
-import { positionOf } from '../place.ts';
+import { positionOf } from '../query-path.ts';
 
 const map = define(
   'pure',

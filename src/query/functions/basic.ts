@@ -19,7 +19,7 @@ import {
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import { chargeValues } from './bounds.ts';
-import { positionOf } from '../place.ts';
+import { positionOf } from '../query-path.ts';
 import { isAtLeast } from '../session.ts';
 
 const now = define('pure', { now: param(nothing, 'Null') }, (_, context) =>

@@ -4,7 +4,7 @@ import { LIMITS } from '../../limits.ts';
 import type { Value } from '../../values/value.ts';
 import { textWeight } from '../../values/weight.ts';
 import type { PureContext } from '../define.ts';
-import { positionOf } from '../place.ts';
+import { positionOf } from '../query-path.ts';
 
 export const boundFault = (context: PureContext, argument: string, rule: string): Fault =>
   fault('invalid argument', positionOf(context.place), `${argument} must be ${rule}`);

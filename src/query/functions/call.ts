@@ -3,7 +3,7 @@ import { fail, QueryFailure } from '../../errors.ts';
 import { any, nameOrFunctionRef, optional, param } from '../casts.ts';
 import { define } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
-import { positionOf, type Where } from '../place.ts';
+import { positionOf, type Where } from '../query-path.ts';
 
 const call = define(
   'read',

@@ -16,7 +16,7 @@ import {
 import { any, argumentAt, param, positionAt } from '../casts.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
-import { positionOf } from '../place.ts';
+import { positionOf } from '../query-path.ts';
 import { parseLocaleNumber } from './locale-number.ts';
 import { dateOfText, timeOfText } from './time.ts';
 

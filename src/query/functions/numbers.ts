@@ -15,7 +15,7 @@ import { double, integer as toInteger, isDouble, isInteger } from '../../values/
 import { integer, number, optional, param, someOf } from '../casts.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
-import { positionOf } from '../place.ts';
+import { positionOf } from '../query-path.ts';
 import { refuseBound } from './bounds.ts';
 import { roundNumber, truncateNumber } from './rounding.ts';
 

@@ -8,7 +8,7 @@ import { arrayWeight } from '../../values/weight.ts';
 import { any, argumentAt, optionalInPlace, param, positionAt } from '../casts.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
-import { positionOf } from '../place.ts';
+import { positionOf } from '../query-path.ts';
 
 /** Objects, and documents as objects. */
 function membersOf(value: Value): ObjectValue | undefined {

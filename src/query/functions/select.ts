@@ -20,7 +20,7 @@ import {
 import { define, type PureContext, type ReadContext } from '../define.ts';
 import type { Cast, FunctionRow } from '../function-row.ts';
 import { databaseOf, idOf, valueAt, valuesAt, type PathStep } from '../navigate.ts';
-import { positionOf } from '../place.ts';
+import { positionOf } from '../query-path.ts';
 import { chargeValues } from './bounds.ts';
 import { isAtLeast } from '../session.ts';
 

@@ -25,7 +25,7 @@ import {
 import { define, type Applicable, type PureContext } from '../define.ts';
 import type { Cast, FunctionRow } from '../function-row.ts';
 import { effectOf } from '../lambda-value.ts';
-import { positionOf } from '../place.ts';
+import { positionOf } from '../query-path.ts';
 import { chargeValues } from './bounds.ts';
 import { Multiset, multisetOf } from './multiset.ts';
 

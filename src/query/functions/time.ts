@@ -31,7 +31,7 @@ import {
 } from '../casts.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
-import { positionOf } from '../place.ts';
+import { positionOf } from '../query-path.ts';
 import { refuseBound } from './bounds.ts';
 
 // --- texts ----------------------------------------------------------------------------------------

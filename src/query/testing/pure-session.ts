@@ -5,7 +5,7 @@ import { Ref, UnresolvedRef } from '../../values/value.ts';
 import type { Value } from '../../values/value.ts';
 import { evaluate } from '../evaluate.ts';
 import type { EvaluateOptions } from '../evaluation.ts';
-import { Memory } from '../memory.ts';
+import { Memory } from '../memory-budget.ts';
 import { parseQuery } from '../parse.ts';
 import { isAtLeast, type ApiVersion, type Names, type WriteSession } from '../session.ts';
 import { NATIVE, type SchemaName } from '../../values/native-kinds.ts';

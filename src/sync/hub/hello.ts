@@ -1,5 +1,5 @@
 /** Answers hello: registers the device for its owner, and says where the hub is. */
-import type { AttemptInput, AttemptResult } from '../../engine/transactions.ts';
+import type { BodyInput, BodyResult } from '../../engine/transactions.ts';
 import type { Micros } from '../../values/value.ts';
 import { SYNC_PROTOCOL, type Hello, type Welcome } from '../protocol/messages.ts';
 import { SyncRefused } from '../protocol/refusals.ts';
@@ -21,9 +21,9 @@ export function requireProtocol({ protocol }: Hello): void {
 export function hello(
   { device, lastSeq: deviceSeq }: Hello,
   request: DeviceRequest,
-  input: AttemptInput,
+  input: BodyInput,
   host: CallerHost,
-): AttemptResult<Welcome> {
+): BodyResult<Welcome> {
   const { writer, head } = input;
   const caller = callerOfDevice(request, input, writer, host);
   const { database } = caller.caller;

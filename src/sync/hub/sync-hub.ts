@@ -1,6 +1,6 @@
 /** The hub's side of sync: one handler for each request, over an engine whose store is the truth. Any transport carries it. */
 import type { CommitNotice } from '../../engine/host.ts';
-import type { AttemptInput } from '../../engine/transactions.ts';
+import type { BodyInput } from '../../engine/transactions.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { keyOf } from '../../engine/documents.ts';
 import type { DatabaseId } from '../../values/value.ts';
@@ -212,7 +212,7 @@ class Hub implements SyncHub {
     });
   }
 
-  private async read<T>(body: (input: AttemptInput) => T): Promise<T> {
+  private async read<T>(body: (input: BodyInput) => T): Promise<T> {
     const { value } = await this.transactions.read((input) => ({
       value: body(input),
       ts: input.head,

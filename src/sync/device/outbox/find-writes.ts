@@ -1,5 +1,5 @@
 /** Finds writes of the outbox: by id, or those to be sent. */
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { PushItem } from '../../protocol/writes.ts';
 import { publicRecord, type WriteRecord } from '../state/outbox-record.ts';

@@ -1,6 +1,6 @@
 /** Submits a write: runs it on the data shown, and keeps it in the outbox with its effects, in one commit. */
 import type { QueryPlan } from '../../../engine/session.ts';
-import type { AttemptInput, AttemptResult } from '../../../engine/transactions.ts';
+import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import { Refusal } from '../../../errors.ts';
 import { LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
@@ -45,9 +45,9 @@ export interface SubmitOutcome {
 export function submit(
   { plan, now, replaces }: SubmitInput,
   before: ReplicaState,
-  input: AttemptInput,
+  input: BodyInput,
   host: SubmitHost,
-): AttemptResult<SubmitOutcome> {
+): BodyResult<SubmitOutcome> {
   requireRoom(before);
   const { writer } = input;
   const removed =
@@ -67,7 +67,9 @@ export function submit(
   writer.put('sync', row);
   const outboxSize = state.outboxSize + String(row.value).length;
   writer.put('sync', stateRow({ ...state, lastSeq: seq, lastNow: now, outboxSize }));
-  const own = announcedChanges(run ? [run.effects] : [], (address) => reader.unlikelyRow(address));
+  const own = announcedChanges(run ? [run.effects] : [], (address) =>
+    reader.rowAssumedAbsent(address),
+  );
   const { rows = [], entries = [] } = removed?.announced ?? {};
   return {
     value: { record, device, run },
@@ -81,7 +83,7 @@ export function submit(
 function executeIfLocal(
   { transactions }: SubmitHost,
   plan: QueryPlan,
-  input: AttemptInput,
+  input: BodyInput,
   tracked: TrackedReader,
 ): LocalExecution | undefined {
   try {

@@ -1,5 +1,5 @@
 /** Verdicts of the hub on writes of the outbox. */
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import type { Verdict } from '../../protocol/writes.ts';
 import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
 import { publicRecord, type OutboxRecord, type WriteRecord } from '../state/outbox-record.ts';

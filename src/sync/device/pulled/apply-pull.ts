@@ -2,7 +2,7 @@
  * Applies a pull: the stored rows become what the hub has confirmed, writes with a verdict leave the view, and pending writes that the
  * changes affect run again. All in one commit, so nothing in between can be seen.
  */
-import type { AttemptInput, AttemptResult } from '../../../engine/transactions.ts';
+import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import type { EngineContext } from '../../../engine/context.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { Pulled } from '../../protocol/messages.ts';
@@ -22,7 +22,7 @@ import { stagePart, tokenOf, withStagedParts } from './staged-pull.ts';
 
 export interface ApplyHost extends RebaseHost {
   /** Where the engine evaluates index bindings for the system. */
-  readonly contextOf: (input: AttemptInput) => EngineContext;
+  readonly contextOf: (input: BodyInput) => EngineContext;
 }
 
 export interface Applied {
@@ -60,9 +60,9 @@ export interface PullRequest {
 export function applyPull(
   request: PullRequest,
   pulled: Pulled,
-  input: AttemptInput,
+  input: BodyInput,
   host: ApplyHost,
-): AttemptResult<Applied> {
+): BodyResult<Applied> {
   const state = requireFence(input.writer, request.fence);
   if (!isAnswerTo(pulled, state) || (request.sets && !areSame(request.sets, state.sets)))
     return { value: unchanged(state), ts: input.head, keep: false };
@@ -85,9 +85,9 @@ const unchanged = (state: ReplicaState): Applied => ({
 function stage(
   state: ReplicaState,
   pulled: Pulled,
-  input: AttemptInput,
+  input: BodyInput,
   host: ApplyHost,
-): AttemptResult<Applied> {
+): BodyResult<Applied> {
   const next = stagePart(input.writer, state, pulled);
   input.writer.put('sync', stateRow(next));
   const documents = pulled.puts.length + pulled.leaves.length;
@@ -98,9 +98,9 @@ function stage(
 function applyAll(
   state: ReplicaState,
   last: Pulled,
-  input: AttemptInput,
+  input: BodyInput,
   host: ApplyHost,
-): AttemptResult<Applied> {
+): BodyResult<Applied> {
   const { writer } = input;
   const pulled = withStagedParts(writer, state, last);
   const changed = new ChangedKeys();

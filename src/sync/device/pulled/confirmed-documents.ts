@@ -4,7 +4,7 @@ import { packVersion, unpackVersion, type StoredVersion } from '../../../codec/r
 import type { EngineContext } from '../../../engine/context.ts';
 import { ROOT_DATABASE } from '../../../engine/catalog.ts';
 import { fieldsOf, allEntries, userEntries } from '../../../engine/documents.ts';
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
 import { type ScanRange, scan } from '../../../store/scan.ts';
@@ -32,7 +32,7 @@ export function putConfirmed(
 ): void {
   const before = eachElement(documents, (document) => {
     const address = { space: 'documents', key: keyOfDocument(document) } as const;
-    return isCreatedAfter(since, document) ? writer.unlikelyRow(address) : writer.row(address);
+    return isCreatedAfter(since, document) ? writer.rowAssumedAbsent(address) : writer.row(address);
   });
   documents.forEach(([collection, id, stored], i) => {
     const version = { ...unpackVersion(stored), added: undefined };

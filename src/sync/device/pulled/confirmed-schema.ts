@@ -4,7 +4,7 @@ import { prefixRange } from '../../../codec/ranges.ts';
 import { unpackVersion } from '../../../codec/row.ts';
 import type { EngineContext } from '../../../engine/context.ts';
 import { ROOT_DATABASE, type IndexDefinition } from '../../../engine/catalog.ts';
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
 import { Ref, type CollectionId } from '../../../values/value.ts';

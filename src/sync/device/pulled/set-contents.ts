@@ -2,7 +2,7 @@
 import { decodeDocumentKey, type Key } from '../../../codec/key.ts';
 import { unpackVersion } from '../../../codec/row.ts';
 import { ROOT_DATABASE } from '../../../engine/catalog.ts';
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
 import { bucketOf, Fingerprint } from '../../protocol/fingerprint.ts';

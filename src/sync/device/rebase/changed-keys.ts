@@ -18,7 +18,7 @@ export class ChangedKeys {
 
   /** What a write did, or will not have done after all. */
   addEffects(effects: WriteSet | undefined, reader: Reader): void {
-    const present = (key: Key) => reader.unlikelyRow({ space: 'documents', key });
+    const present = (key: Key) => reader.rowAssumedAbsent({ space: 'documents', key });
     for (const { space, row } of effects?.puts ?? [])
       if (space === 'documents') this.add(row.key, row, present(row.key));
     for (const { space, key } of effects?.deletes ?? [])

@@ -1,6 +1,6 @@
 /** One transaction that changes a copy. */
 import type { QueryPlan } from '../../../engine/session.ts';
-import type { Announced, AttemptInput } from '../../../engine/transactions.ts';
+import type { Announced, BodyInput } from '../../../engine/transactions.ts';
 import type { Transactions } from '../../../engine/engine.ts';
 import type { OutboxRecord } from '../state/outbox-record.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
@@ -14,7 +14,7 @@ export interface RebaseHost {
 }
 
 export interface ReplicaTransaction {
-  readonly input: AttemptInput;
+  readonly input: BodyInput;
   /** As it is before. */
   readonly state: ReplicaState;
   readonly host: RebaseHost;

@@ -1,10 +1,10 @@
 /** Makes an empty database a copy of one at a hub. */
 import { collectionPrefix } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
-import type { AttemptInput } from '../../../engine/transactions.ts';
+import type { BodyInput } from '../../../engine/transactions.ts';
 import { ROOT_DATABASE } from '../../../engine/catalog.ts';
 import { Refusal } from '../../../errors.ts';
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import { scan } from '../../../store/scan.ts';
 import { NATIVE } from '../../../values/native-kinds.ts';
 import type { Actor } from '../../protocol/messages.ts';
@@ -16,7 +16,7 @@ import { isSameIdentity } from '../view/impersonation.ts';
 type Origin = Pick<ReplicaState, 'hub' | 'epoch' | 'device'> & { readonly actor: Actor };
 
 /** @throws Suspended; Refusal `forbidden` when it has a schema of its own, or is a copy of something else */
-export function adopt(input: AttemptInput, origin: Origin): StateChange<ReplicaState> {
+export function adopt(input: BodyInput, origin: Origin): StateChange<ReplicaState> {
   const known = readState(input.writer.row(STATE));
   if (known) return { value: requireSame(known, origin) };
   requireEmpty(input);
@@ -59,7 +59,7 @@ const SCHEMA = [
   NATIVE.databases,
 ];
 
-function requireEmpty({ writer }: AttemptInput): void {
+function requireEmpty({ writer }: BodyInput): void {
   const found = eachElement(SCHEMA, (collection) => {
     const all = prefixRange(collectionPrefix(ROOT_DATABASE, collection));
     return writer.range(scan('documents', all, { limit: 1, rows: false }));

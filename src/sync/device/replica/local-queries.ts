@@ -1,7 +1,7 @@
 /** Queries of the app on a copy: reads of the data shown, and writes into the outbox. */
 import type { QueryAnswer, QueryRequest } from '../../../engine/host.ts';
 import type { QueryPlan } from '../../../engine/session.ts';
-import type { Attempt } from '../../../engine/transactions.ts';
+import type { TransactionBody } from '../../../engine/transactions.ts';
 import { mayWrite } from '../../../engine/engine.ts';
 import { Refusal } from '../../../errors.ts';
 import { submit, type SubmitOutcome } from '../outbox/submit.ts';
@@ -70,7 +70,7 @@ export class LocalQueries {
     try {
       const run = await transactions.read((input) => {
         rows.length = 0;
-        return transactions.run(plan, { ...input, writer: view.over(input.writer, rows) });
+        return transactions.execute(plan, { ...input, writer: view.over(input.writer, rows) });
       });
       const answer = transactions.answer(plan, run);
       const { readSet } = answer;
@@ -89,7 +89,7 @@ export class LocalQueries {
     const host = { ...this.store.host(), view };
     const { transactions } = host;
     const started = Math.max(clock() + skew, lastNow + 1);
-    const body: Attempt<SubmitOutcome> = (input) => {
+    const body: TransactionBody<SubmitOutcome> = (input) => {
       const state = requireState(input);
       if (state.isLocked)
         throw new Refusal('locked', 'The data on this device is locked. Log in again.');

@@ -1,6 +1,6 @@
 /** Transactions over a copy: reads, and changes of its state. */
 import { type QueryPlan, systemContext } from '../../../engine/session.ts';
-import type { AttemptInput } from '../../../engine/transactions.ts';
+import type { BodyInput } from '../../../engine/transactions.ts';
 import { ROOT_DATABASE } from '../../../engine/catalog.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { Refusal } from '../../../errors.ts';
@@ -45,7 +45,7 @@ export class ReplicaStore {
     };
   }
 
-  async read<T>(body: (input: AttemptInput) => T): Promise<T> {
+  async read<T>(body: (input: BodyInput) => T): Promise<T> {
     const { value } = await this.options.engine.transactions.read((input) => ({
       value: body(input),
       ts: 0,
@@ -73,7 +73,7 @@ export class ReplicaStore {
     return this.write((input) => body({ input, state: requireFence(input.writer, fence), host }));
   }
 
-  async write<T>(body: (input: AttemptInput) => StateChange<T>): Promise<T> {
+  async write<T>(body: (input: BodyInput) => StateChange<T>): Promise<T> {
     const { value } = await this.options.engine.transactions.write((input) => {
       const { value, next, announced } = body(input);
       if (next) input.writer.put('sync', stateRow(next));
@@ -93,7 +93,7 @@ export class ReplicaStore {
 }
 
 /** @throws Suspended; Refusal `bad request` when this is no copy */
-export function requireState({ writer }: AttemptInput): ReplicaState {
+export function requireState({ writer }: BodyInput): ReplicaState {
   const state = readState(writer.row(STATE));
   if (!state)
     throw new Refusal(

@@ -75,7 +75,7 @@ test('apply() replaces the effects of a pending write by the confirmed rows in o
   await device.submit(create(2));
   const [item] = await device.replica.outgoing({ count: 9, chars: 1e9 });
   await hub.engine.transactions.write((input) =>
-    hub.engine.transactions.run(
+    hub.engine.transactions.execute(
       hub.engine.transactions.plan(
         { secret: 'root-secret', query: item!.query, apiVersion: '4', allows: 'write' },
         { ids: item!.ids.map(BigInt), now: item!.now },

@@ -1,7 +1,7 @@
 /** A write in the outbox of a device: kept from its submit until the app has resolved it. */
 import type { Range, RowAddress, WriteSet } from '../../../store/port.ts';
 import type { Micros } from '../../../values/value.ts';
-import type { PendingState, VerdictState } from '../../../states.ts';
+import type { WriteState } from '../../../states.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 
 export interface OutboxRecord {
@@ -27,9 +27,6 @@ export interface OutboxRecord {
   /** Characters of its row, as it was read; 0: not yet written. */
   readonly size: number;
 }
-
-/** Where a write is on its way: without a verdict `local`, or `parked` until somebody logs in. */
-export type WriteState = Exclude<PendingState, 'pushed'> | VerdictState;
 
 export interface Reads {
   readonly rows: readonly RowAddress[];

@@ -1,7 +1,7 @@
 /** Where rows of the outbox are, and how they are read. */
 import { syncKey } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import type { Range, Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { scan } from '../../../store/scan.ts';

@@ -1,7 +1,7 @@
 /** Runs a query on the copy, as the identity of the hub: what it answers, what it would change, what it reads. */
 import type { QueryRequest } from '../../../engine/host.ts';
-import type { Attempted, QueryPlan } from '../../../engine/session.ts';
-import type { AttemptInput } from '../../../engine/transactions.ts';
+import type { QueryExecution, QueryPlan } from '../../../engine/session.ts';
+import type { BodyInput } from '../../../engine/transactions.ts';
 import type { Transactions } from '../../../engine/engine.ts';
 import { Refusal } from '../../../errors.ts';
 import { Overlay } from '../../../store/overlay.ts';
@@ -44,7 +44,7 @@ function refuseSecrets(): never {
 
 /** A query that was run on the copy. */
 export interface LocalExecution {
-  readonly attempted: Attempted;
+  readonly attempted: QueryExecution;
   readonly ts: Micros;
   /** Empty when it failed. */
   readonly effects: WriteSet;
@@ -61,11 +61,11 @@ export interface TrackedReader {
 export function executeLocally(
   transactions: Transactions,
   plan: QueryPlan,
-  input: AttemptInput,
+  input: BodyInput,
   { reader, reads }: TrackedReader,
 ): LocalExecution {
   const own = new Overlay(reader);
-  const { value, ts } = transactions.run(plan, { ...input, writer: own });
+  const { value, ts } = transactions.execute(plan, { ...input, writer: own });
   return {
     attempted: value,
     ts,

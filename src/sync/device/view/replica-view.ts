@@ -25,7 +25,7 @@ export class ReplicaView implements View {
   private cached: PendingEffects | undefined = undefined;
 
   over<W extends Writer & { readonly bytes: number }>(writer: W, rowsRead: RowAddress[]) {
-    const state = readState(writer.unlikelyRow(STATE));
+    const state = readState(writer.rowAssumedAbsent(STATE));
     if (!state) return writer;
     if (state.isLocked) throw new Refusal('locked', LOCKED);
     return new Overlay(this.readerOver(writer, state, { rows: rowsRead, ranges: [] }));
@@ -88,6 +88,6 @@ const LOCKED =
 const EMPTY: Reader = {
   row: () => undefined,
   range: () => [],
-  unlikelyRow: () => undefined,
-  unlikelyRange: () => [],
+  rowAssumedAbsent: () => undefined,
+  rangeAssumedEmpty: () => [],
 };

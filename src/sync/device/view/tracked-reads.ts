@@ -42,9 +42,9 @@ class TrackingReader implements Reader {
     return this.base.row(address);
   }
 
-  unlikelyRow(address: RowAddress): Row | undefined {
+  rowAssumedAbsent(address: RowAddress): Row | undefined {
     this.reads.rows.push(address);
-    return this.base.unlikelyRow(address);
+    return this.base.rowAssumedAbsent(address);
   }
 
   range(range: Range): readonly Entry[] {
@@ -52,8 +52,8 @@ class TrackingReader implements Reader {
     return this.base.range(range);
   }
 
-  unlikelyRange(range: Range): readonly Entry[] {
+  rangeAssumedEmpty(range: Range): readonly Entry[] {
     this.reads.ranges.push(range);
-    return this.base.unlikelyRange(range);
+    return this.base.rangeAssumedEmpty(range);
   }
 }

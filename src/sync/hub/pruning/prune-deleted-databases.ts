@@ -1,10 +1,10 @@
 /** Deletes what a hub keeps for devices of deleted databases: nobody can ask for it, and numbers of databases are never used again. */
 import { syncKey, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
-import type { AttemptInput, AttemptResult } from '../../../engine/transactions.ts';
+import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import { databasesBelow, ROOT_DATABASE } from '../../../engine/catalog.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import type { Range } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { DatabaseId } from '../../../values/value.ts';
@@ -15,7 +15,7 @@ const LISTS = ['device', 'verdict', 'scope', 'changes', 'horizon', 'made'] as co
 
 /** @returns how many rows were deleted */
 export async function pruneDeletedDatabases({ transactions, clock }: PruneHost): Promise<number> {
-  const deleteBatch = ({ writer, head }: AttemptInput): AttemptResult<number> => {
+  const deleteBatch = ({ writer, head }: BodyInput): BodyResult<number> => {
     const keys = keysOfDeleted(writer);
     for (const key of keys) writer.delete('sync', key);
     return {

@@ -2,7 +2,7 @@
 import { keyAfter, type Key } from '../../../codec/key.ts';
 import { changeKey, readChanges, type LoggedChange } from '../../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { scan } from '../../../store/scan.ts';

@@ -1,9 +1,9 @@
 /** Compares what a device has of a set with what it should have now. */
 import { decodeDocumentKey, keyAfter, type Key } from '../../../codec/key.ts';
 import { unpackVersion } from '../../../codec/row.ts';
-import type { AttemptInput, AttemptResult } from '../../../engine/transactions.ts';
+import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import { scan } from '../../../store/scan.ts';
 import type { DatabaseId } from '../../../values/value.ts';
 import { bucketOf, Fingerprint } from '../../protocol/fingerprint.ts';
@@ -42,9 +42,9 @@ export function checkSlice(
   message: Check,
   position: CheckPosition,
   request: DeviceRequest,
-  input: AttemptInput,
+  input: BodyInput,
   host: CallerHost,
-): AttemptResult<CheckSlice> {
+): BodyResult<CheckSlice> {
   const isOverdue = timeSlice(host.clock);
   const context = rightsContext(message, request, input, host);
   const { parts } = resolveSet(context, message.set.query);

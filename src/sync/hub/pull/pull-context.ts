@@ -1,5 +1,5 @@
 /** What one execution of a pull works with. */
-import type { AttemptInput } from '../../../engine/transactions.ts';
+import type { BodyInput } from '../../../engine/transactions.ts';
 import type { Pull } from '../../protocol/messages.ts';
 import type { CallerHost } from '../rights/device-caller.ts';
 import type { RightsContext } from '../rights/rights-context.ts';
@@ -8,7 +8,7 @@ import type { RecentChanges } from './recent-changes.ts';
 
 export interface PullContext extends RightsContext {
   readonly message: Pull;
-  readonly input: AttemptInput;
+  readonly input: BodyInput;
   /** As the device requested them: with how much it has of each. */
   readonly sets: readonly ResolvedRequest[];
   readonly recent: RecentChanges | undefined;

@@ -2,9 +2,9 @@
  * What a device lacks, at one time: the changes of its sets since its cursor, the schema they need, and the next pages of sets it does not
  * have in full. Everything is decided by the present rights.
  */
-import type { AttemptInput, AttemptResult } from '../../../engine/transactions.ts';
+import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import type { DatabaseId } from '../../../values/value.ts';
 import type { Pull, Pulled } from '../../protocol/messages.ts';
 import { actorOf } from '../rights/caller-facts.ts';
@@ -34,9 +34,9 @@ export interface PullOutcome {
 export function pull(
   message: Pull,
   request: DeviceRequest,
-  input: AttemptInput,
+  input: BodyInput,
   host: PullHost,
-): AttemptResult<PullOutcome> {
+): BodyResult<PullOutcome> {
   const context = contextOf(message, request, input, host);
   const { reader, caller, database, record, scope: before } = context;
   const caughtUp = catchUp(context);
@@ -69,7 +69,7 @@ export function pull(
 function contextOf(
   message: Pull,
   request: DeviceRequest,
-  input: AttemptInput,
+  input: BodyInput,
   host: PullHost,
 ): PullContext {
   const context = rightsContext(message, request, input, host);

@@ -2,7 +2,7 @@
 import { decodeDocumentKey, documentKey, type Key } from '../../../codec/key.ts';
 import { packVersion, unpackVersion } from '../../../codec/row.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import type { Row } from '../../../store/port.ts';
 import type { DocumentName, PulledDocument } from '../../protocol/identifiers.ts';
 import { readableSince } from '../rights/previously-readable.ts';

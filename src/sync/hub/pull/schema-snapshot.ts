@@ -12,7 +12,7 @@ import {
   isSameRef,
 } from '../../../engine/catalog.ts';
 import { fieldsOf, bodyOf } from '../../../engine/documents.ts';
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { type CollectionId, type Ref } from '../../../values/value.ts';
 import { NATIVE } from '../../../values/native-kinds.ts';

@@ -1,7 +1,12 @@
 /** Executes a write of a device, and says what became of it. */
 import { decodeDocumentKey, documentKey } from '../../../codec/key.ts';
-import { errorBody, refusalBody, type Attempted, type QueryPlan } from '../../../engine/session.ts';
-import type { AttemptInput, AttemptResult } from '../../../engine/transactions.ts';
+import {
+  errorBody,
+  refusalBody,
+  type QueryExecution,
+  type QueryPlan,
+} from '../../../engine/session.ts';
+import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import type { Caller } from '../../../engine/context.ts';
 import { fault, Refusal, type RefusalCode } from '../../../errors.ts';
 import { LIMITS } from '../../../limits.ts';
@@ -24,7 +29,7 @@ export interface Judgement {
 export const NO_EFFECTS: WriteSet = { puts: [], deletes: [] };
 
 /** A commit is later than the one before it. */
-export const nextCommitTime = ({ started }: QueryPlan, { head }: AttemptInput): Micros =>
+export const nextCommitTime = ({ started }: QueryPlan, { head }: BodyInput): Micros =>
   Math.max(started, head) + 1;
 
 /** Ends the execution of a query that asks for a password, login, key or token. */
@@ -38,13 +43,13 @@ export function refuseSecrets(): never {
 export function executeWrite(
   write: OfferedWrite,
   plan: QueryPlan,
-  input: AttemptInput,
+  input: BodyInput,
   host: PushHost,
 ): Judgement {
   const own = new Overlay(input.writer);
   const judgedAt = nextCommitTime(plan, input);
   try {
-    const run = host.transactions.run(plan, { ...input, writer: own });
+    const run = host.transactions.execute(plan, { ...input, writer: own });
     requireOwner(write, run.value.caller);
     const effects = own.writes();
     if (hasTakenId(write, plan.inputs.madeIds, effects, input.writer))
@@ -59,7 +64,7 @@ export function executeWrite(
 /** What HTTP would answer. */
 const answerBody = (
   plan: QueryPlan,
-  run: AttemptResult<Attempted>,
+  run: BodyResult<QueryExecution>,
   committed: Micros | undefined,
   { transactions }: PushHost,
 ): string => transactions.answer(plan, { ...run, committed, readSet: NO_READS, retries: 0 }).body;
@@ -84,7 +89,7 @@ function hasTakenId(
     if (!others.has(id)) return false;
     return given.some((taken) => {
       const key = documentKey(database, collection, taken);
-      return reader.unlikelyRow({ space: 'documents', key }) !== undefined;
+      return reader.rowAssumedAbsent({ space: 'documents', key }) !== undefined;
     });
   });
 }
@@ -103,7 +108,7 @@ function requireOwner({ owner, database }: OfferedWrite, caller: Caller): void {
 function accepted(
   { item }: OfferedWrite,
   plan: QueryPlan,
-  run: AttemptResult<Attempted>,
+  run: BodyResult<QueryExecution>,
   effects: WriteSet,
   host: PushHost,
 ): Judgement {

@@ -4,7 +4,7 @@
  */
 import type { QueryRequest } from '../../../engine/host.ts';
 import type { QueryPlan } from '../../../engine/session.ts';
-import type { AttemptInput, AttemptResult } from '../../../engine/transactions.ts';
+import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { isTrackedSpace } from '../../../store/port.ts';
 import type { Writer } from '../../../store/reader.ts';
@@ -39,7 +39,7 @@ import type { OfferedWrite, PushHost } from './offered-write.ts';
 export function judgeWrite(
   write: OfferedWrite,
   host: PushHost,
-): (input: AttemptInput) => AttemptResult<Verdict> {
+): (input: BodyInput) => BodyResult<Verdict> {
   let plan: QueryPlan | undefined;
   return (input) => {
     const { writer } = input;

@@ -382,12 +382,12 @@ test('messages of another shape are bad_message, and nothing happens', async () 
 test('F29 a write the hub fails on is tried some times, then refused; those behind it wait for that', async () => {
   const { world, device } = await open();
   const { transactions } = world.engine;
-  const run: typeof transactions.run = (plan, input) => {
+  const run: typeof transactions.execute = (plan, input) => {
     if (plan.request.query.includes('poison')) throw new Error('a mistake of ours');
-    return transactions.run(plan, input);
+    return transactions.execute(plan, input);
   };
   const sync = createSyncHub({
-    engine: { transactions: { ...transactions, run }, onCommit: () => () => undefined },
+    engine: { transactions: { ...transactions, execute: run }, onCommit: () => () => undefined },
     clock: () => world.now,
     random: (bytes) => new Uint8Array(bytes),
     sha256,

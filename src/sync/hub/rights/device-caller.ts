@@ -1,6 +1,6 @@
 /** Who speaks for a device, and what they may do: decided again in every transaction, at the time of the hub. */
 import type { EngineOptions } from '../../../engine/host.ts';
-import type { AttemptInput } from '../../../engine/transactions.ts';
+import type { BodyInput } from '../../../engine/transactions.ts';
 import {
   authenticate,
   authenticationContext,
@@ -42,7 +42,7 @@ export interface DeviceRequest {
  */
 export function callerOfDevice(
   { secret, started }: DeviceRequest,
-  input: AttemptInput,
+  input: BodyInput,
   reader: Reader,
   host: CallerHost,
 ): DeviceCaller {
@@ -61,7 +61,7 @@ export function callerOfDevice(
 function authenticated(
   secret: string,
   snapshot: Micros,
-  { writer, answers }: AttemptInput,
+  { writer, answers }: BodyInput,
   host: CallerHost,
 ): Caller | undefined {
   const lambdas = lambdasOf({});
@@ -85,7 +85,7 @@ function sessionOver(
   reader: Reader,
   caller: Caller,
   snapshot: Micros,
-  { answers }: AttemptInput,
+  { answers }: BodyInput,
   { clock, random, sha256 }: CallerHost,
 ): Pick<DeviceCaller, 'context' | 'session'> {
   const holder: { current?: EngineSession } = {};
@@ -114,7 +114,7 @@ function sessionOver(
 const refusalOf = (
   secret: string,
   snapshot: Micros,
-  { writer }: AttemptInput,
+  { writer }: BodyInput,
   host: CallerHost,
 ): SyncRefused =>
   isWithdrawn(secret, snapshot, writer, host)

@@ -6,7 +6,7 @@ import { decodeDocumentKey, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { unpackVersion } from '../../../codec/row.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import { Overlay } from '../../../store/overlay.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';

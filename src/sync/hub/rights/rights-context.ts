@@ -1,5 +1,5 @@
 /** One execution of a request that reads data under the rights of its caller, and notes what they depend on. */
-import type { AttemptInput } from '../../../engine/transactions.ts';
+import type { BodyInput } from '../../../engine/transactions.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { DatabaseId } from '../../../values/value.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
@@ -33,7 +33,7 @@ export interface RightsContext {
 export function rightsContext(
   { device, epoch }: { readonly device: DeviceId; readonly epoch: Epoch },
   request: DeviceRequest,
-  input: AttemptInput,
+  input: BodyInput,
   host: CallerHost,
 ): RightsContext {
   const { writer: reader } = input;

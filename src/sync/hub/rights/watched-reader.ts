@@ -42,9 +42,9 @@ export class WatchedReader implements Reader {
     return this.noteExpiry(this.base.row(address));
   }
 
-  unlikelyRow(address: RowAddress): Row | undefined {
+  rowAssumedAbsent(address: RowAddress): Row | undefined {
     this.noteRow(address);
-    return this.noteExpiry(this.base.unlikelyRow(address));
+    return this.noteExpiry(this.base.rowAssumedAbsent(address));
   }
 
   range(range: Range): readonly Entry[] {
@@ -52,9 +52,9 @@ export class WatchedReader implements Reader {
     return this.base.range(range);
   }
 
-  unlikelyRange(range: Range): readonly Entry[] {
+  rangeAssumedEmpty(range: Range): readonly Entry[] {
     this.noteRange(range);
-    return this.base.unlikelyRange(range);
+    return this.base.rangeAssumedEmpty(range);
   }
 
   private noteRow({ space, key }: RowAddress): void {

@@ -2,7 +2,7 @@
 import { syncKey, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { scan } from '../../../store/scan.ts';
@@ -35,7 +35,7 @@ interface ContentRecord {
 
 /** The verdict on a write of that content, if it was judged before. @throws Suspended */
 export function verdictByContent(reader: Reader, key: Key, owner: string): Verdict | undefined {
-  const row = reader.unlikelyRow({ space: 'sync', key });
+  const row = reader.rowAssumedAbsent({ space: 'sync', key });
   const record = row && (readRecord(row) as ContentRecord);
   return record?.owner === owner ? record.verdict : undefined;
 }

@@ -1,6 +1,6 @@
 /** Pages of sets: rows that a device does not have yet, in key order, at one time. */
 import { keyAfter, type Key } from '../../../codec/key.ts';
-import { eachElement } from '../../../query/gather.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
 import type { Entry, Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { type ResolvedRequest, type RequestedPart } from './requested-sets.ts';

@@ -25,7 +25,7 @@ function checkWrites(world: World): void {
     if (fate === undefined) {
       if (!forgotten.has(mark) && !resolved.has(mark))
         problems.push(`I5: write ${mark} is in no list`);
-    } else if (fate === 'local' || fate === 'pushed' || fate === 'parked')
+    } else if (fate === 'local' || fate === 'parked')
       problems.push(`I9: write ${mark} is still ${fate}`);
     else if (made.has(mark) === (fate === 'refused'))
       problems.push(`I1: write ${mark} was ${fate}, and made ${made.has(mark) ? 1 : 0} times`);

@@ -187,7 +187,7 @@ export class Invariants {
       const request = { secret: ROOT, query, apiVersion: '4', allows: 'write' } as const;
       const moreIds = derivedIds(item, sha256);
       const plan = transactions.plan(request, { now, ids: ids.map(BigInt), moreIds });
-      await transactions.write((input) => transactions.run(plan, input));
+      await transactions.write((input) => transactions.execute(plan, input));
     }
     const { body } = await engine.query({
       secret: ROOT,

@@ -1,9 +1,9 @@
 /** What apps do: transfers, notes, names that only one may have, functions, and what is done about refused writes. */
+import { Refusal, type RefusalCode } from '../../../errors.ts';
+import { StoreTrouble } from './processes.ts';
 import { ACCOUNTS, coll, data, userRef, when } from './sim-schema.ts';
 import type { SimDevice, Tab, WantedSet } from './sim-device.ts';
 import { markOf, said, type World } from './world.ts';
-import { type RefusalCode, Refusal } from '../../../errors.ts';
-import { StoreTrouble } from './processes.ts';
 
 export function work(world: World): void {
   const { chance } = world;
@@ -42,10 +42,14 @@ async function submit(
 }
 
 /** Not a copy yet, locked, or resolved in another tab; or the store is in trouble. */
-const EXPECTED: ReadonlySet<string> = new Set<RefusalCode>(['bad request', 'locked', 'not found']);
+const EXPECTED: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
+  'bad request',
+  'locked',
+  'not found',
+]);
 
 const isExpected = (reason: unknown): boolean =>
-  reason instanceof StoreTrouble || (reason instanceof Refusal && EXPECTED.has(reason.code));
+  reason instanceof Refusal ? EXPECTED.has(reason.code) : reason instanceof StoreTrouble;
 
 /** Tries it again under another mark, or has done with it. */
 async function resolveRefused(world: World, device: SimDevice, tab: Tab): Promise<void> {

@@ -1,0 +1,22 @@
+/** Past this difference the wall clock was set, or the machine slept, and is followed. */
+const DRIFT_MS = 50;
+
+/** The wall clock in whole microseconds, as fine as the platform measures time. */
+export function createClock(
+  wallMs: () => number = Date.now,
+  monotonicMs: () => number = () => performance.now(),
+): () => number {
+  let offsetMs = wallMs() - monotonicMs();
+  return () => {
+    const nowMs = monotonicMs();
+    const driftMs = wallMs() - nowMs - offsetMs;
+    if (Math.abs(driftMs) > DRIFT_MS) offsetMs += driftMs;
+    return Math.round((nowMs + offsetMs) * 1000);
+  };
+}
+
+/** The same clock, which stands still where it would go back. */
+export function monotonicClock(clock: () => number): () => number {
+  let last = -Infinity;
+  return () => (last = Math.max(last, clock()));
+}

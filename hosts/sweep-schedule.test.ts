@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { documentKey, historyKey } from '../src/codec/key.ts';
+import type { CommitNotice } from '../src/engine/host.ts';
+import { NATIVE } from '../src/values/native-kinds.ts';
+import { SweepSchedule } from './sweep-schedule.ts';
+
+/** Timers that fire when they are told to. */
+function timers() {
+  const waiting: { readonly ms: number; readonly body: () => void }[] = [];
+  return {
+    after: (ms: number, body: () => void) => {
+      const timer = { ms, body };
+      waiting.push(timer);
+      return () => {
+        const at = waiting.indexOf(timer);
+        if (at >= 0) waiting.splice(at, 1);
+      };
+    },
+    planned: () => waiting.map(({ ms }) => ms),
+    fire: () => waiting.shift()?.body(),
+  };
+}
+
+const notice = (rows: CommitNotice['rows']): CommitNotice => ({
+  previous: 1,
+  ts: 2,
+  rows,
+  entries: [],
+});
+const deleted = notice([{ space: 'history', key: historyKey(0, NATIVE.indexes, 1n, 2) }]);
+const created = notice([{ space: 'documents', key: documentKey(0, NATIVE.indexes, 1n) }]);
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+test('SweepSchedule sweeps a while after opening, then every hour, also after an error', async () => {
+  const { after, planned, fire } = timers();
+  const reported: unknown[] = [];
+  let passes = 0;
+  const schedule = new SweepSchedule({
+    after,
+    report: (reason) => reported.push(reason),
+    sweep: async () => {
+      passes += 1;
+      if (passes === 1) throw new Error('no room');
+    },
+  });
+  expect(planned()).toEqual([MINUTE]);
+  fire();
+  await expect.poll(planned).toEqual([HOUR]);
+  expect(reported).toEqual([new Error('no room')]);
+  fire();
+  await expect.poll(planned).toEqual([HOUR]);
+  expect(passes).toBe(2);
+  schedule.close();
+  expect(planned()).toEqual([]);
+});
+
+test('SweepSchedule sweeps soon after a collection, an index or a database was deleted, once for many', async () => {
+  const { after, planned, fire } = timers();
+  let end: () => void = () => undefined;
+  const schedule = new SweepSchedule({
+    after,
+    report: (reason) => {
+      throw reason;
+    },
+    sweep: () => new Promise((resolve) => (end = resolve)),
+  });
+  schedule.noteCommit(created);
+  expect(planned()).toEqual([MINUTE]);
+  schedule.noteCommit(deleted);
+  schedule.noteCommit(deleted);
+  expect(planned()).toEqual([5000]);
+  fire();
+  // What is deleted meanwhile may have been passed already.
+  schedule.noteCommit(deleted);
+  expect(planned()).toEqual([]);
+  end();
+  await expect.poll(planned).toEqual([5000]);
+  fire();
+  end();
+  await expect.poll(planned).toEqual([HOUR]);
+  schedule.close();
+});

@@ -1,0 +1,67 @@
+/** When expired data is collected: a while after opening, every hour, and soon after a container of other data was deleted. */
+import { decodeHistoryKey } from '../src/codec/key.ts';
+import type { CommitNotice } from '../src/engine/host.ts';
+import { NATIVE } from '../src/values/native-kinds.ts';
+
+export interface SweepScheduleOptions {
+  readonly sweep: () => Promise<void>;
+  /** Calls `body` after so many ms. Returns the way to cancel it. */
+  readonly after: (ms: number, body: () => void) => () => void;
+  /** Receives errors; what was left undone is done by the next sweep. */
+  readonly report: (reason: unknown) => void;
+}
+
+const FIRST_MS = 60_000;
+const SOON_MS = 5_000;
+const EVERY_MS = 3_600_000;
+
+/** They contain rows or entries of others: deleting one leaves much behind. */
+const CONTAINERS: readonly number[] = [NATIVE.collections, NATIVE.indexes, NATIVE.databases];
+
+export class SweepSchedule {
+  private readonly options: SweepScheduleOptions;
+  private cancel: () => void = () => undefined;
+  private isSweeping = false;
+  private isDueSoon = false;
+  private isClosed = false;
+
+  constructor(options: SweepScheduleOptions) {
+    this.options = options;
+    this.plan(FIRST_MS);
+  }
+
+  /** A commit of this process, or of another on the same data. */
+  noteCommit({ rows }: CommitNotice): void {
+    // Only what existed before leaves a row in the history.
+    const isEnd = rows.some(
+      ({ space, key }) =>
+        space === 'history' && CONTAINERS.includes(decodeHistoryKey(key).collection),
+    );
+    if (!isEnd || this.isDueSoon) return;
+    this.isDueSoon = true;
+    if (!this.isSweeping) this.plan(SOON_MS);
+  }
+
+  /** A sweep under way is cut off by closing the store, and goes on after the next start. */
+  close(): void {
+    this.isClosed = true;
+    this.cancel();
+  }
+
+  private plan(ms: number): void {
+    this.cancel();
+    if (!this.isClosed) this.cancel = this.options.after(ms, () => void this.work());
+  }
+
+  private async work(): Promise<void> {
+    this.isSweeping = true;
+    this.isDueSoon = false;
+    try {
+      await this.options.sweep();
+    } catch (reason) {
+      if (!this.isClosed) this.options.report(reason);
+    }
+    this.isSweeping = false;
+    this.plan(this.isDueSoon ? SOON_MS : EVERY_MS);
+  }
+}

@@ -1,0 +1,54 @@
+/** Rate limits: each name has a bucket that refills steadily, and a request takes one token from it. */
+export class TokenBuckets {
+  private readonly perSecond: number;
+  private readonly size: number;
+  private readonly nowMs: () => number;
+  private readonly buckets = new Map<string, { left: number; atMs: number }>();
+
+  /** @param perSecond 0: no limit */
+  constructor(perSecond: number, burstSeconds: number, nowMs: () => number) {
+    this.perSecond = perSecond;
+    this.size = Math.max(1, perSecond * burstSeconds);
+    this.nowMs = nowMs;
+  }
+
+  /** Seconds until the next token; undefined: one was taken. */
+  take(name: string): number | undefined {
+    if (this.perSecond === 0) return undefined;
+    const atMs = this.nowMs();
+    const bucket = this.buckets.get(name) ?? { left: this.size, atMs };
+    const refilled = ((atMs - bucket.atMs) / 1000) * this.perSecond;
+    const left = Math.min(this.size, bucket.left + refilled);
+    if (left < 1) return (1 - left) / this.perSecond;
+    // The most recently used come last: a flood of names evicts buckets that are full anyway.
+    this.buckets.delete(name);
+    this.buckets.set(name, { left: left - 1, atMs });
+    const [oldest] = this.buckets.size > NAMES_MAX ? this.buckets.keys() : [];
+    if (oldest !== undefined) this.buckets.delete(oldest);
+    return undefined;
+  }
+}
+
+const NAMES_MAX = 100_000;
+
+/** How many of each name are in progress. */
+export class Counts {
+  private readonly counts = new Map<string, number>();
+  total = 0;
+
+  of(name: string): number {
+    return this.counts.get(name) ?? 0;
+  }
+
+  add(name: string): void {
+    this.total += 1;
+    this.counts.set(name, this.of(name) + 1);
+  }
+
+  remove(name: string): void {
+    this.total -= 1;
+    const left = this.of(name) - 1;
+    if (left > 0) this.counts.set(name, left);
+    else this.counts.delete(name);
+  }
+}

@@ -1,0 +1,100 @@
+/** `burrow hub`: opens the store, listens, and shuts down in order. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { Refusal } from '../../src/errors.ts';
+import { createHubServer, type HubServer } from '../http/create-hub-server.ts';
+import type { TlsFiles } from '../http/server-options.ts';
+import { openHub, type OpenedHub } from '../instance/open-hub.ts';
+import { createLogger, type Logger } from '../monitoring/logger.ts';
+import { SettingsFault } from '../settings/option-values.ts';
+import type { HubSettings } from '../settings/settings.ts';
+import { withFailpoints } from '../store/failpoints.ts';
+import { openHubStore, type HubStore } from '../store/open-store.ts';
+import { createSyncRoute } from '../sync/sync-route.ts';
+
+export interface RunningHub {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** @param say prints a line for the operator @throws SettingsFault, Refusal */
+export async function serve(
+  settings: HubSettings,
+  say: (sentence: string) => void,
+): Promise<RunningHub> {
+  const logger = createLogger(settings.logLevel);
+  const tls = readTls(settings);
+  const storage = await openStorage(settings, say);
+  let hub: OpenedHub | undefined;
+  let server: HubServer | undefined;
+  const close = async (): Promise<void> => {
+    await server?.close();
+    await (hub ?? storage).close();
+  };
+  try {
+    hub = await openHub(storage, settings, (reason) => report(logger, reason));
+    const routes = [createSyncRoute(hub, { queryTimeoutMs: settings.queryTimeoutDefaultMs })];
+    server = createHubServer({ hub, settings, tls, logger, routes });
+    say(`Data: ${storage.describe}.`);
+    if (settings.queryLog)
+      say(`Queries are recorded there for ${settings.queryLogDays} days (--query-log off).`);
+    if (hub.newRootSecret !== undefined) say(`Root secret, shown this once: ${hub.newRootSecret}`);
+    return { url: await listen(server, settings), stop: close };
+  } catch (reason) {
+    await close();
+    throw reason;
+  }
+}
+
+async function openStorage(
+  { postgres, data }: HubSettings,
+  say: (sentence: string) => void,
+): Promise<HubStore> {
+  if (postgres === undefined) requirePglite();
+  const opened = await openHubStore({ at: postgres === undefined ? { data } : { postgres }, say });
+  return { ...opened, store: withFailpoints(opened.store, process.env['HUB_FAILPOINT']) };
+}
+
+/** An optional package: most who install Burrow build pages, and need none of its 25 MB. */
+function requirePglite(): void {
+  try {
+    createRequire(import.meta.url).resolve('@electric-sql/pglite');
+  } catch {
+    throw new SettingsFault(
+      'A hub with a folder needs PGlite: run `npm install @electric-sql/pglite`, or use a PostgreSQL server with --postgres.',
+    );
+  }
+}
+
+async function listen(server: HubServer, { host, port }: HubSettings): Promise<string> {
+  try {
+    return await server.listen(port);
+  } catch (reason) {
+    const code = reason instanceof Error && 'code' in reason ? String(reason.code) : '';
+    const why = LISTEN_FAULTS.get(code) ?? String(reason);
+    throw new SettingsFault(`Cannot listen on ${host} port ${port}: ${why}.`);
+  }
+}
+
+const LISTEN_FAULTS = new Map([
+  ['EADDRINUSE', 'another process listens there'],
+  ['EACCES', 'this user may not use the port'],
+]);
+
+function readTls({ tlsCert, tlsKey }: HubSettings): TlsFiles | undefined {
+  if (tlsCert === undefined || tlsKey === undefined) return undefined;
+  const read = (file: string): Buffer => {
+    try {
+      return readFileSync(file);
+    } catch (reason) {
+      throw new SettingsFault(`Cannot read ${file}: ${String(reason)}`);
+    }
+  };
+  return { cert: read(tlsCert), key: read(tlsKey) };
+}
+
+/** A refusal was told to a caller; anything else is an error of the hub. */
+function report(logger: Logger, reason: unknown): void {
+  if (reason instanceof Refusal) logger.warn({ err: reason }, 'refused');
+  else logger.error({ err: reason }, 'failed');
+}

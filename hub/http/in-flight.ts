@@ -1,0 +1,26 @@
+/** Work that the server waits for when it stops. */
+export class InFlight {
+  private readonly tasks = new Set<Promise<void>>();
+
+  async track(task: Promise<void>): Promise<void> {
+    this.tasks.add(task);
+    try {
+      await task;
+    } finally {
+      this.tasks.delete(task);
+    }
+  }
+
+  /** Resolves when nothing is in flight, or after so many ms. */
+  async ended(ms: number): Promise<void> {
+    let late: NodeJS.Timeout | undefined;
+    const timeUp = new Promise<void>((resolve) => {
+      late = setTimeout(resolve, ms);
+    });
+    const allEnded = async (): Promise<void> => {
+      while (this.tasks.size > 0) await Promise.allSettled(this.tasks);
+    };
+    await Promise.race([allEnded(), timeUp]);
+    clearTimeout(late);
+  }
+}

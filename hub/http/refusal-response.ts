@@ -1,0 +1,35 @@
+import { refusalBody } from '../../src/engine/session.ts';
+import type { Refusal } from '../../src/errors.ts';
+import { NO_METRICS, metricHeaders, txnHeader } from '../../src/http/answer-headers.ts';
+import { dressAnswer } from '../../src/http/handle.ts';
+import { answerText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
+import type { HubRequest } from './route.ts';
+
+interface RefusalOptions {
+  readonly retryAfterSeconds?: number;
+  /** In place of the status of the code. */
+  readonly status?: number;
+}
+
+/** A refusal by the hub itself, in the form of the engine's. */
+export function refusalResponse(
+  request: HubRequest,
+  refusal: Refusal,
+  http: HttpHost,
+  { retryAfterSeconds, status = refusal.status }: RefusalOptions = {},
+): HttpResponse {
+  const { code, message } = refusal;
+  const isTransient = code === 'too many requests' || code === 'storage_blocked';
+  const retryAfter = retryAfterSeconds ?? (isTransient ? 1 : undefined);
+  const headers = {
+    ...txnHeader(http.clock()),
+    ...metricHeaders(NO_METRICS),
+    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+    ...(code === 'unauthorized' && { 'www-authenticate': 'Basic realm="Unauthorized"' }),
+  };
+  // The log API has its own form of errors.
+  const text = request.path.startsWith('/api/')
+    ? JSON.stringify({ message })
+    : refusalBody(code, message);
+  return dressAnswer(answerText(status, headers, text), request, http);
+}

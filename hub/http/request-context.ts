@@ -1,0 +1,87 @@
+/** A request in flight: what was sent, by whom, and where its response goes. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { credentialOf, type Credential } from '../admission/admission.ts';
+import type { AnyRequest, AnyResponse } from './acceptor.ts';
+import type { HubRequest } from './route.ts';
+import type { HubServerOptions } from './server-options.ts';
+
+export interface RequestContext {
+  readonly raw: AnyRequest;
+  readonly response: AnyResponse;
+  readonly request: ReceivedRequest;
+  readonly credential: Credential;
+  readonly startedMs: number;
+}
+
+export function contextOf(
+  raw: AnyRequest,
+  response: AnyResponse,
+  { settings, tls }: Pick<HubServerOptions, 'settings' | 'tls'>,
+): RequestContext {
+  const startedMs = performance.now();
+  const headers = headersOf(raw.headers);
+  const address = addressOf(raw, headers, settings.trustedProxies);
+  const authority = headers[':authority'] ?? headers['host'] ?? '';
+  const request = new ReceivedRequest(response, {
+    method: raw.method ?? 'GET',
+    path: pathOf(raw.url ?? '/'),
+    headers,
+    address,
+    base: settings.publicUrl ?? `${tls ? 'https' : 'http'}://${authority}`,
+  });
+  const credential = credentialOf(headers['authorization'], address);
+  return { raw, response, request, credential, startedMs };
+}
+
+/** Its body is read later. The signal is made when it is first asked for: few routes need it. */
+class ReceivedRequest implements HubRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly address: string;
+  readonly base: string;
+  body: string | undefined = undefined;
+  private readonly response: AnyResponse;
+  private disconnected: AbortController | undefined = undefined;
+
+  constructor(response: AnyResponse, parts: Omit<HubRequest, 'body' | 'signal'>) {
+    this.response = response;
+    this.method = parts.method;
+    this.path = parts.path;
+    this.headers = parts.headers;
+    this.address = parts.address;
+    this.base = parts.base;
+  }
+
+  get signal(): AbortSignal {
+    if (this.disconnected) return this.disconnected.signal;
+    const disconnected = new AbortController();
+    this.disconnected = disconnected;
+    if (this.response.closed) disconnected.abort();
+    else this.response.once('close', () => disconnected.abort());
+    return disconnected.signal;
+  }
+}
+
+function headersOf(headers: IncomingHttpHeaders): Record<string, string> {
+  const texts: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) texts[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return texts;
+}
+
+function addressOf(
+  raw: AnyRequest,
+  headers: HubRequest['headers'],
+  trustedProxies: readonly string[],
+): string {
+  const peer = raw.socket.remoteAddress ?? '';
+  if (!trustedProxies.includes(peer)) return peer;
+  return headers['x-forwarded-for']?.split(',').at(-1)?.trim() ?? peer;
+}
+
+/** A proxy sends the whole URL. */
+const pathOf = (url: string): string =>
+  url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');

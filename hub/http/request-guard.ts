@@ -1,0 +1,84 @@
+/** Checks of a request before its body is read. Each returns the response that refuses it, or undefined. */
+import { Refusal } from '../../src/errors.ts';
+import { secretOf } from '../../src/http/authorization.ts';
+import { isForeign } from '../../src/http/cors.ts';
+import type { HttpHost, HttpResponse } from '../../src/http/message.ts';
+import type { Admission } from '../admission/admission.ts';
+import { hostCheck } from '../admission/allowed-callers.ts';
+import type { HubMetrics } from '../monitoring/metrics.ts';
+import type { HubSettings } from '../settings/settings.ts';
+import { refusalResponse } from './refusal-response.ts';
+import type { RequestContext } from './request-context.ts';
+
+interface GuardParts {
+  readonly http: HttpHost;
+  readonly admission: Admission;
+  readonly metrics: HubMetrics;
+  /** Aborted when the hub is stopping. */
+  readonly draining: AbortSignal;
+}
+
+export class RequestGuard {
+  private readonly settings: HubSettings;
+  private readonly parts: GuardParts;
+  private readonly isKnownHost: (authority: string | undefined) => boolean;
+
+  constructor(settings: HubSettings, parts: GuardParts) {
+    this.settings = settings;
+    this.parts = parts;
+    this.isKnownHost = hostCheck(settings.host, settings.allowedHosts);
+  }
+
+  /** Whatever the request is for. */
+  checkCaller({ raw, request }: RequestContext): HttpResponse | undefined {
+    const { requestLineBytes, headerBytes } = this.settings;
+    const { http, metrics, draining } = this.parts;
+    const refuse = (
+      code: 'time out' | 'bad request' | 'forbidden',
+      text: string,
+      more?: Parameters<typeof refusalResponse>[3],
+    ) => refusalResponse(request, new Refusal(code, text), http, more);
+    if (draining.aborted)
+      return refuse('time out', 'The hub is shutting down.', { retryAfterSeconds: 1 });
+    if (request.path.length > requestLineBytes)
+      return refuse('bad request', `The URL is longer than ${requestLineBytes} bytes.`, {
+        status: 414,
+      });
+    if (bytesOf(raw.rawHeaders) > headerBytes)
+      return refuse('bad request', `The headers are longer than ${headerBytes} bytes.`, {
+        status: 431,
+      });
+    if (!this.isKnownHost(request.headers[':authority'] ?? request.headers['host']))
+      return refuse('forbidden', 'Host header not allowed: add it with --allow-host.');
+    if (isForeign(request, http.cors)) {
+      metrics.countRejection('origin');
+      return refuse('forbidden', 'Pages of this origin may not use this hub.');
+    }
+    return undefined;
+  }
+
+  /** Rates and counts. */
+  checkAdmission({ request, credential }: RequestContext): HttpResponse | undefined {
+    // A preflight carries no secret and does nothing.
+    if (request.method === 'OPTIONS' && request.headers['origin'] !== undefined) return undefined;
+    const { http, admission, metrics } = this.parts;
+    const refused = admission.refusalOf(request.address, credential);
+    if (!refused) return undefined;
+    const { code, description, retryAfterSeconds } = refused;
+    metrics.countRejection(code === 'too many requests' ? 'rate' : 'memory');
+    return refusalResponse(request, new Refusal(code, description), http, { retryAfterSeconds });
+  }
+
+  async checkAdmin({ request }: RequestContext): Promise<HttpResponse | undefined> {
+    if (this.settings.metrics === 'open') return undefined;
+    const { http } = this.parts;
+    const secret = secretOf(request.headers['authorization']);
+    const found = secret === undefined ? undefined : await http.engine.authenticate(secret);
+    if (found?.role === 'admin' && found.database.length === 0) return undefined;
+    return refusalResponse(request, new Refusal('unauthorized', 'Unauthorized'), http);
+  }
+}
+
+/** With separators and line ends, as on the wire. */
+const bytesOf = (rawHeaders: readonly string[]): number =>
+  rawHeaders.reduce((sum, text) => sum + text.length + 2, 0);

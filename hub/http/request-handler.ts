@@ -1,0 +1,252 @@
+/** From a request on the wire to its response: guard, body, route, response. */
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { Refusal } from '../../src/errors.ts';
+import { answerPreflight } from '../../src/http/cors.ts';
+import { dressAnswer, handleRequest } from '../../src/http/handle.ts';
+import { answerText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
+import { Admission } from '../admission/admission.ts';
+import { corsPolicy } from '../admission/allowed-callers.ts';
+import { HubMetrics } from '../monitoring/metrics.ts';
+import type { AnyRequest, AnyResponse } from './acceptor.ts';
+import { InFlight } from './in-flight.ts';
+import { BodyMemory, ClientGone, readBody } from './read-body.ts';
+import { refusalResponse } from './refusal-response.ts';
+import { contextOf, type RequestContext } from './request-context.ts';
+import { RequestGuard } from './request-guard.ts';
+import { Responder } from './responder.ts';
+import type { HubRequest, HubRoute } from './route.ts';
+import type { StreamedResponse } from './send-response.ts';
+import type { HubServerOptions } from './server-options.ts';
+import { WebSockets } from './websockets.ts';
+
+/** What a path leads to. */
+interface Endpoint {
+  /** As metrics and log call it. */
+  readonly name: string;
+  serve(context: RequestContext): Promise<void>;
+}
+
+type Respond = (request: HubRequest) => Promise<HttpResponse>;
+
+export class RequestHandler {
+  private readonly options: HubServerOptions;
+  private readonly http: HttpHost;
+  private readonly admission: Admission;
+  private readonly bodies: BodyMemory;
+  private readonly webSockets: WebSockets;
+  private readonly metrics: HubMetrics;
+  private readonly guard: RequestGuard;
+  private readonly responder: Responder;
+  private readonly inFlight = new InFlight();
+  private readonly stopping = new AbortController();
+  private readonly fixed: ReadonlyMap<string, Endpoint>;
+  private readonly mounted: readonly (Endpoint & { readonly prefix: string })[];
+  private readonly queries: Endpoint;
+
+  /** @param socketCount connections that are open */
+  constructor(options: HubServerOptions, socketCount: () => number) {
+    const { hub, settings, logger, routes } = options;
+    const draining = this.stopping.signal;
+    this.options = options;
+    this.http = { ...hub.http, cors: corsPolicy(settings.corsOrigins) };
+    this.admission = new Admission(settings);
+    this.bodies = new BodyMemory(settings.bodyBytesInMemory);
+    const { admission, bodies, http } = this;
+    this.webSockets = new WebSockets({ admission, settings, draining });
+    this.metrics = new HubMetrics({
+      sockets: socketCount,
+      requests: () => admission.counts.requests,
+      streams: () => admission.counts.streams,
+      passwordsWaiting: hub.passwordsWaiting,
+      roundTrips: hub.roundTrips,
+      bodyBytes: () => bodies.used,
+      logRecords: () => hub.http.log?.counts ?? { recorded: 0, lost: 0 },
+    });
+    const { metrics } = this;
+    this.guard = new RequestGuard(settings, { http, admission, metrics, draining });
+    const report = (reason: unknown): void => http.report?.(reason);
+    const { slowReaderMs } = settings;
+    this.responder = new Responder({ logger, metrics, slowReaderMs, draining, report });
+    this.fixed = new Map([
+      ['/health', { name: 'health', serve: (context) => this.serveHealth(context) }],
+      ['/metrics', { name: 'metrics', serve: (context) => this.serveMetrics(context) }],
+    ]);
+    this.mounted = routes.map((route) => ({
+      prefix: route.prefix,
+      ...this.endpoint(route.prefix.replaceAll('/', ''), (request) => this.run(route, request)),
+    }));
+    this.queries = this.endpoint('query', (request) => handleRequest(request, http));
+  }
+
+  noteRefusedConnection(): void {
+    this.metrics.countRejection('sockets');
+  }
+
+  /** From now on requests are refused and streams end. */
+  drain(): void {
+    this.stopping.abort();
+  }
+
+  /** Resolves when nothing is in flight, or after so many ms. */
+  ended(ms: number): Promise<void> {
+    return this.inFlight.ended(ms);
+  }
+
+  async handle(raw: AnyRequest, response: AnyResponse): Promise<void> {
+    const context = contextOf(raw, response, this.options);
+    await this.endpointOf(context.request).serve(context);
+  }
+
+  /** A WebSocket, or the HTTP response that refuses it. */
+  async handleUpgrade(raw: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const response = new ServerResponse(raw);
+    response.assignSocket(socket);
+    const context = contextOf(raw, response, this.options);
+    const { path, address } = context.request;
+    const route = this.options.routes.find(({ webSocket }) => webSocket?.path === path)?.webSocket;
+    const refused =
+      this.guard.checkCaller(context) ??
+      this.guard.checkAdmission(context) ??
+      (route
+        ? undefined
+        : this.refuse(context.request, 'not found', `There is no WebSocket at ${path}.`));
+    if (refused || !route) {
+      if (refused) this.responder.send(context, 'line', refused);
+      socket.end();
+      return;
+    }
+    response.detachSocket(socket);
+    const opening = this.webSockets.open(raw, socket, head, address);
+    const serving = opening.then((session) => route.serve(session).finally(() => session.close()));
+    try {
+      await this.inFlight.track(serving);
+    } catch (reason) {
+      if (!(reason instanceof ClientGone)) throw reason;
+    }
+  }
+
+  private endpointOf({ method, path }: HubRequest): Endpoint {
+    const [plain = ''] = path.replace(/^\/{2,}/, '/').split('?', 1);
+    const fixed = method === 'GET' || method === 'HEAD' ? this.fixed.get(plain) : undefined;
+    return fixed ?? this.mounted.find(({ prefix }) => plain.startsWith(prefix)) ?? this.queries;
+  }
+
+  /** Says whether the process takes requests: nothing else is looked at. */
+  private async serveHealth(context: RequestContext): Promise<void> {
+    const isDraining = this.stopping.signal.aborted;
+    const text = `{"status":"${isDraining ? 'draining' : 'ok'}"}`;
+    const refused = this.guard.checkCaller(context);
+    const response = refused ?? answerText(isDraining ? 503 : 200, NO_STORE, text);
+    this.responder.send(context, 'health', response);
+  }
+
+  private async serveMetrics(context: RequestContext): Promise<void> {
+    const refused =
+      this.guard.checkCaller(context) ??
+      this.guard.checkAdmission(context) ??
+      (await this.guard.checkAdmin(context));
+    if (refused) return this.responder.send(context, 'metrics', refused);
+    const headers = { ...NO_STORE, 'content-type': this.metrics.contentType };
+    const body = await this.metrics.text();
+    this.responder.send(context, 'metrics', { status: 200, headers, body });
+  }
+
+  private endpoint(name: string, respond: Respond): Endpoint {
+    return {
+      name,
+      serve: (context) => this.inFlight.track(this.serveRequest(context, name, respond)),
+    };
+  }
+
+  private async serveRequest(context: RequestContext, name: string, respond: Respond) {
+    const refused = this.guard.checkCaller(context) ?? this.guard.checkAdmission(context);
+    if (refused) return this.responder.send(context, name, refused);
+    const end = this.admission.beginRequest(context.credential);
+    try {
+      await this.readAndRespond(context, name, respond, end);
+    } catch (reason) {
+      if (!(reason instanceof ClientGone)) throw reason;
+      context.response.destroy();
+    } finally {
+      end();
+    }
+  }
+
+  private async readAndRespond(
+    context: RequestContext,
+    name: string,
+    respond: Respond,
+    endRequest: () => void,
+  ): Promise<void> {
+    const { raw, request } = context;
+    const hasNoBody = request.method === 'GET' || request.method === 'HEAD';
+    const read = hasNoBody
+      ? NO_BODY
+      : await readBody(raw, this.options.settings, this.bodies).catch(refusalOrThrow);
+    if (read instanceof Refusal)
+      return this.responder.send(context, name, refusalResponse(request, read, this.http));
+    try {
+      request.body = read.text;
+      const response = await respond(request);
+      const { body } = response;
+      if (typeof body === 'string') return this.responder.send(context, name, response);
+      read.release();
+      const streamed = { ...response, body };
+      const isFile = response.headers['content-length'] !== undefined;
+      if (isFile) await this.responder.stream(context, name, streamed, request.signal);
+      else await this.serveStream(context, name, streamed, endRequest);
+    } finally {
+      read.release();
+    }
+  }
+
+  /** An event stream has no end of its own: from here on it counts among the streams instead of the requests. */
+  private async serveStream(
+    context: RequestContext,
+    name: string,
+    response: StreamedResponse,
+    endRequest: () => void,
+  ): Promise<void> {
+    const { request, credential } = context;
+    const begun = this.admission.beginStream(credential);
+    if (!('end' in begun)) {
+      await response.body[Symbol.asyncIterator]().return?.();
+      const refused = this.refuse(request, begun.code, begun.description);
+      return this.responder.send(context, name, refused);
+    }
+    endRequest();
+    try {
+      const signal = AbortSignal.any([request.signal, this.stopping.signal]);
+      await this.responder.stream(context, name, response, signal);
+    } finally {
+      begun.end();
+    }
+  }
+
+  /** What the engine's own surface does for itself. */
+  private async run(route: HubRoute, request: HubRequest): Promise<HttpResponse> {
+    const preflight = answerPreflight(request);
+    if (preflight) return dressAnswer(preflight, request, this.http);
+    try {
+      return dressAnswer(await route.handle(request), request, this.http);
+    } catch (reason) {
+      if (reason instanceof Refusal) return refusalResponse(request, reason, this.http);
+      this.http.report?.(reason);
+      const text = 'The request failed because of an error in the hub, not in the request.';
+      return this.refuse(request, 'internal server error', text);
+    }
+  }
+
+  private refuse(request: HubRequest, ...[code, text]: ConstructorParameters<typeof Refusal>) {
+    return refusalResponse(request, new Refusal(code, text), this.http);
+  }
+}
+
+const NO_STORE = { 'cache-control': 'no-store' } as const;
+const NO_BODY = { text: undefined, release: () => undefined };
+
+function refusalOrThrow(reason: unknown): Refusal {
+  if (reason instanceof Refusal) return reason;
+  throw reason;
+}

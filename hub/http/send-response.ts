@@ -1,0 +1,82 @@
+/** Writes responses to the wire. A stream goes as fast as the client reads; one that does not read is disconnected. */
+import type { HttpResponse } from '../../src/http/message.ts';
+import type { AnyResponse } from './acceptor.ts';
+
+export type TextResponse = HttpResponse & { readonly body: string };
+export type StreamedResponse = HttpResponse & {
+  readonly body: Exclude<HttpResponse['body'], string>;
+};
+
+function writeHead(
+  to: AnyResponse,
+  { status, headers }: HttpResponse,
+  more: Readonly<Record<string, string>> = {},
+): void {
+  const isHttp2 = 'stream' in to;
+  const all: string[] = [];
+  // HTTP/2 has no connection headers.
+  for (const [name, value] of [...Object.entries(headers), ...Object.entries(more)])
+    if (!isHttp2 || name !== 'connection') all.push(name, value);
+  (to as { writeHead(status: number, headers: string[]): void }).writeHead(status, all);
+}
+
+export function sendText(
+  to: AnyResponse,
+  response: TextResponse,
+  more: Readonly<Record<string, string>> = {},
+): void {
+  const length = response.headers['content-length'] ?? String(Buffer.byteLength(response.body));
+  writeHead(to, response, { 'content-length': length, ...more });
+  to.end(response.body);
+}
+
+/** Resolves when the stream has ended, whichever side ended it. */
+export async function sendStream(
+  to: AnyResponse,
+  response: StreamedResponse,
+  { signal, slowReaderMs }: { readonly signal: AbortSignal; readonly slowReaderMs: number },
+): Promise<void> {
+  writeHead(to, response);
+  // Over HTTP/2 the headers are sent already.
+  if ('flushHeaders' in to) to.flushHeaders();
+  const parts = (response.body as AsyncIterable<string | Uint8Array>)[Symbol.asyncIterator]();
+  const stop = (): void => void parts.return?.();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    for (;;) {
+      const part = await parts.next();
+      if (part.done === true || signal.aborted) break;
+      if (!write(to, part.value)) await drained(to, signal, slowReaderMs);
+    }
+    to.end();
+  } catch (reason) {
+    // What was sent cannot be taken back: the client must see that the stream broke.
+    to.destroy();
+    throw reason;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await parts.return?.();
+  }
+}
+
+const write = (to: AnyResponse, part: string | Uint8Array): boolean =>
+  (to as { write(part: string | Uint8Array): boolean }).write(part);
+
+function drained(to: AnyResponse, signal: AbortSignal, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(late);
+      to.off('drain', done);
+      to.off('close', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const late = setTimeout(() => {
+      to.destroy();
+      done();
+    }, ms);
+    to.on('drain', done);
+    to.on('close', done);
+    signal.addEventListener('abort', done);
+  });
+}

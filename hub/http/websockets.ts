@@ -1,0 +1,173 @@
+/** WebSocket sessions. Each message counts as a request; a client that sends too much or reads too slowly is disconnected. */
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { WebSocketServer, type RawData, type WebSocket } from 'ws';
+import { SYNC_LIMITS } from '../../src/limits.ts';
+import {
+  credentialOf,
+  type Admission,
+  type AdmissionRefusal,
+  type Credential,
+} from '../admission/admission.ts';
+import type { HubSettings } from '../settings/settings.ts';
+import { ClientGone } from './read-body.ts';
+import type { SessionMessage, WebSocketSession } from './route.ts';
+
+export interface WebSocketsOptions {
+  readonly admission: Admission;
+  readonly settings: HubSettings;
+  /** Aborted when the hub is stopping. */
+  readonly draining: AbortSignal;
+}
+
+/** Messages that may wait for those before them to be answered. */
+const WAITING_MAX = 16;
+
+/** Close codes of RFC 6455. */
+const NORMAL = 1000;
+const GOING_AWAY = 1001;
+const UNSUPPORTED_DATA = 1003;
+const POLICY_VIOLATION = 1008;
+
+const UNANSWERED_PINGS_MAX = 2;
+
+export class WebSockets {
+  private readonly options: WebSocketsOptions;
+  private readonly server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    // Compression costs memory per connection, and messages are small.
+    perMessageDeflate: false,
+    maxPayload: SYNC_LIMITS.lineBytes,
+  });
+
+  constructor(options: WebSocketsOptions) {
+    this.options = options;
+  }
+
+  /** @throws ClientGone when the handshake fails: the client was told */
+  open(
+    raw: IncomingMessage,
+    socket: Socket,
+    head: Buffer,
+    address: string,
+  ): Promise<WebSocketSession> {
+    return new Promise((resolve, reject) => {
+      const fail = (): void => reject(new ClientGone('The WebSocket handshake failed.'));
+      socket.once('close', fail);
+      this.server.handleUpgrade(raw, socket, head, (opened) => {
+        socket.off('close', fail);
+        resolve(new Session(opened, address, this.options));
+      });
+    });
+  }
+}
+
+class Session implements WebSocketSession {
+  private readonly socket: WebSocket;
+  private readonly address: string;
+  private readonly options: WebSocketsOptions;
+  private readonly disconnected = new AbortController();
+  private readonly arrived: string[] = [];
+  private credential: Credential;
+  private endStream: (() => void) | undefined = undefined;
+  private wake: (() => void) | undefined = undefined;
+  private unansweredPings = 0;
+
+  constructor(socket: WebSocket, address: string, options: WebSocketsOptions) {
+    this.socket = socket;
+    this.address = address;
+    this.options = options;
+    this.credential = credentialOf(undefined, address);
+    const { draining, settings } = options;
+    const onDrain = (): void => this.finish();
+    const late = setTimeout(() => this.closeWith(POLICY_VIOLATION), settings.headerMs);
+    socket.on('message', (data, isBinary) => {
+      clearTimeout(late);
+      this.receive(data, isBinary);
+    });
+    socket.on('pong', () => {
+      this.unansweredPings = 0;
+    });
+    // A broken connection closes: its error says nothing more.
+    socket.on('error', () => undefined);
+    socket.once('close', () => {
+      clearTimeout(late);
+      draining.removeEventListener('abort', onDrain);
+      this.finish();
+    });
+    draining.addEventListener('abort', onDrain, { once: true });
+    if (draining.aborted) onDrain();
+  }
+
+  get signal(): AbortSignal {
+    return this.disconnected.signal;
+  }
+
+  async next(): Promise<SessionMessage | undefined> {
+    for (;;) {
+      if (this.signal.aborted) return undefined;
+      const text = this.arrived.shift();
+      if (text !== undefined) return this.admitted(text);
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+  }
+
+  send(text: string): Promise<void> {
+    const { socket } = this;
+    return new Promise((resolve) => {
+      const late = setTimeout(() => socket.terminate(), this.options.settings.slowReaderMs);
+      socket.send(text, () => {
+        clearTimeout(late);
+        resolve();
+      });
+    });
+  }
+
+  countFor(secret: string): AdmissionRefusal | undefined {
+    this.credential = credentialOf(`Bearer ${secret}`, this.address);
+    const begun = this.options.admission.beginStream(this.credential);
+    if (!('end' in begun)) return begun;
+    this.endStream = begun.end;
+    return undefined;
+  }
+
+  /** A process that was blocked has not yet read the pong to its last ping: one more is sent before it gives up. */
+  ping(): void {
+    if (this.unansweredPings === UNANSWERED_PINGS_MAX) this.socket.terminate();
+    this.unansweredPings += 1;
+    this.socket.ping();
+  }
+
+  close(): void {
+    this.closeWith(this.options.draining.aborted ? GOING_AWAY : NORMAL);
+  }
+
+  private admitted(text: string): SessionMessage {
+    const { admission } = this.options;
+    const refused = admission.refusalOf(this.address, this.credential);
+    const end = refused ? () => undefined : admission.beginRequest(this.credential);
+    return { text, refused, end };
+  }
+
+  private receive(data: RawData, isBinary: boolean): void {
+    if (isBinary) return this.closeWith(UNSUPPORTED_DATA);
+    if (this.arrived.length >= WAITING_MAX) return this.closeWith(POLICY_VIOLATION);
+    this.arrived.push((data as Buffer).toString());
+    this.wake?.();
+  }
+
+  private closeWith(code: number): void {
+    this.finish();
+    if (this.socket.readyState === this.socket.OPEN) this.socket.close(code);
+  }
+
+  private finish(): void {
+    this.endStream?.();
+    this.endStream = undefined;
+    this.disconnected.abort();
+    this.wake?.();
+  }
+}

@@ -1,0 +1,244 @@
+/** An engine over a store, with what a server needs beside it: logs, exports, password threads, background jobs. */
+import { createHmac, hash, randomBytes } from 'node:crypto';
+import { BUILD } from '../../hosts/build.ts';
+import { createClock, monotonicClock } from '../../hosts/clock.ts';
+import { IndexBuilds } from '../../hosts/index-builds.ts';
+import { openGzip } from '../../hosts/open-gzip.ts';
+import { SweepSchedule } from '../../hosts/sweep-schedule.ts';
+import type { CommitNotice, EngineOptions } from '../../src/engine/host.ts';
+import { createEngine } from '../../src/engine/engine.ts';
+import { longQueryReader } from '../../src/engine/session.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { hashOfRootSecret } from '../../src/engine/access.ts';
+import type { HttpHost } from '../../src/http/message.ts';
+import { SYNC_LIMITS } from '../../src/limits.ts';
+import { LogExports } from '../../src/logs/exports.ts';
+import { QueryLog } from '../../src/logs/query-log.ts';
+import type { Store } from '../../src/store/port.ts';
+import { pruneChanges } from '../../src/sync/hub/pruning/prune-changes.ts';
+import { pruneDeletedDatabases } from '../../src/sync/hub/pruning/prune-deleted-databases.ts';
+import { PasswordPool } from '../passwords/password-pool.ts';
+import type { HubSettings } from '../settings/settings.ts';
+import { prepareHubRows } from '../store/hub-rows.ts';
+import type { HubStore } from '../store/open-store.ts';
+import { createAccessTokens } from './access-tokens.ts';
+import { createRandomBytes } from './random-bytes.ts';
+
+/** What `openHubStore()` opens, or a test in its place. */
+export type HubStorage = Pick<HubStore, 'store' | 'lease' | 'onOtherCommit' | 'close'> &
+  Partial<Pick<HubStore, 'roundTrips'>>;
+
+export interface OpenedHub {
+  readonly store: Store;
+  readonly engine: Engine;
+  /** For `handleRequest()` and routes of the hub. */
+  readonly http: HttpHost;
+  /** 32 hex digits: new after each restore. */
+  readonly epoch: string;
+  /** How the engine authenticates callers: for routes that do it themselves. */
+  readonly authentication: Pick<EngineOptions, 'random' | 'sha256' | 'rootSecret' | 'accessTokens'>;
+  readonly onCommit: CommitFeed['listen'];
+  /** Only if it was generated just now: the store keeps a hash, so it cannot be shown again. */
+  readonly newRootSecret: string | undefined;
+  readonly passwordsWaiting: () => number;
+  /** To the database, since start. */
+  readonly roundTrips: () => number;
+  /** Releases everything. Nothing may be in flight. */
+  close(): Promise<void>;
+}
+
+const FLUSH_MS = 2000;
+
+const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(hash('sha256', bytes, 'buffer'));
+const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export async function openHub(
+  storage: HubStorage,
+  settings: HubSettings,
+  report: (reason: unknown) => void,
+): Promise<OpenedHub> {
+  const { store, lease } = storage;
+  const root = chooseRootSecret(settings.rootSecret);
+  const rows = await prepareHubRows(store, root.hashFor);
+  const clock = monotonicClock(createClock());
+  const random = createRandomBytes();
+  const { regionGroup, hashCost } = settings;
+  const pool = new PasswordPool({
+    hashCost,
+    threads: settings.passwordThreads,
+    waitingMax: settings.passwordsWaiting,
+  });
+  const authentication = {
+    random,
+    sha256,
+    rootSecret: { hash: rows.rootHash ?? '' },
+    accessTokens: createAccessTokens(settings.publicUrl),
+  };
+  const engine = createEngine({
+    ...authentication,
+    store,
+    clock,
+    passwords: pool.passwords,
+    hashCost,
+    durability: 'strict',
+    regionGroup,
+    pause,
+    readLong: longQueryReader(pause),
+    // Devices are brought up to date from it.
+    logsChanges: true,
+    ...(lease && { lease }),
+  });
+  let isClosing = false;
+  /** Background work that is cut off by closing has not failed. */
+  const reportWork = (reason: unknown): void => {
+    if (!isClosing) report(reason);
+  };
+  const logs = openLogs(store, settings, { clock, random, report: reportWork }, rows.urlKey);
+  const commits = openCommitFeed(engine, storage);
+  const jobs = startBackgroundJobs(engine, clock, reportWork);
+  commits.listen((notice) => jobs.noteCommit(notice));
+  return {
+    store,
+    engine,
+    epoch: rows.epoch,
+    authentication,
+    onCommit: commits.listen,
+    newRootSecret: root.generated(),
+    passwordsWaiting: () => pool.waitingCount,
+    roundTrips: () => storage.roundTrips?.() ?? 0,
+    http: {
+      engine,
+      clock,
+      random,
+      report,
+      build: BUILD,
+      onCommit: commits.listen,
+      queryTime: { defaultMs: settings.queryTimeoutDefaultMs, maxMs: settings.queryTimeoutMaxMs },
+      ...(logs.log && { log: logs.log }),
+      exports: logs.exports,
+    },
+    async close() {
+      isClosing = true;
+      commits.close();
+      jobs.close();
+      await logs.close();
+      await pool.close();
+      await engine.close();
+      await storage.close();
+    },
+  };
+}
+
+/** The one given replaces the stored one. If there is neither, one is generated. */
+function chooseRootSecret(given: string | undefined) {
+  let generated: string | undefined;
+  return {
+    hashFor: (stored: string | undefined): string => {
+      if (given !== undefined) return hashOfRootSecret(given, sha256);
+      if (stored !== undefined) return stored;
+      generated = `burrow-root-${randomBytes(30).toString('base64url')}`;
+      return hashOfRootSecret(generated, sha256);
+    },
+    generated: () => generated,
+  };
+}
+
+interface Logs {
+  readonly log: QueryLog | undefined;
+  readonly exports: LogExports;
+  close(): Promise<void>;
+}
+
+function openLogs(
+  store: Store,
+  { queryLog, queryLogDays, queryLogBytes, regionGroup }: HubSettings,
+  host: Pick<HttpHost, 'clock' | 'random'> & { readonly report: (reason: unknown) => void },
+  urlKey: string,
+): Logs {
+  const on = { ...host, pause, store };
+  const log = queryLog
+    ? new QueryLog({ ...on, retentionDays: queryLogDays, maxBytes: queryLogBytes })
+    : undefined;
+  const exports = new LogExports({
+    ...on,
+    regionGroup,
+    // With the query log off, what was recorded before can still be exported.
+    log: log ?? { flush: () => Promise.resolve() },
+    openGzip,
+    sign: (text) => createHmac('sha256', urlKey).update(text).digest('base64url'),
+  });
+  const flushing = setInterval(() => void log?.flush(), FLUSH_MS).unref();
+  void exports.work();
+  return {
+    log,
+    exports,
+    async close() {
+      clearInterval(flushing);
+      await exports.close();
+      await log?.flush();
+    },
+  };
+}
+
+interface CommitFeed {
+  /** Hears commits of this process and of others on the same data. Returns the way to stop. */
+  readonly listen: (listener: (notice: CommitNotice) => void) => () => void;
+  close(): void;
+}
+
+function openCommitFeed(engine: Engine, storage: HubStorage): CommitFeed {
+  const listeners = new Set<(notice: CommitNotice) => void>();
+  const emit = (notice: CommitNotice): void => {
+    for (const listener of listeners) listener(notice);
+  };
+  const stops = [
+    engine.onCommit(emit),
+    storage.onOtherCommit((notice) => {
+      engine.noteCommit(notice);
+      emit(notice);
+    }),
+  ];
+  return {
+    listen: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    close: () => {
+      for (const stop of stops) stop();
+      listeners.clear();
+    },
+  };
+}
+
+/** Several processes on one store may do the same work: that costs time and does no harm. */
+function startBackgroundJobs(
+  engine: Engine,
+  clock: () => number,
+  report: (reason: unknown) => void,
+) {
+  const { transactions } = engine;
+  const builds = new IndexBuilds({ build: () => engine.buildIndexes(), report });
+  const sweeps = new SweepSchedule({
+    async sweep() {
+      await engine.collectGarbage();
+      await pruneChanges({ transactions, clock }, clock() - SYNC_LIMITS.changesKeptMicros);
+      await pruneDeletedDatabases({ transactions, clock });
+    },
+    after: (ms, body) => {
+      const timer = setTimeout(body, ms).unref();
+      return () => clearTimeout(timer);
+    },
+    report,
+  });
+  builds.start();
+  return {
+    noteCommit(notice: CommitNotice) {
+      builds.noteCommit(notice);
+      sweeps.noteCommit(notice);
+    },
+    close() {
+      builds.close();
+      sweeps.close();
+    },
+  };
+}

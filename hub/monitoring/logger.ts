@@ -1,0 +1,45 @@
+/** Structured logs. Contents of requests are never logged: neither headers, nor bodies, nor query strings. */
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { hideSecretTexts } from '../../src/engine/access.ts';
+import type { LogLevel } from '../settings/settings-table.ts';
+
+export type { Logger } from 'pino';
+
+/** One JSON object per line: text of callers is escaped, so it can neither end a line nor send control codes to a terminal. */
+export function createLogger(
+  level: LogLevel,
+  destination: DestinationStream = pino.destination({ fd: 2, sync: true }),
+): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: errorOf },
+      redact: { paths: REDACTED, censor: '***' },
+    },
+    destination,
+  );
+}
+
+/** A second guard: no code logs these. */
+const REDACTED = [
+  'secret',
+  'password',
+  'authorization',
+  '*.secret',
+  '*.password',
+  '*.authorization',
+];
+
+/** Messages of errors may quote queries. */
+function errorOf(reason: unknown): object {
+  if (!(reason instanceof Error)) return { message: hideSecretTexts(String(reason)) };
+  const { name, message, stack, cause } = reason;
+  return {
+    type: name,
+    message: hideSecretTexts(message),
+    stack: hideSecretTexts(stack ?? ''),
+    ...(cause !== undefined && { cause: errorOf(cause) }),
+  };
+}

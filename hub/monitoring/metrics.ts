@@ -1,0 +1,113 @@
+/** Metrics for Prometheus. No label value comes from a caller: their number stays bounded. */
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+export interface Gauges {
+  readonly sockets: () => number;
+  readonly requests: () => number;
+  readonly streams: () => number;
+  readonly passwordsWaiting: () => number;
+  readonly roundTrips: () => number;
+  readonly bodyBytes: () => number;
+  readonly logRecords: () => { readonly recorded: number; readonly lost: number };
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Children by labels. */
+interface Series {
+  readonly requests: Counter.Internal;
+  readonly seconds: Histogram.Internal<'route'>;
+}
+
+export class HubMetrics {
+  private readonly registry = new Registry();
+  private readonly requests: Counter<'route' | 'status'>;
+  private readonly seconds: Histogram<'route'>;
+  private readonly rejections: Counter<'why'>;
+
+  /** By status and route: looking a child up by its labels costs more than counting. */
+  private readonly series = new Map<string, Series>();
+
+  constructor(gauges: Gauges) {
+    const registers = [this.registry];
+    collectDefaultMetrics({ register: this.registry });
+    this.requests = new Counter({
+      name: 'burrow_http_requests_total',
+      help: 'Requests answered.',
+      labelNames: ['route', 'status'],
+      registers,
+    });
+    this.seconds = new Histogram({
+      name: 'burrow_http_request_seconds',
+      help: 'From the arrival of a request to its response; of a stream, to its start.',
+      labelNames: ['route'],
+      buckets: SECONDS,
+      registers,
+    });
+    this.rejections = new Counter({
+      name: 'burrow_turned_away_total',
+      help: 'Connections and requests refused, by limit.',
+      labelNames: ['why'],
+      registers,
+    });
+    const addGauge = (name: string, help: string, value: () => number): Gauge =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(value());
+        },
+      });
+    addGauge('burrow_sockets', 'Open connections.', gauges.sockets);
+    addGauge('burrow_requests_under_way', 'Requests in progress.', gauges.requests);
+    addGauge('burrow_streams', 'Open event streams.', gauges.streams);
+    addGauge(
+      'burrow_passwords_waiting',
+      'Passwords waiting to be hashed.',
+      gauges.passwordsWaiting,
+    );
+    addGauge(
+      'burrow_database_round_trips',
+      'Batches of statements sent to the database since start.',
+      gauges.roundTrips,
+    );
+    addGauge('burrow_body_bytes', 'Bytes of request bodies in memory.', gauges.bodyBytes);
+    addGauge(
+      'burrow_log_records',
+      'Query log records since start.',
+      () => gauges.logRecords().recorded,
+    );
+    addGauge(
+      'burrow_log_records_lost',
+      'Query log records that could not be stored.',
+      () => gauges.logRecords().lost,
+    );
+  }
+
+  countResponse(route: string, status: number, seconds: number): void {
+    const name = `${status} ${route}`;
+    let series = this.series.get(name);
+    if (!series) {
+      series = {
+        requests: this.requests.labels({ route, status }),
+        seconds: this.seconds.labels({ route }),
+      };
+      this.series.set(name, series);
+    }
+    series.requests.inc();
+    series.seconds.observe(seconds);
+  }
+
+  countRejection(why: string): void {
+    this.rejections.inc({ why });
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+}

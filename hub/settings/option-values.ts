@@ -1,0 +1,71 @@
+/** Parsers of option values: the same for flags, environment variables and configuration files. */
+
+/** What the operator gave is invalid: the message says what is expected. */
+export class SettingsFault extends Error {}
+
+/** @throws SettingsFault */
+export type Parse<T> = (text: string) => T;
+
+const refuse = (expected: string, text: string): never => {
+  throw new SettingsFault(`expected ${expected}, got '${text}'`);
+};
+
+export const anyText: Parse<string> = (text) => (text.trim() === '' ? refuse('text', text) : text);
+
+export const integer =
+  (min: number, max: number): Parse<number> =>
+  (text) => {
+    const value = /^\d{1,15}$/.test(text.trim()) ? Number(text) : Number.NaN;
+    return value >= min && value <= max
+      ? value
+      : refuse(`a whole number from ${min} to ${max}`, text);
+  };
+
+export const onOff: Parse<boolean> = (text) => {
+  if (/^(on|true|yes|1)$/i.test(text.trim())) return true;
+  if (/^(off|false|no|0)$/i.test(text.trim())) return false;
+  return refuse("'on' or 'off'", text);
+};
+
+export const oneOf =
+  <T extends string>(...choices: readonly T[]): Parse<T> =>
+  (text) =>
+    choices.find((choice) => choice === text.trim()) ??
+    refuse(`one of ${choices.join(', ')}`, text);
+
+export const list: Parse<readonly string[]> = (text) =>
+  text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+
+/** As browsers send it: no path, no slash at the end. */
+export const origins: Parse<readonly string[]> = (text) =>
+  list(text).map((each) => {
+    const isOrigin = URL.canParse(each) && new URL(each).origin === each;
+    return isOrigin || each === '*' || each === 'null'
+      ? each
+      : refuse('origins like https://app.example or http://localhost:5173, or *', each);
+  });
+
+export const baseUrl: Parse<string> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isBase = url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
+  return isBase ? text.replace(/\/+$/, '') : refuse('a URL like https://hub.example', text);
+};
+
+/** Not quoted when it is invalid: it may hold a password. */
+export const postgresUrl: Parse<string> = (text) => {
+  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return text;
+  throw new SettingsFault('expected a URL like postgres://user:password@host:5432/database');
+};
+
+const ROOT_SECRET_MIN = 24;
+
+/** Colons end a secret, spaces end a header. Not quoted when it is invalid. */
+export const rootSecret: Parse<string> = (text) => {
+  if (text.length >= ROOT_SECRET_MIN && /^[A-Za-z0-9_.~-]+$/.test(text)) return text;
+  throw new SettingsFault(
+    `expected at least ${ROOT_SECRET_MIN} letters, digits, dots, dashes, underscores or tildes`,
+  );
+};

@@ -1,0 +1,84 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { SettingsFault } from './option-values.ts';
+import { readSettings } from './read-settings.ts';
+import { SETTINGS, variableOf } from './settings-table.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'burrow-settings-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function file(json: unknown): string {
+  const path = join(folder, 'hub.json');
+  writeFileSync(path, typeof json === 'string' ? json : JSON.stringify(json));
+  return path;
+}
+
+test('readSettings() takes a flag before a variable, a variable before the file, the file before the default', () => {
+  const config = file({ port: 1, rate: 3, cors: ['https://a.example', 'https://b.example'] });
+  const environment = { BURROW_PORT: '2', BURROW_REGION_GROUP: 'eu-std', BURROW_CONFIG: config };
+  expect(readSettings({ port: '3' }, environment)).toMatchObject({
+    port: 3,
+    regionGroup: 'eu-std',
+  });
+  expect(readSettings({}, environment)).toMatchObject({
+    port: 2,
+    host: '127.0.0.1',
+    data: './burrow-data',
+    corsOrigins: ['https://a.example', 'https://b.example'],
+    ratePerToken: 3,
+    sockets: 1000,
+    headerMs: 10_000,
+  });
+  expect(readSettings({ config }, {})).toMatchObject({ port: 1 });
+  expect(readSettings({}, {})).toMatchObject({
+    port: 8443,
+    tlsCert: undefined,
+    postgres: undefined,
+  });
+});
+
+test.each([
+  [{ BURROW_PORT: 'x' }, "Invalid BURROW_PORT: expected a whole number from 0 to 65535, got 'x'."],
+  [{ BURROW_POSTGRES: 'mysql://x' }, 'Invalid BURROW_POSTGRES: expected a URL like postgres://'],
+  [{ BURROW_ROOT_SECRET: 'short' }, 'expected at least 24'],
+  [{ BURROW_ROOT_SECRET: 'with:colon:is:a:scope:of:a:secret' }, 'expected at least 24'],
+  [{ BURROW_CORS: 'https://a.example/path' }, 'expected origins like'],
+  [{ BURROW_LOG_LEVEL: 'loud' }, 'expected one of fatal'],
+  [{ BURROW_QUERY_LOG: 'maybe' }, "'on' or 'off'"],
+  [{ BURROW_HASH_COST: '4' }, 'from 10 to 14'],
+  [{ BURROW_TLS_KEY: 'key.pem' }, 'both --tls-cert and --tls-key'],
+  [{ BURROW_QUERY_TIMEOUT: '9000', BURROW_QUERY_TIMEOUT_MAX: '10' }, 'must not be greater than'],
+  [{ BURROW_CONFIG: '/nowhere/hub.json' }, 'Cannot read the configuration file'],
+])('%j is refused in one sentence', (environment, sentence) => {
+  expect(() => readSettings({}, environment)).toThrow(SettingsFault);
+  expect(() => readSettings({}, environment)).toThrow(sentence);
+});
+
+test.each([
+  ['[]', 'must hold a JSON object'],
+  ['{"prot":1}', 'unknown settings: prot. Known settings: host'],
+  ['{"port":"x"}', "'port' in"],
+])('the file %s is refused in one sentence', (text, sentence) => {
+  expect(() => readSettings({ config: file(text) }, {})).toThrow(sentence);
+});
+
+test('a secret that is refused is not quoted', () => {
+  for (const name of ['BURROW_ROOT_SECRET', 'BURROW_POSTGRES'])
+    expect(() => readSettings({}, { [name]: 'canary:' })).toThrow(/^(?!.*canary)Invalid BURROW_/);
+});
+
+const TABLE = /(?<=<!-- settings: made by npm run docs -->\n)[^]*(?=<!-- end of settings -->)/;
+
+test('the table of settings in docs/hub.md is up to date', async () => {
+  const path = new URL('../../docs/hub.md', import.meta.url).pathname;
+  const rows = Object.values(SETTINGS).map((setting) => {
+    const cells = [setting.flag, variableOf(setting)].map((code) => `\`${code}\``);
+    return `| ${[...cells, setting.help, setting.shownDefault].join(' | ').replace('on|off', 'on\\|off')} |`;
+  });
+  const table = ['| flag | variable | | default |', '|---|---|---|---|', ...rows].join('\n');
+  const docs = readFileSync(path, 'utf8');
+  expect(docs).toMatch(TABLE);
+  await expect(docs.replace(TABLE, () => `\n${table}\n\n`)).toMatchFileSnapshot(path);
+});

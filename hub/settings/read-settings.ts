@@ -1,0 +1,90 @@
+/** Reads settings: a flag wins over the environment, the environment over the configuration file, the file over the default. */
+import { readFileSync } from 'node:fs';
+import { Option, type Command } from 'commander';
+import { HUB_LIMITS } from '../../src/limits.ts';
+import { SettingsFault, type Parse } from './option-values.ts';
+import type { HubSettings } from './settings.ts';
+import {
+  memberOf,
+  SETTINGS,
+  settingValues,
+  variableOf,
+  type Setting,
+  type SettingName,
+} from './settings-table.ts';
+
+type Texts = Readonly<Record<string, string | undefined>>;
+type Members = Readonly<Record<string, unknown>>;
+
+/** All settings, or those named. Commander does not parse their values: `readSettings()` does, wherever they come from. */
+export function addSettings(command: Command, names?: readonly SettingName[]): Command {
+  const rows: readonly Setting[] = names?.map((name) => SETTINGS[name]) ?? Object.values(SETTINGS);
+  for (const row of rows) {
+    const shown = row.shownDefault === '' ? '' : ` (default: ${row.shownDefault})`;
+    command.addOption(new Option(row.flag, `${row.help}${shown} [${variableOf(row)}]`));
+  }
+  return command.option(
+    '--config <file>',
+    'JSON file of settings, named like their flags in camelCase [BURROW_CONFIG]',
+  );
+}
+
+/** @throws SettingsFault */
+export function readSettings(flags: Members, environment: Texts): HubSettings {
+  const path = textOf(flags['config']) ?? environment['BURROW_CONFIG'];
+  const file = path === undefined ? {} : readFile(path);
+  const values = settingValues((setting) => {
+    const [member, variable] = [memberOf(setting), variableOf(setting)];
+    const flag = textOf(flags[member]);
+    if (flag !== undefined) return parsed(setting.parse, flag, setting.flag);
+    const text = environment[variable];
+    if (text !== undefined && text !== '') return parsed(setting.parse, text, variable);
+    const inFile = textOf(file[member]);
+    if (inFile !== undefined) return parsed(setting.parse, inFile, `'${member}' in ${path}`);
+    return setting.defaultValue;
+  });
+  return checked({ ...HUB_LIMITS, ...values });
+}
+
+/** Members of a file may be numbers, lists and truth values. */
+function textOf(value: unknown): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  return Array.isArray(value) ? value.join(',') : JSON.stringify(value);
+}
+
+export function parsed<T>(parse: Parse<T>, text: string, where: string): T {
+  try {
+    return parse(text);
+  } catch (reason) {
+    if (!(reason instanceof SettingsFault)) throw reason;
+    throw new SettingsFault(`Invalid ${where}: ${reason.message}.`);
+  }
+}
+
+function readFile(path: string): Members {
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (reason) {
+    const why = reason instanceof Error ? reason.message : String(reason);
+    throw new SettingsFault(`Cannot read the configuration file ${path} as JSON: ${why}`);
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    throw new SettingsFault(`The configuration file ${path} must hold a JSON object.`);
+  const known = Object.values(SETTINGS).map(memberOf);
+  const unknown = Object.keys(json).filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new SettingsFault(
+      `The configuration file ${path} has unknown settings: ${unknown.join(', ')}. Known settings: ${known.join(', ')}.`,
+    );
+  return { ...json };
+}
+
+/** What no setting can tell alone. */
+function checked(settings: HubSettings): HubSettings {
+  if ((settings.tlsCert === undefined) !== (settings.tlsKey === undefined))
+    throw new SettingsFault('TLS needs both --tls-cert and --tls-key.');
+  if (settings.queryTimeoutDefaultMs > settings.queryTimeoutMaxMs)
+    throw new SettingsFault('--query-timeout must not be greater than --query-timeout-max.');
+  return settings;
+}

@@ -1,0 +1,10 @@
+/** The settings of a hub as the rest of it sees them: the values of the table, and the bounds that no flag sets. */
+import { HUB_LIMITS } from '../../src/limits.ts';
+import { settingValues, type SettingValues } from './settings-table.ts';
+
+export type HubSettings = SettingValues & { readonly [name in keyof typeof HUB_LIMITS]: number };
+
+export const DEFAULT_SETTINGS: HubSettings = {
+  ...HUB_LIMITS,
+  ...settingValues(({ defaultValue }) => defaultValue),
+};

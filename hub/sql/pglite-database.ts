@@ -1,0 +1,136 @@
+/** PGlite: PostgreSQL in a thread of this process, so that its work never blocks the hub. */
+import { Duplex } from 'node:stream';
+import { Worker } from 'node:worker_threads';
+import { PgDatabase } from './pg-database.ts';
+
+const MEMORY = 'memory:';
+
+/** A folder of this name is given as `./memory`. */
+export const isMemory = (data: string): boolean => data === 'memory' || data.startsWith(MEMORY);
+
+/**
+ * @param data a folder, or `memory:`
+ * @param start replaced by tests that end threads
+ */
+export function openPglite(data: string, start = startThread): PgDatabase {
+  let opened = 0;
+  /** A folder is opened again once the thread before has ended. */
+  let before: Promise<unknown> = Promise.resolve();
+  return new PgDatabase({
+    isExclusive: true,
+    canListen: false,
+    pool: {
+      max: 1,
+      idleTimeoutMillis: 0,
+      user: 'postgres',
+      database: 'postgres',
+      ssl: false,
+      stream: () => {
+        opened += 1;
+        if (isMemory(data) && opened > 1)
+          return new ThreadStream(
+            Promise.reject(new Error('The database in memory was lost with its thread.')),
+          );
+        const thread = before.then(() => start(isMemory(data) ? 'memory://' : data));
+        before = thread.then(
+          (worker) => new Promise((gone) => worker.once('exit', gone)),
+          () => undefined,
+        );
+        return new ThreadStream(thread);
+      },
+    },
+  });
+}
+
+export const startThread = (dataDir: string): Worker =>
+  // Written like this, bundlers and Node find the file beside this one.
+  new Worker(new URL('./pglite-thread.mjs', import.meta.url), { workerData: { dataDir } });
+
+type FromThread =
+  | { readonly type: 'ready' }
+  | { readonly type: 'closed' }
+  | { readonly type: 'data'; readonly bytes: Uint8Array };
+
+/** `Terminate` of the protocol: closes the thread. */
+const TERMINATE = Buffer.from([0x58, 0, 0, 0, 4]);
+
+/** In place of a socket of `pg`: the thread runs what is written, and its responses can be read. */
+class ThreadStream extends Duplex {
+  private readonly thread: Promise<Worker>;
+  private worker: Worker | undefined = undefined;
+  /** Written, and not yet sent: what is written in one turn of the event loop is one message. */
+  private outgoing: Buffer[] = [];
+  private isWaiting = false;
+  /** Called after the last response. */
+  private close: (() => void) | undefined = undefined;
+
+  constructor(thread: Promise<Worker>) {
+    super();
+    this.thread = thread;
+    thread.catch(() => undefined);
+  }
+
+  /** A socket connects to an address; this one waits for its thread. */
+  connect(): void {
+    this.thread.then(
+      (worker) => {
+        this.worker = worker;
+        worker.on('message', (message: FromThread) => this.receive(message));
+        worker.once('error', (error) => this.destroy(error));
+        worker.once('exit', () => this.destroy());
+      },
+      (reason: unknown) =>
+        this.destroy(reason instanceof Error ? reason : new Error('PGlite could not be started.')),
+    );
+  }
+  setNoDelay(): void {}
+  setKeepAlive(): void {}
+  ref(): void {}
+  unref(): void {}
+
+  override _read(): void {}
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    if (this.outgoing.length === 0) queueMicrotask(() => this.send());
+    this.outgoing.push(chunk);
+    done();
+  }
+
+  /** One message at a time: the next after the response. */
+  private send(): void {
+    if (this.isWaiting) return;
+    const bytes = Uint8Array.from(Buffer.concat(this.outgoing));
+    this.outgoing = [];
+    if (bytes.length === 0 || TERMINATE.equals(bytes)) {
+      this.close?.();
+      return;
+    }
+    this.isWaiting = true;
+    this.worker?.postMessage({ type: 'data', bytes }, [bytes.buffer]);
+  }
+
+  override _final(done: () => void): void {
+    this.close = () => {
+      this.close = undefined;
+      this.worker?.postMessage({ type: 'close' });
+      done();
+    };
+    this.send();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    // No effect on a thread that has ended.
+    void this.worker?.terminate();
+    done(error);
+  }
+
+  private receive(message: FromThread): void {
+    if (message.type === 'ready') this.emit('connect');
+    else if (message.type === 'closed') this.push(null);
+    else {
+      this.push(Buffer.from(message.bytes.buffer));
+      this.isWaiting = false;
+      this.send();
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/** Statements that are sent together, and how many rows each must change. */
+import { assert } from '../../src/errors.ts';
+import type { SqlConnection, SqlResult, Statement } from './sql-client.ts';
+
+export class Batch {
+  private readonly statements: Statement[];
+  private results: readonly SqlResult[] = [];
+
+  constructor(before: readonly Statement[] = []) {
+    this.statements = [...before];
+  }
+
+  /** Returns the number of its result. */
+  add(statement: Statement): number {
+    return this.statements.push(statement) - 1;
+  }
+
+  /** @throws SqlFailure */
+  async run(connection: SqlConnection): Promise<void> {
+    this.results = await connection.run(this.statements);
+  }
+
+  /** The name of a statement, such as one that failed. */
+  nameAt(at: number): string | undefined {
+    return this.statements[at]?.name;
+  }
+
+  result(number: number): SqlResult {
+    const found = this.results[number];
+    assert(found, () => `statement ${number} of a batch was run`);
+    return found;
+  }
+
+  /** A database that silently loses a statement must not commit the rest. */
+  expect(number: number, count: number): void {
+    const { count: actual } = this.result(number);
+    assert(
+      actual === count,
+      () => `${this.nameAt(number)} must change ${count} rows, and changed ${actual}`,
+    );
+  }
+}

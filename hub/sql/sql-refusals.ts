@@ -1,0 +1,30 @@
+/** What callers are told when the database failed. The server's own text stays in the cause: it may reveal data of others. */
+import { Refusal, type RefusalCode } from '../../src/errors.ts';
+import type { SqlFailure } from './sql-client.ts';
+
+/** By SQLSTATE, or its class. */
+const REFUSED: Readonly<Record<string, readonly [RefusalCode, string]>> = {
+  '40': ['contended transaction', 'The transaction conflicted with others too often: try again.'],
+  '53100': ['quota_exceeded', 'The disk of the database is full: nothing was stored.'],
+  '53': [
+    'storage_unavailable',
+    'The database has too little memory or too few connections: try again.',
+  ],
+  '54': ['limit_exceeded', 'The write is larger than the database accepts: nothing was stored.'],
+  '57014': ['time out', 'The database took too long: nothing was stored.'],
+  '58030': ['quota_exceeded', 'The database could not write to its disk: nothing was stored.'],
+};
+
+export function refusalFor(failure: SqlFailure): Refusal {
+  if (failure.isConnectionLoss)
+    return new Refusal('storage_unavailable', 'The database cannot be reached: try again.', {
+      cause: failure,
+    });
+  const code = failure.code ?? '';
+  const [refusal, description] = REFUSED[code] ??
+    REFUSED[code.slice(0, 2)] ?? [
+      'storage_unavailable',
+      `The database refused a statement with code ${code}: see the log of the hub.`,
+    ];
+  return new Refusal(refusal, description, { cause: failure });
+}

@@ -1,0 +1,87 @@
+/** The hub's own rows in `meta`: epoch, hash of the root secret, key that signs URLs, marks of a load or move. */
+import { randomBytes } from 'node:crypto';
+import { Refusal } from '../../src/errors.ts';
+import { metaKey } from '../../src/codec/key.ts';
+import type { ReadTx, Row, RowAddress, Store, WriteTx } from '../../src/store/port.ts';
+
+const at = (name: string): RowAddress => ({ space: 'meta', key: metaKey(name) });
+
+export const HUB_ROWS = {
+  /** 32 hex digits, generated when the store is first opened and by each restore: tells histories of a hub apart. */
+  epoch: at('epoch'),
+  rootHash: at('root secret'),
+  /** Signs URLs of log files. */
+  urlKey: at('url key'),
+  /** Present while a load or move into this store is incomplete. */
+  loading: at('loading'),
+  /** Where the data were moved: no hub serves them from here any more. */
+  moved: at('moved'),
+} as const;
+
+const META = { spaces: ['meta'], durability: 'strict' } as const;
+
+export interface HubRows {
+  readonly epoch: string;
+  readonly rootHash: string | undefined;
+  readonly urlKey: string;
+}
+
+export const newEpoch = (): string => randomBytes(16).toString('hex');
+
+/** Reads the rows, and creates those that are missing. @throws Refusal when a load into this store is incomplete, or it was moved */
+export async function prepareHubRows(
+  store: Store,
+  rootHash: (stored: string | undefined) => string | undefined,
+): Promise<HubRows> {
+  return store.write(async (tx) => {
+    const { epoch, rootHash: root, urlKey, loading, moved } = await readRows(tx);
+    if (loading !== undefined)
+      throw new Refusal(
+        'storage_unavailable',
+        'A load or move into this store was interrupted, so its data are incomplete: run it again.',
+      );
+    if (moved !== undefined)
+      throw new Refusal('storage_unavailable', `The data of this store were moved to ${moved}.`);
+    const rows = {
+      epoch: epoch ?? newEpoch(),
+      rootHash: rootHash(root),
+      urlKey: urlKey ?? randomBytes(32).toString('base64url'),
+    };
+    const puts = [
+      ...(epoch === undefined ? [put(HUB_ROWS.epoch, rows.epoch)] : []),
+      ...(rows.rootHash === undefined || rows.rootHash === root
+        ? []
+        : [put(HUB_ROWS.rootHash, rows.rootHash)]),
+      ...(urlKey === undefined ? [put(HUB_ROWS.urlKey, rows.urlKey)] : []),
+    ];
+    if (puts.length > 0) tx.apply({ puts, deletes: [] });
+    return rows;
+  }, META);
+}
+
+async function readRows(
+  tx: ReadTx,
+): Promise<Readonly<Record<keyof typeof HUB_ROWS, string | undefined>>> {
+  const { epoch, rootHash, urlKey, loading, moved } = HUB_ROWS;
+  const addresses = [epoch, rootHash, urlKey, loading, moved];
+  const found = (await tx.fetch(addresses, [])).rows.map(textOf);
+  return {
+    epoch: found[0],
+    rootHash: found[1],
+    urlKey: found[2],
+    loading: found[3],
+    moved: found[4],
+  };
+}
+
+const textOf = (row: Row | undefined): string | undefined =>
+  typeof row?.value === 'string' ? row.value : undefined;
+
+export const put = ({ space, key }: RowAddress, value: string) => ({
+  space,
+  row: { key, entries: [], value },
+});
+
+/** The mark is removed when all rows are stored. */
+export const markLoading = (tx: WriteTx): void =>
+  tx.apply({ puts: [put(HUB_ROWS.loading, new Date().toISOString())], deletes: [] });

@@ -1,0 +1,93 @@
+/** What one device is sent unasked: hints of changes, of which only the latest waits to be read, and heartbeats. */
+import type { ChangeHint } from '../../src/sync/protocol/hints.ts';
+import type { SyncRefusal } from '../../src/sync/protocol/refusals.ts';
+
+export type FeedEvent =
+  | { readonly beat: true }
+  | { readonly poke: ChangeHint }
+  /** The last: the device may listen no more. */
+  | { readonly refused: SyncRefusal };
+
+export class HintFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEvent, undefined> {
+  private readonly heartbeatMs: number;
+  private readonly refusal: () => Promise<SyncRefusal | undefined>;
+  private readonly waiting: FeedEvent[] = [];
+  private latest: ChangeHint | undefined = undefined;
+  private wake: (() => void) | undefined = undefined;
+  private onClosed: (() => void) | undefined = undefined;
+  private timer: NodeJS.Timeout | undefined = undefined;
+  private isClosed = false;
+
+  /** @param refusal why the device may listen no more; checked with every heartbeat */
+  constructor(heartbeatMs: number, refusal: () => Promise<SyncRefusal | undefined>) {
+    this.heartbeatMs = heartbeatMs;
+    this.refusal = refusal;
+  }
+
+  start(): void {
+    if (!this.isClosed) this.timer = setTimeout(() => void this.beat(), this.heartbeatMs).unref();
+  }
+
+  hint(poke: ChangeHint): void {
+    this.latest = poke;
+    this.wake?.();
+  }
+
+  onClose(closed: () => void): void {
+    if (this.isClosed) closed();
+    else this.onClosed = closed;
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    clearTimeout(this.timer);
+    this.onClosed?.();
+    this.wake?.();
+  }
+
+  /** Closes it when the signal is aborted. */
+  closeWith(signal: AbortSignal): void {
+    if (signal.aborted) this.close();
+    else signal.addEventListener('abort', () => this.close(), { once: true });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<FeedEvent, undefined>> {
+    for (;;) {
+      const event = this.waiting.shift() ?? this.takeHint();
+      if (event !== undefined) return { done: false, value: event };
+      if (this.isClosed) return { done: true, value: undefined };
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+  }
+
+  return(): Promise<IteratorResult<FeedEvent, undefined>> {
+    this.close();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  private takeHint(): FeedEvent | undefined {
+    const { latest } = this;
+    this.latest = undefined;
+    return latest && { poke: latest };
+  }
+
+  private async beat(): Promise<void> {
+    // A store that cannot be read now says nothing about the credential.
+    const refused = await this.refusal().catch(() => undefined);
+    if (this.isClosed) return;
+    // Heartbeats do not pile up for a device that does not read.
+    if (this.waiting.length === 0) this.waiting.push({ beat: true });
+    if (refused) {
+      this.waiting.push({ refused });
+      this.close();
+    } else this.start();
+    this.wake?.();
+  }
+}

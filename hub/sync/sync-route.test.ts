@@ -1,0 +1,137 @@
+import { gunzipSync } from 'node:zlib';
+import { request as httpRequest } from 'node:http';
+import { afterEach, expect, test } from 'vitest';
+import {
+  createThing,
+  DEVICE,
+  HELLO,
+  openSyncTestHub,
+  pushItem,
+  type SyncTestHub,
+} from '../testing/sync-test-hub.ts';
+
+const THINGS = JSON.stringify({ documents: { collection: 'things' } });
+
+let hub: SyncTestHub | undefined;
+async function open(...options: Parameters<typeof openSyncTestHub>): Promise<SyncTestHub> {
+  return (hub = await openSyncTestHub(...options));
+}
+afterEach(() => hub?.close());
+
+const thirtyWrites = () =>
+  Array.from({ length: 30 }, (_, n) => pushItem(n + 1, createThing({ n, text: 'x'.repeat(100) })));
+
+test('hello, push, pull and check over HTTP', async () => {
+  const { post, hub } = await open();
+  const { epoch } = hub;
+  const exchange = async (path: string, message: unknown) => (await post(path, message)).json();
+  expect(await exchange('hello', HELLO)).toMatchObject({ protocol: 1, epoch, lastSeq: 0 });
+  const contact = { device: DEVICE, epoch };
+  expect(await exchange('push', { ...contact, items: thirtyWrites(), settled: 0 })).toMatchObject({
+    lastSeq: 30,
+  });
+  const sets = [{ id: 'a', query: THINGS, loaded: 'nothing' }];
+  const pull = { ...contact, sets, refetch: [], settled: 30, maxBytes: 1e6 };
+  const pulled = (await exchange('pull', pull)) as { puts: unknown[] };
+  expect(pulled.puts).toHaveLength(30);
+  const buckets = Array.from({ length: 256 }, () => '0'.repeat(16));
+  const check = { ...contact, set: { id: 'a', query: THINGS }, buckets };
+  const checked = (await exchange('check', check)) as { differing: { documents: unknown[] }[] };
+  expect(checked.differing.flatMap(({ documents }) => documents)).toHaveLength(30);
+});
+
+test('refusals have a code and a status', async () => {
+  const { url, post, secret, hub } = await open();
+  const refusal = async (path: string, message: unknown, as?: string) => {
+    const response = await post(path, message, as);
+    return [response.status, ((await response.json()) as { code?: string }).code];
+  };
+  expect(await refusal('hello', '{')).toEqual([400, 'bad_message']);
+  expect(await refusal('hello', [])).toEqual([400, 'bad_message']);
+  expect(await refusal('hello', { ...HELLO, protocol: 2 })).toEqual([426, 'upgrade_needed']);
+  expect(await refusal('hello', HELLO, 'nobody')).toEqual([401, 'needs_login']);
+  const epoch = '0'.repeat(32);
+  const push = { device: DEVICE, epoch, items: [], settled: 0 };
+  expect(await refusal('push', push)).toEqual([409, 'epoch_changed']);
+  const items = [pushItem(2, createThing())];
+  await post('hello', HELLO);
+  expect(await refusal('push', { device: DEVICE, epoch: hub.epoch, items, settled: 0 })).toEqual([
+    409,
+    'gap',
+  ]);
+  expect((await post('nothing', {})).status).toBe(404);
+  const headers = { authorization: `Bearer ${secret}` };
+  expect((await fetch(`${url}/sync/hello`, { headers })).status).toBe(405);
+});
+
+test('long responses are compressed for clients that accept gzip', async () => {
+  const { port, post, secret, hub } = await open();
+  await post('hello', HELLO);
+  const message = { device: DEVICE, epoch: hub.epoch, items: thirtyWrites(), settled: 0 };
+  const received = await new Promise<{ encoding: string | undefined; bytes: Buffer }>((resolve) => {
+    const headers = { authorization: `Bearer ${secret}`, 'accept-encoding': 'gzip' };
+    const options = { port, path: '/sync/push', method: 'POST', headers };
+    const request = httpRequest(options, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () =>
+        resolve({
+          encoding: response.headers['content-encoding'],
+          bytes: Buffer.concat(parts),
+        }),
+      );
+    });
+    request.end(JSON.stringify(message));
+  });
+  expect(received.encoding).toBe('gzip');
+  const text = gunzipSync(received.bytes).toString();
+  expect(JSON.parse(text)).toMatchObject({ lastSeq: 30 });
+  expect(text.length / received.bytes.length).toBeGreaterThan(3);
+});
+
+async function* events({ url }: SyncTestHub, secret: string, signal?: AbortSignal) {
+  const response = await fetch(`${url}/sync/events?device=${DEVICE}`, {
+    headers: { authorization: `Bearer ${secret}` },
+    ...(signal && { signal }),
+  });
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  const decoder = new TextDecoder();
+  for await (const part of response.body ?? []) yield decoder.decode(part);
+}
+
+test('a commit that touches a set is hinted, and the stream has a heartbeat', async () => {
+  const opened = await open({}, { heartbeatMs: 50 });
+  await opened.post('hello', HELLO);
+  const stop = new AbortController();
+  const stream = events(opened, opened.secret, stop.signal);
+  expect((await stream.next()).value).toContain('hello');
+  await opened.query(createThing());
+  const heard: string[] = [];
+  const has = (text: string): boolean => heard.some((each) => each.includes(text));
+  while (!has('poke') || !has('still')) heard.push(String((await stream.next()).value));
+  expect(heard.join('')).toMatch(/event: poke\ndata: \{"head":\d+\}\n\n/);
+  stop.abort();
+});
+
+test('A5 a stream ends soon after its credential', async () => {
+  const opened = await open({}, { heartbeatMs: 30 });
+  const made = await opened.query({ create_key: { object: { role: 'server' } } });
+  const { secret, ref } = made.body.resource as { secret: string; ref: unknown };
+  expect((await opened.post('hello', HELLO, secret)).status).toBe(200);
+  const stream = events(opened, secret);
+  await stream.next();
+  await opened.query({ delete: { select: 'ref', from: { get: { singleton: ref } } } });
+  const heard: string[] = [];
+  for await (const text of stream) heard.push(text);
+  expect(heard.join('')).toContain('event: refused');
+});
+
+test('V1 a client that sends too many requests is told when to retry', async () => {
+  const { post } = await open({ ratePerToken: 1, burstSeconds: 2 });
+  const responses = await Promise.all(
+    Array.from({ length: 40 }, () => post('hello', HELLO, 'fnEofnobody')),
+  );
+  const refused = responses.filter(({ status }) => status === 429);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused[0]?.headers.get('retry-after')).not.toBeNull();
+});

@@ -1,0 +1,237 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { afterEach, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import type { SocketReply } from '../../src/sync/protocol/hints.ts';
+import {
+  createThing,
+  DEVICE,
+  HELLO,
+  openSyncTestHub,
+  pushItem,
+  type SyncTestHub,
+} from '../testing/sync-test-hub.ts';
+
+let hub: SyncTestHub | undefined;
+async function open(...options: Parameters<typeof openSyncTestHub>): Promise<SyncTestHub> {
+  hub = await openSyncTestHub(...options);
+  await hub.post('hello', HELLO);
+  return hub;
+}
+afterEach(() => hub?.close());
+
+/** A WebSocket of a device, and the messages that arrived on it. */
+class SyncSocket {
+  readonly socket: WebSocket;
+  private readonly arrived: SocketReply[] = [];
+  private wake: (() => void) | undefined = undefined;
+
+  constructor(url: string, headers: Readonly<Record<string, string>> = {}) {
+    this.socket = new WebSocket(`${url.replace('http', 'ws')}/sync/line`, { headers });
+    this.socket.on('message', (data: Buffer) => {
+      this.arrived.push(JSON.parse(data.toString()) as SocketReply);
+      this.wake?.();
+    });
+  }
+
+  send(message: unknown): void {
+    this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  }
+
+  async next(): Promise<SocketReply> {
+    for (;;) {
+      const reply = this.arrived.shift();
+      if (reply) return reply;
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+  }
+
+  /** Its close code. */
+  async closed(): Promise<number> {
+    const [code] = (await once(this.socket, 'close')) as [number];
+    return code;
+  }
+}
+
+async function connect(url: string): Promise<SyncSocket> {
+  const socket = new SyncSocket(url);
+  await once(socket.socket, 'open');
+  return socket;
+}
+
+async function openSession({ url, secret }: SyncTestHub, token = secret, device = DEVICE) {
+  const session = await connect(url);
+  session.send({ open: { token, device } });
+  return session;
+}
+
+const pushOf = (n: number, { hub }: SyncTestHub, ...seqs: readonly number[]) => {
+  const items = seqs.map((seq) => pushItem(seq, createThing()));
+  return { n, push: { device: DEVICE, epoch: hub.epoch, settled: 0, items } };
+};
+
+/** The status of the response that came instead of an upgrade. */
+function refusedUpgrade(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
+  const { socket } = new SyncSocket(url, headers);
+  return new Promise((resolve) => {
+    socket.on('unexpected-response', (_, response) => resolve(response.statusCode ?? 0));
+    socket.on('error', () => undefined);
+  });
+}
+
+test('a session takes pushes, answers each by its number, and brings hints of other commits', async () => {
+  const hub = await open();
+  const session = await openSession(hub);
+  expect(await session.next()).toEqual({ opened: true });
+  session.send(pushOf(7, hub, 1, 2));
+  expect(await session.next()).toMatchObject({
+    n: 7,
+    pushed: { lastSeq: 2, verdicts: [{ seq: 1, state: 'confirmed' }, { seq: 2 }] },
+  });
+  session.send(pushOf(8, hub, 9));
+  expect(await session.next()).toMatchObject({ n: 8, refused: { code: 'gap' } });
+  const sets = [{ id: 'a', query: '{"documents":{"collection":"things"}}', loaded: 'nothing' }];
+  const { epoch } = hub.hub;
+  await hub.post('pull', { device: DEVICE, epoch, sets, refetch: [], settled: 2, maxBytes: 1e6 });
+  await hub.query(createThing());
+  expect(await session.next()).toMatchObject({ poke: {} });
+  session.socket.close();
+});
+
+test.each([
+  ['with an unknown token', { open: { token: 'nobody', device: DEVICE } }, 'needs_login'],
+  ['that opens with something else', { n: 1, push: {} }, 'bad_message'],
+  ['that opens with no JSON', 'hello', 'bad_message'],
+])('a session %s is refused and closed', async (_, first, code) => {
+  const { url } = await open();
+  const session = await connect(url);
+  const closed = session.closed();
+  session.send(first);
+  expect(await session.next()).toMatchObject({ refused: { code } });
+  expect(await closed).toBe(1000);
+});
+
+test('a session for an invalid device is refused and closed', async () => {
+  const hub = await open();
+  const session = await openSession(hub, hub.secret, 'x');
+  expect(await session.next()).toMatchObject({ refused: { code: 'bad_message' } });
+  expect(await session.closed()).toBe(1000);
+});
+
+test.each([
+  ['that is no request', 'what?', 1000],
+  ['of bytes', Buffer.from('{}'), 1003],
+  ['of more than 64 KiB', 'x'.repeat(65 * 1024), 1009],
+])('a message %s closes the session', async (_, message, code) => {
+  const session = await openSession(await open());
+  await session.next();
+  const closed = session.closed();
+  session.socket.send(message);
+  expect(await closed).toBe(code);
+});
+
+test('a session without a first message is closed in time', async () => {
+  const { url } = await open({ headerMs: 50 });
+  expect(await new SyncSocket(url).closed()).toBe(1008);
+});
+
+test('pushes over a session count as requests, and the device is told when to retry', async () => {
+  const hub = await open({ ratePerAddress: 1, burstSeconds: 8 });
+  const session = await openSession(hub);
+  await session.next();
+  let reply: SocketReply = { beat: true };
+  for (let n = 1; !('refused' in reply) && n < 1000; n++) {
+    session.send(pushOf(n, hub, 1));
+    do reply = await session.next();
+    while ('poke' in reply);
+  }
+  expect(reply).toMatchObject({ refused: { code: 'too many requests' }, retryAfterSeconds: 1 });
+  session.socket.close();
+});
+
+test('a session counts as a stream of its credential', async () => {
+  const hub = await open({ streamsPerCredential: 1 });
+  const first = await openSession(hub);
+  expect(await first.next()).toEqual({ opened: true });
+  const second = await openSession(hub);
+  expect(await second.next()).toMatchObject({ refused: { code: 'too many requests' } });
+  const closed = first.closed();
+  first.socket.close();
+  await closed;
+  // The hub notices a moment later.
+  for (let reply: SocketReply = { beat: true }; !('opened' in reply);)
+    reply = await (await openSession(hub)).next();
+});
+
+test('a heartbeat shows that the hub is there; a revoked token ends the session', async () => {
+  const hub = await open({}, { heartbeatMs: 20 });
+  await hub.query({ create_collection: { object: { name: 'people' } } });
+  const person = { ref: { collection: 'people' }, id: '1' };
+  await hub.query({ create: person, params: { object: {} } });
+  const params = { object: { instance: person } };
+  const made = await hub.query({ create: { tokens: null }, params });
+  const { secret } = made.body.resource as { secret: string };
+  const device = 'e'.repeat(32);
+  await hub.post('hello', { ...HELLO, device }, secret);
+  const session = await openSession(hub, secret, device);
+  expect(await session.next()).toEqual({ opened: true });
+  expect(await session.next()).toEqual({ beat: true });
+  const closed = session.closed();
+  await hub.query({ logout: true }, secret);
+  for (let reply = await session.next(); !('refused' in reply);) reply = await session.next();
+  expect(await closed).toBe(1000);
+});
+
+test('a client that answers no ping is disconnected', async () => {
+  const session = await openSession(await open({}, { heartbeatMs: 20 }));
+  await session.next();
+  const closed = session.closed();
+  session.socket.pong = () => undefined;
+  expect(await closed).toBe(1006);
+});
+
+test('a session outlives a hub that was blocked for longer than heartbeats', async () => {
+  const hub = await open({}, { heartbeatMs: 20 });
+  const session = await openSession(hub);
+  await session.next();
+  for (let n = 1; n <= 5; n++) {
+    let reply = await session.next();
+    while (!('beat' in reply)) reply = await session.next();
+    const blocked = performance.now() + 60;
+    while (performance.now() < blocked);
+    session.send(pushOf(n, hub, 1));
+    do reply = await session.next();
+    while (!('n' in reply));
+    expect(reply).toMatchObject({ n, pushed: { lastSeq: 1 } });
+  }
+  session.socket.close();
+});
+
+test('other origins, host names and paths get no session', async () => {
+  const { url } = await open();
+  expect(await refusedUpgrade(url, { origin: 'https://evil.example' })).toBe(403);
+  expect(await refusedUpgrade(url, { host: 'rebound.example' })).toBe(403);
+  const headers = { connection: 'Upgrade', upgrade: 'websocket' };
+  const sent = request(`${url}/elsewhere`, { headers }).end();
+  const [response] = (await once(sent, 'response')) as [{ readonly statusCode: number }];
+  expect(response.statusCode).toBe(404);
+});
+
+test('an upgrade to another protocol is answered, and blocks nobody', async () => {
+  const { url } = await open();
+  const headers = { connection: 'Upgrade', upgrade: 'chess' };
+  const sent = request(`${url}/sync/line`, { headers }).end();
+  const [response] = (await once(sent, 'response')) as [{ readonly statusCode: number }];
+  expect(response.statusCode).toBeGreaterThanOrEqual(400);
+});
+
+test('a hub that is stopped says so to its sessions', async () => {
+  const hub = await open();
+  const session = await openSession(hub);
+  await session.next();
+  const closed = session.closed();
+  await hub.close();
+  expect(await closed).toBe(1001);
+});

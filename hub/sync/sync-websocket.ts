@@ -1,0 +1,103 @@
+/** Sync over a WebSocket: pushes and their answers, hints of changes meanwhile. Everything else uses HTTP requests. */
+import type { SyncHub } from '../../src/sync/hub/sync-hub.ts';
+import type { SocketReply } from '../../src/sync/protocol/hints.ts';
+import { isSyncRefusal, type SyncRefusal } from '../../src/sync/protocol/refusals.ts';
+import type { AdmissionRefusal } from '../admission/admission.ts';
+import type { WebSocketSession } from '../http/route.ts';
+import type { HintFeed } from './hint-feed.ts';
+import { openFeed } from './open-feed.ts';
+
+type Send = (reply: SocketReply) => Promise<void>;
+
+/** Ends with the credential, which is checked with every heartbeat, and with the connection. */
+export async function serveSyncSession(
+  sync: SyncHub,
+  session: WebSocketSession,
+  heartbeatMs: number,
+): Promise<void> {
+  const send: Send = (reply) => session.send(JSON.stringify(reply));
+  const opened = await readOpening(session);
+  if (!opened) return;
+  if ('refused' in opened) return send(opened);
+  const { token, device } = opened;
+  const { signal } = session;
+  const feed = await openFeed(sync, { secret: token, device, heartbeatMs, signal });
+  if (isSyncRefusal(feed)) return send({ refused: feed });
+  await send({ opened: true });
+  const sendingHints = sendHints(feed, session, send);
+  try {
+    for (let message = await session.next(); message; message = await session.next()) {
+      const { text, refused, end } = message;
+      const reply = refused
+        ? { n: numberIn(text), ...busy(refused) }
+        : await replyTo(text, token, sync);
+      end();
+      if (!reply) break;
+      await send(reply);
+    }
+  } finally {
+    feed.close();
+    session.close();
+    await sendingHints;
+  }
+}
+
+async function sendHints(feed: HintFeed, session: WebSocketSession, send: Send): Promise<void> {
+  for await (const event of feed) {
+    if ('beat' in event) session.ping();
+    await send(event);
+    if ('refused' in event) session.close();
+  }
+}
+
+/** The first message. Undefined: the session ended before it. */
+async function readOpening(
+  session: WebSocketSession,
+): Promise<{ token: string; device: string } | { refused: SyncRefusal } | undefined> {
+  const first = await session.next();
+  if (!first) return undefined;
+  first.end();
+  const { token, device } = membersOf(membersOf(parseJson(first.text))['open']);
+  if (typeof token !== 'string' || typeof device !== 'string') return { refused: NOT_OPENED };
+  const refused = session.countFor(token);
+  return refused ? busy(refused) : { token, device };
+}
+
+/** A code of HTTP in the place of a code of sync: the device waits and retries. */
+const busy = ({ code, description, retryAfterSeconds }: AdmissionRefusal) => ({
+  refused: { code, description },
+  retryAfterSeconds,
+});
+
+/** Undefined: the message is no request. @throws what the store or the hub throws */
+async function replyTo(
+  text: string,
+  token: string,
+  sync: SyncHub,
+): Promise<SocketReply | undefined> {
+  const { n, push } = membersOf(parseJson(text));
+  if (typeof n !== 'number' || push === undefined) return undefined;
+  const pushed = await sync.push(token, push);
+  return isSyncRefusal(pushed) ? { n, refused: pushed } : { n, pushed };
+}
+
+const NOT_OPENED: SyncRefusal = {
+  code: 'bad_message',
+  description: 'The first message must be `open` with a token and a device.',
+};
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? { ...value } : {};
+
+function numberIn(text: string): number {
+  const { n } = membersOf(parseJson(text));
+  return typeof n === 'number' ? n : 0;
+}

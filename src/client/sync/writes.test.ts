@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { unreachable } from '../../errors.ts';
+import type { JudgedData, PendingData } from '../../host/sync.ts';
+import { NotFound } from '../errors.ts';
+import { isIn, judgedWriteOf, writeOf, type Verdict, type Write } from './writes.ts';
+
+const made = { id: '0.1', madeMicros: 1_767_225_600_000_000, query: '1', replaces: undefined };
+const pending: PendingData = { ...made, state: 'local', predicted: 'refused' };
+const judged = (state: JudgedData['state'], body: string | undefined): JudgedData => ({
+  ...made,
+  state,
+  tsMicros: 7,
+  body,
+});
+const REFUSAL = '{"errors":[{"code":"instance not found","description":"Gone.","position":[]}]}';
+
+/** What `state` says is there, is there, for the compiler too. */
+function toldOf(write: Write): unknown {
+  switch (write.state) {
+    case 'refused':
+      return write.error.code;
+    case 'confirmed':
+    case 'amended':
+      return write.value;
+    case 'local':
+    case 'parked':
+      // @ts-expect-error It has no verdict yet.
+      return write.value ?? write.predicted;
+    default:
+      return unreachable(write);
+  }
+}
+
+test('writeOf() tells a write by its state', async () => {
+  const at = new Date('2026-01-01T00:00:00Z');
+  const same = { id: '0.1', at, query: '1', replaces: undefined };
+  expect(await writeOf(pending)).toEqual({ ...same, state: 'local', predicted: 'refused' });
+  expect(await writeOf(judged('amended', '{"resource":{"@ts":"2026-01-01T00:00:00Z"}}'))).toEqual({
+    ...same,
+    state: 'amended',
+    predicted: undefined,
+    tsMicros: 7,
+    value: expect.objectContaining({ value: '2026-01-01T00:00:00Z' }),
+  });
+  const told = [pending, judged('confirmed', '{"resource":5}'), judged('refused', REFUSAL)];
+  const seen = await Promise.all(told.map(async (data) => toldOf(await writeOf(data))));
+  expect(seen).toEqual(['refused', 5, 'instance not found']);
+});
+
+test('a refused write has an error of its code and status, also when the reason was too long to be kept', async () => {
+  const write = await judgedWriteOf(judged('refused', REFUSAL));
+  expect(write).toMatchObject({ state: 'refused', error: { status: 404, description: 'Gone.' } });
+  expect(write.state === 'refused' && write.error).toBeInstanceOf(NotFound);
+  const long = await judgedWriteOf(judged('refused', undefined));
+  expect(long).toMatchObject({ state: 'refused', error: { code: 'unknown_error' } });
+  const value = await judgedWriteOf(judged('confirmed', undefined));
+  expect(value).toMatchObject({ state: 'confirmed', value: undefined });
+});
+
+test('isIn() narrows to the states that were asked for', async () => {
+  const all = await Promise.all([pending, judged('refused', REFUSAL)].map(writeOf));
+  const refused = all.filter(isIn(['refused']));
+  expect(refused.map(({ error }) => error.code)).toEqual(['instance not found']);
+  expect(all.filter(isIn(['local', 'parked'])).map(({ predicted }) => predicted)).toEqual([
+    'refused',
+  ]);
+  expect(all.filter(isIn(undefined))).toHaveLength(2);
+});
+
+test('a verdict narrows by its state', () => {
+  const told = (verdict: Verdict<number>): number | string | undefined =>
+    verdict.state === 'refused' ? verdict.error.description : verdict.value;
+  expect(told({ id: '0.1', state: 'confirmed', tsMicros: 1, value: 3 })).toBe(3);
+});

@@ -1,0 +1,111 @@
+/**
+ * Parts of a query that can go on without each other: all that they need is gathered before the query waits, all their faults before it
+ * fails. Once a run waits for something, everything else it does only looks ahead: faults count no more. See docs/decisions/0001-run-again.md.
+ */
+import { QueryFailure, type Fault } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import { rangeName, rowName } from '../store/snapshot-cache.ts';
+import { Suspended, type Need } from '../store/reader.ts';
+
+/** Thrown where a value is used that is being waited for already: whoever found it missing has said what it needs. */
+export const WAITING = new Suspended([]);
+
+/** So many parts, one after the other, wait for nothing that others do not wait for: those after them will be no different. */
+const IDLE_PARTS_MAX = 16;
+
+/** What the parts of one form need, each thing once, or else their faults. */
+export class Gathering {
+  private readonly faults: Fault[] = [];
+  private readonly needs: Need[] = [];
+  private readonly names = new Set<string>();
+  private waits = false;
+  private idleParts = 0;
+
+  /** Takes in what a part threw; throws on what is neither a need nor a fault. */
+  add(thrown: unknown): void {
+    if (thrown instanceof Suspended) {
+      this.waits = true;
+      const before = this.needs.length;
+      for (const need of thrown.needs) this.note(need);
+      this.idleParts = this.needs.length > before ? 0 : this.idleParts + 1;
+    } else if (thrown instanceof QueryFailure) {
+      for (const fault of thrown.faults) this.faults.push(fault);
+    } else if (!this.waits) {
+      throw thrown;
+    }
+  }
+
+  get isWaiting(): boolean {
+    return this.waits;
+  }
+
+  get isFull(): boolean {
+    return this.needs.length >= LIMITS.prefetchNeeds || this.faults.length >= LIMITS.faults;
+  }
+
+  /** Not worth looking further ahead: what is needed so far must come first. */
+  get isIdle(): boolean {
+    return this.idleParts >= IDLE_PARTS_MAX;
+  }
+
+  end(): never {
+    throw this.waits ? new Suspended(this.needs) : new QueryFailure(this.faults);
+  }
+
+  private note(need: Need): void {
+    const name = nameOf(need);
+    if (name !== undefined && this.names.has(name)) return;
+    if (name !== undefined) this.names.add(name);
+    this.needs.push(need);
+  }
+}
+
+/** Undefined: not of the store. */
+function nameOf(need: Need): string | undefined {
+  if (need.kind === 'row') return `r${rowName(need.address.space, need.address.key)}`;
+  return need.kind === 'range' ? `R${rangeName(need.range)}` : undefined;
+}
+
+/** For parts of which the first fault is the only one: goes on only when `thrown` is a need. */
+export function waitFor(thrown: unknown): Gathering {
+  if (!(thrown instanceof Suspended)) throw thrown;
+  const gathering = new Gathering();
+  gathering.add(thrown);
+  return gathering;
+}
+
+/**
+ * Results of `body` in order. The first fault ends it; needs are gathered from some elements beyond the first that waits, so that n
+ * elements take one round trip and not n, as with `map`. Use it wherever `body` can read. See README.md.
+ */
+export function eachElement<T, R>(
+  elements: Iterable<T>,
+  body: (element: T, index: number) => R,
+): R[] {
+  const results: R[] = [];
+  let gathering: Gathering | undefined;
+  let index = 0;
+  let last = Number.POSITIVE_INFINITY;
+  try {
+    for (const element of elements) {
+      try {
+        results.push(body(element, index));
+      } catch (thrown) {
+        if (!gathering) last = index + LIMITS.prefetchElements;
+        gathering = gathered(gathering, thrown);
+      }
+      index += 1;
+      if (gathering && (index > last || gathering.isFull || gathering.isIdle)) break;
+    }
+  } catch (thrown) {
+    // The elements themselves may have to be waited for.
+    gathering = gathered(gathering, thrown);
+  }
+  return gathering ? gathering.end() : results;
+}
+
+function gathered(gathering: Gathering | undefined, thrown: unknown): Gathering {
+  if (!gathering) return waitFor(thrown);
+  gathering.add(thrown);
+  return gathering;
+}

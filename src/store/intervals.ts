@@ -1,0 +1,210 @@
+/**
+ * Cached entries of one index or collection, as intervals of keys: any range inside a cached interval is answered, whatever ranges
+ * were read before. A commit changes the entries it wrote; the rest of the interval stays cached.
+ */
+import type { Key } from '../codec/key.ts';
+import { ENTRY_OVERHEAD_BYTES, entryBytes, type Entry, type Range, type Row } from './port.ts';
+
+/** The order of entries: several rows may have the same one. */
+interface Position {
+  readonly entry: string;
+  readonly key: string;
+}
+
+/** All there is from `from` on and before `to`. */
+interface Interval {
+  readonly from: Position;
+  readonly to: Position;
+  readonly entries: Entry[];
+}
+
+/** Neighbours become one up to so many entries: a change moves those behind it in memory. */
+const JOINED_MAX = 256;
+
+export class Intervals {
+  /** In order. They may touch, and never overlap. */
+  private readonly list: Interval[] = [];
+  /** Rough size. */
+  bytes = 0;
+
+  /** The entries of a range, when all of them are known. Rows may be missing, also when the range brings them along. */
+  find(range: Range): readonly Entry[] | undefined {
+    const { lower, upper, limit, reverse } = range;
+    if (lower >= upper || limit <= 0) return [];
+    return reverse ? this.findDown(range) : this.findUp(range);
+  }
+
+  /** @param found all entries of the range, or its first `limit` ones */
+  keep({ lower, upper, limit, reverse }: Range, found: readonly Entry[]): void {
+    if (lower >= upper || limit <= 0) return;
+    const entries = reverse ? found.toReversed() : [...found];
+    const isWhole = found.length < limit;
+    const last = found.at(-1);
+    const from = last && reverse && !isWhole ? { entry: last.entry, key: last.key } : start(lower);
+    const to = last && !reverse && !isWhole ? behind(last) : start(upper);
+    this.remove(from, to);
+    this.insert({ from, to, entries });
+  }
+
+  /** What is under this entry is not cached any more. */
+  forget(entry: Key): void {
+    this.remove(start(entry), start(`${entry}\0`));
+  }
+
+  /** None of these rows is under this entry any more. */
+  drop(entry: Key, keys: ReadonlySet<Key>): void {
+    const [from, to] = [start(entry), start(`${entry}\0`)];
+    const { list } = this;
+    for (const { entries } of list.slice(this.countEnded(from), this.countBegunBefore(to))) {
+      for (let at = countBefore(entries, from); entries[at]?.entry === entry;) {
+        const isGone = keys.has(entries[at]?.key ?? entry);
+        if (isGone) this.bytes -= bytesOf(entries.splice(at, 1));
+        else at += 1;
+      }
+    }
+  }
+
+  /** The row is under this entry as it is now; undefined: not any more. */
+  set(entry: Key, key: Key, row: Row | undefined): void {
+    const position = { entry, key };
+    const interval = this.list[this.countBegun(position) - 1];
+    if (!interval || !isBefore(position, interval.to)) return;
+    const { entries } = interval;
+    const at = countBefore(entries, position);
+    const known = entries[at];
+    const isThere = known?.entry === entry && known.key === key;
+    const added = row ? [{ entry, key, row }] : [];
+    this.bytes += bytesOf(added) - bytesOf(entries.splice(at, isThere ? 1 : 0, ...added));
+  }
+
+  private findUp({ lower, upper, limit }: Range): readonly Entry[] | undefined {
+    const [begin, end] = [start(lower), start(upper)];
+    let at = this.countBegun(begin) - 1;
+    let interval = this.list[at];
+    if (!interval || !isBefore(begin, interval.to)) return undefined;
+    let from = countBefore(interval.entries, begin);
+    const found: Entry[] = [];
+    for (;;) {
+      const { entries, to } = interval;
+      const inside = isBefore(to, end) ? entries.length : countBefore(entries, end);
+      const until = Math.min(inside, from + limit - found.length);
+      for (const each of entries.slice(from, until)) found.push(each);
+      if (found.length >= limit || !isBefore(to, end)) return found;
+      interval = this.list[(at += 1)];
+      if (!interval || isBefore(to, interval.from)) return undefined;
+      from = 0;
+    }
+  }
+
+  private findDown({ lower, upper, limit }: Range): readonly Entry[] | undefined {
+    const [begin, end] = [start(lower), start(upper)];
+    let at = this.countBegunBefore(end) - 1;
+    let interval = this.list[at];
+    if (!interval || isBefore(interval.to, end)) return undefined;
+    let until = countBefore(interval.entries, end);
+    const found: Entry[] = [];
+    for (;;) {
+      const { entries, from } = interval;
+      const inside = isBefore(from, begin) ? countBefore(entries, begin) : 0;
+      const first = Math.max(inside, until - (limit - found.length));
+      for (const each of entries.slice(first, until).reverse()) found.push(each);
+      if (found.length >= limit || !isBefore(begin, from)) return found;
+      interval = this.list[(at -= 1)];
+      if (!interval || isBefore(interval.to, from)) return undefined;
+      until = interval.entries.length;
+    }
+  }
+
+  private remove(from: Position, to: Position): void {
+    const { list } = this;
+    const first = this.countEnded(from);
+    const last = this.countBegunBefore(to);
+    if (first >= last) return;
+    const left: Interval[] = [];
+    for (const interval of list.slice(first, last)) {
+      const { entries } = interval;
+      const [begin, end] = [countBefore(entries, from), countBefore(entries, to)];
+      this.bytes -= bytesOf(entries.slice(begin, end)) + ENTRY_OVERHEAD_BYTES;
+      if (isBefore(interval.from, from))
+        left.push({ from: interval.from, to: from, entries: entries.slice(0, begin) });
+      if (isBefore(to, interval.to))
+        left.push({ from: to, to: interval.to, entries: entries.slice(end) });
+    }
+    this.bytes += left.length * ENTRY_OVERHEAD_BYTES;
+    list.splice(first, last - first, ...left);
+  }
+
+  /** Nothing of it is known yet. */
+  private insert(interval: Interval): void {
+    const { list } = this;
+    this.bytes += bytesOf(interval.entries) + ENTRY_OVERHEAD_BYTES;
+    const at = this.countBegun(interval.from);
+    let [begin, whole] = [at, interval];
+    const [before, next] = [list[at - 1], list[at]];
+    if (before && canJoin(before, whole)) {
+      whole = joined(before, whole);
+      begin -= 1;
+    }
+    const isNextIn = next !== undefined && canJoin(whole, next);
+    if (isNextIn) whole = joined(whole, next);
+    const gone = at - begin + (isNextIn ? 1 : 0);
+    this.bytes -= gone * ENTRY_OVERHEAD_BYTES;
+    list.splice(begin, gone, whole);
+  }
+
+  /** Stretches that begin there or before. */
+  private countBegun(position: Position): number {
+    const { list } = this;
+    return countWhile(list.length, (i) => !isBefore(position, fromOf(list[i])));
+  }
+
+  /** Stretches that end there or before. */
+  private countEnded(position: Position): number {
+    const { list } = this;
+    return countWhile(list.length, (i) => !isBefore(position, toOf(list[i])));
+  }
+
+  private countBegunBefore(position: Position): number {
+    const { list } = this;
+    return countWhile(list.length, (i) => isBefore(fromOf(list[i]), position));
+  }
+}
+
+const start = (entry: string): Position => ({ entry, key: '' });
+const behind = ({ entry, key }: Entry): Position => ({ entry, key: `${key}\0` });
+
+const isBefore = (a: Position, b: Position): boolean =>
+  a.entry < b.entry || (a.entry === b.entry && a.key < b.key);
+
+const NOWHERE = start('');
+const fromOf = (interval: Interval | undefined): Position => interval?.from ?? NOWHERE;
+const toOf = (interval: Interval | undefined): Position => interval?.to ?? NOWHERE;
+
+const canJoin = (a: Interval, b: Interval): boolean =>
+  !isBefore(a.to, b.from) && a.entries.length + b.entries.length <= JOINED_MAX;
+
+const joined = (a: Interval, b: Interval): Interval => ({
+  from: a.from,
+  to: b.to,
+  entries: [...a.entries, ...b.entries],
+});
+
+const countBefore = (entries: readonly Entry[], position: Position): number =>
+  countWhile(entries.length, (i) => isBefore(entries[i] ?? NOWHERE, position));
+
+/** How many of so many come first for which it is true; it is for none after them. */
+function countWhile(length: number, isTrue: (i: number) => boolean): number {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isTrue(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function bytesOf(entries: readonly Entry[]): number {
+  let bytes = 0;
+  for (const entry of entries) bytes += entryBytes(entry);
+  return bytes;
+}

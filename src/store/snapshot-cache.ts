@@ -1,0 +1,222 @@
+/**
+ * A bounded cache of rows and ranges of the store as of one commit (`head`). Later commits are applied to it.
+ * A `SnapshotReader` (`snapshot-reader.ts`) reads through it.
+ */
+import type { Key } from '../codec/key.ts';
+import { isInRange } from '../codec/ranges.ts';
+import type { Micros } from '../values/value.ts';
+import { keyspaceAt, keyspaceOf, IntervalCache } from './interval-cache.ts';
+import {
+  ENTRY_OVERHEAD_BYTES,
+  entryBytes,
+  isEntrySpace,
+  isTrackedSpace,
+  rowBytes,
+} from './port.ts';
+import type {
+  Entry,
+  EntrySpace,
+  Range,
+  Row,
+  RowAddress,
+  Space,
+  TrackedSpace,
+  WriteSet,
+} from './port.ts';
+
+interface KnownRange {
+  readonly range: Range;
+  readonly entries: readonly Entry[];
+  readonly bytes: number;
+}
+
+/** Past this many changed keys in one group its ranges are dropped unseen: cheaper than looking at each. */
+const CHANGES_LOOKED_AT_MAX = 32;
+
+export class SnapshotCache {
+  /** The commit whose state is cached; undefined: nothing is cached. */
+  head: Micros | undefined = undefined;
+  private young = new Map<string, Row | undefined>();
+  private old = new Map<string, Row | undefined>();
+  private youngBytes = 0;
+  private readonly rangesByKeyspace = new Map<string, Map<string, KnownRange>>();
+  private rangeBytes = 0;
+  private readonly intervals: IntervalCache;
+  private readonly bytesMax: number;
+
+  /** @param bytesMax rough size of all rows kept, again of all ranges kept as they were requested, and again of all intervals */
+  constructor(bytesMax: number) {
+    this.bytesMax = bytesMax;
+    this.intervals = new IntervalCache(bytesMax);
+  }
+
+  forget(head: Micros | undefined): void {
+    this.head = head;
+    this.young = new Map();
+    this.old = new Map();
+    this.youngBytes = 0;
+    this.rangesByKeyspace.clear();
+    this.rangeBytes = 0;
+    this.intervals.clear();
+  }
+
+  /** Undefined: not known. `null`: known to be absent. */
+  row(name: string): Row | null | undefined {
+    const young = this.young.get(name);
+    if (young) return young;
+    if (this.young.has(name)) return null;
+    if (!this.old.has(name)) return undefined;
+    const row = this.old.get(name);
+    this.keepRow(name, row);
+    return row ?? null;
+  }
+
+  /** Rows of a prefetch may be missing. */
+  range(range: Range, name: string): readonly Entry[] | undefined {
+    const keyspace = keyspaceOf(range);
+    if (keyspace !== undefined && isKeptAsInterval(range))
+      return this.intervals.find(keyspace, range);
+    return this.rangesByKeyspace.get(keyspace ?? wideKeyspace(range))?.get(name)?.entries;
+  }
+
+  keepRow(name: string, row: Row | undefined): void {
+    this.young.set(name, row);
+    this.youngBytes += row ? rowBytes(row) : name.length;
+    if (this.youngBytes > this.bytesMax / 2) {
+      this.old = this.young;
+      this.young = new Map();
+      this.youngBytes = 0;
+    }
+  }
+
+  keepRange(range: Range, name: string, entries: readonly Entry[]): void {
+    const one = keyspaceOf(range);
+    if (one !== undefined && isKeptAsInterval(range)) {
+      this.intervals.keep(one, range, entries);
+      return;
+    }
+    const keyspace = one ?? wideKeyspace(range);
+    let known = this.rangesByKeyspace.get(keyspace);
+    if (!known) this.rangesByKeyspace.set(keyspace, (known = new Map()));
+    const bytes = rangeBytes(entries);
+    this.rangeBytes += bytes - (known.get(name)?.bytes ?? 0);
+    known.set(name, { range, entries, bytes });
+    while (this.rangeBytes > this.bytesMax) this.evictRange();
+  }
+
+  /** Moves on to the state after a commit, when that commit followed the present head; forgets everything otherwise. */
+  advance(commit: Changes): void {
+    if (this.head !== undefined && commit.ts <= this.head) return;
+    if (commit.previous !== this.head) {
+      this.forget(commit.ts);
+      return;
+    }
+    this.head = commit.ts;
+    for (const { space, key, row } of commit.rows) {
+      const name = rowName(space, key);
+      if (row === 'unknown') {
+        this.young.delete(name);
+        this.old.delete(name);
+      } else this.keepRow(name, row);
+    }
+    this.dropRanges(commit.rows, 'key');
+    this.dropRanges(commit.entries, 'entry');
+    this.intervals.advance(commit.rows, commit.entries);
+  }
+
+  private dropRanges(
+    changed: readonly { readonly space: Space; readonly key: Key }[],
+    by: Range['by'],
+  ): void {
+    const changesByKeyspace = new Map<string, { space: Space; keys: Key[] }>();
+    for (const { space, key } of changed) {
+      for (const keyspace of [keyspaceAt(space, by, key), keyspaceAt(space, by, '')]) {
+        if (!this.rangesByKeyspace.has(keyspace)) continue;
+        const changes = changesByKeyspace.get(keyspace);
+        if (changes) changes.keys.push(key);
+        else changesByKeyspace.set(keyspace, { space, keys: [key] });
+      }
+    }
+    for (const [keyspace, { keys }] of changesByKeyspace) {
+      const known = this.rangesByKeyspace.get(keyspace);
+      if (!known) continue;
+      for (const [name, each] of known) {
+        if (keys.length <= CHANGES_LOOKED_AT_MAX && !keys.some((key) => covers(each, key)))
+          continue;
+        known.delete(name);
+        this.rangeBytes -= each.bytes;
+      }
+      if (known.size === 0) this.rangesByKeyspace.delete(keyspace);
+    }
+  }
+
+  private evictRange(): void {
+    for (const [keyspace, known] of this.rangesByKeyspace) {
+      for (const [name, each] of known) {
+        known.delete(name);
+        this.rangeBytes -= each.bytes;
+        break;
+      }
+      if (known.size === 0) this.rangesByKeyspace.delete(keyspace);
+      return;
+    }
+    this.rangeBytes = 0;
+  }
+}
+
+/** What a commit changed, as far as a cache must know. `'unknown'`: changed, but the new row is not available here. */
+export interface Changes {
+  readonly previous: Micros;
+  readonly ts: Micros;
+  readonly rows: readonly {
+    readonly space: TrackedSpace;
+    readonly key: Key;
+    readonly row: Row | undefined | 'unknown';
+  }[];
+  readonly entries: readonly { readonly space: EntrySpace; readonly key: Key }[];
+}
+
+/** Rows as a write set leaves them, for `SnapshotCache.advance` and for listeners. */
+export function changesOf(
+  writes: WriteSet,
+  before: (address: RowAddress) => Row | null | undefined,
+  previous: Micros,
+  ts: Micros,
+): Changes {
+  const rows: { space: TrackedSpace; key: Key; row: Row | undefined }[] = [];
+  const entries: { space: EntrySpace; key: Key }[] = [];
+  const note = (address: RowAddress, row: Row | undefined) => {
+    const { space, key } = address;
+    if (!isTrackedSpace(space)) return;
+    rows.push({ space, key, row });
+    if (!isEntrySpace(space)) return;
+    const had = before(address)?.entries ?? [];
+    const has = row?.entries ?? [];
+    for (const key of had) if (!has.includes(key)) entries.push({ space, key });
+    for (const key of has) entries.push({ space, key });
+  };
+  for (const { space, row } of writes.puts) note({ space, key: row.key }, row);
+  for (const address of writes.deletes) note(address, undefined);
+  return { previous, ts, rows, entries };
+}
+
+function covers({ range, entries }: KnownRange, key: Key): boolean {
+  if (!isInRange(key, range)) return false;
+  const last = entries.at(-1);
+  if (entries.length < range.limit || !last) return true;
+  return range.reverse ? key >= last.entry : key <= last.entry;
+}
+
+export const rowName = (space: Space, key: Key): string => space[0] + key;
+
+export const rangeName = (range: Range): string =>
+  `${range.space[0]}${range.by[0]}${range.rows ? (range.prefetch ? 'h' : 'r') : 'k'}${range.reverse ? '-' : '+'}${range.limit}|${range.lower.length}|${range.lower}${range.upper}`;
+
+const wideKeyspace = ({ space, by }: Range): string => keyspaceAt(space, by, '');
+
+/** A range that needs its rows is kept as it was asked for: what is made of it is remembered by the list (`schema.ts`). */
+const isKeptAsInterval = ({ space, rows, prefetch }: Range): boolean =>
+  isEntrySpace(space) && (!rows || prefetch === true);
+
+const rangeBytes = (entries: readonly Entry[]): number =>
+  entries.reduce((sum, entry) => sum + entryBytes(entry), ENTRY_OVERHEAD_BYTES);

@@ -1,0 +1,436 @@
+/**
+ * Reads one snapshot for the executions of one query or commit group: from what it fetched itself, so that eviction from the cache
+ * cannot make it loop, and from the cache. What one execution reads is limited, and so is what is fetched ahead of it.
+ */
+import type { Key } from '../codec/key.ts';
+import { Refusal } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { Micros } from '../values/value.ts';
+import { rangeName, rowName, type SnapshotCache } from './snapshot-cache.ts';
+import { ENTRY_OVERHEAD_BYTES, entryBytes, rowBytes } from './port.ts';
+import type { Entry, Found, Range, ReadTx, Row, RowAddress, Space } from './port.ts';
+import { Suspended, type Need, type Reader } from './reader.ts';
+
+export type StoreNeed = Extract<Need, { readonly kind: 'row' | 'range' }>;
+
+export interface FetchPlan {
+  readonly rows: readonly RowAddress[];
+  /** What is asked of the store… */
+  readonly ranges: readonly Range[];
+  /** …and the needs that it answers, or the rest of which it is. */
+  readonly needed: readonly Range[];
+  /** Not at the same go. */
+  readonly later: readonly StoreNeed[];
+}
+
+export interface ReadSet {
+  readonly rows: readonly RowAddress[];
+  readonly ranges: readonly Range[];
+}
+
+interface HeldRange {
+  readonly entries: readonly Entry[];
+  /** Without prefetched rows: how many of them arrived does not depend on the query. */
+  readonly bytes: number;
+}
+
+type PartialRanges = Map<string, { readonly entries: readonly Entry[]; readonly rest: Range }>;
+
+/** Each thing needed once; of ranges with rows only the first. */
+export function planOf(needs: readonly StoreNeed[], partial?: PartialRanges): FetchPlan {
+  const rows = new Map<string, RowAddress>();
+  const ranges = new Map<string, { needed: Range; asked: Range }>();
+  const later: StoreNeed[] = [];
+  let withRows = 0;
+  for (const need of needs) {
+    if (need.kind === 'row') {
+      rows.set(rowName(need.address.space, need.address.key), need.address);
+      continue;
+    }
+    const name = rangeName(need.range);
+    if (ranges.has(name)) continue;
+    const asked = partial?.get(name)?.rest ?? need.range;
+    const hasRoom = !asked.rows || withRows < LIMITS.fetchRangesWithRows;
+    if (asked.rows && hasRoom) withRows += 1;
+    if (hasRoom) ranges.set(name, { needed: need.range, asked });
+    else if (asked.prefetch)
+      ranges.set(name, { needed: need.range, asked: { ...asked, rows: false } });
+    else later.push(need);
+  }
+  const all = [...ranges.values()];
+  return {
+    rows: [...rows.values()],
+    ranges: all.map(({ asked }) => asked),
+    needed: all.map(({ needed }) => needed),
+    later,
+  };
+}
+
+const NO_ENTRIES: readonly Entry[] = [];
+/** What may be held beside what was read, before it is evicted. */
+const SLACK_BYTES = 2 * LIMITS.fetchBytes;
+
+export class SnapshotReader implements Reader {
+  private readonly cache: SnapshotCache;
+  private readonly head: Micros | undefined;
+  /** By space and key: a name would have to be built for each look-up. */
+  private rows = new Map<Space, Map<Key, Row | undefined>>();
+  private ranges = new Map<string, HeldRange>();
+  /** First entries of ranges that are too large for one fetch. */
+  private partial: PartialRanges = new Map();
+  private heldBytes = 0;
+  private roomUntil = LIMITS.readBytes + SLACK_BYTES;
+  /** What the present execution has read. */
+  private reads = new Reads(this);
+  private readBefore = 0;
+  /** What the present execution assumed to be absent without looking. */
+  private assumedAbsent: StoreNeed[] = [];
+
+  /** @param head the commit that the snapshot shows: the cache is used only while it is at the same one */
+  constructor(cache: SnapshotCache, head: Micros | undefined) {
+    this.cache = cache;
+    this.head = head;
+  }
+
+  /** The next execution. */
+  begin(): void {
+    this.readBefore += this.reads.bytes;
+    this.reads = new Reads(this);
+    this.assumedAbsent = [];
+  }
+
+  /** All executions of a group start over. */
+  beginGroup(): void {
+    this.begin();
+    this.readBefore = 0;
+  }
+
+  /** What the query reads may not take more than `LIMITS.readBytes`: else it is refused, whatever it makes of that. @throws Refusal */
+  bounded<T>(query: () => T): T {
+    return this.reads.bounded(query);
+  }
+
+  /** Whether the executions of a group have together read as much as one may. */
+  get isFull(): boolean {
+    return this.readBefore + this.reads.bytes > LIMITS.readBytes;
+  }
+
+  /** What must be absent for the outcome of the present execution to be valid. */
+  get assumptions(): readonly StoreNeed[] {
+    return this.assumedAbsent;
+  }
+
+  /** Whether all of these are known to be absent by now. */
+  isAbsent(needs: readonly StoreNeed[]): boolean {
+    return needs.every((need) =>
+      need.kind === 'row'
+        ? this.peek(need.address) === null
+        : this.known(need.range)?.entries.length === 0,
+    );
+  }
+
+  readSet(): ReadSet {
+    const { rows, ranges } = this.reads;
+    return { rows, ranges };
+  }
+
+  row(address: RowAddress): Row | undefined {
+    const found = this.peek(address);
+    this.reads.addRow(address, found);
+    if (found === undefined) throw new Suspended([{ kind: 'row', address }]);
+    return found ?? undefined;
+  }
+
+  rowAssumedAbsent(address: RowAddress): Row | undefined {
+    const found = this.peek(address);
+    this.reads.addRow(address, found);
+    if (found === undefined) this.assumedAbsent.push({ kind: 'row', address });
+    return found ?? undefined;
+  }
+
+  range(range: Range): readonly Entry[] {
+    const found = this.known(range);
+    this.reads.addRange(range, found);
+    if (found) return found.entries;
+    // More than may be read: then the rest of it does not matter.
+    const partial = this.partial.get(rangeName(range));
+    if (partial) this.reads.query?.requireRoomFor(countedBytes(range, partial.entries));
+    throw new Suspended([{ kind: 'range', range }]);
+  }
+
+  rangeAssumedEmpty(range: Range): readonly Entry[] {
+    const found = this.known(range);
+    this.reads.addRange(range, found);
+    if (!found) this.assumedAbsent.push({ kind: 'range', range });
+    return found?.entries ?? NO_ENTRIES;
+  }
+
+  /** Undefined: not known. `null`: known to be absent. */
+  peek(address: RowAddress): Row | null | undefined {
+    const { space, key } = address;
+    const rows = this.rows.get(space);
+    const own = rows?.get(key);
+    if (own) return own;
+    if (rows?.has(key)) return null;
+    return this.isCacheAtHead() ? this.cache.row(rowName(space, key)) : undefined;
+  }
+
+  known(range: Range): HeldRange | undefined {
+    const name = rangeName(range);
+    const own = this.ranges.get(name);
+    if (own) return own;
+    const cached = this.isCacheAtHead() ? this.cache.range(range, name) : undefined;
+    if (!cached) return undefined;
+    const rows = range.rows ? this.rowsOf(range.space) : undefined;
+    for (const { key, row } of cached) if (row) rows?.set(key, row);
+    const held = { entries: cached, bytes: countedBytes(range, cached) };
+    this.ranges.set(name, held);
+    this.heldBytes += held.bytes;
+    return held;
+  }
+
+  /**
+   * Fetches what is needed from the transaction in one batch, or the first part if it is much. The next execution requests the rest.
+   * @param readSets of the executions that need it: whatever else is held may be evicted
+   */
+  async fetch(
+    tx: ReadTx,
+    needs: readonly StoreNeed[],
+    readSets: readonly ReadSet[],
+  ): Promise<void> {
+    this.makeRoom(needs, readSets);
+    const until = this.heldBytes + LIMITS.fetchBytes;
+    let plan = planOf(needs, this.partial);
+    for (;;) {
+      this.keep(plan, await tx.fetch(plan.rows, plan.ranges, LIMITS.fetchBytes));
+      if (plan.later.length === 0 || this.heldBytes >= until) return;
+      plan = planOf(plan.later, this.partial);
+    }
+  }
+
+  keep(plan: FetchPlan, { rows, ranges, truncation }: Found): void {
+    plan.rows.forEach((address, i) => {
+      if (!truncation || i < truncation.rows) this.keepRow(address, rows[i]);
+    });
+    plan.needed.forEach((range, i) => {
+      const isTruncated = truncation?.ranges.has(i) ?? false;
+      const asked = plan.ranges[i];
+      if (asked) this.keepPart(range, asked, ranges[i] ?? NO_ENTRIES, isTruncated);
+    });
+  }
+
+  private keepPart(
+    range: Range,
+    asked: Range,
+    found: readonly Entry[],
+    isTruncated: boolean,
+  ): void {
+    const name = rangeName(range);
+    const partial = this.partial.get(name);
+    const entries = partial ? [...partial.entries, ...found] : found;
+    const last = found.at(-1);
+    if (!isTruncated) {
+      this.partial.delete(name);
+      this.keepRange(range, name, entries);
+    } else if (last) {
+      this.partial.set(name, { entries: [...entries], rest: restOf(asked, last, found.length) });
+      this.heldBytes += bytesOf(found);
+    } else if (!partial && asked.prefetch) {
+      this.partial.set(name, { entries: [], rest: { ...asked, rows: false } });
+    }
+  }
+
+  private keepRow(address: RowAddress, row: Row | undefined): void {
+    const { space, key } = address;
+    this.hold(space, key, row);
+    if (this.isCacheAtHead()) this.cache.keepRow(rowName(space, key), row);
+  }
+
+  private keepRange(range: Range, name: string, entries: readonly Entry[]): void {
+    this.ranges.set(name, { entries, bytes: countedBytes(range, entries) });
+    this.heldBytes += bytesOf(entries);
+    const shared = this.isCacheAtHead();
+    if (shared) this.cache.keepRange(range, name, entries);
+    if (!range.rows) return;
+    const rows = this.rowsOf(range.space);
+    for (const { key, row } of entries) {
+      if (!row) continue;
+      rows.set(key, row);
+      if (shared) this.cache.keepRow(rowName(range.space, key), row);
+    }
+  }
+
+  /** Evicts what was fetched ahead and not read. */
+  private makeRoom(needs: readonly StoreNeed[], readSets: readonly ReadSet[]): void {
+    if (this.heldBytes <= this.roomUntil) return;
+    const { rows, ranges, partial } = this;
+    this.rows = new Map();
+    this.ranges = new Map();
+    this.partial = new Map();
+    this.heldBytes = 0;
+    for (const readSet of readSets) {
+      for (const { space, key } of readSet.rows) {
+        const before = rows.get(space);
+        if (before?.has(key) && !this.rowsOf(space).has(key))
+          this.hold(space, key, before.get(key));
+      }
+      for (const range of readSet.ranges) {
+        const name = rangeName(range);
+        const held = ranges.get(name);
+        if (!held || this.ranges.has(name)) continue;
+        this.ranges.set(name, range.prefetch ? withoutRows(held) : held);
+        this.heldBytes += held.bytes;
+      }
+    }
+    // Of ranges that are too large for one fetch, the one that is waited for.
+    const first = needs.find((need) => need.kind === 'range');
+    const name = first && rangeName(first.range);
+    const part = name === undefined ? undefined : partial.get(name);
+    if (name !== undefined && part) {
+      this.partial.set(name, part);
+      this.heldBytes += bytesOf(part.entries);
+    }
+    this.roomUntil = Math.max(LIMITS.readBytes, this.heldBytes) + SLACK_BYTES;
+  }
+
+  private hold(space: Space, key: Key, row: Row | undefined): void {
+    this.rowsOf(space).set(key, row);
+    this.heldBytes += row ? rowBytes(row) : key.length;
+  }
+
+  private rowsOf(space: Space): Map<Key, Row | undefined> {
+    let rows = this.rows.get(space);
+    if (!rows) this.rows.set(space, (rows = new Map()));
+    return rows;
+  }
+
+  private isCacheAtHead(): boolean {
+    return this.head !== undefined && this.cache.head === this.head;
+  }
+}
+
+type Held = Pick<SnapshotReader, 'peek' | 'known'>;
+
+/** What one execution has read. */
+class Reads implements ReadSet {
+  readonly rows: RowAddress[] = [];
+  readonly ranges: Range[] = [];
+  bytes = 0;
+  /** Of the query that runs. */
+  query: QueryReads | undefined = undefined;
+  private readonly held: Held;
+
+  constructor(held: Held) {
+    this.held = held;
+  }
+
+  addRow(address: RowAddress, row: Row | null | undefined): void {
+    this.rows.push(address);
+    if (row) this.add(rowBytes(row));
+  }
+
+  addRange(range: Range, held: HeldRange | undefined): void {
+    this.ranges.push(range);
+    if (held) this.add(held.bytes);
+  }
+
+  /** @throws Refusal */
+  bounded<T>(query: () => T): T {
+    const reads = new QueryReads(this, this.held);
+    this.query = reads;
+    try {
+      const value = query();
+      if (reads.refusal) throw reads.refusal;
+      return value;
+    } catch (thrown) {
+      throw thrown instanceof Suspended ? thrown : (reads.refusal ?? thrown);
+    } finally {
+      this.query = undefined;
+      this.bytes += reads.bytes;
+    }
+  }
+
+  private add(bytes: number): void {
+    if (this.query) this.query.add(bytes);
+    else this.bytes += bytes;
+  }
+}
+
+/** What one query has read, of all that its execution reads: each row and range counts once, however often it is read. */
+class QueryReads {
+  /** Why it may not go on: a predicate that failed for it has decided nothing. */
+  refusal: Refusal | undefined = undefined;
+  /** Too high while things read twice were not looked for. */
+  bytes = 0;
+  private readonly reads: ReadSet;
+  private readonly held: Held;
+  private exact = 0;
+  private readonly counted = new Set<string>();
+  private rowsCounted: number;
+  private rangesCounted: number;
+
+  constructor(reads: ReadSet, held: Held) {
+    this.reads = reads;
+    this.held = held;
+    this.rowsCounted = reads.rows.length;
+    this.rangesCounted = reads.ranges.length;
+  }
+
+  add(bytes: number): void {
+    this.bytes += bytes;
+    if (this.bytes > LIMITS.readBytes) this.requireRoom();
+  }
+
+  private requireRoom(): void {
+    const { rows, ranges } = this.reads;
+    for (; this.rowsCounted < rows.length; this.rowsCounted += 1) {
+      const address = rows[this.rowsCounted];
+      const row =
+        address && this.isFirst(rowName(address.space, address.key)) && this.held.peek(address);
+      if (row) this.exact += rowBytes(row);
+    }
+    for (; this.rangesCounted < ranges.length; this.rangesCounted += 1) {
+      const range = ranges[this.rangesCounted];
+      const held = range && this.isFirst(rangeName(range)) && this.held.known(range);
+      if (held) this.exact += held.bytes;
+    }
+    this.bytes = this.exact;
+    this.requireRoomFor(this.exact);
+  }
+
+  requireRoomFor(bytes: number): void {
+    if (bytes <= LIMITS.readBytes) return;
+    this.refusal ??= new Refusal(
+      'limit_exceeded',
+      `The query reads more than the limit of ${LIMITS.readBytes} bytes of documents and index entries.`,
+    );
+    throw this.refusal;
+  }
+
+  private isFirst(name: string): boolean {
+    if (this.counted.has(name)) return false;
+    this.counted.add(name);
+    return true;
+  }
+}
+
+const bytesOf = (entries: readonly Entry[]): number =>
+  entries.reduce((sum, entry) => sum + entryBytes(entry), ENTRY_OVERHEAD_BYTES);
+
+const countedBytes = ({ prefetch }: Range, entries: readonly Entry[]): number =>
+  prefetch
+    ? entries.reduce((sum, { entry }) => sum + ENTRY_OVERHEAD_BYTES + entry.length, 0)
+    : bytesOf(entries);
+
+const withoutRows = ({ entries, bytes }: HeldRange): HeldRange => ({
+  entries: entries.map(({ entry, key }) => ({ entry, key, row: undefined })),
+  bytes,
+});
+
+/** The rest of a range after the last of so many entries; rows are prefetched only with the first part. */
+function restOf(range: Range, last: Entry, found: number): Range {
+  const rest = { ...range, limit: range.limit - found, rows: range.rows && !range.prefetch };
+  return range.reverse
+    ? { ...rest, upper: last.entry }
+    : { ...rest, lower: (last.entry + '\0') as Key };
+}
