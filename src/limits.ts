@@ -45,9 +45,9 @@ export const LIMITS = {
   transactionBytes: 16 * 1024 * 1024,
   transactionDocuments: 10_000,
   synchronousBuildDocuments: 128,
-  // What one commit of the collection of garbage may remove, or take along.
-  garbageStepRows: 256,
-  garbageStepBytes: 1024 * 1024,
+  // What one commit of the removal of expired data may remove, or read.
+  sweepStepRows: 256,
+  sweepStepBytes: 1024 * 1024,
   historyDaysDefault: 30,
   historyGraceMicros: 15 * 60 * 1_000_000,
   queryTimeoutDefaultMs: 120_000,

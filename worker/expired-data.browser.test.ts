@@ -48,7 +48,7 @@ const many = (collection: string, count: number) => ({
   collection: Array.from({ length: count }, (_, i) => i),
 });
 
-test('garbage in IndexedDB is collected by another tab when the one at it ends', async () => {
+test('expired data in IndexedDB is collected by another tab when the one at it ends', async () => {
   const name = freshName();
   const [one, two] = [await openEngine(name), await openEngine(name)];
   for (const [collection, history_days] of [
@@ -69,14 +69,14 @@ test('garbage in IndexedDB is collected by another tab when the one at it ends',
   const before = [await ask(two.engine, refs), await ask(two.engine, events)];
 
   let removed = 0;
-  const cut = one.engine.collectGarbage((progress) => {
+  const cut = one.engine.collectExpiredData((progress) => {
     removed = progress.removed;
     if (removed > 500) void one.store.close();
   });
   await expect(cut).rejects.toThrow('closed');
   expect(removed).toBeLessThan(1500);
   two.engine.noteCommit({ previous: now, ts: now, rows: [], entries: [] });
-  await two.engine.collectGarbage((progress) => (removed += progress.removed - removed));
+  await two.engine.collectExpiredData((progress) => (removed += progress.removed - removed));
   expect([await ask(two.engine, refs), await ask(two.engine, events)]).toEqual(before);
   expect(await two.engine.verify()).toEqual([]);
   let rows = 0;

@@ -179,7 +179,8 @@ export async function openDatabase(
     report: reportWork,
   });
   const sweeps = new SweepSchedule({
-    sweep: () => unlessElsewhere(`burrow:garbage:${options.name}`, () => engine.collectGarbage()),
+    sweep: () =>
+      unlessElsewhere(`burrow:garbage:${options.name}`, () => engine.collectExpiredData()),
     report: reportWork,
     after: (ms, body) => {
       const timer = setTimeout(body, ms);

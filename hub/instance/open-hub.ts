@@ -220,7 +220,7 @@ function startBackgroundJobs(
   const builds = new IndexBuilds({ build: () => engine.buildIndexes(), report });
   const sweeps = new SweepSchedule({
     async sweep() {
-      await engine.collectGarbage();
+      await engine.collectExpiredData();
       await pruneChanges({ transactions, clock }, clock() - SYNC_LIMITS.changesKeptMicros);
       await pruneDeletedDatabases({ transactions, clock });
     },

@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 /** Mulberry32: the same numbers for the same seed. */
-function dice(seed: number): (below: number) => number {
+function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (state + 0x6d2b79f5) | 0;
@@ -46,7 +46,7 @@ class Histories {
   readonly registers = new Map<number, RegisterOperation[]>();
   readonly sums: number[] = [];
   readonly names = new Map<string, number[]>();
-  private readonly roll = dice(SEED);
+  private readonly roll = random(SEED);
   private readonly appended = new Map<number, number>();
   private values = 0;
   private calls = 0;

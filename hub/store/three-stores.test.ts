@@ -3,7 +3,7 @@
  * BURROW_STORE_CASES sets how many (300), BURROW_SEED which.
  */
 import { expect, test } from 'vitest';
-import { Dice, seedOf } from '../../src/engine/testing/random-source.ts';
+import { RandomSource, seedOf } from '../../src/engine/testing/random-source.ts';
 import { coll, EngineWorld, obj, ROOT } from '../../src/engine/testing/engine-world.ts';
 import { ModelQueries } from '../../src/engine/testing/model/maker.ts';
 import { QueryMaker } from '../../src/engine/testing/query-maker.ts';
@@ -70,14 +70,20 @@ const ask = async (world: EngineWorld, query: string): Promise<string> => {
 };
 
 test(`${CASES} queries have the same answers on all three stores (seed ${SEED})`, async () => {
-  const dice = new Dice(SEED);
+  const randomSource = new RandomSource(SEED);
   let answered = 0;
   for (let asked = 0; asked < CASES;) {
     const { stores, worlds } = await openWorlds();
-    const model = new ModelQueries(dice, INDEXES);
-    const maker = new QueryMaker(dice);
+    const model = new ModelQueries(randomSource, INDEXES);
+    const maker = new QueryMaker(randomSource);
     const some = (): string =>
-      textOf(dice.chance(0.3) ? maker.query() : dice.chance(0.5) ? model.write(0) : model.query());
+      textOf(
+        randomSource.chance(0.3)
+          ? maker.query()
+          : randomSource.chance(0.5)
+            ? model.write(0)
+            : model.query(),
+      );
     const random = Array.from({ length: Math.min(QUERIES_PER_WORLD, CASES - asked) }, some);
     for (const query of [...SET_UP, ...random]) {
       const [expected, ...answers] = await Promise.all(worlds.map((world) => ask(world, query)));

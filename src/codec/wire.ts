@@ -1,7 +1,7 @@
 /** Values as the wire JSON of an API version. The hot path of every read: text by concatenation. Spec: values 1 to 7. */
 import { isStackExhausted, Refusal, unreachable } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { collectionOf, nativeRef, setMembers } from '../values/object-view.ts';
+import { collectionRefOf, nativeRef, setMembers } from '../values/object-view.ts';
 import { formatDate, formatTime } from '../values/time.ts';
 import {
   isArray,
@@ -182,7 +182,7 @@ function renderDocument(document: Document, context: RenderContext, depth: numbe
   const inside = context.names.refToWire(ref);
   let before = inside === undefined ? '{' : `{"ref":{"@ref":${inside}},`;
   if (context.apiVersion === '2.0') {
-    const collection = renderRef(collectionOf(ref), context);
+    const collection = renderRef(collectionRefOf(ref), context);
     if (collection !== undefined) before += `"class":${collection},`;
   }
   const time = typeof ts === 'number' ? ts : context.pendingTs;

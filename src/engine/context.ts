@@ -1,5 +1,5 @@
 /** Door of the room `context`: what one query carries. */
-export type { Deed, Permissions } from './context/access-request.ts';
+export type { AccessRequest, Permissions } from './context/access-request.ts';
 export { Budget } from './context/budget.ts';
 export { isBuiltinRole } from './context/caller.ts';
 export type { Caller } from './context/caller.ts';

@@ -19,11 +19,11 @@ import type {
 import { executeQuery, type QueryExecution, type QueryPlan } from './session/execute-query.ts';
 import type { TransactionBody, BodyInput, BodyResult } from './transactions/execution.ts';
 import { authenticateSecret } from './session/authenticate-secret.ts';
-import { GarbageCollector, type GarbageProgress } from './jobs/collect-expired-data.ts';
+import { ExpiredDataCollector, type SweepProgress } from './jobs/collect-expired-data.ts';
 import { buildIndexes, type BuildProgress } from './jobs/build-indexes.ts';
 import { RecordedInputs, createIds } from './session/recorded-inputs.ts';
-import { spoken } from './session/legacy-messages.ts';
-import { standingOf, type Standing } from './session/entitlements.ts';
+import { faultsForVersion } from './session/legacy-messages.ts';
+import { entitlementsOf, type Entitlements } from './session/entitlements.ts';
 import { TextCache } from './session/text-cache.ts';
 import { Transactor, type Transacted } from './transactions/transactor.ts';
 import { verifyStore } from './jobs/verify.ts';
@@ -42,7 +42,7 @@ export interface Transactions {
   /** What all executions of a query share. `ids`: the first it generates; `moreIds`: those after them, by how many came before. */
   plan(
     request: QueryRequest,
-    given?: Partial<Pick<QueryPlan, 'standIn' | 'now' | 'parsed'>> & {
+    given?: Partial<Pick<QueryPlan, 'impersonation' | 'now' | 'parsed'>> & {
       readonly ids?: readonly bigint[];
       readonly moreIds?: (index: number) => bigint;
     },
@@ -60,7 +60,7 @@ export interface Engine {
   /** The identity behind a secret, or undefined when it opens nothing. */
   authenticate(secret: string): Promise<Credential | undefined>;
   /** What a secret entitles to at present, or undefined when it opens nothing. */
-  standing(secret: string): Promise<Standing | undefined>;
+  entitlements(secret: string): Promise<Entitlements | undefined>;
   /** Commits of this engine, after they are durable. Returns the way to stop. */
   onCommit(listener: (notice: CommitNotice) => void): () => void;
   /** Another engine on the same store has committed: forget what it changed. */
@@ -68,10 +68,10 @@ export interface Engine {
   /** Progress of index builds; resolves when none is left. */
   buildIndexes(onProgress?: (progress: BuildProgress) => void): Promise<void>;
   /**
-   * Removes what had lapsed at the last commit (history, documents with a `ttl`, what stood in deleted collections, indexes and
-   * databases) in small commits of its own; resolves when nothing of it is left. Nothing that can be seen changes.
+   * Removes what had expired at the last commit (history, documents with a `ttl`, contents of deleted collections, indexes and
+   * databases) in small commits of its own; resolves when nothing of it is left. No answer changes.
    */
-  collectGarbage(onProgress?: (progress: GarbageProgress) => void): Promise<void>;
+  collectExpiredData(onProgress?: (progress: SweepProgress) => void): Promise<void>;
   /** Walks everything and says what is wrong. Empty: nothing. */
   verify(onProgress?: (checked: number) => void): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -79,7 +79,7 @@ export interface Engine {
 
 export function createEngine(options: EngineOptions): Engine {
   const transactor = new Transactor(options);
-  const garbage = new GarbageCollector(transactor, options);
+  const expiredData = new ExpiredDataCollector(transactor, options);
   const makeId = createIds(options.clock, options.random);
   const parsedQueries = new TextCache<Node | QueryFailure>();
 
@@ -112,7 +112,7 @@ export function createEngine(options: EngineOptions): Engine {
       refusedAnswer(request, reason, started, options.clock()),
   };
 
-  /** Who has no secret makes nobody read much. @throws Refusal */
+  /** Without a valid secret a long text is not parsed. @throws Refusal */
   const readForKnown = async (request: QueryRequest): Promise<QueryPlan['parsed'] | undefined> => {
     const { secret } = request;
     if (secret === undefined || !(await authenticateSecret(transactor, secret, options)))
@@ -154,11 +154,11 @@ export function createEngine(options: EngineOptions): Engine {
     query,
     transactions,
     authenticate: (secret) => authenticateSecret(transactor, secret, options),
-    standing: (secret) => standingOf(transactor, secret, options),
+    entitlements: (secret) => entitlementsOf(transactor, secret, options),
     onCommit: (listener) => transactor.onCommit(listener),
     noteCommit: (notice) => transactor.noteCommit(notice),
     buildIndexes: (onProgress) => buildIndexes(transactor, options, onProgress),
-    collectGarbage: (onProgress) => garbage.collect(onProgress),
+    collectExpiredData: (onProgress) => expiredData.collect(onProgress),
     verify: (onProgress) => verifyStore(options, onProgress),
     close: () => options.store.close(),
   };
@@ -186,7 +186,7 @@ function answerOf(
   const { caller, outcome, snapshot, budget, meters } = run.value;
   const body = outcome.ok
     ? `{"resource":${outcome.text}}`
-    : errorBody(spoken(outcome.failure.faults, request.apiVersion));
+    : errorBody(faultsForVersion(outcome.failure.faults, request.apiVersion));
   const isCounted = outcome.ok || outcome.failure.faults[0]?.code === 'transaction aborted';
   const metrics: Metrics = {
     bytesIn: utf8Length(request.query),

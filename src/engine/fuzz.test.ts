@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { FAULTS, REFUSALS } from '../errors.ts';
 import { API_VERSIONS } from '../query/session.ts';
 import { BASIC_FORMS, FUNCTION_ROWS } from '../query/table.ts';
-import { Dice, seedOf } from './testing/random-source.ts';
+import { RandomSource, seedOf } from './testing/random-source.ts';
 import { askText, openFuzzWorld } from './testing/fuzz-world.ts';
 import { QueryMaker } from './testing/query-maker.ts';
 import { partOf, partsIn, textOf, withPart, type Part } from './testing/query-text.ts';
@@ -37,30 +37,32 @@ const EXAMPLES: readonly Part[] = ['examples', 'sets-examples', 'auth-examples']
 );
 
 /** One subtree replaced, or two. */
-function mutated(maker: QueryMaker, dice: Dice): Part {
-  let query = dice.pick(EXAMPLES);
-  for (let left = 1 + dice.below(2); left > 0; left -= 1) {
+function mutated(maker: QueryMaker, random: RandomSource): Part {
+  let query = random.pick(EXAMPLES);
+  for (let left = 1 + random.below(2); left > 0; left -= 1) {
     const parts = partsIn(query);
-    const donors = dice.chance(0.5) ? partsIn(dice.pick(EXAMPLES)) : [maker.query()];
-    query = withPart(query, dice.below(parts.length), dice.pick(donors));
+    const donors = random.chance(0.5) ? partsIn(random.pick(EXAMPLES)) : [maker.query()];
+    query = withPart(query, random.below(parts.length), random.pick(donors));
   }
   return query;
 }
 
 /** Text that may not even be JSON. */
-function torn(text: string, dice: Dice): string {
-  const at = dice.below(text.length);
+function torn(text: string, random: RandomSource): string {
+  const at = random.below(text.length);
   return (
-    text.slice(0, at) + dice.pick(['', '{', ']', '"', '\\u', '\0', '1e', ',']) + text.slice(at + 1)
+    text.slice(0, at) +
+    random.pick(['', '{', ']', '"', '\\u', '\0', '1e', ',']) +
+    text.slice(at + 1)
   );
 }
 
-function randomText(maker: QueryMaker, dice: Dice): string {
-  const choice = dice.next();
+function randomText(maker: QueryMaker, random: RandomSource): string {
+  const choice = random.next();
   if (choice < 0.5) return textOf(maker.query());
-  if (choice < 0.8) return textOf(mutated(maker, dice));
+  if (choice < 0.8) return textOf(mutated(maker, random));
   if (choice < 0.95) return textOf(maker.json());
-  return torn(textOf(dice.chance(0.5) ? maker.query() : mutated(maker, dice)), dice);
+  return torn(textOf(random.chance(0.5) ? maker.query() : mutated(maker, random)), random);
 }
 
 const codesOf = (body: string): readonly string[] => {
@@ -77,14 +79,14 @@ test(`any query is answered (${CASES} cases, BURROW_FUZZ_SEED=${SEED})`, async (
   let world = await openFuzzWorld();
   for (let n = 0; n < CASES; n += 1) {
     if (n % CASES_PER_WORLD === CASES_PER_WORLD - 1) world = await openFuzzWorld();
-    const dice = new Dice(SEED + n);
-    const maker = new QueryMaker(dice);
-    let text = randomText(maker, dice);
-    while (text.length > QUERY_BYTES_MAX) text = randomText(maker, dice);
+    const randomSource = new RandomSource(SEED + n);
+    const maker = new QueryMaker(randomSource);
+    let text = randomText(maker, randomSource);
+    while (text.length > QUERY_BYTES_MAX) text = randomText(maker, randomSource);
     for (const name of maker.made) made.add(name);
     const detail = `case ${n} of seed ${SEED}: ${text}`;
     const started = process.cpuUsage();
-    const { status, body } = await askText(world, text, dice.pick(VERSIONS)).catch(
+    const { status, body } = await askText(world, text, randomSource.pick(VERSIONS)).catch(
       (reason: unknown) => {
         throw new Error(detail, { cause: reason });
       },

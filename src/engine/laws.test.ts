@@ -6,7 +6,7 @@ import { createMemoryStore } from '../store/memory.ts';
 import { SPACES, type Store } from '../store/port.ts';
 import type { Key } from '../codec/key.ts';
 import type { Engine } from './engine.ts';
-import { Dice, seedOf } from './testing/random-source.ts';
+import { RandomSource, seedOf } from './testing/random-source.ts';
 import { coll, obj, type Query } from './testing/engine-world.ts';
 import { askText, createTestEngine } from './testing/fuzz-world.ts';
 import { ModelQueries } from './testing/model/maker.ts';
@@ -37,9 +37,9 @@ const INDEXES = [
   },
 ];
 
-async function openWorld(store: Store, dice: Dice, writes = 20) {
+async function openWorld(store: Store, random: RandomSource, writes = 20) {
   const engine = createTestEngine({ store });
-  const queries = new ModelQueries(dice, INDEXES);
+  const queries = new ModelQueries(random, INDEXES);
   for (const name of ['c', 'd']) await outcome(engine, { create_collection: obj({ name }) });
   for (const { name, terms, values } of INDEXES) {
     const fieldOf = (field: string) => (field === 'ref' ? 'ref' : ['data', field]);
@@ -97,10 +97,10 @@ async function allOf(engine: Engine, set: Part, size: number): Promise<Json[]> {
 }
 
 test(`laws of sets and pages (BURROW_LAW_SEED=${SEED})`, async () => {
-  const dice = new Dice(SEED);
+  const randomSource = new RandomSource(SEED);
   let seen = 0;
   for (let n = 0; n < CASES / 10; n += 1) {
-    const { engine, queries } = await openWorld(createMemoryStore(), dice);
+    const { engine, queries } = await openWorld(createMemoryStore(), randomSource);
     for (let each = 0; each < 10; each += 1) {
       const set = without(() => queries.set(2));
       const detail = `seed ${SEED}: ${textOf(set)}`;
@@ -143,9 +143,9 @@ test(`laws of sets and pages (BURROW_LAW_SEED=${SEED})`, async () => {
 });
 
 test('an index more changes no answer', async () => {
-  const dice = new Dice(SEED);
+  const randomSource = new RandomSource(SEED);
   for (let n = 0; n < CASES / 30; n += 1) {
-    const { engine, queries } = await openWorld(createMemoryStore(), dice);
+    const { engine, queries } = await openWorld(createMemoryStore(), randomSource);
     const asked = Array.from({ length: 20 }, () => without(() => queries.query()));
     const before = await Promise.all(asked.map((query) => resourceOf(engine, query)));
     await outcome(engine, {
@@ -161,8 +161,8 @@ test('an index more changes no answer', async () => {
 });
 
 test(`values come back from rows and from keys as they were (BURROW_LAW_SEED=${SEED})`, async () => {
-  const dice = new Dice(SEED);
-  const { engine, queries } = await openWorld(createMemoryStore(), dice, 0);
+  const randomSource = new RandomSource(SEED);
+  const { engine, queries } = await openWorld(createMemoryStore(), randomSource, 0);
   const at = (query: Query) => `{"select":["data","a"],"from":${JSON.stringify(query)}}`;
   for (let n = 0; n < CASES; n += 1) {
     const value = textOf(without(() => queries.plain(2), READS));
@@ -204,11 +204,11 @@ async function dump(store: Store): Promise<unknown> {
 }
 
 test(`a query that fails at any call of the store leaves nothing behind (BURROW_LAW_SEED=${SEED})`, async () => {
-  const dice = new Dice(SEED);
+  const randomSource = new RandomSource(SEED);
   let failed = 0;
   const inner = createMemoryStore();
   const store = new FaultStore(inner);
-  const { queries } = await openWorld(store, dice);
+  const { queries } = await openWorld(store, randomSource);
   for (let n = 0; n < CASES / 3; n += 1) {
     const text = textOf(queries.write(0));
     for (let k = 1; ; k += 1) {

@@ -23,7 +23,13 @@ import {
   versionQuery,
   type StreamField,
 } from './stream-events.ts';
-import { addToPast, pastQuery, readPast, surgeryBetween, type KnownPast } from './stream-past.ts';
+import {
+  addToPast,
+  pastQuery,
+  readPast,
+  historyRewriteBetween,
+  type KnownPast,
+} from './stream-past.ts';
 import type { StreamTarget } from './stream-target.ts';
 import { touches } from './touches.ts';
 
@@ -119,7 +125,7 @@ export class Follower {
   private async *framesOfDocument(ref: string, notice: CommitNotice): AsyncGenerator<string> {
     const { fields } = this.followed;
     const happened = await this.happenedUntil(ref, notice.ts);
-    for await (const event of this.surgery(ref, notice, happened))
+    for await (const event of this.rewriteEvents(ref, notice, happened))
       yield frame('history_rewrite', notice.ts, onlyFields(event, fields));
     if (this.past) for (const { ts, event } of happened) addToPast(this.past, ts, event);
     for (const { ts, event } of happened) yield frame('version', ts, onlyFields(event, fields));
@@ -160,17 +166,21 @@ export class Follower {
   }
 
   /** What `insert` and `remove` did to the past. */
-  private async *surgery(
+  private async *rewriteEvents(
     ref: string,
     notice: CommitNotice,
     happened: readonly Happened[],
   ): AsyncGenerator<JsonObject> {
     const known = this.past;
-    if (!known || !this.isSurgery(notice, happened)) return;
+    if (!known || !this.isHistoryRewrite(notice, happened)) return;
     const past = await this.readPast(ref);
     this.past = past;
     if (!past) return;
-    const { put, taken } = surgeryBetween(known, past, new Set(happened.map(({ ts }) => ts)));
+    const { put, taken } = historyRewriteBetween(
+      known,
+      past,
+      new Set(happened.map(({ ts }) => ts)),
+    );
     for (const { ts, action } of taken) {
       // What has left the retained time was not taken out by anybody.
       const isRetained = await this.ask(`{"at":${ts},"expr":{"exists":${ref}}}`);
@@ -185,7 +195,7 @@ export class Follower {
   }
 
   /** Whether more of the past was touched than a new version, or an end, does. */
-  private isSurgery(notice: CommitNotice, happened: readonly Happened[]): boolean {
+  private isHistoryRewrite(notice: CommitNotice, happened: readonly Happened[]): boolean {
     if (!followsOn(notice, this.seen)) return true;
     const expected = new Set<Micros>();
     for (const { ts, event } of happened) {
@@ -230,16 +240,16 @@ export class Follower {
   /** Who asks is asked anew, and what the next commit must touch to be looked at: facts behind the present, and behind the right to see it. */
   private async watch(): Promise<void> {
     const { host, secret = '' } = this.call;
-    const standing = await host.engine.standing(secret);
-    if (!standing || (this.rights !== undefined && this.rights !== standing.rights))
+    const entitlements = await host.engine.entitlements(secret);
+    if (!entitlements || (this.rights !== undefined && this.rights !== entitlements.rights))
       throw new StreamFault(
         'permission denied',
         'The secret of the stream no longer has permission.',
       );
-    this.rights = standing.rights;
+    this.rights = entitlements.rights;
     const { target, query } = this.followed;
     const answer = await this.ask(`{"exists":${target.of === 'document' ? target.ref : query}}`);
-    this.watched = [standing.readSet, ...(answer ? [answer.readSet] : [])];
+    this.watched = [entitlements.readSet, ...(answer ? [answer.readSet] : [])];
   }
 
   /** Undefined when this secret may not read it: the stream stays silent. */

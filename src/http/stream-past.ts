@@ -1,4 +1,4 @@
-/** What a document's past was when it was last looked at, so that surgery on it (`insert`, `remove`) can be told. Spec: auth 5. */
+/** The history of a document when it was last read, so that rewrites of it (`insert`, `remove`) can be reported. Spec: auth 5. */
 import { parseJson, type Json, type JsonObject } from '../codec/json.ts';
 import type { Micros } from '../values/value.ts';
 import { isSame } from './stream-events.ts';
@@ -44,7 +44,7 @@ export function readPast(body: string): KnownPast {
   return past;
 }
 
-export interface Surgery {
+export interface HistoryRewrite {
   /** Times of versions, or ends, that were put into the past or in place of others. */
   readonly put: readonly Micros[];
   /** What was taken out. */
@@ -52,11 +52,11 @@ export interface Surgery {
 }
 
 /** @param reported times of versions told as such */
-export function surgeryBetween(
+export function historyRewriteBetween(
   before: KnownPast,
   now: KnownPast,
   reported: ReadonlySet<Micros>,
-): Surgery {
+): HistoryRewrite {
   const put = [...now].flatMap(([ts, { data }]) =>
     reported.has(ts) || isSameData(before.get(ts), data) ? [] : [ts],
   );

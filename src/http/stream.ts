@@ -23,7 +23,7 @@ export async function answerStream(
   const commits = new Commits();
   // Listening begins first: a commit between the answer and the first wait is not missed.
   const stop = onCommit((notice) => commits.add(notice));
-  const { head = 0 } = (secret === undefined ? undefined : await engine.standing(secret)) ?? {};
+  const { head = 0 } = (secret === undefined ? undefined : await engine.entitlements(secret)) ?? {};
   const opening = await runQuery(call, { query, allows: 'read', placeName: STREAM_PLACE });
   const target = opening.status < 300 ? streamTarget(opening.body) : undefined;
   const refused = opening.status < 300 ? await refusalOf(call, target, opening) : opening;

@@ -1,6 +1,6 @@
 /** Paths into values: `select`, `contains_*`, fields of indexes. Spec: functions 1.1, "Select navigation". */
 import { parseJson } from '../codec/json.ts';
-import { collectionOf, eventMembers, setMembers } from '../values/object-view.ts';
+import { collectionRefOf, eventMembers, setMembers } from '../values/object-view.ts';
 import { isArray, isInteger, isKinded, isObject } from '../values/value.ts';
 import type { Document, Event, Kinded, Page, Ref, Value } from '../values/value.ts';
 import { readRef } from './literal-refs.ts';
@@ -84,7 +84,7 @@ function ofDocument(document: Document, step: string): Found {
     case 'ts':
       return document.ts;
     case 'class':
-      return document.fields.get(step) ?? collectionOf(document.ref);
+      return document.fields.get(step) ?? collectionRefOf(document.ref);
     default:
       return document.fields.get(step);
   }
@@ -107,7 +107,7 @@ function ofRef(ref: Ref, step: string, session: LiteralSession): Found {
       return idOf(ref, session);
     case 'collection':
     case 'class':
-      return isNativeCollectionRef(ref) ? undefined : collectionOf(ref);
+      return isNativeCollectionRef(ref) ? undefined : collectionRefOf(ref);
     case 'database':
       return databaseOf(ref, session);
     default:
@@ -117,7 +117,7 @@ function ofRef(ref: Ref, step: string, session: LiteralSession): Found {
 
 /** The ref of the database it is in, when that is another one. */
 export function databaseOf(ref: Ref, session: LiteralSession): Found {
-  const outer = isNamed(ref) ? ref : collectionOf(ref);
+  const outer = isNamed(ref) ? ref : collectionRefOf(ref);
   const database = wireMember(outer, 'database', session);
   const inside = database !== undefined && isObject(database) ? database.get('@ref') : undefined;
   return inside === undefined

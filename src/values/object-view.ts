@@ -19,7 +19,7 @@ import {
 import { NATIVE } from './native-kinds.ts';
 
 /** The ref of the collection that a document's ref is in. */
-export const collectionOf = (ref: Ref): Ref =>
+export const collectionRefOf = (ref: Ref): Ref =>
   new Ref(ref.database, NATIVE.collections, BigInt(ref.collection));
 
 /** `ref`, `ts`, then the stored members: what is rendered and stored. */
@@ -85,7 +85,7 @@ export function membersOf(value: Value): ObjectValue | undefined {
 
 /** As rendered, and `class` and `collection`: what a document is ordered by. */
 export function documentForOrder(document: Document): ObjectValue {
-  const collection = collectionOf(document.ref);
+  const collection = collectionRefOf(document.ref);
   return new Map(documentMembers(document)).set('class', collection).set('collection', collection);
 }
 

@@ -14,8 +14,8 @@ export function syncedEngine(engine: Engine, session: SyncSession, replica: Repl
     authenticate: (secret) =>
       secret === session.secret ? identityOf(replica) : engine.authenticate(secret),
     // What is stored is the hub's: the hub removes what has lapsed, and says so.
-    collectGarbage: async (onProgress) => {
-      if (!(await replica.state())) await engine.collectGarbage(onProgress);
+    collectExpiredData: async (onProgress) => {
+      if (!(await replica.state())) await engine.collectExpiredData(onProgress);
     },
   };
 }

@@ -10,7 +10,7 @@ import { permissionsAt } from '../catalog/definitions.ts';
 import type { IndexDefinition, LegacyPermissions, RoleDefinition } from '../catalog/definitions.ts';
 import { storedFields } from '../documents/documents.ts';
 import { sourcesOf } from './permissions.ts';
-import type { Deed, Permissions } from '../context/access-request.ts';
+import type { AccessRequest, Permissions } from '../context/access-request.ts';
 import { isSameRef, resourceName, type ResourceName } from '../catalog/refs.ts';
 import type { Schema } from '../catalog/schema.ts';
 import { NATIVE, isNative } from '../../values/native-kinds.ts';
@@ -21,13 +21,13 @@ export function identityPermissions(context: EngineContext, identity: Ref): Perm
     const instance = storedFields(context, ref)?.get('instance');
     return isKind(instance, 'ref') && isSameRef(instance, identity);
   };
-  const may = (deed: Deed): boolean => {
-    switch (deed.action) {
+  const may = (request: AccessRequest): boolean => {
+    switch (request.action) {
       case 'read':
       case 'read_entry':
-        return isTokenOrCredentials(deed.ref) && isOwn(deed.ref);
+        return isTokenOrCredentials(request.ref) && isOwn(request.ref);
       case 'delete':
-        return deed.ref.collection === NATIVE.tokens && isOwn(deed.ref);
+        return request.ref.collection === NATIVE.tokens && isOwn(request.ref);
       default:
         return false;
     }
@@ -63,37 +63,37 @@ export function memberPermissions(context: EngineContext, identity: Ref | undefi
   const mayCreate = (collection: Ref): boolean =>
     isOpen(collection) && letsIn(schema().collection(Number(collection.id))?.permissions, 'create');
 
-  const may = (deed: Deed): boolean => {
-    switch (deed.action) {
+  const may = (request: AccessRequest): boolean => {
+    switch (request.action) {
       case 'read':
-        return mayTouch(deed.ref, 'read');
+        return mayTouch(request.ref, 'read');
       case 'delete':
-        return mayTouch(deed.ref, 'write');
+        return mayTouch(request.ref, 'write');
       case 'write':
-        return mayTouch(deed.ref, 'write', deed.old);
+        return mayTouch(request.ref, 'write', request.old);
       case 'create':
       case 'create_with_id':
-        return mayCreate(deed.collection);
+        return mayCreate(request.collection);
       case 'read_index':
-        return mayReadIndex(deed.index);
+        return mayReadIndex(request.index);
       case 'read_all_of_index':
-        return mayReadIndex(deed.index) && !sourcesAreGoverned(schema(), deed.index);
+        return mayReadIndex(request.index) && !sourcesAreGoverned(schema(), request.index);
       case 'read_entry':
-        if (mayReadIndex(deed.index) && isOfOpenCollection(deed.ref)) return true;
-        return mayTouch(deed.ref, 'read');
+        if (mayReadIndex(request.index) && isOfOpenCollection(request.ref)) return true;
+        return mayTouch(request.ref, 'read');
       case 'read_all_of_collection':
         return (
-          isOpen(deed.collection) &&
-          letsIn(schema().collection(Number(deed.collection.id))?.permissions, 'read')
+          isOpen(request.collection) &&
+          letsIn(schema().collection(Number(request.collection.id))?.permissions, 'read')
         );
       case 'call':
-        return isOpen(deed.function.ref) && letsIn(deed.function.permissions, 'call');
+        return isOpen(request.function.ref) && letsIn(request.function.permissions, 'call');
       case 'history_read':
       case 'history_write':
       case 'set_any_password':
         return false;
       default:
-        return unreachable(deed);
+        return unreachable(request);
     }
   };
   return { may };

@@ -1,4 +1,4 @@
-/** One try of a password: always the same work, counted for whom it was meant. Spec: auth 2.1; docs/decisions/0007-passwords.md. */
+/** One login attempt: always the same work, counted for the account it targets. Spec: auth 2.1; docs/decisions/0007-passwords.md. */
 import { encodeBase64Url } from '../../codec/base64.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
 import { storedText } from '../../codec/stored.ts';
@@ -6,7 +6,7 @@ import type { Ref, SetValue } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { normalised, passwordFault } from './passwords.ts';
 
-export interface Asked {
+export interface PasswordTarget {
   /** As the query put it. */
   readonly target: Ref | SetValue;
   /** The document that this comes to. */
@@ -19,11 +19,11 @@ export interface Asked {
  */
 export function comparePassword(
   context: EngineContext,
-  asked: Asked,
+  passwordTarget: PasswordTarget,
   password: string | undefined,
   hash: string | undefined,
 ): boolean {
-  const attempt = attemptOf(context, asked);
+  const attempt = attemptOf(context, passwordTarget);
   const text = password === undefined ? undefined : normalised(password);
   // Such a text was never set; bcrypt would compare only a part of it.
   const isPossible = text !== undefined && passwordFault(text) === undefined;
@@ -32,7 +32,7 @@ export function comparePassword(
 }
 
 /** Hashes, because they are stored: terms of sets are names and addresses of people. */
-function attemptOf({ inputs, database }: EngineContext, { target, instance }: Asked) {
+function attemptOf({ inputs, database }: EngineContext, { target, instance }: PasswordTarget) {
   const nameOf = (text: string): string => encodeBase64Url(inputs.sha256(utf8Bytes(text)));
   const tried = nameOf(`${database} ${storedText(target)}`);
   if (!instance) return { target: tried, account: target.kind === 'ref' ? tried : nameOf(tried) };

@@ -7,7 +7,7 @@ import { Suspended, type Need } from '../../store/reader.ts';
 import type { CollectionId, Ref } from '../../values/value.ts';
 import type { BuiltinRole } from '../context/caller.ts';
 import type { EngineContext } from '../context/context.ts';
-import type { Deed, Permissions } from '../context/access-request.ts';
+import type { AccessRequest, Permissions } from '../context/access-request.ts';
 import { isWithin } from '../catalog/databases.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
 import { nativeNumbers } from '../../values/native-kinds.ts';
@@ -26,31 +26,31 @@ export function builtinPermissions(context: EngineContext, role: BuiltinRole): P
   const writes = role === 'admin' || role === 'server';
   const isHere = (ref: Ref) => ref.database === context.database;
   const isInScope = (ref: Ref) => isWithin(context.reader, ref.database, context.database);
-  const may = (deed: Deed): boolean => {
-    switch (deed.action) {
+  const may = (request: AccessRequest): boolean => {
+    switch (request.action) {
       case 'read':
       case 'read_entry':
       case 'history_read':
-        return reads && mayTouch(collectionMeant(deed.ref)) && isInScope(deed.ref);
+        return reads && mayTouch(collectionMeant(request.ref)) && isInScope(request.ref);
       case 'read_all_of_collection':
-        return reads && mayTouch(Number(deed.collection.id)) && isInScope(deed.collection);
+        return reads && mayTouch(Number(request.collection.id)) && isInScope(request.collection);
       case 'read_index':
-        return reads && isInScope(deed.index.ref);
+        return reads && isInScope(request.index.ref);
       case 'read_all_of_index':
-        return reads && sourcesOf(deed.index).every(mayTouch) && isInScope(deed.index.ref);
+        return reads && sourcesOf(request.index).every(mayTouch) && isInScope(request.index.ref);
       case 'create':
-        return writes && mayTouch(Number(deed.collection.id)) && isHere(deed.collection);
+        return writes && mayTouch(Number(request.collection.id)) && isHere(request.collection);
       case 'create_with_id':
       case 'write':
       case 'delete':
       case 'history_write':
-        return writes && mayTouch(deed.ref.collection) && isHere(deed.ref);
+        return writes && mayTouch(request.ref.collection) && isHere(request.ref);
       case 'set_any_password':
         return role === 'server';
       case 'call':
-        return writes && isInScope(deed.function.ref);
+        return writes && isInScope(request.function.ref);
       default:
-        return unreachable(deed);
+        return unreachable(request);
     }
   };
   return { may };
@@ -58,7 +58,7 @@ export function builtinPermissions(context: EngineContext, role: BuiltinRole): P
 
 /** Every right of any of them. */
 export function anyOf(sources: readonly Permissions[]): Permissions {
-  return { may: (deed) => isAny(sources, (each) => each.may(deed)) };
+  return { may: (request) => isAny(sources, (each) => each.may(request)) };
 }
 
 /** Whether any says yes. What must be waited for is waited for only when no other one does, and then all at once. */

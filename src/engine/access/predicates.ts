@@ -1,20 +1,20 @@
-/** Predicates of roles: evaluated with rights of their own, and whatever is not exactly `true` is a no. Spec: auth 3.3. */
+/** Predicates of roles: evaluated in isolation, with permissions of their own; anything but exactly `true` denies. Spec: auth 3.3. */
 import { assert, QueryFailure, Refusal, unreachable } from '../../errors.ts';
 import type { Lambda, Value } from '../../values/value.ts';
-import type { ApplyAside, AsideParts, EngineContext } from '../context/context.ts';
+import type { ApplyIsolated, IsolatedParts, EngineContext } from '../context/context.ts';
 import { isAdminOnly } from './permissions.ts';
-import type { Deed, Permissions } from '../context/access-request.ts';
+import type { AccessRequest, Permissions } from '../context/access-request.ts';
 
 /** Whether a predicate says yes. @throws Suspended, Refusal `time out` of the whole query */
 export type Decide = (predicate: Lambda, argument: Value) => boolean;
 
-type OwnParts = Omit<AsideParts, 'permissions'>;
+type OwnParts = Omit<IsolatedParts, 'permissions'>;
 
 /** @param failed what a predicate counts for that cannot be evaluated: in a copy, what it reads may not be there */
 export function decider(context: EngineContext, parts: OwnParts = {}, failed = false): Decide {
-  let apply: ApplyAside | undefined;
+  let apply: ApplyIsolated | undefined;
   return (predicate, argument) => {
-    apply ??= openAside(context, parts);
+    apply ??= openIsolated(context, parts);
     try {
       return apply(predicate, argument) === true;
     } catch (thrown) {
@@ -24,9 +24,9 @@ export function decider(context: EngineContext, parts: OwnParts = {}, failed = f
   };
 }
 
-function openAside(context: EngineContext, parts: OwnParts): ApplyAside {
-  assert(context.openAside, () => 'rights were asked for before a session began');
-  return context.openAside({ ...parts, permissions: predicatePermissions(context) });
+function openIsolated(context: EngineContext, parts: OwnParts): ApplyIsolated {
+  assert(context.openIsolated, () => 'rights were asked for before a session began');
+  return context.openIsolated({ ...parts, permissions: predicatePermissions(context) });
 }
 
 /** When the time of the query is over there is no answer at all: a page that lacks what was not decided would be a wrong one. */
@@ -35,18 +35,18 @@ const isNo = (thrown: unknown): boolean =>
 
 /** Documents but for those only admin keys may touch, sets unfiltered, functions; of this database, and nothing past. */
 function predicatePermissions({ database }: EngineContext): Permissions {
-  const may = (deed: Deed): boolean => {
-    switch (deed.action) {
+  const may = (request: AccessRequest): boolean => {
+    switch (request.action) {
       case 'read':
       case 'read_entry':
-        return deed.ref.database === database && !isAdminOnly(deed.ref);
+        return request.ref.database === database && !isAdminOnly(request.ref);
       case 'read_all_of_collection':
-        return deed.collection.database === database && !isAdminOnly(deed.collection);
+        return request.collection.database === database && !isAdminOnly(request.collection);
       case 'read_index':
       case 'read_all_of_index':
-        return deed.index.ref.database === database;
+        return request.index.ref.database === database;
       case 'call':
-        return deed.function.ref.database === database;
+        return request.function.ref.database === database;
       case 'history_read':
       case 'delete':
       case 'create':
@@ -56,7 +56,7 @@ function predicatePermissions({ database }: EngineContext): Permissions {
       case 'set_any_password':
         return false;
       default:
-        return unreachable(deed);
+        return unreachable(request);
     }
   };
   return { may };

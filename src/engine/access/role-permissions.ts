@@ -6,7 +6,7 @@ import { rolesOf } from './caller-roles.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { RoleDefinition } from '../catalog/definitions.ts';
 import { isAny } from './permissions.ts';
-import type { Deed, Permissions } from '../context/access-request.ts';
+import type { AccessRequest, Permissions } from '../context/access-request.ts';
 import { decider, type Decide } from './predicates.ts';
 import { resourceName, type ResourceName } from '../catalog/refs.ts';
 
@@ -22,10 +22,10 @@ type Action =
   | 'call';
 
 type WriteDeed = Extract<
-  Deed,
+  AccessRequest,
   { readonly action: 'create' | 'create_with_id' | 'write' | 'history_write' }
 >;
-type CreateWithIdDeed = Extract<Deed, { readonly action: 'create_with_id' }>;
+type CreateWithIdDeed = Extract<AccessRequest, { readonly action: 'create_with_id' }>;
 
 /** What a predicate is applied to: some actions look at how many arguments it takes. */
 type ArgumentFor = (arity: number) => Value;
@@ -54,57 +54,57 @@ class RolePermissions implements Permissions {
     this.decide = decide;
   }
 
-  may(deed: Deed): boolean {
-    switch (deed.action) {
+  may(request: AccessRequest): boolean {
+    switch (request.action) {
       case 'read':
       case 'history_read':
       case 'delete':
-        return this.grantsOfDocument(deed.action, deed.ref);
+        return this.grantsOfDocument(request.action, request.ref);
       case 'read_entry':
-        return this.grantsOfDocument('read', deed.ref);
+        return this.grantsOfDocument('read', request.ref);
       case 'read_index':
         return isAny(['unrestricted_read', 'read'] as const, (action) =>
-          this.grants(action, deed.index.ref, () => deed.terms),
+          this.grants(action, request.index.ref, () => request.terms),
         );
       case 'read_all_of_index':
-        return this.grants('unrestricted_read', deed.index.ref, () => deed.terms);
+        return this.grants('unrestricted_read', request.index.ref, () => request.terms);
       case 'read_all_of_collection':
-        return this.grants('unrestricted_read', deed.collection, () => null);
+        return this.grants('unrestricted_read', request.collection, () => null);
       case 'call':
-        return this.grants('call', deed.function.ref, () => deed.argument);
+        return this.grants('call', request.function.ref, () => request.argument);
       case 'create':
       case 'create_with_id':
       case 'write':
       case 'history_write':
-        return this.mayWrite(deed);
+        return this.mayWrite(request);
       case 'set_any_password':
         return false;
       default:
-        return unreachable(deed);
+        return unreachable(request);
     }
   }
 
-  private mayWrite(deed: WriteDeed): boolean {
-    switch (deed.action) {
+  private mayWrite(request: WriteDeed): boolean {
+    switch (request.action) {
       case 'create':
-        return this.grants('create', deed.collection, () => deed.data);
+        return this.grants('create', request.collection, () => request.data);
       case 'create_with_id':
         return isAny(
-          [() => this.grantsCreateWithId(deed), () => this.grantsCreateAndHistory(deed)],
+          [() => this.grantsCreateWithId(request), () => this.grantsCreateAndHistory(request)],
           (grants) => grants(),
         );
       case 'write': {
-        const { ref, old, new: changed } = deed;
+        const { ref, old, new: changed } = request;
         return this.grantsOfDocument('write', ref, (arity) =>
           arity === 3 ? [old, changed, ref] : [old, changed],
         );
       }
       case 'history_write': {
-        const { ref, ts, kind, data } = deed;
+        const { ref, ts, kind, data } = request;
         return this.grantsOfDocument('history_write', ref, () => [ref, ts, kind, data]);
       }
       default:
-        return unreachable(deed);
+        return unreachable(request);
     }
   }
 

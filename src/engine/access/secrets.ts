@@ -3,7 +3,7 @@ import { decodeBase64, encodeBase64Url } from '../../codec/base64.ts';
 
 const KEY_MARK = [0x7e, 0x70] as const;
 const TOKEN_MARK = [0x7e, 0x71] as const;
-/** 160 bits from the host's dice: nothing to guess, so a fast hash is enough. */
+/** 160 random bits from the host cannot be guessed, so a fast hash is enough. */
 export const SECRET_RANDOM_BYTES = 20;
 
 export type Secret = {

@@ -107,7 +107,7 @@ export const nativeCollection = (database: DatabaseId, id: CollectionId): Collec
 
 type Stored = Definition;
 
-export function collectionOf(stored: Stored): CollectionDefinition {
+export function collectionDefinitionOf(stored: Stored): CollectionDefinition {
   const { fields } = stored;
   return {
     ...stored,
@@ -119,7 +119,7 @@ export function collectionOf(stored: Stored): CollectionDefinition {
   };
 }
 
-export function indexOf(stored: Stored): IndexDefinition {
+export function indexDefinitionOf(stored: Stored): IndexDefinition {
   const { fields } = stored;
   const values = oneOrMany(fields.get('values')).map(fieldOf);
   return {
@@ -150,7 +150,7 @@ export function sourceCovering(
   return index.sources.find((each) => each.collections === 'all');
 }
 
-export function functionOf(stored: Stored): FunctionDefinition | undefined {
+export function functionDefinitionOf(stored: Stored): FunctionDefinition | undefined {
   const { fields } = stored;
   const body = fields.get('body');
   const role = fields.get('role');
@@ -163,7 +163,7 @@ export function functionOf(stored: Stored): FunctionDefinition | undefined {
   };
 }
 
-export function roleOf(stored: Stored): RoleDefinition {
+export function roleDefinitionOf(stored: Stored): RoleDefinition {
   const { fields } = stored;
   return {
     ...stored,

@@ -10,11 +10,11 @@ import { Suspended, type Reader } from '../../store/reader.ts';
 import { Ref } from '../../values/value.ts';
 import type { CollectionId, DatabaseId, Lambda, Micros, ObjectValue } from '../../values/value.ts';
 import {
-  collectionOf,
-  functionOf,
-  indexOf,
+  collectionDefinitionOf,
+  functionDefinitionOf,
+  indexDefinitionOf,
   nativeCollection,
-  roleOf,
+  roleDefinitionOf,
   sourceCovering,
 } from './definitions.ts';
 import type {
@@ -43,13 +43,13 @@ interface Stored {
   readonly fields: ObjectValue;
 }
 const MAKERS: { readonly [K in SchemaKind]: (stored: Stored) => Definitions[K] | undefined } = {
-  collections: collectionOf,
-  indexes: indexOf,
-  functions: functionOf,
-  roles: roleOf,
+  collections: collectionDefinitionOf,
+  indexes: indexDefinitionOf,
+  functions: functionDefinitionOf,
+  roles: roleDefinitionOf,
   access_providers: (stored) => stored,
 };
-const KINDS = Object.keys(MAKERS) as SchemaKind[];
+const SCHEMA_KINDS = Object.keys(MAKERS) as SchemaKind[];
 
 export const isSchemaKind = (name: NativeName | undefined): name is SchemaKind =>
   name !== undefined && Object.hasOwn(MAKERS, name);
@@ -148,7 +148,7 @@ export class Schema {
     } catch (reason) {
       if (!(reason instanceof Suspended)) throw reason;
       // Most queries need several kinds: one fetch for all of them.
-      const kin = KINDS.map((each) => rangeOf(this.database, each));
+      const kin = SCHEMA_KINDS.map((each) => rangeOf(this.database, each));
       throw new Suspended([
         ...reason.needs,
         ...kin.map((each) => ({ kind: 'range', range: each }) as const),

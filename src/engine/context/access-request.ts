@@ -1,9 +1,9 @@
-/** What a query does, as far as somebody may forbid it. Spec: auth 3.2. */
+/** Access requests: what a query is about to do, as far as permissions can deny it. Spec: auth 3.2. */
 import type { ActionName, Micros, ObjectValue, Ref, Value } from '../../values/value.ts';
 import type { FunctionDefinition, IndexDefinition } from '../catalog/definitions.ts';
 
 /** Something a query is about to do. Rows of the table in auth 3.2. */
-export type Deed =
+export type AccessRequest =
   /** Of a document, or of a native collection as a set (`keys()`: the ref of the collection). */
   | { readonly action: 'read' | 'history_read' | 'delete'; readonly ref: Ref }
   /** `match`; and whether what it gives is shown without asking for each document. */
@@ -43,5 +43,5 @@ export type Deed =
 
 export interface Permissions {
   /** @throws Suspended */
-  may(deed: Deed): boolean;
+  may(request: AccessRequest): boolean;
 }

@@ -12,14 +12,14 @@ export interface Steps {
   /** @throws Refusal `bad request` past the steps allowed, `time out` past the time of the query */
   charge(steps: number): void;
   /** Steps of predicates that are evaluated on behalf of it. @throws Refusal as `charge` */
-  chargeAside(steps: number): void;
+  chargeIsolated(steps: number): void;
 }
 
 export class Budget implements Steps {
   private steps = 0;
   private nextLook = STEPS_BETWEEN_LOOKS;
-  private stepsAside = 0;
-  private nextLookAside = STEPS_BETWEEN_LOOKS;
+  private isolatedSteps = 0;
+  private nextIsolatedLook = STEPS_BETWEEN_LOOKS;
   private readonly clock: () => Micros;
   private readonly deadline: Micros;
   private readonly timeoutMs: number;
@@ -46,10 +46,10 @@ export class Budget implements Steps {
   }
 
   /** Takes time, but is no step of the query: how many there are would tell of documents that are not shown. */
-  chargeAside(steps: number): void {
-    this.stepsAside += steps;
-    if (this.stepsAside < this.nextLookAside) return;
-    this.nextLookAside = this.stepsAside + STEPS_BETWEEN_LOOKS;
+  chargeIsolated(steps: number): void {
+    this.isolatedSteps += steps;
+    if (this.isolatedSteps < this.nextIsolatedLook) return;
+    this.nextIsolatedLook = this.isolatedSteps + STEPS_BETWEEN_LOOKS;
     this.requireTime();
   }
 
@@ -64,10 +64,10 @@ export class Budget implements Steps {
 }
 
 /** One evaluation of a predicate may take so many steps, those of functions it calls included. */
-const ASIDE_STEPS_MAX = 20_000;
+const ISOLATED_STEPS_MAX = 20_000;
 
 /** Of one predicate after another. */
-export class AsideBudget implements Steps {
+export class IsolatedBudget implements Steps {
   private steps = 0;
   private readonly parent: Steps;
 
@@ -82,13 +82,16 @@ export class AsideBudget implements Steps {
 
   charge(steps: number): void {
     this.steps += steps;
-    this.parent.chargeAside(steps);
-    if (this.steps <= ASIDE_STEPS_MAX) return;
-    throw new Refusal('bad request', `Predicate exceeded the limit of ${ASIDE_STEPS_MAX} steps.`);
+    this.parent.chargeIsolated(steps);
+    if (this.steps <= ISOLATED_STEPS_MAX) return;
+    throw new Refusal(
+      'bad request',
+      `Predicate exceeded the limit of ${ISOLATED_STEPS_MAX} steps.`,
+    );
   }
 
   /** Predicates below predicates: all of them are steps of the outermost, so that they come to an end. */
-  chargeAside(steps: number): void {
+  chargeIsolated(steps: number): void {
     this.charge(steps);
   }
 }

@@ -19,7 +19,7 @@ export interface Inputs {
   /** @throws Suspended */
   readonly hash: (password: string) => string;
   /**
-   * `hash` undefined: nobody's password, same work, false.
+   * `hash` undefined: no such account; the same work, false.
    * @throws Suspended; Refusal `too many requests` after too many wrong ones
    */
   readonly verify: (
@@ -39,13 +39,13 @@ export interface Lambdas {
   apply(lambda: Lambda, argument: Value, limit: 'pure' | 'read', time?: ReadTime): Value;
 }
 
-/** What evaluation aside has otherwise than the query. */
-export interface AsideParts extends Partial<Pick<EngineContext, 'reader' | 'schema'>> {
+/** What an isolated evaluation has instead of the query's own. */
+export interface IsolatedParts extends Partial<Pick<EngineContext, 'reader' | 'schema'>> {
   readonly permissions: Permissions;
 }
 
 /** @throws Suspended, QueryFailure, Refusal */
-export type ApplyAside = (lambda: Lambda, argument: Value) => Value;
+export type ApplyIsolated = (lambda: Lambda, argument: Value) => Value;
 
 export interface EngineContext {
   /** The present: what is committed, and this query's own writes. The same object as `writer` when there is one. */
@@ -53,7 +53,7 @@ export interface EngineContext {
   readonly writer: Writer | undefined;
   /** The database the query runs in. */
   readonly database: DatabaseId;
-  /** The present: what lapses, who may do what, and `Now()` unless `now` says otherwise. */
+  /** The present: expiry, permissions, and `Now()` unless `now` is set. */
   readonly snapshot: Micros;
   /** `Now()` of a query that was made elsewhere. */
   readonly now?: Micros | undefined;
@@ -70,8 +70,8 @@ export interface EngineContext {
   readonly schema: (database: DatabaseId) => Schema;
   /** Documents whose past this query has rewritten (`insert`, `remove`): keys. */
   readonly rewritten: Set<string>;
-  /** A place to evaluate in with other rights, reading only, that the limits and meters of the query do not count. Set by its session. */
-  openAside?: ((parts: AsideParts) => ApplyAside) | undefined;
+  /** Opens an isolated evaluation: other permissions, read-only, outside the limits and meters of the query. Set by its session. */
+  openIsolated?: ((parts: IsolatedParts) => ApplyIsolated) | undefined;
 }
 
 /** What reading a document takes, also before it is known who asks. */

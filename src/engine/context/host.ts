@@ -22,7 +22,7 @@ export interface EngineOptions {
   /** Fresh random bytes: ids, salts of secrets. */
   readonly random: (bytes: number) => Uint8Array;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
-  /** bcrypt, run outside every transaction. `hash` undefined: do the same work for nobody, answer false. */
+  /** bcrypt, run outside every transaction. `hash` undefined: no such account; do the same work and answer false. */
   readonly passwords: {
     hash(password: string, cost: number): Promise<string>;
     verify(password: string, hash: string | undefined): Promise<boolean>;
@@ -49,7 +49,7 @@ export interface EngineOptions {
 
 export interface Lease {
   readonly isHeld: () => boolean;
-  /** Nobody can take it away: while it is held, what is known of the store is true of the next transaction too. */
+  /** It cannot be revoked: while it is held, the cache is valid for the next transaction too. */
   readonly isForGood?: boolean;
 }
 

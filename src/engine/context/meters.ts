@@ -75,8 +75,8 @@ function refuseDocuments(): never {
 }
 
 /** Bounds the work, and counts no reads: how much they were would tell of what is not shown. */
-export class MetersAside extends Meters {
-  /** @param work of a query that this is part of; its own when left out: a predicate's is the work of nobody who asks */
+export class IsolatedMeters extends Meters {
+  /** @param work of the query that this is part of; its own when left out: predicates are not charged to the caller */
   constructor(work?: SetWork) {
     super();
     if (work) this.work = work;

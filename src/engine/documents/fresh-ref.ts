@@ -2,13 +2,13 @@
 import { Ref } from '../../values/value.ts';
 import type { CollectionId } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
-import { nextNumber } from './id-sequences.ts';
+import { nextInSequence } from './id-sequences.ts';
 import { SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
 
 /** A ref in this database, very likely of nothing yet; certainly so in collections that number their members. */
 export function nextRef(context: EngineContext, collection: CollectionId): Ref {
   const { database } = context;
   return SCHEMA_COLLECTIONS.has(collection)
-    ? new Ref(database, collection, BigInt(nextNumber(context, database, collection)))
+    ? new Ref(database, collection, BigInt(nextInSequence(context, database, collection)))
     : new Ref(database, collection, context.inputs.newId());
 }

@@ -156,7 +156,7 @@ test('insert(), remove() and plain writes agree with a model, for documents and 
   );
 });
 
-test('surgery and writes in one query leave what they would leave one by one', async () => {
+test('history rewrites and writes in one query leave what they would leave one by one', async () => {
   const w = await world();
   await w.ask(create(ref, { s: 'on', n: 1 }));
   await w.ask({

@@ -1,4 +1,4 @@
-/** Surgery on a document's past: `insert` and `remove` of versions. Spec: sets 1.2, 1.6. */
+/** Rewrites the history of a document: `insert` and `remove` of versions. Spec: sets 1.2, 1.6. */
 import { historyKey, type Key } from '../../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import type { Row } from '../../store/port.ts';

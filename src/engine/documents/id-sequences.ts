@@ -1,4 +1,4 @@
-/** Numbers of schema objects: given in order, never given again. */
+/** Sequences of ids of schema objects: ascending, and never used twice. */
 import { packVersion, unpackVersion } from '../../codec/row.ts';
 import { Ref } from '../../values/value.ts';
 import type { CollectionId, DatabaseId } from '../../values/value.ts';
@@ -9,18 +9,18 @@ import { bodyOf } from './stored-values.ts';
 import { writerOf } from './version-rows.ts';
 import { NATIVE, nativeKind } from '../../values/native-kinds.ts';
 
-/** A collection nobody can name: ids are numbers of native collections, documents hold the last number given there. */
-const NUMBERS: CollectionId = 0;
+/** A collection without a name: its ids are the numbers of native collections, its documents hold the last id given there. */
+const SEQUENCES: CollectionId = 0;
 
 /** The next number in a native collection. Databases are numbered over the whole store. */
-export function nextNumber(
+export function nextInSequence(
   context: EngineContext,
   database: DatabaseId,
   collection: CollectionId,
 ): number {
   const writer = writerOf(context);
   const home = collection === NATIVE.databases ? ROOT_DATABASE : database;
-  const ref = new Ref(home, NUMBERS, BigInt(collection));
+  const ref = new Ref(home, SEQUENCES, BigInt(collection));
   const row = writer.row({ space: 'documents', key: keyOf(ref) });
   const last = row && fieldsOf(context, ref, unpackVersion(String(row.value))).get('last');
   const next = typeof last === 'number' ? last + 1 : (nativeKind(collection)?.firstNumber ?? 1);

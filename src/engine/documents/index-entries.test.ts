@@ -6,7 +6,7 @@ import { compareValues } from '../../values/compare.ts';
 import { anyValue } from '../../values/arbitrary.ts';
 import { double, isArray, isObject, Ref } from '../../values/value.ts';
 import type { ObjectValue, Value } from '../../values/value.ts';
-import { indexOf } from '../catalog/definitions.ts';
+import { indexDefinitionOf } from '../catalog/definitions.ts';
 import { indexEntries } from './index-entries.ts';
 import { field, object, SetWorld, DATABASE } from '../testing/set-world.ts';
 
@@ -20,7 +20,7 @@ function entriesOf(
   data: ObjectValue,
   world = new SetWorld(),
 ): unknown[] {
-  const index = indexOf({
+  const index = indexDefinitionOf({
     ref: new Ref(DATABASE, 3, 32_768n),
     name: 'i',
     ts: 1,

@@ -15,12 +15,12 @@ export interface BuildProgress {
   readonly isComplete: boolean;
 }
 
-type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;
+type JobHost = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;
 
 /** Resolves when no index waits to be built. */
 export async function buildIndexes(
   transactor: Transactor,
-  host: Host,
+  host: JobHost,
   onProgress: (progress: BuildProgress) => void = () => undefined,
 ): Promise<void> {
   for (;;) {
@@ -32,7 +32,7 @@ export async function buildIndexes(
 
 async function buildIndex(
   transactor: Transactor,
-  host: Host,
+  host: JobHost,
   { ref, name }: IndexDefinition,
   onProgress: (progress: BuildProgress) => void,
 ): Promise<void> {
@@ -53,7 +53,7 @@ async function buildIndex(
 
 async function waitingIndexes(
   transactor: Transactor,
-  host: Host,
+  host: JobHost,
 ): Promise<readonly IndexDefinition[]> {
   const { value } = await transactor.read((input) => {
     const waiting: IndexDefinition[] = [];

@@ -1,15 +1,15 @@
-/** Removes garbage in the background: many small commits, each whole in itself, so that it may end anywhere and be begun anew. */
+/** Removes expired data in the background: many small commits, each complete in itself, so that it may stop anywhere and start again. */
 import type { Key } from '../../codec/key.ts';
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 import type { TransactionBody, BodyInput } from '../transactions/execution.ts';
-import { NOTHING, SWEEPS, type Sweep, type SweepStep } from './expired-data.ts';
+import { NOTHING_EXPIRED, SWEEPS, type Sweep, type SweepStep } from './expired-data.ts';
 import { schemasOf } from '../session/stored-lambdas.ts';
 import type { Transactor } from '../transactions/transactor.ts';
 
-export interface GarbageProgress {
+export interface SweepProgress {
   /** Rows removed or rewritten so far. */
   readonly removed: number;
   readonly isComplete: boolean;
@@ -18,10 +18,10 @@ export interface GarbageProgress {
 const FIRST_ROWS = 32;
 const LEAST_ROWS = 4;
 
-export class GarbageCollector {
+export class ExpiredDataCollector {
   private readonly transactor: Transactor;
   private readonly host: Pick<EngineOptions, 'pause' | 'view'>;
-  /** The last commit when nothing was left: nothing can have lapsed without another. */
+  /** The last commit when nothing was left: nothing can expire without another commit. */
   private cleanAt: Micros | undefined = undefined;
 
   constructor(transactor: Transactor, host: Pick<EngineOptions, 'pause' | 'view'>) {
@@ -29,8 +29,8 @@ export class GarbageCollector {
     this.host = host;
   }
 
-  /** Resolves when nothing is left that had lapsed at the last commit. */
-  async collect(onProgress: (progress: GarbageProgress) => void = () => undefined): Promise<void> {
+  /** Resolves when nothing is left that had expired at the last commit. */
+  async collect(onProgress: (progress: SweepProgress) => void = () => undefined): Promise<void> {
     const start = await this.head();
     if (start === this.cleanAt) return;
     let removed = 0;
@@ -52,9 +52,9 @@ export class GarbageCollector {
   /** Looks before it writes: a step that finds nothing holds up no writer. */
   private async step(sweep: Sweep, from: Key, size: number): Promise<SweepStep> {
     const body: TransactionBody<SweepStep> = ({ writer, head }) => {
-      // What stands in a copy is the hub's to remove: it may hold less of the schema than of what that describes.
+      // In a copy of a hub's database only the hub removes data: the copy may lack part of the schema.
       const step = this.isCopy(writer)
-        ? NOTHING
+        ? NOTHING_EXPIRED
         : sweep({ writer, schema: schemasOf(writer), now: head }, from, size);
       return { value: step, ts: head + 1, keep: true };
     };
@@ -84,7 +84,7 @@ export class GarbageCollector {
 
 /** Rows may be large. */
 function sizeAfter({ bytes }: SweepStep, size: number): number {
-  if (bytes > LIMITS.garbageStepBytes) return Math.max(LEAST_ROWS, size >> 2);
-  if (bytes > LIMITS.garbageStepBytes / 4) return size;
-  return Math.min(LIMITS.garbageStepRows, size * 2);
+  if (bytes > LIMITS.sweepStepBytes) return Math.max(LEAST_ROWS, size >> 2);
+  if (bytes > LIMITS.sweepStepBytes / 4) return size;
+  return Math.min(LIMITS.sweepStepRows, size * 2);
 }

@@ -38,7 +38,7 @@ async function rows(
 
 async function collect(w: EngineWorld): Promise<number> {
   let removed = 0;
-  await w.engine.collectGarbage((progress) => void (removed = progress.removed));
+  await w.engine.collectExpiredData((progress) => void (removed = progress.removed));
   return removed;
 }
 
@@ -48,7 +48,7 @@ const update = (n: number) => ({ update: ref, params: obj({ data: obj({ n }) }) 
 const notes = (w: EngineWorld, history_days: number | null = 1) =>
   w.ask({ create_collection: obj({ name: 'notes', history_days }) });
 
-test('collectGarbage() keeps of a past what can be read, and the version that stood at its edge', async () => {
+test('collectExpiredData() keeps of a past what can be read, and the version that stood at its edge', async () => {
   const w = new EngineWorld();
   await notes(w);
   await w.ask(put(1));
@@ -71,7 +71,7 @@ test('collectGarbage() keeps of a past what can be read, and the version that st
   expect(await w.engine.verify()).toEqual([]);
 });
 
-test('collectGarbage() leaves the past of a collection that keeps it for ever', async () => {
+test('collectExpiredData() leaves the past of a collection that keeps it for ever', async () => {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'notes', history_days: null }) });
   await w.ask(put(1));
@@ -81,7 +81,7 @@ test('collectGarbage() leaves the past of a collection that keeps it for ever', 
   expect(await rows(w, 'history')).toBe(1);
 });
 
-test('collectGarbage() removes a deleted document and its end when both are out of range', async () => {
+test('collectExpiredData() removes a deleted document and its end when both are out of range', async () => {
   const w = new EngineWorld();
   await notes(w);
   await w.ask(put(1));
@@ -120,7 +120,7 @@ test('a document whose ttl has passed is gone for readers at once, from its even
   expect(await w.engine.verify()).toEqual([]);
 });
 
-test('collectGarbage() takes the past of an expired document before the document itself', async () => {
+test('collectExpiredData() takes the past of an expired document before the document itself', async () => {
   const w = new EngineWorld();
   await notes(w, 0);
   await w.ask(put(0, { ttl: { epoch: Math.floor(w.now / 1e6) + 900, unit: 'second' } }));
@@ -269,7 +269,7 @@ test('everything below a deleted database is collected, and nothing beside it', 
   expect(await w.engine.verify()).toEqual([]);
 });
 
-test('collectGarbage() cut off at any call of the store leaves every answer as it was, and is finished by the next', async () => {
+test('collectExpiredData() cut off at any call of the store leaves every answer as it was, and is finished by the next', async () => {
   const answers = async (w: EngineWorld) => [
     await w.page({ paginate: { documents: coll('notes') } }),
     await w.events({ documents: coll('notes') }),
@@ -296,7 +296,7 @@ test('collectGarbage() cut off at any call of the store leaves every answer as i
   const before = await answers(w);
   for (let call = 1; ; call += 1) {
     store.failNth(call);
-    const isDone = await w.engine.collectGarbage().then(
+    const isDone = await w.engine.collectExpiredData().then(
       () => true,
       () => false,
     );
@@ -308,7 +308,7 @@ test('collectGarbage() cut off at any call of the store leaves every answer as i
   expect([await rows(w, 'documents'), await rows(w, 'history')]).toEqual([1, 1]);
 });
 
-test('collectGarbage() works in commits of bounded size, and does nothing until something else was committed', async () => {
+test('collectExpiredData() works in commits of bounded size, and does nothing until something else was committed', async () => {
   const w = new EngineWorld();
   await notes(w, 0);
   await w.ask(put(0));
@@ -331,7 +331,7 @@ test('collectGarbage() works in commits of bounded size, and does nothing until 
   expect([first > 2, reads - first]).toEqual([true, 1]);
 });
 
-test('collectGarbage() of two tabs at once, with writes between, loses nothing', async () => {
+test('collectExpiredData() of two tabs at once, with writes between, loses nothing', async () => {
   const store = new EngineWorld().store;
   const [one, two] = [new EngineWorld(store), new EngineWorld(store)];
   await notes(one, 0);
@@ -342,7 +342,7 @@ test('collectGarbage() of two tabs at once, with writes between, loses nothing',
   const writes = async () => {
     for (let i = 0; i < 30; i += 1) await two.ask(update(1000 + i));
   };
-  await Promise.all([one.engine.collectGarbage(), two.engine.collectGarbage(), writes()]);
+  await Promise.all([one.engine.collectExpiredData(), two.engine.collectExpiredData(), writes()]);
   const events = await two.events(ref);
   expect(events.map(([action]) => action)).toEqual([
     'create',
@@ -354,7 +354,7 @@ test('collectGarbage() of two tabs at once, with writes between, loses nothing',
   expect(await one.engine.verify()).toEqual([]);
 });
 
-test('collectGarbage() leaves a copy to its hub, and a locked one alone', async () => {
+test('collectExpiredData() leaves a copy to its hub, and a locked one alone', async () => {
   const w = new EngineWorld();
   await notes(w, 0);
   await w.ask(put(0));
@@ -468,7 +468,7 @@ async function everything(w: EngineWorld): Promise<unknown[]> {
   return seen;
 }
 
-test('no answer tells whether garbage was collected', async () => {
+test('no answer tells whether expired data was removed', async () => {
   expect.hasAssertions();
   await fc.assert(
     fc.asyncProperty(ops, ops, async (first, second) => {

@@ -1,7 +1,7 @@
 /**
- * What nobody can see any more, and how it is removed: rows and entries of collections, indexes and databases that are gone, documents
- * whose `ttl` has passed, versions before the retained time. One step is bounded work, may be done again by anybody, and leaves every
- * answer as it was. Spec: sets 1.2, 1.3, 2.5.
+ * Finds and removes expired data, which no query can see: rows and entries of deleted collections, indexes and databases, documents
+ * whose `ttl` has passed, versions before the retained time. One step is bounded work, may be repeated by any engine, and changes no
+ * answer. Spec: sets 1.2, 1.3, 2.5.
  */
 import {
   after,
@@ -27,7 +27,7 @@ import { isGoneBefore } from '../documents/retained.ts';
 import type { Schema } from '../catalog/schema.ts';
 import { FIRST_USER_COLLECTION, FIRST_USER_INDEX } from '../../values/native-kinds.ts';
 
-export interface Ground {
+export interface SweepContext {
   readonly writer: Writer;
   readonly schema: (database: DatabaseId) => Schema;
   /** Time of the last commit. Not the clock: one that is wrong for an hour must not cost anybody their history. */
@@ -44,9 +44,9 @@ export interface SweepStep {
 }
 
 /** @param from where to begin; `''`: at the start @param size rows to look at, two at least */
-export type Sweep = (ground: Ground, from: Key, size: number) => SweepStep;
+export type Sweep = (context: SweepContext, from: Key, size: number) => SweepStep;
 
-export const NOTHING: SweepStep = { next: undefined, removed: 0, bytes: 0 };
+export const NOTHING_EXPIRED: SweepStep = { next: undefined, removed: 0, bytes: 0 };
 
 /** Above every key: keys begin with the number of a database, whose first byte is small. */
 const END = '\u00ff' as Key;
@@ -57,25 +57,25 @@ type Bounds = Pick<Range, 'lower' | 'upper'>;
 
 const goneRows =
   (space: EntrySpace): Sweep =>
-  (ground, from, size) => {
-    const { writer } = ground;
-    const stretch = { space, by: 'key', rows: true } as const;
-    const gap = firstFilled(ground, stretch, rowGaps(ground), from);
-    if (!gap) return NOTHING;
-    const found = writer.range({ ...stretch, ...gap, reverse: false, limit: size });
+  (context, from, size) => {
+    const { writer } = context;
+    const scan = { space, by: 'key', rows: true } as const;
+    const gap = firstFilled(context, scan, rowGaps(context), from);
+    if (!gap) return NOTHING_EXPIRED;
+    const found = writer.range({ ...scan, ...gap, reverse: false, limit: size });
     for (const { key } of found) writer.delete(space, key);
     return { next: nextOf(found, size, gap), removed: found.length, bytes: bytesOf(found) };
   };
 
 const goneEntries =
   (space: EntrySpace): Sweep =>
-  (ground, from, size) => {
-    const { writer } = ground;
-    const stretch = { space, by: 'entry', rows: true } as const;
-    const gaps = entryGaps(ground);
-    const gap = firstFilled(ground, stretch, gaps, from);
-    if (!gap) return NOTHING;
-    const found = writer.range({ ...stretch, ...gap, reverse: false, limit: size });
+  (context, from, size) => {
+    const { writer } = context;
+    const scan = { space, by: 'entry', rows: true } as const;
+    const gaps = entryGaps(context);
+    const gap = firstFilled(context, scan, gaps, from);
+    if (!gap) return NOTHING_EXPIRED;
+    const found = writer.range({ ...scan, ...gap, reverse: false, limit: size });
     const rows = new Map(found.flatMap(({ row }) => (row ? [[row.key, row]] : [])));
     const isGone = (entry: Key) => gaps.some(({ lower, upper }) => entry >= lower && entry < upper);
     for (const row of rows.values()) writer.put(space, rowWithout(row, isGone));
@@ -97,22 +97,22 @@ const nextOf = (found: readonly Entry[], size: number, gap: Bounds): Key => {
 
 /** What is left, from `from` on, of the first gap that holds anything. */
 function firstFilled(
-  { writer }: Ground,
-  stretch: Pick<Range, 'space' | 'by'>,
+  { writer }: SweepContext,
+  scan: Pick<Range, 'space' | 'by'>,
   gaps: readonly Bounds[],
   from: Key,
 ): Bounds | undefined {
   const left = gaps
     .filter(({ lower, upper }) => lower < upper && from < upper)
     .map(({ lower, upper }) => ({ lower: from > lower ? from : lower, upper }));
-  const look = { ...stretch, reverse: false, limit: 1, rows: false } as const;
+  const look = { ...scan, reverse: false, limit: 1, rows: false } as const;
   const filled = eachElement(left, (gap) => writer.range({ ...look, ...gap }).length > 0);
   return left[filled.indexOf(true)];
 }
 
 /** Between what stands under living databases and collections. */
-function rowGaps(ground: Ground): readonly Bounds[] {
-  const living = livingDatabases(ground, (schema) => schema.all('collections'));
+function rowGaps(context: SweepContext): readonly Bounds[] {
+  const living = livingDatabases(context, (schema) => schema.all('collections'));
   const gaps: Bounds[] = [];
   let lower = databasePrefix(ROOT_DATABASE);
   for (const { database, objects } of living) {
@@ -124,8 +124,8 @@ function rowGaps(ground: Ground): readonly Bounds[] {
 }
 
 /** Between the entries of living indexes. Those of databases that are gone go with their rows. */
-const entryGaps = (ground: Ground): readonly Bounds[] =>
-  livingDatabases(ground, (schema) => schema.all('indexes')).flatMap(({ database, objects }) =>
+const entryGaps = (context: SweepContext): readonly Bounds[] =>
+  livingDatabases(context, (schema) => schema.all('indexes')).flatMap(({ database, objects }) =>
     gapsIn(database, FIRST_USER_INDEX, objects, indexPrefix),
   );
 
@@ -146,7 +146,7 @@ function gapsIn(
 }
 
 function livingDatabases<T>(
-  { writer, schema }: Ground,
+  { writer, schema }: SweepContext,
   objectsOf: (schema: Schema) => T,
 ): readonly { readonly database: DatabaseId; readonly objects: T }[] {
   const living = eachElement(databasesBelow(writer, ROOT_DATABASE), (database) => ({
@@ -158,16 +158,16 @@ function livingDatabases<T>(
 
 // --- documents whose ttl has passed -------------------------------------------------------------
 
-const expired: Sweep = (ground, from, size) => {
-  const { writer, now } = ground;
+const expired: Sweep = (context, from, size) => {
+  const { writer, now } = context;
   const prefix = termsPrefix(ROOT_DATABASE, NATIVE_INDEX.expiring, []);
   const end = valuesPrefix(prefix, [now - LIMITS.historyGraceMicros + 1], [false]);
   const lower = from > prefix ? from : prefix;
-  if (lower >= end) return NOTHING;
-  const stretch = { space: 'documents', by: 'entry', rows: true, reverse: false } as const;
-  const found = writer.range({ ...stretch, lower, upper: end, limit: size });
+  if (lower >= end) return NOTHING_EXPIRED;
+  const scan = { space: 'documents', by: 'entry', rows: true, reverse: false } as const;
+  const found = writer.range({ ...scan, lower, upper: end, limit: size });
   const pasts = eachElement(found, ({ row }) =>
-    row && isLapsedDocument(ground, row) ? pastOf(writer, row.key, size) : undefined,
+    row && isExpiredDocument(context, row) ? pastOf(writer, row.key, size) : undefined,
   );
   let removed = 0;
   for (const [i, { entry, key }] of found.entries()) {
@@ -185,8 +185,8 @@ const expired: Sweep = (ground, from, size) => {
   return { next: next < end ? next : undefined, removed, bytes: bytesOf(found) };
 };
 
-function isLapsedDocument(ground: Ground, { key, value }: Row): boolean {
-  return isGoneBefore(unpackVersion(String(value)), minimumAt(ground, key));
+function isExpiredDocument(context: SweepContext, { key, value }: Row): boolean {
+  return isGoneBefore(unpackVersion(String(value)), minimumAt(context, key));
 }
 
 const pastOf = (writer: Writer, key: Key, limit: number): readonly Entry[] =>
@@ -201,13 +201,13 @@ const pastOf = (writer: Writer, key: Key, limit: number): readonly Entry[] =>
   });
 
 /** Minimum valid time of the collection that a key is of; 0 when it is gone. */
-function minimumAt({ schema, now }: Ground, key: Key): Micros {
+function minimumAt({ schema, now }: SweepContext, key: Key): Micros {
   const { database, collection } = decodeDocumentKey(documentKeyOf(key));
   return minimumIn({ schema, now }, database, collection);
 }
 
 function minimumIn(
-  { schema, now }: Pick<Ground, 'schema' | 'now'>,
+  { schema, now }: Pick<SweepContext, 'schema' | 'now'>,
   database: DatabaseId,
   id: CollectionId,
 ): Micros {
@@ -217,20 +217,20 @@ function minimumIn(
 
 // --- versions before the retained time ----------------------------------------------------------
 
-const superseded: Sweep = (ground, from, size) => {
-  const { writer } = ground;
-  const stretch = { space: 'history', by: 'key', rows: true, reverse: false } as const;
-  const found = writer.range({ ...stretch, lower: from, upper: END, limit: size });
+const superseded: Sweep = (context, from, size) => {
+  const { writer } = context;
+  const scan = { space: 'history', by: 'key', rows: true, reverse: false } as const;
+  const found = writer.range({ ...scan, lower: from, upper: END, limit: size });
   const [first] = found;
-  if (!first) return NOTHING;
+  if (!first) return NOTHING_EXPIRED;
   const bytes = bytesOf(found);
-  if (minimumAt(ground, first.key) === 0)
+  if (minimumAt(context, first.key) === 0)
     return { next: collectionEnd(first.key), removed: 0, bytes };
   const pasts = byDocument(found);
-  const next = found.length === size ? cutOff(ground, pasts) : undefined;
-  const lapsed = eachElement(pasts, ([key, past]) => lapsedOf(ground, key, past, next)).flat();
-  for (const key of lapsed) writer.delete('history', key);
-  return { next, removed: lapsed.length, bytes };
+  const next = found.length === size ? resumeAt(context, pasts) : undefined;
+  const obsolete = eachElement(pasts, ([key, past]) => obsoleteOf(context, key, past, next)).flat();
+  for (const key of obsolete) writer.delete('history', key);
+  return { next, removed: obsolete.length, bytes };
 };
 
 function byDocument(found: readonly Entry[]): Map<Key, Entry[]> {
@@ -250,7 +250,7 @@ const collectionEnd = (key: Key): Key => {
 };
 
 /** A document whose past was cut off is left to the next step; if it stands alone, what follows its last row is. */
-function cutOff(ground: Ground, pasts: Map<Key, readonly Entry[]>): Key {
+function resumeAt(context: SweepContext, pasts: Map<Key, readonly Entry[]>): Key {
   const [key, past] = [...pasts].at(-1) ?? [END, []];
   if (pasts.size > 1) {
     pasts.delete(key);
@@ -258,28 +258,28 @@ function cutOff(ground: Ground, pasts: Map<Key, readonly Entry[]>): Key {
   }
   const last = past.at(-1)?.key ?? key;
   const { ts } = versionOf(past.at(-1));
-  return ts < minimumAt(ground, key) ? last : after(key);
+  return ts < minimumAt(context, key) ? last : after(key);
 }
 
 /** Keys of versions that another one has followed before the retained time, and of ends before it. */
-function lapsedOf(
-  ground: Ground,
+function obsoleteOf(
+  context: SweepContext,
   key: Key,
   past: readonly Entry[],
   next: Key | undefined,
 ): readonly Key[] {
-  const minimum = minimumAt(ground, key);
+  const minimum = minimumAt(context, key);
   const isWhole = next === undefined || next >= after(key);
   return past.flatMap((entry, i) => {
     const { ts, action } = versionOf(entry);
     if (ts >= minimum) return [];
-    const isLapsed = action === 'delete' || followedAt(past[i + 1]) < minimum;
-    return isLapsed ? [entry.key] : [];
+    const isObsolete = action === 'delete' || followedAt(past[i + 1]) < minimum;
+    return isObsolete ? [entry.key] : [];
   });
 
   function followedAt(follower: Entry | undefined): Micros {
     if (follower) return versionOf(follower).ts;
-    const row = isWhole ? ground.writer.row({ space: 'documents', key }) : undefined;
+    const row = isWhole ? context.writer.row({ space: 'documents', key }) : undefined;
     return row ? unpackVersion(String(row.value)).ts : Infinity;
   }
 }

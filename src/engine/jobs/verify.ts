@@ -24,9 +24,9 @@ import { expectedEntries, isOfBuiltIndex } from './verify-entries.ts';
 import { historyProblems } from './verify-history.ts';
 import { isNative } from '../../values/native-kinds.ts';
 
-type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;
+type JobHost = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;
 
-type VerifyOptions = Host & ConstructorParameters<typeof Transactor>[0];
+type VerifyOptions = JobHost & ConstructorParameters<typeof Transactor>[0];
 
 const CHUNK_ROWS = 500;
 /** Beyond every key: keys begin with the number of a database, whose first byte is small. */
@@ -85,7 +85,7 @@ async function readStoredHead(store: Store): Promise<Head> {
 }
 
 interface ChunkOptions {
-  readonly host: Host;
+  readonly host: JobHost;
   readonly last: Head;
 }
 

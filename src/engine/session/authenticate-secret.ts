@@ -8,12 +8,15 @@ import { lambdasOf, schemasOf } from './stored-lambdas.ts';
 import { systemContext } from './system-context.ts';
 import type { Transactor } from '../transactions/transactor.ts';
 
-type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens'>;
+type AuthenticatorHost = Pick<
+  EngineOptions,
+  'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens'
+>;
 
 export async function authenticateSecret(
   transactor: Transactor,
   secret: string,
-  host: Host,
+  host: AuthenticatorHost,
 ): Promise<Credential | undefined> {
   const now = host.clock();
   const { value } = await transactor.read((input) => {
@@ -28,7 +31,7 @@ export function callerOf(
   input: BodyInput,
   snapshot: number,
   secret: string,
-  host: Host,
+  host: AuthenticatorHost,
 ): Caller | undefined {
   const { writer, answers } = input;
   const schema = schemasOf(writer);

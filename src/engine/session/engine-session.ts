@@ -15,8 +15,8 @@ import type {
   Value,
 } from '../../values/value.ts';
 import { applyLambda } from '../../query/evaluate.ts';
-import { AsideBudget, type Steps } from '../context/budget.ts';
-import type { ApplyAside, AsideParts, EngineContext } from '../context/context.ts';
+import { IsolatedBudget, type Steps } from '../context/budget.ts';
+import type { ApplyIsolated, IsolatedParts, EngineContext } from '../context/context.ts';
 import { documentExists, failNothing, getDocument } from '../documents/documents.ts';
 import { functionBody } from '../access/function-body.ts';
 import {
@@ -30,7 +30,7 @@ import {
   logout,
   selfIn,
 } from './identity.ts';
-import { MetersAside } from '../context/meters.ts';
+import { IsolatedMeters } from '../context/meters.ts';
 import { moveDatabase } from '../writes/move-database.ts';
 import { ContextNames } from '../catalog/names.ts';
 import { elements, firstRef, paginate, setContains } from '../sets/pages.ts';
@@ -72,8 +72,9 @@ export class EngineSession implements WriteSession {
     this.names = new ContextNames(context);
     // Named before it is kept: V8 takes a function that is written where a member is assigned for one that lives for long, and this one
     // would hold all of its query until the next full collection of garbage.
-    const openAside = (parts: AsideParts): ApplyAside => applierAside(context, parts, budget);
-    context.openAside = openAside;
+    const openIsolated = (parts: IsolatedParts): ApplyIsolated =>
+      isolatedApplier(context, parts, budget);
+    context.openIsolated = openIsolated;
   }
 
   charge(steps: number): void {
@@ -223,16 +224,20 @@ export class EngineSession implements WriteSession {
   }
 }
 
-function applierAside(context: EngineContext, parts: AsideParts, budget: Steps): ApplyAside {
+function isolatedApplier(
+  context: EngineContext,
+  parts: IsolatedParts,
+  budget: Steps,
+): ApplyIsolated {
   const lambdas: EngineContext['lambdas'] = {
     ...context.lambdas,
     apply: (lambda, argument, allows, time = 'present') =>
       applyLambda(lambda, argument, session, { allows, time }),
   };
-  const meters = new MetersAside();
+  const meters = new IsolatedMeters();
   // Who may do what is a matter of the present, also for a query that brings a time of its own.
   const own = { ...context, ...parts, writer: undefined, lambdas, meters, now: undefined };
-  const steps = new AsideBudget(budget);
+  const steps = new IsolatedBudget(budget);
   const memory = new Memory();
   const session = new EngineSession(own, steps, memory);
   return (lambda, argument) => {

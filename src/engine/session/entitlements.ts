@@ -1,4 +1,4 @@
-/** What a secret entitles to, to be compared with what it did earlier. */
+/** The entitlements of a secret, to compare with earlier ones. */
 import type { Micros } from '../../values/value.ts';
 import type { EngineOptions, ReadSet } from '../context/host.ts';
 import { callerOf } from './authenticate-secret.ts';
@@ -6,7 +6,7 @@ import { rolesOf } from '../access/caller-roles.ts';
 import { systemContext } from './system-context.ts';
 import type { Transactor } from '../transactions/transactor.ts';
 
-export interface Standing {
+export interface Entitlements {
   /** Differs when the secret has another role, or its roles or memberships are others. */
   readonly rights: string;
   /** The last commit when it was looked at. */
@@ -15,14 +15,17 @@ export interface Standing {
   readonly readSet: ReadSet;
 }
 
-type Host = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens'>;
+type AuthenticatorHost = Pick<
+  EngineOptions,
+  'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens'
+>;
 
 /** Undefined: it opens nothing. */
-export async function standingOf(
+export async function entitlementsOf(
   transactor: Transactor,
   secret: string,
-  host: Host,
-): Promise<Standing | undefined> {
+  host: AuthenticatorHost,
+): Promise<Entitlements | undefined> {
   const now = host.clock();
   const { value, readSet } = await transactor.read((input) => {
     const snapshot = Math.max(now, input.head);

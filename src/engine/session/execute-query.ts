@@ -36,12 +36,12 @@ export interface QueryPlan {
   readonly started: Micros;
   readonly inputs: Pick<RecordedInputs, 'begin' | 'madeIds'>;
   /** Asked by somebody who has no secret here. */
-  readonly standIn?: StandIn;
+  readonly impersonation?: Impersonation;
   /** `Now()`, when it is not the snapshot: the query was made elsewhere. Rights and lapsing go by the snapshot all the same. */
   readonly now?: Micros;
 }
 
-export interface StandIn {
+export interface Impersonation {
   /** @throws Suspended */
   caller(context: StoreContext): Caller;
   permissions(context: EngineContext): Permissions;
@@ -74,7 +74,7 @@ export function executeQuery(
   const session: { current?: EngineSession } = {};
   const lambdas = lambdasOf(session);
   const caller =
-    plan.standIn?.caller(store) ??
+    plan.impersonation?.caller(store) ??
     requireCaller(authenticationContext(store, lambdas, host, answers), request.secret);
   const budget = new Budget(host.clock, started, request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs);
   const meters = new Meters();
@@ -99,9 +99,9 @@ export function executeQuery(
     meters,
     schema,
     rewritten: new Set(),
-    openAside: undefined,
+    openIsolated: undefined,
   };
-  context.permissions = plan.standIn?.permissions(context) ?? permissionsOf(context, caller);
+  context.permissions = plan.impersonation?.permissions(context) ?? permissionsOf(context, caller);
   session.current = new EngineSession(context, budget);
   if (!isGranted(context, caller)) refuseCaller();
   if (parsed instanceof QueryFailure) return ended({ ok: false, failure: parsed });

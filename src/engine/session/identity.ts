@@ -12,7 +12,7 @@ import { documentOf, liveVersion } from '../documents/documents.ts';
 import { NATIVE_INDEX, nativeRange } from '../catalog/native-indexes.ts';
 import { failValidation, requireReadableRefs } from '../writes/params.ts';
 import { firstRef } from '../sets/pages.ts';
-import { comparePassword, type Asked } from '../access/password-attempt.ts';
+import { comparePassword, type PasswordTarget } from '../access/password-attempt.ts';
 import { parseSecret } from '../access/secrets.ts';
 import { plainObject } from '../documents/stored-values.ts';
 import { typeName } from '../../values/type-name.ts';
@@ -45,12 +45,21 @@ export const identify = (
 };
 
 /** A document that has no password, or is none, takes the same time. @throws Suspended, Refusal `too many requests` */
-function isPassword(context: EngineContext, asked: Asked, password: string | undefined): boolean {
-  const { instance } = asked;
+function isPassword(
+  context: EngineContext,
+  passwordTarget: PasswordTarget,
+  password: string | undefined,
+): boolean {
+  const { instance } = passwordTarget;
   const found = instance && findCredentials(context, instance);
   // Counted alike for everybody: metrics are shown to whoever asks.
   context.meters.noteRead(`credentials ${instance?.collection} ${instance?.id}`, 0);
-  return comparePassword(context, asked, password, found && passwordHashOf(context, found));
+  return comparePassword(
+    context,
+    passwordTarget,
+    password,
+    found && passwordHashOf(context, found),
+  );
 }
 
 export function login(

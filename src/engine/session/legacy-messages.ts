@@ -1,4 +1,4 @@
-/** What error texts said before version 2.7: classes for collections, instances for documents. Spec: functions 3.2. */
+/** Error texts of API versions before 2.7: classes for collections, instances for documents. Spec: functions 3.2. */
 import type { Fault } from '../../errors.ts';
 import { isAtLeast, type ApiVersion } from '../../query/session.ts';
 
@@ -18,22 +18,24 @@ const FAILURES: typeof SENTENCES = [
   [/, expected type Collection Ref\.$/, ', expected type Class Ref.'],
 ];
 
-const inOldWords = (description: string, sentences = SENTENCES): string =>
+const legacyText = (description: string, sentences = SENTENCES): string =>
   sentences.reduce((text, [now, then]) => text.replace(now, then), description);
 
-const inOldFault = (fault: Fault): Fault => ({
+const legacyFault = (fault: Fault): Fault => ({
   ...fault,
   description:
-    fault.code === 'transaction aborted' ? fault.description : inOldWords(fault.description),
+    fault.code === 'transaction aborted' ? fault.description : legacyText(fault.description),
   ...(fault.failures && {
     failures: fault.failures.map((failure) => ({
       ...failure,
-      description: inOldWords(failure.description, FAILURES),
+      description: legacyText(failure.description, FAILURES),
     })),
   }),
-  ...(fault.cause && { cause: fault.cause.map(inOldFault) }),
+  ...(fault.cause && { cause: fault.cause.map(legacyFault) }),
 });
 
-/** As a request of this version is told. */
-export const spoken = (faults: readonly Fault[], apiVersion: ApiVersion): readonly Fault[] =>
-  isAtLeast(apiVersion, '2.7') ? faults : faults.map(inOldFault);
+/** Faults with the texts of the request's API version. */
+export const faultsForVersion = (
+  faults: readonly Fault[],
+  apiVersion: ApiVersion,
+): readonly Fault[] => (isAtLeast(apiVersion, '2.7') ? faults : faults.map(legacyFault));

@@ -4,7 +4,7 @@ import { QueryFailure } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import { parseLongQuery, parseQuery } from '../../query/parse.ts';
 import { longQueryReader } from './long-queries.ts';
-import { Dice, seedOf } from '../testing/random-source.ts';
+import { RandomSource, seedOf } from '../testing/random-source.ts';
 import { askText, createTestEngine, openFuzzWorld } from '../testing/fuzz-world.ts';
 import { QueryMaker } from '../testing/query-maker.ts';
 import { textOf } from '../testing/query-text.ts';
@@ -31,8 +31,8 @@ test(`parseLongQuery() reads what parseQuery() reads, however short its turns (B
   const pause = async (): Promise<void> => void (turns += 1);
   let long = 0;
   for (let n = 0; n < 1500; n += 1) {
-    const dice = new Dice(SEED + n);
-    const text = textOf(new QueryMaker(dice).query());
+    const random = new RandomSource(SEED + n);
+    const text = textOf(new QueryMaker(random).query());
     // As deep as the query is: the least with which every turn comes further.
     const parts = Math.max(...depthsOf(text)) + 1;
     const detail = `case ${n} of seed ${SEED}: ${text}`;

@@ -167,10 +167,10 @@ test('pages of sets whose entries are filtered stay full', () => {
   for (let id = 10; id < 200; id++) world.put(boats, id, { port: 'oslo', len: id });
   const even = (ref: Ref) => ref.id % 2n === 0n;
   world.permissions = {
-    may: (deed) =>
-      deed.action === 'read' || deed.action === 'read_entry'
-        ? even(deed.ref)
-        : deed.action === 'read_index',
+    may: (request) =>
+      request.action === 'read' || request.action === 'read_entry'
+        ? even(request.ref)
+        : request.action === 'read_index',
   };
   const page = pageOf(world, match(plain, 'oslo'), { size: 5 });
   expect(page.data).toEqual([2, 10, 12, 14, 16].map(boat));
@@ -185,7 +185,8 @@ test('readers of sets that may not be read are denied at their key; parts of set
   const open = match(plain, 'oslo');
   const closed = match(lens, 'oslo');
   world.permissions = {
-    may: (deed) => (deed.action === 'read_index' ? deed.index.ref.id === plain.id : true),
+    may: (accessRequest) =>
+      accessRequest.action === 'read_index' ? accessRequest.index.ref.id === plain.id : true,
   };
   const denied = (set: SetValue | Ref): unknown => {
     try {

@@ -9,7 +9,7 @@ import type { EngineContext } from '../context/context.ts';
 import type { IndexField } from '../catalog/definitions.ts';
 import { asArray, boundAfter, boundOf, refuseUnresolved } from './cursors.ts';
 import { failDenied } from '../documents/documents.ts';
-import { MetersAside } from '../context/meters.ts';
+import { IsolatedMeters } from '../context/meters.ts';
 import { eventBoundOf, isBeforeEventBound } from './event-cursors.ts';
 import { eventCursorOf, eventOf, historyOf, sourcesOfChange } from './set-history.ts';
 import type { HistoryRequest } from './set-history.ts';
@@ -294,7 +294,7 @@ const openHistory = (
 /** How much is read of a set that is filtered would tell how much of it is not shown. */
 const uncounted = (context: EngineContext): EngineContext => ({
   ...context,
-  meters: new MetersAside(context.meters.work),
+  meters: new IsolatedMeters(context.meters.work),
 });
 
 /** Instead, what is shown counts as read. Undefined: all that is read is shown, and counted. */

@@ -10,7 +10,7 @@ import { createEngine } from '../engine.ts';
 
 export const ROOT = 'root-secret';
 
-export interface Asked {
+export interface QueryOptions {
   readonly secret?: string;
   readonly apiVersion?: ApiVersion;
 }
@@ -75,25 +75,28 @@ export class EngineWorld {
     });
   }
 
-  answer(query: Query, { secret = ROOT, apiVersion = '4' }: Asked = {}): Promise<QueryAnswer> {
+  answer(
+    query: Query,
+    { secret = ROOT, apiVersion = '4' }: QueryOptions = {},
+  ): Promise<QueryAnswer> {
     this.now += 1_000_000;
     return this.engine.query({ secret, query: JSON.stringify(query), apiVersion, allows: 'write' });
   }
 
   /** The resource. Throws what was answered instead. */
-  async ask(query: Query, asked?: Asked): Promise<unknown> {
+  async ask(query: Query, asked?: QueryOptions): Promise<unknown> {
     const { status, body } = await this.answer(query, asked);
     if (status >= 300) throw new Error(`${status} ${body}`);
     return (JSON.parse(body) as { resource: unknown }).resource;
   }
 
   /** A resource that is a document. */
-  document(query: Query, asked?: Asked): Promise<Resource> {
+  document(query: Query, asked?: QueryOptions): Promise<Resource> {
     return this.ask(query, asked) as Promise<Resource>;
   }
 
   /** What is on a page. */
-  async page(query: Query, asked?: Asked): Promise<readonly unknown[]> {
+  async page(query: Query, asked?: QueryOptions): Promise<readonly unknown[]> {
     return ((await this.ask(query, asked)) as { data: readonly unknown[] }).data;
   }
 
@@ -104,7 +107,7 @@ export class EngineWorld {
   }
 
   /** The first error, with the status. */
-  async fault(query: Query, asked?: Asked): Promise<Fault & { readonly status: number }> {
+  async fault(query: Query, asked?: QueryOptions): Promise<Fault & { readonly status: number }> {
     const { status, body } = await this.answer(query, asked);
     if (status < 300) throw new Error(`no error: ${body}`);
     const [first] = (JSON.parse(body) as { errors: readonly Fault[] }).errors;

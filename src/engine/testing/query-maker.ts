@@ -1,7 +1,7 @@
 /** Random queries from the function table: mostly of the types that forms want, sometimes not. */
 import { BASIC_FORMS, FUNCTION_ROWS } from '../../query/table.ts';
 import type { FunctionRow, Parameter } from '../../query/function-row.ts';
-import type { Dice } from './random-source.ts';
+import type { RandomSource } from './random-source.ts';
 import { form, PartObject, Raw, type Part } from './query-text.ts';
 
 const SCALARS: readonly Part[] = [
@@ -40,11 +40,11 @@ const DEPTH_MAX = 5;
 export class QueryMaker {
   /** Forms that were made. */
   readonly made = new Set<string>();
-  private readonly dice: Dice;
+  private readonly random: RandomSource;
   private names: string[] = [];
 
-  constructor(dice: Dice) {
-    this.dice = dice;
+  constructor(random: RandomSource) {
+    this.random = random;
   }
 
   query(): Part {
@@ -53,36 +53,36 @@ export class QueryMaker {
   }
 
   scalar(): Part {
-    return this.dice.pick(SCALARS);
+    return this.random.pick(SCALARS);
   }
 
   /** Any JSON. */
   json(depth = 0): Part {
-    const { dice } = this;
-    const choice = depth >= DEPTH_MAX ? 0 : dice.below(3);
+    const { random } = this;
+    const choice = depth >= DEPTH_MAX ? 0 : random.below(3);
     if (choice === 0) return this.scalar();
-    if (choice === 1) return dice.some(3, () => this.json(depth + 1));
-    const keys = dice.chance(0.3) ? formKeys(dice) : dice.some(3, () => dice.pick(KEYS));
+    if (choice === 1) return random.some(3, () => this.json(depth + 1));
+    const keys = random.chance(0.3) ? formKeys(random) : random.some(3, () => random.pick(KEYS));
     return new PartObject(keys.map((key) => [key, this.json(depth + 1)]));
   }
 
   private expression(depth: number): Part {
-    const { dice } = this;
-    if (depth >= DEPTH_MAX || dice.chance(0.15)) return this.leaf();
-    const choice = dice.next();
-    if (choice < 0.65) return this.call(dice.pick(FUNCTION_ROWS), depth);
+    const { random } = this;
+    if (depth >= DEPTH_MAX || random.chance(0.15)) return this.leaf();
+    const choice = random.next();
+    if (choice < 0.65) return this.call(random.pick(FUNCTION_ROWS), depth);
     if (choice < 0.9) return this.basic(depth);
-    return choice < 0.95 ? dice.some(3, () => this.expression(depth + 1)) : this.json(depth);
+    return choice < 0.95 ? random.some(3, () => this.expression(depth + 1)) : this.json(depth);
   }
 
   private leaf(): Part {
-    const { dice } = this;
-    if (this.names.length > 0 && dice.chance(0.4)) return form({ var: dice.pick(this.names) });
-    return dice.chance(0.6) ? this.scalar() : this.reference();
+    const { random } = this;
+    if (this.names.length > 0 && random.chance(0.4)) return form({ var: random.pick(this.names) });
+    return random.chance(0.6) ? this.scalar() : this.reference();
   }
 
   private reference(): Part {
-    return this.dice.pick<Part>([
+    return this.random.pick<Part>([
       COLLECTION,
       DOCUMENT,
       INDEX,
@@ -104,49 +104,52 @@ export class QueryMaker {
     this.made.add(row.name);
     const members: [string, Part][] = [];
     for (const [key, parameter] of Object.entries(row.form)) {
-      if (parameter.optional && this.dice.chance(0.6)) continue;
+      if (parameter.optional && this.random.chance(0.6)) continue;
       members.push([key, this.argument(parameter, depth + 1)]);
     }
     return new PartObject(members);
   }
 
   private argument(parameter: Parameter<unknown>, depth: number): Part {
-    const { dice } = this;
-    if (dice.chance(0.05)) return this.expression(depth);
+    const { random } = this;
+    if (random.chance(0.05)) return this.expression(depth);
     if (parameter.form === 'lambda') return this.lambda(depth);
-    if (parameter.form === 'lambda-or-value') return dice.chance(0.6) ? this.lambda(depth) : INDEX;
-    return dice.chance(0.75) ? this.ofType(parameter.type, depth) : this.expression(depth);
+    if (parameter.form === 'lambda-or-value')
+      return random.chance(0.6) ? this.lambda(depth) : INDEX;
+    return random.chance(0.75) ? this.ofType(parameter.type, depth) : this.expression(depth);
   }
 
   /** What a parameter of that type may take; types are those that the table tells. */
   private ofType(type: string, depth: number): Part {
-    const { dice } = this;
-    if (/[*+]$/.test(type) && dice.chance(0.7)) {
-      return dice.some(3, () => this.ofType(type.slice(0, -1), depth + 1));
+    const { random } = this;
+    if (/[*+]$/.test(type) && random.chance(0.7)) {
+      return random.some(3, () => this.ofType(type.slice(0, -1), depth + 1));
     }
-    const word = dice.pick(type.split(' or ')).replace(/[*+]$/, '');
+    const word = random.pick(type.split(' or ')).replace(/[*+]$/, '');
     return this.ofWord(word, depth);
   }
 
   private ofWord(word: string, depth: number): Part {
-    const { dice } = this;
+    const { random } = this;
     switch (word) {
       case 'Null':
         return null;
       case 'Boolean':
-        return dice.chance(0.5);
+        return random.chance(0.5);
       case 'Integer':
       case 'Number':
-        return dice.pick(SCALARS.filter((each) => typeof each === 'number' || each instanceof Raw));
+        return random.pick(
+          SCALARS.filter((each) => typeof each === 'number' || each instanceof Raw),
+        );
       case 'String':
       case 'Regex':
       case 'Unit':
-        return dice.pick(SCALARS.filter((each) => typeof each === 'string'));
+        return random.pick(SCALARS.filter((each) => typeof each === 'string'));
       case 'Path':
-        return dice.some(3, () => dice.pick<Part>(['data', 'a', 'ref', 'ts', 0, 'terms']));
+        return random.some(3, () => random.pick<Part>(['data', 'a', 'ref', 'ts', 0, 'terms']));
       case 'Time':
       case 'Temporal':
-        return dice.pick<Part>([
+        return random.pick<Part>([
           form({ now: null }),
           form({ time: 'now' }),
           form({ date: '2020-01-31' }),
@@ -157,39 +160,43 @@ export class QueryMaker {
       case 'Array':
       case 'Iterable':
       case 'SetOrArray':
-        return dice.chance(0.5) ? dice.some(4, () => this.expression(depth + 1)) : this.reference();
+        return random.chance(0.5)
+          ? random.some(4, () => this.expression(depth + 1))
+          : this.reference();
       default:
-        return dice.chance(0.5) ? this.reference() : this.expression(depth + 1);
+        return random.chance(0.5) ? this.reference() : this.expression(depth + 1);
     }
   }
 
   private members(depth: number): Part {
-    const { dice } = this;
-    const object = new PartObject(dice.some(3, () => [dice.pick(KEYS), this.expression(depth)]));
-    return dice.chance(0.3) ? form({ '@obj': object }) : object;
+    const { random } = this;
+    const object = new PartObject(
+      random.some(3, () => [random.pick(KEYS), this.expression(depth)]),
+    );
+    return random.chance(0.3) ? form({ '@obj': object }) : object;
   }
 
   private lambda(depth: number): Part {
-    const { dice } = this;
-    const isPair = dice.chance(0.4);
+    const { random } = this;
+    const isPair = random.chance(0.4);
     const names = isPair ? ['x', 'y'] : ['x'];
     const outer = this.names;
     this.names = [...outer, ...names];
     const expr = this.expression(depth + 1);
     this.names = outer;
-    return form({ lambda: isPair ? names : dice.pick<Part>(['x', ['x'], '_']), expr });
+    return form({ lambda: isPair ? names : random.pick<Part>(['x', ['x'], '_']), expr });
   }
 
   private basic(depth: number): Part {
-    const { dice } = this;
-    const kind = dice.pick(Object.keys(BASIC_FORMS) as (keyof typeof BASIC_FORMS)[]);
+    const { random } = this;
+    const kind = random.pick(Object.keys(BASIC_FORMS) as (keyof typeof BASIC_FORMS)[]);
     this.made.add(kind);
     const part = (): Part => this.expression(depth + 1);
     switch (kind) {
       case 'let':
         return this.letForm(depth);
       case 'if': {
-        const condition = dice.chance(0.7) ? dice.chance(0.5) : part();
+        const condition = random.chance(0.7) ? random.chance(0.5) : part();
         return new PartObject([
           ['if', condition],
           ['then', part()],
@@ -201,21 +208,21 @@ export class QueryMaker {
       case 'query':
         return form({ query: this.lambda(depth + 1) });
       case 'at':
-        return form({ at: dice.pick<Part>([form({ now: null }), 1, part()]), expr: part() });
+        return form({ at: random.pick<Part>([form({ now: null }), 1, part()]), expr: part() });
       case 'var':
-        return this.names.length > 0 ? form({ var: dice.pick(this.names) }) : this.leaf();
+        return this.names.length > 0 ? form({ var: random.pick(this.names) }) : this.leaf();
       case 'quote':
         return form({ quote: this.json(depth + 1) });
       default:
-        return form({ [kind]: dice.some(3, part) });
+        return form({ [kind]: random.some(3, part) });
     }
   }
 
   private letForm(depth: number): Part {
-    const { dice } = this;
+    const { random } = this;
     const outer = this.names;
     const bindings: Part[] = [];
-    for (const name of dice.some(3, () => dice.pick(['v', 'w', '__proto__']))) {
+    for (const name of random.some(3, () => random.pick(['v', 'w', '__proto__']))) {
       bindings.push(new PartObject([[name, this.expression(depth + 1)]]));
       this.names = [...this.names, name];
     }
@@ -225,4 +232,5 @@ export class QueryMaker {
   }
 }
 
-const formKeys = (dice: Dice): readonly string[] => Object.keys(dice.pick(FUNCTION_ROWS).form);
+const formKeys = (random: RandomSource): readonly string[] =>
+  Object.keys(random.pick(FUNCTION_ROWS).form);

@@ -1,5 +1,5 @@
-/** Chance that can be had again: the same seed gives the same throws. */
-export class Dice {
+/** Reproducible random numbers: the same seed gives the same sequence. */
+export class RandomSource {
   private state: number;
 
   constructor(seed: number) {

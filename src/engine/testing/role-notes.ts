@@ -1,5 +1,13 @@
 /** Users, notes, and keys with roles: for tests of what roles let in. */
-import { EngineWorld, coll, create, doc, obj, type Asked, type Query } from './engine-world.ts';
+import {
+  EngineWorld,
+  coll,
+  create,
+  doc,
+  obj,
+  type QueryOptions,
+  type Query,
+} from './engine-world.ts';
 
 export const DENIED = { code: 'permission denied', status: 403 };
 
@@ -34,13 +42,16 @@ export async function world(): Promise<EngineWorld> {
 
 let roles = 0;
 /** A key of a role with these privileges. */
-export async function keyWith(w: EngineWorld, ...privileges: readonly Query[]): Promise<Asked> {
+export async function keyWith(
+  w: EngineWorld,
+  ...privileges: readonly Query[]
+): Promise<QueryOptions> {
   const name = `role-${roles++}`;
   await w.ask({ create_role: obj({ name, privileges }) });
   return w.document({ create_key: obj({ role: name }) });
 }
 
-export const login = (w: EngineWorld, id: number): Promise<Asked> =>
+export const login = (w: EngineWorld, id: number): Promise<QueryOptions> =>
   w.document({ login: doc('users', id), params: obj({ password: 'p' }) });
 
 export const notes = coll('notes');

@@ -3,13 +3,13 @@ import { Refusal } from '../../errors.ts';
 import { Suspended, type Need, type PasswordAttempt } from '../../store/reader.ts';
 import { formatTime, timeOfMicros } from '../../values/time.ts';
 import type { HostWork } from './host-work.ts';
-import type { Verdict } from './password-gate.ts';
+import type { VerifyResult } from './password-gate.ts';
 
 export type HostNeed = Extract<Need, { readonly kind: 'verify' | 'hash' | 'signature' }>;
 
 export class HostAnswers {
   private readonly work: HostWork;
-  private readonly verdicts = new Map<string, Verdict>();
+  private readonly verdicts = new Map<string, VerifyResult>();
   private readonly hashes = new Map<string, string>();
   private readonly signatures = new Map<string, boolean>();
 
@@ -22,12 +22,12 @@ export class HostAnswers {
    * @throws Suspended; Refusal `too many requests` when too many were wrong before
    */
   verify(password: string, hash: string | undefined, attempt: PasswordAttempt): boolean {
-    const verdict = this.verdicts.get(verdictName(password, hash, attempt));
-    if (verdict === undefined) {
+    const result = this.verdicts.get(verdictName(password, hash, attempt));
+    if (result === undefined) {
       throw new Suspended([{ kind: 'verify', password, hash, attempt }]);
     }
-    if (typeof verdict === 'boolean') return verdict;
-    const until = formatTime(timeOfMicros(verdict.until));
+    if (typeof result === 'boolean') return result;
+    const until = formatTime(timeOfMicros(result.until));
     throw new Refusal('too many requests', `Too many wrong passwords. Try again after ${until}.`);
   }
 
@@ -60,8 +60,8 @@ export class HostAnswers {
         return;
       case 'verify': {
         const { password, hash, attempt } = need;
-        const verdict = await this.work.verify(password, hash, attempt);
-        this.verdicts.set(verdictName(password, hash, attempt), verdict);
+        const result = await this.work.verify(password, hash, attempt);
+        this.verdicts.set(verdictName(password, hash, attempt), result);
         return;
       }
       case 'signature': {

@@ -2,7 +2,7 @@
 import type { PasswordAttempt } from '../../store/reader.ts';
 import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
-import { PasswordGate, type Verdict } from './password-gate.ts';
+import { PasswordGate, type VerifyResult } from './password-gate.ts';
 import { PublishedKeys } from './published-keys.ts';
 
 type Options = Pick<EngineOptions, 'store' | 'clock' | 'passwords' | 'hashCost' | 'accessTokens'>;
@@ -30,7 +30,11 @@ export class HostWork {
     return passwords.hash(password, hashCost);
   }
 
-  verify(password: string, hash: string | undefined, attempt: PasswordAttempt): Promise<Verdict> {
+  verify(
+    password: string,
+    hash: string | undefined,
+    attempt: PasswordAttempt,
+  ): Promise<VerifyResult> {
     return this.gate.pass(attempt, () => this.options.passwords.verify(password, hash));
   }
 

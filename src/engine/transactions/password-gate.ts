@@ -10,7 +10,7 @@ import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 
 /** Whether the password is right; or that nothing was tried, and until when nothing will be. */
-export type Verdict = boolean | { readonly until: Micros };
+export type VerifyResult = boolean | { readonly until: Micros };
 
 /** A wrong password, or one that is being looked at. `at` tells those of one name apart. */
 interface Failure {
@@ -44,7 +44,7 @@ export class PasswordGate {
    * What was asked for too often is refused openly, whoever that is, and nothing is compared. An account that was asked for too
    * often in other words fails as if the password were wrong, after the same work: the difference would tell that it is there.
    */
-  async pass(attempt: PasswordAttempt, compare: () => Promise<boolean>): Promise<Verdict> {
+  async pass(attempt: PasswordAttempt, compare: () => Promise<boolean>): Promise<VerifyResult> {
     const names = namesOf(attempt);
     const stored = await this.store.read((tx) => failuresIn(tx, names), META);
     // From here to `note` nothing is awaited: attempts at the same time see each other.

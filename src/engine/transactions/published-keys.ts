@@ -41,8 +41,8 @@ export class PublishedKeys {
   async haveSigned(token: string, uri: string): Promise<boolean> {
     const { accessTokens } = this.options;
     const keys = await this.keysAt(uri);
-    const verdict = keys && (await accessTokens.isSigned(token, keys.text));
-    if (verdict !== 'unknown key') return verdict ?? false;
+    const result = keys && (await accessTokens.isSigned(token, keys.text));
+    if (result !== 'unknown key') return result ?? false;
     // The provider may have begun to sign with another key.
     const renewed = await this.fetchOnce(uri);
     return renewed ? (await accessTokens.isSigned(token, renewed.text)) === true : false;

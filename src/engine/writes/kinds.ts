@@ -11,7 +11,7 @@ import { INDEX } from './validate-indexes.ts';
 import { ROLE } from './validate-roles.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
-const KINDS: ReadonlyMap<CollectionId, Kind> = new Map([
+const KINDS_BY_COLLECTION: ReadonlyMap<CollectionId, Kind> = new Map([
   [NATIVE.collections, COLLECTION],
   [NATIVE.databases, DATABASE],
   [NATIVE.indexes, INDEX],
@@ -23,4 +23,5 @@ const KINDS: ReadonlyMap<CollectionId, Kind> = new Map([
   [NATIVE.access_providers, ACCESS_PROVIDER],
 ]);
 
-export const kindOf = (collection: CollectionId): Kind => KINDS.get(collection) ?? DOCUMENT;
+export const kindOf = (collection: CollectionId): Kind =>
+  KINDS_BY_COLLECTION.get(collection) ?? DOCUMENT;

@@ -65,7 +65,7 @@ test('what is below a moved database moves along: data, keys, and names that wer
   await w.ask({ create_database: obj({ name: 'a' }) });
   expect(await w.ask({ exists: db('inner') }, at('a'))).toBe(false);
   // Nothing of it looks like the rest of a database that is gone.
-  await w.engine.collectGarbage();
+  await w.engine.collectExpiredData();
   expect(await w.ask({ count: { documents: coll('notes') } }, key)).toBe(1);
   await w.ask(move(db('inner', db('a', db('b'))), db('a')));
   expect((await w.answer(1, key)).database).toEqual(['a', 'inner']);

@@ -30,7 +30,7 @@ import { nextRef } from '../documents/fresh-ref.ts';
 import { removeVersion, rewriteHistory } from '../documents/history-rewrite.ts';
 import { kindOf } from './kinds.ts';
 import { requireReadableRefs } from './params.ts';
-import type { Deed } from '../context/access-request.ts';
+import type { AccessRequest } from '../context/access-request.ts';
 import { SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
 import { checkedFields, failExists, saveDocument } from './save.ts';
 import { objectWithoutNulls, patchedObject, plainObject } from '../documents/stored-values.ts';
@@ -266,6 +266,6 @@ export function requirePresent(time: ReadTime, position: Position): void {
 const failWriteTime = (position: Position): never =>
   fail('invalid write time', position, 'Cannot write outside of snapshot time.');
 
-function requireRight(context: EngineContext, deed: Deed, position: Position): void {
-  if (!context.permissions.may(deed)) failDenied(position);
+function requireRight(context: EngineContext, request: AccessRequest, position: Position): void {
+  if (!context.permissions.may(request)) failDenied(position);
 }

@@ -1,7 +1,7 @@
 /** `select` and `contains_*`. Spec: functions 1.1. */
 import { fail } from '../../errors.ts';
 import { equalValues } from '../../values/equal.ts';
-import { collectionOf, eventMembers } from '../../values/object-view.ts';
+import { collectionRefOf, eventMembers } from '../../values/object-view.ts';
 import { isArray, isKinded, isObject, UnresolvedRef } from '../../values/value.ts';
 import type { Document, Kinded, Page, Ref, Value } from '../../values/value.ts';
 import {
@@ -169,7 +169,7 @@ function isInKinded(value: Value, container: Kinded, context: ReadContext): bool
 
 const documentParts = ({ ref, ts, fields }: Document): readonly Value[] => [
   ref,
-  collectionOf(ref),
+  collectionRefOf(ref),
   ts,
   ...fields.values(),
 ];
@@ -182,7 +182,7 @@ const pageParts = ({ data, before, after }: Page): readonly (Value | undefined)[
 
 const refParts = (ref: Ref, { session }: ReadContext): readonly (Value | undefined)[] => [
   idOf(ref, session),
-  collectionOf(ref),
+  collectionRefOf(ref),
   databaseOf(ref, session),
 ];
 

@@ -1,5 +1,5 @@
 /** Random queries that the reference model knows, mostly without type errors. */
-import type { Dice } from '../random-source.ts';
+import type { RandomSource } from '../random-source.ts';
 import { form, PartObject, Raw, type Part } from '../query-text.ts';
 import type { IndexFields } from './database.ts';
 import { timeText } from './values.ts';
@@ -23,7 +23,7 @@ const call = (...members: readonly (readonly [string, Part])[]): PartObject =>
   new PartObject(members);
 
 export class ModelQueries {
-  private readonly dice: Dice;
+  private readonly random: RandomSource;
   private readonly indexes: readonly IndexFields[];
   /** Times of commits until now. */
   readonly times: number[] = [];
@@ -35,21 +35,21 @@ export class ModelQueries {
   private readonly ends = new Set<number>();
   private names: (readonly [string, Kind])[] = [];
 
-  constructor(dice: Dice, indexes: readonly IndexFields[]) {
-    this.dice = dice;
+  constructor(random: RandomSource, indexes: readonly IndexFields[]) {
+    this.random = random;
     this.indexes = indexes;
-    this.hasTtl = dice.chance(0.5);
+    this.hasTtl = random.chance(0.5);
   }
 
   query(): Part {
     this.names = [];
-    const { dice } = this;
-    if (this.ends.has(this.now) && dice.chance(0.5)) return this.counted();
-    const choice = dice.next();
+    const { random } = this;
+    if (this.ends.has(this.now) && random.chance(0.5)) return this.counted();
+    const choice = random.next();
     if (choice < 0.2) return this.write(1);
     if (choice < 0.25) return this.rewrite();
     if (choice < 0.4) {
-      const read = dice.chance(0.6) ? this.page(0) : this.got();
+      const read = random.chance(0.6) ? this.page(0) : this.got();
       return form({ at: this.time(), expr: read });
     }
     if (choice < 0.45) return this.got();
@@ -57,67 +57,75 @@ export class ModelQueries {
     if (choice < 0.7) return this.turned();
     if (choice < 0.76) return this.events();
     if (choice < 0.85) return this.narrow();
-    return choice < 0.93 ? this.page(0) : this.make(dice.pick(KINDS), 0);
+    return choice < 0.93 ? this.page(0) : this.make(random.pick(KINDS), 0);
   }
 
   /** What a database begins with: several documents with values in common. */
   filling(): Part {
-    const { dice } = this;
+    const { random } = this;
     const members = FIELDS.map((field) => [field, this.common()] as const);
-    const data = form({ object: new PartObject(members.filter(() => dice.chance(0.8))) });
-    const target = form({ ref: form({ collection: 'c' }), id: dice.pick(IDS) });
+    const data = form({ object: new PartObject(members.filter(() => random.chance(0.8))) });
+    const target = form({ ref: form({ collection: 'c' }), id: random.pick(IDS) });
     return form({ create: target, params: form({ object: form({ data }) }) });
   }
 
   /** Sets that have values in common, but of different documents: which of them are left shows in refs and cursors. */
   private compared(): Part {
-    const { dice } = this;
-    const terms = dice.chance(0.5) ? [0, 1] : [1, 0];
-    const some = [...terms, ...dice.some(1, () => dice.below(2))].map((term) =>
+    const { random } = this;
+    const terms = random.chance(0.5) ? [0, 1] : [1, 0];
+    const some = [...terms, ...random.some(1, () => random.below(2))].map((term) =>
       form({ match: form({ index: 'i0' }), terms: term }),
     );
-    const op = dice.pick(['union', 'intersection', 'difference']);
-    const made = form({ [op]: dice.chance(0.8) ? some : [some[0] ?? null] });
-    const set = dice.chance(0.5) ? form({ [dice.pick(['reverse', 'distinct'])]: made }) : made;
-    if (dice.chance(0.3)) return form({ get: set });
-    const exact = [dice.below(2), this.leafOrForm('ref', DEPTH_MAX)];
-    const cursor = { [dice.pick(['after', 'before'])]: dice.chance(0.7) ? exact : [dice.below(3)] };
-    return form({ paginate: set, ...(dice.chance(0.6) && cursor), size: 1 + dice.below(3) });
+    const op = random.pick(['union', 'intersection', 'difference']);
+    const made = form({ [op]: random.chance(0.8) ? some : [some[0] ?? null] });
+    const set = random.chance(0.5) ? form({ [random.pick(['reverse', 'distinct'])]: made }) : made;
+    if (random.chance(0.3)) return form({ get: set });
+    const exact = [random.below(2), this.leafOrForm('ref', DEPTH_MAX)];
+    const cursor = {
+      [random.pick(['after', 'before'])]: random.chance(0.7) ? exact : [random.below(3)],
+    };
+    return form({ paginate: set, ...(random.chance(0.6) && cursor), size: 1 + random.below(3) });
   }
 
   /** Sets read from their end, one in the other, at exact places: several documents have the same values. */
   private turned(): Part {
-    const { dice } = this;
-    let set = dice.chance(0.5) ? this.matched() : form({ union: [this.matched(), this.matched()] });
-    for (const op of dice.some(4, () => dice.pick(['reverse', 'distinct']))) {
+    const { random } = this;
+    let set = random.chance(0.5)
+      ? this.matched()
+      : form({ union: [this.matched(), this.matched()] });
+    for (const op of random.some(4, () => random.pick(['reverse', 'distinct']))) {
       set = form({ [op]: set });
     }
-    if (dice.chance(0.4)) return form({ get: set });
-    const exact = [dice.below(2), this.leafOrForm('ref', DEPTH_MAX)];
-    const side = dice.pick(['after', 'before']);
-    return form({ paginate: set, [side]: dice.chance(0.9) ? exact : [2], size: 1 + dice.below(3) });
+    if (random.chance(0.4)) return form({ get: set });
+    const exact = [random.below(2), this.leafOrForm('ref', DEPTH_MAX)];
+    const side = random.pick(['after', 'before']);
+    return form({
+      paginate: set,
+      [side]: random.chance(0.9) ? exact : [2],
+      size: 1 + random.below(3),
+    });
   }
 
   private events(): Part {
-    const { dice } = this;
-    const op = dice.pick(['union', 'intersection', 'difference', 'distinct']);
+    const { random } = this;
+    const op = random.pick(['union', 'intersection', 'difference', 'distinct']);
     const members = [0, 1].map(() => this.matched());
     const made = form({ [op]: op === 'distinct' ? (members[0] ?? null) : members });
-    return this.eventsOf(dice.chance(0.5) ? made : this.set(1));
+    return this.eventsOf(random.chance(0.5) ? made : this.set(1));
   }
 
   private eventsOf(set: Part): Part {
-    const { dice } = this;
+    const { random } = this;
     const members: [string, Part][] = [['paginate', set]];
-    if (dice.chance(0.5)) members.push([dice.pick(['after', 'before']), this.time()]);
+    if (random.chance(0.5)) members.push([random.pick(['after', 'before']), this.time()]);
     members.push(['events', true]);
-    if (dice.chance(0.5)) members.push(['size', dice.pick([0, 1, 2, 3, 5, 64, -1])]);
+    if (random.chance(0.5)) members.push(['size', random.pick([0, 1, 2, 3, 5, 64, -1])]);
     return new PartObject(members);
   }
 
   /** Of the index whose values several documents have in common. */
   private matched(): Part {
-    return form({ match: form({ index: 'i0' }), terms: this.dice.below(2) });
+    return form({ match: form({ index: 'i0' }), terms: this.random.below(2) });
   }
 
   /** All that is there at this moment. */
@@ -134,12 +142,12 @@ export class ModelQueries {
 
   /** What the others meet too seldom: nothing stands around it. */
   private narrow(): Part {
-    const { dice } = this;
+    const { random } = this;
     const [x, y] = [form({ var: 'x' }), form({ var: 'y' })];
-    const few = (): Part[] => dice.some(3, () => dice.below(3));
+    const few = (): Part[] => random.some(3, () => random.below(3));
     const ofPair = (expr: Part): Part => form({ lambda: ['x', 'y'], expr });
-    const bound = (): Part => dice.pick([[], dice.below(2), [dice.below(2)]]);
-    return dice.pick<() => Part>([
+    const bound = (): Part => random.pick([[], random.below(2), [random.below(2)]]);
+    return random.pick<() => Part>([
       () => form({ paginate: form({ join: this.matched(), with: this.leading() }) }),
       () => form({ paginate: form({ range: this.matched(), from: bound(), to: bound() }) }),
       () => form({ reduce: ofPair([x, y]), initial: 9, collection: few() }),
@@ -155,32 +163,32 @@ export class ModelQueries {
 
   /** By ref, or the first of a set. */
   private got(): Part {
-    return form({ get: this.dice.chance(0.6) ? this.leafOrForm('ref', 3) : this.set(1) });
+    return form({ get: this.random.chance(0.6) ? this.leafOrForm('ref', 3) : this.set(1) });
   }
 
   private common(): Part {
-    const { dice } = this;
-    return dice.chance(0.2) ? [0, 1, dice.below(3)] : dice.below(2);
+    const { random } = this;
+    return random.chance(0.2) ? [0, 1, random.below(3)] : random.below(2);
   }
 
   /** Two or three writes of one document, one after the other. */
   private rewrite(): Part {
     const target = this.leafOrForm('ref', DEPTH_MAX);
-    const verbs = [this.verb(), this.verb(), ...this.dice.some(1, () => this.verb())];
+    const verbs = [this.verb(), this.verb(), ...this.random.some(1, () => this.verb())];
     return form({ do: verbs.map((verb) => this.writeOf(verb, target, 3)) });
   }
 
   /** Often of very few, so that documents have values in common. */
   scalar(): Part {
-    return this.dice.chance(0.5) ? this.dice.below(2) : this.dice.pick(SCALARS);
+    return this.random.chance(0.5) ? this.random.below(2) : this.random.pick(SCALARS);
   }
 
   private make(kind: Kind, depth: number): Part {
-    const { dice } = this;
-    if (dice.chance(0.03)) return this.make(dice.pick(KINDS), depth + 1);
+    const { random } = this;
+    if (random.chance(0.03)) return this.make(random.pick(KINDS), depth + 1);
     const known = this.names.filter(([, each]) => each === kind);
-    if (known.length > 0 && dice.chance(0.35)) return form({ var: dice.pick(known)[0] });
-    if (depth < DEPTH_MAX && dice.chance(0.25)) return this.around(kind, depth + 1);
+    if (known.length > 0 && random.chance(0.35)) return form({ var: random.pick(known)[0] });
+    if (depth < DEPTH_MAX && random.chance(0.25)) return this.around(kind, depth + 1);
     return this.leafOrForm(kind, depth + 1);
   }
 
@@ -190,18 +198,18 @@ export class ModelQueries {
       case 'plain':
         return this.plain(depth);
       case 'boolean':
-        return isDeep ? this.dice.chance(0.5) : this.truth(depth);
+        return isDeep ? this.random.chance(0.5) : this.truth(depth);
       case 'integer':
-        return isDeep ? this.dice.below(4) : this.number(depth);
+        return isDeep ? this.random.below(4) : this.number(depth);
       case 'ref':
         return form({
-          ref: form({ collection: this.dice.chance(0.9) ? 'c' : 'd' }),
-          id: this.dice.pick(IDS),
+          ref: form({ collection: this.random.chance(0.9) ? 'c' : 'd' }),
+          id: this.random.pick(IDS),
         });
       case 'set':
         return this.set(depth);
       case 'document':
-        return isDeep || this.dice.chance(0.6)
+        return isDeep || this.random.chance(0.6)
           ? form({ get: this.make('ref', depth) })
           : this.write(depth);
       default:
@@ -211,14 +219,14 @@ export class ModelQueries {
 
   /** What may hold any kind. */
   private around(kind: Kind, depth: number): Part {
-    const { dice } = this;
+    const { random } = this;
     const inner = (): Part => this.make(kind, depth);
-    switch (dice.below(5)) {
+    switch (random.below(5)) {
       case 0: {
         const outer = this.names;
         const bindings: Part[] = [];
-        for (const name of dice.some(2, () => dice.pick(['v', 'w', '__proto__']))) {
-          const bound = dice.pick<Kind>([...KINDS, 'set']);
+        for (const name of random.some(2, () => random.pick(['v', 'w', '__proto__']))) {
+          const bound = random.pick<Kind>([...KINDS, 'set']);
           bindings.push(call([name, this.make(bound, depth)]));
           this.names = [...this.names.filter(([each]) => each !== name), [name, bound]];
         }
@@ -229,81 +237,85 @@ export class ModelQueries {
       case 1:
         return call(['if', this.make('boolean', depth)], ['then', inner()], ['else', inner()]);
       case 2:
-        return form({ do: [this.dice.chance(0.5) ? this.write(depth) : this.scalar(), inner()] });
+        return form({ do: [this.random.chance(0.5) ? this.write(depth) : this.scalar(), inner()] });
       case 3:
         return form({ at: this.time(), expr: inner() });
       default:
-        return form({ select: [dice.below(2)], from: [inner(), this.scalar()], default: inner() });
+        return form({
+          select: [random.below(2)],
+          from: [inner(), this.scalar()],
+          default: inner(),
+        });
     }
   }
 
   private time(): Part {
-    const { times, dice } = this;
-    return times.length === 0 || dice.chance(0.2)
+    const { times, random } = this;
+    return times.length === 0 || random.chance(0.2)
       ? new Raw('9000000000000000')
-      : new Raw(String(dice.pick(times) + dice.below(3) - 1));
+      : new Raw(String(random.pick(times) + random.below(3) - 1));
   }
 
   plain(depth: number): Part {
-    const { dice } = this;
-    const choice = depth >= DEPTH_MAX ? 0 : dice.below(6);
+    const { random } = this;
+    const choice = depth >= DEPTH_MAX ? 0 : random.below(6);
     if (choice <= 2) return this.scalar();
-    if (choice === 3) return dice.some(3, () => this.make('plain', depth));
+    if (choice === 3) return random.some(3, () => this.make('plain', depth));
     if (choice === 4) return form({ object: this.members(depth) });
     return form({
-      select: ['data', dice.pick(FIELDS)],
+      select: ['data', random.pick(FIELDS)],
       from: this.make('document', depth),
       default: this.scalar(),
     });
   }
 
   private members(depth: number): PartObject {
-    const { dice } = this;
+    const { random } = this;
     const members = new Map(
-      dice.some(3, () => [dice.pick(FIELDS), this.make('plain', depth)] as const),
+      random.some(3, () => [random.pick(FIELDS), this.make('plain', depth)] as const),
     );
     return new PartObject([...members]);
   }
 
   private truth(depth: number): Part {
-    const { dice } = this;
+    const { random } = this;
     const plain = (): Part => this.make('plain', depth);
     const truth = (): Part => this.make('boolean', depth);
-    switch (dice.below(5)) {
+    switch (random.below(5)) {
       case 0:
         return form({ equals: [plain(), plain()] });
       case 1:
         return form({ lt: [plain(), plain()] });
       case 2:
-        return form({ exists: this.make(dice.chance(0.6) ? 'ref' : 'set', depth) });
+        return form({ exists: this.make(random.chance(0.6) ? 'ref' : 'set', depth) });
       case 3:
-        return form({ [dice.pick(['and', 'or'])]: [truth(), truth()] });
+        return form({ [random.pick(['and', 'or'])]: [truth(), truth()] });
       default:
         return form({ not: truth() });
     }
   }
 
   private number(depth: number): Part {
-    const { dice } = this;
-    switch (dice.below(3)) {
+    const { random } = this;
+    switch (random.below(3)) {
       case 0:
         return form({ add: [this.make('integer', depth), this.make('integer', depth)] });
       case 1:
-        return form({ count: this.make(dice.chance(0.6) ? 'set' : 'list', depth) });
+        return form({ count: this.make(random.chance(0.6) ? 'set' : 'list', depth) });
       default:
-        return dice.below(4);
+        return random.below(4);
     }
   }
 
   set(depth: number): Part {
-    const { dice } = this;
-    if (depth < DEPTH_MAX && dice.chance(0.45)) {
-      const alike = dice.chance(0.6) ? dice.pick(this.indexes) : undefined;
-      const some = [0, 1, ...dice.some(1, () => 2)].map(() =>
+    const { random } = this;
+    if (depth < DEPTH_MAX && random.chance(0.45)) {
+      const alike = random.chance(0.6) ? random.pick(this.indexes) : undefined;
+      const some = [0, 1, ...random.some(1, () => 2)].map(() =>
         alike ? this.matchOf(alike) : this.make('set', depth),
       );
-      return dice.pick<() => Part>([
-        () => form({ [dice.pick(['union', 'intersection', 'difference'])]: some }),
+      return random.pick<() => Part>([
+        () => form({ [random.pick(['union', 'intersection', 'difference'])]: some }),
         () => form({ distinct: some[0] ?? null }),
         () => form({ reverse: some[0] ?? null }),
         () => form({ range: some[0] ?? null, from: this.bound(), to: this.bound() }),
@@ -311,76 +323,76 @@ export class ModelQueries {
         () => form({ join: some[0] ?? null, with: this.leading() }),
       ])();
     }
-    if (dice.chance(0.25)) return form({ documents: form({ collection: 'c' }) });
-    return this.matchOf(dice.pick(this.indexes));
+    if (random.chance(0.25)) return form({ documents: form({ collection: 'c' }) });
+    return this.matchOf(random.pick(this.indexes));
   }
 
   private bound(): Part {
-    return this.dice.chance(0.15) ? [] : this.cursor();
+    return this.random.chance(0.15) ? [] : this.cursor();
   }
 
   /** A predicate that every element can be given. */
   private keeping(): Part {
-    const { dice } = this;
-    const operands = [form({ var: 'x' }), dice.chance(0.8) ? dice.below(2) : this.scalar()];
-    const test = dice.pick<() => Part>([
+    const { random } = this;
+    const operands = [form({ var: 'x' }), random.chance(0.8) ? random.below(2) : this.scalar()];
+    const test = random.pick<() => Part>([
       () => form({ equals: operands }),
-      () => form({ lt: dice.chance(0.5) ? operands : operands.toReversed() }),
+      () => form({ lt: random.chance(0.5) ? operands : operands.toReversed() }),
       () => form({ exists: this.leafOrForm('ref', DEPTH_MAX) }),
       () => true,
     ])();
-    return form({ lambda: 'x', expr: dice.chance(0.3) ? form({ not: test }) : test });
+    return form({ lambda: 'x', expr: random.chance(0.3) ? form({ not: test }) : test });
   }
 
   /** Where elements of a join lead. */
   private leading(): Part {
-    const { dice } = this;
-    const index = form({ index: dice.pick(this.indexes).name });
-    if (dice.chance(0.5)) return index;
-    const terms = dice.chance(0.8) ? form({ var: 'x' }) : dice.below(2);
+    const { random } = this;
+    const index = form({ index: random.pick(this.indexes).name });
+    if (random.chance(0.5)) return index;
+    const terms = random.chance(0.8) ? form({ var: 'x' }) : random.below(2);
     return form({ lambda: 'x', expr: form({ match: index, terms }) });
   }
 
   private matchOf(index: IndexFields): Part {
-    const { dice } = this;
-    const terms = index.terms.map(() => (dice.chance(0.8) ? dice.below(2) : this.scalar()));
-    const one = terms.length === 1 && dice.chance(0.5) ? (terms[0] ?? null) : terms;
+    const { random } = this;
+    const terms = index.terms.map(() => (random.chance(0.8) ? random.below(2) : this.scalar()));
+    const one = terms.length === 1 && random.chance(0.5) ? (terms[0] ?? null) : terms;
     return form({ match: form({ index: index.name }), ...(terms.length > 0 && { terms: one }) });
   }
 
   private page(depth: number): Part {
-    const { dice } = this;
+    const { random } = this;
     const members: [string, Part][] = [['paginate', this.make('set', depth + 1)]];
-    if (dice.chance(0.5)) members.push([dice.pick(['after', 'before']), this.cursor()]);
-    if (dice.chance(0.7)) members.push(['size', dice.pick([0, 1, 1, 2, 2, 3, 64, -1])]);
+    if (random.chance(0.5)) members.push([random.pick(['after', 'before']), this.cursor()]);
+    if (random.chance(0.7)) members.push(['size', random.pick([0, 1, 1, 2, 2, 3, 64, -1])]);
     return new PartObject(members);
   }
 
   private cursor(): Part {
-    const { dice } = this;
+    const { random } = this;
     const ref = (): Part => this.leafOrForm('ref', DEPTH_MAX);
-    if (dice.chance(0.2)) return dice.chance(0.5) ? this.scalar() : ref();
+    if (random.chance(0.2)) return random.chance(0.5) ? this.scalar() : ref();
     const value = (): Part =>
-      dice.chance(0.15) ? ref() : dice.chance(0.8) ? dice.below(2) : this.scalar();
-    if (dice.chance(0.1)) return [ref(), ref()];
-    const values = dice.some(2, value);
-    return dice.chance(0.6) ? [...values, ref()] : values;
+      random.chance(0.15) ? ref() : random.chance(0.8) ? random.below(2) : this.scalar();
+    if (random.chance(0.1)) return [ref(), ref()];
+    const values = random.some(2, value);
+    return random.chance(0.6) ? [...values, ref()] : values;
   }
 
   private list(depth: number): Part {
-    const { dice } = this;
-    const kind = dice.pick(KINDS);
+    const { random } = this;
+    const kind = random.pick(KINDS);
     const items = (): Part =>
-      depth >= DEPTH_MAX || dice.chance(0.6)
-        ? dice.some(3, () => this.make(kind, depth + 1))
+      depth >= DEPTH_MAX || random.chance(0.6)
+        ? random.some(3, () => this.make(kind, depth + 1))
         : form({ select: ['data'], from: this.page(depth) });
-    const choice = dice.below(6);
+    const choice = random.below(6);
     if (choice === 2) return this.pairs(depth);
     if (choice > 2) return items();
     const outer = this.names;
     const isPage = kind !== 'ref';
     this.names = isPage ? outer : [...outer.filter(([name]) => name !== 'x'), ['x', kind]];
-    const expr = this.make(choice === 0 ? dice.pick(KINDS) : 'boolean', depth + 1);
+    const expr = this.make(choice === 0 ? random.pick(KINDS) : 'boolean', depth + 1);
     this.names = outer;
     const lambda = form({ lambda: 'x', expr });
     return form({ [choice === 0 ? 'map' : 'filter']: lambda, collection: items() });
@@ -388,11 +400,11 @@ export class ModelQueries {
 
   /** Lists of about two, taken apart. */
   private pairs(depth: number): Part {
-    const { dice } = this;
+    const { random } = this;
     const pair = (): Part => [
       this.make('integer', depth + 1),
       this.make('integer', depth + 1),
-      ...(dice.chance(0.1) ? [0] : []),
+      ...(random.chance(0.1) ? [0] : []),
     ];
     const outer = this.names;
     const own: readonly (readonly [string, Kind])[] = [
@@ -400,24 +412,24 @@ export class ModelQueries {
       ['y', 'integer'],
     ];
     this.names = [...outer.filter(([name]) => name !== 'x' && name !== 'y'), ...own];
-    const isFold = dice.chance(0.4);
+    const isFold = random.chance(0.4);
     const sum = form({ add: [{ var: 'x' }, { var: 'y' }].map(form) });
     const expr = isFold
-      ? dice.pick([sum, [form({ var: 'x' }), form({ var: 'y' })]])
+      ? random.pick([sum, [form({ var: 'x' }), form({ var: 'y' })]])
       : this.make('integer', depth + 1);
     this.names = outer;
     const lambda = form({ lambda: ['x', 'y'], expr });
     return isFold
       ? call(
           ['reduce', lambda],
-          ['initial', dice.below(3)],
-          ['collection', dice.some(3, () => dice.below(5))],
+          ['initial', random.below(3)],
+          ['collection', random.some(3, () => random.below(5))],
         )
-      : form({ map: lambda, collection: dice.some(3, pair) });
+      : form({ map: lambda, collection: random.some(3, pair) });
   }
 
   private verb(): string {
-    return this.dice.pick(['create', 'create', 'update', 'update', 'replace', 'delete']);
+    return this.random.pick(['create', 'create', 'update', 'update', 'replace', 'delete']);
   }
 
   write(depth: number): Part {
@@ -425,21 +437,21 @@ export class ModelQueries {
   }
 
   private writeOf(verb: string, target: Part, depth: number): Part {
-    const { dice } = this;
+    const { random } = this;
     if (verb === 'delete') return form({ delete: target });
     const members = this.members(depth + 1).members.map(
-      ([key, each]) => [key, dice.chance(0.2) ? null : each] as const,
+      ([key, each]) => [key, random.chance(0.2) ? null : each] as const,
     );
     const data = form({ object: new PartObject(members) });
     const params =
-      this.hasTtl && dice.chance(0.5) ? form({ data, ttl: this.ttl() }) : form({ data });
+      this.hasTtl && random.chance(0.5) ? form({ data, ttl: this.ttl() }) : form({ data });
     return form({ [verb]: target, params: form({ object: params }) });
   }
 
   private ttl(): Part {
-    const { dice, now } = this;
-    if (dice.chance(0.1)) return null;
-    const end = now + (1 + dice.below(6)) * 1_000_000;
+    const { random, now } = this;
+    if (random.chance(0.1)) return null;
+    const end = now + (1 + random.below(6)) * 1_000_000;
     this.ends.add(end);
     return form({ '@ts': timeText(end) });
   }

@@ -1,6 +1,6 @@
 /** One random query after another, asked of an engine and of the reference model. */
 import { parseJson, stringifyJson } from '../../../codec/json.ts';
-import { Dice } from '../random-source.ts';
+import { RandomSource } from '../random-source.ts';
 import { coll, EngineWorld, obj, ROOT } from '../engine-world.ts';
 import { textOf, type Part } from '../query-text.ts';
 import { Fault } from './casts.ts';
@@ -16,15 +16,15 @@ const FILLING = 8;
 
 const FIELDS = ['a', 'b', '__proto__', 'ref'];
 
-function randomIndexes(dice: Dice): readonly IndexFields[] {
-  const value = (field: string) => ({ field, reverse: dice.chance(0.4) });
+function randomIndexes(random: RandomSource): readonly IndexFields[] {
+  const value = (field: string) => ({ field, reverse: random.chance(0.4) });
   const common = { collection: 'c', unique: false };
   const any = {
     ...common,
     name: 'i2',
-    terms: dice.some(2, () => dice.pick(FIELDS)),
-    values: dice.some(2, () => value(dice.pick(FIELDS))),
-    unique: dice.chance(0.3),
+    terms: random.some(2, () => random.pick(FIELDS)),
+    values: random.some(2, () => value(random.pick(FIELDS))),
+    unique: random.chance(0.3),
   };
   // Sets with values in common, and one in the order of several values.
   return [
@@ -95,12 +95,12 @@ async function playInWorld(
   seed: number,
   tally: { values: number; faults: number; silent: number },
 ): Promise<Played['difference']> {
-  const dice = new Dice(seed + first);
-  const indexes = randomIndexes(dice);
+  const random = new RandomSource(seed + first);
+  const indexes = randomIndexes(random);
   const world = await openWorld(indexes);
   const database = new Database(indexes);
   const model = new Model(database);
-  const queries = new ModelQueries(dice, indexes);
+  const queries = new ModelQueries(random, indexes);
   const story: string[] = [];
   for (let n = 0; n < CASES_PER_WORLD; n += 1) {
     world.now += 1_000_000;

@@ -7,10 +7,10 @@ import {
   type EngineContext,
   isBuiltinRole,
   type Caller,
-  type Deed,
+  type AccessRequest,
   type Permissions,
 } from '../../../engine/context.ts';
-import type { StandIn } from '../../../engine/session.ts';
+import type { Impersonation } from '../../../engine/session.ts';
 import { ROOT_DATABASE } from '../../../engine/catalog.ts';
 import {
   identityPermissions,
@@ -37,7 +37,7 @@ export const isSameIdentity = (one: Actor, other: Actor): boolean =>
   JSON.stringify([one.database, one.identity ?? null]) ===
   JSON.stringify([other.database, other.identity ?? null]);
 
-export const impersonate = (actor: Actor): StandIn => ({
+export const impersonate = (actor: Actor): Impersonation => ({
   caller: () => callerOf(actor),
   permissions: (context) => new ReplicaPermissions(context, actor),
 });
@@ -60,7 +60,7 @@ class ReplicaPermissions implements Permissions {
     this.writes = writePermissions(context, actor);
   }
 
-  may(deed: Deed): boolean {
+  may(deed: AccessRequest): boolean {
     switch (deed.action) {
       case 'read':
       case 'read_entry':

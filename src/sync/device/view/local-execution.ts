@@ -30,7 +30,7 @@ export function planFor(
 ): QueryPlan {
   const plan = transactions.plan(
     { ...request, secret: undefined },
-    { ...inputs, standIn: impersonate(actor) },
+    { ...inputs, impersonation: impersonate(actor) },
   );
   return withoutSecrets(plan, refuseSecrets);
 }
