@@ -1,7 +1,7 @@
 /** One export of the query log: how long it takes, and how much memory it holds. */
 import { createGunzip } from 'node:zlib';
 import { openGzip } from '../hosts/open-gzip.ts';
-import { readWish } from '../src/logs/export-request.ts';
+import { readExportRequest } from '../src/logs/export-request.ts';
 import { LogExports } from '../src/logs/exports.ts';
 import { QueryLog } from '../src/logs/query-log.ts';
 import type { Store } from '../src/store/port.ts';
@@ -35,7 +35,7 @@ export async function measureExport(store: Store, count: number): Promise<void> 
   peak = 0;
   const begun = performance.now();
   const viewer = { database: [], makeUrl: () => '' };
-  const { request_id: id } = await exports.request(readWish(times, 'local'), viewer);
+  const { request_id: id } = await exports.request(readExportRequest(times, 'local'), viewer);
   await exports.work();
   const seconds = (performance.now() - begun) / 1000;
   const file = await exports.file(id, 0);

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { readWish } from '../src/logs/export-request.ts';
+import { readExportRequest } from '../src/logs/export-request.ts';
 import {
   ANSWER,
   bytesOf,
@@ -85,7 +85,7 @@ test('an export of 100,000 lines holds a few rows and one chunk at a time', asyn
   expect(log.counts).toEqual({ recorded: count, lost: 0 });
   most.rows = 0;
   most.characters = 0;
-  const wish = readWish(
+  const wish = readExportRequest(
     { time_start: '2024-05-01T00:00:00Z', time_end: '2024-05-02T00:00:00Z' },
     'local',
   );

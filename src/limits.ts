@@ -5,8 +5,8 @@ export const LIMITS = {
   /** Computed values may nest deeper than a request; beyond `jsonDepth` they are not stored, beyond this not answered. */
   renderDepth: 1500,
   /** Texts of queries that are longer are read in turns where others wait: so many units, or parts of a query, in each. */
-  turnChars: 128 * 1024,
-  turnParts: 20_000,
+  sliceChars: 128 * 1024,
+  sliceParts: 20_000,
   /** Faults that one answer tells. */
   faults: 1_000,
   callDepth: 200,

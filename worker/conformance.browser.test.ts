@@ -10,7 +10,7 @@ import {
   readExamples,
   runExample,
   type Example,
-  type Host,
+  type ConformanceHost,
 } from '../src/http/conformance.contract.ts';
 import { handleRequest } from '../src/http/handle.ts';
 import { LogExports } from '../src/logs/exports.ts';
@@ -18,7 +18,7 @@ import { LOG_DEFAULTS, QueryLog } from '../src/logs/query-log.ts';
 import { createMemoryStore } from '../src/store/memory.ts';
 import type { Store } from '../src/store/port.ts';
 import { createClock } from '../hosts/clock.ts';
-import { openDexieStore } from './store/open-store.ts';
+import { openIndexedDbStore } from './store/open-store.ts';
 import { openGzip } from '../hosts/open-gzip.ts';
 import { pause } from './browser/pause.ts';
 import { freshName, storeOptions } from './testing/store-kit.ts';
@@ -28,7 +28,7 @@ const HASH_COST = 4;
 const NOBODY = hashSync('nobody', HASH_COST);
 const ADMIN = `fnA${'conformance'.repeat(4).slice(0, 37)}`;
 
-function hostOver(store: Store): Host {
+function hostOver(store: Store): ConformanceHost {
   const shared = {
     store,
     clock: createClock(),
@@ -70,7 +70,7 @@ async function textOf(body: string | AsyncIterable<string | Uint8Array>): Promis
 }
 
 async function runOverIndexedDb(example: Example): Promise<void> {
-  const store = await openDexieStore(freshName(), storeOptions());
+  const store = await openIndexedDbStore(freshName(), storeOptions());
   try {
     await runExample(example, hostOver(store));
   } finally {

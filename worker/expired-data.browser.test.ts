@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { expect, test } from 'vitest';
 import { createEngine } from '../src/engine/engine.ts';
 import type { Engine } from '../src/engine/engine.ts';
-import { openDexieStore } from './store/open-store.ts';
+import { openIndexedDbStore } from './store/open-store.ts';
 import { pause } from './browser/pause.ts';
 import { freshName, storeOptions } from './testing/store-kit.ts';
 
@@ -12,7 +12,7 @@ const DAY = 86_400 * 1_000_000;
 let now = Date.parse('2026-01-01') * 1000;
 
 async function openEngine(name: string) {
-  const store = await openDexieStore(name, storeOptions());
+  const store = await openIndexedDbStore(name, storeOptions());
   const engine = createEngine({
     store,
     clock: () => (now += 1000),

@@ -51,7 +51,7 @@ type State =
 
 /** A null prototype: what the page can name is what is written here. */
 export function createHost(options: HostOptions): HostApi<MessagePort> {
-  const host = new Host(options);
+  const host = new DatabaseHost(options);
   const api: HostApi<MessagePort> = {
     open: (...call) => host.open(...call),
     query: (call) =>
@@ -91,7 +91,7 @@ export function createHost(options: HostOptions): HostApi<MessagePort> {
   return Object.freeze(Object.assign(Object.create(null) as object, api));
 }
 
-class Host {
+class DatabaseHost {
   private readonly options: HostOptions;
   private state: State = { kind: 'new' };
   private readonly underWay = new Set<Promise<unknown>>();

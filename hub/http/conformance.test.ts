@@ -5,7 +5,7 @@ import { afterAll, describe, test } from 'vitest';
 import {
   readExamples,
   runExample,
-  type Host,
+  type ConformanceHost,
   type HostAnswer,
 } from '../../src/http/conformance.contract.ts';
 import type { HubStorage } from '../instance/open-hub.ts';
@@ -17,7 +17,7 @@ import { memoryStorage, openTestHub } from '../testing/test-hub.ts';
 
 const agent = new Agent({ keepAlive: false });
 
-function requestOver(port: number): Host['request'] {
+function requestOver(port: number): ConformanceHost['request'] {
   return ({ method, path, headers, body }) =>
     new Promise<HostAnswer>((resolve, reject) => {
       const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };

@@ -92,7 +92,7 @@ export function createEngine(options: EngineOptions): Engine {
       }
     });
   const isLong = (text: string): boolean =>
-    options.readLong !== undefined && text.length > LIMITS.turnChars;
+    options.readLong !== undefined && text.length > LIMITS.sliceChars;
 
   const transactions: Transactions = {
     read: (body) => transactor.read(body),

@@ -1,7 +1,7 @@
 /** Every bound on evaluation, at its edge and one past it, through queries. Spec: values 12. */
 import { expect, test } from 'vitest';
 import { LIMITS } from '../limits.ts';
-import { Memory } from '../query/memory-budget.ts';
+import { MemoryBudget } from '../query/memory-budget.ts';
 import { obj, type Query } from './testing/engine-world.ts';
 import { askText, createTestEngine } from './testing/fuzz-world.ts';
 import { outcome, range, same } from './testing/outcomes.ts';
@@ -132,7 +132,7 @@ test('characters of a text', async () => {
 });
 
 test('bytes of all values', async () => {
-  const memory = new Memory();
+  const memory = new MemoryBudget();
   memory.take(LIMITS.queryBytes);
   expect(() => memory.ask(1)).toThrow('bytes');
   expect(() => memory.take(1)).toThrow('bytes');

@@ -14,20 +14,20 @@ import {
   type HttpResponse,
 } from './message.ts';
 import { prettyJson } from './pretty-json.ts';
-import type { Asked } from './request-headers.ts';
+import type { RequestOptions } from './request-headers.ts';
 
 /** A request whose headers were read. */
-export interface Call {
+export interface ReceivedRequest {
   readonly request: HttpRequest;
   readonly host: HttpHost;
-  readonly asked: Asked;
+  readonly options: RequestOptions;
   readonly secret: string | undefined;
   readonly path: string;
   readonly traceparent: string;
   readonly arrived: Micros;
 }
 
-export interface Asking {
+export interface QueryInput {
   /** Wire JSON text. */
   readonly query: string;
   readonly allows: 'write' | 'read';
@@ -35,27 +35,27 @@ export interface Asking {
 }
 
 /** Runs and records it. A refusal becomes an answer; what else the engine throws is ours and goes on. */
-export async function runQuery(call: Call, asking: Asking): Promise<QueryAnswer> {
-  const { host, asked, secret } = call;
-  const timeoutMs = queryTimeOf(asked, host);
+export async function runQuery(call: ReceivedRequest, input: QueryInput): Promise<QueryAnswer> {
+  const { host, options, secret } = call;
+  const timeoutMs = queryTimeOf(options, host);
   const answer = await host.engine
     .query({
       secret,
-      query: asking.query,
-      apiVersion: asked.apiVersion,
-      allows: asking.allows,
-      ...(asking.placeName !== undefined && { placeName: asking.placeName }),
-      ...(asked.lastSeenTxn !== undefined && { lastSeenTxn: asked.lastSeenTxn }),
+      query: input.query,
+      apiVersion: options.apiVersion,
+      allows: input.allows,
+      ...(input.placeName !== undefined && { placeName: input.placeName }),
+      ...(options.lastSeenTxn !== undefined && { lastSeenTxn: options.lastSeenTxn }),
       ...(timeoutMs !== undefined && { timeoutMs }),
-      ...(asked.retriesMax !== undefined && { retriesMax: asked.retriesMax }),
+      ...(options.retriesMax !== undefined && { retriesMax: options.retriesMax }),
       ...(call.request.address !== undefined && { address: call.request.address }),
     })
     .catch((reason: unknown) => refusedAnswer(reason, host));
-  record(call, asking.query, answer);
+  record(call, input.query, answer);
   return answer;
 }
 
-function queryTimeOf({ timeoutMs }: Asked, { queryTime }: HttpHost): number | undefined {
+function queryTimeOf({ timeoutMs }: RequestOptions, { queryTime }: HttpHost): number | undefined {
   if (!queryTime) return timeoutMs;
   return Math.min(timeoutMs ?? queryTime.defaultMs, queryTime.maxMs);
 }
@@ -72,18 +72,18 @@ function refusedAnswer(reason: unknown, host: HttpHost): QueryAnswer {
   };
 }
 
-function record(call: Call, query: string, answer: QueryAnswer): void {
-  const { request, host, asked } = call;
+function record(call: ReceivedRequest, query: string, answer: QueryAnswer): void {
+  const { request, host, options } = call;
   host.log?.add(
     {
       ts: call.arrived,
       method: request.method,
       path: call.path,
       query,
-      apiVersion: asked.apiVersion,
+      apiVersion: options.apiVersion,
       userAgent: request.headers['user-agent'],
       forwardedFor: request.headers['x-forwarded-for'],
-      tags: asked.tags,
+      tags: options.tags,
       traceparent: call.traceparent,
     },
     {
@@ -110,13 +110,14 @@ export function errorOf({ faults, body }: QueryAnswer): {
   return { code: typeof code === 'string' ? code : undefined, position: [] };
 }
 
-export function answerOf(call: Call, answer: QueryAnswer): HttpResponse {
+export function answerOf(call: ReceivedRequest, answer: QueryAnswer): HttpResponse {
   const { status, metrics, txnTime } = answer;
-  const body = bodyOf(call.asked, answer);
+  const body = bodyOf(call.options, answer);
   const bytesOut = body === answer.body ? metrics.bytesOut : utf8Length(body);
   const told = bytesOut === metrics.bytesOut ? metrics : { ...metrics, bytesOut };
   const headers = answerHeaders(status, txnTime, told);
-  if (call.asked.isTraced && status !== 401 && status !== 500) headers['x-faunadb-host'] = 'burrow';
+  if (call.options.isTraced && status !== 401 && status !== 500)
+    headers['x-faunadb-host'] = 'burrow';
   return answerText(status, headers, body);
 }
 
@@ -135,7 +136,10 @@ export function answerHeaders(
   return Object.assign(headers, txnHeader(txnTime));
 }
 
-function bodyOf({ isFormatted, isTraced }: Asked, { status, body, metrics }: QueryAnswer): string {
+function bodyOf(
+  { isFormatted, isTraced }: RequestOptions,
+  { status, body, metrics }: QueryAnswer,
+): string {
   const isWithTrace = isTraced && status !== 401 && status !== 500 && body.endsWith('}');
   const traced = isWithTrace
     ? `${body.slice(0, -1)},"trace":[{"name":"query","duration_ms":${metrics.queryTimeMs}}]}`

@@ -17,7 +17,7 @@ export interface HostAnswer {
   readonly body: string;
 }
 /** One empty database and an admin secret of it. */
-export interface Host {
+export interface ConformanceHost {
   readonly admin: string;
   request(request: HostRequest): Promise<HostAnswer>;
 }
@@ -39,7 +39,7 @@ export function readExamples(text: string): Example[] {
 }
 
 /** Runs the set-up and the query of an example and expects its answer. */
-export async function runExample({ json }: Example, host: Host): Promise<void> {
+export async function runExample({ json }: Example, host: ConformanceHost): Promise<void> {
   const secrets = new Map([['admin', host.admin]]);
   for (const each of asArray(json.get('setup') ?? [])) await runSetup(each, host, secrets);
   const ignore = new Set(asArray(json.get('ignore') ?? []).map(textOf));
@@ -59,7 +59,11 @@ export async function runExample({ json }: Example, host: Host): Promise<void> {
   expectStatusAndHeaders(answer, json);
 }
 
-async function runSetup(step: Json, host: Host, secrets: Map<string, string>): Promise<void> {
+async function runSetup(
+  step: Json,
+  host: ConformanceHost,
+  secrets: Map<string, string>,
+): Promise<void> {
   const fields = asObject(step);
   const isStep = fields.has('query') && (fields.has('as') || fields.has('bind'));
   const call = isStep ? fields : new Map<string, Json>([['query', step]]);
@@ -72,7 +76,7 @@ async function runSetup(step: Json, host: Host, secrets: Map<string, string>): P
 }
 
 function ask(
-  host: Host,
+  host: ConformanceHost,
   secrets: ReadonlyMap<string, string>,
   call: ReadonlyMap<string, Json>,
 ): Promise<HostAnswer> {

@@ -3,7 +3,7 @@ import { refusalBody } from '../engine/session.ts';
 import type { QueryAnswer } from '../engine/host.ts';
 import { LIMITS } from '../limits.ts';
 import { metricHeaders, NO_METRICS, txnHeader } from './answer-headers.ts';
-import { answerOf, errorOf, runQuery, type Call } from './answer-query.ts';
+import { answerOf, errorOf, runQuery, type ReceivedRequest } from './answer-query.ts';
 import { secretOf } from './authorization.ts';
 import { isTooLarge } from './body-size.ts';
 import { answerPreflight, isForeign, withCors } from './cors.ts';
@@ -17,7 +17,7 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from './message.ts';
-import { HeaderFault, readHeaders, type Asked } from './request-headers.ts';
+import { HeaderFault, readHeaders, type RequestOptions } from './request-headers.ts';
 import { restQuery, type RestTarget } from './rest-query.ts';
 import { findPlace, type Place } from './routes.ts';
 import { answerStream, answerUrlFault } from './stream.ts';
@@ -74,11 +74,11 @@ async function route(
       `The body is larger than ${LIMITS.requestBytes} bytes.`,
       emptyHeaders(host),
     );
-  const asked = readAsked(request);
-  if (asked instanceof HeaderFault)
-    return refuse('bad request', asked.message, asked.carriesMetrics ? emptyHeaders(host) : {});
+  const options = readAsked(request);
+  if (options instanceof HeaderFault)
+    return refuse('bad request', options.message, options.carriesMetrics ? emptyHeaders(host) : {});
   const secret = secretOf(request.headers['authorization']);
-  const call = { request, host, asked, secret, path: place.path, traceparent, arrived };
+  const call = { request, host, options, secret, path: place.path, traceparent, arrived };
   return answerCall(call, place);
 }
 
@@ -87,7 +87,7 @@ const emptyHeaders = (host: HttpHost) => ({
   ...metricHeaders(NO_METRICS),
 });
 
-function readAsked(request: HttpRequest): Asked | HeaderFault {
+function readAsked(request: HttpRequest): RequestOptions | HeaderFault {
   try {
     return readHeaders(request);
   } catch (reason) {
@@ -96,7 +96,10 @@ function readAsked(request: HttpRequest): Asked | HeaderFault {
   }
 }
 
-async function answerCall(call: Call, { route: found, parameters }: Place): Promise<HttpResponse> {
+async function answerCall(
+  call: ReceivedRequest,
+  { route: found, parameters }: Place,
+): Promise<HttpResponse> {
   const { method, body = '' } = call.request;
   switch (found.to) {
     case 'query':
@@ -126,7 +129,7 @@ async function answerCall(call: Call, { route: found, parameters }: Place): Prom
 }
 
 async function answerQuery(
-  call: Call,
+  call: ReceivedRequest,
   query: string,
   allows: 'write' | 'read',
 ): Promise<HttpResponse> {
@@ -135,19 +138,19 @@ async function answerQuery(
 }
 
 /** A secret that opens nothing comes before a wrong method. */
-async function refuseMethod(call: Call, allow = 'GET, POST'): Promise<HttpResponse> {
+async function refuseMethod(call: ReceivedRequest, allow = 'GET, POST'): Promise<HttpResponse> {
   const { host, secret } = call;
   const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
   if (!credential) return refuseUnauthorized(txnHeader(host.clock()));
   return wrongMethod(call, allow);
 }
 
-const wrongMethod = ({ host }: Call, allow: string): HttpResponse =>
+const wrongMethod = ({ host }: ReceivedRequest, allow: string): HttpResponse =>
   refuse('method not allowed', 'Method not allowed', { ...emptyHeaders(host), allow });
 
 /** No secret is asked for, and HEAD is GET without its body. */
 async function answerUtility(
-  call: Call,
+  call: ReceivedRequest,
   answer: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   const { method } = call.request;
@@ -164,12 +167,15 @@ const PING_SCOPES = new Map([
   ['all', 'all'],
 ]);
 
-async function answerPing({ host }: Call, parameters: URLSearchParams): Promise<HttpResponse> {
+async function answerPing(
+  { host }: ReceivedRequest,
+  parameters: URLSearchParams,
+): Promise<HttpResponse> {
   const scope = PING_SCOPES.get(parameters.get('scope') ?? 'write') ?? 'node';
   return answerText(200, emptyHeaders(host), `{"resource":"Scope ${scope} is OK"}`);
 }
 
-async function answerAuthorized({ host, secret }: Call): Promise<HttpResponse> {
+async function answerAuthorized({ host, secret }: ReceivedRequest): Promise<HttpResponse> {
   const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
   if (!credential) return refuseUnauthorized(txnHeader(host.clock()));
   const members = new Map([
@@ -180,15 +186,15 @@ async function answerAuthorized({ host, secret }: Call): Promise<HttpResponse> {
 }
 
 async function answerRest(
-  call: Call,
+  call: ReceivedRequest,
   target: RestTarget,
   parameters: URLSearchParams,
 ): Promise<HttpResponse> {
   const { request, host } = call;
-  const asking = restQuery(target, request.method, parameters, request.body);
-  if (asking === 'method not allowed') return refuseMethod(call);
-  if (asking === 'invalid url parameter') return answerUrlFault(call, 'size must be an integer.');
-  if (asking === 'invalid body') return answerBodyFault(call);
+  const input = restQuery(target, request.method, parameters, request.body);
+  if (input === 'method not allowed') return refuseMethod(call);
+  if (input === 'invalid url parameter') return answerUrlFault(call, 'size must be an integer.');
+  if (input === 'invalid body') return answerBodyFault(call);
   if (await isForbidden(call, target)) {
     return refuse(
       'forbidden',
@@ -196,21 +202,24 @@ async function answerRest(
       emptyHeaders(host),
     );
   }
-  const place = asking.allows === 'read' ? { placeName: 'get requests' } : {};
-  const answer = await runQuery(call, { ...asking, ...place });
+  const place = input.allows === 'read' ? { placeName: 'get requests' } : {};
+  const answer = await runQuery(call, { ...input, ...place });
   if (!isUnknownTarget(target, answer)) return answerOf(call, answer);
   return answerOf(call, { ...answer, status: 404, body: refusalBody('not found', 'Not found') });
 }
 
 /** Keys are changed by queries; only the root secret may do it here. */
-async function isForbidden({ request, host, secret }: Call, target: RestTarget): Promise<boolean> {
+async function isForbidden(
+  { request, host, secret }: ReceivedRequest,
+  target: RestTarget,
+): Promise<boolean> {
   if (target.of !== 'member' || target.kind !== 'keys') return false;
   if (request.method !== 'PUT' && request.method !== 'PATCH') return false;
   const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
   return credential !== undefined && credential.label.kind !== 'root';
 }
 
-async function answerBodyFault(call: Call): Promise<HttpResponse> {
+async function answerBodyFault(call: ReceivedRequest): Promise<HttpResponse> {
   const { host, secret } = call;
   const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
   if (!credential) return refuseUnauthorized(txnHeader(host.clock()));

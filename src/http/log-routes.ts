@@ -4,9 +4,9 @@ import type { Credential } from '../engine/host.ts';
 import { unreachable } from '../errors.ts';
 import {
   ExportRefusal,
-  readListWish,
+  readListRequest,
   readVersion,
-  readWish,
+  readExportRequest,
   type Members,
 } from '../logs/export-request.ts';
 import type { MakeUrl } from '../logs/export-rows.ts';
@@ -73,7 +73,7 @@ async function doLogs(
   checkParameters(action, parameters);
   switch (action.name) {
     case 'request': {
-      const wish = readWish(readMembers(request), exports.regionGroup);
+      const wish = readExportRequest(readMembers(request), exports.regionGroup);
       await requireDatabase(wish, viewer, secret, host);
       return exports.request(wish, viewer);
     }
@@ -82,7 +82,7 @@ async function doLogs(
     case 'url':
       return exports.createUrl(action.id, readVersion(readMembers(request)), viewer);
     case 'list':
-      return exports.list(readListWish(readMembers(request)), viewer);
+      return exports.list(readListRequest(readMembers(request)), viewer);
     default:
       return unreachable(action);
   }

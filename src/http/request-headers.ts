@@ -4,7 +4,7 @@ import { API_VERSIONS, type ApiVersion } from '../query/session.ts';
 import type { Micros } from '../values/value.ts';
 import type { HttpRequest } from './message.ts';
 
-export interface Asked {
+export interface RequestOptions {
   readonly apiVersion: ApiVersion;
   readonly lastSeenTxn: Micros | undefined;
   readonly timeoutMs: number | undefined;
@@ -37,7 +37,7 @@ const VERSION_DEFAULT: ApiVersion = '2.1';
 const RETRIES_MAX = 7;
 
 /** @throws HeaderFault */
-export function readHeaders({ headers }: Pick<HttpRequest, 'headers'>): Asked {
+export function readHeaders({ headers }: Pick<HttpRequest, 'headers'>): RequestOptions {
   const apiVersion = readVersion(headers[VERSION]);
   const lastSeenTxn = readInteger(LAST_SEEN, headers[LAST_SEEN], 0, Number.MAX_SAFE_INTEGER);
   const timeoutMs = readInteger(TIMEOUT, headers[TIMEOUT], 1, LIMITS.queryTimeoutMaxMs);

@@ -6,8 +6,8 @@ import { findPlace } from './routes.ts';
 function queryOf(method: string, url: string, body?: string): unknown {
   const { route, parameters } = findPlace(url);
   if (route.to !== 'rest') return route.to;
-  const asking = restQuery(route.target, method, parameters, body);
-  return typeof asking === 'string' ? asking : [asking.allows, JSON.parse(asking.query)];
+  const input = restQuery(route.target, method, parameters, body);
+  return typeof input === 'string' ? input : [input.allows, JSON.parse(input.query)];
 }
 
 const USERS = { ref: { collection: 'users' }, id: '1' };

@@ -7,7 +7,7 @@ import { documentKeyOf, decodeHistoryKey, type Key } from '../codec/key.ts';
 import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 import type { CommitNotice, QueryAnswer, ReadSet } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
-import type { Call } from './answer-query.ts';
+import type { ReceivedRequest } from './answer-query.ts';
 import { followsOn, type Commits } from './stream-commits.ts';
 import {
   endEvent,
@@ -72,7 +72,7 @@ interface Happened {
 const BEHIND_MAX = 1000;
 
 export class Follower {
-  private readonly call: Call;
+  private readonly call: ReceivedRequest;
   private readonly followed: Followed;
   /** All that happened until then has been told. */
   private seen: Micros;
@@ -81,7 +81,7 @@ export class Follower {
   /** Of a document whose history may be read. */
   private past: KnownPast | undefined = undefined;
 
-  constructor(call: Call, followed: Followed) {
+  constructor(call: ReceivedRequest, followed: Followed) {
     this.call = call;
     this.followed = followed;
     this.seen = followed.head;
@@ -254,8 +254,8 @@ export class Follower {
 
   /** Undefined when this secret may not read it: the stream stays silent. */
   private async ask(query: string): Promise<QueryAnswer | undefined> {
-    const { host, asked, secret } = this.call;
-    const { apiVersion } = asked;
+    const { host, options, secret } = this.call;
+    const { apiVersion } = options;
     const answer = await host.engine.query({
       secret,
       query,

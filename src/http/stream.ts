@@ -4,7 +4,7 @@
  */
 import type { QueryAnswer } from '../engine/host.ts';
 import { metricHeaders, NO_METRICS, txnHeader } from './answer-headers.ts';
-import { answerHeaders, answerOf, runQuery, type Call } from './answer-query.ts';
+import { answerHeaders, answerOf, runQuery, type ReceivedRequest } from './answer-query.ts';
 import { answerText, refuseUnauthorized, type HttpResponse } from './message.ts';
 import { Commits } from './stream-commits.ts';
 import { STREAM_FIELDS, type StreamField } from './stream-events.ts';
@@ -12,7 +12,7 @@ import { Follower, STREAM_PLACE } from './stream-follow.ts';
 import { streamTarget, type StreamTarget } from './stream-target.ts';
 
 export async function answerStream(
-  call: Call,
+  call: ReceivedRequest,
   parameters: URLSearchParams,
   query: string,
 ): Promise<HttpResponse> {
@@ -62,7 +62,10 @@ const closable = (frames: AsyncGenerator<string>, close: () => void): AsyncItera
 });
 
 /** 400 with an empty position: the original's shape of a faulty URL. */
-export async function answerUrlFault(call: Call, description: string): Promise<HttpResponse> {
+export async function answerUrlFault(
+  call: ReceivedRequest,
+  description: string,
+): Promise<HttpResponse> {
   const { host, secret } = call;
   const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
   if (!credential) return refuseUnauthorized(txnHeader(host.clock()));
@@ -73,7 +76,7 @@ export async function answerUrlFault(call: Call, description: string): Promise<H
 
 /** Why what the query gave cannot be followed; undefined: it can. */
 async function refusalOf(
-  { host, secret, asked }: Call,
+  { host, secret, options }: ReceivedRequest,
   target: StreamTarget | undefined,
   opening: QueryAnswer,
 ): Promise<QueryAnswer | undefined> {
@@ -83,7 +86,7 @@ async function refusalOf(
   const answer = await host.engine.query({
     secret,
     query: `{"documents":${target.collection}}`,
-    apiVersion: asked.apiVersion,
+    apiVersion: options.apiVersion,
     allows: 'read',
   });
   const [fault] = answer.faults ?? [];

@@ -45,7 +45,7 @@ const refuse = (message: string): never => {
 };
 
 /** What was asked for, checked. */
-export interface ExportWish {
+export interface ExportRequest {
   /** As given: region group and names of databases. */
   readonly database?: string;
   /** Names from the root of this store. */
@@ -77,7 +77,7 @@ const TOKEN_CHARACTERS_MAX = 128;
  * Checks the body of `POST /api/v1/logs`. `home`: the region group of this store.
  * @throws ExportRefusal 400
  */
-export function readWish(body: Members, home: string): ExportWish {
+export function readExportRequest(body: Members, home: string): ExportRequest {
   const database = textOf(body, 'database');
   const group = textOf(body, 'regionGroup', 'region_group');
   const place =
@@ -107,7 +107,7 @@ export function readWish(body: Members, home: string): ExportWish {
   };
 }
 
-function placeOf(database: string): Pick<ExportWish, 'regionGroup' | 'path'> {
+function placeOf(database: string): Pick<ExportRequest, 'regionGroup' | 'path'> {
   const [regionGroup = '', ...path] = database.replace(/\/$/, '').split('/');
   if (path.includes(''))
     refuse('database must be a path: a region group followed by names of databases.');
@@ -139,7 +139,7 @@ export function readVersion(body: Members): number | undefined {
     : refuse('version must be an integer, zero or more.');
 }
 
-export interface ListWish {
+export interface ListRequest {
   readonly states: readonly LogState[] | undefined;
   readonly nextToken: string | undefined;
   readonly maxResults: number;
@@ -149,7 +149,7 @@ const LIST_DEFAULT = 100;
 const LIST_MAX = 1000;
 
 /** The body of `POST …/_list`. @throws ExportRefusal 400 */
-export function readListWish(body: Members): ListWish {
+export function readListRequest(body: Members): ListRequest {
   const maxResults = body['max_results'] ?? body['maxResults'] ?? LIST_DEFAULT;
   if (
     typeof maxResults !== 'number' ||

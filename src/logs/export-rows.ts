@@ -2,7 +2,7 @@
 import { metaKey, type Key } from '../codec/key.ts';
 import type { Range, Row, RowAddress, Store, WriteTx } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
-import type { ExportWish, LogRequestRecord, LogState } from './export-request.ts';
+import type { ExportRequest, LogRequestRecord, LogState } from './export-request.ts';
 
 /** As stored, in JSON. */
 export interface ExportRow {
@@ -11,7 +11,7 @@ export interface ExportRow {
   readonly version: number;
   readonly created: Micros;
   readonly updated: Micros;
-  readonly wish: ExportWish;
+  readonly wish: ExportRequest;
   /** Fence: who began a later attempt owns the request. */
   readonly attempt: number;
   readonly chunks: number;

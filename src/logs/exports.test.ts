@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createMemoryStore } from '../store/memory.ts';
 import type { Store, WriteTx } from '../store/port.ts';
 import { readRequest } from './export-rows.ts';
-import { readListWish, readWish, type Members } from './export-request.ts';
+import { readListRequest, readExportRequest, type Members } from './export-request.ts';
 import { ExportRefusal } from './export-request.ts';
 import {
   ANSWER,
@@ -17,7 +17,7 @@ import {
 } from './testing/log-kit.ts';
 
 const DAY_RANGE = { time_start: '2024-05-01T00:00:00Z', time_end: '2024-05-02T00:00:00Z' };
-const wishOf = (body: Members = {}) => readWish({ ...DAY_RANGE, ...body }, 'local');
+const requestOf = (body: Members = {}) => readExportRequest({ ...DAY_RANGE, ...body }, 'local');
 const VIEWER = ROOT_VIEWER;
 
 function logSome({ log }: LogKit, count = 3): void {
@@ -38,7 +38,7 @@ const stateOf = async ({ exports }: LogKit, id: string): Promise<string> =>
 test('request() answers Pending, then a file is made and the request is Complete', async () => {
   const kit = openLogKit();
   logSome(kit);
-  const first = await kit.exports.request(wishOf(), VIEWER);
+  const first = await kit.exports.request(requestOf(), VIEWER);
   expect(first).toEqual({
     request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     region_group: 'local',
@@ -69,7 +69,7 @@ test('an export holds [time_start, time_end), of the database and those below it
   ] as const)
     kit.log.add(requestAt(ts), { ...ANSWER, database });
   const { request_id: id } = await kit.exports.request(
-    wishOf({
+    requestOf({
       database: 'us-std/a',
       time_start: '2024-05-01T14:00:00+02:00',
       time_end: '2024-05-01T12:00:01.000000Z',
@@ -94,7 +94,7 @@ test('status() shows Requested while the file is being made', async () => {
   const states: string[] = [];
   const kit = openLogKit({ pause: () => held });
   logSome(kit);
-  const { request_id: id } = await kit.exports.request(wishOf(), VIEWER);
+  const { request_id: id } = await kit.exports.request(requestOf(), VIEWER);
   const work = kit.exports.work();
   while (!states.includes('Requested')) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -108,7 +108,7 @@ test('status() shows Requested while the file is being made', async () => {
 test('an empty range ends in DoesNotExist, without a URL', async () => {
   const kit = openLogKit();
   logSome(kit);
-  const wish = wishOf({ time_start: '2030-01-01T00:00:00Z', time_end: '2030-01-02T00:00:00Z' });
+  const wish = requestOf({ time_start: '2030-01-01T00:00:00Z', time_end: '2030-01-02T00:00:00Z' });
   const { request_id: id } = await kit.exports.request(wish, VIEWER);
   await kit.exports.work();
   const record = await kit.exports.status(id, VIEWER);
@@ -143,7 +143,7 @@ test('a file that cannot be written ends in Failed, and is reported', async () =
     withoutChunks(createMemoryStore()),
   );
   logSome(kit);
-  const { request_id: id } = await kit.exports.request(wishOf(), VIEWER);
+  const { request_id: id } = await kit.exports.request(requestOf(), VIEWER);
   await kit.exports.work();
   expect(await stateOf(kit, id)).toBe('Failed');
   expect(reports).toEqual([new Error('quota')]);
@@ -152,7 +152,7 @@ test('a file that cannot be written ends in Failed, and is reported', async () =
 test('a deadline that passes ends in TimedOut', async () => {
   const kit = openLogKit({ deadlineMs: 1000, pause: () => Promise.resolve() });
   logSome(kit);
-  const { request_id: id } = await kit.exports.request(wishOf(), VIEWER);
+  const { request_id: id } = await kit.exports.request(requestOf(), VIEWER);
   kit.clock.now += 1_000_000;
   await kit.exports.work();
   expect(await stateOf(kit, id)).toBe('TimedOut');
@@ -161,7 +161,7 @@ test('a deadline that passes ends in TimedOut', async () => {
 test('createUrl() goes over CreatingNewUrl to a new version, and the old URL is no more', async () => {
   const kit = openLogKit();
   logSome(kit);
-  const { request_id: id } = await kit.exports.request(wishOf(), VIEWER);
+  const { request_id: id } = await kit.exports.request(requestOf(), VIEWER);
   await kit.exports.work();
   const made = await kit.exports.createUrl(id, undefined, VIEWER);
   expect(made).toMatchObject({ state: 'CreatingNewUrl', version: 1 });
@@ -183,7 +183,7 @@ test('createUrl() goes over CreatingNewUrl to a new version, and the old URL is 
 
 test('createUrl() is refused for what is not complete', async () => {
   const kit = openLogKit();
-  const { request_id: id } = await kit.exports.request(wishOf(), VIEWER);
+  const { request_id: id } = await kit.exports.request(requestOf(), VIEWER);
   await kit.exports.work();
   await expect(kit.exports.createUrl(id, undefined, VIEWER)).rejects.toMatchObject({ status: 409 });
 });
@@ -191,7 +191,7 @@ test('createUrl() is refused for what is not complete', async () => {
 test('a URL ends with its time, and can be made anew', async () => {
   const kit = openLogKit();
   logSome(kit);
-  const { request_id: id } = await kit.exports.request(wishOf(), VIEWER);
+  const { request_id: id } = await kit.exports.request(requestOf(), VIEWER);
   await kit.exports.work();
   kit.clock.now += 3600 * 1_000_000;
   expect(await kit.exports.status(id, VIEWER)).not.toHaveProperty('presigned_url');
@@ -204,7 +204,7 @@ test('a URL ends with its time, and can be made anew', async () => {
 test('file() wants the signature when one is given', async () => {
   const kit = openLogKit();
   logSome(kit);
-  const { request_id: id } = await kit.exports.request(wishOf(), VIEWER);
+  const { request_id: id } = await kit.exports.request(requestOf(), VIEWER);
   await kit.exports.work();
   const makeUrl = ({ signature }: { readonly signature: string }) => signature;
   const { presigned_url: signature = '' } = await kit.exports.status(id, { ...VIEWER, makeUrl });
@@ -216,7 +216,7 @@ test('file() wants the signature when one is given', async () => {
 
 test('an idempotency token gives the same request for 24 hours', async () => {
   const kit = openLogKit();
-  const wish = wishOf({ idempotency_token: '6a1f5d9c-6f0b-4f0e-8b1c-1d2e3f405162' });
+  const wish = requestOf({ idempotency_token: '6a1f5d9c-6f0b-4f0e-8b1c-1d2e3f405162' });
   const [one, two] = await Promise.all([
     kit.exports.request(wish, VIEWER),
     kit.exports.request(wish, VIEWER),
@@ -232,7 +232,7 @@ test('an idempotency token gives the same request for 24 hours', async () => {
 test('work() goes on with what a reload cut off', async () => {
   const before = openLogKit({ exclusively: () => Promise.resolve() });
   logSome(before);
-  const { request_id: id } = await before.exports.request(wishOf(), VIEWER);
+  const { request_id: id } = await before.exports.request(requestOf(), VIEWER);
   await before.log.flush();
   await before.exports.work();
   expect(await stateOf(before, id)).toBe('Pending');
@@ -246,7 +246,7 @@ test('close() stops an export that the next to open takes up', async () => {
   const held = new Promise<void>((resolve) => (release = resolve));
   const before = openLogKit({ pause: () => held });
   logSome(before);
-  const { request_id: id } = await before.exports.request(wishOf(), VIEWER);
+  const { request_id: id } = await before.exports.request(requestOf(), VIEWER);
   while ((await stateOf(before, id)) !== 'Requested')
     await new Promise((resolve) => setImmediate(resolve));
   const closed = before.exports.close();
@@ -274,7 +274,7 @@ test('an attempt that was overtaken writes nothing more', async () => {
   const idle = openLogKit({ exclusively: () => Promise.resolve() }, slow.store);
   logSome(idle);
   await idle.log.flush();
-  const { request_id: id } = await idle.exports.request(wishOf(), VIEWER);
+  const { request_id: id } = await idle.exports.request(requestOf(), VIEWER);
   const slowWork = slow.exports.work();
   while ((await readRequest(slow.store, id))?.state !== 'Requested') await turn();
   const before = (await readRequest(slow.store, id))?.attempt;
@@ -297,21 +297,21 @@ test('list() is newest first, filtered by state, in pages', async () => {
   for (let i = 0; i < 5; i++) {
     const wish =
       i % 2 === 0
-        ? wishOf()
-        : wishOf({ time_start: '2030-01-01T00:00:00Z', time_end: '2030-01-02T00:00:00Z' });
+        ? requestOf()
+        : requestOf({ time_start: '2030-01-01T00:00:00Z', time_end: '2030-01-02T00:00:00Z' });
     ids.unshift((await kit.exports.request(wish, VIEWER)).request_id);
   }
   await kit.exports.work();
-  const all = await kit.exports.list(readListWish({}), VIEWER);
+  const all = await kit.exports.list(readListRequest({}), VIEWER);
   expect(all.results.map(({ request_id }) => request_id)).toEqual(ids);
   expect(all).not.toHaveProperty('next_token');
   expect(all.results[0]).toMatchObject({ version: 0, state: 'Complete' });
-  const missing = await kit.exports.list(readListWish({ states: ['DoesNotExist'] }), VIEWER);
+  const missing = await kit.exports.list(readListRequest({ states: ['DoesNotExist'] }), VIEWER);
   expect(missing.results).toHaveLength(2);
   const pages: string[] = [];
   for (let token: string | undefined; ;) {
     const page = await kit.exports.list(
-      readListWish({ max_results: 2, ...(token !== undefined && { next_token: token }) }),
+      readListRequest({ max_results: 2, ...(token !== undefined && { next_token: token }) }),
       VIEWER,
     );
     pages.push(...page.results.map(({ request_id }) => request_id));
@@ -319,33 +319,36 @@ test('list() is newest first, filtered by state, in pages', async () => {
     if (token === undefined) break;
   }
   expect(pages).toEqual(ids);
-  await expect(kit.exports.list(readListWish({ next_token: 'x' }), VIEWER)).rejects.toThrow(
+  await expect(kit.exports.list(readListRequest({ next_token: 'x' }), VIEWER)).rejects.toThrow(
     ExportRefusal,
   );
 });
 
 test('a request of another database is not there', async () => {
   const kit = openLogKit();
-  const { request_id: id } = await kit.exports.request(wishOf({ database: 'local/a/b' }), VIEWER);
+  const { request_id: id } = await kit.exports.request(
+    requestOf({ database: 'local/a/b' }),
+    VIEWER,
+  );
   const at = (...database: string[]) => ({ ...VIEWER, database });
   expect((await kit.exports.status(id, at('a'))).request_id).toBe(id);
   await expect(kit.exports.status(id, at('ab'))).rejects.toMatchObject({ status: 404 });
   await expect(kit.exports.status(id, at('a', 'b', 'c'))).rejects.toMatchObject({ status: 404 });
   await expect(kit.exports.status('no-such-id', VIEWER)).rejects.toMatchObject({ status: 404 });
-  expect((await kit.exports.list(readListWish({}), at('c'))).results).toEqual([]);
+  expect((await kit.exports.list(readListRequest({}), at('c'))).results).toEqual([]);
 });
 
 test('requests under way are bounded, and finished ones go after a week with their files', async () => {
   const kit = openLogKit({ exclusively: () => Promise.resolve() });
   logSome(kit);
-  for (let i = 0; i < 16; i++) await kit.exports.request(wishOf(), VIEWER);
-  await expect(kit.exports.request(wishOf(), VIEWER)).rejects.toMatchObject({ status: 429 });
+  for (let i = 0; i < 16; i++) await kit.exports.request(requestOf(), VIEWER);
+  await expect(kit.exports.request(requestOf(), VIEWER)).rejects.toMatchObject({ status: 429 });
   const next = openLogKit({}, kit.store);
   await kit.log.flush();
   await next.exports.work();
   next.clock.now += 7 * DAY + 1_000_000;
   await next.exports.work();
-  expect((await next.exports.list(readListWish({}), VIEWER)).results).toEqual([]);
+  expect((await next.exports.list(readListRequest({}), VIEWER)).results).toEqual([]);
 });
 
 test.each([
@@ -361,14 +364,14 @@ test.each([
   [{ idempotency_token: 'x'.repeat(129) }, /idempotency_token/],
   [{ regionGroup: 7 }, /string/],
 ])('readWish() refuses %j', (body, message) => {
-  expect(() => wishOf(body)).toThrow(message);
+  expect(() => requestOf(body)).toThrow(message);
 });
 
 test('readWish() takes 90 days, either spelling of the region group, and a database over a group', () => {
-  expect(wishOf({ time_start: '2024-02-02T00:00:00Z' }).path).toEqual([]);
-  expect(wishOf({ region_group: 'eu-std' }).regionGroup).toBe('eu-std');
-  expect(wishOf({ regionGroup: 'us-std' }).regionGroup).toBe('us-std');
-  expect(wishOf({ regionGroup: 'eu-std', database: 'us-std/a/b' })).toMatchObject({
+  expect(requestOf({ time_start: '2024-02-02T00:00:00Z' }).path).toEqual([]);
+  expect(requestOf({ region_group: 'eu-std' }).regionGroup).toBe('eu-std');
+  expect(requestOf({ regionGroup: 'us-std' }).regionGroup).toBe('us-std');
+  expect(requestOf({ regionGroup: 'eu-std', database: 'us-std/a/b' })).toMatchObject({
     regionGroup: 'us-std',
     path: ['a', 'b'],
   });
@@ -382,5 +385,5 @@ test('readListWish() refuses odd states and sizes', () => {
     { max_results: 1001 },
     { max_results: 1.5 },
   ])
-    expect(() => readListWish(body)).toThrow(ExportRefusal);
+    expect(() => readListRequest(body)).toThrow(ExportRefusal);
 });

@@ -11,8 +11,8 @@ import type { Micros } from '../values/value.ts';
 import { writeFile, type FileOptions } from './export-file.ts';
 import {
   ExportRefusal,
-  type ExportWish,
-  type ListWish,
+  type ExportRequest,
+  type ListRequest,
   type LogRequestRecord,
 } from './export-request.ts';
 import {
@@ -82,7 +82,7 @@ export class LogExports {
   }
 
   /** @throws ExportRefusal */
-  async request(wish: ExportWish, viewer: Viewer): Promise<LogRequestRecord> {
+  async request(wish: ExportRequest, viewer: Viewer): Promise<LogRequestRecord> {
     const { store } = this.options;
     const rows = await readRequests(store);
     if (rows.filter(isUnfinished).length >= UNFINISHED_MAX)
@@ -148,7 +148,7 @@ export class LogExports {
 
   /** Newest first. @throws ExportRefusal 400 */
   async list(
-    { states, nextToken, maxResults }: ListWish,
+    { states, nextToken, maxResults }: ListRequest,
     viewer: Viewer,
   ): Promise<{ readonly results: readonly LogRequestRecord[]; readonly next_token?: string }> {
     if (nextToken !== undefined && !UUID.test(nextToken))

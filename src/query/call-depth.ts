@@ -1,21 +1,21 @@
 /** How deep calls may stand in each other. */
 import { fail, isStackExhausted } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { positionOf, type Where } from './query-path.ts';
+import { positionOf, type QueryPath } from './query-path.ts';
 
-export const refuseDepth = (place: Where): never =>
+export const refuseDepth = (path: QueryPath): never =>
   fail(
     'stack overflow',
-    positionOf(place),
+    positionOf(path),
     `Call stack reached the maximum limit of ${LIMITS.callDepth}.`,
   );
 
 /** Deep recursion of tall functions may meet the end of JavaScript's stack before the limit of calls. */
-export function guardStack<T>(place: Where, body: () => T): T {
+export function guardStack<T>(path: QueryPath, body: () => T): T {
   try {
     return body();
   } catch (thrown) {
-    if (isStackExhausted(thrown)) return refuseDepth(place);
+    if (isStackExhausted(thrown)) return refuseDepth(path);
     throw thrown;
   }
 }

@@ -25,7 +25,7 @@ import type {
   Value,
 } from '../values/value.ts';
 import type { Applicable } from './define.ts';
-import type { ArgumentPlace, Cast, Parameter } from './function-row.ts';
+import type { ArgumentPath, Cast, Parameter } from './function-row.ts';
 import { positionOf } from './query-path.ts';
 import type { ReadTime } from './session.ts';
 import { NATIVE } from '../values/native-kinds.ts';
@@ -36,29 +36,29 @@ import { isNativeCollectionRef } from '../values/native-refs.ts';
 export const NO_STEPS: readonly Step[] = [];
 
 /** The place of the argument `key` of the form at `place`. */
-export const argumentAt = (place: ArgumentPlace['place'], key: string): ArgumentPlace => ({
-  place,
+export const argumentAt = (path: ArgumentPath['path'], key: string): ArgumentPath => ({
+  path,
   key,
   steps: NO_STEPS,
 });
 
 /** The place of element `index` inside the argument at `where`. */
-export const elementAt = (where: ArgumentPlace, index: number): ArgumentPlace => ({
+export const elementAt = (where: ArgumentPath, index: number): ArgumentPath => ({
   ...where,
   steps: [...where.steps, index],
 });
 
-export const positionAt = (where: ArgumentPlace): readonly Step[] =>
-  positionOf(where.place, where.key, ...where.steps);
+export const positionAt = (where: ArgumentPath): readonly Step[] =>
+  positionOf(where.path, where.key, ...where.steps);
 
 /** "T expected, U provided." */
-export const wrongType = (expected: string, value: Value, where: ArgumentPlace): never =>
+export const wrongType = (expected: string, value: Value, where: ArgumentPath): never =>
   fail('invalid argument', positionAt(where), `${expected} expected, ${typeName(value)} provided.`);
 
 export const undefinedRef = (ref: UnresolvedRef, position: readonly Step[]): Fault =>
   fault('invalid ref', position, `Ref refers to undefined ${ref.what} '${ref.name}'`);
 
-export const refuseUnresolved = (ref: UnresolvedRef, where: ArgumentPlace): never => {
+export const refuseUnresolved = (ref: UnresolvedRef, where: ArgumentPath): never => {
   throw new QueryFailure([undefinedRef(ref, positionAt(where))]);
 };
 
@@ -110,7 +110,7 @@ export const lazy: Parameter<(() => Value) | undefined> = {
 };
 
 /** Lambdas that sets keep may not do everything. `allowed`: what they may do. */
-export const refuseEffect = (allowed: 'pure' | 'read', where: ArgumentPlace): never => {
+export const refuseEffect = (allowed: 'pure' | 'read', where: ArgumentPath): never => {
   const verbs = allowed === 'read' ? 'write or call' : 'read, write, or call';
   return fail(
     'invalid argument',
@@ -125,7 +125,7 @@ export const refuseEffect = (allowed: 'pure' | 'read', where: ArgumentPlace): ne
 export function castElements<T>(
   cast: Cast<T>,
   elements: readonly Value[],
-  where: ArgumentPlace,
+  where: ArgumentPath,
 ): readonly T[] {
   try {
     // The common case makes no places: faults of this pass are made again below, at their index.
@@ -146,7 +146,7 @@ export function castElements<T>(
 }
 
 /** Most casts give what they were given: then nothing is made. */
-function castAll<T>(cast: Cast<T>, elements: readonly Value[], where: ArgumentPlace): readonly T[] {
+function castAll<T>(cast: Cast<T>, elements: readonly Value[], where: ArgumentPath): readonly T[] {
   for (const element of elements) {
     if (cast(element, where) !== element) return elements.map((each) => cast(each, where));
   }
@@ -160,7 +160,7 @@ export const manyOf =
     isArray(value) ? castElements(cast, value, where) : [cast(value, where)];
 
 /** "Non-empty array expected." */
-export const refuseEmpty = (where: ArgumentPlace): never =>
+export const refuseEmpty = (where: ArgumentPath): never =>
   fail('invalid argument', positionAt(where), 'Non-empty array expected.');
 
 /** `X+`: as `X*`, but the array must not be empty. */
@@ -364,7 +364,7 @@ export const setOrArray: Cast<readonly Value[] | SetValue> = (value, where) => {
 const ODD_SETS: ReadonlySet<string> = new Set(['range', 'reverse', 'singleton']);
 
 /** These sets have no place in the order of values. Decisions: "Documents, sets, pages". */
-export const refuseOddSet = (value: Value, where: ArgumentPlace): void => {
+export const refuseOddSet = (value: Value, where: ArgumentPath): void => {
   if (isKind(value, 'set') && ODD_SETS.has(value.op)) wrongType('Ordered value', value, where);
 };
 

@@ -14,7 +14,7 @@ export const WAITING = new Suspended([]);
 const IDLE_PARTS_MAX = 16;
 
 /** What the parts of one form need, each thing once, or else their faults. */
-export class Gathering {
+export class NeedCollector {
   private readonly faults: Fault[] = [];
   private readonly needs: Need[] = [];
   private readonly names = new Set<string>();
@@ -67,11 +67,11 @@ function nameOf(need: Need): string | undefined {
 }
 
 /** For parts of which the first fault is the only one: goes on only when `thrown` is a need. */
-export function waitFor(thrown: unknown): Gathering {
+export function waitFor(thrown: unknown): NeedCollector {
   if (!(thrown instanceof Suspended)) throw thrown;
-  const gathering = new Gathering();
-  gathering.add(thrown);
-  return gathering;
+  const collector = new NeedCollector();
+  collector.add(thrown);
+  return collector;
 }
 
 /**
@@ -83,7 +83,7 @@ export function eachElement<T, R>(
   body: (element: T, index: number) => R,
 ): R[] {
   const results: R[] = [];
-  let gathering: Gathering | undefined;
+  let collector: NeedCollector | undefined;
   let index = 0;
   let last = Number.POSITIVE_INFINITY;
   try {
@@ -91,21 +91,21 @@ export function eachElement<T, R>(
       try {
         results.push(body(element, index));
       } catch (thrown) {
-        if (!gathering) last = index + LIMITS.prefetchElements;
-        gathering = gathered(gathering, thrown);
+        if (!collector) last = index + LIMITS.prefetchElements;
+        collector = collected(collector, thrown);
       }
       index += 1;
-      if (gathering && (index > last || gathering.isFull || gathering.isIdle)) break;
+      if (collector && (index > last || collector.isFull || collector.isIdle)) break;
     }
   } catch (thrown) {
     // The elements themselves may have to be waited for.
-    gathering = gathered(gathering, thrown);
+    collector = collected(collector, thrown);
   }
-  return gathering ? gathering.end() : results;
+  return collector ? collector.end() : results;
 }
 
-function gathered(gathering: Gathering | undefined, thrown: unknown): Gathering {
-  if (!gathering) return waitFor(thrown);
-  gathering.add(thrown);
-  return gathering;
+function collected(collector: NeedCollector | undefined, thrown: unknown): NeedCollector {
+  if (!collector) return waitFor(thrown);
+  collector.add(thrown);
+  return collector;
 }

@@ -5,13 +5,13 @@
 import type { Lambda, Value } from '../values/value.ts';
 import type { Effect } from './effect.ts';
 import type { LambdaNode } from './node.ts';
-import type { Where } from './query-path.ts';
+import type { QueryPath } from './query-path.ts';
 import type { Form, FunctionRow, Parameter } from './function-row.ts';
 import type { ApiVersion, ReadSession, ReadTime, WriteSession } from './session.ts';
 
 /** What every body may use. */
 export interface PureContext {
-  readonly place: Where;
+  readonly path: QueryPath;
   readonly apiVersion: ApiVersion;
   /** What reads see: the present, or the time of an enclosing `at`. */
   readonly time: ReadTime;

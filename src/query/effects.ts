@@ -18,7 +18,7 @@ export function checkEffect(node: Node, allows: Effect, placeName: string): void
     if (EFFECT_RANK[each.effect] <= EFFECT_RANK[allows]) return;
     if (each.kind === 'call' && EFFECT_RANK[each.row.declared] > EFFECT_RANK[allows]) {
       const description = `Call performs a ${each.row.declared}, which is not allowed in ${placeName}.`;
-      faults.push(fault('invalid expression', positionOf(each.place), description));
+      faults.push(fault('invalid expression', positionOf(each.path), description));
     }
     childrenOf(each).forEach(visit);
   }

@@ -10,15 +10,15 @@ import { boolean, readTime, seenAt } from './casts.ts';
 import type { Applicable, WriteContext } from './define.ts';
 import { Evaluation, type EvaluateOptions } from './evaluation.ts';
 import { bind, Frame, ROOT, variableValue, type Slot } from './frame.ts';
-import { eachElement, Gathering, WAITING, waitFor } from './collect-needs.ts';
+import { eachElement, NeedCollector, WAITING, waitFor } from './collect-needs.ts';
 import { lambdaNodeOf } from './lambda-value.ts';
 import type { Argument, LambdaNode, Node, NodeOf } from './node.ts';
-import type { Where } from './query-path.ts';
+import type { QueryPath } from './query-path.ts';
 import type { ApiVersion, ReadTime, WriteSession } from './session.ts';
 
 export interface ApplyOptions extends EvaluateOptions {
   /** Where a wrong number of arguments is reported (and `lambda`); where the lambda stands when left out. */
-  readonly place?: Where;
+  readonly path?: QueryPath;
 }
 
 /**
@@ -42,10 +42,10 @@ export const applyLambda = (
   session: WriteSession,
   options: ApplyOptions = {},
 ): Value =>
-  guardStack(options.place, () => {
+  guardStack(options.path, () => {
     const { body, scope = ROOT } = lambdaNodeOf(lambda);
     const evaluation = new Evaluation(session, body.apiVersion, options);
-    return applyNode(body, scope, 1, argument, evaluation, options.place ?? body.place);
+    return applyNode(body, scope, 1, argument, evaluation, options.path ?? body.path);
   });
 
 // --- nodes ----------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ function evaluateArray(node: NodeOf<'array'>, frame: Frame, evaluation: Evaluati
     evaluation.memory.takeItems(values, isFlat);
     return values;
   } catch (thrown) {
-    return gatherRest(thrown, items.slice(index + 1), frame, evaluation);
+    return collectRest(thrown, items.slice(index + 1), frame, evaluation);
   }
 }
 
@@ -117,37 +117,37 @@ function evaluateObject(node: NodeOf<'object'>, frame: Frame, evaluation: Evalua
     return values;
   } catch (thrown) {
     const rest = members.slice(values.size + 1).map(([, member]) => member);
-    return gatherRest(thrown, rest, frame, evaluation);
+    return collectRest(thrown, rest, frame, evaluation);
   }
 }
 
 /** Members after one that did not give a value: all faults are reported, or all needs. */
-function gatherRest(
+function collectRest(
   thrown: unknown,
   rest: readonly Node[],
   frame: Frame,
   evaluation: Evaluation,
 ): never {
-  const gathering = new Gathering();
-  gathering.add(thrown);
-  lookAhead(gathering, rest, frame, evaluation);
-  return gathering.end();
+  const collector = new NeedCollector();
+  collector.add(thrown);
+  lookAhead(collector, rest, frame, evaluation);
+  return collector.end();
 }
 
 function lookAhead(
-  gathering: Gathering,
+  collector: NeedCollector,
   nodes: readonly Node[],
   frame: Frame,
   evaluation: Evaluation,
 ): void {
   for (const node of nodes) {
-    if (gathering.isFull) return;
+    if (collector.isFull) return;
     try {
       evaluateNode(node, frame, evaluation);
     } catch (thrown) {
-      gathering.add(thrown);
+      collector.add(thrown);
     }
-    if (gathering.isIdle) return;
+    if (collector.isIdle) return;
   }
 }
 
@@ -155,27 +155,27 @@ function evaluateLet(node: NodeOf<'let'>, frame: Frame, evaluation: Evaluation):
   const { bindings } = node;
   const slots = roomFor<Slot>(bindings);
   const inner = new Frame(slots, frame, frame.depth);
-  let gathering: Gathering | undefined;
+  let collector: NeedCollector | undefined;
   let index = 0;
   for (const binding of bindings) {
     try {
       slots[index] = EVALUATORS[binding.kind](binding as never, inner, evaluation);
     } catch (thrown) {
-      if (gathering) gathering.add(thrown);
-      else gathering = waitFor(thrown);
+      if (collector) collector.add(thrown);
+      else collector = waitFor(thrown);
       slots[index] = WAITING;
     }
     index += 1;
   }
-  if (!gathering) return EVALUATORS[node.body.kind](node.body as never, inner, evaluation);
-  lookAhead(gathering, [node.body], inner, evaluation);
-  return gathering.end();
+  if (!collector) return EVALUATORS[node.body.kind](node.body as never, inner, evaluation);
+  lookAhead(collector, [node.body], inner, evaluation);
+  return collector.end();
 }
 
 function evaluateIf(node: NodeOf<'if'>, frame: Frame, evaluation: Evaluation): Value {
   const { condition } = node;
   const chosen = EVALUATORS[condition.kind](condition as never, frame, evaluation);
-  if (typeof chosen !== 'boolean') boolean(chosen, { place: node.place, key: 'if', steps: [] });
+  if (typeof chosen !== 'boolean') boolean(chosen, { path: node.path, key: 'if', steps: [] });
   const branch = chosen === true ? node.whenTrue : node.whenFalse;
   return EVALUATORS[branch.kind](branch as never, frame, evaluation);
 }
@@ -191,20 +191,20 @@ function evaluateDo(node: NodeOf<'do'>, frame: Frame, evaluation: Evaluation): V
     }
     return value;
   } catch (thrown) {
-    const gathering = waitFor(thrown);
-    lookAhead(gathering, items.slice(done + 1), frame, evaluation);
-    return gathering.end();
+    const collector = waitFor(thrown);
+    lookAhead(collector, items.slice(done + 1), frame, evaluation);
+    return collector.end();
   }
 }
 
 function evaluateLogic(node: NodeOf<'and' | 'or'>, frame: Frame, evaluation: Evaluation): boolean {
-  const { items, kind, place } = node;
+  const { items, kind, path } = node;
   const stops = kind === 'or';
   let result = !stops;
   let index = 0;
   for (const item of items) {
     const value = EVALUATORS[item.kind](item as never, frame, evaluation);
-    if (typeof value !== 'boolean') boolean(value, { place, key: kind, steps: [index] });
+    if (typeof value !== 'boolean') boolean(value, { path, key: kind, steps: [index] });
     if (value === stops) {
       if (node.stopsEarly) return stops;
       result = stops;
@@ -215,7 +215,7 @@ function evaluateLogic(node: NodeOf<'and' | 'or'>, frame: Frame, evaluation: Eva
 }
 
 function evaluateAt(node: NodeOf<'at'>, frame: Frame, evaluation: Evaluation): Value {
-  const where = { place: node.place, key: 'at', steps: [] };
+  const where = { path: node.path, key: 'at', steps: [] };
   const time = readTime(evaluateNode(node.time, frame, evaluation), where);
   return evaluateNode(node.body, frame, evaluation.at(seenAt(time, evaluation.session.snapshot)));
 }
@@ -227,7 +227,7 @@ function evaluateCall(node: NodeOf<'call'>, frame: Frame, evaluation: Evaluation
   evaluation.checkEffect(node);
   evaluation.session.charge(1);
   const values = evaluateArguments(node.arguments, frame, evaluation);
-  const value = row.call(values as never, new CallContext(node.place, frame, evaluation) as never);
+  const value = row.call(values as never, new CallContext(node.path, frame, evaluation) as never);
   evaluation.takeResult(value);
   return value;
 }
@@ -272,17 +272,17 @@ function failFirst(
   evaluation: Evaluation,
 ): never {
   let first = thrown;
-  const gathering = new Gathering();
-  gathering.add(thrown);
+  const collector = new NeedCollector();
+  collector.add(thrown);
   for (const argument of before.toReversed()) {
     try {
       evaluateArguments([argument], frame, evaluation);
     } catch (another) {
       first = another;
-      gathering.add(another);
+      collector.add(another);
     }
   }
-  return gathering.isWaiting ? gathering.end() : rethrow(first);
+  return collector.isWaiting ? collector.end() : rethrow(first);
 }
 
 function rethrow(thrown: unknown): never {
@@ -290,12 +290,12 @@ function rethrow(thrown: unknown): never {
 }
 
 class CallContext implements WriteContext {
-  readonly place: Where;
+  readonly path: QueryPath;
   private readonly frame: Frame;
   private readonly evaluation: Evaluation;
 
-  constructor(place: Where, frame: Frame, evaluation: Evaluation) {
-    this.place = place;
+  constructor(path: QueryPath, frame: Frame, evaluation: Evaluation) {
+    this.path = path;
     this.frame = frame;
     this.evaluation = evaluation;
   }
@@ -314,7 +314,7 @@ class CallContext implements WriteContext {
 
   apply(lambda: Applicable, argument: Value): Value {
     const { node } = lambda;
-    return applyNode(node, this.frame, this.frame.depth + 1, argument, this.evaluation, node.place);
+    return applyNode(node, this.frame, this.frame.depth + 1, argument, this.evaluation, node.path);
   }
 
   each<T, R>(elements: Iterable<T>, body: (element: T, index: number) => R): R[] {
@@ -329,7 +329,7 @@ class CallContext implements WriteContext {
       if (result instanceof Suspended && !isPair) throw result;
       // A result that is waited for may be bound, so that the elements after it are looked at.
       const pair = [result as Value, element];
-      return applyNode(node, this.frame, this.frame.depth + 1, pair, this.evaluation, node.place);
+      return applyNode(node, this.frame, this.frame.depth + 1, pair, this.evaluation, node.path);
     };
     const { memory } = this.evaluation;
     const { mark } = memory;
@@ -352,8 +352,8 @@ class CallContext implements WriteContext {
 
   call(lambda: Lambda, argument: Value): Value {
     const { body, scope = ROOT } = lambdaNodeOf(lambda);
-    return guardStack(this.place, () =>
-      applyNode(body, scope, this.frame.depth + 1, argument, this.evaluation, this.place),
+    return guardStack(this.path, () =>
+      applyNode(body, scope, this.frame.depth + 1, argument, this.evaluation, this.path),
     );
   }
 }
@@ -367,11 +367,11 @@ function applyNode(
   depth: number,
   argument: Value,
   evaluation: Evaluation,
-  place: Where,
+  path: QueryPath,
 ): Value {
-  if (depth > LIMITS.callDepth) refuseDepth(place);
+  if (depth > LIMITS.callDepth) refuseDepth(path);
   evaluation.session.charge(1);
-  const frame = new Frame(bind(lambda.pattern, argument, place), scope, depth);
+  const frame = new Frame(bind(lambda.pattern, argument, path), scope, depth);
   const { body } = lambda;
   const { memory } = evaluation;
   const { mark } = memory;

@@ -5,7 +5,7 @@ import type { Contexts } from './define.ts';
 import { EFFECT_RANK, type Effect } from './effect.ts';
 import type { Frame } from './frame.ts';
 import { LambdaValue } from './lambda-value.ts';
-import type { Memory } from './memory-budget.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 import type { LambdaNode, NodeOf } from './node.ts';
 import { positionOf } from './query-path.ts';
 import type { ApiVersion, ReadTime, WriteSession } from './session.ts';
@@ -22,7 +22,7 @@ export interface EvaluateOptions {
 
 export class Evaluation {
   readonly session: WriteSession;
-  readonly memory: Memory;
+  readonly memory: MemoryBudget;
   readonly apiVersion: ApiVersion;
   readonly time: ReadTime;
   private readonly options: EvaluateOptions;
@@ -71,7 +71,7 @@ export class Evaluation {
     const { placeName = 'this place' } = this.options;
     return fail(
       'invalid expression',
-      positionOf(node.place),
+      positionOf(node.path),
       `Call performs ${what}, which is not allowed in ${placeName}.`,
     );
   }

@@ -3,7 +3,7 @@ import { assert, fail } from '../errors.ts';
 import { Suspended } from '../store/reader.ts';
 import { isArray, type Value } from '../values/value.ts';
 import type { NodeOf, Pattern } from './node.ts';
-import { positionOf, type Where } from './query-path.ts';
+import { positionOf, type QueryPath } from './query-path.ts';
 
 /** What one variable slot holds: a value, or the wait for one (then using it waits too). */
 export type Slot = Value | Suspended;
@@ -42,14 +42,14 @@ export function variableValue({ variable }: NodeOf<'var'>, frame: Frame): Value 
 }
 
 /** What the variables of a lambda are when it is applied. */
-export function bind(pattern: Pattern, argument: Value, place: Where): readonly Slot[] {
+export function bind(pattern: Pattern, argument: Value, path: QueryPath): readonly Slot[] {
   if (typeof pattern === 'string') return [argument];
   if (isArray(argument) && argument.length === pattern.length) return argument;
   if (!isArray(argument) && pattern.length === 1) return [argument];
   const count = isArray(argument) ? argument.length : 1;
   return fail(
     'invalid argument',
-    positionOf(place, 'lambda'),
+    positionOf(path, 'lambda'),
     `Lambda expects an array with ${pattern.length} elements. Array contains ${count}.`,
   );
 }

@@ -2,18 +2,18 @@
 import type { Step } from '../errors.ts';
 import type { Value } from '../values/value.ts';
 import type { Effect } from './effect.ts';
-import type { Where } from './query-path.ts';
+import type { QueryPath } from './query-path.ts';
 import type { ApiVersion } from './session.ts';
 
 /** Where an argument's faults are reported: the form, the wire key, then element indexes. */
-export interface ArgumentPlace {
-  readonly place: Where;
+export interface ArgumentPath {
+  readonly path: QueryPath;
   readonly key: string;
   readonly steps: readonly Step[];
 }
 
 /** Accepts a value or throws `QueryFailure` at the argument's place. */
-export type Cast<T> = (value: Value, where: ArgumentPlace) => T;
+export type Cast<T> = (value: Value, where: ArgumentPath) => T;
 
 export interface Parameter<T> {
   readonly cast: Cast<T>;

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../codec/json.ts';
 import { isInteger, isObject, Ref } from '../values/value.ts';
 import { Deferred, expected, invalid } from './literal.ts';
-import { at, type Where } from './query-path.ts';
+import { at, type QueryPath } from './query-path.ts';
 import type { LiteralSession } from './node.ts';
 import {
   documentId,
@@ -24,92 +24,92 @@ type RefLiteral =
       readonly scope: RefLiteral | undefined;
     }
   | { readonly kind: 'document'; readonly collection: RefLiteral; readonly id: bigint }
-  | { readonly kind: 'self'; readonly collection: RefLiteral; readonly place: Where };
+  | { readonly kind: 'self'; readonly collection: RefLiteral; readonly path: QueryPath };
 
 /** The inside of `{"@ref":…}`. */
-export function readRef(json: Json, place: Where): Deferred {
-  const literal = refLiteral(json, place);
+export function readRef(json: Json, path: QueryPath): Deferred {
+  const literal = refLiteral(json, path);
   return new Deferred((session) => resolve(literal, session));
 }
 
-function refLiteral(json: Json, place: Where): RefLiteral {
-  if (typeof json === 'string') return pathLiteral(json, place) ?? invalid(place, 'Invalid ref.');
-  if (!isObject(json) || !json.has('id')) return invalid(place, 'Invalid ref.');
+function refLiteral(json: Json, path: QueryPath): RefLiteral {
+  if (typeof json === 'string') return pathLiteral(json, path) ?? invalid(path, 'Invalid ref.');
+  if (!isObject(json) || !json.has('id')) return invalid(path, 'Invalid ref.');
   const collection = json.get('collection') ?? json.get('class');
   return collection === undefined
-    ? nativeLiteral(json, place)
-    : memberLiteral(json, collectionLiteral(collection, at(place, 'class')), place);
+    ? nativeLiteral(json, path)
+    : memberLiteral(json, collectionLiteral(collection, at(path, 'class')), path);
 }
 
-function nativeLiteral(json: JsonObject, place: Where): RefLiteral {
+function nativeLiteral(json: JsonObject, path: QueryPath): RefLiteral {
   const id = json.get('id') ?? null;
   const name = typeof id === 'string' ? nativeNamed(id) : undefined;
-  if (name === undefined) return invalid(at(place, 'id'), 'Invalid ref.');
-  return { kind: 'native', name, scope: scopeLiteral(json, place) };
+  if (name === undefined) return invalid(at(path, 'id'), 'Invalid ref.');
+  return { kind: 'native', name, scope: scopeLiteral(json, path) };
 }
 
 /** A ref nested in a ref: `{"@ref":…}`. */
-function nestedLiteral(json: Json, place: Where): RefLiteral {
+function nestedLiteral(json: Json, path: QueryPath): RefLiteral {
   const inside = isObject(json) && json.size === 1 ? json.get('@ref') : undefined;
-  return inside === undefined ? invalid(place, 'Invalid ref.') : refLiteral(inside, place);
+  return inside === undefined ? invalid(path, 'Invalid ref.') : refLiteral(inside, path);
 }
 
 const isCollection = (literal: RefLiteral): boolean =>
   literal.kind === 'native' || (literal.kind === 'schema' && literal.schema === 'collections');
 
-function collectionLiteral(json: Json, place: Where): RefLiteral {
-  const literal = nestedLiteral(json, place);
-  return isCollection(literal) ? literal : invalid(place, 'Collection Ref expected.');
+function collectionLiteral(json: Json, path: QueryPath): RefLiteral {
+  const literal = nestedLiteral(json, path);
+  return isCollection(literal) ? literal : invalid(path, 'Collection Ref expected.');
 }
 
-function scopeLiteral(json: JsonObject, place: Where): RefLiteral | undefined {
+function scopeLiteral(json: JsonObject, path: QueryPath): RefLiteral | undefined {
   const database = json.get('database');
   if (database === undefined) return undefined;
-  const scope = nestedLiteral(database, at(place, 'database'));
+  const scope = nestedLiteral(database, at(path, 'database'));
   return scope.kind === 'schema' && scope.schema === 'databases'
     ? scope
-    : invalid(at(place, 'database'), 'Database Ref expected.');
+    : invalid(at(path, 'database'), 'Database Ref expected.');
 }
 
 /** A ref that names its collection: a schema object by name, or a document by id. */
-function memberLiteral(json: JsonObject, collection: RefLiteral, place: Where): RefLiteral {
+function memberLiteral(json: JsonObject, collection: RefLiteral, path: QueryPath): RefLiteral {
   const id = json.get('id') ?? null;
   if (collection.kind === 'native' && isSchemaName(collection.name)) {
-    if (typeof id !== 'string') return expected('String', id, at(place, 'id'));
-    const scope = scopeLiteral(json, place) ?? collection.scope;
+    if (typeof id !== 'string') return expected('String', id, at(path, 'id'));
+    const scope = scopeLiteral(json, path) ?? collection.scope;
     return { kind: 'schema', schema: collection.name, name: id, scope };
   }
   if (json.has('database')) {
-    return invalid(at(place, 'database'), 'A document ref has the database of its collection.');
+    return invalid(at(path, 'database'), 'A document ref has the database of its collection.');
   }
-  if (id === 'self') return { kind: 'self', collection, place };
+  if (id === 'self') return { kind: 'self', collection, path };
   if (typeof id !== 'string' && !isInteger(id)) {
-    return expected('Number or numeric String', id, at(place, 'id'));
+    return expected('Number or numeric String', id, at(path, 'id'));
   }
   const number = documentId(id);
   return typeof number === 'bigint'
     ? { kind: 'document', collection, id: number }
-    : invalid(at(place, 'id'), documentIdFault(id, number));
+    : invalid(at(path, 'id'), documentIdFault(id, number));
 }
 
 /** Legacy paths: `classes/posts/12`, `indexes/by_name`, `keys`. */
-function pathLiteral(path: string, place: Where): RefLiteral | undefined {
+function pathLiteral(path: string, queryPath: QueryPath): RefLiteral | undefined {
   const [first = '', second, third, ...rest] = path.split('/');
   const name = nativeNamed(first);
   if (name === undefined || rest.length > 0) return undefined;
   const native = { kind: 'native', name, scope: undefined } as const;
   if (second === undefined) return native;
   if (!isSchemaName(name)) {
-    return third === undefined ? memberByPath(native, second, place) : undefined;
+    return third === undefined ? memberByPath(native, second, queryPath) : undefined;
   }
   if (second === '') return undefined;
   const schema = { kind: 'schema', schema: name, name: second, scope: undefined } as const;
   if (third === undefined) return schema;
-  return name === 'collections' ? memberByPath(schema, third, place) : undefined;
+  return name === 'collections' ? memberByPath(schema, third, queryPath) : undefined;
 }
 
-function memberByPath(collection: RefLiteral, id: string, place: Where): RefLiteral | undefined {
-  if (id === 'self') return { kind: 'self', collection, place };
+function memberByPath(collection: RefLiteral, id: string, path: QueryPath): RefLiteral | undefined {
+  if (id === 'self') return { kind: 'self', collection, path };
   const number = documentId(id);
   return typeof number === 'bigint' ? { kind: 'document', collection, id: number } : undefined;
 }
@@ -138,5 +138,5 @@ function resolveSelf(
 ): AnyRef {
   const collection = resolve(literal.collection, session);
   const self = collection instanceof Ref ? session.self(collection) : undefined;
-  return self ?? invalid(literal.place, 'Invalid ref.');
+  return self ?? invalid(literal.path, 'Invalid ref.');
 }

@@ -1,7 +1,7 @@
 /** `@set` literals. Their parts are data: expressions are not evaluated inside. Spec: values 5. */
 import type { Json, JsonObject } from '../codec/json.ts';
 import { EFFECT_RANK, type Effect } from './effect.ts';
-import { at, type Where } from './query-path.ts';
+import { at, type QueryPath } from './query-path.ts';
 import type { LiteralSession } from './node.ts';
 import { isArray, isKind, isObject, Ref, UnresolvedRef } from '../values/value.ts';
 import type { Lambda, SetValue, Value } from '../values/value.ts';
@@ -14,7 +14,7 @@ import { isNativeCollectionRef } from '../values/native-refs.ts';
 /** Parts of one `@set` as they are read. */
 interface Parts {
   readonly json: JsonObject;
-  readonly place: Where;
+  readonly path: QueryPath;
   readonly reader: LiteralReader;
 }
 type Resolve = (session: LiteralSession) => SetValue;
@@ -43,43 +43,43 @@ const SHAPES: ReadonlyMap<string, (parts: Parts) => Resolve> = new Map<
 ]);
 
 /** The inside of `{"@set":…}`. */
-export function readSet(json: Json, place: Where, reader: LiteralReader): Deferred {
+export function readSet(json: Json, path: QueryPath, reader: LiteralReader): Deferred {
   const shape = isObject(json) ? SHAPES.get([...json.keys()].sort().join(',')) : undefined;
   return isObject(json) && shape
-    ? new Deferred(shape({ json, place, reader }))
-    : invalid(place, 'Invalid set.');
+    ? new Deferred(shape({ json, path, reader }))
+    : invalid(path, 'Invalid set.');
 }
 
-const part = ({ json, place, reader }: Parts, key: string): Literal =>
-  reader.data(json.get(key) ?? null, at(place, key));
+const part = ({ json, path, reader }: Parts, key: string): Literal =>
+  reader.data(json.get(key) ?? null, at(path, key));
 
 const listOf = (value: Value): readonly Value[] => (isArray(value) ? value : [value]);
 
-function refIn(value: Value, collection: number | undefined, place: Where): Ref {
+function refIn(value: Value, collection: number | undefined, path: QueryPath): Ref {
   if (value instanceof Ref && (collection === undefined || value.collection === collection)) {
     return value;
   }
-  return value instanceof UnresolvedRef ? unresolved(value, place) : invalid(place, 'Invalid set.');
+  return value instanceof UnresolvedRef ? unresolved(value, path) : invalid(path, 'Invalid set.');
 }
 
-const unresolved = (value: UnresolvedRef, place: Where): never =>
-  invalid(place, `Ref refers to undefined ${value.what} '${value.name}'`);
+const unresolved = (value: UnresolvedRef, path: QueryPath): never =>
+  invalid(path, `Ref refers to undefined ${value.what} '${value.name}'`);
 
-function setIn(value: Value, place: Where): SetValue {
+function setIn(value: Value, path: QueryPath): SetValue {
   if (isKind(value, 'set')) return value;
   if (isNativeCollectionRef(value)) return nativeSet(value);
-  return value instanceof UnresolvedRef ? unresolved(value, place) : invalid(place, 'Invalid set.');
+  return value instanceof UnresolvedRef ? unresolved(value, path) : invalid(path, 'Invalid set.');
 }
 
 function readMatch(parts: Parts): Resolve {
   const match = part(parts, 'match');
   const terms = parts.json.has('terms') ? part(parts, 'terms') : [];
   return (session) => {
-    const index = refIn(settle(match, session), NATIVE.indexes, at(parts.place, 'match'));
+    const index = refIn(settle(match, session), NATIVE.indexes, at(parts.path, 'match'));
     return {
       kind: 'set',
       op: 'match',
-      index: session.requireIndex(index, parts.place),
+      index: session.requireIndex(index, parts.path),
       terms: listOf(settle(terms, session)),
     };
   };
@@ -87,56 +87,56 @@ function readMatch(parts: Parts): Resolve {
 
 function readDocuments(parts: Parts): Resolve {
   const documents = part(parts, 'documents');
-  const place = at(parts.place, 'documents');
+  const path = at(parts.path, 'documents');
   return (session) => ({
     kind: 'set',
     op: 'documents',
-    collection: refIn(settle(documents, session), NATIVE.collections, place),
+    collection: refIn(settle(documents, session), NATIVE.collections, path),
   });
 }
 
 function readSingleton(parts: Parts): Resolve {
   const singleton = part(parts, 'singleton');
-  const place = at(parts.place, 'singleton');
+  const path = at(parts.path, 'singleton');
   return (session) => ({
     kind: 'set',
     op: 'singleton',
-    ref: refIn(settle(singleton, session), undefined, place),
+    ref: refIn(settle(singleton, session), undefined, path),
   });
 }
 
 /** A set under `events` is written without its tag. */
 function readEvents(parts: Parts): Resolve {
   const json = parts.json.get('events') ?? null;
-  const place = at(parts.place, 'events');
+  const path = at(parts.path, 'events');
   const isBare = isObject(json) && !json.has('@ref') && !json.has('@set');
-  const events = isBare ? readSet(json, place, parts.reader) : part(parts, 'events');
+  const events = isBare ? readSet(json, path, parts.reader) : part(parts, 'events');
   return (session) => {
     const value = settle(events, session);
-    const of = isKind(value, 'set') ? value : refIn(value, undefined, place);
+    const of = isKind(value, 'set') ? value : refIn(value, undefined, path);
     return { kind: 'set', op: 'events', of };
   };
 }
 
 function readAlgebra(op: 'union' | 'intersection' | 'difference', parts: Parts): Resolve {
   const members = part(parts, op);
-  const place = at(parts.place, op);
+  const path = at(parts.path, op);
   return (session) => {
-    const sets = listOf(settle(members, session)).map((value) => setIn(value, place));
-    return sets.length > 0 ? { kind: 'set', op, sets } : invalid(place, 'Invalid set.');
+    const sets = listOf(settle(members, session)).map((value) => setIn(value, path));
+    return sets.length > 0 ? { kind: 'set', op, sets } : invalid(path, 'Invalid set.');
   };
 }
 
 function readWrapped(op: 'distinct' | 'reverse', parts: Parts): Resolve {
   const inner = part(parts, op);
-  const place = at(parts.place, op);
-  return (session) => ({ kind: 'set', op, set: setIn(settle(inner, session), place) });
+  const path = at(parts.path, op);
+  return (session) => ({ kind: 'set', op, set: setIn(settle(inner, session), path) });
 }
 
 /** Lambdas are bare inside sets. */
-function lambdaPart({ json, place, reader }: Parts, key: string, limit: Effect): Lambda {
+function lambdaPart({ json, path, reader }: Parts, key: string, limit: Effect): Lambda {
   const inside = json.get(key) ?? null;
-  const where = at(place, key);
+  const where = at(path, key);
   const bare = isObject(inside) ? (inside.get('@query') ?? inside) : inside;
   const lambda = isObject(bare) ? reader.lambda(bare, where) : invalid(where, 'Invalid lambda.');
   return EFFECT_RANK[effectOf(lambda)] <= EFFECT_RANK[limit]
@@ -147,11 +147,11 @@ function lambdaPart({ json, place, reader }: Parts, key: string, limit: Effect):
 function readFilter(parts: Parts): Resolve {
   const lambda = lambdaPart(parts, 'filter', 'read');
   const collection = part(parts, 'collection');
-  const place = at(parts.place, 'collection');
+  const path = at(parts.path, 'collection');
   return (session) => ({
     kind: 'set',
     op: 'filter',
-    set: setIn(settle(collection, session), place),
+    set: setIn(settle(collection, session), path),
     lambda,
   });
 }
@@ -165,8 +165,8 @@ function readJoin(parts: Parts): Resolve {
   return (session) => ({
     kind: 'set',
     op: 'join',
-    set: setIn(settle(source, session), at(parts.place, 'join')),
-    with: lambda ?? refIn(settle(index, session), NATIVE.indexes, at(parts.place, 'with')),
+    set: setIn(settle(source, session), at(parts.path, 'join')),
+    with: lambda ?? refIn(settle(index, session), NATIVE.indexes, at(parts.path, 'with')),
   });
 }
 
@@ -177,7 +177,7 @@ function readRange(parts: Parts): Resolve {
   return (session) => ({
     kind: 'set',
     op: 'range',
-    set: setIn(settle(source, session), at(parts.place, 'range')),
+    set: setIn(settle(source, session), at(parts.path, 'range')),
     from: listOf(settle(from, session)),
     to: listOf(settle(to, session)),
   });

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../codec/json.ts';
 import { fail } from '../errors.ts';
 import { typeName } from '../values/type-name.ts';
 import type { Lambda, Value } from '../values/value.ts';
-import { positionOf, type Where } from './query-path.ts';
+import { positionOf, type QueryPath } from './query-path.ts';
 import type { LiteralSession } from './node.ts';
 
 /** A literal that is known only with the schema at hand. */
@@ -21,14 +21,14 @@ export const settle = (literal: Literal, session: LiteralSession): Value =>
 /** Literals hold literals: sets have data and lambdas inside. */
 export interface LiteralReader {
   /** Data as it stands: nothing is an expression, only escapes are decoded. */
-  data(json: Json, place: Where): Literal;
+  data(json: Json, path: QueryPath): Literal;
   /** The inside of `@query`; the bare lambdas of sets are the same. */
-  lambda(json: JsonObject, place: Where): Lambda;
+  lambda(json: JsonObject, queryPath: QueryPath): Lambda;
 }
 
-export const invalid = (place: Where, text: string): never =>
-  fail('invalid expression', positionOf(place), text);
+export const invalid = (path: QueryPath, text: string): never =>
+  fail('invalid expression', positionOf(path), text);
 
 /** "T expected, U provided.", found while reading the query. */
-export const expected = (type: string, json: Value, place: Where): never =>
-  invalid(place, `${type} expected, ${typeName(json)} provided.`);
+export const expected = (type: string, json: Value, path: QueryPath): never =>
+  invalid(path, `${type} expected, ${typeName(json)} provided.`);

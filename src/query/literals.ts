@@ -7,16 +7,16 @@ import type { Lambda, Value } from '../values/value.ts';
 import { readRef } from './literal-refs.ts';
 import { readSet } from './literal-sets.ts';
 import { Deferred, invalid, settle, type Literal, type LiteralReader } from './literal.ts';
-import { at, type Where } from './query-path.ts';
-import type { Turns } from './time-slices.ts';
+import { at, type QueryPath } from './query-path.ts';
+import type { TimeSlices } from './time-slices.ts';
 
-type Read = (json: Json, place: Where, reader: LiteralReader) => Literal;
+type Read = (json: Json, path: QueryPath, reader: LiteralReader) => Literal;
 
 const fromText =
   (what: string, parse: (text: string) => Value | undefined): Read =>
-  (json, place) => {
+  (json, path) => {
     const value = typeof json === 'string' ? parse(json) : undefined;
-    return value ?? invalid(place, `Invalid ${what}.`);
+    return value ?? invalid(path, `Invalid ${what}.`);
   };
 
 const parseBytes = (text: string): Bytes | undefined => {
@@ -38,8 +38,8 @@ const ESCAPES: ReadonlyMap<string, Read> = new Map<string, Read>([
   ['@set', readSet],
   [
     '@query',
-    (json, place, reader) =>
-      isObject(json) ? reader.lambda(json, place) : invalid(place, 'Invalid lambda.'),
+    (json, path, reader) =>
+      isObject(json) ? reader.lambda(json, path) : invalid(path, 'Invalid lambda.'),
   ],
 ]);
 
@@ -54,50 +54,50 @@ export function escapeTag(json: JsonObject): string | undefined {
 export function readEscape(
   tag: string,
   json: JsonObject,
-  place: Where,
+  path: QueryPath,
   reader: LiteralReader,
 ): Literal {
   const read = ESCAPES.get(tag);
-  return read ? read(json.get(tag) ?? null, place, reader) : invalid(place, `Invalid ${tag}.`);
+  return read ? read(json.get(tag) ?? null, path, reader) : invalid(path, `Invalid ${tag}.`);
 }
 
 /** Literals within one query or stored lambda; `lambda` reads the lambdas among them. */
 export class Literals implements LiteralReader {
-  readonly lambda: (json: JsonObject, place: Where) => Lambda;
-  private readonly turns: Turns | undefined;
-  constructor(lambda: (json: JsonObject, place: Where) => Lambda, turns?: Turns) {
+  readonly lambda: (json: JsonObject, queryPath: QueryPath) => Lambda;
+  private readonly slices: TimeSlices | undefined;
+  constructor(lambda: (json: JsonObject, path: QueryPath) => Lambda, slices?: TimeSlices) {
     this.lambda = lambda;
-    this.turns = turns;
+    this.slices = slices;
   }
 
-  data(json: Json, place: Where): Literal {
+  data(json: Json, path: QueryPath): Literal {
     if (typeof json !== 'object' || json === null || json instanceof Double) return json;
-    if (this.turns) return this.turns.once(json, () => this.composite(json, place));
-    return this.composite(json, place);
+    if (this.slices) return this.slices.once(json, () => this.composite(json, path));
+    return this.composite(json, path);
   }
 
-  private composite(json: readonly Json[] | JsonObject, place: Where): Literal {
-    if (isArray(json)) return this.array(json, place);
+  private composite(json: readonly Json[] | JsonObject, path: QueryPath): Literal {
+    if (isArray(json)) return this.array(json, path);
     const tag = escapeTag(json);
-    if (tag !== undefined) return readEscape(tag, json, place, this);
+    if (tag !== undefined) return readEscape(tag, json, path, this);
     const inner = json.size === 1 ? json.get('@obj') : undefined;
-    if (inner === undefined) return this.members(json, place);
+    if (inner === undefined) return this.members(json, path);
     return isObject(inner)
-      ? this.members(inner, at(place, '@obj'))
-      : invalid(place, 'Invalid object.');
+      ? this.members(inner, at(path, '@obj'))
+      : invalid(path, 'Invalid object.');
   }
 
-  private array(json: readonly Json[], place: Where): Literal {
-    const read = (item: Json, index: number): Literal => this.data(item, at(place, index));
-    const items = this.turns ? this.turns.items(json, read) : json.map(read);
+  private array(json: readonly Json[], path: QueryPath): Literal {
+    const read = (item: Json, index: number): Literal => this.data(item, at(path, index));
+    const items = this.slices ? this.slices.items(json, read) : json.map(read);
     return items.some((item) => item instanceof Deferred)
       ? new Deferred((session) => items.map((item) => settle(item, session)))
       : (items as readonly Value[]);
   }
 
-  private members(json: JsonObject, place: Where): Literal {
+  private members(json: JsonObject, path: QueryPath): Literal {
     const members: (readonly [string, Literal])[] = [];
-    for (const [key, member] of json) members.push([key, this.data(member, at(place, key))]);
+    for (const [key, member] of json) members.push([key, this.data(member, at(path, key))]);
     return members.some(([, member]) => member instanceof Deferred)
       ? new Deferred(
           (session) => new Map(members.map(([key, member]) => [key, settle(member, session)])),

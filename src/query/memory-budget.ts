@@ -12,7 +12,7 @@ const FEW = 16;
 /** Of everything else. */
 const OTHER = 64;
 
-export class Memory {
+export class MemoryBudget {
   private taken = 0;
   /** Below this nothing is given back: function values hold on to all that was in reach of them. */
   private floor = 0;

@@ -1,8 +1,8 @@
 /** The checked tree that `parse` makes and `evaluate` walks. */
 import type { Value } from '../values/value.ts';
-import type { ArgumentPlace, FunctionRow, Parameter } from './function-row.ts';
+import type { ArgumentPath, FunctionRow, Parameter } from './function-row.ts';
 import type { Effect } from './effect.ts';
-import type { Where } from './query-path.ts';
+import type { QueryPath } from './query-path.ts';
 import type { ApiVersion, ReadSession } from './session.ts';
 
 export type Pattern = string | readonly string[];
@@ -26,19 +26,19 @@ export interface LambdaNode {
   readonly effect: Effect;
   /** Wire text of `"lambda":…,"expr":…`. */
   readonly wire: string;
-  readonly place: Where;
+  readonly path: QueryPath;
 }
 
 /** What literals are resolved with. */
 export type LiteralSession = Pick<ReadSession, 'names' | 'apiVersion' | 'self' | 'requireIndex'>;
 
 interface Base {
-  readonly place: Where;
+  readonly path: QueryPath;
   readonly effect: Effect;
 }
 
 /** An argument that is there, and where its faults stand: an expression or, written in place, a lambda. */
-export interface Argument extends ArgumentPlace {
+export interface Argument extends ArgumentPath {
   readonly parameter: Parameter<unknown>;
   readonly node: Node | undefined;
   readonly lambda: LambdaNode | undefined;

@@ -23,14 +23,14 @@ import { at } from './query-path.ts';
 import { strongest } from './effect.ts';
 import type { Argument, LambdaNode, Node, Pattern } from './node.ts';
 import type { Effect } from './effect.ts';
-import type { Where } from './query-path.ts';
+import type { QueryPath } from './query-path.ts';
 import { BASIC_READERS } from './parse-basic.ts';
 import { collect, Dynamic, effectOfAll, isLambda, toNode } from './parsed.ts';
 import type { FormParser, Parsed } from './parsed.ts';
 import { Scopes, type FreeVariables } from './scopes.ts';
 import { API_VERSIONS, type ApiVersion } from './session.ts';
 import { lookup, type FoundForm } from './table.ts';
-import { TURN_OVER, Turns } from './time-slices.ts';
+import { SLICE_OVER, TimeSlices } from './time-slices.ts';
 
 /**
  * The checked tree of a query.
@@ -43,7 +43,7 @@ export function parseQuery(text: string, apiVersion: ApiVersion): Node {
 }
 
 /** Of one turn: characters of JSON, then parts of the query. */
-interface TurnBounds {
+interface SliceBounds {
   readonly chars: number;
   readonly parts: number;
 }
@@ -56,20 +56,20 @@ export async function parseLongQuery(
   text: string,
   apiVersion: ApiVersion,
   pause: () => Promise<void>,
-  { chars, parts }: TurnBounds = { chars: LIMITS.turnChars, parts: LIMITS.turnParts },
+  { chars, parts }: SliceBounds = { chars: LIMITS.sliceChars, parts: LIMITS.sliceParts },
 ): Promise<Node> {
   requireText(text);
   const reading = new JsonReading(text);
   while (!jsonOf(() => reading.readOn(chars))) await pause();
-  const turns = new Turns();
-  const parser = new Parser(apiVersion, turns);
+  const slices = new TimeSlices();
+  const parser = new Parser(apiVersion, slices);
   for (;;) {
     await pause();
-    turns.begin(parts);
+    slices.begin(parts);
     try {
       return checked(parser, reading.value);
     } catch (thrown) {
-      if (thrown !== TURN_OVER) throw thrown;
+      if (thrown !== SLICE_OVER) throw thrown;
     }
   }
 }
@@ -120,29 +120,29 @@ function jsonOf<T>(read: () => T): T {
 /** A lambda that may use no variable from outside. */
 function closedLambda(
   json: JsonObject,
-  place: Where,
+  path: QueryPath,
   apiVersion: ApiVersion,
-  turns?: Turns,
+  slices?: TimeSlices,
 ): LambdaValue {
-  if (!json.has('lambda') || !json.has('expr')) invalid(place, 'Invalid lambda.');
-  const make = (): Parser => new Parser(apiVersion, turns);
+  if (!json.has('lambda') || !json.has('expr')) invalid(path, 'Invalid lambda.');
+  const make = (): Parser => new Parser(apiVersion, slices);
   const read = (): LambdaValue => {
-    const parser = turns?.keep(json, make) ?? make();
-    const node = parser.rootLambda(json, place);
-    if (parser.unbound.length > 0) invalid(place, 'Invalid lambda.');
+    const parser = slices?.keep(json, make) ?? make();
+    const node = parser.rootLambda(json, path);
+    if (parser.unbound.length > 0) invalid(path, 'Invalid lambda.');
     return new LambdaValue(node);
   };
-  return turns ? turns.once(json, read) : read();
+  return slices ? slices.once(json, read) : read();
 }
 
 /** A lambda without a version tag is as old as the tag is. Spec: values 6. */
-function taggedLambda(json: JsonObject, place: Where, turns?: Turns): LambdaValue {
+function taggedLambda(json: JsonObject, path: QueryPath, slices?: TimeSlices): LambdaValue {
   const tag = json.get('api_version');
   const apiVersion = tag === undefined ? '2.12' : API_VERSIONS.find((version) => version === tag);
   const keys = tag === undefined ? 2 : 3;
   return apiVersion === undefined || json.size !== keys
-    ? invalid(place, 'Invalid lambda.')
-    : closedLambda(json, place, apiVersion, turns);
+    ? invalid(path, 'Invalid lambda.')
+    : closedLambda(json, path, apiVersion, slices);
 }
 
 const TAKES_LAMBDA = {
@@ -158,21 +158,21 @@ class Parser implements FormParser {
   readonly unbound: Fault[] = [];
   readonly literals: Literals;
   scopes = new Scopes();
-  private readonly turns: Turns | undefined;
+  private readonly slices: TimeSlices | undefined;
   /** What lambdas that are being read use from outside, as far as former turns came. */
   private readonly free = new Map<JsonObject, FreeVariables>();
 
-  constructor(apiVersion: ApiVersion, turns?: Turns) {
+  constructor(apiVersion: ApiVersion, slices?: TimeSlices) {
     this.apiVersion = apiVersion;
-    this.turns = turns;
-    this.literals = new Literals((json, place) => taggedLambda(json, place, turns), turns);
+    this.slices = slices;
+    this.literals = new Literals((json, path) => taggedLambda(json, path, slices), slices);
   }
 
   /** The stack is short: a part of a form is read with three calls. */
-  part(json: Json, place: Where, step: Step): Parsed {
+  part(json: Json, path: QueryPath, step: Step): Parsed {
     if (typeof json !== 'object' || json === null || json instanceof Double) return json;
-    const where = at(place, step);
-    if (this.turns) return this.turns.once(json, () => this.composite(json, where));
+    const where = at(path, step);
+    if (this.slices) return this.slices.once(json, () => this.composite(json, where));
     return isArray(json) ? this.array(json, where) : this.form(json, where);
   }
 
@@ -184,57 +184,55 @@ class Parser implements FormParser {
   }
 
   /** What is read is one lambda. */
-  rootLambda(json: JsonObject, place: Where): LambdaNode {
+  rootLambda(json: JsonObject, path: QueryPath): LambdaNode {
     this.scopes = new Scopes();
-    return this.readLambda(json, place);
+    return this.readLambda(json, path);
   }
 
-  private composite(json: readonly Json[] | JsonObject, place: Where): Parsed {
-    return isArray(json) ? this.array(json, place) : this.form(json, place);
+  private composite(json: readonly Json[] | JsonObject, path: QueryPath): Parsed {
+    return isArray(json) ? this.array(json, path) : this.form(json, path);
   }
 
-  private array(json: readonly Json[], place: Where): Parsed {
-    const read = (item: Json, index: number): Parsed => this.part(item, place, index);
-    const items = this.turns ? this.turns.items(json, read) : json.map(read);
+  private array(json: readonly Json[], path: QueryPath): Parsed {
+    const read = (item: Json, index: number): Parsed => this.part(item, path, index);
+    const items = this.slices ? this.slices.items(json, read) : json.map(read);
     if (!items.some((each) => each instanceof Dynamic)) return items as readonly Value[];
     const nodes = items.map(toNode);
-    return new Dynamic({ kind: 'array', items: nodes, place, effect: effectOfAll(nodes) });
+    return new Dynamic({ kind: 'array', items: nodes, path, effect: effectOfAll(nodes) });
   }
 
-  private form(json: JsonObject, place: Where): Parsed {
+  private form(json: JsonObject, path: QueryPath): Parsed {
     const found = lookup(json, this.apiVersion);
     if (found) {
       return 'basic' in found
-        ? BASIC_READERS[found.basic](this, json, place)
-        : this.call(found, json, place);
+        ? BASIC_READERS[found.basic](this, json, path)
+        : this.call(found, json, path);
     }
     const tag = escapeTag(json);
-    if (tag !== undefined) return this.literal(readEscape(tag, json, place, this.literals), place);
-    if (json.size === 1 && json.has('@obj')) return this.escaped(json, place);
+    if (tag !== undefined) return this.literal(readEscape(tag, json, path, this.literals), path);
+    if (json.size === 1 && json.has('@obj')) return this.escaped(json, path);
     return invalid(
-      place,
+      path,
       `No form/function found, or invalid argument keys: { ${[...json.keys()].join(', ')} }.`,
     );
   }
 
   /** The inner object is an expression still. */
-  private escaped(json: JsonObject, place: Where): Parsed {
+  private escaped(json: JsonObject, path: QueryPath): Parsed {
     const inner = json.get('@obj') ?? null;
-    return isObject(inner)
-      ? this.form(inner, at(place, '@obj'))
-      : invalid(place, 'Invalid object.');
+    return isObject(inner) ? this.form(inner, at(path, '@obj')) : invalid(path, 'Invalid object.');
   }
 
-  literal(literal: Literal, place: Where): Parsed {
+  literal(literal: Literal, path: QueryPath): Parsed {
     if (!(literal instanceof Deferred)) return literal;
     const { resolve } = literal;
-    return new Dynamic({ kind: 'literal', resolve, place, effect: 'pure' });
+    return new Dynamic({ kind: 'literal', resolve, path, effect: 'pure' });
   }
 
   private call(
     { row, parameters }: Extract<FoundForm, { row: unknown }>,
     json: JsonObject,
-    place: Where,
+    path: QueryPath,
   ): Parsed {
     let effect = row.declared;
     const given = parameters.map(([key, parameter]): Argument => {
@@ -242,32 +240,32 @@ class Parser implements FormParser {
       let node: Node | undefined;
       let lambda: LambdaNode | undefined;
       if (TAKES_LAMBDA[parameter.form] && isLambda(value)) {
-        lambda = this.lambda(value, at(place, key));
+        lambda = this.lambda(value, at(path, key));
       } else {
-        if (parameter.form === 'lambda') expected('Lambda', value, at(place, key));
-        node = toNode(this.part(value, place, key));
+        if (parameter.form === 'lambda') expected('Lambda', value, at(path, key));
+        node = toNode(this.part(value, path, key));
       }
       effect = strongest(effect, (lambda ?? node)?.effect ?? 'pure');
-      return { place, key, steps: NO_STEPS, parameter, node, lambda };
+      return { path, key, steps: NO_STEPS, parameter, node, lambda };
     });
-    return new Dynamic({ kind: 'call', row, arguments: given, place, effect });
+    return new Dynamic({ kind: 'call', row, arguments: given, path, effect });
   }
 
-  lambda(json: JsonObject, place: Where): LambdaNode {
-    if (this.turns) return this.turns.once(json, () => this.readLambda(json, place));
-    return this.readLambda(json, place);
+  lambda(json: JsonObject, path: QueryPath): LambdaNode {
+    if (this.slices) return this.slices.once(json, () => this.readLambda(json, path));
+    return this.readLambda(json, path);
   }
 
   /** Faults of the pattern and of the body are reported together. */
-  private readLambda(json: JsonObject, place: Where): LambdaNode {
+  private readLambda(json: JsonObject, path: QueryPath): LambdaNode {
     const faults: Fault[] = [];
-    const pattern = this.pattern(json.get('lambda') ?? null, at(place, 'lambda'), faults);
+    const pattern = this.pattern(json.get('lambda') ?? null, at(path, 'lambda'), faults);
     this.scopes.enterLambda(this.freeOf(json));
     this.scopes.enterFrame();
     namesOf(pattern).forEach((name, index) => name !== '_' && this.scopes.bind(name, index));
     let body: Node | undefined;
     try {
-      body = toNode(this.part(json.get('expr') ?? null, place, 'expr'));
+      body = toNode(this.part(json.get('expr') ?? null, path, 'expr'));
     } catch (failure) {
       collect(failure, faults);
     }
@@ -275,27 +273,27 @@ class Parser implements FormParser {
     const free = this.scopes.leaveLambda();
     this.free.delete(json);
     if (!body || faults.length > 0) throw new QueryFailure(faults);
-    return new ParsedLambda(json, pattern, body, this.apiVersion, free, place);
+    return new ParsedLambda(json, pattern, body, this.apiVersion, free, path);
   }
 
   prepared<T>(json: JsonObject, make: () => T): T {
-    return this.turns ? this.turns.keep(json, make) : make();
+    return this.slices ? this.slices.keep(json, make) : make();
   }
 
   private freeOf(json: JsonObject): FreeVariables {
     const known = this.free.get(json);
     if (known) return known;
     const free: FreeVariables = new Map();
-    if (this.turns) this.free.set(json, free);
+    if (this.slices) this.free.set(json, free);
     return free;
   }
 
-  private pattern(json: Json, place: Where, faults: Fault[]): Pattern {
+  private pattern(json: Json, path: QueryPath, faults: Fault[]): Pattern {
     if (typeof json === 'string') return json;
     try {
-      if (!isArray(json)) return expected('String or Array', json, place);
+      if (!isArray(json)) return expected('String or Array', json, path);
       return json.map((name, index) =>
-        typeof name === 'string' ? name : expected('String', name, at(place, index)),
+        typeof name === 'string' ? name : expected('String', name, at(path, index)),
       );
     } catch (failure) {
       collect(failure, faults);
@@ -314,7 +312,7 @@ class ParsedLambda implements LambdaNode {
   readonly apiVersion: ApiVersion;
   readonly free: LambdaNode['free'];
   readonly effect: Effect;
-  readonly place: Where;
+  readonly path: QueryPath;
   private readonly json: JsonObject;
 
   constructor(
@@ -323,7 +321,7 @@ class ParsedLambda implements LambdaNode {
     body: Node,
     apiVersion: ApiVersion,
     free: LambdaNode['free'],
-    place: Where,
+    path: QueryPath,
   ) {
     this.json = json;
     this.pattern = pattern;
@@ -331,7 +329,7 @@ class ParsedLambda implements LambdaNode {
     this.apiVersion = apiVersion;
     this.free = free;
     this.effect = body.effect;
-    this.place = place;
+    this.path = path;
   }
 
   get wire(): string {

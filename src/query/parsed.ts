@@ -8,7 +8,7 @@ import type { Literal } from './literal.ts';
 import type { Literals } from './literals.ts';
 import { strongest, type Effect } from './effect.ts';
 import type { LambdaNode, Node } from './node.ts';
-import type { Where } from './query-path.ts';
+import type { QueryPath } from './query-path.ts';
 import type { Scopes } from './scopes.ts';
 import type { ApiVersion } from './session.ts';
 
@@ -24,7 +24,7 @@ export type Parsed = Value | Dynamic;
 export const toNode = (parsed: Parsed): Node =>
   parsed instanceof Dynamic
     ? parsed.node
-    : { kind: 'constant', value: parsed, place: undefined, effect: 'pure' };
+    : { kind: 'constant', value: parsed, path: undefined, effect: 'pure' };
 
 export const effectOfAll = (nodes: readonly Node[]): Effect =>
   nodes.reduce<Effect>((effect, node) => strongest(effect, node.effect), 'pure');
@@ -37,11 +37,11 @@ export interface FormParser {
   readonly scopes: Scopes;
   readonly literals: Literals;
   /** The expression at `step` below `place`. */
-  part(json: Json, place: Where, step: Step): Parsed;
-  literal(literal: Literal, place: Where): Parsed;
+  part(json: Json, path: QueryPath, step: Step): Parsed;
+  literal(literal: Literal, queryPath: QueryPath): Parsed;
   /** What is made of a form before its parts are read: once, in however many turns they are. */
   prepared<T>(json: JsonObject, make: () => T): T;
-  lambda(json: JsonObject, place: Where): LambdaNode;
+  lambda(json: JsonObject, queryPath: QueryPath): LambdaNode;
 }
 
 export const isLambda = (json: Json): json is JsonObject =>

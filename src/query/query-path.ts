@@ -2,16 +2,16 @@
 import type { Step } from '../errors.ts';
 
 /** Where a node stands in the query text: a chain up to the root, made into an array only when an error needs it. */
-export interface Place {
-  readonly parent: Place | undefined;
+export interface QueryPathStep {
+  readonly parent: QueryPathStep | undefined;
   readonly step: Step;
 }
-export type Where = Place | undefined;
+export type QueryPath = QueryPathStep | undefined;
 
-export const at = (parent: Where, step: Step): Place => ({ parent, step });
+export const at = (parent: QueryPath, step: Step): QueryPathStep => ({ parent, step });
 
-export function positionOf(place: Where, ...more: readonly Step[]): readonly Step[] {
+export function positionOf(path: QueryPath, ...more: readonly Step[]): readonly Step[] {
   const steps: Step[] = [];
-  for (let each = place; each; each = each.parent) steps.push(each.step);
+  for (let each = path; each; each = each.parent) steps.push(each.step);
   return steps.reverse().concat(more);
 }

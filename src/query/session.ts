@@ -16,8 +16,8 @@ import type {
   ObjectValue,
   ActionName,
 } from '../values/value.ts';
-import type { Memory } from './memory-budget.ts';
-import type { Where } from './query-path.ts';
+import type { MemoryBudget } from './memory-budget.ts';
+import type { QueryPath } from './query-path.ts';
 import type { NativeName, SchemaName } from '../values/native-kinds.ts';
 
 /** API versions in order. Spec: values 1. */
@@ -68,18 +68,18 @@ export interface ReadSession {
   /** Counts evaluation steps towards `computeOps` and the budget. @throws Refusal `bad request` past the limit */
   charge(steps: number): void;
   /** What the values made take. */
-  readonly memory: Memory;
+  readonly memory: MemoryBudget;
 
   /** Spec: functions 1.4. Faults at `place` (missing, denied) or `[get]` (unreadable set). */
-  get(target: Ref | SetValue, time: ReadTime, place: Where): Document;
-  exists(target: Ref | SetValue, time: ReadTime, place: Where): boolean;
-  paginate(target: Ref | SetValue, options: PageOptions, place: Where): Page;
+  get(target: Ref | SetValue, time: ReadTime, path: QueryPath): Document;
+  exists(target: Ref | SetValue, time: ReadTime, queryPath: QueryPath): boolean;
+  paginate(target: Ref | SetValue, options: PageOptions, queryPath: QueryPath): Page;
   /** All elements in order, read in growing chunks. `key` is the wire key of the reader (`count`, `sum`…): denial is reported there. */
-  elements(set: SetValue | Ref, time: ReadTime, place: Where, key: string): Iterable<Value>;
+  elements(set: SetValue | Ref, time: ReadTime, queryPath: QueryPath, key: string): Iterable<Value>;
   /** Whether a tuple of `set` starts with `value` as cursor would. Spec: `contains_value` on sets. */
-  setContains(set: SetValue | Ref, value: Value, time: ReadTime, place: Where): boolean;
+  setContains(set: SetValue | Ref, value: Value, time: ReadTime, queryPath: QueryPath): boolean;
   /** @throws `invalid ref` / `instance not found` (400) at `[index]` when there is no such index or it is not active */
-  requireIndex(nameOrRef: string | Ref, place: Where): Ref;
+  requireIndex(nameOrRef: string | Ref, queryPath: QueryPath): Ref;
   /** Reverse flags and history of a set, for "Sets are not compatible." and "Set does not support events history." Spec: sets 4. */
   shapeOf(set: SetValue | Ref): {
     readonly reversed: readonly boolean[];
@@ -89,15 +89,15 @@ export interface ReadSession {
   functionBody(
     nameOrRef: string | Ref,
     argument: Value,
-    place: Where,
+    queryPath: QueryPath,
   ): { readonly lambda: Lambda; readonly inRole: <T>(body: () => T) => T };
   /** True for resolved refs to members of `kind`, natives included. Spec: values 2, type predicates. */
-  keyFromSecret(secret: string, place: Where): Document | ObjectValue;
+  keyFromSecret(secret: string, queryPath: QueryPath): Document | ObjectValue;
 
-  identify(target: Ref | SetValue, password: string, place: Where): boolean;
-  identity(place: Where): Value;
+  identify(target: Ref | SetValue, password: string, queryPath: QueryPath): boolean;
+  identity(queryPath: QueryPath): Value;
   hasIdentity(): boolean;
-  token(place: Where): Value;
+  token(queryPath: QueryPath): Value;
   hasToken(): boolean;
 }
 
@@ -107,29 +107,34 @@ export interface WriteSession extends ReadSession {
   create(
     target: Ref | string,
     params: ObjectValue,
-    place: Where,
+    queryPath: QueryPath,
     key: string,
     time: ReadTime,
   ): Document;
-  update(ref: Ref, params: ObjectValue, place: Where, time: ReadTime): Document;
-  replace(ref: Ref, params: ObjectValue, place: Where, time: ReadTime): Document;
-  delete(ref: Ref, place: Where, time: ReadTime): Document;
+  update(ref: Ref, params: ObjectValue, queryPath: QueryPath, time: ReadTime): Document;
+  replace(ref: Ref, params: ObjectValue, queryPath: QueryPath, time: ReadTime): Document;
+  delete(ref: Ref, queryPath: QueryPath, time: ReadTime): Document;
   insert(
     ref: Ref,
     ts: Micros | PendingTime,
     action: ActionName,
     params: ObjectValue,
-    place: Where,
+    queryPath: QueryPath,
     time: ReadTime,
   ): Event;
   remove(
     ref: Ref,
     ts: Micros | PendingTime,
     action: ActionName,
-    place: Where,
+    queryPath: QueryPath,
     time: ReadTime,
   ): null;
-  moveDatabase(from: Ref, to: Ref, place: Where): Document;
-  login(target: Ref | SetValue, params: ObjectValue, place: Where, time: ReadTime): Document;
-  logout(all: boolean, place: Where): boolean;
+  moveDatabase(from: Ref, to: Ref, queryPath: QueryPath): Document;
+  login(
+    target: Ref | SetValue,
+    params: ObjectValue,
+    queryPath: QueryPath,
+    time: ReadTime,
+  ): Document;
+  logout(all: boolean, queryPath: QueryPath): boolean;
 }

@@ -6,7 +6,7 @@
 import { QueryFailure } from '../errors.ts';
 
 /** Thrown where a turn ends. */
-export const TURN_OVER = Symbol('turn over');
+export const SLICE_OVER = Symbol('turn over');
 
 interface Done {
   readonly json: object;
@@ -14,7 +14,7 @@ interface Done {
   readonly result: unknown;
 }
 
-export class Turns {
+export class TimeSlices {
   /** Parts that this turn may still begin. */
   private left = 0;
   /** Complete parts of those that are not, in the order of reading. */
@@ -37,7 +37,7 @@ export class Turns {
       if (next.result instanceof QueryFailure) throw next.result;
       return next.result as T;
     }
-    if (this.left === 0) throw TURN_OVER;
+    if (this.left === 0) throw SLICE_OVER;
     this.left -= 1;
     const before = this.passed;
     try {

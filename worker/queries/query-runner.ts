@@ -1,7 +1,7 @@
 /** Runs the queries of the page's clients, and records them. */
 import { errorOf } from '../../src/http/answer-query.ts';
 import { refusalBody } from '../../src/engine/session.ts';
-import { HeaderFault, readHeaders, type Asked } from '../../src/http/request-headers.ts';
+import { HeaderFault, readHeaders, type RequestOptions } from '../../src/http/request-headers.ts';
 import { traceparentOf } from '../../src/http/trace-context.ts';
 import { NO_METRICS } from '../../src/http/answer-headers.ts';
 import type { QueryAnswer } from '../../src/engine/host.ts';
@@ -32,13 +32,13 @@ export class QueryRunner {
 
   async run(call: QueryCall): Promise<QueryReply> {
     const arrived = this.database.clock();
-    const asked = readAsked(call);
-    if (asked instanceof HeaderFault) {
-      const body = refusalBody('bad request', asked.message);
+    const options = readOptions(call);
+    if (options instanceof HeaderFault) {
+      const body = refusalBody('bad request', options.message);
       return { status: 400, body, metrics: NO_METRICS };
     }
     const { secret, query } = call;
-    const { timeoutMs } = asked;
+    const { timeoutMs } = options;
     const answer = await this.database.engine.query({
       secret,
       query,
@@ -46,7 +46,7 @@ export class QueryRunner {
       allows: 'write',
       ...(timeoutMs !== undefined && { timeoutMs }),
     });
-    this.record(call, asked, arrived, answer);
+    this.record(call, options, arrived, answer);
     return queryReply(answer);
   }
 
@@ -60,7 +60,12 @@ export class QueryRunner {
     }, FLUSH_MS);
   }
 
-  private record(call: QueryCall, asked: Asked, arrived: number, answer: QueryAnswer): void {
+  private record(
+    call: QueryCall,
+    options: RequestOptions,
+    arrived: number,
+    answer: QueryAnswer,
+  ): void {
     const { log, http } = this.database;
     if (!log) return;
     const { status, database, metrics, credential } = answer;
@@ -73,7 +78,7 @@ export class QueryRunner {
         query: call.query,
         apiVersion: API_VERSION,
         userAgent: navigator.userAgent,
-        tags: asked.tags,
+        tags: options.tags,
         traceparent: traceparentOf(call.traceparent, http.random),
       },
       { status, database, metrics, credential, errorCode },
@@ -83,7 +88,7 @@ export class QueryRunner {
 }
 
 /** The same checks as for headers of a request. */
-function readAsked({ tags, timeoutMs }: QueryCall): Asked | HeaderFault {
+function readOptions({ tags, timeoutMs }: QueryCall): RequestOptions | HeaderFault {
   try {
     return readHeaders({
       headers: {

@@ -31,20 +31,20 @@ export async function forward(
   others: () => Promise<readonly Page[]>,
   options: ForwardOptions,
 ): Promise<Response> {
-  let line = own && (await firstToAccept([own], options));
-  if (!line) {
+  let channel = own && (await firstToAccept([own], options));
+  if (!channel) {
     const rest = (await others()).filter(({ id }) => id !== own?.id);
-    line = await firstToAccept(rest, options);
+    channel = await firstToAccept(rest, options);
   }
-  if (!line) {
+  if (!channel) {
     const text = 'No page of this app has the database open. Open the app and try again.';
     return failure(request, text);
   }
-  return ask(line, request, options);
+  return ask(channel, request, options);
 }
 
 /** A port to a page, and who hears what comes through it. */
-interface Line {
+interface PageChannel {
   readonly pageId: string;
   readonly port: MessagePort;
   hear: (answer: ServiceAnswer) => void;
@@ -52,84 +52,88 @@ interface Line {
 
 const ignore = (): void => undefined;
 
-function offerTo(page: Page, database: string | undefined): Line {
+function offerTo(page: Page, database: string | undefined): PageChannel {
   const { port1: port, port2 } = new MessageChannel();
-  const line: Line = { pageId: page.id, port, hear: ignore };
-  port.addEventListener('message', ({ data }: MessageEvent<ServiceAnswer>) => line.hear(data));
+  const channel: PageChannel = { pageId: page.id, port, hear: ignore };
+  port.addEventListener('message', ({ data }: MessageEvent<ServiceAnswer>) => channel.hear(data));
   port.start();
   page.postMessage({ type: 'burrow-offer', protocol: SERVICE_PROTOCOL, database }, [port2]);
-  return line;
+  return channel;
 }
 
-const send = ({ port }: Line, call: ServiceCall): void => port.postMessage(call);
+const send = ({ port }: PageChannel, call: ServiceCall): void => port.postMessage(call);
 
 /** The line to the first page that accepts; the others are dismissed. */
 async function firstToAccept(
   pages: readonly Page[],
   { database, acceptMs }: ForwardOptions,
-): Promise<Line | undefined> {
+): Promise<PageChannel | undefined> {
   if (pages.length === 0) return undefined;
-  const lines = pages.map((page) => offerTo(page, database));
-  const chosen = await new Promise<Line | undefined>((resolve) => {
+  const channels = pages.map((page) => offerTo(page, database));
+  const chosen = await new Promise<PageChannel | undefined>((resolve) => {
     const late = setTimeout(() => resolve(undefined), acceptMs);
-    for (const line of lines) {
-      line.hear = (answer) => {
+    for (const channel of channels) {
+      channel.hear = (answer) => {
         if (answer.type !== 'accept' || answer.protocol !== SERVICE_PROTOCOL) return;
         clearTimeout(late);
-        resolve(line);
+        resolve(channel);
       };
     }
   });
-  for (const line of lines) {
-    line.hear = ignore;
-    if (line === chosen) continue;
-    send(line, { type: 'dismiss' });
-    line.port.close();
+  for (const channel of channels) {
+    channel.hear = ignore;
+    if (channel === chosen) continue;
+    send(channel, { type: 'dismiss' });
+    channel.port.close();
   }
   return chosen;
 }
 
-function ask(line: Line, request: ServiceRequest, options: ForwardOptions): Promise<Response> {
+function ask(
+  channel: PageChannel,
+  request: ServiceRequest,
+  options: ForwardOptions,
+): Promise<Response> {
   return new Promise((resolve) => {
     const end = (response: Response): void => {
       clearTimeout(late);
       resolve(response);
     };
     const fail = (description: string): void => {
-      line.hear = ignore;
-      line.port.close();
+      channel.hear = ignore;
+      channel.port.close();
       end(failure(request, description));
     };
     const late = setTimeout(
       () => fail('The page that handles the request did not respond in time.'),
       options.answerMs,
     );
-    line.hear = (answer) => {
+    channel.hear = (answer) => {
       if (answer.type === 'broken') return fail(answer.description);
       if (answer.type !== 'answer') return;
       const { status, headers, body } = answer;
-      if (body !== undefined) line.port.close();
-      end(new Response(bodyOf(line, body, options), { status, headers }));
+      if (body !== undefined) channel.port.close();
+      end(new Response(bodyOf(channel, body, options), { status, headers }));
     };
-    send(line, { type: 'request', request });
+    send(channel, { type: 'request', request });
   });
 }
 
 /** An empty body is none: some statuses may not have one. */
 function bodyOf(
-  line: Line,
+  channel: PageChannel,
   body: string | undefined,
   options: ForwardOptions,
 ): string | ReadableStream<Uint8Array> | null {
-  if (body === undefined) return pulled(line, options);
+  if (body === undefined) return pulled(channel, options);
   return body === '' ? null : body;
 }
 
 /** A body whose parts are asked for one by one, so that a slow download holds one part. */
-function pulled(line: Line, options: ForwardOptions): ReadableStream<Uint8Array> {
+function pulled(channel: PageChannel, options: ForwardOptions): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    const answer = await nextPart(line, options);
+    const answer = await nextPart(channel, options);
     if (answer.type === 'broken') throw new TypeError(answer.description);
     if (answer.type !== 'part') throw new TypeError('The page sent an unexpected message.');
     const { part } = answer;
@@ -137,26 +141,29 @@ function pulled(line: Line, options: ForwardOptions): ReadableStream<Uint8Array>
     else controller.enqueue(typeof part === 'string' ? encoder.encode(part) : part);
   };
   const cancel = (): void => {
-    send(line, { type: 'cancel' });
-    line.port.close();
+    send(channel, { type: 'cancel' });
+    channel.port.close();
   };
   return new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 });
 }
 
 /** A page that is gone says nothing: it is looked for while nothing comes. */
-function nextPart(line: Line, { goneMs, isOpen }: ForwardOptions): Promise<ServiceAnswer> {
+function nextPart(
+  channel: PageChannel,
+  { goneMs, isOpen }: ForwardOptions,
+): Promise<ServiceAnswer> {
   return new Promise((resolve) => {
     const look = async (): Promise<void> => {
-      if (await isOpen(line.pageId)) return;
+      if (await isOpen(channel.pageId)) return;
       clearInterval(timer);
       resolve({ type: 'broken', description: 'The page that sent this response was closed.' });
     };
     const timer = setInterval(() => void look(), goneMs);
-    line.hear = (answer) => {
+    channel.hear = (answer) => {
       clearInterval(timer);
       resolve(answer);
     };
-    send(line, { type: 'pull' });
+    send(channel, { type: 'pull' });
   });
 }
 

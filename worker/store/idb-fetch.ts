@@ -20,7 +20,7 @@ export interface FetchSource {
   readonly onMeta: (key: Key, commit: string | undefined) => void;
 }
 
-export interface Asked {
+export interface FetchRequest {
   readonly rows: readonly RowAddress[];
   readonly ranges: readonly Range[];
   readonly bytesMax: number;
@@ -29,11 +29,11 @@ export interface Asked {
 /** Requests go out now, and in the turns in which others are answered. */
 export function requestAll(
   source: FetchSource,
-  { rows, ranges, bytesMax }: Asked,
+  { rows, ranges, bytesMax }: FetchRequest,
   settle: (found: Found) => void,
 ): void {
   const arrived = (): void => {
-    if (!rowLine.isOver || !rangeLine.isOver) return;
+    if (!rowQueue.isOver || !rangeQueue.isOver) return;
     const isTruncated = foundRows.length < rows.length || truncated.size > 0;
     settle({
       rows: foundRows,
@@ -41,13 +41,13 @@ export function requestAll(
       ...(isTruncated && { truncation: { rows: foundRows.length, ranges: truncated } }),
     });
   };
-  const { line: rowLine, found: foundRows } = lineOfRows(source, rows, bytesMax, arrived);
-  const { line: rangeLine, entries, truncated } = lineOfRanges(source, ranges, bytesMax, arrived);
-  rowLine.send();
-  rangeLine.send();
+  const { queue: rowQueue, found: foundRows } = queueRows(source, rows, bytesMax, arrived);
+  const { queue: rangeQueue, entries, truncated } = queueRanges(source, ranges, bytesMax, arrived);
+  rowQueue.send();
+  rangeQueue.send();
 }
 
-interface LineOptions<Wanted> {
+interface RequestQueueOptions<Wanted> {
   readonly wanted: readonly Wanted[];
   readonly bytesMax: number;
   /** Under way, as long as there is a bound of bytes. */
@@ -57,15 +57,15 @@ interface LineOptions<Wanted> {
 }
 
 /** Things asked for one after the other: few rows at a time where bytes are bounded, and nothing more once there are enough. */
-class Line<Wanted> {
+class RequestQueue<Wanted> {
   isOver = false;
-  private readonly options: LineOptions<Wanted>;
+  private readonly options: RequestQueueOptions<Wanted>;
   private bytes = 0;
   private sent = 0;
   private underWay = 0;
   private rowsUnderWay = 0;
 
-  constructor(options: LineOptions<Wanted>) {
+  constructor(options: RequestQueueOptions<Wanted>) {
     this.options = options;
   }
 
@@ -112,37 +112,37 @@ class Line<Wanted> {
 }
 
 /** Answers of one transaction come in the order they were asked for. */
-function lineOfRows(
+function queueRows(
   { store, onResult, onMeta }: FetchSource,
   wanted: readonly RowAddress[],
   bytesMax: number,
   onOver: () => void,
-): { readonly line: Line<RowAddress>; readonly found: readonly (Row | undefined)[] } {
+): { readonly queue: RequestQueue<RowAddress>; readonly found: readonly (Row | undefined)[] } {
   const found: (Row | undefined)[] = [];
   const ask = ({ space, key }: RowAddress): void => {
-    line.begin(1);
+    queue.begin(1);
     onResult(store(space).get(key), (stored: StoredRow | undefined) => {
       if (space === 'meta') onMeta(key, stored?.c);
-      if (!line.isFull) {
+      if (!queue.isFull) {
         const row = stored && rowOf(stored);
         found.push(row);
-        if (row) line.take(rowBytes(row));
+        if (row) queue.take(rowBytes(row));
       }
-      line.end(1);
+      queue.end(1);
     });
   };
-  const line = new Line({ wanted, bytesMax, rowsMax: ROWS_UNDER_WAY, ask, onOver });
-  return { line, found };
+  const queue = new RequestQueue({ wanted, bytesMax, rowsMax: ROWS_UNDER_WAY, ask, onOver });
+  return { queue, found };
 }
 
 /** Large ranges are read piece by piece. `truncated`: positions of those not read to their end. */
-function lineOfRanges(
+function queueRanges(
   { store, onResult }: FetchSource,
   wanted: readonly Range[],
   bytesMax: number,
   onOver: () => void,
 ): {
-  readonly line: Line<Range>;
+  readonly queue: RequestQueue<Range>;
   readonly entries: Entry[][];
   readonly truncated: ReadonlySet<number>;
 } {
@@ -151,8 +151,8 @@ function lineOfRanges(
   /** As many as there is room for. Returns whether that was all. */
   const keep = (into: Entry[], more: readonly Entry[]): boolean => {
     for (const entry of more) {
-      if (line.isFull) return false;
-      line.take(entryBytes(entry));
+      if (queue.isFull) return false;
+      queue.take(entryBytes(entry));
       into.push(entry);
     }
     return true;
@@ -160,23 +160,23 @@ function lineOfRanges(
   /** @param range what is left of the one at that place */
   const ask = (range: Range, at: number): void => {
     const bringsRows = readsRows(range);
-    const isPart = line.isBounded && bringsRows && range.limit > PIECE_ROWS;
+    const isPart = queue.isBounded && bringsRows && range.limit > PIECE_ROWS;
     const piece = isPart ? { ...range, limit: PIECE_ROWS } : range;
     const rows = bringsRows ? piece.limit : 0;
-    line.begin(rows);
+    queue.begin(rows);
     requestRange(store(range.space), piece, onResult, bytesMax, (more, isStopped) => {
       const into = entries[at] ?? [];
       const isKept = keep(into, more);
       const last = into.at(-1);
       if (isKept && !isStopped) {
         if (!isPart || more.length < piece.limit) truncated.delete(at);
-        else if (last && !line.isFull) ask(restOf(range, last, more.length), at);
+        else if (last && !queue.isFull) ask(restOf(range, last, more.length), at);
       }
-      line.end(rows);
+      queue.end(rows);
     });
   };
-  const line = new Line({ wanted, bytesMax, rowsMax: RANGE_ROWS_UNDER_WAY, ask, onOver });
-  return { line, entries, truncated };
+  const queue = new RequestQueue({ wanted, bytesMax, rowsMax: RANGE_ROWS_UNDER_WAY, ask, onOver });
+  return { queue, entries, truncated };
 }
 
 function restOf(range: Range, last: Entry, found: number): Range {

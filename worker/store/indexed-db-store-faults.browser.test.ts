@@ -3,18 +3,18 @@ import { afterEach, expect, test } from 'vitest';
 import { metaKey, type Key } from '../../src/codec/key.ts';
 import { KeyTaken, type Row, type Store } from '../../src/store/port.ts';
 import { Watchdog } from './deadline.ts';
-import { openDexieStore } from './open-store.ts';
-import type { DexieStore, DexieStoreOptions } from './indexed-db-store.ts';
+import { openIndexedDbStore } from './open-store.ts';
+import type { BrowserStore, IndexedDbStoreOptions } from './indexed-db-store.ts';
 import { liftQuota, withoutProtocol, withQuota } from '../testing/browser-storage.ts';
 import { atCommit, loseConnection, withFault } from '../testing/idb-faults.ts';
 import { freshName, storeOptions } from '../testing/store-kit.ts';
 
-const opened: DexieStore[] = [];
+const opened: BrowserStore[] = [];
 const open = async (
   name = freshName(),
-  more: Partial<DexieStoreOptions> = {},
-): Promise<DexieStore> => {
-  const store = await openDexieStore(name, storeOptions(more));
+  more: Partial<IndexedDbStoreOptions> = {},
+): Promise<BrowserStore> => {
+  const store = await openIndexedDbStore(name, storeOptions(more));
   opened.push(store);
   return store;
 };

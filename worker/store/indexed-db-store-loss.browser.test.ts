@@ -4,16 +4,19 @@ import { metaKey, type Key } from '../../src/codec/key.ts';
 import { headOf } from '../../src/engine/transactions.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { Migration } from './birth-stamp.ts';
-import { destroyDexieStore, openDexieDatabase, openDexieStore } from './open-store.ts';
-import type { DexieStore, DexieStoreOptions } from './indexed-db-store.ts';
+import { destroyIndexedDbStore, openStoredDatabase, openIndexedDbStore } from './open-store.ts';
+import type { BrowserStore, IndexedDbStoreOptions } from './indexed-db-store.ts';
 import { openOutsideMarker } from './outside-marker.ts';
 import { probePersistence } from '../browser/persistence.ts';
 import { evictIndexedDb, withoutProtocol } from '../testing/browser-storage.ts';
 import { freshName, MemoryMarker, storeOptions } from '../testing/store-kit.ts';
 
-const opened: DexieStore[] = [];
-const open = async (name: string, more: Partial<DexieStoreOptions> = {}): Promise<DexieStore> => {
-  const store = await openDexieStore(name, storeOptions(more));
+const opened: BrowserStore[] = [];
+const open = async (
+  name: string,
+  more: Partial<IndexedDbStoreOptions> = {},
+): Promise<BrowserStore> => {
+  const store = await openIndexedDbStore(name, storeOptions(more));
   opened.push(store);
   return store;
 };
@@ -99,7 +102,7 @@ test('openDexieStore() refuses a database of which a part is gone', async () => 
     await clear(name, space);
     await expect(open(name)).rejects.toMatchObject({ code: 'local_data_loss' });
   }
-  await destroyDexieStore(name, { marker: null });
+  await destroyIndexedDbStore(name, { marker: null });
   expect(await headOfStore(await open(name))).toBeUndefined();
 });
 
@@ -187,14 +190,14 @@ test('openOutsideMarker() keeps a text, here and in a cache', async () => {
 test('openDexieDatabase() keeps its birth outside by itself', async ({ skip }) => {
   skip(withoutProtocol !== undefined, withoutProtocol);
   const name = freshName();
-  const database = await openDexieDatabase(name, () => undefined);
+  const database = await openStoredDatabase(name, () => undefined);
   await database.store.close();
-  const again = await openDexieDatabase(name, () => undefined);
+  const again = await openStoredDatabase(name, () => undefined);
   expect(again.birth).toBe(database.birth);
   expect(again.loss).toBeUndefined();
   await again.store.close();
   await evictIndexedDb();
-  const third = await openDexieDatabase(name, () => undefined);
+  const third = await openStoredDatabase(name, () => undefined);
   expect(third.loss).toEqual({ kind: 'recreated', lastHead: 0 });
   await third.acknowledgeLoss();
   await third.destroy();

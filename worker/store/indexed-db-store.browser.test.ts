@@ -3,11 +3,11 @@ import { metaKey } from '../../src/codec/key.ts';
 import type { Key } from '../../src/codec/key.ts';
 import type { Row } from '../../src/store/port.ts';
 import { describeStore } from '../../src/store/store.contract.ts';
-import { openDexieStore } from './open-store.ts';
-import type { DexieStore } from './indexed-db-store.ts';
+import { openIndexedDbStore } from './open-store.ts';
+import type { BrowserStore } from './indexed-db-store.ts';
 import { storeOptions } from '../testing/store-kit.ts';
 
-const open = (name: string): Promise<DexieStore> => openDexieStore(name, storeOptions());
+const open = (name: string): Promise<BrowserStore> => openIndexedDbStore(name, storeOptions());
 
 describeStore('openDexieStore()', open);
 
@@ -43,10 +43,10 @@ test('write() keeps rows over a reload of the database', async () => {
   await again.destroy();
 });
 
-const put = (store: DexieStore, row: Row): Promise<void> =>
+const put = (store: BrowserStore, row: Row): Promise<void> =>
   store.write(async (tx) => tx.apply({ puts: [{ space: 'meta', row }], deletes: [] }), {
     durability: 'strict',
   });
 
-const valueOf = (store: DexieStore, key: Key): Promise<unknown> =>
+const valueOf = (store: BrowserStore, key: Key): Promise<unknown> =>
   store.read(async (tx) => (await tx.fetch([{ space: 'meta', key }], [])).rows[0]?.value);

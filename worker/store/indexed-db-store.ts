@@ -38,7 +38,7 @@ import { needsOneAtATime, UnderWay } from './under-way.ts';
 /** Why a store that was open is not any more. */
 export type StoreEnd = 'upgraded by another tab' | 'deleted by another tab' | 'lost';
 
-export interface DexieStoreOptions extends CheckpointOptions {
+export interface IndexedDbStoreOptions extends CheckpointOptions {
   /** From format 1 on, in order. */
   readonly migrations?: readonly Migration[];
   /** The store has ended by itself: every later call is refused. */
@@ -51,7 +51,7 @@ export interface DexieStoreOptions extends CheckpointOptions {
   readonly watchdog?: Watchdog;
 }
 
-export interface DexieStore extends Store {
+export interface BrowserStore extends Store {
   /** Mark of this database, made with it. */
   readonly birth: string;
   /** It was made by being opened. */
@@ -71,11 +71,11 @@ type State =
   | { readonly state: 'open'; readonly connection: Connection }
   | { readonly state: 'ended'; readonly refusal: () => Refusal };
 
-export class IndexedDbStore implements DexieStore {
+export class IndexedDbStore implements BrowserStore {
   loss: Loss | undefined = undefined;
   isNew = false;
   private readonly name: string;
-  private readonly options: DexieStoreOptions;
+  private readonly options: IndexedDbStoreOptions;
   private readonly watchdog: Watchdog;
   private readonly format: number;
   /** Tells this store's commits from those of others. */
@@ -87,7 +87,7 @@ export class IndexedDbStore implements DexieStore {
   private readonly checkpoint: Checkpoint;
   private closing: Promise<void> | undefined = undefined;
 
-  constructor(name: string, options: DexieStoreOptions) {
+  constructor(name: string, options: IndexedDbStoreOptions) {
     this.name = name;
     this.options = options;
     this.checkpoint = new Checkpoint(name, options);
@@ -348,7 +348,7 @@ export async function destroyStore(
   {
     marker,
     openDeadlineMs = OPEN_DEADLINE_MS,
-  }: Pick<DexieStoreOptions, 'marker' | 'openDeadlineMs'>,
+  }: Pick<IndexedDbStoreOptions, 'marker' | 'openDeadlineMs'>,
 ): Promise<void> {
   const outside = marker === undefined ? await openOutsideMarker(name) : marker;
   // First: a marker without a database would be taken for a loss.

@@ -3,34 +3,34 @@ import { HEAD, headOf } from '../../src/engine/transactions.ts';
 import {
   destroyStore,
   IndexedDbStore,
-  type DexieStore,
-  type DexieStoreOptions,
+  type BrowserStore,
+  type IndexedDbStoreOptions,
   type StoreEnd,
 } from './indexed-db-store.ts';
 import type { StoredDatabase } from './stored-database.ts';
 
 /** @throws Refusal `storage_blocked`, `storage_unavailable`, `quota_exceeded`, `local_data_loss` */
-export async function openDexieStore(
+export async function openIndexedDbStore(
   name: string,
-  options: DexieStoreOptions,
-): Promise<DexieStore> {
+  options: IndexedDbStoreOptions,
+): Promise<BrowserStore> {
   const store = new IndexedDbStore(name, options);
   await store.open();
   return store;
 }
 
 /** Deletes a database that no store of this tab has open, and all that is kept outside it. */
-export const destroyDexieStore = (
+export const destroyIndexedDbStore = (
   name: string,
-  options: Pick<DexieStoreOptions, 'marker' | 'openDeadlineMs'> = {},
+  options: Pick<IndexedDbStoreOptions, 'marker' | 'openDeadlineMs'> = {},
 ): Promise<void> => destroyStore(name, options);
 
 /** The database of an engine. `onClosed`: the browser or another tab took it away. */
-export async function openDexieDatabase(
+export async function openStoredDatabase(
   name: string,
   onClosed: (description: string) => void,
 ): Promise<StoredDatabase> {
-  const store = await openDexieStore(name, {
+  const store = await openIndexedDbStore(name, {
     head: { address: HEAD, read: headOf },
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     onEnd: (end) => onClosed(ENDS[end]),

@@ -4,7 +4,7 @@ import { metaKey } from '../../src/codec/key.ts';
 import type { Store } from '../../src/store/port.ts';
 import { loseConnection, withFault } from '../testing/idb-faults.ts';
 import { freshName, storeOptions } from '../testing/store-kit.ts';
-import { openDexieStore } from './open-store.ts';
+import { openIndexedDbStore } from './open-store.ts';
 
 const COUNTER = { space: 'meta', key: metaKey('counter') } as const;
 
@@ -41,7 +41,7 @@ async function counting(body: () => Promise<void>): Promise<{ most: number; left
 
 test('close() leaves no transaction under way', async () => {
   for (const isOneAtATime of [true, false]) {
-    const store = await openDexieStore(freshName(), storeOptions({ isOneAtATime }));
+    const store = await openIndexedDbStore(freshName(), storeOptions({ isOneAtATime }));
     const works: Promise<unknown>[] = [];
     const { left } = await counting(async () => {
       works.push(increment(store), read(store));
@@ -57,7 +57,7 @@ test('close() leaves no transaction under way', async () => {
 });
 
 test('a store that takes turns has one transaction at a time, and loses none of them', async () => {
-  const store = await openDexieStore(freshName(), storeOptions({ isOneAtATime: true }));
+  const store = await openIndexedDbStore(freshName(), storeOptions({ isOneAtATime: true }));
   const { most, left } = await counting(async () => {
     const failing = store.read(() => Promise.reject(new Error('of the body')));
     const work = [increment, read, read].flatMap((each) =>
@@ -72,7 +72,7 @@ test('a store that takes turns has one transaction at a time, and loses none of 
 });
 
 test('whoever waits for a turn goes on when the connection is lost', async () => {
-  const store = await openDexieStore(freshName(), storeOptions({ isOneAtATime: true }));
+  const store = await openIndexedDbStore(freshName(), storeOptions({ isOneAtATime: true }));
   await increment(store);
   const losing = loseConnection(store);
   await Promise.all([losing, ...Array.from({ length: 10 }, () => increment(store))]);

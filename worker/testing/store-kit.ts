@@ -1,7 +1,7 @@
 /** What tests of the browser's store share. */
 import { metaKey } from '../../src/codec/key.ts';
 import { headOf } from '../../src/engine/transactions.ts';
-import type { DexieStoreOptions } from '../store/indexed-db-store.ts';
+import type { IndexedDbStoreOptions } from '../store/indexed-db-store.ts';
 import type { OutsideMarker } from '../store/outside-marker.ts';
 
 /** A marker in memory, which tests may read and forge. */
@@ -35,12 +35,12 @@ export class MemoryMarker implements OutsideMarker {
   }
 }
 
-export const HEAD_ROW: DexieStoreOptions['head'] = {
+export const HEAD_ROW: IndexedDbStoreOptions['head'] = {
   address: { space: 'meta', key: metaKey('head') },
   read: headOf,
 };
 
-export const storeOptions = (more: Partial<DexieStoreOptions> = {}): DexieStoreOptions => ({
+export const storeOptions = (more: Partial<IndexedDbStoreOptions> = {}): IndexedDbStoreOptions => ({
   head: HEAD_ROW,
   random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
   marker: new MemoryMarker(),

@@ -4,10 +4,10 @@ import type { OpenOptions, OpenReply } from '../../host/open.ts';
 import { refusalError, type QueryError } from '../errors.ts';
 import { messageOf } from './start-worker.ts';
 
-type Host = Remote<HostApi<MessagePort>>;
+type RemoteHost = Remote<HostApi<MessagePort>>;
 
 /** Comlink closes a connection whose proxy is collected, also amid a call: while a worker is in use, its proxy is here. */
-const pinned = new Set<Host>();
+const pinned = new Set<RemoteHost>();
 
 /** Opening stored data takes this long only when something holds it. */
 const OPEN_MS = 30_000;
@@ -26,7 +26,7 @@ export interface ConnectionHandlers {
 /** One worker with an open database. Every call settles, also when the worker dies. */
 export class Connection {
   private readonly worker: Worker;
-  private readonly host: Host;
+  private readonly host: RemoteHost;
   private readonly port: MessagePort;
   private readonly handlers: ConnectionHandlers;
   private readonly pending = new Set<(reason: Error) => void>();
@@ -98,7 +98,7 @@ export class Connection {
   }
 
   /** @throws QueryError also when the worker is lost amid the call */
-  call<T>(run: (host: Host) => Promise<Reply<T>>): Promise<T> {
+  call<T>(run: (host: RemoteHost) => Promise<Reply<T>>): Promise<T> {
     const { ended } = this;
     if (ended) return Promise.reject(ended);
     return new Promise((resolve, reject) => {

@@ -7,7 +7,7 @@ import type { Expr } from './values.ts';
 type RunPage = (page: Expr<Page>) => Promise<Page>;
 type Step = (page: Expr<Page>) => Expr<Page>;
 /** Cursors of the pages on both sides, as far as they are known. */
-interface Place {
+interface PageCursors {
   readonly before?: unknown;
   readonly after?: unknown;
 }
@@ -30,7 +30,7 @@ export class PageHelper<T = unknown> implements AsyncIterable<T[]> {
     run: RunPage,
     set: Arg,
     options: PaginateOptions,
-    { before, after }: Place,
+    { before, after }: PageCursors,
     steps: readonly Step[] = [],
   ) {
     this.run = run;
@@ -108,7 +108,8 @@ export class PageHelper<T = unknown> implements AsyncIterable<T[]> {
 /** @param options may hold the cursor to begin at; when it holds both, `before` counts */
 export function pagesOf<T>(run: RunPage, set: Arg, options: PaginateOptions): PageHelper<T> {
   const { before, after, cursor, ...rest } = options;
-  const place = (cursor ?? { before, after }) as Place;
-  const start = place.before === undefined ? { after: place.after } : { before: place.before };
+  const cursors = (cursor ?? { before, after }) as PageCursors;
+  const start =
+    cursors.before === undefined ? { after: cursors.after } : { before: cursors.before };
   return new PageHelper<T>(run, set, rest, start);
 }

@@ -1,6 +1,6 @@
 /** Stored functions: which one is called, and with whose rights. Spec: functions 4.6, auth 3.3. */
 import { fail } from '../../errors.ts';
-import { positionOf, type Where } from '../../query/query-path.ts';
+import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { Lambda, Ref, Value } from '../../values/value.ts';
 import { isBuiltinRole, type Caller } from '../context/caller.ts';
 import { permissionsOf } from './caller-permissions.ts';
@@ -20,11 +20,11 @@ export function functionBody(
   context: EngineContext,
   nameOrRef: string | Ref,
   argument: Value,
-  place: Where,
+  path: QueryPath,
 ): FunctionBody {
-  const definition = functionMeant(context, nameOrRef, place);
+  const definition = functionMeant(context, nameOrRef, path);
   if (!context.permissions.may({ action: 'call', function: definition, argument })) {
-    failDenied(positionOf(place));
+    failDenied(positionOf(path));
   }
   return { lambda: definition.body, inRole: (body) => inRoleOf(context, definition, body) };
 }
@@ -32,7 +32,7 @@ export function functionBody(
 function functionMeant(
   context: EngineContext,
   nameOrRef: string | Ref,
-  place: Where,
+  path: QueryPath,
 ): FunctionDefinition {
   const found =
     typeof nameOrRef === 'string'
@@ -42,7 +42,7 @@ function functionMeant(
         : undefined;
   if (found) return found;
   const name = typeof nameOrRef === 'string' ? nameOrRef : String(nameOrRef.id);
-  const position = positionOf(place, 'call');
+  const position = positionOf(path, 'call');
   return fail('invalid ref', position, `Ref refers to undefined function '${name}'`);
 }
 

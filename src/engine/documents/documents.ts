@@ -5,7 +5,7 @@ import { parseStored } from '../../codec/stored.ts';
 import { fail, Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import { isAtLeast, type ReadTime } from '../../query/session.ts';
-import { positionOf, type Where } from '../../query/query-path.ts';
+import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { Row } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
 import { PENDING, Ref, isArray, isObject } from '../../values/value.ts';
@@ -205,11 +205,11 @@ export function getDocument(
   context: EngineContext,
   ref: Ref,
   time: ReadTime,
-  place: Where,
+  path: QueryPath,
 ): Document {
-  requireRight(context, ref, place);
+  requireRight(context, ref, path);
   const live = liveVersion(context, ref, time);
-  if (!live) return failNotFound(ref, positionOf(place));
+  if (!live) return failNotFound(ref, positionOf(path));
   noteDocumentRead(context, live, time);
   return documentOf(context, ref, live.version);
 }
@@ -218,12 +218,16 @@ export function getDocument(
  * `get` of a set that shows nothing. A collection says of its documents what `get` of a missing one says: without the right to
  * read them nobody learns whether there are any. Spec: auth 3.4.
  */
-export function failNothing(context: EngineContext, target: SetValue | Ref, place: Where): never {
+export function failNothing(
+  context: EngineContext,
+  target: SetValue | Ref,
+  path: QueryPath,
+): never {
   if (target.kind === 'set' && target.op === 'documents') {
     const { database, id } = target.collection;
-    requireRight(context, new Ref(database, Number(id), MISSING_ID), place);
+    requireRight(context, new Ref(database, Number(id), MISSING_ID), path);
   }
-  return fail('instance not found', positionOf(place), 'Set not found.');
+  return fail('instance not found', positionOf(path), 'Set not found.');
 }
 
 /** Stands for any document that is not there. */
@@ -238,8 +242,8 @@ export function documentExists(context: EngineContext, ref: Ref, time: ReadTime)
   return live !== undefined;
 }
 
-function requireRight(context: EngineContext, ref: Ref, place: Where): void {
-  if (!context.permissions.may({ action: 'read', ref })) failDenied(positionOf(place));
+function requireRight(context: EngineContext, ref: Ref, path: QueryPath): void {
+  if (!context.permissions.may({ action: 'read', ref })) failDenied(positionOf(path));
 }
 
 export function noteDocumentRead(

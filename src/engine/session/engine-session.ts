@@ -1,7 +1,7 @@
 /** The engine as functions of the language see it: one query's context behind the session they ask. */
 import { fail } from '../../errors.ts';
-import { Memory } from '../../query/memory-budget.ts';
-import { positionOf, type Where } from '../../query/query-path.ts';
+import { MemoryBudget } from '../../query/memory-budget.ts';
+import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { ApiVersion, PageOptions, ReadTime, WriteSession } from '../../query/session.ts';
 import { isKind } from '../../values/value.ts';
 import type {
@@ -59,10 +59,10 @@ export class EngineSession implements WriteSession {
   readonly apiVersion: ApiVersion;
   readonly names: ContextNames;
   private readonly context: EngineContext;
-  readonly memory: Memory;
+  readonly memory: MemoryBudget;
   private readonly budget: Steps;
 
-  constructor(context: EngineContext, budget: Steps, memory = new Memory()) {
+  constructor(context: EngineContext, budget: Steps, memory = new MemoryBudget()) {
     this.context = context;
     this.memory = memory;
     this.budget = budget;
@@ -87,32 +87,32 @@ export class EngineSession implements WriteSession {
 
   // --- reads --------------------------------------------------------------------------------------
 
-  get(target: Target, time: ReadTime, place: Where): Document {
-    if (isDocumentRef(target)) return getDocument(this.context, target, time, place);
-    const ref = firstRef(this.context, target, time, place, 'get');
-    if (!ref) return failNothing(this.context, target, place);
-    return getDocument(this.context, ref, time, place);
+  get(target: Target, time: ReadTime, path: QueryPath): Document {
+    if (isDocumentRef(target)) return getDocument(this.context, target, time, path);
+    const ref = firstRef(this.context, target, time, path, 'get');
+    if (!ref) return failNothing(this.context, target, path);
+    return getDocument(this.context, ref, time, path);
   }
 
-  exists(target: Target, time: ReadTime, place: Where): boolean {
+  exists(target: Target, time: ReadTime, path: QueryPath): boolean {
     if (isDocumentRef(target)) return documentExists(this.context, target, time);
-    return firstRef(this.context, target, time, place, 'exists') !== undefined;
+    return firstRef(this.context, target, time, path, 'exists') !== undefined;
   }
 
-  paginate(target: Target, options: PageOptions, place: Where) {
-    return paginate(this.context, target, options, place);
+  paginate(target: Target, options: PageOptions, path: QueryPath) {
+    return paginate(this.context, target, options, path);
   }
 
-  elements(set: Target, time: ReadTime, place: Where, key: string): Iterable<Value> {
-    return elements(this.context, set, time, place, key);
+  elements(set: Target, time: ReadTime, path: QueryPath, key: string): Iterable<Value> {
+    return elements(this.context, set, time, path, key);
   }
 
-  setContains(set: Target, value: Value, time: ReadTime, place: Where): boolean {
-    return setContains(this.context, set, value, time, place);
+  setContains(set: Target, value: Value, time: ReadTime, path: QueryPath): boolean {
+    return setContains(this.context, set, value, time, path);
   }
 
-  requireIndex(nameOrRef: string | Ref, place: Where): Ref {
-    const position = positionOf(place, 'index');
+  requireIndex(nameOrRef: string | Ref, path: QueryPath): Ref {
+    const position = positionOf(path, 'index');
     const { database } = this.context;
     const ref =
       typeof nameOrRef === 'string' ? this.names.ref('indexes', nameOrRef, undefined) : nameOrRef;
@@ -132,38 +132,38 @@ export class EngineSession implements WriteSession {
     return shapeOf(this.context, set);
   }
 
-  functionBody(nameOrRef: string | Ref, argument: Value, place: Where) {
-    return functionBody(this.context, nameOrRef, argument, place);
+  functionBody(nameOrRef: string | Ref, argument: Value, path: QueryPath) {
+    return functionBody(this.context, nameOrRef, argument, path);
   }
 
   // --- identity -----------------------------------------------------------------------------------
 
-  keyFromSecret(secret: string, place: Where): Document | ObjectValue {
-    return keyFromSecret(this.context, secret, place);
+  keyFromSecret(secret: string, path: QueryPath): Document | ObjectValue {
+    return keyFromSecret(this.context, secret, path);
   }
 
-  identify(target: Target, password: string, place: Where): boolean {
-    return identify(this.context, target, password, place);
+  identify(target: Target, password: string, path: QueryPath): boolean {
+    return identify(this.context, target, password, path);
   }
 
-  identity(place: Where): Value {
-    return currentIdentity(this.context, place);
+  identity(path: QueryPath): Value {
+    return currentIdentity(this.context, path);
   }
 
   hasIdentity(): boolean {
     return hasIdentity(this.context);
   }
 
-  token(place: Where): Value {
-    return currentToken(this.context, place);
+  token(path: QueryPath): Value {
+    return currentToken(this.context, path);
   }
 
   hasToken(): boolean {
     return hasToken(this.context);
   }
 
-  login(target: Target, params: ObjectValue, place: Where, time: ReadTime): Document {
-    return login(this.context, target, params, place, time);
+  login(target: Target, params: ObjectValue, path: QueryPath, time: ReadTime): Document {
+    return login(this.context, target, params, path, time);
   }
 
   logout(all: boolean): boolean {
@@ -179,23 +179,23 @@ export class EngineSession implements WriteSession {
   create(
     target: Ref | string,
     params: ObjectValue,
-    place: Where,
+    path: QueryPath,
     key: string,
     time: ReadTime,
   ): Document {
-    return createDocument(this.context, target, params, place, key, time);
+    return createDocument(this.context, target, params, path, key, time);
   }
 
-  update(ref: Ref, params: ObjectValue, place: Where, time: ReadTime): Document {
-    return changeDocument(this.context, 'update', ref, params, place, time);
+  update(ref: Ref, params: ObjectValue, path: QueryPath, time: ReadTime): Document {
+    return changeDocument(this.context, 'update', ref, params, path, time);
   }
 
-  replace(ref: Ref, params: ObjectValue, place: Where, time: ReadTime): Document {
-    return changeDocument(this.context, 'replace', ref, params, place, time);
+  replace(ref: Ref, params: ObjectValue, path: QueryPath, time: ReadTime): Document {
+    return changeDocument(this.context, 'replace', ref, params, path, time);
   }
 
-  delete(ref: Ref, place: Where): Document {
-    return deleteDocument(this.context, ref, place);
+  delete(ref: Ref, path: QueryPath): Document {
+    return deleteDocument(this.context, ref, path);
   }
 
   insert(
@@ -203,24 +203,24 @@ export class EngineSession implements WriteSession {
     ts: Micros | PendingTime,
     action: ActionName,
     params: ObjectValue,
-    place: Where,
+    path: QueryPath,
     time: ReadTime,
   ) {
-    return insertVersion(this.context, ref, ts, action, params, place, time);
+    return insertVersion(this.context, ref, ts, action, params, path, time);
   }
 
   remove(
     ref: Ref,
     ts: Micros | PendingTime,
     action: ActionName,
-    place: Where,
+    path: QueryPath,
     time: ReadTime,
   ): null {
-    return removeVersionOf(this.context, ref, ts, action, place, time);
+    return removeVersionOf(this.context, ref, ts, action, path, time);
   }
 
-  moveDatabase(from: Ref, to: Ref, place: Where): Document {
-    return moveDatabase(this.context, from, to, place);
+  moveDatabase(from: Ref, to: Ref, path: QueryPath): Document {
+    return moveDatabase(this.context, from, to, path);
   }
 }
 
@@ -238,7 +238,7 @@ function isolatedApplier(
   // Who may do what is a matter of the present, also for a query that brings a time of its own.
   const own = { ...context, ...parts, writer: undefined, lambdas, meters, now: undefined };
   const steps = new IsolatedBudget(budget);
-  const memory = new Memory();
+  const memory = new MemoryBudget();
   const session = new EngineSession(own, steps, memory);
   return (lambda, argument) => {
     steps.begin();

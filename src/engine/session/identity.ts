@@ -1,7 +1,7 @@
 /** Who one is: log in and out, passwords, what a secret stands for. Spec: auth 2.2, functions 1.6. */
 import { decodeDocumentKey } from '../../codec/key.ts';
 import { fail, type Step } from '../../errors.ts';
-import { positionOf, type Where } from '../../query/query-path.ts';
+import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { ReadTime } from '../../query/session.ts';
 import { Ref, isKind } from '../../values/value.ts';
 import type { Document, ObjectValue, SetValue, Value } from '../../values/value.ts';
@@ -27,20 +27,20 @@ type Target = Ref | SetValue;
 const instanceOf = (
   context: EngineContext,
   target: Target,
-  place: Where,
+  path: QueryPath,
   key: string,
 ): Ref | undefined =>
   isKind(target, 'ref') && !isNativeCollectionRef(target)
     ? target
-    : firstRef(context, target, 'present', place, key);
+    : firstRef(context, target, 'present', path, key);
 
 export const identify = (
   context: EngineContext,
   target: Target,
   password: string,
-  place: Where,
+  path: QueryPath,
 ): boolean => {
-  const instance = instanceOf(context, target, place, 'identify');
+  const instance = instanceOf(context, target, path, 'identify');
   return isPassword(context, { target, instance }, password);
 };
 
@@ -66,14 +66,14 @@ export function login(
   context: EngineContext,
   target: Target,
   params: ObjectValue,
-  place: Where,
+  path: QueryPath,
   time: ReadTime,
 ): Document {
-  const position = positionOf(place);
+  const position = positionOf(path);
   requirePresent(time, position);
-  requireReadableRefs(context, params, place);
+  requireReadableRefs(context, params, path);
   const { password, fields } = loginParams(context, params, position);
-  const found = instanceOf(context, target, place, 'login');
+  const found = instanceOf(context, target, path, 'login');
   const instance = found?.database === context.database ? found : undefined;
   // Asked for nobody too: how long a refusal takes must not tell who has an account.
   const isRight = isPassword(context, { target, instance }, password);
@@ -139,18 +139,18 @@ const identityOf = ({ caller }: EngineContext): Value | undefined =>
 
 export const hasIdentity = (context: EngineContext): boolean => identityOf(context) !== undefined;
 
-export function currentIdentity(context: EngineContext, place: Where): Value {
+export function currentIdentity(context: EngineContext, path: QueryPath): Value {
   const identity = identityOf(context);
   if (identity !== undefined) return identity;
   const text = 'Authentication does not contain an identity';
-  return fail('missing identity', positionOf(place), text);
+  return fail('missing identity', positionOf(path), text);
 }
 
-export function currentToken(context: EngineContext, place: Where): Value {
+export function currentToken(context: EngineContext, path: QueryPath): Value {
   const { document, grant } = context.caller;
   if (grant) return grant.claims;
   if (document && hasToken(context)) return document;
-  return fail('invalid token', positionOf(place), 'Token metadata is not accessible.');
+  return fail('invalid token', positionOf(path), 'Token metadata is not accessible.');
 }
 
 /** A key of another database can not be told of here. */
@@ -177,7 +177,7 @@ export function selfIn(context: EngineContext, collection: Ref): Ref | undefined
 }
 
 /** The key or token behind a secret. Error texts do not repeat it. */
-export function keyFromSecret(context: EngineContext, text: string, place: Where): Document {
+export function keyFromSecret(context: EngineContext, text: string, path: QueryPath): Document {
   const secret = parseSecret(text);
   const found = secret && secretDocument({ ...context, sha256: context.inputs.sha256 }, secret);
   const live =
@@ -185,7 +185,7 @@ export function keyFromSecret(context: EngineContext, text: string, place: Where
       ? liveVersion(context, found.ref, 'present')
       : undefined;
   if (live) return documentOf(context, live.ref, live.version);
-  return fail('instance not found', positionOf(place), 'No key found for that secret.', {
+  return fail('instance not found', positionOf(path), 'No key found for that secret.', {
     status: 400,
   });
 }

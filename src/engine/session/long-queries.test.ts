@@ -114,7 +114,7 @@ test('queries of one engine are answered while a long one is read, and a second 
   }
   const [first, second] = await Promise.all(long);
   expect([first?.status, second?.status]).toEqual([200, 200]);
-  const perQuery = text.length / LIMITS.turnChars + (40_000 * 4) / LIMITS.turnParts;
+  const perQuery = text.length / LIMITS.sliceChars + (40_000 * 4) / LIMITS.sliceParts;
   expect(turns).toBeGreaterThanOrEqual(2 * Math.floor(perQuery));
   expect(between).toBeGreaterThanOrEqual(Math.floor(perQuery));
 });

@@ -132,8 +132,8 @@ export function pickRun(
   for (const run of runs) if (isBetter(run.length, best.length)) best = run;
   if (!request.sources) return best;
   return best.map((tuple, i) => {
-    const place = request.backward ? best.length - 1 - i : i;
-    const pairs = runs.map((run) => run[request.backward ? run.length - 1 - place : place]);
+    const path = request.backward ? best.length - 1 - i : i;
+    const pairs = runs.map((run) => run[request.backward ? run.length - 1 - path : path]);
     return withSources(tuple, joinSources(pairs.flatMap((pair) => pair?.sources ?? [])));
   });
 }

@@ -1,7 +1,7 @@
 /** Opens any set for reading. Spec: sets 4. */
 import { fail, Refusal, unreachable } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import { positionOf, type Where } from '../../query/query-path.ts';
+import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import { typeName } from '../../values/type-name.ts';
 import { isKind, Ref, type Lambda, type SetValue, type Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
@@ -26,7 +26,7 @@ import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 /** The form that reads, and the key its set is given under: where faults of reading are reported. */
 export interface Reading {
-  readonly place: Where;
+  readonly path: QueryPath;
   readonly key: string;
 }
 
@@ -71,7 +71,7 @@ export function openerOf(context: EngineContext, reading: Reading): OpenSet {
       case 'events':
         return fail(
           'invalid argument',
-          positionOf(reading.place, reading.key),
+          positionOf(reading.path, reading.key),
           'Sets are not compatible.',
         );
       default:
@@ -120,11 +120,11 @@ const sourceOf = (set: SetTarget, { sources }: SetRequest): readonly Value[] =>
 export function indexOfSet(
   context: EngineContext,
   ref: Ref,
-  { place, key }: Reading,
+  { path, key }: Reading,
 ): IndexDefinition {
   return (
     context.schema(ref.database).index(ref) ??
-    fail('invalid ref', positionOf(place, key), `Ref refers to undefined index '${ref.id}'`)
+    fail('invalid ref', positionOf(path, key), `Ref refers to undefined index '${ref.id}'`)
   );
 }
 
@@ -194,7 +194,7 @@ function openReverse(set: SetTarget, request: SetRequest, open: OpenSet): SetCur
 
 function openFilter(
   context: EngineContext,
-  { place, key }: Reading,
+  { path, key }: Reading,
   { set, lambda }: Extract<SetValue, { readonly op: 'filter' }>,
   request: SetRequest,
   open: OpenSet,
@@ -207,7 +207,7 @@ function openFilter(
     if (typeof verdict === 'boolean') return verdict;
     return fail(
       'invalid argument',
-      positionOf(place, key, 'filter'),
+      positionOf(path, key, 'filter'),
       `Boolean expected, ${typeName(verdict)} provided.`,
     );
   });
@@ -216,7 +216,7 @@ function openFilter(
 /** The set that a join puts in the place of an element. */
 export function targetOf(
   context: EngineContext,
-  { place, key }: Reading,
+  { path, key }: Reading,
   target: Lambda | Ref,
 ): (element: Tuple) => SetValue {
   if (target.kind === 'ref') {
@@ -235,7 +235,7 @@ export function targetOf(
     }
     return fail(
       'invalid argument',
-      positionOf(place, key, 'with'),
+      positionOf(path, key, 'with'),
       `Set expected, ${typeName(set)} provided.`,
     );
   };

@@ -1,7 +1,7 @@
 /** Pages and other readers of sets. Spec: sets 5; functions 1.4. */
 import { unreachable } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import { positionOf, type Where } from '../../query/query-path.ts';
+import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { PageOptions, ReadTime } from '../../query/session.ts';
 import { equalValues } from '../../values/equal.ts';
 import type { Micros, Page, Ref, Value } from '../../values/value.ts';
@@ -26,9 +26,9 @@ export function paginate(
   context: EngineContext,
   target: SetTarget,
   options: PageOptions,
-  place: Where,
+  path: QueryPath,
 ): Page {
-  const reading: Reading = { place, key: 'paginate' };
+  const reading: Reading = { path, key: 'paginate' };
   const size = Math.min(options.size, LIMITS.pageSizeMax);
   const isHistory = options.events || shapeOf(context, target).history;
   return isHistory
@@ -44,7 +44,7 @@ function tuplesPage(
 ): Page {
   const { cursor, size } = options;
   const given = cursor && asArray(cursor.value);
-  if (cursor && given) refuseUnresolved(given, positionOf(reading.place, ...cursor.steps));
+  if (cursor && given) refuseUnresolved(given, positionOf(reading.path, ...cursor.steps));
   const bound = given && boundOf(given, aritiesOf(context, target));
   const access = requireAccess(context, target, reading);
   if (size <= 0) return emptyPage(cursor?.side, given, size);
@@ -119,7 +119,7 @@ function eventsPage(
   { cursor, size, time, sources }: PageOptions,
   reading: Reading,
 ): Page {
-  const bound = cursor && eventBoundOf(cursor.value, positionOf(reading.place, ...cursor.steps));
+  const bound = cursor && eventBoundOf(cursor.value, positionOf(reading.path, ...cursor.steps));
   const access = requireAccess(context, target, reading);
   const changes = openHistory(context, access, reading, {
     past: pastOf(context, time),
@@ -127,17 +127,17 @@ function eventsPage(
   });
   if (size <= 0) return emptyPage(cursor?.side, bound?.echo, size);
   const at = bound ? changes.findIndex((change) => !isBeforeEventBound(change, bound)) : 0;
-  const place = at < 0 ? changes.length : at;
+  const path = at < 0 ? changes.length : at;
   const isBackward = cursor?.side === 'before';
-  const start = isBackward ? Math.max(0, place - size) : place;
-  const page = changes.slice(start, isBackward ? place : place + size);
+  const start = isBackward ? Math.max(0, path - size) : path;
+  const page = changes.slice(start, isBackward ? path : path + size);
   noteShown(
     context,
     access,
     page.map(({ tuple }) => tuple),
   );
   const [first] = page;
-  const next = changes[place + size];
+  const next = changes[path + size];
   return new ReadPage(
     isBackward ? (start > 0 && first ? eventCursorOf(first) : undefined) : bound?.echo,
     isBackward ? bound?.echo : next && eventCursorOf(next),
@@ -179,10 +179,10 @@ export function* elements(
   context: EngineContext,
   target: SetTarget,
   time: ReadTime,
-  place: Where,
+  path: QueryPath,
   key: string,
 ): Generator<Value, void, undefined> {
-  const reading: Reading = { place, key };
+  const reading: Reading = { path, key };
   const past = pastOf(context, time);
   const access = requireAccess(context, target, reading);
   if (shapeOf(context, target).history) {
@@ -220,10 +220,10 @@ export function firstRef(
   context: EngineContext,
   target: SetTarget,
   time: ReadTime,
-  place: Where,
+  path: QueryPath,
   key: string,
 ): Ref | undefined {
-  const reading: Reading = { place, key };
+  const reading: Reading = { path, key };
   const past = pastOf(context, time);
   const access = requireAccess(context, target, reading);
   if (shapeOf(context, target).history) {
@@ -246,15 +246,15 @@ export function setContains(
   target: SetTarget,
   value: Value,
   time: ReadTime,
-  place: Where,
+  path: QueryPath,
 ): boolean {
   if (shapeOf(context, target).history) {
-    for (const each of elements(context, target, time, place, 'in')) {
+    for (const each of elements(context, target, time, path, 'in')) {
       if (equalValues(each, value)) return true;
     }
     return false;
   }
-  const reading: Reading = { place, key: 'in' };
+  const reading: Reading = { path, key: 'in' };
   const access = requireAccess(context, target, reading);
   const arities = aritiesOf(context, target);
   const from = boundOf(asArray(value), arities);
@@ -272,7 +272,7 @@ export function setContains(
 }
 
 function requireAccess(context: EngineContext, target: SetTarget, reading: Reading): Access {
-  return accessTo(context, target, reading) ?? failDenied(positionOf(reading.place, reading.key));
+  return accessTo(context, target, reading) ?? failDenied(positionOf(reading.path, reading.key));
 }
 
 const openTuples = (

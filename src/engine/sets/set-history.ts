@@ -40,7 +40,7 @@ export function historyOf(
   reading: Reading,
   request: HistoryRequest,
 ): readonly Change[] {
-  if (!shapeOf(context, target).hasHistory) failNoHistory(positionOf(reading.place));
+  if (!shapeOf(context, target).hasHistory) failNoHistory(positionOf(reading.path));
   const reader = new HistoryReader(context, reading, request);
   return reader
     .changesOf(target)

@@ -1,6 +1,6 @@
 /** `move_database`: another parent for a database. What is in it stays where it is. Spec: functions 1.5. */
 import { fail } from '../../errors.ts';
-import { positionOf, type Where } from '../../query/query-path.ts';
+import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import { Ref } from '../../values/value.ts';
 import type { Document } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
@@ -21,11 +21,16 @@ import {
 import { endDocument, writeVersion } from '../documents/write-version.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
-export function moveDatabase(context: EngineContext, from: Ref, to: Ref, place: Where): Document {
-  const position = positionOf(place);
+export function moveDatabase(
+  context: EngineContext,
+  from: Ref,
+  to: Ref,
+  queryPath: QueryPath,
+): Document {
+  const position = positionOf(queryPath);
   const target = databaseMeant(to);
   const live = liveVersion(context, from, 'present') ?? failNotFound(from, position);
-  if (!liveVersion(context, to, 'present')) failNotFound(to, positionOf(place, 'to'));
+  if (!liveVersion(context, to, 'present')) failNotFound(to, positionOf(queryPath, 'to'));
   // Deletes are for one's own database only; a database further down is as much one's own.
   const probe = new Ref(context.database, NATIVE.databases, from.id);
   const isInScope = [from, to].every((ref) =>

@@ -1,6 +1,6 @@
 /** References in the params of a write are looked at before anything else. Spec: functions 1.5, first note. */
 import { fail, type FieldFailure, type Step } from '../../errors.ts';
-import { positionOf, type Where } from '../../query/query-path.ts';
+import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import { isArray, isKind, isObject } from '../../values/value.ts';
 import type { ObjectValue, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
@@ -10,11 +10,11 @@ import { SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
 export function requireReadableRefs(
   context: EngineContext,
   params: ObjectValue,
-  place: Where,
+  queryPath: QueryPath,
 ): void {
   if (!hasRefs(params)) return;
   const failures: FieldFailure[] = [];
-  const start = positionOf(place);
+  const start = positionOf(queryPath);
   const look = (value: Value, path: readonly Step[]): void => {
     if (isArray(value)) value.forEach((each, i) => look(each, [...path, i]));
     else if (isObject(value)) for (const [name, each] of value) look(each, [...path, name]);

@@ -1,7 +1,7 @@
 /** `create`, `update`, `replace`, `delete`, `insert`, `remove`: rights, places of faults, order of checks. Spec: functions 1.5. */
 import { unpackVersion } from '../../codec/row.ts';
 import { fail, type Step } from '../../errors.ts';
-import { positionOf, type Where } from '../../query/query-path.ts';
+import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { ReadTime } from '../../query/session.ts';
 import { Ref, isObject } from '../../values/value.ts';
 import type {
@@ -48,13 +48,13 @@ export function createDocument(
   context: EngineContext,
   target: Ref | string,
   params: ObjectValue,
-  place: Where,
+  path: QueryPath,
   key: string,
   time: ReadTime,
 ): Document {
-  const position = positionOf(place, key);
+  const position = positionOf(path, key);
   const { collection, id } = targetOf(context, target, position);
-  requireReadableRefs(context, params, place);
+  requireReadableRefs(context, params, path);
   requirePresent(time, position);
   const plain = plainObject(params, context.commitTs);
   const data = objectWithoutNulls(plain);
@@ -137,13 +137,13 @@ export function changeDocument(
   mode: 'update' | 'replace',
   ref: Ref,
   params: ObjectValue,
-  place: Where,
+  path: QueryPath,
   time: ReadTime,
 ): Document {
-  const form = positionOf(place);
-  const verb = positionOf(place, mode);
+  const form = positionOf(path);
+  const verb = positionOf(path, mode);
   requireOwn(context, ref, verb);
-  requireReadableRefs(context, params, place);
+  requireReadableRefs(context, params, path);
   requirePresent(time, form);
   const live = requireLive(context, ref, verb);
   const previous = fieldsOf(context, ref, live.version);
@@ -154,9 +154,9 @@ export function changeDocument(
 }
 
 /** Returns what was there. */
-export function deleteDocument(context: EngineContext, ref: Ref, place: Where): Document {
-  const form = positionOf(place);
-  const verb = positionOf(place, 'delete');
+export function deleteDocument(context: EngineContext, ref: Ref, path: QueryPath): Document {
+  const form = positionOf(path);
+  const verb = positionOf(path, 'delete');
   if (isNativeCollectionRef(ref)) {
     fail('invalid argument', verb, 'Cannot delete a schema meta collection.');
   }
@@ -185,14 +185,14 @@ export function insertVersion(
   ts: Micros | PendingTime,
   action: ActionName,
   params: ObjectValue,
-  place: Where,
+  path: QueryPath,
   time: ReadTime,
 ): Event {
-  const form = positionOf(place);
+  const form = positionOf(path);
   if (isNative(ref.collection) && ref.collection !== NATIVE.keys) {
     fail('invalid argument', form, 'Cannot insert event for specified ref.');
   }
-  const at = requirePast(context, ref, ts, 'insert', params, place, time);
+  const at = requirePast(context, ref, ts, 'insert', params, path, time);
   const plain = plainObject(params, context.commitTs);
   const data = objectWithoutNulls(plain);
   requireRight(context, { action: 'history_write', ref, ts: at, kind: action, data }, form);
@@ -214,14 +214,14 @@ export function removeVersionOf(
   ref: Ref,
   ts: Micros | PendingTime,
   action: ActionName,
-  place: Where,
+  path: QueryPath,
   time: ReadTime,
 ): null {
-  const form = positionOf(place);
+  const form = positionOf(path);
   if (isNative(ref.collection)) {
     fail('invalid argument', form, 'Cannot remove event for specified ref.');
   }
-  const at = requirePast(context, ref, ts, 'remove', NO_PARAMS, place, time);
+  const at = requirePast(context, ref, ts, 'remove', NO_PARAMS, path, time);
   const version = versionsOf(context, ref).find((each) => each.ts === at);
   const data = version ? fieldsOf(context, ref, version) : NO_PARAMS;
   requireRight(context, { action: 'history_write', ref, ts: at, kind: action, data }, form);
@@ -237,15 +237,15 @@ function requirePast(
   ts: Micros | PendingTime,
   verb: 'insert' | 'remove',
   params: ObjectValue,
-  place: Where,
+  path: QueryPath,
   time: ReadTime,
 ): Micros {
-  const form = positionOf(place);
-  requireOwn(context, ref, positionOf(place, verb));
-  requireReadableRefs(context, params, place);
+  const form = positionOf(path);
+  requireOwn(context, ref, positionOf(path, verb));
+  requireReadableRefs(context, params, path);
   requirePresent(time, form);
   if (!context.schema(context.database).collection(ref.collection)) {
-    failNoCollection(String(ref.collection), positionOf(place, verb));
+    failNoCollection(String(ref.collection), positionOf(path, verb));
   }
   if (typeof ts !== 'number') return context.commitTs;
   if (verb === 'insert' && ts > context.snapshot) failWriteTime(form);

@@ -7,7 +7,7 @@ import { LOG_DEFAULTS, QueryLog } from '../../logs/query-log.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Micros } from '../../values/value.ts';
 import { openGzip } from '../../../hosts/open-gzip.ts';
-import type { Host, HostAnswer, HostRequest } from '../conformance.contract.ts';
+import type { ConformanceHost, HostAnswer, HostRequest } from '../conformance.contract.ts';
 import { handleRequest } from '../handle.ts';
 import type { HttpHost, HttpRequest } from '../message.ts';
 
@@ -15,7 +15,7 @@ import type { HttpHost, HttpRequest } from '../message.ts';
 const HASH_COST = 4;
 const NOBODY = hashSync('nobody', HASH_COST);
 
-export interface MemoryHost extends Host {
+export interface MemoryHost extends ConformanceHost {
   readonly http: HttpHost & { readonly log: QueryLog; readonly exports: LogExports };
   readonly reports: readonly unknown[];
   handle(request: Partial<HttpRequest> & { readonly path: string }): Promise<HostAnswer>;

@@ -67,7 +67,7 @@ function keptElements(
     try {
       const keep = context.apply(lambda, element);
       if (typeof keep === 'boolean') return keep;
-      const position = positionOf(context.place, index);
+      const position = positionOf(context.path, index);
       const description = `Boolean expected, ${typeName(keep)} provided.`;
       faults.push(fault('invalid argument', position, description));
     } catch (failure) {
@@ -83,7 +83,7 @@ function keptElements(
 /** Filtered when it is read. */
 function filterSet(lambda: Applicable, set: SetValue, context: PureContext): SetValue {
   if (EFFECT_RANK[lambda.node.effect] > EFFECT_RANK.read) {
-    refuseEffect('read', argumentAt(context.place, 'filter'));
+    refuseEffect('read', argumentAt(context.path, 'filter'));
   }
   return { kind: 'set', op: 'filter', set, lambda: context.close(lambda) };
 }

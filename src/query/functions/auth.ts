@@ -6,30 +6,29 @@ import type { FunctionRow } from '../function-row.ts';
 const login = define(
   'write',
   { login: param(refOrSet, 'RefOrSet'), params: param(object, 'Object') },
-  ({ login: target, params }, { session, place, time }) =>
-    session.login(target, params, place, time),
+  ({ login: target, params }, { session, path, time }) => session.login(target, params, path, time),
 );
 
 const logout = define('write', { logout: param(boolean, 'Boolean') }, (args, context) =>
-  context.session.logout(args.logout, context.place),
+  context.session.logout(args.logout, context.path),
 );
 
 const identify = define(
   'read',
   { identify: param(refOrSet, 'RefOrSet'), password: param(string, 'String') },
-  (args, context) => context.session.identify(args.identify, args.password, context.place),
+  (args, context) => context.session.identify(args.identify, args.password, context.path),
 );
 
 const none = param(nothing, 'Null');
 
 /** Deprecated name. */
-const identity = define('read', { identity: none }, (_, { session, place }) =>
-  session.identity(place),
+const identity = define('read', { identity: none }, (_, { session, path }) =>
+  session.identity(path),
 );
 const currentIdentity = define(
   'read',
   { current_identity: none },
-  (_, { session, place }) => session.identity(place),
+  (_, { session, path }) => session.identity(path),
   { since: '4' },
 );
 
@@ -47,7 +46,7 @@ const hasCurrentIdentity = define(
 const currentToken = define(
   'read',
   { current_token: none },
-  (_, { session, place }) => session.token(place),
+  (_, { session, path }) => session.token(path),
   { since: '4' },
 );
 const hasCurrentToken = define(

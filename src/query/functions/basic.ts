@@ -27,7 +27,7 @@ const now = define('pure', { now: param(nothing, 'Null') }, (_, context) =>
 );
 
 const abort = define('pure', { abort: param(string, 'String') }, (args, context) =>
-  fail('transaction aborted', positionOf(context.place), args.abort),
+  fail('transaction aborted', positionOf(context.path), args.abort),
 );
 
 const equals = define('pure', { equals: param(someOf(any), 'Any+') }, (args, context) => {
@@ -49,7 +49,7 @@ function ordered(
   context: PureContext,
   holds: (order: number) => boolean,
 ): boolean {
-  const where = argumentAt(context.place, key);
+  const where = argumentAt(context.path, key);
   const unresolved = values.filter((value) => value instanceof UnresolvedRef);
   if (unresolved.length > 0) {
     throw new QueryFailure(unresolved.map((ref) => undefinedRef(ref, positionAt(where))));

@@ -7,11 +7,11 @@ import type { PureContext } from '../define.ts';
 import { positionOf } from '../query-path.ts';
 
 export const boundFault = (context: PureContext, argument: string, rule: string): Fault =>
-  fault('invalid argument', positionOf(context.place), `${argument} must be ${rule}`);
+  fault('invalid argument', positionOf(context.path), `${argument} must be ${rule}`);
 
 /** "<argument> must be <rule>", at the form. */
 export const refuseBound = (context: PureContext, argument: string, rule: string): never =>
-  fail('invalid argument', positionOf(context.place), `${argument} must be ${rule}`);
+  fail('invalid argument', positionOf(context.path), `${argument} must be ${rule}`);
 
 /** Asks for room for a text before it is made. */
 export function requireTextSize(context: PureContext, chars: number): void {

@@ -3,18 +3,18 @@ import { fail, QueryFailure } from '../../errors.ts';
 import { any, nameOrFunctionRef, optional, param } from '../casts.ts';
 import { define } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
-import { positionOf, type Where } from '../query-path.ts';
+import { positionOf, type QueryPath } from '../query-path.ts';
 
 const call = define(
   'read',
   { call: param(nameOrFunctionRef, 'String or Function Ref'), arguments: optional(any, 'Any') },
   ({ call: target, arguments: argument = [] }, context) => {
-    const { lambda, inRole } = context.session.functionBody(target, argument, context.place);
+    const { lambda, inRole } = context.session.functionBody(target, argument, context.path);
     return inRole(() => {
       try {
         return context.call(lambda, argument);
       } catch (failure) {
-        throw failure instanceof QueryFailure ? wrapped(failure, context.place) : failure;
+        throw failure instanceof QueryFailure ? wrapped(failure, context.path) : failure;
       }
     });
   },
@@ -23,9 +23,9 @@ const call = define(
 );
 
 /** Each level of calls wraps once, but a full stack is reported as it is. */
-function wrapped(failure: QueryFailure, place: Where): QueryFailure {
+function wrapped(failure: QueryFailure, path: QueryPath): QueryFailure {
   if (failure.faults.some(({ code }) => code === 'stack overflow')) return failure;
-  return fail('call error', positionOf(place), 'Calling the function resulted in an error.', {
+  return fail('call error', positionOf(path), 'Calling the function resulted in an error.', {
     cause: failure.faults,
   });
 }

@@ -24,7 +24,7 @@ const cannotCast = (value: Value, type: string): string =>
   `Cannot cast ${typeName(value)} to ${type}.`;
 
 const refuse = (context: PureContext, value: Value, type: string): never =>
-  fail('invalid argument', positionOf(context.place), cannotCast(value, type));
+  fail('invalid argument', positionOf(context.path), cannotCast(value, type));
 
 /** The text of a scalar; undefined when it has none. */
 export function scalarText(value: Value): string | undefined {
@@ -66,7 +66,7 @@ const toNumber = define(
 );
 
 function requireNumber(value: Value, type: string, context: PureContext, key: string): NumberValue {
-  const position = positionAt(argumentAt(context.place, key));
+  const position = positionAt(argumentAt(context.path, key));
   return numberOf(value) ?? fail('invalid argument', position, cannotCast(value, type));
 }
 

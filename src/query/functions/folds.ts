@@ -29,7 +29,7 @@ const elementsOf = (collection: Collection, key: string, context: ReadContext): 
   if (isArray(collection)) return collection;
   return collection.kind === 'page'
     ? collection.data
-    : context.session.elements(collection, context.time, context.place, key);
+    : context.session.elements(collection, context.time, context.path, key);
 };
 
 /** A page stays a page, of the one result. */
@@ -82,7 +82,7 @@ const sum = foldOf('sum', (elements, context) => {
   let whole: number | bigint = 0;
   let real: number | undefined;
   for (const element of elements) {
-    if (!isNumber(element)) return wrongType('Number', element, argumentAt(context.place, 'sum'));
+    if (!isNumber(element)) return wrongType('Number', element, argumentAt(context.path, 'sum'));
     if (real !== undefined) real += toDouble(element);
     else if (isInteger(element)) whole = addIntegers(whole, element);
     else real = toDouble(whole) + toDouble(element);
@@ -91,7 +91,7 @@ const sum = foldOf('sum', (elements, context) => {
 });
 
 const mean = foldOf('mean', (elements, context) => {
-  const where = argumentAt(context.place, 'mean');
+  const where = argumentAt(context.path, 'mean');
   let total = 0;
   let found = 0;
   for (const element of elements) {
@@ -108,7 +108,7 @@ const truthOf = (key: 'any' | 'all'): FunctionRow =>
     let result = key === 'all';
     for (const element of elements) {
       if (typeof element !== 'boolean') {
-        return wrongType('Boolean', element, argumentAt(context.place, key));
+        return wrongType('Boolean', element, argumentAt(context.path, key));
       }
       result = key === 'all' ? result && element : result || element;
     }
@@ -118,7 +118,7 @@ const truthOf = (key: 'any' | 'all'): FunctionRow =>
 /** The last of equal candidates. `isBetter` is asked how the next compares with the best so far. */
 const extremeOf = (key: 'max' | 'min', isBetter: (order: number) => boolean): FunctionRow =>
   define('read', { [key]: param(iterable, 'Iterable') }, (args, context) => {
-    const where = argumentAt(context.place, key);
+    const where = argumentAt(context.path, key);
     const collection = unwrapped(args[key] ?? []);
     let best: Value | undefined;
     for (const element of counted(collection, key, context)) {
@@ -181,7 +181,7 @@ function hasElements(collection: Collection, context: ReadContext): boolean {
   if (isArray(collection)) return collection.length > 0;
   return collection.kind === 'page'
     ? collection.data.length > 0
-    : context.session.exists(collection, context.time, context.place);
+    : context.session.exists(collection, context.time, context.path);
 }
 
 const first = define(
@@ -210,7 +210,7 @@ function firstOf(
   const what = isArray(collection) ? 'array' : 'set';
   return fail(
     'invalid argument',
-    positionAt(argumentAt(context.place, key)),
+    positionAt(argumentAt(context.path, key)),
     `Non-empty ${what} expected.`,
   );
 }

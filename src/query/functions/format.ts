@@ -14,7 +14,7 @@ import {
   wrongType,
 } from '../casts.ts';
 import { define, type PureContext } from '../define.ts';
-import type { ArgumentPlace, FunctionRow } from '../function-row.ts';
+import type { ArgumentPath, FunctionRow } from '../function-row.ts';
 import type { ApiVersion } from '../session.ts';
 import { chargeValues, requireTextSize } from './bounds.ts';
 import { codePointLength, offsetOfCodePoint } from './code-points.ts';
@@ -49,7 +49,7 @@ function partsOf(pattern: string, context: PureContext): readonly FormatPart[] {
 }
 
 const refuseFormat = (context: PureContext, description: string): never =>
-  fail('invalid argument', positionAt(argumentAt(context.place, 'format')), description);
+  fail('invalid argument', positionAt(argumentAt(context.path, 'format')), description);
 
 /** Which value each part is made from. */
 function valueIndexes(
@@ -76,7 +76,7 @@ function formatPart(
   index: number,
   context: PureContext,
 ): string {
-  const where = elementAt(argumentAt(context.place, 'values'), index);
+  const where = elementAt(argumentAt(context.path, 'values'), index);
   const text = convert(specifier, values[index] ?? null, where, context);
   return justify(specifier.upper ? text.toUpperCase() : text, specifier);
 }
@@ -84,7 +84,7 @@ function formatPart(
 function convert(
   specifier: Specifier,
   value: Value,
-  where: ArgumentPlace,
+  where: ArgumentPath,
   context: PureContext,
 ): string {
   switch (specifier.conversion) {
@@ -120,7 +120,7 @@ function convert(
   }
 }
 
-function timeText(specifier: Specifier, value: Value, where: ArgumentPlace): string {
+function timeText(specifier: Specifier, value: Value, where: ArgumentPath): string {
   if (!isKind(value, 'time') && !isKind(value, 'date')) return wrongType('Temporal', value, where);
   return timeField(specifier.field, value) ?? wrongType('Time', value, where);
 }

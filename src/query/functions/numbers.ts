@@ -55,7 +55,7 @@ const multiply = define('pure', { multiply: operands }, (args) =>
 function requireDivisors(all: readonly NumberValue[], context: PureContext): void {
   const divisors = all.slice(1);
   if (divisors.some((each) => toDouble(each) === 0)) {
-    fail('invalid argument', positionOf(context.place), 'Illegal division by zero.');
+    fail('invalid argument', positionOf(context.path), 'Illegal division by zero.');
   }
 }
 

@@ -37,14 +37,14 @@ const merge = define(
 function operands(
   left: Value,
   right: Value,
-  { place }: PureContext,
+  { path }: PureContext,
 ): readonly [ObjectValue, readonly ObjectValue[]] {
   const faults: Fault[] = [];
   const operand = (value: Value, ...steps: readonly (string | number)[]): ObjectValue => {
     const members = membersOf(value);
     if (members) return members;
     const description = `Object expected, ${typeName(value)} provided.`;
-    faults.push(fault('invalid argument', positionOf(place, ...steps), description));
+    faults.push(fault('invalid argument', positionOf(path, ...steps), description));
     return new Map();
   };
   const first = operand(left, 'merge');
@@ -67,14 +67,14 @@ const toObject = define(
   },
 );
 
-const refuseCast = (value: Value, key: string, type: string, { place }: PureContext): never =>
+const refuseCast = (value: Value, key: string, type: string, { path }: PureContext): never =>
   fail(
     'invalid argument',
-    positionAt(argumentAt(place, key)),
+    positionAt(argumentAt(path, key)),
     `Cannot cast ${typeName(value)} to ${type}.`,
   );
 
-function objectOf(pairs: readonly Value[], { place }: PureContext): ObjectValue {
+function objectOf(pairs: readonly Value[], { path }: PureContext): ObjectValue {
   const faults: Fault[] = [];
   const members = new Map<string, Value>();
   pairs.forEach((pair, index) => {
@@ -84,7 +84,7 @@ function objectOf(pairs: readonly Value[], { place }: PureContext): ObjectValue 
       return;
     }
     const description = `Field/Value expected, ${typeName(pair)} provided.`;
-    faults.push(fault('invalid argument', positionOf(place, 'to_object', index), description));
+    faults.push(fault('invalid argument', positionOf(path, 'to_object', index), description));
   });
   if (faults.length > 0) throw new QueryFailure(faults);
   return members;

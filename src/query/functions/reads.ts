@@ -17,7 +17,7 @@ import {
   wrongType,
 } from '../casts.ts';
 import { define, type ReadContext } from '../define.ts';
-import type { ArgumentPlace, Cast, FunctionRow } from '../function-row.ts';
+import type { ArgumentPath, Cast, FunctionRow } from '../function-row.ts';
 import type { PageOptions, ReadTime } from '../session.ts';
 
 const ts = optional(readTimeOrDigits, 'Time');
@@ -27,7 +27,7 @@ const timeOf = (given: Micros | PendingTime | undefined, context: ReadContext): 
   given === undefined ? context.time : seenAt(given, context.session.snapshot);
 
 const get = define('read', { get: param(refOrSet, 'RefOrSet'), ts }, (args, context) =>
-  context.session.get(args.get, timeOf(args.ts, context), context.place),
+  context.session.get(args.get, timeOf(args.ts, context), context.path),
 );
 
 /** What does not exist may be asked for by a ref that nothing is behind. */
@@ -39,19 +39,19 @@ const anyRefOrSet: Cast<Ref | SetValue | UnresolvedRef> = (value, where) =>
 const exists = define('read', { exists: param(anyRefOrSet, 'RefOrSet'), ts }, (args, context) =>
   args.exists instanceof UnresolvedRef
     ? false
-    : context.session.exists(args.exists, timeOf(args.ts, context), context.place),
+    : context.session.exists(args.exists, timeOf(args.ts, context), context.path),
 );
 
 const keyFromSecret = define(
   'read',
   { key_from_secret: param(string, 'String') },
-  (args, context) => context.session.keyFromSecret(args.key_from_secret, context.place),
+  (args, context) => context.session.keyFromSecret(args.key_from_secret, context.path),
 );
 
 type Cursor = NonNullable<PageOptions['cursor']>;
 
 /** Cursors compare with what is in the set: what does not exist compares with nothing. */
-function refuseUnresolvedIn(value: Value, where: ArgumentPlace): void {
+function refuseUnresolvedIn(value: Value, where: ArgumentPath): void {
   for (const each of isArray(value) ? value : [value]) {
     if (each instanceof UnresolvedRef) refuseUnresolved(each, where);
   }
@@ -107,7 +107,7 @@ function page(args: PageArguments, cursor: Cursor | undefined, context: ReadCont
       events: args.events ?? false,
       sources: args.sources ?? false,
     },
-    context.place,
+    context.path,
   );
 }
 

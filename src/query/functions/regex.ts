@@ -13,7 +13,7 @@ import {
   wrongType,
 } from '../casts.ts';
 import { define, type PureContext } from '../define.ts';
-import type { ArgumentPlace, Cast, FunctionRow } from '../function-row.ts';
+import type { ArgumentPath, Cast, FunctionRow } from '../function-row.ts';
 import { compileRegex, findMatches, type Regex } from '../regex/regex.ts';
 import { expand, expandedSize, highestGroup, parseReplacement } from '../regex/replacement.ts';
 import { Subject } from '../regex/subject.ts';
@@ -26,7 +26,7 @@ export const regex: Cast<Regex> = (value, where) => {
   return compileRegex(value) ?? refusePattern(value, where);
 };
 
-const refusePattern = (pattern: string, where: ArgumentPlace): never => {
+const refusePattern = (pattern: string, where: ArgumentPath): never => {
   const shown =
     pattern.length > LIMITS.regexPatternChars
       ? `${pattern.slice(0, LIMITS.regexPatternChars)}…`
@@ -134,7 +134,7 @@ const replaceStrRegex = define(
 const refuseReplacement = (replacement: string, context: PureContext): never =>
   fail(
     'invalid argument',
-    positionAt(argumentAt(context.place, 'replace')),
+    positionAt(argumentAt(context.path, 'replace')),
     `Replacement '${replacement}' is not valid for the search pattern.`,
   );
 

@@ -32,7 +32,7 @@ interface Selection {
 
 /** Unresolved refs have no parts to look at. */
 function refuseUnresolvedFrom(value: Value, key: string, context: PureContext): void {
-  if (value instanceof UnresolvedRef) refuseUnresolved(value, argumentAt(context.place, key));
+  if (value instanceof UnresolvedRef) refuseUnresolved(value, argumentAt(context.path, key));
 }
 
 function selectOne({ path, from, otherwise }: Selection, context: PureContext): Value {
@@ -41,7 +41,7 @@ function selectOne({ path, from, otherwise }: Selection, context: PureContext): 
   if (otherwise) return otherwise();
   return fail(
     'value not found',
-    positionOf(context.place, 'from'),
+    positionOf(context.path, 'from'),
     `Value not found at path [${path.join(',')}].`,
   );
 }
@@ -146,7 +146,7 @@ function holds(values: Iterable<Value | undefined>, value: Value): boolean {
 }
 
 function isInKinded(value: Value, container: Kinded, context: ReadContext): boolean {
-  const { session, time, place } = context;
+  const { session, time, path } = context;
   switch (container.kind) {
     case 'document':
       return holds(documentParts(container), value);
@@ -159,9 +159,9 @@ function isInKinded(value: Value, container: Kinded, context: ReadContext): bool
     case 'ref':
       return holds(refParts(container, context), value);
     case 'set':
-      return session.setContains(container, value, time, place);
+      return session.setContains(container, value, time, path);
     case 'unresolved':
-      return refuseUnresolved(container, argumentAt(place, 'in'));
+      return refuseUnresolved(container, argumentAt(path, 'in'));
     default:
       return refuseScalar(context);
   }
@@ -189,7 +189,7 @@ const refParts = (ref: Ref, { session }: ReadContext): readonly (Value | undefin
 const refuseScalar = (context: ReadContext): never =>
   fail(
     'invalid argument',
-    positionAt(argumentAt(context.place, 'in')),
+    positionAt(argumentAt(context.path, 'in')),
     'Object, Array, Page, Set, or Ref expected, Scalar provided.',
   );
 

@@ -43,7 +43,7 @@ const events = define('pure', { events: param(refOrSet, 'RefOrSet') }, (args, co
 });
 
 const failNoHistory = (context: PureContext): never =>
-  fail('invalid argument', positionOf(context.place), 'Set does not support events history.');
+  fail('invalid argument', positionOf(context.path), 'Set does not support events history.');
 
 const documents = define('pure', { documents: param(collectionRef, 'Collection Ref') }, (args) => ({
   kind: 'set',
@@ -56,11 +56,11 @@ const terms = manyOf(term);
 const matchSet = (
   index: string | Ref,
   values: readonly Value[],
-  { session, place }: PureContext,
+  { session, path }: PureContext,
 ): SetValue => ({
   kind: 'set',
   op: 'match',
-  index: session.requireIndex(index, place),
+  index: session.requireIndex(index, path),
   terms: values,
 });
 
@@ -92,7 +92,7 @@ const algebraOf = (
       if (arrays.length === operands.length) return foldArrays(arrays, ofArrays, context);
       if (arrays.length > 0) {
         const types = 'Arguments cannot be of different types, expected Set or Array.';
-        return fail('invalid argument', positionOf(context.place, op), types);
+        return fail('invalid argument', positionOf(context.path, op), types);
       }
       const sets = operands.filter((operand) => isKind(operand, 'set'));
       refuseIncompatible(op, sets, context);
@@ -122,7 +122,7 @@ function refuseIncompatible(op: Algebra, sets: readonly SetValue[], context: Pur
     return shape.history === next.history && flags.every((flag, i) => flag === next.reversed[i]);
   });
   if (!agree) {
-    fail('invalid argument', positionOf(context.place, op), 'Sets are not compatible.');
+    fail('invalid argument', positionOf(context.path, op), 'Sets are not compatible.');
   }
 }
 
@@ -166,7 +166,7 @@ function joinTarget(target: Applicable | Lambda | Ref, context: PureContext): La
   const lambda = 'node' in target ? context.close(target) : target;
   return effectOf(lambda) === 'pure'
     ? lambda
-    : refuseEffect('pure', argumentAt(context.place, 'with'));
+    : refuseEffect('pure', argumentAt(context.path, 'with'));
 }
 
 const range = define(
@@ -185,7 +185,7 @@ const range = define(
 /** A prefix of the values; faults of both bounds are reported. */
 function bound(value: Value, key: string, context: PureContext, faults: Fault[]): readonly Value[] {
   const values = isArray(value) ? value : [value];
-  const position = positionAt(argumentAt(context.place, key));
+  const position = positionAt(argumentAt(context.path, key));
   for (const each of values) {
     if (each instanceof UnresolvedRef) faults.push(undefinedRef(each, position));
   }

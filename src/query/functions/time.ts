@@ -42,16 +42,14 @@ export function timeOfText(text: string, context: PureContext): Time {
   if (trimmed === 'now') return timeOfMicros(context.session.snapshot);
   const parsed = parseTime(trimmed);
   return (
-    parsed ??
-    fail('invalid argument', positionOf(context.place), `Cannot cast '${text}' to a time.`)
+    parsed ?? fail('invalid argument', positionOf(context.path), `Cannot cast '${text}' to a time.`)
   );
 }
 
 export function dateOfText(text: string, context: PureContext): DateValue {
   const parsed = parseDate(text.trim());
   return (
-    parsed ??
-    fail('invalid argument', positionOf(context.place), `Cannot cast '${text}' to a date.`)
+    parsed ?? fail('invalid argument', positionOf(context.path), `Cannot cast '${text}' to a date.`)
   );
 }
 
@@ -149,7 +147,7 @@ const partRows = Object.entries(PARTS).map(([name, part]) =>
 const refuseUnit = (context: PureContext, name: TimeUnit): never =>
   fail(
     'invalid argument',
-    positionAt(argumentAt(context.place, 'unit')),
+    positionAt(argumentAt(context.path, 'unit')),
     `Invalid time unit '${name}'.`,
   );
 
@@ -172,7 +170,7 @@ function shift(
 const refuseOffset = (context: PureContext, range: string): never =>
   fail(
     'invalid argument',
-    positionAt(argumentAt(context.place, 'offset')),
+    positionAt(argumentAt(context.path, 'offset')),
     `time after the offset must be ${range}`,
   );
 
@@ -212,7 +210,7 @@ const timeDiff = define(
     if (start.kind === 'date' && finish.kind === 'date') {
       return by === 'day' ? finish.day - start.day : refuseUnit(context, by);
     }
-    const position = positionAt(argumentAt(context.place, 'time_diff'));
+    const position = positionAt(argumentAt(context.path, 'time_diff'));
     return fail('invalid argument', position, 'Incompatible time arguments.');
   },
 );

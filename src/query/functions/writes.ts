@@ -22,20 +22,20 @@ const document = param(ref, 'Ref');
 const create = define(
   'write',
   { create: param(nameOrRef, 'String or Ref'), params },
-  ({ create: target, params: given = NO_PARAMS }, { session, place, time }) =>
-    session.create(target, given, place, 'create', time),
+  ({ create: target, params: given = NO_PARAMS }, { session, path, time }) =>
+    session.create(target, given, path, 'create', time),
 );
 
-const update = define('write', { update: document, params }, (args, { session, place, time }) =>
-  session.update(args.update, args.params ?? NO_PARAMS, place, time),
+const update = define('write', { update: document, params }, (args, { session, path, time }) =>
+  session.update(args.update, args.params ?? NO_PARAMS, path, time),
 );
 
-const replace = define('write', { replace: document, params }, (args, { session, place, time }) =>
-  session.replace(args.replace, args.params ?? NO_PARAMS, place, time),
+const replace = define('write', { replace: document, params }, (args, { session, path, time }) =>
+  session.replace(args.replace, args.params ?? NO_PARAMS, path, time),
 );
 
-const remove = define('write', { delete: document }, (args, { session, place, time }) =>
-  session.delete(args.delete, place, time),
+const remove = define('write', { delete: document }, (args, { session, path, time }) =>
+  session.delete(args.delete, path, time),
 );
 
 const when = param<Micros | PendingTime>(readTime, 'Time');
@@ -44,15 +44,14 @@ const what = param(action, 'String');
 const insertVersion = define(
   'write',
   { insert: document, ts: when, action: what, params },
-  (args, { session, place, time }) =>
-    session.insert(args.insert, args.ts, args.action, args.params ?? NO_PARAMS, place, time),
+  (args, { session, path, time }) =>
+    session.insert(args.insert, args.ts, args.action, args.params ?? NO_PARAMS, path, time),
 );
 
 const removeVersion = define(
   'write',
   { remove: document, ts: when, action: what },
-  (args, { session, place, time }) =>
-    session.remove(args.remove, args.ts, args.action, place, time),
+  (args, { session, path, time }) => session.remove(args.remove, args.ts, args.action, path, time),
 );
 
 /** `create` on a native collection, with its own key for the positions. */
@@ -60,9 +59,9 @@ const createIn = (key: string, native: NativeName, since: ApiVersion = '2.0'): F
   define(
     'write',
     { [key]: param(object, 'Object') },
-    (args, { session, place, time }) => {
+    (args, { session, path, time }) => {
       const collection = session.names.native(native, undefined);
-      return session.create(collection, args[key] ?? NO_PARAMS, place, key, time);
+      return session.create(collection, args[key] ?? NO_PARAMS, path, key, time);
     },
     { since },
   );
@@ -70,7 +69,7 @@ const createIn = (key: string, native: NativeName, since: ApiVersion = '2.0'): F
 const moveDatabase = define(
   'write',
   { move_database: param(databaseRef, 'Database Ref'), to: param(databaseRef, 'Database Ref') },
-  (args, { session, place }) => session.moveDatabase(args.move_database, args.to, place),
+  (args, { session, path }) => session.moveDatabase(args.move_database, args.to, path),
 );
 
 export const writeRows: readonly FunctionRow[] = [

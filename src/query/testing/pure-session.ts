@@ -5,7 +5,7 @@ import { Ref, UnresolvedRef } from '../../values/value.ts';
 import type { Value } from '../../values/value.ts';
 import { evaluate } from '../evaluate.ts';
 import type { EvaluateOptions } from '../evaluation.ts';
-import { Memory } from '../memory-budget.ts';
+import { MemoryBudget } from '../memory-budget.ts';
 import { parseQuery } from '../parse.ts';
 import { isAtLeast, type ApiVersion, type Names, type WriteSession } from '../session.ts';
 import { NATIVE, type SchemaName } from '../../values/native-kinds.ts';
@@ -57,7 +57,7 @@ export function pureSession(
   more: Partial<WriteSession> = {},
 ): PureSession {
   let steps = 0;
-  const memory = new Memory();
+  const memory = new MemoryBudget();
   return {
     get steps() {
       return steps;

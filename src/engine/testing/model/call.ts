@@ -49,12 +49,12 @@ export class Call {
     return memberOf(this.part, key);
   }
 
-  place(...steps: Position): Position {
+  path(...steps: Position): Position {
     return [...this.at, ...steps];
   }
 
   value(key: string): Value {
-    return this.model.one(this.raw(key), this.scope, this.place(key));
+    return this.model.one(this.raw(key), this.scope, this.path(key));
   }
 
   /** Arguments take effect from the last to the first; of those that fail the first is told. */
@@ -66,7 +66,7 @@ export class Call {
     for (const [key, each] of Object.entries(casts).toReversed()) {
       if (!this.has(key)) continue;
       try {
-        values[key] = each(this.value(key), this.place(key));
+        values[key] = each(this.value(key), this.path(key));
       } catch (reason) {
         if (!(reason instanceof Fault)) throw reason;
         fault = reason;
@@ -84,10 +84,10 @@ export class Call {
     const values =
       typeof pattern === 'string' ? [argument] : isList(argument) ? argument : [argument];
     if (names.length !== values.length)
-      throw new Fault('invalid argument', this.place(key, 'lambda'));
+      throw new Fault('invalid argument', this.path(key, 'lambda'));
     const bound = names.map((name, i) => [name, values[i] ?? null] as const);
     const scope = { ...this.scope, names: new Map([...this.scope.names, ...bound]) };
-    return this.model.one(memberOf(lambda, 'expr'), scope, this.place(key, 'expr'));
+    return this.model.one(memberOf(lambda, 'expr'), scope, this.path(key, 'expr'));
   }
 
   /** The same form, seen at a time. */
@@ -99,12 +99,12 @@ export class Call {
     const found = this.arguments({ [key]: any })[key] ?? null;
     if (found instanceof SetOf || isList(found)) return found;
     if (found instanceof Page) throw new Silent('pages turned round');
-    throw new Fault('invalid argument', this.place(key));
+    throw new Fault('invalid argument', this.path(key));
   }
 
   /** Writes in the past are refused at the form, or its verb. */
   refusePast(...verb: Position): void {
-    if (this.scope.isPast) throw new Fault('invalid write time', this.place(...verb));
+    if (this.scope.isPast) throw new Fault('invalid write time', this.path(...verb));
   }
 
   dataOf(params: Members | undefined): Members {

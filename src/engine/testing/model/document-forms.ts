@@ -12,9 +12,9 @@ export const DOCUMENT_FORMS: Readonly<Record<string, Form>> = {
       BigInt(textIn(call.raw('id'))),
     ),
   at: (call) => {
-    const time = integer(call.value('at'), call.place('at'));
+    const time = integer(call.value('at'), call.path('at'));
     const scope = { ...call.scope, ...call.model.documents.seenAt(Number(time)) };
-    return call.model.one(call.raw('expr'), scope, call.place('expr'));
+    return call.model.one(call.raw('expr'), scope, call.path('expr'));
   },
   get: (call) =>
     call.model.documents.get(call.arguments({ get: refOrSet }).get, call.scope.time) ??
@@ -28,14 +28,14 @@ export const DOCUMENT_FORMS: Readonly<Record<string, Form>> = {
     const data = cleaned(call.dataOf(params)) as Members;
     const ttl = call.ttlOf(params);
     if (call.model.documents.get(create, call.scope.time))
-      throw new Fault('instance already exists', call.place('create'));
-    return call.model.documents.write(create, { data, ttl }, call.at, call.place('create'));
+      throw new Fault('instance already exists', call.path('create'));
+    return call.model.documents.write(create, { data, ttl }, call.at, call.path('create'));
   },
   update: (call) => {
     const { update, params } = call.arguments({ update: ref, params: members });
     call.refusePast();
     const before =
-      call.model.documents.get(update, call.scope.time) ?? missing(call.place('update'));
+      call.model.documents.get(update, call.scope.time) ?? missing(call.path('update'));
     const { data, ttl } = before.fields;
     const fields = {
       data: patched(data ?? new Map(), call.dataOf(params)),
@@ -46,7 +46,7 @@ export const DOCUMENT_FORMS: Readonly<Record<string, Form>> = {
   replace: (call) => {
     const { replace, params } = call.arguments({ replace: ref, params: members });
     call.refusePast();
-    if (!call.model.documents.get(replace, call.scope.time)) missing(call.place('replace'));
+    if (!call.model.documents.get(replace, call.scope.time)) missing(call.path('replace'));
     const fields = { data: cleaned(call.dataOf(params)) as Members, ttl: call.ttlOf(params) };
     return call.model.documents.write(replace, fields, call.at, call.at);
   },

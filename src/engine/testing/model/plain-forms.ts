@@ -62,8 +62,8 @@ const logic =
   (call) => {
     const stops = kind === 'or';
     for (const [i, part] of (call.raw(kind) as readonly Part[]).entries()) {
-      const value = call.model.one(part, call.scope, call.place(kind, i));
-      if (boolean(value, call.place(kind, i)) === stops) return stops;
+      const value = call.model.one(part, call.scope, call.path(kind, i));
+      if (boolean(value, call.path(kind, i)) === stops) return stops;
     }
     return !stops;
   };
@@ -72,23 +72,23 @@ function bindAll(call: Call): Value {
   let { scope } = call;
   for (const [i, binding] of (call.raw('let') as readonly PartObject[]).entries()) {
     const [name = '', part = null] = binding.members[0] ?? [];
-    const value = call.model.one(part, scope, call.place('let', i, name));
+    const value = call.model.one(part, scope, call.path('let', i, name));
     scope = { ...scope, names: new Map([...scope.names, [name, value]]) };
   }
-  return call.model.one(call.raw('in'), scope, call.place('in'));
+  return call.model.one(call.raw('in'), scope, call.path('in'));
 }
 
 export const PLAIN_FORMS: Readonly<Record<string, Form>> = {
   object: (call) => {
     const own = (call.raw('object') as PartObject).members;
     const escaped = own[0]?.[0] === '@obj' ? (own[0][1] as PartObject).members : undefined;
-    const place = escaped ? call.place('object', '@obj') : call.place('object');
+    const queryPath = escaped ? call.path('object', '@obj') : call.path('object');
     const pairs = escaped ?? own;
     const keys = pairs.map(([key]) => key);
     const values = call.model.all(
       pairs.map(([, part]) => part),
       call.scope,
-      place,
+      queryPath,
       keys,
     );
     return new Map(keys.map((key, i) => [wellFormed(key), values[i] ?? null]));
@@ -96,13 +96,13 @@ export const PLAIN_FORMS: Readonly<Record<string, Form>> = {
   let: bindAll,
   var: (call) => call.scope.names.get(textIn(call.raw('var'))) ?? null,
   if: (call) => {
-    const branch = boolean(call.value('if'), call.place('if')) ? 'then' : 'else';
+    const branch = boolean(call.value('if'), call.path('if')) ? 'then' : 'else';
     return call.value(branch);
   },
   do: (call) => {
     const parts = call.raw('do') as readonly Part[];
     return (
-      parts.map((part, i) => call.model.one(part, call.scope, call.place('do', i))).at(-1) ?? null
+      parts.map((part, i) => call.model.one(part, call.scope, call.path('do', i))).at(-1) ?? null
     );
   },
   and: logic('and'),
@@ -127,7 +127,7 @@ export const PLAIN_FORMS: Readonly<Record<string, Form>> = {
     const found = selected(from, path);
     if (found !== undefined) return found;
     if (call.has('default')) return call.value('default');
-    throw new Fault('value not found', call.place('from'));
+    throw new Fault('value not found', call.path('from'));
   },
   map: (call) => {
     const { collection } = call.arguments({ collection: listOrPage });
@@ -147,11 +147,11 @@ export const PLAIN_FORMS: Readonly<Record<string, Form>> = {
   filter: (call) => {
     const { collection } = call.arguments({ collection: any });
     if (collection instanceof SetOf) return filterSet(call, collection);
-    const checked = listOrPage(collection, call.place('collection'));
+    const checked = listOrPage(collection, call.path('collection'));
     const faults: Fault[] = [];
     const kept = (checked instanceof Page ? checked.data : checked).filter((each, i) => {
       try {
-        return boolean(call.apply('filter', each), call.place(i));
+        return boolean(call.apply('filter', each), call.path(i));
       } catch (fault) {
         if (!(fault instanceof Fault)) throw fault;
         faults.push(fault);
@@ -164,7 +164,7 @@ export const PLAIN_FORMS: Readonly<Record<string, Form>> = {
   count: (call) => {
     const { count } = call.arguments({ count: any });
     if (count instanceof SetOf) return BigInt(count.tuplesAt(call.scope.time).length);
-    const checked = listOrPage(count, call.place('count'));
+    const checked = listOrPage(count, call.path('count'));
     return checked instanceof Page
       ? inPage(checked, [BigInt(checked.data.length)])
       : BigInt(checked.length);

@@ -25,7 +25,7 @@ const algebra =
   (op: string): Form =>
   (call) => {
     const sets = call.arguments({ [op]: some(set) })[op] ?? [];
-    if (!areCompatible(sets)) throw new Fault('invalid argument', call.place(op));
+    if (!areCompatible(sets)) throw new Fault('invalid argument', call.path(op));
     const changesOf =
       op === 'union'
         ? () => unitedChanges(sets)

@@ -170,13 +170,13 @@ export function eventsPage(
       ['ts', BigInt(cursor.at)],
       ['action', 'add'],
     ]);
-  const place = cursor ? all.filter(({ ts }) => ts < cursor.at).length : 0;
+  const path = cursor ? all.filter(({ ts }) => ts < cursor.at).length : 0;
   const isBackward = cursor?.side === 'before';
   if (size === 0) return new Page(echo, echo, []);
   if (size < 0) return new Page(isBackward ? undefined : echo, isBackward ? echo : undefined, []);
-  const start = isBackward ? Math.max(0, place - size) : place;
-  const page = all.slice(start, isBackward ? place : place + size).map(eventOf);
-  const next = all[place + size];
+  const start = isBackward ? Math.max(0, path - size) : path;
+  const page = all.slice(start, isBackward ? path : path + size).map(eventOf);
+  const next = all[path + size];
   return isBackward
     ? new Page(start > 0 ? page[0] : undefined, echo, page)
     : new Page(echo, next && eventOf(next), page);
