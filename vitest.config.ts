@@ -69,6 +69,8 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
     include: kind === 'webkit' ? storageTests : [browserTests],
     exclude: elsewhere,
     ...patience,
+    // Two test files at a time, each in a browser of its own.
+    maxWorkers: 2,
     browser: {
       enabled: true,
       headless: true,
