@@ -138,6 +138,22 @@ export const HUB_LIMITS = {
   inflatedFreeBytes: 64 * 1024,
   /** Bodies of all requests that are being read or answered. */
   bodyBytesInMemory: 64 * 1024 * 1024,
+  bodyBytesPerAddress: 32 * 1024 * 1024,
+  /** What is read of a body before its credential is checked. */
+  smallBodyBytes: 64 * 1024,
+  /** At least so much of a body arrives in so much time. */
+  bodyWindowMs: 10_000,
+  bodyWindowBytes: 1024,
+  /** Answers that are not read yet; only those that are written in parts are counted. */
+  answerBytesInMemory: 256 * 1024 * 1024,
+  answerBytesPerCredential: 64 * 1024 * 1024,
+  /** Requests of one credential that wait while as many run as may. */
+  waitingPerCredential: 400,
+  /** Requests of one connection over HTTP/1.1 that wait for the response to one before. */
+  pipelined: 32,
+  /** Streams of one HTTP/2 session that its client may reset: so many at once, then so many a second. */
+  resetsAtOnce: 100,
+  resetsPerSecond: 10,
   /** Part of the heap that may be in use when a request comes. */
   heapInUse: 0.9,
   /** A bucket holds what may come in this time. */

@@ -3,6 +3,8 @@ import { hash } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { secretOf } from '../../src/http/authorization.ts';
 import type { HubSettings } from '../settings/settings.ts';
+import { AnswerMemory } from './answer-memory.ts';
+import { Lanes } from './lanes.ts';
 import { Counts, TokenBuckets } from './token-buckets.ts';
 
 export interface AdmissionRefusal {
@@ -12,7 +14,7 @@ export interface AdmissionRefusal {
 }
 
 export interface Credential {
-  /** The same for one secret, whatever scope follows it; without a secret, the address. */
+  /** Of a token: the same whatever scope follows it. Of a key, which many may have: with the address. Of none: the address. */
   readonly name: string;
   /** A token belongs to one user and is rate-limited; a key is the operator's, or everybody's. */
   readonly isToken: boolean;
@@ -24,8 +26,9 @@ export class Admission {
   private readonly settings: HubSettings;
   private readonly byAddress: TokenBuckets;
   private readonly byToken: TokenBuckets;
-  private readonly requests = new Counts();
+  private readonly lanes: Lanes;
   private readonly streams = new Counts();
+  readonly answers: AnswerMemory;
   private readonly nowMs: () => number;
   private heapCheckedMs = 0;
   private isHeapFull = false;
@@ -34,12 +37,15 @@ export class Admission {
     this.settings = settings;
     this.nowMs = nowMs;
     const { ratePerAddress, ratePerToken, burstSeconds } = settings;
+    const { answerBytesInMemory, answerBytesPerCredential } = settings;
+    this.lanes = new Lanes(settings.concurrencyPerCredential, settings.waitingPerCredential);
+    this.answers = new AnswerMemory(answerBytesInMemory, answerBytesPerCredential);
     this.byAddress = new TokenBuckets(ratePerAddress, burstSeconds, nowMs);
     this.byToken = new TokenBuckets(ratePerToken, burstSeconds, nowMs);
   }
 
   get counts(): { readonly requests: number; readonly streams: number } {
-    return { requests: this.requests.total, streams: this.streams.total };
+    return { requests: this.lanes.running, streams: this.streams.total };
   }
 
   /** Before anything of a request is read. Takes one from its rates. */
@@ -53,15 +59,18 @@ export class Admission {
     const waitSeconds =
       this.byAddress.take(address) ?? (isToken ? this.byToken.take(name) : undefined);
     if (waitSeconds !== undefined) return tooMany('Too many requests.', waitSeconds);
-    const { concurrencyPerCredential: max } = this.settings;
-    return this.requests.of(name) < max
+    return this.answers.hasRoomFor(name)
       ? undefined
-      : tooMany(`More than ${max} concurrent requests of one credential.`, 1);
+      : tooMany('Too many answers are not read yet: read them, then try again.', 1);
   }
 
-  /** Counts a request until the returned function is called. */
-  beginRequest({ name }: Credential): () => void {
-    return counted(this.requests, name);
+  /** Once it is wholly here: what is slow to arrive holds up nobody. Resolves, maybe after others, with what is to be called at its end. */
+  async beginRequest({ name }: Credential): Promise<(() => void) | AdmissionRefusal> {
+    const { concurrencyPerCredential: max } = this.settings;
+    return (
+      (await this.lanes.enter(name)) ??
+      tooMany(`More than ${max} concurrent requests of one credential, and too many wait.`, 1)
+    );
   }
 
   /** Counts a stream until `end` is called. */
@@ -102,5 +111,7 @@ const tooMany = (description: string, waitSeconds: number): AdmissionRefusal => 
 export function credentialOf(header: string | undefined, address: string): Credential {
   const secret = secretOf(header)?.split(':')[0];
   if (secret === undefined) return { name: `address ${address}`, isToken: false };
-  return { name: hash('sha256', secret, 'base64'), isToken: /^fn[EF]/.test(secret) };
+  const name = hash('sha256', secret, 'base64');
+  const isToken = /^fn[EF]/.test(secret);
+  return { name: isToken ? name : `${name} ${address}`, isToken };
 }

@@ -243,18 +243,3 @@ test('V1: requests from one address have a rate too', async () => {
   expect(letIn).toBeGreaterThanOrEqual(5);
   expect(letIn).toBeLessThanOrEqual(5 + Math.ceil(seconds));
 });
-
-test('V1: requests of one credential at once are counted, and only its own', async () => {
-  const { port, query, secret } = await open({ settings: { concurrencyPerCredential: 3 } });
-  const key = await query({ create_key: { object: { role: 'server' } } });
-  const { secret: other } = key.body.resource as { readonly secret: string };
-  const begun = `POST / HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${secret}\r\ncontent-length: 9\r\n\r\n{`;
-  for (let i = 0; i < 3; i++) dial(port, begun);
-  await expect.poll(async () => (await query(1)).status).toBe(429);
-  const refused = await query(1);
-  expect(refused.headers.get('retry-after')).toBe('1');
-  expect(refused.body.errors?.[0]?.code).toBe('too many requests');
-  expect((await query(1, other)).status).toBe(200);
-  for (const socket of sockets.splice(0)) socket.destroy();
-  await expect.poll(async () => (await query(1)).status).toBe(200);
-});

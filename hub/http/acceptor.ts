@@ -18,6 +18,7 @@ import {
 } from 'node:http2';
 import { createServer as createNet, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTls, type TLSSocket } from 'node:tls';
+import { TokenBuckets } from '../admission/token-buckets.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import type { TlsFiles } from './server-options.ts';
 
@@ -36,6 +37,7 @@ export interface AcceptorOptions {
 /** How often Node looks for HTTP/1.1 connections that are past their deadline. */
 const CHECK_MS = 1000;
 const PREFACE = Buffer.from('PRI');
+const nowMs = (): number => performance.now();
 
 export class Acceptor {
   private readonly options: AcceptorOptions;
@@ -45,6 +47,9 @@ export class Acceptor {
   private readonly sockets = new Set<Socket>();
   private readonly countByAddress = new Map<string, number>();
   private readonly sessions = new Set<ServerHttp2Session>();
+  /** By connection: requests over HTTP/1.1 that wait for the response to one before. */
+  private readonly pipelined = new WeakMap<Socket, number>();
+  private readonly declined = new WeakSet<Socket>();
 
   constructor(options: AcceptorOptions) {
     this.options = options;
@@ -84,7 +89,7 @@ export class Acceptor {
   }
 
   private createHttp1(): Http1 {
-    const { settings, onRequest, onWebSocket } = this.options;
+    const { settings, onWebSocket } = this.options;
     const server = createHttp1(
       {
         // One number for both: the request guard checks each by itself.
@@ -94,7 +99,7 @@ export class Acceptor {
         keepAliveTimeout: settings.keepAliveMs,
         connectionsCheckingInterval: CHECK_MS,
       },
-      onRequest,
+      (request, response) => this.takeHttp1(request, response),
     );
     server.on('clientError', respondToProtocolError);
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
@@ -108,8 +113,33 @@ export class Acceptor {
     return server;
   }
 
+  /** A connection that sends many requests before it reads a response is closed: all of them would be served in one turn. */
+  private takeHttp1(request: IncomingMessage, response: ServerResponse): void {
+    const { settings, onRequest } = this.options;
+    const { socket } = request;
+    // Only a response whose turn has not come is without it.
+    if (response.socket === null) {
+      const count = (this.pipelined.get(socket) ?? 0) + 1;
+      if (count > settings.pipelined) {
+        socket.destroy();
+        return;
+      }
+      this.pipelined.set(socket, count);
+      response.once('close', () =>
+        this.pipelined.set(socket, (this.pipelined.get(socket) ?? 1) - 1),
+      );
+    }
+    onRequest(request, response);
+  }
+
   /** Serves the request, and those after it, as if it had not offered an upgrade. */
   private declineUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    // Once may be meant well.
+    if (this.declined.has(socket)) {
+      socket.destroy();
+      return;
+    }
+    this.declined.add(socket);
     const { method, url, rawHeaders } = request;
     const lines = [`${method} ${url} HTTP/1.1`];
     for (let at = 0; at < rawHeaders.length; at += 2)
@@ -201,16 +231,26 @@ export class Acceptor {
     const { settings } = this.options;
     this.sessions.add(session);
     let open = 0;
+    const { resetsPerSecond, resetsAtOnce } = settings;
+    const resets = new TokenBuckets(resetsPerSecond, resetsAtOnce / resetsPerSecond, nowMs);
     session.once('close', () => this.sessions.delete(session));
     session.on('error', () => session.destroy());
     session.setTimeout(settings.headerMs, () => {
       if (open === 0) session.destroy();
     });
+    let begunInTurn = 0;
     session.on('stream', (stream) => {
       open += 1;
+      if (begunInTurn === 0) setImmediate(() => (begunInTurn = 0));
+      begunInTurn += 1;
+      // No more may be open at once: these were begun to be reset.
+      if (begunInTurn > settings.streamsPerSession) return session.destroy();
       session.setTimeout(settings.sessionIdleMs);
-      // A reset by the client is no failure of the hub.
+      // A reset by the client is no failure of the hub. Many of them are: each costs what its request began.
       stream.on('error', () => undefined);
+      stream.once('aborted', () => {
+        if (resets.take('') !== undefined) session.destroy();
+      });
       stream.once('close', () => {
         open -= 1;
       });

@@ -48,6 +48,8 @@ export class RequestGuard {
       return refuse('bad request', `The headers are longer than ${headerBytes} bytes.`, {
         status: 431,
       });
+    if (hostsOf(raw.rawHeaders) > 1)
+      return refuse('bad request', 'The request has more than one Host header.');
     if (!this.isKnownHost(request.headers[':authority'] ?? request.headers['host']))
       return refuse('forbidden', 'Host header not allowed: add it with --allow-host.');
     if (isForeign(request, http.cors)) {
@@ -69,6 +71,13 @@ export class RequestGuard {
     return refusalResponse(request, new Refusal(code, description), http, { retryAfterSeconds });
   }
 
+  /** Whoever has no valid credential sends nothing large. @throws Refusal */
+  async requireCredential({ request }: RequestContext): Promise<void> {
+    const secret = secretOf(request.headers['authorization']);
+    if (secret !== undefined && (await this.parts.http.engine.authenticate(secret))) return;
+    throw new Refusal('unauthorized', 'Unauthorized');
+  }
+
   async checkAdmin({ request }: RequestContext): Promise<HttpResponse | undefined> {
     if (this.settings.metrics === 'open') return undefined;
     const { http } = this.parts;
@@ -78,6 +87,11 @@ export class RequestGuard {
     return refusalResponse(request, new Refusal('unauthorized', 'Unauthorized'), http);
   }
 }
+
+const hostsOf = (rawHeaders: readonly string[]): number =>
+  rawHeaders.filter(
+    (text, at) => at % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host',
+  ).length;
 
 /** With separators and line ends, as on the wire. */
 const bytesOf = (rawHeaders: readonly string[]): number =>

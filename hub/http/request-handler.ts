@@ -10,7 +10,8 @@ import { corsPolicy } from '../admission/allowed-callers.ts';
 import { HubMetrics } from '../monitoring/metrics.ts';
 import type { AnyRequest, AnyResponse } from './acceptor.ts';
 import { InFlight } from './in-flight.ts';
-import { BodyMemory, ClientGone, readBody } from './read-body.ts';
+import { BodyMemory } from './body-memory.ts';
+import { ClientGone, readBody, type RequestBody } from './read-body.ts';
 import { refusalResponse } from './refusal-response.ts';
 import { contextOf, type RequestContext } from './request-context.ts';
 import { RequestGuard } from './request-guard.ts';
@@ -51,7 +52,7 @@ export class RequestHandler {
     this.options = options;
     this.http = { ...hub.http, cors: corsPolicy(settings.corsOrigins) };
     this.admission = new Admission(settings);
-    this.bodies = new BodyMemory(settings.bodyBytesInMemory);
+    this.bodies = new BodyMemory(settings.bodyBytesInMemory, settings.bodyBytesPerAddress);
     const { admission, bodies, http } = this;
     this.webSockets = new WebSockets({ admission, settings, draining });
     this.metrics = new HubMetrics({
@@ -61,13 +62,15 @@ export class RequestHandler {
       passwordsWaiting: hub.passwordsWaiting,
       roundTrips: hub.roundTrips,
       bodyBytes: () => bodies.used,
+      answerBytes: () => admission.answers.used,
       logRecords: () => hub.http.log?.counts ?? { recorded: 0, lost: 0 },
     });
     const { metrics } = this;
     this.guard = new RequestGuard(settings, { http, admission, metrics, draining });
     const report = (reason: unknown): void => http.report?.(reason);
     const { slowReaderMs } = settings;
-    this.responder = new Responder({ logger, metrics, slowReaderMs, draining, report });
+    const { answers } = admission;
+    this.responder = new Responder({ logger, metrics, answers, slowReaderMs, draining, report });
     this.fixed = new Map([
       ['/health', { name: 'health', serve: (context) => this.serveHealth(context) }],
       ['/metrics', { name: 'metrics', serve: (context) => this.serveMetrics(context) }],
@@ -112,7 +115,7 @@ export class RequestHandler {
         ? undefined
         : this.refuse(context.request, 'not found', `There is no WebSocket at ${path}.`));
     if (refused || !route) {
-      if (refused) this.responder.send(context, 'line', refused);
+      if (refused) await this.responder.send(context, 'line', refused);
       socket.end();
       return;
     }
@@ -138,7 +141,7 @@ export class RequestHandler {
     const text = `{"status":"${isDraining ? 'draining' : 'ok'}"}`;
     const refused = this.guard.checkCaller(context);
     const response = refused ?? answerText(isDraining ? 503 : 200, NO_STORE, text);
-    this.responder.send(context, 'health', response);
+    await this.responder.send(context, 'health', response);
   }
 
   private async serveMetrics(context: RequestContext): Promise<void> {
@@ -149,7 +152,7 @@ export class RequestHandler {
     if (refused) return this.responder.send(context, 'metrics', refused);
     const headers = { ...NO_STORE, 'content-type': this.metrics.contentType };
     const body = await this.metrics.text();
-    this.responder.send(context, 'metrics', { status: 200, headers, body });
+    await this.responder.send(context, 'metrics', { status: 200, headers, body });
   }
 
   private endpoint(name: string, respond: Respond): Endpoint {
@@ -162,42 +165,60 @@ export class RequestHandler {
   private async serveRequest(context: RequestContext, name: string, respond: Respond) {
     const refused = this.guard.checkCaller(context) ?? this.guard.checkAdmission(context);
     if (refused) return this.responder.send(context, name, refused);
-    const end = this.admission.beginRequest(context.credential);
     try {
-      await this.readAndRespond(context, name, respond, end);
+      const read = await this.readBodyOf(context);
+      if (read instanceof Refusal)
+        return await this.responder.send(context, name, this.refusal(context, read));
+      try {
+        await this.respondTo(context, name, respond, read);
+      } finally {
+        read.release();
+      }
     } catch (reason) {
       if (!(reason instanceof ClientGone)) throw reason;
       context.response.destroy();
-    } finally {
-      end();
     }
   }
 
-  private async readAndRespond(
+  private readBodyOf(context: RequestContext): Promise<RequestBody | Refusal> | RequestBody {
+    const { raw, request } = context;
+    if (request.method === 'GET' || request.method === 'HEAD') return NO_BODY;
+    return readBody(raw, {
+      limits: this.options.settings,
+      memory: this.bodies.shareOf(request.address),
+      admitLarge: () => this.guard.requireCredential(context),
+    }).catch(refusalOrThrow);
+  }
+
+  private async respondTo(
     context: RequestContext,
     name: string,
     respond: Respond,
-    endRequest: () => void,
+    read: RequestBody,
   ): Promise<void> {
-    const { raw, request } = context;
-    const hasNoBody = request.method === 'GET' || request.method === 'HEAD';
-    const read = hasNoBody
-      ? NO_BODY
-      : await readBody(raw, this.options.settings, this.bodies).catch(refusalOrThrow);
-    if (read instanceof Refusal)
-      return this.responder.send(context, name, refusalResponse(request, read, this.http));
+    const { request, credential } = context;
+    const end = await this.admission.beginRequest(credential);
+    if (typeof end !== 'function') {
+      const refused = this.refuse(request, end.code, end.description);
+      return this.responder.send(context, name, refused);
+    }
     try {
+      // It may have waited for others of its credential.
+      if (context.response.destroyed) throw new ClientGone('The client went while it waited.');
       request.body = read.text;
       const response = await respond(request);
       const { body } = response;
-      if (typeof body === 'string') return this.responder.send(context, name, response);
       read.release();
+      if (typeof body === 'string') {
+        end();
+        return await this.responder.send(context, name, response);
+      }
       const streamed = { ...response, body };
       const isFile = response.headers['content-length'] !== undefined;
       if (isFile) await this.responder.stream(context, name, streamed, request.signal);
-      else await this.serveStream(context, name, streamed, endRequest);
+      else await this.serveStream(context, name, streamed, end);
     } finally {
-      read.release();
+      end();
     }
   }
 
@@ -236,6 +257,10 @@ export class RequestHandler {
       const text = 'The request failed because of an error in the hub, not in the request.';
       return this.refuse(request, 'internal server error', text);
     }
+  }
+
+  private refusal({ request }: RequestContext, reason: Refusal): HttpResponse {
+    return refusalResponse(request, reason, this.http);
   }
 
   private refuse(request: HubRequest, ...[code, text]: ConstructorParameters<typeof Refusal>) {

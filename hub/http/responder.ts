@@ -1,18 +1,41 @@
 /** Sends responses, and records each in the metrics and the log. */
+import { refusalBody } from '../../src/engine/session.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
 import type { HubMetrics } from '../monitoring/metrics.ts';
+import type { AnswerMemory } from '../admission/answer-memory.ts';
 import type { Logger } from '../monitoring/logger.ts';
 import type { RequestContext } from './request-context.ts';
-import { sendStream, sendText, type StreamedResponse } from './send-response.ts';
+import {
+  sendInParts,
+  sendStream,
+  sendText,
+  type StreamedResponse,
+  type TextResponse,
+} from './send-response.ts';
 
 export interface ResponderOptions {
   readonly logger: Logger;
   readonly metrics: HubMetrics;
+  /** Of answers that are not read yet. */
+  readonly answers: AnswerMemory;
   readonly slowReaderMs: number;
   /** Aborted when the hub is stopping. */
   readonly draining: AbortSignal;
   readonly report: (reason: unknown) => void;
 }
+
+/** Answers beyond it are written in parts, and counted until they are read. */
+const LONG_CHARS = 64 * 1024;
+
+/** The query has run: only its answer is dropped, as when a connection breaks. */
+const NOT_HELD: TextResponse = {
+  status: 503,
+  headers: { 'content-type': 'application/json;charset=utf-8', 'cache-control': 'no-store' },
+  body: refusalBody(
+    'storage_blocked',
+    'The query was executed, but its answer is not sent: too many answers are not read yet.',
+  ),
+};
 
 /** After a response the rest of the body is still read for so long: closing at once could lose the response. */
 const LINGER_MS = 1000;
@@ -26,10 +49,12 @@ export class Responder {
     this.options = options;
   }
 
-  send(context: RequestContext, route: string, response: HttpResponse): void {
+  /** Resolves at once, or when a long answer was read. */
+  async send(context: RequestContext, route: string, response: HttpResponse): Promise<void> {
     const { raw, request } = context;
     const body =
       request.method === 'HEAD' || typeof response.body !== 'string' ? '' : response.body;
+    if (body.length > LONG_CHARS) return this.sendLong(context, route, { ...response, body });
     const retry = needsRetryAfter(response) ? { 'retry-after': '1' } : {};
     const close = this.options.draining.aborted ? { connection: 'close' } : {};
     sendText(context.response, { ...response, body }, { ...retry, ...close });
@@ -39,6 +64,28 @@ export class Responder {
     setTimeout(() => {
       if (!raw.complete) raw.destroy();
     }, LINGER_MS).unref();
+  }
+
+  private async sendLong(
+    context: RequestContext,
+    route: string,
+    response: TextResponse,
+  ): Promise<void> {
+    const { answers, metrics, slowReaderMs, report } = this.options;
+    const bytes = Buffer.byteLength(response.body);
+    const release = answers.hold(context.credential.name, bytes);
+    if (!release) {
+      metrics.countRejection('memory');
+      return this.send(context, route, NOT_HELD);
+    }
+    this.record(context, route, response.status);
+    try {
+      await sendInParts(context.response, response, bytes, slowReaderMs);
+    } catch (reason) {
+      report(reason);
+    } finally {
+      release();
+    }
   }
 
   /** Resolves when the stream has ended. */

@@ -30,6 +30,34 @@ export function sendText(
   to.end(response.body);
 }
 
+/** Characters of a long answer that are written at once. */
+const PART_CHARS = 256 * 1024;
+
+/** A client that reads nothing for `slowReaderMs` is disconnected. Resolves when all was written, or nobody reads it any more. */
+export async function sendInParts(
+  to: AnyResponse,
+  response: TextResponse,
+  bytes: number,
+  slowReaderMs: number,
+): Promise<void> {
+  const { body, headers } = response;
+  const length = headers['content-length'] ?? String(bytes);
+  writeHead(to, response, { 'content-length': length });
+  const never = new AbortController().signal;
+  for (let at = 0; at < body.length && !to.destroyed;) {
+    const end = partEnd(body, at + PART_CHARS);
+    if (!write(to, body.slice(at, end))) await drained(to, never, slowReaderMs);
+    at = end;
+  }
+  to.end();
+}
+
+/** Two halves of one character stay together. */
+function partEnd(text: string, end: number): number {
+  const code = text.charCodeAt(end - 1);
+  return code >= 0xd800 && code < 0xdc00 ? end + 1 : end;
+}
+
 /** Resolves when the stream has ended, whichever side ended it. */
 export async function sendStream(
   to: AnyResponse,

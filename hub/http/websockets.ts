@@ -145,11 +145,14 @@ class Session implements WebSocketSession {
     this.closeWith(this.options.draining.aborted ? GOING_AWAY : NORMAL);
   }
 
-  private admitted(text: string): SessionMessage {
+  private async admitted(text: string): Promise<SessionMessage> {
     const { admission } = this.options;
-    const refused = admission.refusalOf(this.address, this.credential);
-    const end = refused ? () => undefined : admission.beginRequest(this.credential);
-    return { text, refused, end };
+    const begun =
+      admission.refusalOf(this.address, this.credential) ??
+      (await admission.beginRequest(this.credential));
+    return typeof begun === 'function'
+      ? { text, refused: undefined, end: begun }
+      : { text, refused: begun, end: () => undefined };
   }
 
   private receive(data: RawData, isBinary: boolean): void {

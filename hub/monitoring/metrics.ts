@@ -8,6 +8,7 @@ export interface Gauges {
   readonly passwordsWaiting: () => number;
   readonly roundTrips: () => number;
   readonly bodyBytes: () => number;
+  readonly answerBytes: () => number;
   readonly logRecords: () => { readonly recorded: number; readonly lost: number };
 }
 
@@ -73,6 +74,7 @@ export class HubMetrics {
       gauges.roundTrips,
     );
     addGauge('burrow_body_bytes', 'Bytes of request bodies in memory.', gauges.bodyBytes);
+    addGauge('burrow_answer_bytes', 'Bytes of long answers not yet read.', gauges.answerBytes);
     addGauge(
       'burrow_log_records',
       'Query log records since start.',

@@ -141,7 +141,7 @@ export const SETTINGS = {
   ),
   concurrencyPerCredential: bound(
     '--concurrency <number>',
-    'concurrent requests per credential',
+    'requests of one credential that run at once; 400 more wait',
     100,
   ),
   sockets: bound('--sockets <number>', 'open connections', 1_000),

@@ -1,0 +1,113 @@
+/** Many requests on one connection: pipelined, offering upgrades, reset. */
+import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { openTestHub, type TestHub } from '../testing/test-hub.ts';
+
+let hub: TestHub | undefined;
+let socket: Socket | undefined;
+afterEach(async () => {
+  socket?.destroy();
+  await hub?.close();
+});
+
+/** All of it in one go; resolves with what came back when the connection has ended. */
+function flood(port: number, text: string): Promise<string> {
+  return new Promise((resolve) => {
+    let heard = '';
+    socket = connect(port, '127.0.0.1')
+      .on('error', () => undefined)
+      .on('data', (part) => (heard += String(part)))
+      .on('close', () => resolve(heard));
+    socket.write(text);
+  });
+}
+
+const answersIn = (heard: string): number => heard.split('HTTP/1.1 ').length - 1;
+
+test('a connection with thousands of pipelined requests is closed', async () => {
+  hub = await openTestHub();
+  const heard = await flood(
+    hub.port,
+    'GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(20_000),
+  );
+  expect(answersIn(heard)).toBeLessThan(100);
+  expect((await hub.query(1)).status).toBe(200);
+});
+
+test('some pipelined requests are answered, in their order', async () => {
+  hub = await openTestHub();
+  const ask = (n: number) =>
+    `GET /?q=${n} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${hub?.secret}\r\n\r\n`;
+  const last = 'GET /ping HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
+  const heard = await flood(hub.port, [1, 2, 3, 4, 5, 6, 7, 8].map(ask).join('') + last);
+  expect([...heard.matchAll(/"resource":(\d)/g)].map(([, n]) => n).join('')).toBe('12345678');
+  expect(answersIn(heard)).toBe(9);
+});
+
+test('a connection that offers to go over to HTTP/2 again and again is closed', async () => {
+  hub = await openTestHub();
+  const offer =
+    'GET /ping HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n';
+  expect(answersIn(await flood(hub.port, offer.repeat(5_000)))).toBeLessThanOrEqual(1);
+});
+
+/** Begins streams and resets them, `atOnce` in a turn, until the session has ended. */
+async function resetStreams(url: string, atOnce: number): Promise<void> {
+  const session = connectHttp2(url);
+  session.on('error', () => undefined);
+  await once(session, 'connect');
+  while (!session.destroyed) {
+    const streams = Array.from({ length: atOnce }, () => session.request({ ':path': '/count/' }));
+    for (const stream of streams) stream.on('error', () => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const stream of streams) stream.close(8);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test.each([20, 500])(
+  'a session over HTTP/2 whose streams are reset again and again is ended, %i at once',
+  async (atOnce) => {
+    let served = 0;
+    const handle = () => {
+      served += 1;
+      return new Promise<never>(() => undefined);
+    };
+    hub = await openTestHub({
+      settings: { drainMs: 1 },
+      routes: () => [{ prefix: '/count/', handle }],
+    });
+    await resetStreams(hub.url, atOnce);
+    expect(served).toBeLessThan(200);
+    expect((await hub.query(1)).status).toBe(200);
+  },
+);
+
+test('some streams that are reset end no session', async () => {
+  hub = await openTestHub();
+  const session = connectHttp2(hub.url);
+  for (let i = 0; i < 20; i++) {
+    const stream = session.request({ ':method': 'POST', ':path': '/' });
+    stream.on('error', () => undefined);
+    stream.write('{');
+    await new Promise<void>((resolve) => {
+      stream.once('close', resolve);
+      setImmediate(() => stream.close(8));
+    });
+  }
+  const stream = session.request({ ':path': '/ping' });
+  const status = await new Promise((resolve) =>
+    stream.once('response', (headers) => resolve(headers[':status'])),
+  );
+  expect(status).toBe(200);
+  session.destroy();
+});
+
+test('two Host headers are refused', async () => {
+  hub = await openTestHub();
+  const text =
+    'GET /ping HTTP/1.1\r\nhost: localhost\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n';
+  expect(await flood(hub.port, text)).toMatch(/^HTTP\/1.1 400 /);
+});

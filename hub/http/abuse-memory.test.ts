@@ -1,0 +1,178 @@
+/** What callers make the hub hold: bodies that do not arrive, answers that nobody reads, requests in great number. */
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { openTestHub, type TestHub, type TestHubOptions } from '../testing/test-hub.ts';
+
+const MIB = 1024 * 1024;
+let hub: TestHub | undefined;
+const sockets: Socket[] = [];
+async function open(options?: TestHubOptions): Promise<TestHub> {
+  hub = await openTestHub(options);
+  return hub;
+}
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await hub?.close();
+  hub = undefined;
+});
+
+/** A raw connection; what comes back is kept as text. */
+function dial(port: number, text = ''): { readonly socket: Socket; readonly heard: () => string } {
+  let heard = '';
+  const socket = connect(port, '127.0.0.1')
+    .on('error', () => undefined)
+    .on('data', (part) => (heard += String(part)));
+  sockets.push(socket);
+  if (text !== '') socket.write(text);
+  return { socket, heard: () => heard };
+}
+
+const post = (bytes: number, ...headers: string[]) =>
+  ['POST / HTTP/1.1', 'host: localhost', `content-length: ${bytes}`, ...headers, '', ''].join(
+    '\r\n',
+  );
+
+async function metric({ url }: TestHub, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(new RegExp(`^burrow_${name} (\\d+)`, 'm').exec(text)?.[1]);
+}
+
+test.each(['no secret', 'a wrong secret'])(
+  'eight large bodies that stop before their end, with %s, are refused before they are read',
+  async (kind) => {
+    const opened = await open({ settings: { metrics: 'open' } });
+    const secret = kind === 'no secret' ? [] : ['authorization: Bearer fnAwrong'];
+    const held = Array.from({ length: 8 }, () => dial(opened.port, post(8 * MIB, ...secret)));
+    for (const { socket } of held) socket.write(' '.repeat(8 * MIB - 10));
+    for (const { heard } of held) await expect.poll(heard).toContain('401');
+    expect((await opened.query({ add: [1, 2] })).body.resource).toBe(3);
+    await expect.poll(() => metric(opened, 'body_bytes')).toBe(0);
+  },
+);
+
+test('a body without a length is read no further than its first part before its secret is checked', async () => {
+  const opened = await open({ settings: { metrics: 'open' } });
+  const head = 'POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n';
+  const { socket, heard } = dial(opened.port, head);
+  const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
+  for (let i = 0; i < 100; i++) socket.write(chunk);
+  await expect.poll(heard).toContain('401');
+});
+
+test('a large body of a valid credential is answered, with a length and without', async () => {
+  const { url, secret } = await open();
+  const text = `{"length":"${'x'.repeat(300_000)}"}`;
+  const headers = { authorization: `Bearer ${secret}` };
+  const plain = await fetch(url, { method: 'POST', headers, body: text });
+  expect(await plain.json()).toEqual({ resource: 300_000 });
+  const body = new Blob([text]).stream();
+  const init = { method: 'POST', headers, body, duplex: 'half' };
+  expect(await (await fetch(url, init)).json()).toEqual({ resource: 300_000 });
+});
+
+test('bodies of one address fill its share of the memory, not that of the others', async () => {
+  const opened = await open({
+    settings: {
+      trustedProxies: ['127.0.0.1'],
+      bodyBytesInMemory: 4 * MIB,
+      bodyBytesPerAddress: 2 * MIB,
+      metrics: 'open',
+    },
+  });
+  const { port, url, secret } = opened;
+  const authorization = `authorization: Bearer ${secret}`;
+  const held = [1, 2, 3, 4].map(() =>
+    dial(port, post(MIB, authorization, 'x-forwarded-for: 10.0.0.1') + ' '.repeat(MIB - 10)),
+  );
+  await expect.poll(() => held.filter(({ heard }) => heard().includes('429')).length).toBe(2);
+  const text = `{"length":"${'x'.repeat(MIB)}"}`;
+  const headers = { authorization: `Bearer ${secret}`, 'x-forwarded-for': '10.0.0.2' };
+  const other = await fetch(url, { method: 'POST', headers, body: text });
+  expect(await other.json()).toEqual({ resource: MIB });
+});
+
+test('a body that hardly arrives is refused long before its deadline', async () => {
+  const { port, secret } = await open({ settings: { bodyWindowMs: 300, requestMs: 600_000 } });
+  const { heard } = dial(port, `${post(MIB, `authorization: Bearer ${secret}`)}{`);
+  await expect.poll(heard).toMatch(/^HTTP\/1.1 408[^]*of the body arrived/);
+});
+
+test('requests of a credential that never arrive hold up no other of it', async () => {
+  const { port, query, secret } = await open({ settings: { concurrencyPerCredential: 3 } });
+  for (let i = 0; i < 110; i++) dial(port, `${post(9, `authorization: Bearer ${secret}`)}{`);
+  for (let i = 0; i < 5; i++) expect((await query(1)).status).toBe(200);
+});
+
+test('requests of one credential at once wait for each other, and are all answered', async () => {
+  const { query } = await open({ settings: { concurrencyPerCredential: 3 } });
+  const answers = await Promise.all(Array.from({ length: 300 }, (_, i) => query({ add: [i, 1] })));
+  expect(answers.map(({ body }) => body.resource)).toEqual(answers.map((_, i) => i + 1));
+});
+
+test('too many that wait are refused, and only those of their credential', async () => {
+  const waiting: (() => void)[] = [];
+  const { url, query } = await open({
+    settings: { concurrencyPerCredential: 1, waitingPerCredential: 2 },
+    routes: () => [
+      {
+        prefix: '/slow/',
+        handle: async () => {
+          await new Promise<void>((resolve) => void waiting.push(resolve));
+          return { status: 200, headers: {}, body: 'done' };
+        },
+      },
+    ],
+  });
+  const slow = () => fetch(`${url}/slow/`);
+  const first = slow();
+  await expect.poll(() => waiting.length).toBe(1);
+  const rest = [slow(), slow(), slow()];
+  const refused = await Promise.race(rest);
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get('retry-after')).toBe('1');
+  expect((await query(1)).status).toBe(200);
+  for (let done = 0; done < 3; done++) {
+    await expect.poll(() => waiting.length).toBe(1);
+    waiting.pop()?.();
+  }
+  const statuses = await Promise.all([first, ...rest].map(async (sent) => (await sent).status));
+  expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 200, 429]);
+});
+
+/** Answers with ten MiB or so. */
+const LONG = JSON.stringify({
+  map: { lambda: 'i', expr: 'x'.repeat(1000) },
+  collection: Array.from({ length: 10_000 }, () => 0),
+});
+
+test('an answer that nobody reads is let go', async () => {
+  const opened = await open({ settings: { slowReaderMs: 300, metrics: 'open' } });
+  const { port, secret } = opened;
+  const { socket } = dial(port, post(LONG.length, `authorization: Bearer ${secret}`) + LONG);
+  socket.pause();
+  await expect.poll(() => metric(opened, 'answer_bytes')).toBeGreaterThan(9 * MIB);
+  await expect.poll(() => metric(opened, 'answer_bytes')).toBe(0);
+});
+
+test('who does not read answers is given no more of them, and others are', async () => {
+  const opened = await open({
+    settings: { answerBytesPerCredential: 15 * MIB, metrics: 'open', ratePerAddress: 0 },
+  });
+  const { port, secret, query } = opened;
+  const key = await query({ create_key: { object: { role: 'server' } } });
+  const { secret: other } = key.body.resource as { readonly secret: string };
+  const ask = () => dial(port, post(LONG.length, `authorization: Bearer ${secret}`) + LONG);
+  ask().socket.pause();
+  await expect.poll(() => metric(opened, 'answer_bytes')).toBeGreaterThan(9 * MIB);
+  // The query runs; beside the other, its answer is too much.
+  await expect.poll(ask().heard).toContain('its answer is not sent');
+  expect((await query({ add: [1, 2] }, other)).body.resource).toBe(3);
+  expect((await query({ add: [1, 2] })).body.resource).toBe(3);
+});
+
+test('a long answer arrives as it is, whatever characters lie where it is parted', async () => {
+  const { query } = await open();
+  const text = '𝒳é€'.repeat(60_000);
+  expect((await query(text)).body.resource).toBe(text);
+  expect((await query([`x${text}`])).body.resource).toEqual([`x${text}`]);
+});
