@@ -15,6 +15,12 @@ test.each([
   'fd00::1',
   '::ffff:127.0.0.1',
   '::ffff:10.0.0.1',
+  '::127.0.0.1',
+  '64:ff9b::7f00:1',
+  '64:ff9b:1::7f00:1',
+  '2001:0:4136:e378:8000:63bf:3fff:fdd2',
+  '2002:7f00:1::',
+  'fec0::1',
 ])('%s is not public', (address) => {
   expect(isPrivate(address)).toBe(true);
 });

@@ -17,6 +17,8 @@ interface Holder {
   readonly pid: number;
   readonly host: string;
   readonly since: string;
+  /** What tells it from a later process with the same number, where the system says. */
+  readonly started?: string | undefined;
 }
 
 const LOCK = 'burrow.lock';
@@ -40,7 +42,12 @@ export async function takeFolder(
 ): Promise<TakenFolder> {
   const path = resolve(folder);
   const lock = join(path, LOCK);
-  const own: Holder = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
+  const own: Holder = {
+    pid: process.pid,
+    host: hostname(),
+    since: new Date().toISOString(),
+    started: (await processState(process.pid))?.started,
+  };
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
     while (!(await tryLock(lock, own))) await clearStale(lock, own, say);
@@ -125,9 +132,9 @@ async function readHolder(lock: string): Promise<Holder | 'unreadable' | undefin
     throw reason;
   }
   try {
-    const { pid, host, since } = JSON.parse(text) as Partial<Holder>;
+    const { pid, host, since, started } = JSON.parse(text) as Partial<Holder>;
     if (typeof pid !== 'number' || typeof host !== 'string') return 'unreadable';
-    return { pid, host, since: since ?? '' };
+    return { pid, host, since: since ?? '', started };
   } catch {
     return 'unreadable';
   }
@@ -138,7 +145,7 @@ const isSame = (a: Holder | 'unreadable' | undefined, b: typeof a): boolean =>
 
 async function isAlive(
   lock: string,
-  { pid, host }: Holder,
+  { pid, host, started }: Holder,
   own: Holder,
   say: (sentence: string) => void,
 ): Promise<boolean> {
@@ -153,11 +160,30 @@ async function isAlive(
   if (pid === own.pid) return heldHere.has(lock);
   try {
     process.kill(pid, 0);
-    return true;
   } catch (reason) {
     return codeOf(reason) !== 'ESRCH';
   }
+  const state = await processState(pid);
+  if (state === undefined) return true;
+  return !state.hasEnded && (started === undefined || state.started === started);
 }
+
+/**
+ * A process that was killed answers signals until its parent reads its exit status, which may take for ever.
+ * @returns undefined where there is no /proc
+ */
+async function processState(
+  pid: number,
+): Promise<{ readonly hasEnded: boolean; readonly started: string } | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
+  // The name before it may hold anything, parentheses too.
+  const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state = '', started] = [fields?.[0], fields?.[STARTED_FIELD]];
+  return started === undefined ? undefined : { hasEnded: 'ZX'.includes(state), started };
+}
+
+/** Counted after the name: ticks since the machine started. */
+const STARTED_FIELD = 19;
 
 async function beats(lock: string): Promise<boolean> {
   const before = await touchedAt(lock);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
@@ -78,6 +78,44 @@ describe('takeFolder()', () => {
     expect(JSON.parse(await readFile(lockOf(path), 'utf8'))).toMatchObject({ pid: process.pid });
     await again.release();
   });
+
+  test.runIf(process.platform === 'linux')(
+    'takes over the lock of a process that was killed and not yet reaped',
+    async () => {
+      const path = join(folder, 'zombie');
+      await mkdir(path);
+      // The shell becomes a program that never asks how its child ended.
+      const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000']);
+      try {
+        const [printed] = (await once(parent.stdout, 'data')) as [Buffer];
+        const pid = Number(printed.toString());
+        const stat = () => readFile(`/proc/${pid}/stat`, 'latin1');
+        await expect.poll(stat).toContain(') Z ');
+        await writeFile(lockOf(path), JSON.stringify({ pid, host: hostname(), since: '' }));
+        await (await takeFolder(path, silent)).release();
+      } finally {
+        parent.kill('SIGKILL');
+      }
+    },
+  );
+
+  test.runIf(process.platform === 'linux')(
+    'takes over the lock of a process whose number another one has now',
+    async () => {
+      const path = join(folder, 'recycled');
+      await mkdir(path);
+      const other = spawn('sleep', ['1000']);
+      try {
+        const holder = { pid: other.pid, host: hostname(), since: '', started: '1' };
+        await writeFile(lockOf(path), JSON.stringify(holder));
+        await (await takeFolder(path, silent)).release();
+        await writeFile(lockOf(path), JSON.stringify({ ...holder, started: undefined }));
+        await expect(takeFolder(path, silent)).rejects.toMatchObject({ code: 'storage_blocked' });
+      } finally {
+        other.kill('SIGKILL');
+      }
+    },
+  );
 
   test('takes over a lock that cannot be read', async () => {
     const path = join(folder, 'torn');
