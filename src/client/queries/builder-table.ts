@@ -1,5 +1,8 @@
+import { ROWS } from './builder-rows.ts';
+
 /**
- * Every builder that only puts its arguments under keys. One row per builder: its name, then one word per argument.
+ * Every builder that only puts its arguments under keys. One row per builder: its name, then one word per argument. `npm run docs`
+ * makes the rows of the functions' own (`src/reference/builder-rows.ts`).
  * The first key is the name in snake case unless the row names it (`IsNonEmpty=is_nonempty`).
  *
  * | mark on a word | the argument |
@@ -13,33 +16,6 @@
  *
  * `%` after the name: the first two arguments come in the other order. `+`: surplus arguments are ignored.
  */
-const ROWS = `Abort,At expr,Var,If then else,Call arguments*,Query,Map% collection,Foreach% collection,
-Filter% collection,Take collection,Drop collection,Prepend collection,Append collection,IsEmpty,
-IsNonEmpty=is_nonempty,IsNumber,IsDouble,IsInteger,IsBoolean,IsNull,IsBytes,IsTimestamp,IsDate,
-IsString,IsArray,IsObject,IsRef,IsSet,IsDoc,IsLambda,IsCollection,IsDatabase,IsIndex,IsFunction,
-IsKey,IsToken,IsCredentials,IsRole,Get ts?,KeyFromSecret,Reduce initial collection,Exists ts?,
-Create params~,Update params,Replace params,Delete,Insert ts action params,Remove ts action,
-CreateClass,CreateCollection,CreateDatabase,CreateIndex,CreateKey,CreateFunction,CreateRole,
-CreateAccessProvider,Singleton,Events,Match terms*,Union*,Merge with lambda?,Intersection*,
-Difference*,Distinct,Join with,Range from to,Login params,Logout,Identify password,Identity-,
-CurrentIdentity-,HasIdentity-,HasCurrentIdentity-,CurrentToken-,HasCurrentToken-,
-Concat+ separator?,Casefold+ normalizer?,ContainsStr=containsstr search,
-ContainsStrRegex=containsstrregex pattern,StartsWith=startswith search,EndsWith=endswith search,
-FindStr=findstr find start?,FindStrRegex=findstrregex pattern start? num_results?,Length,
-LowerCase=lowercase,LTrim,NGram min? max?,Repeat number?,ReplaceStr=replacestr find replace,
-ReplaceStrRegex=replacestrregex pattern replace first?,RegexEscape=regexescape,RTrim,Space,
-SubString=substring start? length?,TitleCase=titlecase,Trim,UpperCase=uppercase,Format values*,Time,
-TimeAdd offset unit,TimeSubtract offset unit,TimeDiff other unit,Epoch unit,Date,Now-,NextId-,
-NewId-,Database scope~,Index scope~,Class scope~,Collection scope~,Function scope~,Role scope?,
-AccessProviders!,Classes!,Collections!,Databases!,Indexes!,Functions!,Roles!,Keys!,Tokens!,
-Credentials!,Equals*,Contains in,ContainsPath in,ContainsField in,ContainsValue in,
-Select from default~,SelectAll from,Abs,Add*,BitAnd=bitand*,BitNot=bitnot,BitOr=bitor*,
-BitXor=bitxor*,Ceil,Divide*,Floor,Max*,Min*,Modulo*,Multiply*,Round+ precision?,Subtract*,Sign,Sqrt,
-Trunc+ precision?,Count,Sum,Mean,Any,All,Acos,Asin,Atan,Cos,Cosh,Degrees,Exp,Hypot+ b?,Ln,Log,
-Pow+ exp?,Radians,Sin,Sinh,Tan,Tanh,LT*,LTE*,GT*,GTE*,And*,Or*,Not,ToString,ToNumber,ToObject,
-ToArray,ToDouble,ToInteger,ToTime,ToSeconds,ToMillis,ToMicros,DayOfMonth,DayOfWeek,DayOfYear,Second,
-Minute,Hour,Month,Year,ToDate,MoveDatabase to,Documents,Reverse,AccessProvider`;
-
 export type Mark = '' | '?' | '~' | '!' | '-' | '*';
 
 export interface BuilderRow {
@@ -72,4 +48,6 @@ const rowOf = (text: string): BuilderRow => {
   };
 };
 
-export const BUILDER_ROWS: readonly BuilderRow[] = ROWS.split(/,\s*/).map(rowOf);
+export const rowsIn = (text: string): readonly BuilderRow[] => text.split(/,\s*/).map(rowOf);
+
+export const BUILDER_ROWS = rowsIn(ROWS);

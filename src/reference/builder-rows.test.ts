@@ -1,0 +1,16 @@
+/** `npm run docs` writes these files anew; here they are compared. */
+import { expect, test } from 'vitest';
+import { builderRows, scalarTypes } from './builder-rows.ts';
+
+const file = (path: string): string =>
+  new URL(`../client/queries/${path}`, import.meta.url).pathname;
+
+test('the rows of the builders are those of the functions', async () => {
+  const text = `/** Made by \`npm run docs\` of src/query/functions and src/reference: see builder-table.ts. */\nexport const ROWS =\n  '${builderRows()}';\n`;
+  await expect(text).toMatchFileSnapshot(file('builder-rows.ts'));
+});
+
+test('the types of scalar builders are those of the functions', async () => {
+  const text = `/** Made by \`npm run docs\` of src/query/functions and src/reference. */\nimport type { Expr, FaunaDate, FaunaTime } from '../values.ts';\nimport type { Arg } from './arguments.ts';\n\nexport interface RegularScalars {\n${scalarTypes()}\n}\n`;
+  await expect(text).toMatchFileSnapshot(file('types/regular-scalars.ts'));
+});

@@ -1,0 +1,150 @@
+/** The builders and their types, made of the table of functions and the docs: a function's own rows are all that it needs. */
+import { rowsIn, type BuilderRow } from '../client/queries/builder-table.ts';
+import { FUNCTION_ROWS } from '../query/table.ts';
+import type { Parameter } from '../query/function-row.ts';
+import { FAMILIES } from './families.ts';
+import type { Family, FormDocs } from './form-docs.ts';
+
+/**
+ * Rows of builders that are not as their function's parameters say, by the key that names the form. Undefined: the builder is
+ * written by hand (`specialBuilders`). So the original's driver has them.
+ */
+const IRREGULAR: Readonly<Record<string, string | undefined>> = {
+  ref: undefined,
+  paginate: undefined,
+  at: 'At expr',
+  var: 'Var',
+  if: 'If then else',
+  call: 'Call arguments*',
+  query: 'Query',
+  map: 'Map% collection',
+  foreach: 'Foreach% collection',
+  filter: 'Filter% collection',
+  create: 'Create params~',
+  update: 'Update params',
+  replace: 'Replace params',
+  insert: 'Insert ts action params',
+  match: 'Match terms*',
+  identity: 'Identity-',
+  current_identity: 'CurrentIdentity-',
+  has_identity: 'HasIdentity-',
+  has_current_identity: 'HasCurrentIdentity-',
+  current_token: 'CurrentToken-',
+  has_current_token: 'HasCurrentToken-',
+  concat: 'Concat+ separator?',
+  casefold: 'Casefold+ normalizer?',
+  now: 'Now-',
+  next_id: 'NextId-',
+  new_id: 'NewId-',
+  database: 'Database scope~',
+  index: 'Index scope~',
+  class: 'Class scope~',
+  collection: 'Collection scope~',
+  function: 'Function scope~',
+  access_providers: 'AccessProviders!',
+  classes: 'Classes!',
+  collections: 'Collections!',
+  databases: 'Databases!',
+  indexes: 'Indexes!',
+  functions: 'Functions!',
+  roles: 'Roles!',
+  keys: 'Keys!',
+  tokens: 'Tokens!',
+  credentials: 'Credentials!',
+  select: 'Select from default~',
+  select_all: 'SelectAll from',
+  max: 'Max*',
+  min: 'Min*',
+  round: 'Round+ precision?',
+  trunc: 'Trunc+ precision?',
+  hypot: 'Hypot+ b?',
+  pow: 'Pow+ exp?',
+  and: 'And*',
+  or: 'Or*',
+  access_provider: 'AccessProvider',
+};
+
+/** In the order of the reference. */
+export const builderRows = (): string =>
+  FAMILIES.flatMap(({ docs }) =>
+    Object.entries(docs).flatMap(
+      ([key, doc]) => (key in IRREGULAR ? IRREGULAR[key] : regularRow(key, doc)) ?? [],
+    ),
+  ).join(',');
+
+/** Undefined: no builder makes it. */
+function regularRow(key: string, docs: FormDocs): string | undefined {
+  const row = FUNCTION_ROWS.find((each) => each.name === key);
+  const name = builderIn(key, docs);
+  if (!row || name === undefined) return undefined;
+  const [first = '', ...rest] = Object.entries<Parameter<unknown>>(row.form).map(
+    ([word, { optional, type }], at, all) => {
+      const isRest = at === all.length - 1 && /[*+]$/.test(type);
+      return `${word}${optional ? '?' : isRest ? '*' : ''}`;
+    },
+  );
+  const isNamed = snakeCase(name) === key;
+  const head = isNamed ? name + first.slice(key.length) : `${name}=${first}`;
+  return [head, ...rest].join(' ');
+}
+
+/** The builder that the example of a form calls. */
+const builderIn = (key: string, { example }: FormDocs): string | undefined =>
+  (example.match(/\w+(?=\()/g) ?? []).find((word) => plain(word) === plain(key));
+
+const plain = (name: string): string => name.toLowerCase().replaceAll('_', '');
+const snakeCase = (name: string): string => name.replace(/(?<=[a-z])[A-Z]/g, '_$&').toLowerCase();
+
+/** Families whose functions take and give values that no type parameter tells apart. */
+const SCALAR_FAMILIES: ReadonlySet<string> = new Set(['strings', 'numbers', 'time', 'types']);
+
+/** Their functions whose types are written by hand, in `types/scalars.ts`. */
+const TYPED_BY_HAND: ReadonlySet<string> = new Set([
+  'FindStrRegex',
+  'TimeAdd',
+  'TimeSubtract',
+  'Max',
+  'Min',
+  'ToObject',
+  'ToArray',
+]);
+
+const TYPES: Readonly<Record<string, string>> = {
+  Boolean: 'boolean',
+  String: 'string',
+  'String, or Array': 'string',
+  Integer: 'number',
+  Double: 'number',
+  Number: 'number',
+  Time: 'FaunaTime',
+  Date: 'FaunaDate',
+  'Array of String': 'string[]',
+};
+
+/** Types of scalar builders, each with its summary. */
+export function scalarTypes(): string {
+  const rows = rowsIn(builderRows());
+  return FAMILIES.filter(({ file }) => SCALAR_FAMILIES.has(file))
+    .flatMap((family) => rows.flatMap((row) => typeOf(row, family)))
+    .join('\n');
+}
+
+function typeOf(row: BuilderRow, { docs }: Family): readonly string[] {
+  const doc = docs[row.keys[0]?.key ?? ''];
+  if (!doc || TYPED_BY_HAND.has(row.name)) return [];
+  const type = TYPES[doc.result];
+  if (type === undefined)
+    throw new Error(`The result of ${row.name}, "${doc.result}", has no type: add it to TYPES.`);
+  return [`  /** ${doc.summary} */`, `  ${row.name}: ${signatureOf(row)} => Expr<${type}>;`];
+}
+
+function signatureOf({ keys }: BuilderRow): string {
+  const parameters = keys.flatMap(({ key, mark }, at) => {
+    const name =
+      at === 0 ? 'value' : key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+    if (mark === '-') return [];
+    if (mark === '*') return [`...${name}s: [Arg, ...Arg[]]`];
+    return [`${name}${mark === '' ? '' : '?'}: Arg`];
+  });
+  return `(${parameters.join(', ')})`;
+}
