@@ -9,4 +9,4 @@ export type {
 } from './catalog/definitions.ts';
 export { isNativeEntry } from './catalog/native-indexes.ts';
 export { collectionOfDocument, isSameRef } from './catalog/refs.ts';
-export { Schema } from './catalog/schema.ts';
+export { schemasOver, STORED_LAMBDAS } from './catalog/stored-lambdas.ts';

@@ -1,7 +1,5 @@
 /** Door of the room `context`: what one query carries. */
 export type { AccessRequest, Permissions } from './context/access-request.ts';
-export { Budget } from './context/budget.ts';
 export { isBuiltinRole } from './context/caller.ts';
 export type { Caller } from './context/caller.ts';
 export type { EngineContext } from './context/context.ts';
-export { Meters } from './context/meters.ts';

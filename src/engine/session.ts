@@ -1,8 +1,7 @@
 /** Door of the room `session`: a query as a part of a transaction of somebody else. */
 export { errorBody, refusalBody } from './session/answer.ts';
-export { EngineSession } from './session/engine-session.ts';
+export type { EngineSession } from './session/engine-session.ts';
 export type { QueryExecution, QueryPlan, Impersonation } from './session/execute-query.ts';
 export { longQueryReader } from './session/long-queries.ts';
-export { createIds, idFrom, RecordedInputs } from './session/recorded-inputs.ts';
-export { lambdasOf } from './session/stored-lambdas.ts';
-export { systemContext } from './session/system-context.ts';
+export { idFrom } from './session/recorded-inputs.ts';
+export { internalSession, systemContext } from './session/system-context.ts';

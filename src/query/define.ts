@@ -44,8 +44,8 @@ export interface PureContext {
 /** `elements()` of a set for rows that the spec calls pure although they read (`is_empty`, folds): see `ReadContext`. */
 export interface ReadContext extends PureContext {
   readonly session: ReadSession;
-  /** Applies a stored function: no scope, one level deeper. Arity faults stand at the form. */
-  call(lambda: Lambda, argument: Value): Value;
+  /** Applies a stored function in its session: no scope, one level deeper. Arity faults stand at the form. */
+  call(lambda: Lambda, argument: Value, session: WriteSession): Value;
 }
 export interface WriteContext extends ReadContext {
   readonly session: WriteSession;

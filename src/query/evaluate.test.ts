@@ -211,7 +211,8 @@ test('evaluate() charges forms, applications and folds', () => {
 /** A session with one stored function, `f`. */
 function callingSession(wire: string): WriteSession {
   const lambda = parseLambda(wire, '4');
-  return pureSession('4', { functionBody: () => ({ lambda, inRole: (body) => body() }) });
+  const session: WriteSession = pureSession('4', { functionBody: () => ({ lambda, session }) });
+  return session;
 }
 
 test('call wraps what fails inside, with positions in the body', () => {

@@ -350,10 +350,11 @@ class CallContext implements WriteContext {
     return this.evaluation.closeOver(lambda.node, this.frame);
   }
 
-  call(lambda: Lambda, argument: Value): Value {
+  call(lambda: Lambda, argument: Value, session: WriteSession): Value {
     const { body, scope = ROOT } = lambdaNodeOf(lambda);
+    const evaluation = this.evaluation.inSession(session);
     return guardStack(this.path, () =>
-      applyNode(body, scope, this.frame.depth + 1, argument, this.evaluation, this.path),
+      applyNode(body, scope, this.frame.depth + 1, argument, evaluation, this.path),
     );
   }
 }

@@ -47,6 +47,10 @@ export class Evaluation {
       : new Evaluation(this.session, apiVersion, this.options);
   }
 
+  inSession(session: WriteSession): Evaluation {
+    return session === this.session ? this : new Evaluation(session, this.apiVersion, this.options);
+  }
+
   /** @throws QueryFailure `invalid expression` when the row does more than is allowed here */
   checkEffect(node: NodeOf<'call'>): void {
     if (ROW_RANK[node.row.effect] > this.allows) this.refuseEffect(node);

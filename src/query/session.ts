@@ -85,12 +85,12 @@ export interface ReadSession {
     readonly reversed: readonly boolean[];
     readonly history: boolean;
   };
-  /** The stored function, if the caller may call it with this argument. Spec: functions 4.6. */
+  /** The stored function, if the caller may call it with this argument, and the session to call it in. Spec: functions 4.6. */
   functionBody(
     nameOrRef: string | Ref,
     argument: Value,
     queryPath: QueryPath,
-  ): { readonly lambda: Lambda; readonly inRole: <T>(body: () => T) => T };
+  ): { readonly lambda: Lambda; readonly session: WriteSession };
   /** True for resolved refs to members of `kind`, natives included. Spec: values 2, type predicates. */
   keyFromSecret(secret: string, queryPath: QueryPath): Document | ObjectValue;
 

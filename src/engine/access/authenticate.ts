@@ -17,6 +17,7 @@ import {
 } from '../catalog/databases.ts';
 import { fieldsOf, isExpired, liveVersion, versionIn } from '../documents/documents.ts';
 import type { HostAnswers } from '../transactions/host-answers.ts';
+import { STORED_LAMBDAS } from '../catalog/stored-lambdas.ts';
 import { NATIVE_INDEX, nativeRange } from '../catalog/native-indexes.ts';
 import { parseScope, type Scope } from './scopes.ts';
 import { globalIdNumber, isRootSecret, isSameText, parseSecret, secretHash } from './secrets.ts';
@@ -27,14 +28,13 @@ export type AuthenticationHost = Pick<EngineOptions, 'sha256' | 'rootSecret' | '
 /** Made for every query, so each member is written out: copying one object into another takes longer than all that is done with it. */
 export const authenticationContext = (
   { reader, snapshot, schema }: StoreContext,
-  lambdas: AuthenticationContext['lambdas'],
   { sha256, rootSecret, accessTokens }: AuthenticationHost,
   answers: Pick<HostAnswers, 'isSigned'>,
 ): AuthenticationContext => ({
   reader,
   snapshot,
   schema,
-  lambdas,
+  lambdas: STORED_LAMBDAS,
   sha256,
   rootSecret,
   rootAudience: accessTokens?.rootAudience,

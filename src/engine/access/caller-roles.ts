@@ -1,13 +1,13 @@
 /** The roles of a caller: those of its secret, and those it is a member of. Spec: auth 3.3. */
 import { eachElement } from '../../query/collect-needs.ts';
-import type { DatabaseId, Ref } from '../../values/value.ts';
+import type { Ref } from '../../values/value.ts';
 import type { AccessGrant, Caller } from '../context/caller.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { RoleDefinition } from '../catalog/definitions.ts';
 import { isAny } from './permissions.ts';
 import { decider } from './predicates.ts';
 import { collectionOfDocument, isSameRef } from '../catalog/refs.ts';
-import { Schema } from '../catalog/schema.ts';
+import { schemasOver } from '../catalog/stored-lambdas.ts';
 
 /** @throws Suspended */
 export function rolesOf(context: EngineContext, caller: Caller): readonly RoleDefinition[] {
@@ -57,11 +57,5 @@ function rolesOfMember(context: EngineContext, identity: Ref): readonly RoleDefi
 
 function contextBefore({ reader, writer, lambdas }: EngineContext) {
   const base = writer?.base ?? reader;
-  const schemas = new Map<DatabaseId, Schema>();
-  const schema = (database: DatabaseId): Schema => {
-    const known = schemas.get(database) ?? new Schema(database, base, base, lambdas.parse);
-    schemas.set(database, known);
-    return known;
-  };
-  return { reader: base, schema };
+  return { reader: base, schema: schemasOver(base, base, lambdas.parse) };
 }

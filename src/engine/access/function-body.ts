@@ -4,6 +4,7 @@ import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { Lambda, Ref, Value } from '../../values/value.ts';
 import { isBuiltinRole, type Caller } from '../context/caller.ts';
 import { permissionsOf } from './caller-permissions.ts';
+import type { Permissions } from '../context/access-request.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { FunctionDefinition } from '../catalog/definitions.ts';
 import { failDenied } from '../documents/documents.ts';
@@ -11,8 +12,8 @@ import { NATIVE } from '../../values/native-kinds.ts';
 
 export interface FunctionBody {
   readonly lambda: Lambda;
-  /** Runs `body` with the rights of the function's role, if it has one. Who calls stays who they are. */
-  readonly inRole: <T>(body: () => T) => T;
+  /** Those of the function's role, if it has one. The caller's identity stays. */
+  readonly permissions: Permissions | undefined;
 }
 
 /** @throws `invalid ref` at `[call]`, `permission denied` at the form */
@@ -26,7 +27,7 @@ export function functionBody(
   if (!context.permissions.may({ action: 'call', function: definition, argument })) {
     failDenied(positionOf(path));
   }
-  return { lambda: definition.body, inRole: (body) => inRoleOf(context, definition, body) };
+  return { lambda: definition.body, permissions: permissionsOfRole(context, definition) };
 }
 
 function functionMeant(
@@ -46,19 +47,17 @@ function functionMeant(
   return fail('invalid ref', position, `Ref refers to undefined function '${name}'`);
 }
 
-function inRoleOf<T>(context: EngineContext, { ref, role }: FunctionDefinition, body: () => T): T {
-  if (role === undefined) return body();
-  const { permissions, caller } = context;
+function permissionsOfRole(
+  context: EngineContext,
+  { ref, role }: FunctionDefinition,
+): Permissions | undefined {
+  if (role === undefined) return undefined;
+  const { caller } = context;
   const schema = context.schema(ref.database);
   const custom =
     typeof role === 'string' ? schema.byName('roles', role) : schema.byId('roles', role.id);
   const inRole: Caller = isBuiltinRole(role)
     ? { ...caller, role, roles: [] }
     : { ...caller, role: 'roles', roles: custom ? [custom.ref] : [] };
-  context.permissions = permissionsOf(context, { ...inRole, identity: undefined });
-  try {
-    return body();
-  } finally {
-    context.permissions = permissions;
-  }
+  return permissionsOf(context, { ...inRole, identity: undefined });
 }

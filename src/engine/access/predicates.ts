@@ -1,5 +1,5 @@
 /** Predicates of roles: evaluated in isolation, with permissions of their own; anything but exactly `true` denies. Spec: auth 3.3. */
-import { assert, QueryFailure, Refusal, unreachable } from '../../errors.ts';
+import { QueryFailure, Refusal, unreachable } from '../../errors.ts';
 import type { Lambda, Value } from '../../values/value.ts';
 import type { ApplyIsolated, IsolatedParts, EngineContext } from '../context/context.ts';
 import { isAdminOnly } from './permissions.ts';
@@ -14,7 +14,7 @@ type OwnParts = Omit<IsolatedParts, 'permissions'>;
 export function decider(context: EngineContext, parts: OwnParts = {}, failed = false): Decide {
   let apply: ApplyIsolated | undefined;
   return (predicate, argument) => {
-    apply ??= openIsolated(context, parts);
+    apply ??= context.lambdas.isolated({ ...parts, permissions: predicatePermissions(context) });
     try {
       return apply(predicate, argument) === true;
     } catch (thrown) {
@@ -22,11 +22,6 @@ export function decider(context: EngineContext, parts: OwnParts = {}, failed = f
       throw thrown;
     }
   };
-}
-
-function openIsolated(context: EngineContext, parts: OwnParts): ApplyIsolated {
-  assert(context.openIsolated, () => 'rights were asked for before a session began');
-  return context.openIsolated({ ...parts, permissions: predicatePermissions(context) });
 }
 
 /** When the time of the query is over there is no answer at all: a page that lacks what was not decided would be a wrong one. */

@@ -29,7 +29,7 @@ export interface Inputs {
   ) => boolean;
 }
 
-/** What the engine asks of the query room about function values. */
+/** What the engine asks of the query room about function values; `apply` and `isolated` belong to one session. */
 export interface Lambdas {
   /** Parses the inside of a stored `@query`. */
   readonly parse: (wire: string, apiVersion: string) => Lambda;
@@ -37,6 +37,8 @@ export interface Lambdas {
   readonly effectOf: (lambda: Lambda) => 'pure' | 'read' | 'write';
   /** Applies a function of one argument, under an effect limit; it reads at `time`, the present unless given. @throws Suspended, QueryFailure */
   apply(lambda: Lambda, argument: Value, limit: 'pure' | 'read', time?: ReadTime): Value;
+  /** Opens an isolated evaluation: other permissions, read-only, outside the limits and meters of the query. */
+  isolated(parts: IsolatedParts): ApplyIsolated;
 }
 
 /** What an isolated evaluation has instead of the query's own. */
@@ -47,6 +49,12 @@ export interface IsolatedParts extends Partial<Pick<EngineContext, 'reader' | 's
 /** @throws Suspended, QueryFailure, Refusal */
 export type ApplyIsolated = (lambda: Lambda, argument: Value) => Value;
 
+/** Another context is enough to make one of. */
+export type ContextParts = Omit<EngineContext, 'database' | 'permissions' | 'lambdas'>;
+
+/** Permissions need the context: their predicates read. */
+export type PermissionsIn = (context: EngineContext) => Permissions;
+
 export interface EngineContext {
   /** The present: what is committed, and this query's own writes. The same object as `writer` when there is one. */
   readonly reader: Reader;
@@ -56,29 +64,57 @@ export interface EngineContext {
   /** The present: expiry, permissions, and `Now()` unless `now` is set. */
   readonly snapshot: Micros;
   /** `Now()` of a query that was made elsewhere. */
-  readonly now?: Micros | undefined;
+  readonly now: Micros | undefined;
   /** Valid time of what this query writes: later than every commit before it, and than `snapshot`. */
   readonly commitTs: Micros;
   readonly apiVersion: ApiVersion;
   readonly caller: Caller;
-  /** Rights in force: the caller's, or those of the role of the function being called. */
-  permissions: Permissions;
   readonly inputs: Inputs;
-  readonly lambdas: Lambdas;
   readonly meters: Meters;
   /** Schema of a database as it is now, this query's own changes included; `byName` look-ups ignore those. @throws Suspended */
   readonly schema: (database: DatabaseId) => Schema;
   /** Documents whose past this query has rewritten (`insert`, `remove`): keys. */
   readonly rewritten: Set<string>;
-  /** Opens an isolated evaluation: other permissions, read-only, outside the limits and meters of the query. Set by its session. */
-  openIsolated?: ((parts: IsolatedParts) => ApplyIsolated) | undefined;
+  readonly lambdas: Lambdas;
+  /** The caller's, or those of the role of the function being called. */
+  readonly permissions: Permissions;
 }
+
+/** The only place where a context is made. */
+export function createContext(
+  parts: ContextParts,
+  permissionsIn: PermissionsIn,
+  lambdas: Lambdas,
+): EngineContext {
+  // Every member is written out, here and where parts are made: of a copy with more added to it, V8 makes a shape of its own each time.
+  const context: Omit<EngineContext, 'permissions'> & { permissions: Permissions } = {
+    reader: parts.reader,
+    writer: parts.writer,
+    database: parts.caller.database,
+    snapshot: parts.snapshot,
+    now: parts.now,
+    commitTs: parts.commitTs,
+    apiVersion: parts.apiVersion,
+    caller: parts.caller,
+    inputs: parts.inputs,
+    meters: parts.meters,
+    schema: parts.schema,
+    rewritten: parts.rewritten,
+    lambdas,
+    permissions: NOTHING_YET,
+  };
+  context.permissions = permissionsIn(context);
+  return context;
+}
+
+const NOTHING_YET: Permissions = { may: () => false };
 
 /** What reading a document takes, also before it is known who asks. */
 export type StoreContext = Pick<EngineContext, 'reader' | 'snapshot' | 'schema'>;
 
 /** What finding out who asks takes. */
-export interface AuthenticationContext extends StoreContext, Pick<EngineContext, 'lambdas'> {
+export interface AuthenticationContext extends StoreContext {
+  readonly lambdas: Pick<Lambdas, 'parse'>;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
   readonly rootSecret: EngineOptions['rootSecret'];
   readonly rootAudience: string | undefined;

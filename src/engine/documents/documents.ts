@@ -17,7 +17,7 @@ import type {
   SetValue,
   Value,
 } from '../../values/value.ts';
-import type { EngineContext, StoreContext } from '../context/context.ts';
+import type { EngineContext, Lambdas, StoreContext } from '../context/context.ts';
 import { RowMemory } from './row-cache.ts';
 import type { CollectionDefinition } from '../catalog/definitions.ts';
 import { NATIVE, nativeKind } from '../../values/native-kinds.ts';
@@ -108,7 +108,7 @@ export function storedFields(context: EngineContext, ref: Ref): ObjectValue | un
 }
 
 export const fieldsOf = (
-  context: Pick<EngineContext, 'lambdas'>,
+  context: { readonly lambdas: Pick<Lambdas, 'parse'> },
   ref: Ref,
   version: StoredVersion,
 ): ObjectValue =>

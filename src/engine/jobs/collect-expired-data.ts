@@ -6,7 +6,7 @@ import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 import type { TransactionBody, BodyInput } from '../transactions/execution.ts';
 import { NOTHING_EXPIRED, SWEEPS, type Sweep, type SweepStep } from './expired-data.ts';
-import { schemasOf } from '../session/stored-lambdas.ts';
+import { schemasOver } from '../catalog/stored-lambdas.ts';
 import type { Transactor } from '../transactions/transactor.ts';
 
 export interface SweepProgress {
@@ -55,7 +55,7 @@ export class ExpiredDataCollector {
       // In a copy of a hub's database only the hub removes data: the copy may lack part of the schema.
       const step = this.isCopy(writer)
         ? NOTHING_EXPIRED
-        : sweep({ writer, schema: schemasOf(writer), now: head }, from, size);
+        : sweep({ writer, schema: schemasOver(writer, writer.base), now: head }, from, size);
       return { value: step, ts: head + 1, keep: true };
     };
     const { value: found } = await this.transactor.read(body);

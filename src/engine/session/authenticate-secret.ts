@@ -4,7 +4,7 @@ import type { BodyInput } from '../transactions/execution.ts';
 import { authenticate, authenticationContext, credentialOf } from '../access/authenticate.ts';
 import type { Caller } from '../context/caller.ts';
 import { isGranted } from '../access/caller-roles.ts';
-import { lambdasOf, schemasOf } from './stored-lambdas.ts';
+import { schemasOver } from '../catalog/stored-lambdas.ts';
 import { systemContext } from './system-context.ts';
 import type { Transactor } from '../transactions/transactor.ts';
 
@@ -34,11 +34,8 @@ export function callerOf(
   host: AuthenticatorHost,
 ): Caller | undefined {
   const { writer, answers } = input;
-  const schema = schemasOf(writer);
-  // Nobody's lambdas are run to know who asks: only to know whether a token that others made opens anything.
-  const lambdas = lambdasOf({});
-  const store = { reader: writer, snapshot, schema };
-  const caller = authenticate(authenticationContext(store, lambdas, host, answers), secret);
+  const store = { reader: writer, snapshot, schema: schemasOver(writer, writer.base) };
+  const caller = authenticate(authenticationContext(store, host, answers), secret);
   if (!caller?.grant) return caller;
   return isGranted(systemContext(input, caller.database, host, caller), caller)
     ? caller

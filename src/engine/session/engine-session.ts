@@ -7,6 +7,7 @@ import { isKind } from '../../values/value.ts';
 import type {
   ActionName,
   Document,
+  Lambda,
   Micros,
   ObjectValue,
   PendingTime,
@@ -15,8 +16,18 @@ import type {
   Value,
 } from '../../values/value.ts';
 import { applyLambda } from '../../query/evaluate.ts';
+import { effectOf } from '../../query/lambda-value.ts';
 import { IsolatedBudget, type Steps } from '../context/budget.ts';
-import type { ApplyIsolated, IsolatedParts, EngineContext } from '../context/context.ts';
+import type { Permissions } from '../context/access-request.ts';
+import {
+  createContext,
+  type ApplyIsolated,
+  type ContextParts,
+  type EngineContext,
+  type IsolatedParts,
+  type Lambdas,
+  type PermissionsIn,
+} from '../context/context.ts';
 import { documentExists, failNothing, getDocument } from '../documents/documents.ts';
 import { functionBody } from '../access/function-body.ts';
 import {
@@ -33,6 +44,7 @@ import {
 import { IsolatedMeters } from '../context/meters.ts';
 import { moveDatabase } from '../writes/move-database.ts';
 import { ContextNames } from '../catalog/names.ts';
+import { STORED_LAMBDAS } from '../catalog/stored-lambdas.ts';
 import { elements, firstRef, paginate, setContains } from '../sets/pages.ts';
 import { shapeOf } from '../sets/shape.ts';
 import {
@@ -53,29 +65,68 @@ const isDocumentRef = (target: Target): target is Ref =>
 const nameIn = (nameOrRef: string | Ref): string =>
   typeof nameOrRef === 'string' ? nameOrRef : String(nameOrRef.id);
 
-export class EngineSession implements WriteSession {
+/** A session makes its context: each needs the other. */
+export class EngineSession implements WriteSession, Lambdas {
   readonly snapshot: Micros;
   readonly pendingTs: Micros;
   readonly apiVersion: ApiVersion;
   readonly names: ContextNames;
-  private readonly context: EngineContext;
+  readonly context: EngineContext;
   readonly memory: MemoryBudget;
+  readonly parse = STORED_LAMBDAS.parse;
+  readonly effectOf = effectOf;
   private readonly budget: Steps;
 
-  constructor(context: EngineContext, budget: Steps, memory = new MemoryBudget()) {
-    this.context = context;
-    this.memory = memory;
+  /** @param shared with the session that this one is derived from */
+  constructor(
+    parts: ContextParts,
+    permissionsIn: PermissionsIn,
+    budget: Steps,
+    shared?: Pick<EngineSession, 'memory' | 'names'>,
+  ) {
+    this.snapshot = parts.now ?? parts.snapshot;
+    this.pendingTs = parts.commitTs;
+    this.apiVersion = parts.apiVersion;
     this.budget = budget;
-    this.snapshot = context.now ?? context.snapshot;
-    this.pendingTs = context.commitTs;
-    this.apiVersion = context.apiVersion;
-    this.names = new ContextNames(context);
-    // Named before it is kept: V8 takes a function that is written where a member is assigned for one that lives for long, and this one
-    // would hold all of its query until the next full collection of garbage.
-    const openIsolated = (parts: IsolatedParts): ApplyIsolated =>
-      isolatedApplier(context, parts, budget);
-    context.openIsolated = openIsolated;
+    this.memory = shared?.memory ?? new MemoryBudget();
+    this.context = createContext(parts, permissionsIn, this);
+    this.names = shared?.names ?? new ContextNames(this.context);
   }
+
+  // --- function values ----------------------------------------------------------------------------
+
+  apply(lambda: Lambda, argument: Value, allows: 'pure' | 'read', time?: ReadTime): Value {
+    return applyLambda(lambda, argument, this, { allows, time: time ?? 'present' });
+  }
+
+  isolated({ permissions, reader, schema }: IsolatedParts): ApplyIsolated {
+    const { context } = this;
+    const meters = new IsolatedMeters();
+    const parts: ContextParts = {
+      reader: reader ?? context.reader,
+      writer: undefined,
+      snapshot: context.snapshot,
+      // Permissions are those of the present, also for a query that brings a time of its own.
+      now: undefined,
+      commitTs: context.commitTs,
+      apiVersion: context.apiVersion,
+      caller: context.caller,
+      inputs: context.inputs,
+      meters,
+      schema: schema ?? context.schema,
+      rewritten: context.rewritten,
+    };
+    const steps = new IsolatedBudget(this.budget);
+    const session = new EngineSession(parts, () => permissions, steps);
+    return (lambda, argument) => {
+      steps.begin();
+      session.memory.clear();
+      meters.begin();
+      return session.apply(lambda, argument, 'read');
+    };
+  }
+
+  // --- reads --------------------------------------------------------------------------------------
 
   charge(steps: number): void {
     this.budget.charge(steps);
@@ -84,8 +135,6 @@ export class EngineSession implements WriteSession {
   self(collection: Ref): Ref | undefined {
     return selfIn(this.context, collection);
   }
-
-  // --- reads --------------------------------------------------------------------------------------
 
   get(target: Target, time: ReadTime, path: QueryPath): Document {
     if (isDocumentRef(target)) return getDocument(this.context, target, time, path);
@@ -133,7 +182,8 @@ export class EngineSession implements WriteSession {
   }
 
   functionBody(nameOrRef: string | Ref, argument: Value, path: QueryPath) {
-    return functionBody(this.context, nameOrRef, argument, path);
+    const { lambda, permissions } = functionBody(this.context, nameOrRef, argument, path);
+    return { lambda, session: permissions ? this.withPermissions(permissions) : this };
   }
 
   // --- identity -----------------------------------------------------------------------------------
@@ -222,28 +272,9 @@ export class EngineSession implements WriteSession {
   moveDatabase(from: Ref, to: Ref, path: QueryPath): Document {
     return moveDatabase(this.context, from, to, path);
   }
-}
 
-function isolatedApplier(
-  context: EngineContext,
-  parts: IsolatedParts,
-  budget: Steps,
-): ApplyIsolated {
-  const lambdas: EngineContext['lambdas'] = {
-    ...context.lambdas,
-    apply: (lambda, argument, allows, time = 'present') =>
-      applyLambda(lambda, argument, session, { allows, time }),
-  };
-  const meters = new IsolatedMeters();
-  // Who may do what is a matter of the present, also for a query that brings a time of its own.
-  const own = { ...context, ...parts, writer: undefined, lambdas, meters, now: undefined };
-  const steps = new IsolatedBudget(budget);
-  const memory = new MemoryBudget();
-  const session = new EngineSession(own, steps, memory);
-  return (lambda, argument) => {
-    steps.begin();
-    memory.clear();
-    meters.begin();
-    return lambdas.apply(lambda, argument, 'read');
-  };
+  /** The same query with other permissions. */
+  private withPermissions(permissions: Permissions): EngineSession {
+    return new EngineSession(this.context, () => permissions, this.budget, this);
+  }
 }

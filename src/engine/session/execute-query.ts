@@ -12,18 +12,22 @@ import {
   authenticationContext,
   type AuthenticationHost,
 } from '../access/authenticate.ts';
-import type { AuthenticationContext } from '../context/context.ts';
 import type { Caller } from '../context/caller.ts';
 import { Budget } from '../context/budget.ts';
 import { permissionsOf } from '../access/caller-permissions.ts';
 import { isGranted } from '../access/caller-roles.ts';
-import type { EngineContext, StoreContext } from '../context/context.ts';
+import type {
+  AuthenticationContext,
+  ContextParts,
+  EngineContext,
+  StoreContext,
+} from '../context/context.ts';
 import type { RecordedInputs } from './recorded-inputs.ts';
 import { Meters } from '../context/meters.ts';
 import type { Permissions } from '../context/access-request.ts';
 import { ContextNames } from '../catalog/names.ts';
+import { schemasOver } from '../catalog/stored-lambdas.ts';
 import { EngineSession } from './engine-session.ts';
-import { lambdasOf, schemasOf } from './stored-lambdas.ts';
 import type { BodyInput, BodyResult } from '../transactions/execution.ts';
 import { requireTransactionSize } from '../documents/version-rows.ts';
 
@@ -69,13 +73,11 @@ export function executeQuery(
   const { request, parsed, started } = plan;
   const snapshot = snapshotOf(Math.max(started, head), request.lastSeenTxn ?? 0);
   const commitTs = snapshot + 1;
-  const schema = schemasOf(writer);
+  const schema = schemasOver(writer, writer.base);
   const store = { reader: writer, snapshot, schema };
-  const session: { current?: EngineSession } = {};
-  const lambdas = lambdasOf(session);
   const caller =
     plan.impersonation?.caller(store) ??
-    requireCaller(authenticationContext(store, lambdas, host, answers), request.secret);
+    requireCaller(authenticationContext(store, host, answers), request.secret);
   const budget = new Budget(host.clock, started, request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs);
   const meters = new Meters();
   const ended = (outcome: QueryExecution['outcome']): BodyResult<QueryExecution> => ({
@@ -83,31 +85,27 @@ export function executeQuery(
     ts: outcome.ok ? commitTs : snapshot,
     keep: outcome.ok,
   });
-  // Every member is written out: of a copy with more added to it, V8 makes a shape of its own each time.
-  const context: EngineContext = {
+  const permissionsIn = (context: EngineContext): Permissions =>
+    plan.impersonation?.permissions(context) ?? permissionsOf(context, caller);
+  const parts: ContextParts = {
     reader: writer,
     writer,
-    database: caller.database,
     snapshot,
     now: plan.now,
     commitTs,
     apiVersion: request.apiVersion,
     caller,
-    permissions: NOTHING_YET,
     inputs: plan.inputs.begin(answers),
-    lambdas,
     meters,
     schema,
     rewritten: new Set(),
-    openIsolated: undefined,
   };
-  context.permissions = plan.impersonation?.permissions(context) ?? permissionsOf(context, caller);
-  session.current = new EngineSession(context, budget);
-  if (!isGranted(context, caller)) refuseCaller();
+  const session = new EngineSession(parts, permissionsIn, budget);
+  if (!isGranted(session.context, caller)) refuseCaller();
   if (parsed instanceof QueryFailure) return ended({ ok: false, failure: parsed });
   try {
-    const value = evaluate(parsed, session.current, limitsOf(request));
-    const names = new ContextNames(context);
+    const value = evaluate(parsed, session, limitsOf(request));
+    const names = new ContextNames(session.context);
     const text = renderValue(value, { names, apiVersion: request.apiVersion, pendingTs: commitTs });
     requireTransactionSize(writer.bytes);
     return ended({ ok: true, text, created: isKind(value, 'document') && value.created });
@@ -132,8 +130,6 @@ function requireCaller(context: AuthenticationContext, secret: string | undefine
 function refuseCaller(): never {
   throw new Refusal('unauthorized', 'Unauthorized');
 }
-
-const NOTHING_YET: EngineContext['permissions'] = { may: () => false };
 
 const limitsOf = ({ allows, placeName }: QueryRequest): EvaluateOptions => ({
   allows,

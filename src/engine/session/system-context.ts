@@ -1,14 +1,14 @@
-/** The engine at its own work (index builds, checks), in the place of a caller. */
+/** Sessions without the text of a query: the engine at its own work (index builds, checks), and the caller of a device at a hub. */
 import type { DatabaseId } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 import type { Caller } from '../context/caller.ts';
 import { Budget } from '../context/budget.ts';
 import { builtinPermissions } from '../access/permissions.ts';
-import type { EngineContext } from '../context/context.ts';
+import type { ContextParts, EngineContext, PermissionsIn } from '../context/context.ts';
 import { createIds, RecordedInputs } from './recorded-inputs.ts';
 import { Meters } from '../context/meters.ts';
 import { EngineSession } from './engine-session.ts';
-import { lambdasOf, schemasOf } from './stored-lambdas.ts';
+import { schemasOver } from '../catalog/stored-lambdas.ts';
 import type { BodyInput } from '../transactions/execution.ts';
 
 const SYSTEM: Omit<Caller, 'database'> = {
@@ -21,34 +21,49 @@ const SYSTEM: Omit<Caller, 'database'> = {
   isToken: false,
 };
 
+export const systemCaller = (database: DatabaseId): Caller => ({ ...SYSTEM, database });
+
 /** A step of background work may evaluate this long, ms: bindings of many documents in one step. */
 const STEP_TIMEOUT_MS = 60_000;
+
+type InternalHost = Pick<EngineOptions, 'clock' | 'random' | 'sha256'>;
 
 export function systemContext(
   { writer, head, answers }: BodyInput,
   database: DatabaseId,
-  { clock, random, sha256 }: Pick<EngineOptions, 'clock' | 'random' | 'sha256'>,
-  caller: Caller = { ...SYSTEM, database },
+  host: InternalHost,
+  caller = systemCaller(database),
 ): EngineContext {
-  const snapshot = Math.max(clock(), head);
-  const session: { current?: EngineSession } = {};
-  const lambdas = lambdasOf(session);
-  const context: EngineContext = {
-    reader: writer,
+  const snapshot = Math.max(host.clock(), head);
+  const schema = schemasOver(writer, writer.base);
+  const parts = { reader: writer, writer, snapshot, caller, schema };
+  return internalSession(parts, adminPermissions, answers, host, STEP_TIMEOUT_MS).context;
+}
+
+const adminPermissions: PermissionsIn = (context) => builtinPermissions(context, 'admin');
+
+type InternalParts = Pick<ContextParts, 'reader' | 'writer' | 'snapshot' | 'caller' | 'schema'>;
+
+export function internalSession(
+  { reader, writer, snapshot, caller, schema }: InternalParts,
+  permissionsIn: PermissionsIn,
+  answers: BodyInput['answers'],
+  { clock, random, sha256 }: InternalHost,
+  timeoutMs: number,
+): EngineSession {
+  const inputs = new RecordedInputs(createIds(clock, random), { random, sha256 });
+  const parts: ContextParts = {
+    reader,
     writer,
-    database,
     snapshot,
+    now: undefined,
     commitTs: snapshot + 1,
     apiVersion: '4',
     caller,
-    permissions: { may: () => false },
-    inputs: new RecordedInputs(createIds(clock, random), { random, sha256 }).begin(answers),
-    lambdas,
+    inputs: inputs.begin(answers),
     meters: new Meters(),
-    schema: schemasOf(writer),
+    schema,
     rewritten: new Set(),
   };
-  context.permissions = builtinPermissions(context, 'admin');
-  session.current = new EngineSession(context, new Budget(clock, snapshot, STEP_TIMEOUT_MS));
-  return context;
+  return new EngineSession(parts, permissionsIn, new Budget(clock, snapshot, timeoutMs));
 }

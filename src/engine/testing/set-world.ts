@@ -5,10 +5,12 @@ import { Overlay } from '../../store/overlay.ts';
 import type { Entry, Range, Row, RowAddress } from '../../store/port.ts';
 import { Ref } from '../../values/value.ts';
 import type { Lambda, Micros, ObjectValue, SetValue, Value } from '../../values/value.ts';
-import type { EngineContext, Lambdas } from '../context/context.ts';
+import { createContext } from '../context/context.ts';
+import type { ContextParts, EngineContext, Lambdas } from '../context/context.ts';
 import { Meters } from '../context/meters.ts';
 import type { Permissions } from '../context/access-request.ts';
-import { Schema } from '../catalog/schema.ts';
+import { schemasOver } from '../catalog/stored-lambdas.ts';
+import { systemCaller } from '../session/system-context.ts';
 import { endDocument, writeVersion } from '../documents/write-version.ts';
 import { plainReader } from './plain-reader.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
@@ -114,7 +116,6 @@ export class SetWorld {
   }
 
   context(reader: Reader, writer: Overlay | undefined, commitTs: Micros): EngineContext {
-    const schema = new Schema(DATABASE, reader, reader, lambdaNamed);
     const lambdas: Lambdas = {
       parse: lambdaNamed,
       effectOf: () => 'pure',
@@ -123,22 +124,22 @@ export class SetWorld {
         if (!body) throw new Error(`no lambda ${lambda.wire}`);
         return body(argument, time);
       },
+      isolated: unused,
     };
-    return {
+    const parts: ContextParts = {
       reader,
       writer,
-      database: DATABASE,
       snapshot: this.now,
+      now: undefined,
       commitTs,
       apiVersion: '4',
-      caller: { database: DATABASE, path: [] } as unknown as EngineContext['caller'],
-      permissions: this.permissions,
+      caller: systemCaller(DATABASE),
       inputs: NO_INPUTS,
-      lambdas,
       meters: new Meters(),
-      schema: () => schema,
+      schema: schemasOver(reader, reader, lambdaNamed),
       rewritten: new Set(),
     };
+    return createContext(parts, () => this.permissions, lambdas);
   }
 }
 

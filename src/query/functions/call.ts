@@ -9,14 +9,12 @@ const call = define(
   'read',
   { call: param(nameOrFunctionRef, 'String or Function Ref'), arguments: optional(any, 'Any') },
   ({ call: target, arguments: argument = [] }, context) => {
-    const { lambda, inRole } = context.session.functionBody(target, argument, context.path);
-    return inRole(() => {
-      try {
-        return context.call(lambda, argument);
-      } catch (failure) {
-        throw failure instanceof QueryFailure ? wrapped(failure, context.path) : failure;
-      }
-    });
+    const { lambda, session } = context.session.functionBody(target, argument, context.path);
+    try {
+      return context.call(lambda, argument, session);
+    } catch (failure) {
+      throw failure instanceof QueryFailure ? wrapped(failure, context.path) : failure;
+    }
   },
   // Limits written into the schema cannot know what it will do.
   { declared: 'write' },

@@ -7,12 +7,12 @@ import {
   permissionsOf,
   isGranted,
 } from '../../../engine/access.ts';
-import { type EngineContext, Budget, type Caller, Meters } from '../../../engine/context.ts';
-import { EngineSession, createIds, RecordedInputs, lambdasOf } from '../../../engine/session.ts';
-import { Schema } from '../../../engine/catalog.ts';
+import type { Caller, EngineContext } from '../../../engine/context.ts';
+import { type EngineSession, internalSession } from '../../../engine/session.ts';
+import { schemasOver } from '../../../engine/catalog.ts';
 import { LIMITS } from '../../../limits.ts';
 import type { Reader } from '../../../store/reader.ts';
-import type { DatabaseId, Micros } from '../../../values/value.ts';
+import type { Micros } from '../../../values/value.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
 import { isWithdrawn } from './withdrawn-token.ts';
 
@@ -51,7 +51,7 @@ export function callerOfDevice(
   if (!caller) throw refusalOf(secret, snapshot, input, host);
   const over = (data: Reader): DeviceCaller => {
     const session = sessionOver(data, caller, snapshot, input, host);
-    return { caller, ...session, over };
+    return { caller, context: session.context, session, over };
   };
   const found = over(reader);
   if (isGranted(found.context, caller)) return found;
@@ -64,21 +64,8 @@ function authenticated(
   { writer, answers }: BodyInput,
   host: CallerHost,
 ): Caller | undefined {
-  const lambdas = lambdasOf({});
-  const store = { reader: writer, snapshot, schema: schemasOver(writer, lambdas) };
-  return authenticate(authenticationContext(store, lambdas, host, answers), secret);
-}
-
-function schemasOver(
-  reader: Reader,
-  { parse }: Pick<EngineContext['lambdas'], 'parse'>,
-): EngineContext['schema'] {
-  const schemas = new Map<DatabaseId, Schema>();
-  return (database) => {
-    const known = schemas.get(database) ?? new Schema(database, reader, reader, parse);
-    schemas.set(database, known);
-    return known;
-  };
+  const store = { reader: writer, snapshot, schema: schemasOver(writer, writer) };
+  return authenticate(authenticationContext(store, host, answers), secret);
 }
 
 function sessionOver(
@@ -86,29 +73,12 @@ function sessionOver(
   caller: Caller,
   snapshot: Micros,
   { answers }: BodyInput,
-  { clock, random, sha256 }: CallerHost,
-): Pick<DeviceCaller, 'context' | 'session'> {
-  const holder: { current?: EngineSession } = {};
-  const lambdas = lambdasOf(holder);
-  const context: EngineContext = {
-    reader,
-    writer: undefined,
-    database: caller.database,
-    snapshot,
-    commitTs: snapshot + 1,
-    apiVersion: '4',
-    caller,
-    permissions: { may: () => false },
-    inputs: new RecordedInputs(createIds(clock, random), { random, sha256 }).begin(answers),
-    lambdas,
-    meters: new Meters(),
-    schema: schemasOver(reader, lambdas),
-    rewritten: new Set(),
-  };
-  context.permissions = permissionsOf(context, caller);
-  const budget = new Budget(clock, snapshot, LIMITS.queryTimeoutMaxMs);
-  const session = (holder.current = new EngineSession(context, budget));
-  return { context, session };
+  host: CallerHost,
+): EngineSession {
+  const schema = schemasOver(reader, reader);
+  const permissionsIn = (context: EngineContext) => permissionsOf(context, caller);
+  const parts = { reader, writer: undefined, snapshot, caller, schema };
+  return internalSession(parts, permissionsIn, answers, host, LIMITS.queryTimeoutMaxMs);
 }
 
 const refusalOf = (

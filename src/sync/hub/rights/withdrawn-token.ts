@@ -3,9 +3,8 @@ import { documentKey } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { unpackVersion } from '../../../codec/row.ts';
 import type { EngineOptions } from '../../../engine/host.ts';
-import { databaseByGlobalId, ROOT_DATABASE } from '../../../engine/catalog.ts';
+import { databaseByGlobalId, ROOT_DATABASE, STORED_LAMBDAS } from '../../../engine/catalog.ts';
 import { globalIdText, isSameText, parseSecret, secretHash } from '../../../engine/access.ts';
-import { lambdasOf } from '../../../engine/session.ts';
 import { fieldsOf, isExpired } from '../../../engine/documents.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
@@ -35,7 +34,7 @@ export function isWithdrawn(
   const version = unpackVersion(String(last.value));
   if (isExpired(version, end ?? snapshot)) return false;
   const ref = new Ref(database, NATIVE.tokens, id);
-  const fields = fieldsOf({ lambdas: lambdasOf({}) }, ref, version);
+  const fields = fieldsOf({ lambdas: STORED_LAMBDAS }, ref, version);
   const hash = fields.get('hashed_secret');
   return typeof hash === 'string' && isSameText(secretHash(secret.random, sha256), hash);
 }
