@@ -1,0 +1,77 @@
+/** Writes that wait for a commit, and the loop that commits them in groups, one group at a time. */
+import { Refusal } from '../../errors.ts';
+import { hostNeeds, type Job, type Outcome } from './execution.ts';
+import type { Committed, GroupCommitter } from './group-commit.ts';
+
+const GROUP_JOBS_MAX = 256;
+
+export class CommitQueue {
+  private readonly committer: GroupCommitter;
+  private readonly waiting: Job[] = [];
+  private state: 'idle' | 'committing' = 'idle';
+
+  constructor(committer: GroupCommitter) {
+    this.committer = committer;
+  }
+
+  /** No commit is in progress. */
+  get isIdle(): boolean {
+    return this.state === 'idle';
+  }
+
+  add(job: Job): void {
+    this.waiting.push(job);
+    if (this.state === 'idle') void this.run();
+  }
+
+  private async run(): Promise<void> {
+    this.state = 'committing';
+    while (this.waiting.length > 0) {
+      const jobs = this.waiting.splice(0, GROUP_JOBS_MAX);
+      try {
+        this.settle(await this.committer.commit(jobs));
+      } catch (reason) {
+        this.committer.forget();
+        await this.commitOneByOne(jobs, reason);
+      }
+    }
+    this.state = 'idle';
+  }
+
+  /**
+   * If a group exceeds the quota, its members may still fit: each is tried alone. After any other failure nothing is retried:
+   * a commit whose answer was lost may have arrived.
+   */
+  private async commitOneByOne(jobs: readonly Job[], reason: unknown): Promise<void> {
+    const isTooLarge = reason instanceof Refusal && reason.code === 'quota_exceeded';
+    if (jobs.length === 1 || !isTooLarge) {
+      for (const job of jobs) job.fail(reason);
+      return;
+    }
+    for (const job of jobs) {
+      try {
+        this.settle(await this.committer.commit([job]));
+      } catch (own) {
+        job.fail(own);
+      }
+    }
+  }
+
+  private settle({ members, rest, retries }: Committed): void {
+    this.waiting.unshift(...rest);
+    for (const { job, outcome, committed } of members) {
+      if (outcome.state === 'suspended') void this.addAnswered(job, outcome);
+      else job.settle(outcome, committed, retries);
+    }
+  }
+
+  /** The host works outside the queue: other writes go on. */
+  private async addAnswered(job: Job, outcome: Outcome): Promise<void> {
+    try {
+      await job.answers.settle(hostNeeds(outcome));
+      this.add(job);
+    } catch (reason) {
+      job.fail(reason);
+    }
+  }
+}

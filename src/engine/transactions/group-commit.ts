@@ -1,0 +1,180 @@
+/** The commit of one group: optimistic over the cache, pessimistic in the transaction if validation fails. See README.md. */
+import { assert } from '../../errors.ts';
+import { changesOf } from '../../store/snapshot-cache.ts';
+import { HOT_SPACES, KeyTaken } from '../../store/port.ts';
+import type { RowAddress, Store, WriteOptions, WriteTx } from '../../store/port.ts';
+import { planOf } from '../../store/snapshot-reader.ts';
+import type { EngineOptions } from '../context/host.ts';
+import { changeRows } from './change-log.ts';
+import { noticeOf, type CommitNotices } from './commit-notices.ts';
+import { executeGroup, type CommitGroup, type Job } from './execution.ts';
+import { HEAD, headRow } from './head.ts';
+import type { Commit, HeadTracker } from './head-tracker.ts';
+import {
+  contended,
+  isNothing,
+  isSettled,
+  nameOf,
+  needsOf,
+  newRows,
+  ValidationFailed,
+} from './validation.ts';
+
+export type CommitOptions = Pick<EngineOptions, 'store' | 'durability' | 'random' | 'logsChanges'>;
+
+export interface Committed extends Pick<CommitGroup, 'members' | 'rest'> {
+  /** How often another commit intervened, or an assumption was false. */
+  readonly retries: number;
+}
+
+/** A group whose writes are in a transaction, or that wrote nothing. */
+interface Applied {
+  readonly group: CommitGroup;
+  readonly commit: Commit | undefined;
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+export class GroupCommitter {
+  private readonly store: Store;
+  private readonly heads: HeadTracker;
+  private readonly notices: CommitNotices;
+  private readonly writeOptions: WriteOptions;
+  private readonly logsChanges: boolean;
+  /** Tells commits of this engine from those of others at the same time. */
+  private readonly signature: string;
+  private commits = 0;
+
+  constructor(
+    { store, durability, random, logsChanges = false }: CommitOptions,
+    heads: HeadTracker,
+    notices: CommitNotices,
+  ) {
+    this.store = store;
+    this.heads = heads;
+    this.notices = notices;
+    this.writeOptions = { spaces: HOT_SPACES, durability };
+    this.logsChanges = logsChanges;
+    this.signature = random(6).join('.');
+  }
+
+  /** Whether a commit arrived is unknown, and so is what the store holds now, even for a tab that is alone. */
+  forget(): void {
+    this.heads.forget();
+  }
+
+  async commit(jobs: readonly Job[]): Promise<Committed> {
+    const { heads } = this;
+    const known = heads.cached();
+    const optimistic = known && executeGroup(jobs, known.reader, known.head);
+    if (optimistic && isSettled(optimistic) && !optimistic.writes && heads.isLeaseHeld())
+      return this.finish({ group: optimistic, commit: undefined }, 0);
+    // Beside other tabs, the head has often moved: then it is better to look before writing.
+    const isOptimistic = optimistic?.needs.length === 0 && optimistic.writes && heads.isLeaseHeld();
+    const applied = await this.transact((tx) =>
+      isOptimistic
+        ? this.commitOptimistically(tx, optimistic)
+        : this.executeIn(tx, jobs, optimistic),
+    );
+    if (applied) return this.finish(applied, 0);
+    // If an assumption was wrong and no other commit intervened, it does not count as a retry.
+    const isOvertaken = heads.cachedHead !== known?.head;
+    const patient = jobs.filter((job) => !isOvertaken || job.retriesMax !== 0);
+    for (const job of jobs) if (!patient.includes(job)) job.fail(contended());
+    if (patient.length === 0) return { members: [], rest: [], retries: 1 };
+    // With the transaction's lock held and nothing assumed, validation cannot fail again.
+    const pessimistic = await this.transact((tx) => this.executeIn(tx, patient, undefined));
+    assert(pessimistic, () => 'validation failed for a write that assumed nothing');
+    return this.finish(pessimistic, 1);
+  }
+
+  /** Undefined when validation failed. */
+  private async transact(body: (tx: WriteTx) => Promise<Applied>): Promise<Applied | undefined> {
+    let hasFailedValidation = false;
+    const watched = async (tx: WriteTx): Promise<Applied> => {
+      try {
+        return await body(tx);
+      } catch (reason) {
+        hasFailedValidation = reason instanceof ValidationFailed;
+        throw reason;
+      }
+    };
+    try {
+      return await this.store.write(watched, this.writeOptions);
+    } catch (reason) {
+      this.heads.abandon();
+      if (hasFailedValidation || reason instanceof KeyTaken) return undefined;
+      throw reason;
+    }
+  }
+
+  /** Writes what was executed before the transaction began, and validates it at the same time. */
+  private async commitOptimistically(tx: WriteTx, group: CommitGroup): Promise<Applied> {
+    const added = newRows(group);
+    const assumedAbsent = group.assumedAbsent.filter(
+      (need) => need.kind === 'range' || !added.has(nameOf(need.address)),
+    );
+    if (assumedAbsent.length === 0 && this.heads.isLeaseForGood())
+      return this.apply(tx, group, added);
+    const plan = planOf(assumedAbsent);
+    const asked = tx.fetch([...plan.rows, HEAD], plan.ranges);
+    const applied = this.apply(tx, group, added);
+    const found = await asked;
+    const head = this.heads.moveTo(found.rows.at(-1));
+    if (head === group.head && isNothing(plan, found)) return applied;
+    if (head === group.head) group.snapshot.keep(plan, found);
+    throw new ValidationFailed();
+  }
+
+  private async executeIn(
+    tx: WriteTx,
+    jobs: readonly Job[],
+    optimistic: CommitGroup | undefined,
+  ): Promise<Applied> {
+    const { head, reader } = await this.heads.enter(tx, optimistic ? needsOf(optimistic) : []);
+    if (
+      optimistic &&
+      head === optimistic.head &&
+      optimistic.needs.length === 0 &&
+      reader.isAbsent(optimistic.assumedAbsent)
+    )
+      return this.apply(tx, optimistic);
+    for (;;) {
+      const group = executeGroup(jobs, reader, head);
+      const { needs, assumedAbsent, members } = group;
+      const lacking = [...needs, ...assumedAbsent];
+      const readSets = members.map(({ outcome }) => outcome.readSet);
+      if (lacking.length > 0) await reader.fetch(tx, lacking, readSets);
+      if (needs.length === 0 && reader.isAbsent(assumedAbsent)) return this.apply(tx, group);
+    }
+  }
+
+  /** @param added names of rows that may not be there yet */
+  private apply(tx: WriteTx, group: CommitGroup, added = NO_NAMES): Applied {
+    const { writes, ts } = group;
+    if (!writes) return { group, commit: undefined };
+    const before = (address: RowAddress) => group.snapshot.peek(address);
+    const changes = changesOf(writes, before, group.head, ts);
+    const head = headRow(changes, `${this.signature}/${++this.commits}`, this.heads.tailBefore());
+    const puts = writes.puts.map((put) =>
+      added.has(nameOf({ space: put.space, key: put.row.key })) ? { ...put, isNew: true } : put,
+    );
+    const logged = this.logsChanges ? changeRows(writes, before, ts) : undefined;
+    if (logged) puts.push(...logged);
+    puts.push({ space: HEAD.space, row: head });
+    tx.apply({ puts, deletes: writes.deletes });
+    const commit = { changes, head, logged: logged?.map(({ row }) => row) };
+    this.heads.begin(commit);
+    return { group, commit };
+  }
+
+  /** The commit is durable. */
+  private finish({ group, commit }: Applied, retries: number): Committed {
+    const { members, rest } = group;
+    if (commit) {
+      this.heads.confirm(commit);
+      this.notices.send(noticeOf(commit, members));
+    }
+    return { members, rest, retries };
+  }
+}

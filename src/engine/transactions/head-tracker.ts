@@ -1,0 +1,129 @@
+/** The commit that the cache is right at, and how transactions move it on to the head of the store. */
+import { LIMITS } from '../../limits.ts';
+import type { ReadTx, Row } from '../../store/port.ts';
+import { SnapshotCache, type Changes } from '../../store/snapshot-cache.ts';
+import { planOf, SnapshotReader, type StoreNeed } from '../../store/snapshot-reader.ts';
+import type { Micros } from '../../values/value.ts';
+import type { Lease } from '../context/host.ts';
+import { commitsSince, HEAD, readHead, type Head } from './head.ts';
+
+/** What a transaction writes besides the rows of its group. */
+export interface Commit {
+  readonly changes: Changes;
+  readonly head: Row;
+  /** Rows of the log of changes. */
+  readonly logged: readonly Row[] | undefined;
+}
+
+/** One snapshot, and the commit that it shows. */
+export interface Snapshot {
+  readonly head: Micros;
+  readonly reader: SnapshotReader;
+}
+
+export class HeadTracker {
+  private readonly cache = new SnapshotCache(LIMITS.cacheBytes);
+  private readonly lease: Lease | undefined;
+  /** The head as last seen in a transaction. */
+  private seen: { readonly row: Row | undefined; readonly head: Head } | undefined = undefined;
+  /** A commit of this engine that is not known to be durable: a snapshot may show it before. */
+  private pending: Commit | undefined = undefined;
+
+  constructor(lease: Lease | undefined) {
+    this.lease = lease;
+  }
+
+  isLeaseHeld(): boolean {
+    return this.lease?.isHeld() ?? false;
+  }
+
+  /** Whether the cache stays valid for the next transaction too. */
+  isLeaseForGood(): boolean {
+    return this.lease?.isForGood === true && this.isLeaseHeld();
+  }
+
+  /** The commit that the cache is right at; undefined: nothing is cached. */
+  get cachedHead(): Micros | undefined {
+    return this.cache.head;
+  }
+
+  /** What is cached, without a look at the store. */
+  cached(): Snapshot | undefined {
+    const { head } = this.cache;
+    return head === undefined ? undefined : { head, reader: new SnapshotReader(this.cache, head) };
+  }
+
+  /** What is cached, if a transaction begun now shows just that: nobody else can commit. */
+  trusted(): Snapshot | undefined {
+    return this.isLeaseHeld() ? this.cached() : undefined;
+  }
+
+  /**
+   * First fetch of a transaction: what is needed so far, and the head.
+   * @param trusted while the lease is held, the head is not fetched; no commit of this engine may be in progress
+   */
+  async enter(tx: ReadTx, needs: readonly StoreNeed[], trusted?: Snapshot): Promise<Snapshot> {
+    const plan = planOf(needs);
+    if (trusted) {
+      const found = await tx.fetch(plan.rows, plan.ranges, LIMITS.fetchBytes);
+      // Held still: nobody can have committed before this snapshot was taken.
+      if (this.isLeaseHeld()) {
+        trusted.reader.keep(plan, found);
+        return trusted;
+      }
+    }
+    const asked = { ...plan, rows: [HEAD, ...plan.rows] };
+    const found = await tx.fetch(asked.rows, asked.ranges, LIMITS.fetchBytes);
+    const head = this.moveTo(found.rows[0]);
+    const reader = new SnapshotReader(this.cache, head);
+    reader.keep(asked, found);
+    return { head, reader };
+  }
+
+  /** The cache forgets what was changed by the commits it missed; everything, when that is unknown. */
+  moveTo(row: Row | undefined): Micros {
+    const { cache, pending } = this;
+    if (!this.seen || this.seen.row?.value !== row?.value) this.seen = { row, head: readHead(row) };
+    const { head } = this.seen;
+    if (head.ts === cache.head) return head.ts;
+    const isOwn = pending !== undefined && pending.head.value === row?.value;
+    const missed = isOwn
+      ? [pending.changes]
+      : cache.head === undefined
+        ? undefined
+        : commitsSince(cache.head, head);
+    if (missed) for (const commit of missed) cache.advance(commit);
+    else cache.forget(head.ts);
+    return head.ts;
+  }
+
+  /** The tail that the next head continues; undefined: no other engine will read it. */
+  tailBefore(): Head['tail'] | undefined {
+    return this.isLeaseHeld() ? undefined : (this.seen?.head.tail ?? []);
+  }
+
+  /** A transaction writes this commit. */
+  begin(commit: Commit): void {
+    this.pending = commit;
+  }
+
+  /** It was rolled back, or failed. */
+  abandon(): void {
+    this.pending = undefined;
+  }
+
+  /** It is durable. */
+  confirm({ changes }: Commit): void {
+    this.pending = undefined;
+    this.cache.advance(changes);
+  }
+
+  /** Another engine has committed. */
+  note(changes: Changes): void {
+    this.cache.advance(changes);
+  }
+
+  forget(): void {
+    this.cache.forget(undefined);
+  }
+}
