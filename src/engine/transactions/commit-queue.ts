@@ -31,7 +31,6 @@ export class CommitQueue {
       try {
         this.settle(await this.committer.commit(jobs));
       } catch (reason) {
-        this.committer.forget();
         await this.commitOneByOne(jobs, reason);
       }
     }

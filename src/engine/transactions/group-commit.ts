@@ -58,11 +58,6 @@ export class GroupCommitter {
     this.signature = random(6).join('.');
   }
 
-  /** Whether a commit arrived is unknown, and so is what the store holds now, even for a tab that is alone. */
-  forget(): void {
-    this.heads.forget();
-  }
-
   async commit(jobs: readonly Job[]): Promise<Committed> {
     const { heads } = this;
     const known = heads.cached();
@@ -104,6 +99,8 @@ export class GroupCommitter {
     } catch (reason) {
       this.heads.abandon();
       if (hasFailedValidation || reason instanceof KeyTaken) return undefined;
+      // Whether the commit arrived is unknown, and so is what the store holds now, even for a tab that is alone.
+      this.heads.forget();
       throw reason;
     }
   }

@@ -107,7 +107,7 @@ export class HeadTracker {
     this.pending = commit;
   }
 
-  /** It was rolled back, or failed. */
+  /** It was rolled back, or its end is unknown. */
   abandon(): void {
     this.pending = undefined;
   }

@@ -278,3 +278,34 @@ test('a group whose commit may have arrived is not tried again; one without room
   // Nor does a tab that is alone believe that nothing has changed.
   expect((await transactor.read(reading(1))).value).toBe(4);
 });
+
+test('a member of a split group whose commit may have arrived makes the cache forget', async () => {
+  const store = createMemoryStore();
+  const failures: (Refusal | undefined)[] = [];
+  const unsure: Store = {
+    ...store,
+    write: async (body, options) => {
+      const failure = failures.shift();
+      const value = await store.write(async (tx) => {
+        const result = await body(tx);
+        if (failure?.code === 'quota_exceeded') throw failure;
+        return result;
+      }, options);
+      if (failure) throw failure;
+      return value;
+    },
+  };
+  const transactor = transactorOn(unsure, () => true);
+  await transactor.write(adding(1, 1));
+  // The first write goes alone, the next two share a commit that has no room; of these the second one arrives unnoticed.
+  failures.push(
+    undefined,
+    new Refusal('quota_exceeded', 'No room for both.'),
+    undefined,
+    new Refusal('storage_unavailable', 'The answer was lost.'),
+  );
+  const settled = await Promise.allSettled([1, 2, 3].map(() => transactor.write(adding(1, 1))));
+  expect(settled.map((each) => each.status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+  expect((await transactorOn(store).read(reading(1))).value).toBe(4);
+  expect((await transactor.read(reading(1))).value).toBe(4);
+});
