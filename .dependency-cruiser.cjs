@@ -31,7 +31,7 @@ const roomsOf = (folder, rooms, base = []) =>
     },
   }));
 
-const values = ['errors', 'limits', 'states'];
+const values = ['errors', 'fault-texts', 'limits', 'states'];
 const codec = [...values, 'values'];
 const store = [...codec, 'codec'];
 const query = [...store, 'store'];
@@ -103,6 +103,7 @@ module.exports = {
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     },
     room('errors'),
+    room('fault-texts', 'errors'),
     room('limits', 'errors'),
     room('states'),
     room('values', ...values),

@@ -39,17 +39,29 @@ export const FAULTS = {
 export type FaultCode = keyof typeof FAULTS;
 export type Step = string | number;
 
-/** One member of `failures` inside `validation failed`. Spec: functions 3.3. */
-export interface FieldFailure {
-  readonly field: readonly string[];
-  readonly code: string;
+/** A text, and what API versions before 2.7 say where that differs. See `fault-texts.ts`. */
+export type FaultText = string | { readonly now: string; readonly before27: string };
+
+interface Described {
   readonly description: string;
+  /** What API versions before 2.7 say, where that differs. */
+  readonly legacyDescription?: string;
 }
 
-export interface Fault {
+export const described = (text: FaultText): Described =>
+  typeof text === 'string'
+    ? { description: text }
+    : { description: text.now, legacyDescription: text.before27 };
+
+/** One member of `failures` inside `validation failed`. Spec: functions 3.3. */
+export interface FieldFailure extends Described {
+  readonly field: readonly string[];
+  readonly code: string;
+}
+
+export interface Fault extends Described {
   readonly code: FaultCode;
   readonly position: readonly Step[];
-  readonly description: string;
   /** Only where it differs from the code's own status (inactive index, `key_from_secret`: 400). */
   readonly status?: number;
   readonly failures?: readonly FieldFailure[];
@@ -136,18 +148,21 @@ export function unreachable(value: never): never {
 export const fault = (
   code: FaultCode,
   position: readonly Step[],
-  description: string,
+  text: FaultText,
   more: Partial<Pick<Fault, 'status' | 'failures' | 'cause'>> = {},
-): Fault => ({ code, position, description, ...more });
+): Fault =>
+  typeof text === 'string'
+    ? { code, position, description: text, ...more }
+    : { code, position, ...described(text), ...more };
 
 /** Fails the query with one fault. */
 export function fail(
   code: FaultCode,
   position: readonly Step[],
-  description: string,
+  text: FaultText,
   more: Partial<Pick<Fault, 'status' | 'failures' | 'cause'>> = {},
 ): never {
-  throw new QueryFailure([fault(code, position, description, more)]);
+  throw new QueryFailure([fault(code, position, text, more)]);
 }
 
 const RANK = (code: FaultCode): number =>

@@ -22,7 +22,6 @@ import { authenticateSecret } from './session/authenticate-secret.ts';
 import { ExpiredDataCollector, type SweepProgress } from './jobs/collect-expired-data.ts';
 import { buildIndexes, type BuildProgress } from './jobs/build-indexes.ts';
 import { RecordedInputs, createIds } from './session/recorded-inputs.ts';
-import { faultsForVersion } from './session/legacy-messages.ts';
 import { entitlementsOf, type Entitlements } from './session/entitlements.ts';
 import { TextCache } from './session/text-cache.ts';
 import { Transactor, type Transacted } from './transactions/transactor.ts';
@@ -186,7 +185,7 @@ function answerOf(
   const { caller, outcome, snapshot, budget, meters } = run.value;
   const body = outcome.ok
     ? `{"resource":${outcome.text}}`
-    : errorBody(faultsForVersion(outcome.failure.faults, request.apiVersion));
+    : errorBody(outcome.failure.faults, request.apiVersion);
   const isCounted = outcome.ok || outcome.failure.faults[0]?.code === 'transaction aborted';
   const metrics: Metrics = {
     bytesIn: utf8Length(request.query),

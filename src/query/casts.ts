@@ -4,6 +4,7 @@
  */
 import { fail, fault, QueryFailure } from '../errors.ts';
 import type { Fault, Step } from '../errors.ts';
+import { typeExpected, undefinedRef } from '../fault-texts.ts';
 import { typeName } from '../values/type-name.ts';
 import {
   integer as toInteger,
@@ -53,13 +54,13 @@ export const positionAt = (where: ArgumentPath): readonly Step[] =>
 
 /** "T expected, U provided." */
 export const wrongType = (expected: string, value: Value, where: ArgumentPath): never =>
-  fail('invalid argument', positionAt(where), `${expected} expected, ${typeName(value)} provided.`);
+  fail('invalid argument', positionAt(where), typeExpected(expected, typeName(value)));
 
-export const undefinedRef = (ref: UnresolvedRef, position: readonly Step[]): Fault =>
-  fault('invalid ref', position, `Ref refers to undefined ${ref.what} '${ref.name}'`);
+export const unresolvedFault = (ref: UnresolvedRef, position: readonly Step[]): Fault =>
+  fault('invalid ref', position, undefinedRef(ref.what, ref.name));
 
 export const refuseUnresolved = (ref: UnresolvedRef, where: ArgumentPath): never => {
-  throw new QueryFailure([undefinedRef(ref, positionAt(where))]);
+  throw new QueryFailure([unresolvedFault(ref, positionAt(where))]);
 };
 
 // --- parameters ---------------------------------------------------------------------------------

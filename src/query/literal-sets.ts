@@ -1,4 +1,5 @@
 /** `@set` literals. Their parts are data: expressions are not evaluated inside. Spec: values 5. */
+import { undefinedRef } from '../fault-texts.ts';
 import type { Json, JsonObject } from '../codec/json.ts';
 import { EFFECT_RANK, type Effect } from './effect.ts';
 import { at, type QueryPath } from './query-path.ts';
@@ -63,7 +64,7 @@ function refIn(value: Value, collection: number | undefined, path: QueryPath): R
 }
 
 const unresolved = (value: UnresolvedRef, path: QueryPath): never =>
-  invalid(path, `Ref refers to undefined ${value.what} '${value.name}'`);
+  invalid(path, undefinedRef(value.what, value.name));
 
 function setIn(value: Value, path: QueryPath): SetValue {
   if (isKind(value, 'set')) return value;

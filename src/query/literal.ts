@@ -1,6 +1,7 @@
 /** What literals have in common: values known at once, or with the schema at hand; faults of the text. */
 import type { Json, JsonObject } from '../codec/json.ts';
-import { fail } from '../errors.ts';
+import { fail, type FaultText } from '../errors.ts';
+import { typeExpected } from '../fault-texts.ts';
 import { typeName } from '../values/type-name.ts';
 import type { Lambda, Value } from '../values/value.ts';
 import { positionOf, type QueryPath } from './query-path.ts';
@@ -26,9 +27,9 @@ export interface LiteralReader {
   lambda(json: JsonObject, queryPath: QueryPath): Lambda;
 }
 
-export const invalid = (path: QueryPath, text: string): never =>
+export const invalid = (path: QueryPath, text: FaultText): never =>
   fail('invalid expression', positionOf(path), text);
 
 /** "T expected, U provided.", found while reading the query. */
 export const expected = (type: string, json: Value, path: QueryPath): never =>
-  invalid(path, `${type} expected, ${typeName(json)} provided.`);
+  invalid(path, typeExpected(type, typeName(json)));

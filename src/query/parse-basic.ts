@@ -5,6 +5,7 @@ import { typeName } from '../values/type-name.ts';
 import { isArray, isObject } from '../values/value.ts';
 import type { Value } from '../values/value.ts';
 import { LambdaValue } from './lambda-value.ts';
+import { typeExpected } from '../fault-texts.ts';
 import { Deferred, expected, invalid } from './literal.ts';
 import { escapeTag, readEscape } from './literals.ts';
 import { at, positionOf, type QueryPath } from './query-path.ts';
@@ -104,8 +105,8 @@ function unescaped(json: Json, path: QueryPath): readonly [Json, QueryPath] {
 }
 
 function refuse(type: string, json: Json, path: QueryPath, faults: Fault[]): void {
-  const description = `${type} expected, ${typeName(json)} provided.`;
-  faults.push(fault('invalid expression', positionOf(path), description));
+  const text = typeExpected(type, typeName(json));
+  faults.push(fault('invalid expression', positionOf(path), text));
 }
 
 function readVar(parser: FormParser, json: JsonObject, path: QueryPath): Parsed {
@@ -152,7 +153,7 @@ function readObject(parser: FormParser, json: JsonObject, path: QueryPath): Pars
   if (tag !== undefined) {
     const literal = readEscape(tag, object, path, parser.literals);
     return literal instanceof Deferred
-      ? invalid(path, `Object expected, ${tag === '@ref' ? 'Ref' : 'Set'} provided.`)
+      ? invalid(path, typeExpected('Object', tag === '@ref' ? 'Ref' : 'Set'))
       : expected('Object', literal, path);
   }
   const inner = object.size === 1 ? object.get('@obj') : undefined;

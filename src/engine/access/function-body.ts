@@ -1,5 +1,6 @@
 /** Stored functions: which one is called, and with whose rights. Spec: functions 4.6, auth 3.3. */
 import { fail } from '../../errors.ts';
+import { undefinedRef } from '../../fault-texts.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { Lambda, Ref, Value } from '../../values/value.ts';
 import { isBuiltinRole, type Caller } from '../context/caller.ts';
@@ -44,7 +45,7 @@ function functionMeant(
   if (found) return found;
   const name = typeof nameOrRef === 'string' ? nameOrRef : String(nameOrRef.id);
   const position = positionOf(path, 'call');
-  return fail('invalid ref', position, `Ref refers to undefined function '${name}'`);
+  return fail('invalid ref', position, undefinedRef('function', name));
 }
 
 function permissionsOfRole(

@@ -3,6 +3,7 @@ import { after, documentKey, historyKey, type Key } from '../../codec/key.ts';
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import { parseStored } from '../../codec/stored.ts';
 import { fail, Refusal } from '../../errors.ts';
+import { notFound } from '../../fault-texts.ts';
 import { LIMITS } from '../../limits.ts';
 import { isAtLeast, type ReadTime } from '../../query/session.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
@@ -265,7 +266,7 @@ export const failDenied = (position: readonly (string | number)[]): never =>
 export const kindName = (ref: Ref): string => nativeKind(ref.collection)?.label ?? 'Document';
 
 export const failNotFound = (ref: Ref, position: readonly (string | number)[]): never =>
-  fail('instance not found', position, `${kindName(ref)} not found.`);
+  fail('instance not found', position, notFound(kindName(ref)));
 
 /** The end of a document's rows in `history`. */
 export const historyEnd = (ref: Ref): Key => after(keyOf(ref));

@@ -2,6 +2,7 @@
 import { after, decodeDocumentKey, tuplePrefix, type Key } from '../../codec/key.ts';
 import { unpackVersion } from '../../codec/row.ts';
 import { fail, type Step } from '../../errors.ts';
+import { NOT_UNIQUE } from '../../fault-texts.ts';
 import { eachElement } from '../../query/collect-needs.ts';
 import type { Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
@@ -32,7 +33,7 @@ export function requireUnique(
 }
 
 export const failNotUnique = (position: readonly Step[]): never =>
-  fail('instance not unique', position, 'document is not unique.');
+  fail('instance not unique', position, NOT_UNIQUE);
 
 /** With the ref among its values an entry is like no other document's. */
 const canClash = ({ unique, values }: IndexDefinition): boolean =>

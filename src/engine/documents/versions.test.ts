@@ -240,6 +240,11 @@ test('query() speaks of classes and instances before 2.7, but quotes what it was
       'Number expected, Class Ref provided.',
       'Number expected, Collection Ref provided.',
     ],
+    [
+      { to_number: coll('notes') },
+      'Cannot cast Class Ref to Number.',
+      'Cannot cast Collection Ref to Number.',
+    ],
     [{ abort: 'Document not found.' }, 'Document not found.', 'Document not found.'],
     [
       { get: { index: 'Collection Ref' } },
@@ -247,6 +252,12 @@ test('query() speaks of classes and instances before 2.7, but quotes what it was
       "Ref refers to undefined index 'Collection Ref'",
     ],
   ];
+  const invalid = {
+    create_index: obj({ name: 'x', source: coll('notes'), unique: coll('notes') }),
+  };
+  expect(await world.fault(invalid, { apiVersion: '2.1' })).toMatchObject({
+    failures: [{ description: 'Invalid type Class Ref, expected type Boolean.' }],
+  });
   for (const [query, old, now] of faults) {
     for (const apiVersion of before('2.7')) {
       expect((await world.fault(query, { apiVersion })).description).toBe(old);

@@ -1,16 +1,22 @@
 /** The body of an answer: `{"resource":…}` or `{"errors":[…]}`. Spec: functions 3.1, auth 4.4. */
 import { quote } from '../../codec/json.ts';
-import { type Fault, type FieldFailure, type Step } from '../../errors.ts';
+import type { Fault, FieldFailure, Step } from '../../errors.ts';
+import { isAtLeast, type ApiVersion } from '../../query/session.ts';
 import { hideSecretTexts } from '../access/secret-texts.ts';
 
-export const errorBody = (faults: readonly Fault[]): string =>
-  `{"errors":[${faults.map(faultText).join(',')}]}`;
+/** @param apiVersion decides the wording; the present one when left out */
+export function errorBody(faults: readonly Fault[], apiVersion?: ApiVersion): string {
+  const isLegacy = apiVersion !== undefined && !isAtLeast(apiVersion, '2.7');
+  return `{"errors":[${faults.map((each) => faultText(each, isLegacy)).join(',')}]}`;
+}
 
 /** The body of a refusal: no position. */
 export const refusalBody = (code: string, description: string): string =>
   `{"errors":[{"code":${quote(code)},"description":${quote(description)}}]}`;
 
-function faultText({ position, code, description, failures, cause }: Fault): string {
+function faultText(fault: Fault, isLegacy: boolean): string {
+  const { position, code, failures, cause } = fault;
+  const description = descriptionOf(fault, isLegacy);
   // A text that repeats what it was given may repeat a secret. What a query aborts with is meant for its caller as it is.
   const told = code === 'transaction aborted' ? description : hideSecretTexts(description);
   const members = [
@@ -18,12 +24,21 @@ function faultText({ position, code, description, failures, cause }: Fault): str
     `"code":${quote(code)}`,
     `"description":${quote(told)}`,
   ];
-  if (failures) members.push(`"failures":[${failures.map(failureText).join(',')}]`);
-  if (cause) members.push(`"cause":[${cause.map(faultText).join(',')}]`);
+  if (failures)
+    members.push(`"failures":[${failures.map((each) => failureText(each, isLegacy)).join(',')}]`);
+  if (cause) members.push(`"cause":[${cause.map((each) => faultText(each, isLegacy)).join(',')}]`);
   return `{${members.join(',')}}`;
 }
 
 const stepText = (step: Step): string => (typeof step === 'number' ? String(step) : quote(step));
 
-const failureText = ({ field, code, description }: FieldFailure): string =>
-  `{"field":[${field.map(quote).join(',')}],"code":${quote(code)},"description":${quote(hideSecretTexts(description))}}`;
+function failureText(failure: FieldFailure, isLegacy: boolean): string {
+  const { field, code } = failure;
+  const description = quote(hideSecretTexts(descriptionOf(failure, isLegacy)));
+  return `{"field":[${field.map(quote).join(',')}],"code":${quote(code)},"description":${description}}`;
+}
+
+const descriptionOf = (
+  { description, legacyDescription = description }: Fault | FieldFailure,
+  isLegacy: boolean,
+): string => (isLegacy ? legacyDescription : description);

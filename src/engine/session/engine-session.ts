@@ -1,5 +1,6 @@
 /** The engine as functions of the language see it: one query's context behind the session they ask. */
 import { fail } from '../../errors.ts';
+import { undefinedRef } from '../../fault-texts.ts';
 import { MemoryBudget } from '../../query/memory-budget.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { ApiVersion, PageOptions, ReadTime, WriteSession } from '../../query/session.ts';
@@ -167,8 +168,7 @@ export class EngineSession implements WriteSession, Lambdas {
       typeof nameOrRef === 'string' ? this.names.ref('indexes', nameOrRef, undefined) : nameOrRef;
     const schema = this.context.schema(isKind(ref, 'ref') ? ref.database : database);
     const index = isKind(ref, 'ref') ? schema.index(ref) : undefined;
-    if (!index)
-      return fail('invalid ref', position, `Ref refers to undefined index '${nameIn(nameOrRef)}'`);
+    if (!index) return fail('invalid ref', position, undefinedRef('index', nameIn(nameOrRef)));
     if (!index.active) {
       return fail('instance not found', position, `Index '${index.name}' is not active.`, {
         status: 400,

@@ -1,6 +1,7 @@
 /** Who one is: log in and out, passwords, what a secret stands for. Spec: auth 2.2, functions 1.6. */
 import { decodeDocumentKey } from '../../codec/key.ts';
-import { fail, type Step } from '../../errors.ts';
+import { described, fail, type Step } from '../../errors.ts';
+import { invalidType } from '../../fault-texts.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { ReadTime } from '../../query/session.ts';
 import { Ref, isKind } from '../../values/value.ts';
@@ -90,8 +91,8 @@ function loginParams(
   const fields = new Map(plainObject(params, context.commitTs));
   const password = fields.get('password') ?? undefined;
   if (password !== undefined && typeof password !== 'string') {
-    const description = `Invalid type ${typeName(password)}, expected type String.`;
-    return failValidation([{ field: ['password'], code: 'invalid type', description }], position);
+    const text = described(invalidType(typeName(password), 'String'));
+    return failValidation([{ field: ['password'], code: 'invalid type', ...text }], position);
   }
   fields.delete('secret');
   return { password, fields };

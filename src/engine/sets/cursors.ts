@@ -1,6 +1,7 @@
 /** Cursors and range bounds of sets: arrays of values that name a bound between tuples. Spec: sets 5.3. */
 import { rawOf } from '../../codec/ordered-bytes.ts';
 import { fault, QueryFailure, type Step } from '../../errors.ts';
+import { undefinedRef } from '../../fault-texts.ts';
 import { compareValues } from '../../values/compare.ts';
 import { Bytes, isArray, Ref, UnresolvedRef, type Value } from '../../values/value.ts';
 import type { Bound } from './tuple.ts';
@@ -12,9 +13,7 @@ export const asArray = (value: Value): readonly Value[] => (isArray(value) ? val
 export function refuseUnresolved(values: readonly Value[], position: readonly Step[]): void {
   const faults = values
     .filter((value) => value instanceof UnresolvedRef)
-    .map((ref) =>
-      fault('invalid ref', position, `Ref refers to undefined ${ref.what} '${ref.name}'`),
-    );
+    .map((ref) => fault('invalid ref', position, undefinedRef(ref.what, ref.name)));
   if (faults.length > 0) throw new QueryFailure(faults);
 }
 

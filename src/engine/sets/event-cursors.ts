@@ -1,6 +1,7 @@
 /** Cursors of pages of events. Spec: sets 5.4. */
 import { refBytes } from '../../codec/key.ts';
 import { fail, type Step } from '../../errors.ts';
+import { typeExpected } from '../../fault-texts.ts';
 import { compareValues } from '../../values/compare.ts';
 import { typeName } from '../../values/type-name.ts';
 import {
@@ -47,11 +48,7 @@ export function eventBoundOf(given: Value, position: readonly Step[]): EventBoun
     return boundOfMembers(members, position);
   }
   if (isObject(given)) return boundOfMembers(given, position);
-  return fail(
-    'invalid argument',
-    position,
-    `Object, Integer, Time, or Date expected, ${typeName(given)} provided.`,
-  );
+  return wrongMember('Object, Integer, Time, or Date', given, position);
 }
 
 const floorMicros = (nanos: bigint): bigint =>
@@ -125,7 +122,7 @@ function actionOf(given: Value, position: readonly Step[]): ActionName {
 }
 
 const wrongMember = (expected: string, given: Value, position: readonly Step[]): never =>
-  fail('invalid argument', position, `${expected} expected, ${typeName(given)} provided.`);
+  fail('invalid argument', position, typeExpected(expected, typeName(given)));
 
 /** Whether a change is before the bound. A document's own history has one position at each time. */
 export function isBeforeEventBound(change: Change, bound: EventBound): boolean {

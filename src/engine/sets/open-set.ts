@@ -1,5 +1,6 @@
 /** Opens any set for reading. Spec: sets 4. */
 import { fail, Refusal, unreachable } from '../../errors.ts';
+import { typeExpected, undefinedRef } from '../../fault-texts.ts';
 import { LIMITS } from '../../limits.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import { typeName } from '../../values/type-name.ts';
@@ -124,7 +125,7 @@ export function indexOfSet(
 ): IndexDefinition {
   return (
     context.schema(ref.database).index(ref) ??
-    fail('invalid ref', positionOf(path, key), `Ref refers to undefined index '${ref.id}'`)
+    fail('invalid ref', positionOf(path, key), undefinedRef('index', String(ref.id)))
   );
 }
 
@@ -205,11 +206,8 @@ function openFilter(
   return filterCursor(open(set, { ...request, rows }), request.first, (tuple) => {
     const verdict = lambdas.apply(lambda, elementOf(tuple), 'read', time);
     if (typeof verdict === 'boolean') return verdict;
-    return fail(
-      'invalid argument',
-      positionOf(path, key, 'filter'),
-      `Boolean expected, ${typeName(verdict)} provided.`,
-    );
+    const text = typeExpected('Boolean', typeName(verdict));
+    return fail('invalid argument', positionOf(path, key, 'filter'), text);
   });
 }
 
@@ -233,10 +231,7 @@ export function targetOf(
     if (set instanceof Ref && isNativeCollectionRef(set)) {
       return { kind: 'set', op: 'documents', collection: set };
     }
-    return fail(
-      'invalid argument',
-      positionOf(path, key, 'with'),
-      `Set expected, ${typeName(set)} provided.`,
-    );
+    const text = typeExpected('Set', typeName(set));
+    return fail('invalid argument', positionOf(path, key, 'with'), text);
   };
 }

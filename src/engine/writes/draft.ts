@@ -1,5 +1,6 @@
 /** A document while it is checked before it is written, and the checks that many kinds share. Spec: functions 3.3. */
-import type { FieldFailure, Step } from '../../errors.ts';
+import { described, type FaultText, type FieldFailure, type Step } from '../../errors.ts';
+import { invalidType } from '../../fault-texts.ts';
 import { LIMITS } from '../../limits.ts';
 import { typeName } from '../../values/type-name.ts';
 import { isArray, isInteger, isKind, isObject } from '../../values/value.ts';
@@ -50,9 +51,9 @@ export function refuse(
   { failures }: Pick<Draft, 'failures'>,
   field: readonly Step[],
   code: string,
-  description: string,
+  text: FaultText,
 ): void {
-  failures.push({ field: field.map(String), code, description });
+  failures.push({ field: field.map(String), code, ...described(text) });
 }
 
 export const refuseMissing = (draft: Draft, field: readonly Step[]): void =>
@@ -63,13 +64,7 @@ export const refuseType = (
   field: readonly Step[],
   value: Value,
   expected: string,
-): void =>
-  refuse(
-    draft,
-    field,
-    'invalid type',
-    `Invalid type ${typeName(value)}, expected type ${expected}.`,
-  );
+): void => refuse(draft, field, 'invalid type', invalidType(typeName(value), expected));
 
 export const refuseReference = (draft: Draft, field: readonly Step[]): void =>
   refuse(draft, field, 'invalid reference', 'Reference was not found.');

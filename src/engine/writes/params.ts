@@ -1,5 +1,6 @@
 /** References in the params of a write are looked at before anything else. Spec: functions 1.5, first note. */
 import { fail, type FieldFailure, type Step } from '../../errors.ts';
+import { DATA_NOT_VALID } from '../../fault-texts.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import { isArray, isKind, isObject } from '../../values/value.ts';
 import type { ObjectValue, Value } from '../../values/value.ts';
@@ -53,4 +54,4 @@ function faultOfRef(context: EngineContext, value: Value): string | undefined {
 export const failValidation = (
   failures: readonly FieldFailure[],
   position: readonly Step[],
-): never => fail('validation failed', position, 'document data is not valid.', { failures });
+): never => fail('validation failed', position, DATA_NOT_VALID, { failures });

@@ -1,5 +1,6 @@
 /** Checks the params of a write and puts the version they make. Rights are the business of the callers. */
 import { fail, type Step } from '../../errors.ts';
+import { alreadyExists } from '../../fault-texts.ts';
 import { PENDING, isObject } from '../../values/value.ts';
 import type { Document, ObjectValue, Ref, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
@@ -137,7 +138,7 @@ function followOwnRename(context: EngineContext, { ref, fields, previous }: Draf
 }
 
 export const failExists = (ref: Ref, position: readonly Step[]): never =>
-  fail('instance already exists', position, `${kindName(ref)} already exists.`);
+  fail('instance already exists', position, alreadyExists(kindName(ref)));
 
 export function isNameTaken(context: EngineContext, ref: Ref, name: string): boolean {
   const kind = nativeName(ref.collection);

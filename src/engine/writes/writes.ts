@@ -1,6 +1,7 @@
 /** `create`, `update`, `replace`, `delete`, `insert`, `remove`: rights, places of faults, order of checks. Spec: functions 1.5. */
 import { unpackVersion } from '../../codec/row.ts';
 import { fail, type Step } from '../../errors.ts';
+import { undefinedRef } from '../../fault-texts.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { ReadTime } from '../../query/session.ts';
 import { Ref, isObject } from '../../values/value.ts';
@@ -117,7 +118,7 @@ function targetOf(
 }
 
 const failNoCollection = (name: string, position: Position): never =>
-  fail('invalid ref', position, `Ref refers to undefined collection '${name}'`);
+  fail('invalid ref', position, undefinedRef('collection', name));
 
 function requirePossible(
   context: EngineContext,

@@ -1,5 +1,6 @@
 /** Mapping, filtering and cutting of arrays and pages. Spec: functions 1.2, sets-and-pages 5.5. */
 import { fault, QueryFailure, type Fault } from '../../errors.ts';
+import { typeExpected } from '../../fault-texts.ts';
 import { typeName } from '../../values/type-name.ts';
 import { isArray } from '../../values/value.ts';
 import type { Page, SetValue, Value } from '../../values/value.ts';
@@ -68,8 +69,7 @@ function keptElements(
       const keep = context.apply(lambda, element);
       if (typeof keep === 'boolean') return keep;
       const position = positionOf(context.path, index);
-      const description = `Boolean expected, ${typeName(keep)} provided.`;
-      faults.push(fault('invalid argument', position, description));
+      faults.push(fault('invalid argument', position, typeExpected('Boolean', typeName(keep))));
     } catch (failure) {
       if (!(failure instanceof QueryFailure)) throw failure;
       for (const each of failure.faults) faults.push(each);

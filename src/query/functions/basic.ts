@@ -14,7 +14,7 @@ import {
   refuseOddSet,
   someOf,
   string,
-  undefinedRef,
+  unresolvedFault,
 } from '../casts.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
@@ -52,7 +52,7 @@ function ordered(
   const where = argumentAt(context.path, key);
   const unresolved = values.filter((value) => value instanceof UnresolvedRef);
   if (unresolved.length > 0) {
-    throw new QueryFailure(unresolved.map((ref) => undefinedRef(ref, positionAt(where))));
+    throw new QueryFailure(unresolved.map((ref) => unresolvedFault(ref, positionAt(where))));
   }
   for (const value of values) refuseOddSet(value, where);
   chargeValues(context, values);

@@ -1,5 +1,6 @@
 /** Conversions between scalar types. Spec: functions 1.12. */
 import { fail } from '../../errors.ts';
+import { cannotCast } from '../../fault-texts.ts';
 import { doubleText } from '../../codec/number-text.ts';
 import { typeName } from '../../values/type-name.ts';
 import { asDouble, toDouble, truncateToInteger, type NumberValue } from '../../values/number.ts';
@@ -20,11 +21,8 @@ import { positionOf } from '../query-path.ts';
 import { parseLocaleNumber } from './locale-number.ts';
 import { dateOfText, timeOfText } from './time.ts';
 
-const cannotCast = (value: Value, type: string): string =>
-  `Cannot cast ${typeName(value)} to ${type}.`;
-
 const refuse = (context: PureContext, value: Value, type: string): never =>
-  fail('invalid argument', positionOf(context.path), cannotCast(value, type));
+  fail('invalid argument', positionOf(context.path), cannotCast(typeName(value), type));
 
 /** The text of a scalar; undefined when it has none. */
 export function scalarText(value: Value): string | undefined {
@@ -67,7 +65,7 @@ const toNumber = define(
 
 function requireNumber(value: Value, type: string, context: PureContext, key: string): NumberValue {
   const position = positionAt(argumentAt(context.path, key));
-  return numberOf(value) ?? fail('invalid argument', position, cannotCast(value, type));
+  return numberOf(value) ?? fail('invalid argument', position, cannotCast(typeName(value), type));
 }
 
 const toDoubleRow = define('pure', { to_double: param(any, 'Any') }, (args, context) =>

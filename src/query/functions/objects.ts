@@ -1,5 +1,6 @@
 /** `merge` and conversions between objects and arrays of pairs. Spec: functions 1.9. */
 import { fail, fault, QueryFailure, type Fault } from '../../errors.ts';
+import { typeExpected, cannotCast } from '../../fault-texts.ts';
 import { documentMembers } from '../../values/object-view.ts';
 import { typeName } from '../../values/type-name.ts';
 import { isArray, isKind, isObject } from '../../values/value.ts';
@@ -43,8 +44,8 @@ function operands(
   const operand = (value: Value, ...steps: readonly (string | number)[]): ObjectValue => {
     const members = membersOf(value);
     if (members) return members;
-    const description = `Object expected, ${typeName(value)} provided.`;
-    faults.push(fault('invalid argument', positionOf(path, ...steps), description));
+    const text = typeExpected('Object', typeName(value));
+    faults.push(fault('invalid argument', positionOf(path, ...steps), text));
     return new Map();
   };
   const first = operand(left, 'merge');
@@ -68,11 +69,7 @@ const toObject = define(
 );
 
 const refuseCast = (value: Value, key: string, type: string, { path }: PureContext): never =>
-  fail(
-    'invalid argument',
-    positionAt(argumentAt(path, key)),
-    `Cannot cast ${typeName(value)} to ${type}.`,
-  );
+  fail('invalid argument', positionAt(argumentAt(path, key)), cannotCast(typeName(value), type));
 
 function objectOf(pairs: readonly Value[], { path }: PureContext): ObjectValue {
   const faults: Fault[] = [];
@@ -83,8 +80,8 @@ function objectOf(pairs: readonly Value[], { path }: PureContext): ObjectValue {
       members.set(key, value);
       return;
     }
-    const description = `Field/Value expected, ${typeName(pair)} provided.`;
-    faults.push(fault('invalid argument', positionOf(path, 'to_object', index), description));
+    const text = typeExpected('Field/Value', typeName(pair));
+    faults.push(fault('invalid argument', positionOf(path, 'to_object', index), text));
   });
   if (faults.length > 0) throw new QueryFailure(faults);
   return members;

@@ -1,5 +1,6 @@
 /** Refs of documents, schema objects and native collections. Spec: functions 1.7. */
 import { fail } from '../../errors.ts';
+import { typeExpected } from '../../fault-texts.ts';
 import { isInteger, Ref, UnresolvedRef } from '../../values/value.ts';
 import {
   databaseRef,
@@ -42,7 +43,7 @@ const documentCollection: Cast<AnyRef> = (value, where) => {
     ? fail(
         'invalid argument',
         positionAt(where),
-        'Regular Class Ref expected, Schema Class Ref provided.',
+        typeExpected('Regular Class Ref', 'Schema Class Ref'),
       )
     : value;
 };

@@ -1,5 +1,6 @@
 /** `select` and `contains_*`. Spec: functions 1.1. */
 import { fail } from '../../errors.ts';
+import { typeExpected } from '../../fault-texts.ts';
 import { equalValues } from '../../values/equal.ts';
 import { collectionRefOf, eventMembers } from '../../values/object-view.ts';
 import { isArray, isKinded, isObject, UnresolvedRef } from '../../values/value.ts';
@@ -190,7 +191,7 @@ const refuseScalar = (context: ReadContext): never =>
   fail(
     'invalid argument',
     positionAt(argumentAt(context.path, 'in')),
-    'Object, Array, Page, Set, or Ref expected, Scalar provided.',
+    typeExpected('Object, Array, Page, Set, or Ref', 'Scalar'),
   );
 
 export const selectRows: readonly FunctionRow[] = [

@@ -20,7 +20,7 @@ import {
   setOrArray,
   someOf,
   term,
-  undefinedRef,
+  unresolvedFault,
 } from '../casts.ts';
 import { define, type Applicable, type PureContext } from '../define.ts';
 import type { Cast, FunctionRow } from '../function-row.ts';
@@ -187,7 +187,7 @@ function bound(value: Value, key: string, context: PureContext, faults: Fault[])
   const values = isArray(value) ? value : [value];
   const position = positionAt(argumentAt(context.path, key));
   for (const each of values) {
-    if (each instanceof UnresolvedRef) faults.push(undefinedRef(each, position));
+    if (each instanceof UnresolvedRef) faults.push(unresolvedFault(each, position));
   }
   return values;
 }

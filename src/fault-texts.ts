@@ -1,0 +1,46 @@
+/** Texts of faults that are raised in several places, or that depend on the API version. Spec: functions 3.2. */
+import type { FaultText } from './errors.ts';
+
+/** API versions before 2.7 call collections classes, and documents instances. */
+const OLD_NAMES: ReadonlyMap<string, string> = new Map([
+  ['collection', 'class'],
+  ['Collection', 'Class'],
+  ['Collection Ref', 'Class Ref'],
+  ['document', 'instance'],
+  ['Document', 'Instance'],
+]);
+
+const oldName = (name: string): string => OLD_NAMES.get(name) ?? name;
+
+/** Faults are frequent: nothing is built twice that is the same in all versions. */
+function worded(text: (one: string, other: string) => string, one: string, other = ''): FaultText {
+  const now = text(one, other);
+  return OLD_NAMES.has(one) || OLD_NAMES.has(other)
+    ? { now, before27: text(oldName(one), oldName(other)) }
+    : now;
+}
+
+/** @param kind `Collection`, `Document`… */
+export const notFound = (kind: string): FaultText => worded((name) => `${name} not found.`, kind);
+
+export const alreadyExists = (kind: string): FaultText =>
+  worded((name) => `${name} already exists.`, kind);
+
+export const NOT_UNIQUE = worded((name) => `${name} is not unique.`, 'document');
+
+export const DATA_NOT_VALID = worded((name) => `${name} data is not valid.`, 'document');
+
+/** @param kind `collection`, `index`… */
+export const undefinedRef = (kind: string, name: string): FaultText =>
+  worded((named) => `Ref refers to undefined ${named} '${name}'`, kind);
+
+/** Both are names of types. */
+export const typeExpected = (expected: string, provided: string): FaultText =>
+  worded((type, other) => `${type} expected, ${other} provided.`, expected, provided);
+
+export const cannotCast = (provided: string, type: string): FaultText =>
+  worded((name) => `Cannot cast ${name} to ${type}.`, provided);
+
+/** Of a member that is written. */
+export const invalidType = (provided: string, expected: string): FaultText =>
+  worded((name, type) => `Invalid type ${name}, expected type ${type}.`, provided, expected);
