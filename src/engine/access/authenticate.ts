@@ -7,7 +7,7 @@ import type { DatabaseId, ObjectValue, Value } from '../../values/value.ts';
 import { accessCaller } from './access-caller.ts';
 import { looksLikeAccessToken } from './access-token.ts';
 import type { Credential, EngineOptions } from '../context/host.ts';
-import { isBuiltinRole, type Caller } from '../context/caller.ts';
+import { isBuiltinRole, rootCaller, type Caller } from '../context/caller.ts';
 import type { AuthenticationContext, StoreContext } from '../context/context.ts';
 import {
   ROOT_DATABASE,
@@ -59,16 +59,7 @@ export function authenticate(context: AuthenticationContext, text: string): Call
   return caller && scoped(context, caller, suffix);
 }
 
-const ROOT_CALLER: Caller = {
-  label: { kind: 'root', id: '0' },
-  database: ROOT_DATABASE,
-  path: [],
-  role: 'admin',
-  roles: [],
-  document: undefined,
-  identity: undefined,
-  isToken: false,
-};
+const ROOT_CALLER = rootCaller(ROOT_DATABASE);
 
 export interface SecretDocument {
   readonly ref: Ref;

@@ -22,6 +22,18 @@ export interface Caller {
   readonly grant?: AccessGrant;
 }
 
+/** The holder of the root secret, or the engine at its own work. */
+export const rootCaller = (database: DatabaseId): Caller => ({
+  label: { kind: 'root', id: '0' },
+  database,
+  path: [],
+  role: 'admin',
+  roles: [],
+  document: undefined,
+  identity: undefined,
+  isToken: false,
+});
+
 export interface AccessGrant {
   readonly claims: ObjectValue;
   /** Roles beside those of the caller, for whose predicates the claims are the argument. */

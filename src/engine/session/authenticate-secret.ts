@@ -8,7 +8,7 @@ import { schemasOver } from '../catalog/stored-lambdas.ts';
 import { systemContext } from './system-context.ts';
 import type { Transactor } from '../transactions/transactor.ts';
 
-type AuthenticatorHost = Pick<
+export type CallerHost = Pick<
   EngineOptions,
   'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens'
 >;
@@ -16,7 +16,7 @@ type AuthenticatorHost = Pick<
 export async function authenticateSecret(
   transactor: Transactor,
   secret: string,
-  host: AuthenticatorHost,
+  host: CallerHost,
 ): Promise<Credential | undefined> {
   const now = host.clock();
   const { value } = await transactor.read((input) => {
@@ -31,7 +31,7 @@ export function callerOf(
   input: BodyInput,
   snapshot: number,
   secret: string,
-  host: AuthenticatorHost,
+  host: CallerHost,
 ): Caller | undefined {
   const { writer, answers } = input;
   const store = { reader: writer, snapshot, schema: schemasOver(writer, writer.base) };

@@ -1,7 +1,7 @@
 /** The entitlements of a secret, to compare with earlier ones. */
 import type { Micros } from '../../values/value.ts';
-import type { EngineOptions, ReadSet } from '../context/host.ts';
-import { callerOf } from './authenticate-secret.ts';
+import type { ReadSet } from '../context/host.ts';
+import { callerOf, type CallerHost } from './authenticate-secret.ts';
 import { rolesOf } from '../access/caller-roles.ts';
 import { systemContext } from './system-context.ts';
 import type { Transactor } from '../transactions/transactor.ts';
@@ -15,16 +15,11 @@ export interface Entitlements {
   readonly readSet: ReadSet;
 }
 
-type AuthenticatorHost = Pick<
-  EngineOptions,
-  'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens'
->;
-
 /** Undefined: it opens nothing. */
 export async function entitlementsOf(
   transactor: Transactor,
   secret: string,
-  host: AuthenticatorHost,
+  host: CallerHost,
 ): Promise<Entitlements | undefined> {
   const now = host.clock();
   const { value, readSet } = await transactor.read((input) => {

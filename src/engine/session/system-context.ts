@@ -1,7 +1,7 @@
 /** Sessions without the text of a query: the engine at its own work (index builds, checks), and the caller of a device at a hub. */
 import type { DatabaseId } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
-import type { Caller } from '../context/caller.ts';
+import { rootCaller } from '../context/caller.ts';
 import { Budget } from '../context/budget.ts';
 import { builtinPermissions } from '../access/permissions.ts';
 import type { ContextParts, EngineContext, PermissionsIn } from '../context/context.ts';
@@ -10,18 +10,6 @@ import { Meters } from '../context/meters.ts';
 import { EngineSession } from './engine-session.ts';
 import { schemasOver } from '../catalog/stored-lambdas.ts';
 import type { BodyInput } from '../transactions/execution.ts';
-
-const SYSTEM: Omit<Caller, 'database'> = {
-  label: { kind: 'root', id: '0' },
-  path: [],
-  role: 'admin',
-  roles: [],
-  document: undefined,
-  identity: undefined,
-  isToken: false,
-};
-
-export const systemCaller = (database: DatabaseId): Caller => ({ ...SYSTEM, database });
 
 /** A step of background work may evaluate this long, ms: bindings of many documents in one step. */
 const STEP_TIMEOUT_MS = 60_000;
@@ -32,7 +20,7 @@ export function systemContext(
   { writer, head, answers }: BodyInput,
   database: DatabaseId,
   host: InternalHost,
-  caller = systemCaller(database),
+  caller = rootCaller(database),
 ): EngineContext {
   const snapshot = Math.max(host.clock(), head);
   const schema = schemasOver(writer, writer.base);

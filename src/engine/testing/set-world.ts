@@ -10,7 +10,7 @@ import type { ContextParts, EngineContext, Lambdas } from '../context/context.ts
 import { Meters } from '../context/meters.ts';
 import type { Permissions } from '../context/access-request.ts';
 import { schemasOver } from '../catalog/stored-lambdas.ts';
-import { systemCaller } from '../session/system-context.ts';
+import { rootCaller } from '../context/caller.ts';
 import { endDocument, writeVersion } from '../documents/write-version.ts';
 import { plainReader } from './plain-reader.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
@@ -133,7 +133,7 @@ export class SetWorld {
       now: undefined,
       commitTs,
       apiVersion: '4',
-      caller: systemCaller(DATABASE),
+      caller: rootCaller(DATABASE),
       inputs: NO_INPUTS,
       meters: new Meters(),
       schema: schemasOver(reader, reader, lambdaNamed),
