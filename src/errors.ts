@@ -3,11 +3,11 @@
  * failures through the engine, and our own assertions. Imports nothing.
  */
 
-/** What the tables say of a code. */
+/** A row of the tables below: the properties of a code. */
 interface ErrorRow {
   /** What HTTP answers. */
   readonly status: number;
-  /** By which class the page's programs catch it: one for all codes that have the same remedy. */
+  /** The class by which programs on the page catch it: one for all codes that have the same remedy. */
   readonly class: string;
   /** The same call can be sent again as it is: it had no effect, and may succeed. */
   readonly retryable?: true;
@@ -70,7 +70,7 @@ export interface Fault extends Described {
 
 /**
  * A query failed: one or more faults of the caller. Thrown inside the engine, answered as data.
- * Not an `Error`: queries fail often, nobody reads our stack, and capturing one is slow.
+ * Not an `Error`: queries fail often, and capturing a stack that is never read is slow.
  */
 export class QueryFailure {
   readonly faults: readonly Fault[];
@@ -112,7 +112,7 @@ export const REFUSALS = {
   worker_not_started: { status: 503, class: 'UnavailableError' },
 } as const satisfies Record<string, ErrorRow>;
 
-/** The library is used as it cannot serve: nothing was asked of a database yet, so HTTP has no word for it. */
+/** Wrong use of the library, found before any request to a database: these codes have no HTTP status. */
 export const MISUSES = {
   database_closed: { class: 'DatabaseClosed' },
   invalid_usage: { class: 'UsageError' },
@@ -181,6 +181,6 @@ export function statusOf(faults: readonly Fault[]): number {
   return best ? (best.status ?? FAULTS[best.code].status) : 500;
 }
 
-/** JavaScript's stack ends where no promise of ours says; hosts name its end differently. */
+/** Where JavaScript's stack ends is up to the host, and hosts name the error differently. */
 export const isStackExhausted = (thrown: unknown): boolean =>
   thrown instanceof RangeError || (thrown instanceof Error && thrown.name === 'InternalError');

@@ -1,4 +1,4 @@
-/** How deep calls may stand in each other. */
+/** How deep calls may be nested. */
 import { fail, isStackExhausted } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { positionOf, type QueryPath } from './query-path.ts';

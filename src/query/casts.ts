@@ -81,7 +81,7 @@ export const optional = <T>(cast: Cast<T>, type: string): Parameter<T | undefine
   type,
 });
 
-// Lambdas in place are no values: the parser sees to it that this cast is never asked.
+// Lambdas in place are no values: the parser ensures that this cast is never called.
 const neverValue: Cast<never> = (value, where) => wrongType('Lambda', value, where);
 
 /** A lambda that must be written in place. */
@@ -102,7 +102,7 @@ export const inPlaceOr = <T>(cast: Cast<T>, type: string): Parameter<Applicable 
   type,
 });
 
-/** An expression evaluated only when the body asks for it. */
+/** An expression that the body evaluates when it needs it. */
 export const lazy: Parameter<(() => Value) | undefined> = {
   cast: (value) => () => value,
   optional: true,
@@ -328,7 +328,7 @@ export const refOrSet: Cast<Ref | SetValue> = (value, where) => {
     : wrongType('Ref or Set', value, where);
 };
 
-/** The set that a native collection's ref stands for. */
+/** The set that a native collection's ref means. */
 export const nativeSet = (collection: Ref): SetValue => ({
   kind: 'set',
   op: 'documents',

@@ -1,16 +1,16 @@
 /**
- * Parts of a query that can go on without each other: all that they need is gathered before the query waits, all their faults before it
- * fails. Once a run waits for something, everything else it does only looks ahead: faults count no more. See docs/decisions/0001-run-again.md.
+ * Parts of a query that do not depend on each other: all their needs are collected before the query waits, all their faults before it
+ * fails. Once an execution has a missing read, it goes on only to find more of them: faults are ignored. See docs/decisions/0001-run-again.md.
  */
 import { QueryFailure, type Fault } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { rangeName, rowName } from '../store/snapshot-cache.ts';
 import { Suspended, type Need } from '../store/reader.ts';
 
-/** Thrown where a value is used that is being waited for already: whoever found it missing has said what it needs. */
+/** Thrown where a missing value is used: its need was thrown where it was found to be missing. */
 export const WAITING = new Suspended([]);
 
-/** So many parts, one after the other, wait for nothing that others do not wait for: those after them will be no different. */
+/** After so many parts in a row without a new need, the parts after them are not evaluated. */
 const IDLE_PARTS_MAX = 16;
 
 /** What the parts of one form need, each thing once, or else their faults. */
@@ -75,7 +75,7 @@ export function waitFor(thrown: unknown): NeedCollector {
 }
 
 /**
- * Results of `body` in order. The first fault ends it; needs are gathered from some elements beyond the first that waits, so that n
+ * Results of `body` in order. The first fault ends it; needs are collected from some elements beyond the first that waits, so that n
  * elements take one round trip and not n, as with `map`. Use it wherever `body` can read. See README.md.
  */
 export function eachElement<T, R>(

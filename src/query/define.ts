@@ -36,7 +36,7 @@ export interface PureContext {
    * round trip. `elements.map(body)` would take one for each: use `each` wherever `body` can read. See README.md.
    */
   each<T, R>(elements: Iterable<T>, body: (element: T, index: number) => R): R[];
-  /** Folds left with a lambda of two, gathering likewise. */
+  /** Folds left with a lambda of two parameters, collecting needs as `each` does. */
   fold(lambda: Applicable, initial: Value, elements: Iterable<Value>): Value;
   /** The value of a lambda written in place: closed over its scope. */
   close(lambda: Applicable): Lambda;
@@ -44,7 +44,7 @@ export interface PureContext {
 /** `elements()` of a set for rows that the spec calls pure although they read (`is_empty`, folds): see `ReadContext`. */
 export interface ReadContext extends PureContext {
   readonly session: ReadSession;
-  /** Applies a stored function in its session: no scope, one level deeper. Arity faults stand at the form. */
+  /** Applies a stored function in its session: no scope, one level deeper. Arity faults have the position of the form. */
   call(lambda: Lambda, argument: Value, session: WriteSession): Value;
 }
 export interface WriteContext extends ReadContext {
@@ -58,7 +58,7 @@ export interface Contexts {
   readonly write: WriteContext;
 }
 
-/** A lambda written in place, closed over the scope it stands in; opaque to bodies: use `context.apply`. */
+/** A lambda written in place, closed over its scope; opaque to bodies: use `context.apply`. */
 export interface Applicable {
   readonly node: LambdaNode;
   readonly scope: unknown;

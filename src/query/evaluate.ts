@@ -1,5 +1,5 @@
 /**
- * Evaluates the checked tree, synchronously; whatever is not at hand suspends the run.
+ * Evaluates the checked tree, synchronously; a read that is not cached suspends the execution.
  * Spec: functions 3.5 and 4.
  */
 import { LIMITS } from '../limits.ts';
@@ -17,7 +17,7 @@ import type { QueryPath } from './query-path.ts';
 import type { ApiVersion, ReadTime, WriteSession } from './session.ts';
 
 export interface ApplyOptions extends EvaluateOptions {
-  /** Where a wrong number of arguments is reported (and `lambda`); where the lambda stands when left out. */
+  /** Where a wrong number of arguments is reported (and `lambda`); the position of the lambda when left out. */
   readonly path?: QueryPath;
 }
 
@@ -70,8 +70,8 @@ const EVALUATORS: Evaluators = {
   call: evaluateCall,
 };
 
-// The kind of a node picks the evaluator of that kind: more than the type of the record can say. Where most nodes pass, this stands written
-// out, and variables and constants, which most of them are, are told before: a search by kind takes longer than they do.
+// The kind of a node selects the evaluator of that kind, which the type of the record cannot express. On the hottest paths this is inlined,
+// after a check for variables and constants, the most frequent nodes: a look-up by kind takes longer than evaluating them.
 const evaluateNode = (node: Node, frame: Frame, evaluation: Evaluation): Value =>
   EVALUATORS[node.kind](node as never, frame, evaluation);
 
@@ -327,7 +327,7 @@ class CallContext implements WriteContext {
     let result: Slot = initial;
     const step = (element: Value): Value => {
       if (result instanceof Suspended && !isPair) throw result;
-      // A result that is waited for may be bound, so that the elements after it are looked at.
+      // A missing result may be bound, so that the elements after it are evaluated.
       const pair = [result as Value, element];
       return applyNode(node, this.frame, this.frame.depth + 1, pair, this.evaluation, node.path);
     };

@@ -1,4 +1,4 @@
-/** Where variables stand while a query runs. */
+/** Where the values of variables are while a query runs. */
 import { assert, fail } from '../errors.ts';
 import { Suspended } from '../store/reader.ts';
 import { isArray, type Value } from '../values/value.ts';

@@ -1,4 +1,4 @@
-/** What literals have in common: values known at once, or with the schema at hand; faults of the text. */
+/** What literals have in common: values known at once, or once the schema is known; faults of the text. */
 import type { Json, JsonObject } from '../codec/json.ts';
 import { fail, type FaultText } from '../errors.ts';
 import { typeExpected } from '../fault-texts.ts';
@@ -7,7 +7,7 @@ import type { Lambda, Value } from '../values/value.ts';
 import { positionOf, type QueryPath } from './query-path.ts';
 import type { LiteralSession } from './node.ts';
 
-/** A literal that is known only with the schema at hand. */
+/** A literal that depends on the schema. */
 export class Deferred {
   readonly resolve: (session: LiteralSession) => Value;
   constructor(resolve: (session: LiteralSession) => Value) {
@@ -21,7 +21,7 @@ export const settle = (literal: Literal, session: LiteralSession): Value =>
 
 /** Literals hold literals: sets have data and lambdas inside. */
 export interface LiteralReader {
-  /** Data as it stands: nothing is an expression, only escapes are decoded. */
+  /** Plain data: nothing is an expression, only escapes are decoded. */
   data(json: Json, path: QueryPath): Literal;
   /** The inside of `@query`; the bare lambdas of sets are the same. */
   lambda(json: JsonObject, queryPath: QueryPath): Lambda;

@@ -1,6 +1,6 @@
 /**
- * What the values of a running query take. Whoever makes one asks before; what a lambda made on the way to its result is given back
- * when it returns, so that work in a loop is bounded by what it keeps.
+ * Memory that the values of a running query take. It is taken before a value is made. When a lambda returns, what it made besides its
+ * result is given back, so a loop is bounded by what it keeps.
  */
 import { Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';

@@ -94,7 +94,7 @@ const ofEvent = (event: Event, step: string): Found =>
   step === 'instance' || step === 'resource' ? event.document : eventMembers(event).get(step);
 
 const NAMED = nativeNumbers((kind) => kind.isNamed);
-/** Refs to schema objects, native collections among them, go by a name. */
+/** Refs to schema objects, native collections among them, hold a name. */
 const isNamed = (ref: Ref): boolean => NAMED.has(ref.collection);
 
 /** As it renders: digits, or the name of a schema object. */

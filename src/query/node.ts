@@ -21,7 +21,7 @@ export interface LambdaNode {
   readonly pattern: Pattern;
   readonly body: Node;
   readonly apiVersion: ApiVersion;
-  /** Outer variables used in the body, as seen from where the lambda stands. */
+  /** Outer variables used in the body, as seen from the position of the lambda. */
   readonly free: readonly Variable[];
   readonly effect: Effect;
   /** Wire text of `"lambda":…,"expr":…`. */
@@ -37,7 +37,7 @@ interface Base {
   readonly effect: Effect;
 }
 
-/** An argument that is there, and where its faults stand: an expression or, written in place, a lambda. */
+/** A given argument with the position of its faults: an expression or, written in place, a lambda. */
 export interface Argument extends ArgumentPath {
   readonly parameter: Parameter<unknown>;
   readonly node: Node | undefined;

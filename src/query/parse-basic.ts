@@ -137,7 +137,7 @@ function readDo(parser: FormParser, json: JsonObject, path: QueryPath): Parsed {
   return new Dynamic({ kind: 'do', items, path, effect: effectOfAll(items) });
 }
 
-/** Expressions that stand in an array of their own, which is no expression. */
+/** Expressions in an array that is no expression itself. */
 function partsOf(parser: FormParser, json: readonly Json[], path: QueryPath): readonly Node[] {
   const nodes: Node[] = [];
   for (const item of json) nodes.push(toNode(parser.part(item, path, nodes.length)));

@@ -1,7 +1,7 @@
 /** Places in the text of a query. */
 import type { Step } from '../errors.ts';
 
-/** Where a node stands in the query text: a chain up to the root, made into an array only when an error needs it. */
+/** The position of a node in the query text: a chain up to the root, made into an array only when an error needs it. */
 export interface QueryPathStep {
   readonly parent: QueryPathStep | undefined;
   readonly step: Step;

@@ -15,7 +15,7 @@ interface Closing {
   readonly free: FreeVariables;
 }
 
-/** Enter and leave in pairs, also when what stands between fails: more faults are looked for after it. */
+/** Enter and leave in pairs, also when something fails in between: parsing goes on, to find more faults. */
 export class Scopes {
   private readonly byName = new Map<string, Binding[]>();
   /** Names bound in each open frame. */

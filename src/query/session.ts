@@ -1,5 +1,5 @@
 /**
- * What functions ask of the engine: everything that touches documents, sets, schema or identity. Implemented by the engine room
+ * What functions need of the engine: everything that touches documents, sets, schema or identity. Implemented by the engine room
  * over a synchronous `Reader`; any method may throw `Suspended`, and `QueryFailure` with positions built from the `place` given.
  */
 import type {
@@ -103,7 +103,7 @@ export interface ReadSession {
 
 export interface WriteSession extends ReadSession {
   newId(): string;
-  /** `key`: the wire key of the form (`create`, `create_collection`…), where most of its faults stand. Spec: functions 1.5. */
+  /** `key`: the wire key of the form (`create`, `create_collection`…), the position of most of its faults. Spec: functions 1.5. */
   create(
     target: Ref | string,
     params: ObjectValue,

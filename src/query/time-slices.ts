@@ -61,7 +61,7 @@ export class TimeSlices {
     return results;
   }
 
-  /** What is gathered while `json` is read, over all turns that it takes. */
+  /** State that is kept while `json` is read, over all its time slices. */
   keep<T>(json: object, make: () => T): T {
     const kept = this.kept.get(json) ?? make();
     this.kept.set(json, kept);

@@ -1,4 +1,4 @@
-/** Who asks with a token that somebody else has made (JWT): what an access provider of the database it names says of it. Spec: auth 2.4. */
+/** The caller of a token of an identity provider (JWT), by an access provider of the database that it names. Spec: auth 2.4. */
 import { isArray, isKind, isObject } from '../../values/value.ts';
 import type { DatabaseId, Lambda, ObjectValue, Ref, Value } from '../../values/value.ts';
 import { readAccessToken, type AccessToken } from './access-token.ts';
@@ -23,7 +23,7 @@ export function audienceOf({ reader, database, inputs }: EngineContext): string 
 }
 
 /**
- * Undefined: it opens nothing. Which of its roles apply is left to who evaluates: see `caller-roles.ts`.
+ * Undefined when the token opens nothing. Which of its roles apply is decided in `caller-roles.ts`.
  * @throws Suspended
  */
 export function accessCaller(context: AuthenticationContext, text: string): Caller | undefined {
@@ -48,7 +48,7 @@ export function accessCaller(context: AuthenticationContext, text: string): Call
   };
 }
 
-/** The one its audience names: of several that begin like ours, none. */
+/** The database that its audience names; none when it names several of ours. */
 function databaseMeant(
   { reader, rootAudience }: AuthenticationContext,
   { audiences }: AccessToken,

@@ -1,4 +1,4 @@
-/** Tokens that others make (JWT): their text taken apart, and what they say of themselves. Spec: auth 2.4. */
+/** Tokens of identity providers (JWT): parsing, and checks of their claims. Spec: auth 2.4. */
 import { decodeBase64 } from '../../codec/base64.ts';
 import { JsonError, parseJson, type JsonObject } from '../../codec/json.ts';
 import { utf8Text } from '../../codec/utf8.ts';
@@ -9,7 +9,7 @@ import type { Micros, ObjectValue, Value } from '../../values/value.ts';
 export interface AccessToken {
   readonly issuer: string;
   readonly audiences: readonly string[];
-  /** All that it says. */
+  /** All claims. */
   readonly claims: ObjectValue;
 }
 
@@ -21,7 +21,7 @@ const ALGORITHMS: ReadonlySet<Value> = new Set(
   'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' '),
 );
 
-/** Undefined: no token, or one that could not open anything now. Its signature has not been looked at. */
+/** Undefined: no token, or one that cannot be valid now. Its signature is not verified here. */
 export function readAccessToken(text: string, now: Micros): AccessToken | undefined {
   if (text.length > LIMITS.accessTokenChars) return undefined;
   const [header, payload, signature, ...rest] = text.split('.');

@@ -1,4 +1,4 @@
-/** Who asks: from the text of a secret to the caller it stands for. Spec: auth 1, 2.3. */
+/** Authentication: from the text of a secret to its caller. Spec: auth 1, 2.3. */
 import { decodeDocumentKey } from '../../codec/key.ts';
 import { unreachable } from '../../errors.ts';
 import type { Row } from '../../store/port.ts';
@@ -25,7 +25,7 @@ import type { Secret } from './secrets.ts';
 
 export type AuthenticationHost = Pick<EngineOptions, 'sha256' | 'rootSecret' | 'accessTokens'>;
 
-/** Made for every query, so each member is written out: copying one object into another takes longer than all that is done with it. */
+/** Made for every query, so each member is written out: copying one object into another takes longer than its use. */
 export const authenticationContext = (
   { reader, snapshot, schema }: StoreContext,
   { sha256, rootSecret, accessTokens }: AuthenticationHost,

@@ -1,4 +1,4 @@
-/** All rights of a caller, from every source there is. */
+/** All permissions of a caller, from every source. */
 import type { Caller } from '../context/caller.ts';
 import type { EngineContext } from '../context/context.ts';
 import { identityPermissions, memberPermissions } from './legacy-permissions.ts';
@@ -13,7 +13,7 @@ export function permissionsOf(context: EngineContext, caller: Caller): Permissio
     ...(role === 'roles' ? [] : [builtinPermissions(context, role)]),
     ...(identity ? [identityPermissions(context, identity)] : []),
     memberPermissions(context, identity),
-    // Predicates may have to read: asked last.
+    // Evaluated last: predicates may have to read.
     ...(role === 'roles' ? [rolePermissions(context, caller)] : []),
   ]);
 }

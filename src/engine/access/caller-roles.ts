@@ -18,7 +18,7 @@ export function rolesOf(context: EngineContext, caller: Caller): readonly RoleDe
   return [...given, ...rolesOfMember(context, identity)];
 }
 
-/** A token that somebody else has made opens nothing when no role applies to it. @throws Suspended */
+/** A token of an identity provider opens nothing when no role applies to it. @throws Suspended */
 export const isGranted = (context: EngineContext, caller: Caller): boolean =>
   !caller.grant || rolesOf(context, caller).length > 0;
 
@@ -32,7 +32,7 @@ function rolesAt(context: EngineContext, refs: readonly Ref[]): readonly RoleDef
   return [...new Set(found)];
 }
 
-/** Asked of what was there when the query came, as membership is. */
+/** Decided over what was committed before the query, as membership is. */
 function rolesOfGrant(
   context: EngineContext,
   { claims, conditional }: AccessGrant,
@@ -42,7 +42,7 @@ function rolesOfGrant(
   return conditional.filter((_, i) => applies[i]).map(({ role }) => role);
 }
 
-/** Membership is a matter of what was there when the query came: nothing it writes makes anybody a member. */
+/** Membership is decided over what was committed before the query: none of its own writes makes a member. */
 function rolesOfMember(context: EngineContext, identity: Ref): readonly RoleDefinition[] {
   const before = contextBefore(context);
   const decide = decider(context, before);

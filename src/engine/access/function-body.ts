@@ -1,4 +1,4 @@
-/** Stored functions: which one is called, and with whose rights. Spec: functions 4.6, auth 3.3. */
+/** Stored functions: which one is called, and with which permissions. Spec: functions 4.6, auth 3.3. */
 import { fail } from '../../errors.ts';
 import { undefinedRef } from '../../fault-texts.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';

@@ -1,6 +1,6 @@
 /**
- * Rights that need no role: what an identity may always do with its own tokens and credentials, and what the `permissions`
- * members of collections, documents, indexes and functions let in. Spec: auth 2.3, 3.7; decisions.
+ * Permissions without a role: what an identity may always do with its own tokens and credentials, and what the `permissions`
+ * members of collections, documents, indexes and functions allow. Spec: auth 2.3, 3.7; decisions.
  */
 import { unreachable } from '../../errors.ts';
 import { isKind } from '../../values/value.ts';
@@ -38,7 +38,7 @@ export function identityPermissions(context: EngineContext, identity: Ref): Perm
 const isTokenOrCredentials = ({ collection }: Ref): boolean =>
   collection === NATIVE.tokens || collection === NATIVE.credentials;
 
-/** What `permissions` members let in: everybody, a document's tokens, or those of a collection. */
+/** What `permissions` members allow: to every caller, to a document's tokens, or to those of a collection. */
 export function memberPermissions(context: EngineContext, identity: Ref | undefined): Permissions {
   const letsIn = (permissions: LegacyPermissions | undefined, action: string): boolean => {
     const guest = permissions?.get(action);

@@ -16,7 +16,7 @@ import { isNativeCollectionRef } from '../../values/native-refs.ts';
 /** Native collections only an admin key may touch. */
 const ADMIN_ONLY: ReadonlySet<CollectionId> = nativeNumbers((kind) => kind.isAdminOnly);
 
-/** Members of such a collection, or the collection as a set of them. */
+/** Whether it is a member of such a collection, or the collection as the set of its members. */
 export const isAdminOnly = (ref: Ref): boolean => ADMIN_ONLY.has(collectionMeant(ref));
 
 /** Rights of keys by their builtin role; `client` has none. */
@@ -61,7 +61,7 @@ export function anyOf(sources: readonly Permissions[]): Permissions {
   return { may: (request) => isAny(sources, (each) => each.may(request)) };
 }
 
-/** Whether any says yes. What must be waited for is waited for only when no other one does, and then all at once. */
+/** Whether the test is true for any item. Missing reads are thrown only if it is true for none of the others, and then all at once. */
 export function isAny<T>(items: Iterable<T>, test: (item: T) => boolean): boolean {
   const needs: Need[] = [];
   let waits = false;
@@ -85,6 +85,6 @@ export function sourcesOf(index: IndexDefinition): readonly CollectionId[] {
   );
 }
 
-/** The native ref `keys()` stands for its members, not for the collection object. */
+/** The native ref `keys()` means its members, not the collection object. */
 const collectionMeant = (ref: Ref): CollectionId =>
   isNativeCollectionRef(ref) ? Number(ref.id) : ref.collection;

@@ -5,12 +5,12 @@ import type { ApplyIsolated, IsolatedParts, EngineContext } from '../context/con
 import { isAdminOnly } from './permissions.ts';
 import type { AccessRequest, Permissions } from '../context/access-request.ts';
 
-/** Whether a predicate says yes. @throws Suspended, Refusal `time out` of the whole query */
+/** Whether a predicate is true. @throws Suspended, Refusal `time out` of the whole query */
 export type Decide = (predicate: Lambda, argument: Value) => boolean;
 
 type OwnParts = Omit<IsolatedParts, 'permissions'>;
 
-/** @param failed what a predicate counts for that cannot be evaluated: in a copy, what it reads may not be there */
+/** @param failed the result of a predicate that fails: in a copy, what it reads may be missing */
 export function decider(context: EngineContext, parts: OwnParts = {}, failed = false): Decide {
   let apply: ApplyIsolated | undefined;
   return (predicate, argument) => {
@@ -24,7 +24,7 @@ export function decider(context: EngineContext, parts: OwnParts = {}, failed = f
   };
 }
 
-/** When the time of the query is over there is no answer at all: a page that lacks what was not decided would be a wrong one. */
+/** When the time of the query is over, the whole query fails: a page without the undecided documents would be wrong. */
 const isNo = (thrown: unknown): boolean =>
   thrown instanceof QueryFailure || (thrown instanceof Refusal && thrown.code !== 'time out');
 

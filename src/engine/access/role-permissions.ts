@@ -27,7 +27,7 @@ type WriteDeed = Extract<
 >;
 type CreateWithIdDeed = Extract<AccessRequest, { readonly action: 'create_with_id' }>;
 
-/** What a predicate is applied to: some actions look at how many arguments it takes. */
+/** The argument of a predicate: for some actions it depends on how many parameters the predicate has. */
 type ArgumentFor = (arity: number) => Value;
 
 /** Any of these predicates, or no predicate at all. */

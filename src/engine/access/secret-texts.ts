@@ -1,4 +1,4 @@
-/** What looks like a secret, wherever it stands: hidden in error texts and logs. */
+/** Finds what looks like a secret in a text, to hide it in error texts and logs. */
 
 export const HIDDEN = '***';
 
@@ -7,8 +7,8 @@ const SECRET_TEXTS =
   /\b(?:fn[A-F][\w-]{20,}|burrow-root-[\w-]+|kqnP[\w-]{20,}|k6p[\w-]{20,}|ey[\w-]{8,}\.[\w.-]+)|\$2[abxy]?\$\d\d\$[./\w]{20,}|\b(?:basic|bearer)\s+[\w+/=.:~-]+/gi;
 
 /**
- * Words beside which passwords and secrets are written, secrets as such, and escapes that could spell either. What a call is given may be a
- * password: nobody knows.
+ * Words beside which passwords and secrets are written, secrets as such, and escapes that could spell either. Any argument of
+ * a call may be a password.
  */
 const SIGNS_OF_SECRETS =
   /passw|passphrase|passcode|pwd?"|secret|authorization|"call"|fn[A-F]|burrow-root|kqnP|k6p|ey[\w-]+\.|\\u|basic|bearer|\$2/i;
@@ -16,5 +16,5 @@ const SIGNS_OF_SECRETS =
 /** Whether a secret may be somewhere in a query, given as JSON. In doubt: yes. */
 export const mayHoldSecret = (query: string): boolean => SIGNS_OF_SECRETS.test(query);
 
-/** The text without whatever looks like a secret, wherever it stands. */
+/** The text without anything that looks like a secret. */
 export const hideSecretTexts = (text: string): string => text.replace(SECRET_TEXTS, HIDDEN);

@@ -86,7 +86,7 @@ export function globalIdText(id: bigint): string {
   return text;
 }
 
-/** Zero, which is nobody's, for a text that is no global id. */
+/** Zero, which no database has, for a text that is no global id. */
 export function globalIdNumber(text: string): bigint {
   let id = 0n;
   for (const digit of text) {

@@ -11,13 +11,13 @@ import type {
 } from '../../values/value.ts';
 import { NATIVE, nativeName, isNative } from '../../values/native-kinds.ts';
 
-/** Who besides admin and server keys is let in, by action. Spec: auth 3.7. */
+/** Who has access besides admin and server keys, by action. Spec: auth 3.7. */
 export type LegacyPermissions = ReadonlyMap<string, 'public' | Ref>;
 
 interface Definition {
   readonly ref: Ref;
   readonly name: string;
-  /** Valid time of the version that says so. */
+  /** Valid time of the version that it was read from. */
   readonly ts: Micros;
   /** Stored members. */
   readonly fields: ObjectValue;
@@ -28,7 +28,7 @@ export interface CollectionDefinition extends Definition {
   /** Undefined: history is kept for ever. */
   readonly historyDays: number | undefined;
   readonly ttlDays: number | undefined;
-  /** No history is kept before this time, whatever `historyDays` says now. */
+  /** No history is kept before this time, whatever `historyDays` is now. */
   readonly floor: Micros;
   readonly permissions: LegacyPermissions | undefined;
 }

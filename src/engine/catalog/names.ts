@@ -38,9 +38,9 @@ export class ContextNames implements Names {
   /** `class` and `classes` before 2.7. */
   private readonly collectionKey: string;
   private readonly collectionsId: string;
-  /** Text of collections' refs: a page asks for the same one again and again. */
+  /** Text of collections' refs: a page needs the same one for every document. */
   private readonly collectionTexts = new Map<string, string | undefined>();
-  /** The one asked for last: documents of a page are of one collection. */
+  /** The one used last: documents of a page are of one collection. */
   private last:
     | {
         readonly database: DatabaseId;

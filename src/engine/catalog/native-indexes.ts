@@ -5,7 +5,7 @@ import { integer, isKind } from '../../values/value.ts';
 import type { DatabaseId, Micros, ObjectValue, Ref, Value } from '../../values/value.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
-/** Those marked `*` stand under database 0, whatever database the document is in. */
+/** Those marked `*` are under database 0, whatever database the document is in. */
 export const NATIVE_INDEX = {
   /** `*` by id */
   keys: 1,

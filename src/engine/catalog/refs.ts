@@ -12,7 +12,7 @@ export const collectionOfDocument = (ref: Ref): Ref => collectionRef(ref.databas
 /** Collections whose members are known by name. */
 export const SCHEMA_COLLECTIONS: ReadonlySet<CollectionId> = nativeNumbers((kind) => kind.isNamed);
 
-/** What a role protects, within one database. Collections are asked for once a document: they go by their number. */
+/** What a role protects, within one database. Collections are looked up for each document, so they are named by their number. */
 export type ResourceName = string | CollectionId;
 export const resourceName = ({ collection, id }: Ref): ResourceName =>
   collection === NATIVE.collections ? Number(id) : `${collection}/${id}`;

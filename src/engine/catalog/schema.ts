@@ -1,6 +1,6 @@
 /**
  * The schema objects of one database, parsed from their rows. Rows are read as one range a kind and what was parsed from
- * them is remembered as long as somebody holds them, so a warm query parses nothing.
+ * them is cached as long as they are, so a warm query parses nothing.
  */
 import { after, collectionPrefix, decodeDocumentKey, type Key } from '../../codec/key.ts';
 import { unpackVersion } from '../../codec/row.ts';

@@ -6,7 +6,7 @@ import type { FunctionDefinition, IndexDefinition } from '../catalog/definitions
 export type AccessRequest =
   /** Of a document, or of a native collection as a set (`keys()`: the ref of the collection). */
   | { readonly action: 'read' | 'history_read' | 'delete'; readonly ref: Ref }
-  /** `match`; and whether what it gives is shown without asking for each document. */
+  /** `match`; and whether its documents are shown without a check of each. */
   | {
       readonly action: 'read_index' | 'read_all_of_index';
       readonly index: IndexDefinition;
@@ -14,7 +14,7 @@ export type AccessRequest =
     }
   /** Whether one document found through a readable index is shown. */
   | { readonly action: 'read_entry'; readonly ref: Ref; readonly index: IndexDefinition }
-  /** Whether `documents(collection)` is shown without asking for each document. */
+  /** Whether `documents(collection)` is shown without a check of each document. */
   | { readonly action: 'read_all_of_collection'; readonly collection: Ref }
   | { readonly action: 'create'; readonly collection: Ref; readonly data: ObjectValue }
   | {

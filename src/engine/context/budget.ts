@@ -4,7 +4,7 @@ import { LIMITS } from '../../limits.ts';
 import type { Micros } from '../../values/value.ts';
 
 const STEPS_PER_OP = 50;
-/** The clock is looked at once in so many steps. */
+/** The clock is read once in so many steps. */
 const STEPS_BETWEEN_LOOKS = 1024;
 
 /** What evaluation is charged to. */

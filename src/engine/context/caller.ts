@@ -1,4 +1,4 @@
-/** Who asks, once that is known. */
+/** The authenticated caller of a query. */
 import type { DatabaseId, Lambda, ObjectValue, Ref, Value } from '../../values/value.ts';
 import type { Credential, CredentialLabel } from './host.ts';
 
@@ -18,7 +18,7 @@ export interface Caller {
   readonly identity: Ref | undefined;
   /** A token from `login`, not a key acting as a document. */
   readonly isToken: boolean;
-  /** Of a token that somebody else has made. */
+  /** Of a token of an identity provider. */
   readonly grant?: AccessGrant;
 }
 

@@ -14,7 +14,7 @@ export interface Inputs {
   readonly newId: () => bigint;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
-  /** What tokens that others make for the root database are made out to. */
+  /** The audience that tokens of identity providers name for the root database. */
   readonly rootAudience: string | undefined;
   /** @throws Suspended */
   readonly hash: (password: string) => string;
@@ -29,7 +29,7 @@ export interface Inputs {
   ) => boolean;
 }
 
-/** What the engine asks of the query room about function values; `apply` and `isolated` belong to one session. */
+/** Function values, which only the query room can read and apply; `apply` and `isolated` belong to one session. */
 export interface Lambdas {
   /** Parses the inside of a stored `@query`. */
   readonly parse: (wire: string, apiVersion: string) => Lambda;
@@ -109,10 +109,10 @@ export function createContext(
 
 const NOTHING_YET: Permissions = { may: () => false };
 
-/** What reading a document takes, also before it is known who asks. */
+/** What reading a document takes, also before the caller is authenticated. */
 export type StoreContext = Pick<EngineContext, 'reader' | 'snapshot' | 'schema'>;
 
-/** What finding out who asks takes. */
+/** What authenticating a caller takes. */
 export interface AuthenticationContext extends StoreContext {
   readonly lambdas: Pick<Lambdas, 'parse'>;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;

@@ -37,7 +37,7 @@ export interface EngineOptions {
   readonly regionGroup: string;
   /** Gives the event loop a turn between slices of background work. */
   readonly pause: () => Promise<void>;
-  /** Reads the text of a query that is longer than `LIMITS.turnChars` (`longQueryReader`); without it, all are read at one go. */
+  /** Reads the text of a query that is longer than `LIMITS.sliceChars` (`longQueryReader`); without it, every text is read at once. */
   readonly readLong?: (text: string, apiVersion: ApiVersion) => Promise<Node>;
   /** Keep, for each commit, which documents it changed: what a hub needs to bring devices up to date. */
   readonly logsChanges?: boolean;
@@ -59,7 +59,7 @@ export interface AccessTokenPort {
   fetchKeys(uri: string): Promise<string>;
   /** Whether a key of the set has signed it. `unknown key`: by one that is not in it. */
   isSigned(token: string, keys: string): Promise<boolean | 'unknown key'>;
-  /** What stands in tokens for the root database; without it that has no access providers. */
+  /** The audience that tokens name for the root database; without it, the root database has no access providers. */
   readonly rootAudience?: string;
 }
 
@@ -95,7 +95,7 @@ export interface Metrics {
   readonly retries: number;
 }
 
-/** Who asked, as it may be logged: never a secret. */
+/** The credential of a query as it may be logged: never a secret. */
 export interface CredentialLabel {
   readonly kind: 'root' | 'key' | 'token' | 'provider';
   readonly id: string;
@@ -136,7 +136,7 @@ export interface CommitNotice {
 
 export interface View {
   /**
-   * The writer itself when it shows what is stored; then anybody may write as ever.
+   * The writer itself when it shows what is stored; then writing is allowed.
    * @param looked gets the rows that were found in the view, and not read from the store
    * @throws Suspended
    */

@@ -23,7 +23,7 @@ export class Meters {
   private readonly read = new Set<string>();
   private readonly written = new Map<Key, number>();
 
-  /** A document asked for by the query. `what` tells reads apart: a second one of the same is free. */
+  /** A document that the query reads. `what` identifies the read: a second one of the same is free. */
   noteRead(what: string, bytes: number, partitions = 1): void {
     if (this.read.has(what)) return;
     this.read.add(what);
@@ -53,7 +53,7 @@ export class Meters {
     this.readBytes += bytes;
   }
 
-  /** A document touched: bytes of its version and entries as they now stand. @throws Refusal `bad request` for too many */
+  /** A document written: bytes of its present version and entries. @throws Refusal `bad request` for too many */
   noteWrite(key: Key, bytes: number): void {
     this.writeBytes += bytes - (this.written.get(key) ?? 0);
     this.written.set(key, bytes);

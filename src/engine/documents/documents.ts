@@ -50,7 +50,7 @@ export function liveVersion(
 
 const versions = new RowMemory<Row, StoredVersion>();
 
-/** Pages, predicates of roles and queries look at the same rows. */
+/** Pages, predicates of roles and queries read the same rows. */
 export const versionIn = (row: Row): StoredVersion =>
   versions.get(row, row.value.length, () => unpackVersion(String(row.value)));
 
@@ -124,7 +124,7 @@ export const fieldsOf = (
 
 const fieldsByVersion = new RowMemory<StoredVersion, ObjectValue>();
 
-/** Members kept in rows that nobody is shown. */
+/** Members of rows that are never shown. */
 const HIDDEN: ReadonlyMap<number, readonly string[]> = new Map([
   [NATIVE.collections, ['floor']],
   [NATIVE.indexes, ['building']],
@@ -156,11 +156,11 @@ function sourceWithClass(source: Value): Value {
 interface ReadOptions {
   /** By this query: HTTP answers 201. */
   readonly created?: boolean;
-  /** When they are at hand already. */
+  /** When they are parsed already. */
   readonly fields?: ObjectValue;
 }
 
-/** A document read from a row: its members are parsed when first asked for. */
+/** A document read from a row: its members are parsed on first use. */
 class ReadDocument implements Document {
   readonly kind = 'document';
   readonly created: boolean;
@@ -216,8 +216,8 @@ export function getDocument(
 }
 
 /**
- * `get` of a set that shows nothing. A collection says of its documents what `get` of a missing one says: without the right to
- * read them nobody learns whether there are any. Spec: auth 3.4.
+ * `get` of a set that shows nothing. For a collection it fails as `get` of a missing document does: a caller without permission to
+ * read them must not learn whether there are any. Spec: auth 3.4.
  */
 export function failNothing(
   context: EngineContext,

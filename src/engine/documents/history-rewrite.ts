@@ -58,7 +58,7 @@ export function rewriteHistory(context: EngineContext, ref: Ref, link: Link): vo
   saveChain(context, ref, rows, others);
 }
 
-/** Takes a version out, or an end, whichever is meant. Nothing happens when there is none. */
+/** Removes a version, or a deletion. Nothing happens when there is none. */
 export function removeVersion(
   context: EngineContext,
   ref: Ref,

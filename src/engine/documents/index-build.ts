@@ -1,6 +1,6 @@
 /**
  * Entries of an index for what was stored before it: at once when that is little, else in steps of bounded work. Every step
- * may be done again, by anybody, at any time: what is right already is not written. New writes are indexed from the
+ * may be repeated, by any engine, at any time: what is right already is not written. New writes are indexed from the
  * creation on, so the steps only have to reach the end once. Spec: sets 2.6.
  */
 import {
@@ -35,7 +35,7 @@ export function buildSynchronously(context: EngineContext, index: IndexDefinitio
     (index.sources[0]?.collections !== 'all' || collections.length === 0) &&
     hasFewVersions(context, index, collections);
   if (!isSmall) {
-    // Readable at once when asked for, but not complete: the job looks for this.
+    // Readable at once if the query says so, but not complete: the job finds it by this mark.
     if (index.active) putFields(context, index, [['building', true]]);
     return false;
   }
@@ -159,7 +159,7 @@ function documentsFrom(
   const documents = [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   const cut = past.length === size.history ? past.at(-1) : undefined;
   if (!cut) return documents;
-  // The document whose history was cut off, and all after it, are for the next step; unless it stands first.
+  // The document whose history was cut off, and all after it, are for the next step, unless it is the first one.
   const cutKey = documentKeyOf(cut.key);
   const whole = documents.filter(({ key }) => key < cutKey);
   if (whole.length > 0) return whole;

@@ -1,9 +1,9 @@
-/** What was read out of rows lately. A row is never changed, only followed by another: what is in it stays true as long as it is held. */
+/** Cache of what was parsed from recent rows. Rows are immutable, so an entry stays valid as long as its row exists. */
 
-/** Text of rows whose contents are remembered, about; parsed it takes some times that. */
+/** Rough size of the texts whose contents are cached; parsed, they take a multiple of that. */
 const TEXT_MAX = 4 * 1024 * 1024;
 
-/** Remembers for as long as `K` is held by somebody else, and not for more than about so many rows. */
+/** Entries live as long as `K` is referenced elsewhere, and until newer ones take their room. */
 export class RowMemory<K extends object, V> {
   private young = new WeakMap<K, V>();
   private old = new WeakMap<K, V>();

@@ -11,8 +11,8 @@ import { isExpired, keyOf } from './documents.ts';
 import type { IndexedEntries } from './version-rows.ts';
 
 /**
- * Only entries that this write adds are looked at: what clashed before may stay.
- * @param entries of the document as it stands now
+ * Only entries that this write adds are checked: earlier clashes may stay.
+ * @param entries of the document at present
  * @throws `instance not unique`
  */
 export function requireUnique(

@@ -1,4 +1,4 @@
-/** Rows of versions: what stands in them, and how large they may be. */
+/** Rows of versions: their contents, and limits on their size. */
 import type { Key } from '../../codec/key.ts';
 import { packVersion, type StoredVersion } from '../../codec/row.ts';
 import { utf8Length } from '../../codec/utf8.ts';

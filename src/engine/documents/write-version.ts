@@ -85,7 +85,7 @@ export function endDocument(context: EngineContext, ref: Ref): void {
   } else {
     const before = writer.base.row({ space: 'documents', key });
     writer.delete('documents', key);
-    // What this query made, and nobody saw before, leaves no trace.
+    // A document that this query created, and that was never committed, leaves no trace.
     if (before) {
       putSuperseded(context, writer, ref, before, []);
       const value = packVersion(deleteMarker(context.commitTs));

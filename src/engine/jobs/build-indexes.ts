@@ -1,4 +1,4 @@
-/** Background builds of indexes: step by step, each a commit of its own, resumable by anybody from the start. */
+/** Background builds of indexes: step by step, each a commit of its own; any engine can start over. */
 import type { Key } from '../../codec/key.ts';
 import type { EngineOptions } from '../context/host.ts';
 import { databasesBelow, ROOT_DATABASE } from '../catalog/databases.ts';
@@ -10,7 +10,7 @@ import type { Transactor } from '../transactions/transactor.ts';
 export interface BuildProgress {
   /** Name of the index. */
   readonly index: string;
-  /** Documents looked at so far. */
+  /** Documents visited so far. */
   readonly done: number;
   readonly isComplete: boolean;
 }

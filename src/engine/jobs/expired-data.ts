@@ -30,7 +30,7 @@ import { FIRST_USER_COLLECTION, FIRST_USER_INDEX } from '../../values/native-kin
 export interface SweepContext {
   readonly writer: Writer;
   readonly schema: (database: DatabaseId) => Schema;
-  /** Time of the last commit. Not the clock: one that is wrong for an hour must not cost anybody their history. */
+  /** Time of the last commit. Not the clock: one that is wrong for an hour must not remove history. */
   readonly now: Micros;
 }
 
@@ -39,11 +39,11 @@ export interface SweepStep {
   readonly next: Key | undefined;
   /** Rows removed or rewritten. */
   readonly removed: number;
-  /** Size of the rows looked at. */
+  /** Size of the rows visited. */
   readonly bytes: number;
 }
 
-/** @param from where to begin; `''`: at the start @param size rows to look at, two at least */
+/** @param from where to begin; `''`: at the start @param size rows to visit, two at least */
 export type Sweep = (context: SweepContext, from: Key, size: number) => SweepStep;
 
 export const NOTHING_EXPIRED: SweepStep = { next: undefined, removed: 0, bytes: 0 };
@@ -110,7 +110,7 @@ function firstFilled(
   return left[filled.indexOf(true)];
 }
 
-/** Between what stands under living databases and collections. */
+/** The ranges between living databases and collections. */
 function rowGaps(context: SweepContext): readonly Bounds[] {
   const living = livingDatabases(context, (schema) => schema.all('collections'));
   const gaps: Bounds[] = [];
@@ -249,7 +249,7 @@ const collectionEnd = (key: Key): Key => {
   return after(collectionPrefix(database, collection));
 };
 
-/** A document whose past was cut off is left to the next step; if it stands alone, what follows its last row is. */
+/** A document whose history was cut off is left to the next step; if it is the only one, only what follows its last row is. */
 function resumeAt(context: SweepContext, pasts: Map<Key, readonly Entry[]>): Key {
   const [key, past] = [...pasts].at(-1) ?? [END, []];
   if (pasts.size > 1) {
@@ -289,7 +289,7 @@ const versionOf = (entry: Entry | undefined) => unpackVersion(String(entry?.row?
 const bytesOf = (found: readonly Entry[]): number =>
   found.reduce((sum, { row }) => sum + (row?.value.length ?? 0), 0);
 
-/** In this order: what is gone as a whole is not looked at piece by piece. */
+/** In this order: what is deleted as a whole is not visited piece by piece. */
 export const SWEEPS: readonly Sweep[] = [
   goneRows('documents'),
   goneRows('history'),

@@ -21,7 +21,7 @@ export function expectedEntries(
 
 /**
  * Whether an entry is of an index that is there and complete. One that is being built gets its entries, and their times, document by
- * document; one that was deleted leaves its entries on rows until they are collected, where nobody can reach them.
+ * document; one that was deleted leaves its entries on rows until they are collected, where no query can reach them.
  */
 export function isOfBuiltIndex({
   schema,

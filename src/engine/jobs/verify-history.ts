@@ -1,4 +1,4 @@
-/** Checks the superseded versions of one document: each is followed by another, and its entries held from when until when they say. */
+/** Checks the superseded versions of one document: another follows each, and its entries name the times at which they held. */
 import { decodeHistoryEntry, hexOfKey, type Key } from '../../codec/key.ts';
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import type { Row } from '../../store/port.ts';
@@ -116,7 +116,7 @@ function wrongDates(
 /** Entries of the first version that is known may be older than it, unless the document was made then. */
 function isSince({ oldest }: Check, expected: Micros, actual: Micros): boolean {
   if (actual === expected) return true;
-  // One that is made again after its `ttl` has the entries it had when they say the same.
+  // A document that is created again after its `ttl` keeps entries that are the same.
   const isFirst = oldest?.action === 'create' && oldest.ttl === undefined;
   return expected === oldest?.ts && actual < expected && !isFirst;
 }

@@ -1,4 +1,4 @@
-/** Walks everything that is stored and says what is wrong with it: rows that do not read, entries that are missing or too many. */
+/** Walks everything that is stored and reports problems: unreadable rows, missing entries, surplus entries. */
 import {
   decodeDocumentKey,
   decodeHistoryEntry,

@@ -17,7 +17,7 @@ export const refusalBody = (code: string, description: string): string =>
 function faultText(fault: Fault, isLegacy: boolean): string {
   const { position, code, failures, cause } = fault;
   const description = descriptionOf(fault, isLegacy);
-  // A text that repeats what it was given may repeat a secret. What a query aborts with is meant for its caller as it is.
+  // A text that quotes its input may quote a secret. The text of an `abort` reaches the caller unchanged.
   const told = code === 'transaction aborted' ? description : hideSecretTexts(description);
   const members = [
     `"position":[${position.map(stepText).join(',')}]`,

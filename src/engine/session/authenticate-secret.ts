@@ -1,4 +1,4 @@
-/** Who is behind a secret, outside any query. */
+/** Authenticates a secret outside any query. */
 import type { Credential, EngineOptions } from '../context/host.ts';
 import type { BodyInput } from '../transactions/execution.ts';
 import { authenticate, authenticationContext, credentialOf } from '../access/authenticate.ts';

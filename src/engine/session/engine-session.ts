@@ -1,4 +1,4 @@
-/** The engine as functions of the language see it: one query's context behind the session they ask. */
+/** The engine as functions of the language use it: a session over the context of one query. */
 import { fail } from '../../errors.ts';
 import { undefinedRef } from '../../fault-texts.ts';
 import { MemoryBudget } from '../../query/memory-budget.ts';
@@ -59,7 +59,7 @@ import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 type Target = Ref | SetValue;
 
-/** Refs of native collections stand for the sets of their members. */
+/** Refs of native collections mean the sets of their members. */
 const isDocumentRef = (target: Target): target is Ref =>
   isKind(target, 'ref') && !isNativeCollectionRef(target);
 

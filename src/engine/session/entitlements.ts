@@ -9,13 +9,13 @@ import type { Transactor } from '../transactions/transactor.ts';
 export interface Entitlements {
   /** Differs when the secret has another role, or its roles or memberships are others. */
   readonly rights: string;
-  /** The last commit when it was looked at. */
+  /** The last commit at that time. */
   readonly head: Micros;
   /** What that depends on. */
   readonly readSet: ReadSet;
 }
 
-/** Undefined: it opens nothing. */
+/** Undefined when the secret opens nothing. */
 export async function entitlementsOf(
   transactor: Transactor,
   secret: string,

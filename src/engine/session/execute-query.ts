@@ -34,14 +34,14 @@ import { requireTransactionSize } from '../documents/version-rows.ts';
 /** What all executions of one query share. */
 export interface QueryPlan {
   readonly request: QueryRequest;
-  /** Or what is wrong with its text: told only to whoever may ask. */
+  /** Or the faults of its text: only an authenticated caller gets them. */
   readonly parsed: Node | QueryFailure;
   /** When it came. */
   readonly started: Micros;
   readonly inputs: Pick<RecordedInputs, 'begin' | 'madeIds'>;
-  /** Asked by somebody who has no secret here. */
+  /** Of a caller who has no secret here. */
   readonly impersonation?: Impersonation;
-  /** `Now()`, when it is not the snapshot: the query was made elsewhere. Rights and lapsing go by the snapshot all the same. */
+  /** `Now()`, when it is not the snapshot: the query was made elsewhere. Permissions and expiry use the snapshot all the same. */
   readonly now?: Micros;
 }
 
@@ -116,8 +116,7 @@ export function executeQuery(
 }
 
 /**
- * Not before what the caller has seen; but what no clock near ours can have shown is not believed, or one request would move the head to
- * the end of time.
+ * Not before what the caller has seen. A time far ahead of our clock is not believed: one request could move the head to the end of time.
  */
 const snapshotOf = (present: Micros, lastSeen: Micros): Micros =>
   Math.max(present, Math.min(lastSeen, present + LIMITS.lastSeenAheadMicros));

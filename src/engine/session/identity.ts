@@ -1,4 +1,4 @@
-/** Who one is: log in and out, passwords, what a secret stands for. Spec: auth 2.2, functions 1.6. */
+/** Functions of identity: login, logout, passwords, the document of a secret. Spec: auth 2.2, functions 1.6. */
 import { decodeDocumentKey } from '../../codec/key.ts';
 import { described, fail, type Step } from '../../errors.ts';
 import { invalidType } from '../../fault-texts.ts';
@@ -24,7 +24,7 @@ import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 type Target = Ref | SetValue;
 
-/** The document meant: of a set the first, as it is now, also under an outer `at`. */
+/** The document itself, or the first one of a set, at present, also under an outer `at`. */
 const instanceOf = (
   context: EngineContext,
   target: Target,
@@ -53,7 +53,7 @@ function isPassword(
 ): boolean {
   const { instance } = passwordTarget;
   const found = instance && findCredentials(context, instance);
-  // Counted alike for everybody: metrics are shown to whoever asks.
+  // Counted the same for every caller: metrics are shown, and must not reveal whether there are credentials.
   context.meters.noteRead(`credentials ${instance?.collection} ${instance?.id}`, 0);
   return comparePassword(
     context,
@@ -76,7 +76,7 @@ export function login(
   const { password, fields } = loginParams(context, params, position);
   const found = instanceOf(context, target, path, 'login');
   const instance = found?.database === context.database ? found : undefined;
-  // Asked for nobody too: how long a refusal takes must not tell who has an account.
+  // Compared even without an account: the time of a refusal must not reveal who has one.
   const isRight = isPassword(context, { target, instance }, password);
   if (!instance || !isRight) return failLogin(position);
   const token = new Map(fields).set('instance', instance);
@@ -134,7 +134,7 @@ function tokensOf(context: EngineContext, identity: Ref): readonly Ref[] {
   }
 }
 
-/** The document acted as; of a token that somebody else has made, whom that names. */
+/** The document that the credential acts as; of a token of an identity provider, the user that it names. */
 const identityOf = ({ caller }: EngineContext): Value | undefined =>
   caller.identity ?? caller.grant?.claims.get('sub') ?? undefined;
 

@@ -10,7 +10,7 @@ export function longQueryReader(
     const read = () => parseLongQuery(text, apiVersion, pause);
     const mine = last.then(read, read);
     last = mine;
-    // Whoever asked for it hears of its failure.
+    // The caller of that query gets its failure.
     mine.catch(() => undefined);
     return mine;
   };

@@ -8,7 +8,7 @@ import type { Micros } from '../../values/value.ts';
 const ID_EPOCH_MS = 1_577_836_800_000;
 const ID_RANDOM_BITS = 22n;
 
-/** @param bytes three, or more: what they say beyond 22 bits is left out */
+/** @param bytes three or more; only 22 bits are used */
 export function idFrom(now: Micros, bytes: Uint8Array): bigint {
   const ms = BigInt(Math.max(0, Math.floor(now / 1000) - ID_EPOCH_MS));
   let low = 0n;

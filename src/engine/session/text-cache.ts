@@ -1,8 +1,8 @@
-/** What was made of a text lately: parsed queries. Bounded by the size of the texts. What may hold a secret is not kept. */
+/** Cache of parsed queries, bounded by the size of their texts. Texts that may hold a secret are not kept. */
 import { mayHoldSecret } from '../access/secret-texts.ts';
 
 const TEXT_MAX = 64 * 1024;
-/** What is made of a longer one is kept when it comes again: most long texts hold data, and come once. */
+/** The result of a longer text is kept when the text comes a second time: most long texts hold data, and come once. */
 const KEPT_AT_ONCE_MAX = 4 * 1024;
 const TOTAL_MAX = 4 * 1024 * 1024;
 
@@ -17,7 +17,7 @@ export class TextCache<T> {
     const young = this.young.get(text);
     if (young !== undefined) return young;
     const isNew = !this.young.has(text);
-    // What is known already has been looked at.
+    // A known text has been checked for secrets.
     if (isNew && !this.old.has(text) && mayHoldSecret(text)) return make();
     const isKept = text.length <= KEPT_AT_ONCE_MAX || !isNew || this.old.has(text);
     const value = this.old.get(text) ?? make();

@@ -52,7 +52,7 @@ export function changeRows(
   }));
 }
 
-/** What one row of the log says. */
+/** The contents of one row of the log. */
 export function readChanges(database: DatabaseId, row: Row): readonly LoggedChange[] {
   const lines = String(row.value).split('\n');
   return lines.map((line) => {

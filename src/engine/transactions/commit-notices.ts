@@ -1,4 +1,4 @@
-/** Listeners for commits, and what they are told. */
+/** Listeners for commits, and the notices that they get. */
 import type { CommitNotice } from '../context/host.ts';
 import type { CommitGroup } from './execution.ts';
 import type { Commit } from './head-tracker.ts';

@@ -29,7 +29,7 @@ export interface BodyResult<T> {
   readonly ts: Micros;
   /** False: what it wrote is dropped. */
   readonly keep: boolean;
-  /** Seen to change though no row of it did: what a replica shows is not what it stores. */
+  /** Changes that readers see although no such row was written: a replica shows more than it stores. */
   readonly announced?: Announced;
 }
 /** Throws `Suspended` for what it needs; anything else it throws drops what it wrote. */
@@ -64,7 +64,7 @@ export function execute(
   }
 }
 
-/** What it waits for: without that there is no outcome. */
+/** The reads that it waits for: without them there is no outcome. */
 export const storeNeeds = (outcome: Outcome): readonly StoreNeed[] =>
   outcome.state === 'suspended' ? outcome.needs.filter(isStoreNeed) : [];
 

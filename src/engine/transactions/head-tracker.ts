@@ -47,7 +47,7 @@ export class HeadTracker {
     return this.cache.head;
   }
 
-  /** What is cached, without a look at the store. */
+  /** What is cached, without a read of the store. */
   cached(): Snapshot | undefined {
     const { head } = this.cache;
     return head === undefined ? undefined : { head, reader: new SnapshotReader(this.cache, head) };

@@ -1,5 +1,5 @@
 /**
- * The head: one row that says which commit was last, signed by who made it. Its tail tells what the latest commits changed, so
+ * The head: one row with the time of the last commit, signed by the engine that made it. Its tail lists what the latest commits changed, so
  * that an engine beside others, on the same store, forgets only that.
  */
 import { metaKey, type Key } from '../../codec/key.ts';
@@ -47,7 +47,7 @@ export function readHead(row: Row | undefined): Head {
 
 export const headOf = (row: Row | undefined): Micros => readHead(row).ts;
 
-/** @param before the tail of the head that this one follows; undefined: nobody is there to read it */
+/** @param before the tail of the head that this one follows; undefined: no other engine will read it */
 export function headRow(changes: Changes, by: string, before: Head['tail'] | undefined): Row {
   const { ts } = changes;
   const tail = before && [...before, ...tailOf(changes)].slice(-TAIL_COMMITS_MAX);

@@ -1,4 +1,4 @@
-/** What the host has answered to one query, gathered over its runs: hashes, passwords, signatures. Recorded inputs: they stay as they are. */
+/** What the host has answered to one query over all its executions: hashes, passwords, signatures. Recorded inputs: they do not change. */
 import { Refusal } from '../../errors.ts';
 import { Suspended, type Need, type PasswordAttempt } from '../../store/reader.ts';
 import { formatTime, timeOfMicros } from '../../values/time.ts';
@@ -47,7 +47,7 @@ export class HostAnswers {
     return answer;
   }
 
-  /** What is needed in several places is asked for once. */
+  /** What is needed in several places is requested once. */
   async settle(needs: readonly HostNeed[]): Promise<void> {
     const byName = new Map(needs.map((need) => [nameOf(need), need]));
     await Promise.all([...byName.values()].map((need) => this.settleOne(need)));

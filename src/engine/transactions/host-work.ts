@@ -7,7 +7,7 @@ import { PublishedKeys } from './published-keys.ts';
 
 type Options = Pick<EngineOptions, 'store' | 'clock' | 'passwords' | 'hashCost' | 'accessTokens'>;
 
-/** So long a signature is not looked at again: keys that were withdrawn are noticed after it. */
+/** How long a verified signature is not verified again: withdrawn keys are noticed after it. */
 const SIGNATURE_LIFE: Micros = 60 * 1_000_000;
 const SIGNATURES_MAX = 256;
 
@@ -15,7 +15,7 @@ export class HostWork {
   private readonly options: Options;
   private readonly gate: PasswordGate;
   private readonly keys: PublishedKeys | undefined;
-  /** When those found right will be looked at again. */
+  /** When valid signatures will be verified again. */
   private readonly signed = new Map<string, Micros>();
 
   constructor(options: Options) {
@@ -50,7 +50,7 @@ export class HostWork {
     return true;
   }
 
-  /** Undefined: to be looked at. */
+  /** Undefined: to be verified. */
   knownSignature(token: string, jwksUri: string): true | undefined {
     const until = this.signed.get(nameOf(token, jwksUri));
     return until !== undefined && this.options.clock() < until ? true : undefined;

@@ -12,7 +12,7 @@ import type { EngineOptions } from '../context/host.ts';
 /** Whether the password is right; or that nothing was tried, and until when nothing will be. */
 export type VerifyResult = boolean | { readonly until: Micros };
 
-/** A wrong password, or one that is being looked at. `at` tells those of one name apart. */
+/** A wrong password, or one that is being compared. `at` identifies it among those of one name. */
 interface Failure {
   readonly at: Micros;
   readonly address: string | null;
@@ -21,9 +21,9 @@ type Failures = readonly Failure[];
 
 const MINUTE: Micros = 60 * 1_000_000;
 const HOUR: Micros = 60 * MINUTE;
-/** Names in memory; past it those that no limit asks for any more are dropped. */
+/** Names in memory; past it those that no limit needs any more are dropped. */
 const NAMES_MAX = 4096;
-/** Rows looked at, for each that is written, for whether they can go. */
+/** How many rows are checked for removal for each row that is written. */
 const SWEPT = 8;
 
 type Options = Pick<EngineOptions, 'store' | 'clock'>;
@@ -41,8 +41,8 @@ export class PasswordGate {
   }
 
   /**
-   * What was asked for too often is refused openly, whoever that is, and nothing is compared. An account that was asked for too
-   * often in other words fails as if the password were wrong, after the same work: the difference would tell that it is there.
+   * An attempt on a target with too many failures is refused openly, and nothing is compared. If only its account has too many, under
+   * other names, it fails as a wrong password does, after the same work: a difference would reveal that the account exists.
    */
   async pass(attempt: PasswordAttempt, compare: () => Promise<boolean>): Promise<VerifyResult> {
     const names = namesOf(attempt);
@@ -154,7 +154,7 @@ async function failuresIn(tx: ReadTx, names: readonly string[]): Promise<readonl
 const parse = (value: string | Uint8Array | undefined): Failures =>
   typeof value === 'string' ? (JSON.parse(value) as Failures) : [];
 
-/** Of both, each once, those that some limit still asks for, oldest first. */
+/** Of both, each once, those that some limit still needs, oldest first. */
 function joined(one: Failures, other: Failures, now: Micros): Failures {
   const all = new Map<string, Failure>();
   for (const each of [...one, ...other]) {

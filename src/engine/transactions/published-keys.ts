@@ -1,6 +1,6 @@
 /**
- * Keys that identity providers publish (JWKS), kept in rows of `meta` that no query sees: offline, and after a reload, a token is taken
- * as long as its keys are at hand.
+ * Keys that identity providers publish (JWKS), kept in rows of `meta` that no query sees: a token is accepted
+ * offline, and after a reload, as long as its keys are cached.
  */
 import { parseJson } from '../../codec/json.ts';
 import { metaKey } from '../../codec/key.ts';
@@ -23,7 +23,7 @@ const MINUTE: Micros = 60 * 1_000_000;
 const FRESH: Micros = 60 * MINUTE;
 /** When they cannot be fetched, they are good for so long. */
 const KEPT: Micros = 30 * 24 * 60 * MINUTE;
-/** Between two fetches of one address, also of those that failed: tokens with made-up key ids must not make us ask and ask. */
+/** Between two fetches of one address, failed ones included: tokens with made-up key ids must not cause fetch after fetch. */
 const BETWEEN_FETCHES: Micros = MINUTE / 2;
 const TEXT_MAX = 256 * 1024;
 
@@ -63,7 +63,7 @@ export class PublishedKeys {
     return typeof value === 'string' ? (JSON.parse(value) as KeySet) : undefined;
   }
 
-  /** Undefined: not now. Whoever asks meanwhile waits for the same fetch. */
+  /** Undefined: unavailable now. Concurrent requests share one fetch. */
   private fetchOnce(uri: string): Promise<KeySet | undefined> {
     const running = this.fetching.get(uri);
     if (running) return running;
@@ -95,7 +95,7 @@ export class PublishedKeys {
 const META = { spaces: ['meta'] } as const;
 const addressOf = (uri: string): RowAddress => ({ space: 'meta', key: metaKey(`jwks/${uri}`) });
 
-/** An address that suddenly answers something else must not cost the keys that are at hand. */
+/** An address that suddenly answers something else must not replace the cached keys. */
 function isKeySet(text: string): boolean {
   if (text.length > TEXT_MAX) return false;
   try {

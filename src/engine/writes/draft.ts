@@ -130,7 +130,7 @@ export function checkInteger(draft: Draft, name: string): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-/** `permissions`: by action, everybody or one document's or one collection's tokens. Spec: auth 3.7. */
+/** `permissions`: by action, every caller or one document's or one collection's tokens. Spec: auth 3.7. */
 export function checkPermissions(draft: Draft, actions: readonly string[]): void {
   const given = optional(draft, 'permissions', 'Map', isObject);
   if (!given) return;

@@ -1,4 +1,4 @@
-/** References in the params of a write are looked at before anything else. Spec: functions 1.5, first note. */
+/** References in the params of a write are checked before anything else. Spec: functions 1.5, first note. */
 import { fail, type FieldFailure, type Step } from '../../errors.ts';
 import { DATA_NOT_VALID } from '../../fault-texts.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';

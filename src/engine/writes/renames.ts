@@ -1,7 +1,7 @@
 /**
  * A new name of a schema object, in what is stored by name: `@ref` literals in the lambdas of functions, roles, indexes and access
- * providers, and roles given to functions and keys by name. Stored refs go by number and need nothing. What changes is how a thing is
- * written, not what it says: it keeps its version. Spec: values 3; auth 3.1.
+ * providers, and roles given to functions and keys by name. Stored refs hold numbers and do not change. What changes is the text of an
+ * object, not its meaning: it keeps its version. Spec: values 3; auth 3.1.
  */
 import { decodeDocumentKey } from '../../codec/key.ts';
 import { parseJson, stringifyJson, type Json, type JsonObject } from '../../codec/json.ts';
@@ -41,7 +41,7 @@ export function followRename(context: EngineContext, ref: Ref, from: string, to:
 
 function followIn(context: EngineContext, row: Row, rename: Rename): void {
   const version = unpackVersion(String(row.value));
-  // Quicker than reading each of them: a name stands in the text as it is, or with escapes.
+  // Faster than parsing each of them: the text contains a name as it is, or with escapes.
   if (!version.body.includes(rename.from) && !version.body.includes('\\')) return;
   const { database, collection, id } = decodeDocumentKey(row.key);
   const ref = new Ref(database, collection, id);

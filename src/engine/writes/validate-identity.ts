@@ -106,7 +106,7 @@ export function checkInstance(draft: Draft): void {
   }
 }
 
-/** Only documents can be somebody. */
+/** Only documents can be identities. */
 const isSchemaRef = ({ collection }: Ref): boolean => isNative(collection);
 
 export const setsAnyPassword = ({ context }: Draft): boolean =>
@@ -114,7 +114,7 @@ export const setsAnyPassword = ({ context }: Draft): boolean =>
 
 export type PasswordChange = { readonly password: string } | { readonly hash: string };
 
-/** What the params say about the password; refused when it cannot be one. */
+/** The password in the params; refused when it cannot be one. */
 export function passwordChange(
   draft: Draft,
   params: ObjectValue,

@@ -44,7 +44,7 @@ type Position = readonly Step[];
 
 // --- create -------------------------------------------------------------------------------------
 
-/** @param key wire key of the form: nearly all faults stand there */
+/** @param key wire key of the form: the position of nearly all faults */
 export function createDocument(
   context: EngineContext,
   target: Ref | string,

@@ -42,7 +42,7 @@ const everyPair = (values: readonly Value[], holds: (a: Value, b: Value) => bool
     return next === undefined || holds(value, next);
   });
 
-/** Every adjacent pair compares as asked. */
+/** Whether `holds` is true for the order of every adjacent pair. */
 function ordered(
   key: string,
   values: readonly Value[],

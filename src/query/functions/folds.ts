@@ -1,4 +1,4 @@
-/** Folds over arrays, pages and sets, and what else looks at all elements. Spec: functions 1.2. */
+/** Folds over arrays, pages and sets, and other functions that read all elements. Spec: functions 1.2. */
 import { fail } from '../../errors.ts';
 import { compareValues } from '../../values/compare.ts';
 import { addIntegers, toDouble } from '../../values/number.ts';
@@ -38,7 +38,7 @@ const inShape = (collection: Collection, result: Value): Value =>
     ? result
     : { ...collection, data: [result], cursors: undefined };
 
-/** Folds that look at each element alone: sets and pages cost a step for each. */
+/** Folds over each element alone: sets and pages cost a step for each. */
 function* counted(
   collection: Collection,
   key: string,
@@ -115,7 +115,7 @@ const truthOf = (key: 'any' | 'all'): FunctionRow =>
     return result;
   });
 
-/** The last of equal candidates. `isBetter` is asked how the next compares with the best so far. */
+/** The last of equal candidates. `isBetter` gets how the next compares with the best so far. */
 const extremeOf = (key: 'max' | 'min', isBetter: (order: number) => boolean): FunctionRow =>
   define('read', { [key]: param(iterable, 'Iterable') }, (args, context) => {
     const where = argumentAt(context.path, key);
@@ -130,7 +130,7 @@ const extremeOf = (key: 'max' | 'min', isBetter: (order: number) => boolean): Fu
     return best === undefined ? refuseEmpty(where) : inShape(collection, best);
   });
 
-/** An array of one collection stands for that collection. */
+/** An array of one collection means that collection. */
 function unwrapped(collection: Collection): Collection {
   if (!isArray(collection) || collection.length !== 1) return collection;
   const [only] = collection;

@@ -73,7 +73,7 @@ const CAPITALS = new Set(['X', 'E', 'G', 'S', 'T']);
 /** What `%t` may be followed by. */
 export const TIME_FIELDS = new Set('HIklMSLNpzZsQBbhAaCYyjmdeRTrDFc');
 
-// Counts are bounded, so that no text makes the platform look at its digits again and again.
+// Counts are bounded, so that no text makes the platform read its digits again and again.
 const SPECIFIER =
   /%(?:(\d{1,10})\$)?([-#+ 0,(]{0,8})([1-9]\d{0,9})?(?:\.(\d{1,10}))?(?:([tT])([a-zA-Z])?|([a-zA-Z%@^]))/y;
 const ANYTHING = /%[^a-zA-Z%@^]{0,32}[a-zA-Z%@^]?/y;

@@ -5,8 +5,8 @@ import { double, integer } from '../../values/value.ts';
 const INT64_DIGITS = 19;
 
 /**
- * The number at the start of a text: digits grouped by any commas, a fraction, an exponent after a capital `E`. What follows is not
- * looked at. Integral ones are Integers as far as those reach, but `-0` is a Double. Undefined when the text starts with no number.
+ * The number at the start of a text: digits grouped by any commas, a fraction, an exponent after a capital `E`. The rest is
+ * ignored. Integral ones are Integers as far as those reach, but `-0` is a Double. Undefined when the text starts with no number.
  */
 export function parseLocaleNumber(text: string): NumberValue | undefined {
   const trimmed = text.trim();

@@ -30,7 +30,7 @@ const get = define('read', { get: param(refOrSet, 'RefOrSet'), ts }, (args, cont
   context.session.get(args.get, timeOf(args.ts, context), context.path),
 );
 
-/** What does not exist may be asked for by a ref that nothing is behind. */
+/** `exists` accepts a ref to something that does not exist. */
 const anyRefOrSet: Cast<Ref | SetValue | UnresolvedRef> = (value, where) =>
   value instanceof Ref || value instanceof UnresolvedRef || isKind(value, 'set')
     ? value

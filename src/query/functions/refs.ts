@@ -33,7 +33,7 @@ import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 const SCHEMA_COLLECTIONS = nativeNumbers((kind) => kind.isNamed);
 
-/** A collection whose documents go by number; one that does not exist is tolerated. */
+/** A collection whose documents have numbers as ids; one that does not exist is tolerated. */
 const documentCollection: Cast<AnyRef> = (value, where) => {
   if (value instanceof UnresolvedRef && value.what === 'collection') return value;
   if (!(value instanceof Ref) || value.collection !== NATIVE.collections) {

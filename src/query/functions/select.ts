@@ -31,7 +31,7 @@ interface Selection {
   readonly otherwise: (() => Value) | undefined;
 }
 
-/** Unresolved refs have no parts to look at. */
+/** Unresolved refs have no parts. */
 function refuseUnresolvedFrom(value: Value, key: string, context: PureContext): void {
   if (value instanceof UnresolvedRef) refuseUnresolved(value, argumentAt(context.path, key));
 }

@@ -11,7 +11,7 @@ import { toTitleCase } from './title-case.ts';
 
 const text = param(string, 'String');
 
-/** Joins after the size of the result has been looked at. */
+/** Joins after a check of the size of the result. */
 function join(parts: readonly string[], separator: string, context: PureContext): string {
   let size = separator.length * Math.max(parts.length - 1, 0);
   for (const part of parts) size += part.length;
@@ -58,7 +58,7 @@ const length = define('pure', { length: text }, (args, context) => {
 
 // --- letter case and space ------------------------------------------------------------------------
 
-/** Title case looks at every letter several times. */
+/** Title case reads every letter several times. */
 const TITLE_COST = 16;
 
 const changes: Readonly<Record<string, (value: string, context: PureContext) => string>> = {

@@ -5,7 +5,7 @@ import { foldOf, isAsciiLetter, lowerOf, otherAsciiCase, upperOf } from './lette
 /** How letter case is ignored: not, in ASCII, or everywhere. */
 export type CaseMode = 'exact' | 'ascii' | 'unicode';
 
-// A property is asked by way of a regular expression of the platform: dearer than comparing numbers.
+// A property is tested by a regular expression of the platform: more expensive than comparing numbers.
 const TEST_COST = 8;
 
 /** A union of code points, ranges and tests. */

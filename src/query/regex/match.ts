@@ -1,5 +1,5 @@
 /**
- * Runs a program over a text, all ways at once: every code point is looked at once per instruction at most, so time is bounded by the
+ * Runs a program over a text, all ways at once: every code point is tested once per instruction at most, so time is bounded by the
  * product of the two lengths. Of several matches the one is found that trying one way after the other would have found first.
  */
 import type { Instruction } from './compile.ts';
@@ -56,7 +56,7 @@ export class Matcher {
   private readonly pending: number[] = [];
   private readonly pendingSlots: Slots[] = [];
 
-  /** @param report is told how many steps were taken, now and then; it may throw to stop */
+  /** @param report gets the number of steps taken, now and then; it may throw to stop */
   constructor(
     program: readonly Instruction[],
     subject: Subject,

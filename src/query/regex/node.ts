@@ -40,11 +40,11 @@ export const EMPTY: RegexNode = { kind: 'empty' };
 
 const TABLE_SIZE = 128;
 
-/** Code points of a class. ASCII is looked up, the rest asked. What is in it is found out when it is first asked. */
+/** Code points of a class. ASCII is looked up in a table that is made on first use, the rest is tested. */
 export class CharSet {
   private table: Uint8Array | undefined = undefined;
   private readonly test: CharTest;
-  /** What asking costs, in steps of the matcher. */
+  /** The cost of a test, in steps of the matcher. */
   readonly cost: number;
 
   constructor(test: CharTest, cost: number) {
@@ -62,7 +62,7 @@ export class CharSet {
 const tableOf = (test: CharTest): Uint8Array =>
   Uint8Array.from({ length: TABLE_SIZE }, (_, code) => (test(code) ? 1 : 0));
 
-/** The pattern is none: the caller knows which, and says so. */
+/** The pattern is invalid: the caller knows its text, and reports it. */
 export class PatternError extends Error {
   constructor(reason: string) {
     super(reason);

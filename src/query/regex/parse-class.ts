@@ -36,7 +36,7 @@ function cut(left: ClassBuilder, right: CharSet | undefined): ClassBuilder {
   return builder;
 }
 
-/** What stands after `&&`: brackets, or everything up to the end, which may be cut in turn. */
+/** What follows `&&`: brackets, or everything up to the end, which may be cut in turn. */
 function parseCut(reader: PatternReader, flags: ClassFlags): CharSet | undefined {
   const builder = new ClassBuilder();
   while (!reader.isAtEnd && reader.peek() !== ']' && reader.peek() !== '&') {

@@ -1,4 +1,4 @@
-/** The code points of a search pattern, quoting undone, and the escapes that stand for one code point. */
+/** The code points of a search pattern, quoting undone, and the escapes of one code point. */
 import { PatternError } from './node.ts';
 
 /** Marks code points that `\Q…\E` quoted: no sign of the pattern language has it. */
@@ -154,7 +154,7 @@ export class PatternReader {
   }
 
   /**
-   * The code point that an escape stands for, its first letter read already.
+   * The code point of an escape whose first letter is read already.
    * @throws PatternError for letters that mean nothing, and for what matches more than one given code point
    */
   escapedCode(letter: string): number {

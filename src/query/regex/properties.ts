@@ -1,7 +1,7 @@
 /** Character properties by the names that Java's patterns have for them. */
 import { PatternError, type CharTest } from './node.ts';
 
-/** Compiled when it is first asked: those that few patterns need would cost each start of a worker. */
+/** Compiled on first use: properties that few patterns need would cost each start of a worker. */
 export const unicodeTest = (property: string): CharTest => {
   let pattern: RegExp | undefined;
   return (code) => (pattern ??= new RegExp(`^${property}$`, 'u')).test(String.fromCodePoint(code));

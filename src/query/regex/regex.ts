@@ -45,7 +45,7 @@ export interface SearchOptions {
 
 const ignore = (): void => undefined;
 
-/** Matches from left to right that do not overlap, found as they are asked for. */
+/** Matches from left to right that do not overlap, found lazily. */
 export function* findMatches(
   regex: Regex,
   subject: Subject,

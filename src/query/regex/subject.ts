@@ -1,4 +1,4 @@
-/** A text that patterns are matched against, as code points, with what assertions ask of it. */
+/** A text that patterns are matched against, as code points, with what assertions need. */
 import { CharSet, type Assertion } from './node.ts';
 import { unicodeTest } from './properties.ts';
 
@@ -104,7 +104,7 @@ export class Subject {
     return words.chars.has(this.codeAt(at)) || (words.marks && this.isMarkOfLetter(at));
   }
 
-  /** Marks belong to the letter or digit that they stand on. */
+  /** Marks belong to the letter or digit before them. */
   private isMarkOfLetter(at: number): boolean {
     this.marks ??= new Uint8Array(this.length);
     let base = at;
