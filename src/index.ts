@@ -44,7 +44,7 @@ export type { ErrorCode, WireError, WireFailure } from './client/errors.ts';
 export type { AbortSignalLike, BurrowFetch, FetchInit } from './client/fetch.ts';
 export type { LogList, LogRequest, LogRequestRecord, Logs, LogState } from './client/logs/logs.ts';
 export type { Login } from './client/login.ts';
-export type { DatabaseOptions } from './client/open.ts';
+export type { DatabaseOptions } from './client/options.ts';
 export type { PageHelper } from './client/queries/page-helper.ts';
 export type {
   Submitted,

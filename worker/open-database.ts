@@ -73,6 +73,7 @@ export async function openDatabase(
   options: OpenOptions,
   { tell, onDestroyed, onLock, ready }: OpenContext,
 ): Promise<OpenDatabase> {
+  const { settings } = options;
   const clock = createClock();
   const feed = new CommitFeed();
   let session: SyncSession | undefined = undefined;
@@ -97,7 +98,7 @@ export async function openDatabase(
   );
 
   const pool = new PasswordPool({
-    hashCost: options.hashCost,
+    hashCost: settings.hashCost,
     start: startHashingWorker,
     workersMax: Math.min(
       HASHING_WORKERS_MAX,
@@ -116,9 +117,9 @@ export async function openDatabase(
     random,
     sha256,
     passwords: pool.passwords,
-    hashCost: options.hashCost,
-    accessTokens: createAccessTokens(options.audience),
-    durability: options.durability,
+    hashCost: settings.hashCost,
+    accessTokens: createAccessTokens(settings.audience),
+    durability: settings.durability,
     rootSecret,
     regionGroup: REGION_GROUP,
     pause,
@@ -155,7 +156,7 @@ export async function openDatabase(
     clock,
     random,
     secret: isLocked ? undefined : options.syncSecret,
-    durability: options.durability,
+    durability: settings.durability,
     tell,
     report: reportWork,
   });
@@ -270,10 +271,10 @@ function makeLease(name: string, tabs: Tabs): Lease | undefined {
 
 function makeLogs(
   store: Store,
-  { log: wanted, name }: OpenOptions,
+  { settings, name }: OpenOptions,
   host: { readonly clock: () => number; readonly report: (reason: unknown) => void },
 ): { readonly log: QueryLog | undefined; readonly exports: LogExports } {
-  const { enabled, retentionDays, maxBytes } = wanted;
+  const { enabled, retentionDays, maxBytes } = settings.log;
   const common = { ...host, store, random, pause, regionGroup: REGION_GROUP };
   const log = enabled ? new QueryLog({ ...common, retentionDays, maxBytes }) : undefined;
   const exports = new LogExports({

@@ -44,3 +44,10 @@ test('forgetDatabase() deletes writes that no hub has seen when that is said, an
   await forgetDatabase('notes', { worker, discardUnsent: true });
   expect(forgotten).toEqual(['notes']);
 });
+
+test('forgetDatabase() refuses options that are invalid or do not exist', async () => {
+  await expect(forgetDatabase('notes', { worker, identity: '' })).rejects.toThrow('`identity`');
+  const misspelt = { worker, discardUnsend: true };
+  await expect(forgetDatabase('notes', misspelt)).rejects.toThrow('Did you mean `discardUnsent`?');
+  expect(workers).toEqual([]);
+});

@@ -1,6 +1,9 @@
-import { LIMITS } from '../limits.ts';
-import { unsentError } from './database.ts';
+import { flag, option, optional, text, type Option } from '../host/options.ts';
+import { SETTINGS } from '../host/settings.ts';
 import { forgetStored, Link, type LinkOptions } from './connection/link.ts';
+import { unsentError } from './database.ts';
+import { OPTIONS } from './options.ts';
+import { readOptions } from './read-options.ts';
 import { checkName, nameOf, storedName } from './stored-names.ts';
 
 export interface ForgetOptions {
@@ -13,13 +16,21 @@ export interface ForgetOptions {
   readonly worker?: () => Worker;
 }
 
+const FORGET_OPTIONS = {
+  worker: OPTIONS.worker,
+  identity: OPTIONS.identity,
+  identityHash: optional(text),
+  discardUnsent: option(flag, false),
+} satisfies Record<keyof ForgetOptions, Option<unknown>>;
+
 /**
  * Deletes all that is kept of a database on this device. It need not be open in this page, nor unlocked; tabs that have it open let go of it.
+ * @throws UsageError when an option is invalid or does not exist
  * @throws UnsentWrites, or why it cannot be opened to look for them; never with `discardUnsent`
  */
 export async function forgetDatabase(name: string, options: ForgetOptions = {}): Promise<void> {
   checkName(name);
-  const { identity, identityHash, discardUnsent = false, worker } = options;
+  const { identity, identityHash, discardUnsent, worker } = readOptions(FORGET_OPTIONS, options);
   const stored =
     identityHash === undefined ? await storedName(name, identity) : nameOf(name, identityHash);
   if (!discardUnsent) await requireNothingUnsent(stored, worker);
@@ -27,14 +38,7 @@ export async function forgetDatabase(name: string, options: ForgetOptions = {}):
 }
 
 async function requireNothingUnsent(name: string, start: LinkOptions['start']): Promise<void> {
-  const link = new Link({
-    name,
-    start,
-    durability: 'strict',
-    hashCost: LIMITS.hashCostDefault,
-    audience: undefined,
-    log: { enabled: false, retentionDays: 1, maxBytes: 0 },
-  });
+  const link = new Link({ name, start, settings: readOptions(SETTINGS, {}) });
   await link.start();
   try {
     const unsent = await link.call((host) => host.unsent());

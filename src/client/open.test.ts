@@ -20,13 +20,38 @@ test('openDatabase() refuses wrong options, each with a sentence', async () => {
     'The option `hashCost` must be an integer from 10 to 14, but is 9.',
   );
   await expect(wrong('notes', { log: true as never })).rejects.toThrow('`log` must be an object');
+  await expect(wrong('notes', { identity: '' })).rejects.toThrow('`identity` must be a string');
   await expect(wrong('notes', { audience: '' })).rejects.toThrow('`audience`');
   await expect(wrong('notes', { hashCost: 99 })).rejects.toThrow('from 10 to 14');
   await expect(wrong('notes', { worker: 'worker.js' })).rejects.toThrow(
     '`worker` must be a function, but is "worker.js".',
   );
+  await expect(wrong('notes', { persist: 'yes' })).rejects.toThrow('`persist` must be true or');
+  await expect(wrong('notes', { log: { enabled: 1 } })).rejects.toThrow('`log.enabled` must be');
   await expect(wrong('notes', { log: { retentionDays: 0 } })).rejects.toThrow('retentionDays');
   await expect(wrong('notes', { log: { maxBytes: -1 } })).rejects.toThrow('maxBytes');
+});
+
+test.each<[object, string]>([
+  [{ durabilty: 'relaxed' }, '`durabilty`. Did you mean `durability`?'],
+  [{ hashcost: 12 }, '`hashcost`. Did you mean `hashCost`?'],
+  [{ log: { enable: true } }, '`log.enable`. Did you mean `log.enabled`?'],
+  [{ retentionDays: 7 }, '`retentionDays`. Did you mean `log.retentionDays`?'],
+  [{ constructor: 1 }, '`constructor`. Did you mean'],
+])('openDatabase() refuses an option that does not exist: %j', async (options, sentence) => {
+  const fake = new FakeWorker(echo);
+  const opening = openDatabase('notes', { worker: () => fake.asWorker(), ...options });
+  await expect(opening).rejects.toMatchObject({
+    name: 'UsageError',
+    code: 'invalid_usage',
+    message: expect.stringContaining(`There is no option ${sentence}`),
+  });
+  expect(fake.opened).toEqual([]);
+});
+
+test('openDatabase() quotes no secret that it refuses', async () => {
+  const opening = openDatabase('notes', { unlock: 'canary' as never });
+  await expect(opening).rejects.toThrow(/^(?!.*canary)The option `unlock` must be/);
 });
 
 test('openDatabase() hands its options to the worker', async () => {
@@ -39,9 +64,12 @@ test('openDatabase() hands its options to the worker', async () => {
   expect(fake.opened).toMatchObject([
     {
       name: 'notes',
-      durability: 'relaxed',
-      hashCost: 11,
-      log: { enabled: false, retentionDays: 30 },
+      settings: {
+        durability: 'relaxed',
+        hashCost: 11,
+        audience: undefined,
+        log: { enabled: false, retentionDays: 30, maxBytes: 2 ** 26 },
+      },
       rootSecret: undefined,
       syncSecret: undefined,
     },

@@ -23,9 +23,6 @@ export function checkName(name: unknown): asserts name is string {
 
 export async function storedName(name: string, identity: string | undefined): Promise<string> {
   if (identity === undefined) return name;
-  if (typeof identity !== 'string' || identity === '') {
-    throw new UsageError('The option `identity` must be a string that is not empty.');
-  }
   return nameOf(name, await hashOf(name, identity));
 }
 

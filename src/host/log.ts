@@ -1,11 +1,5 @@
 /** The log of queries, as page and worker speak of it. */
 
-export interface LogOptions {
-  readonly enabled: boolean;
-  readonly retentionDays: number;
-  readonly maxBytes: number;
-}
-
 /** An exported log file. */
 export interface LogFile {
   readonly name: string;

@@ -1,10 +1,10 @@
 /** How a page meets its worker, and what it learns of the database that the worker opens. */
 import type { Persistence } from '../states.ts';
-import type { LogOptions } from './log.ts';
 import type { QueryReply } from './query.ts';
+import type { Settings } from './settings.ts';
 
 /** Raised when anything below changes: a page and a worker of different builds refuse each other. */
-export const PROTOCOL = 5;
+export const PROTOCOL = 6;
 
 /** What the worker answers to `HELLO`, once it can be called. */
 export interface Ready {
@@ -19,11 +19,7 @@ export const HELLO: Hello = { type: 'burrow-hello' };
 export interface OpenOptions {
   readonly protocol: number;
   readonly name: string;
-  readonly durability: 'strict' | 'relaxed';
-  readonly hashCost: number;
-  /** What tokens of identity providers are made out to, when they are for the root of this database. */
-  readonly audience?: string | undefined;
-  readonly log: LogOptions;
+  readonly settings: Settings;
   /** Of the same database, opened before by this page: secrets handed out then stay good. */
   readonly rootSecret: string | undefined;
   /** Likewise: only that one is opened. */

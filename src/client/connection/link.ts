@@ -1,6 +1,6 @@
 import type { HostApi, PageMessage, Reply, WorkerMessage } from '../../host/api.ts';
-import type { LogOptions } from '../../host/log.ts';
 import { type LossReport, PROTOCOL, type UnlockCall, type UnlockReply } from '../../host/open.ts';
+import type { Settings } from '../../host/settings.ts';
 import type { Persistence } from '../../states.ts';
 import { Connection } from './connection.ts';
 import { DatabaseClosed, refusalError, type QueryError } from '../errors.ts';
@@ -15,10 +15,7 @@ export interface LinkOptions {
   /** Under which it is stored. */
   readonly name: string;
   readonly start: (() => Worker) | undefined;
-  readonly durability: 'strict' | 'relaxed';
-  readonly hashCost: number;
-  readonly audience: string | undefined;
-  readonly log: LogOptions;
+  readonly settings: Settings;
 }
 
 /** Who hears of what comes unasked. */
@@ -291,17 +288,14 @@ export class Link {
 
   private async open(signal: AbortSignal): Promise<Connection> {
     const { turns } = this;
-    const { name, start, durability, hashCost, audience, log } = this.options;
+    const { name, start, settings } = this.options;
     const worker = await startWorker(start, { signal });
     const { connection, reply } = await Connection.open(
       worker,
       {
         protocol: PROTOCOL,
         name,
-        durability,
-        hashCost,
-        audience,
-        log,
+        settings,
         rootSecret: this.secret || undefined,
         birth: this.birth,
         syncSecret: this.syncSecret,

@@ -1,0 +1,81 @@
+import { isOption, type Option, type OptionTable, type OptionValues } from '../host/options.ts';
+import { UsageError } from './errors.ts';
+
+/**
+ * The value of each option in a table: what was given, else the default.
+ * @throws UsageError when an option is not in the table, or its value is not accepted
+ */
+export const readOptions = <Table extends OptionTable>(
+  table: Table,
+  given: object,
+): OptionValues<Table> =>
+  // The one cast: TypeScript cannot relate the rows of a loop to their types.
+  readTable(table, given, '', pathsIn(table)) as OptionValues<Table>;
+
+function readTable(
+  table: OptionTable,
+  given: object,
+  prefix: string,
+  known: readonly string[],
+): object {
+  const values = new Map<string, unknown>(Object.entries(given));
+  for (const name of values.keys())
+    if (!Object.hasOwn(table, name)) throw unknownOption(prefix + name, known);
+  const read = Object.entries(table).map(([name, row]) => {
+    const path = prefix + name;
+    const value = values.get(name);
+    if (isOption(row)) return [name, valueOf(row, value, path)];
+    return [name, readTable(row, membersOf(value, path), `${path}.`, known)];
+  });
+  return Object.fromEntries(read) as object;
+}
+
+function valueOf(row: Option<unknown>, value: unknown, path: string): unknown {
+  if (value === undefined) return row.defaultValue;
+  if (row.accepts(value)) return value;
+  throw wrongValue(path, row.expected, row.isSecret ? '' : `, but is ${shown(value)}`);
+}
+
+function membersOf(value: unknown = {}, path: string): object {
+  if (typeof value === 'object' && value !== null) return value;
+  throw wrongValue(path, 'an object', `, but is ${shown(value)}`);
+}
+
+const wrongValue = (path: string, expected: string, but: string): UsageError =>
+  new UsageError(`The option \`${path}\` must be ${expected}${but}.`);
+
+const shown = (value: unknown): string =>
+  typeof value === 'string'
+    ? JSON.stringify(value)
+    : typeof value === 'object' && value !== null
+      ? 'an object'
+      : String(value);
+
+function unknownOption(path: string, known: readonly string[]): UsageError {
+  const nearest = known.reduce((best, each) =>
+    distance(path, each) < distance(path, best) ? each : best,
+  );
+  return new UsageError(`There is no option \`${path}\`. Did you mean \`${nearest}\`?`);
+}
+
+/** Members of options too: `log.enabled`. */
+const pathsIn = (table: OptionTable): readonly string[] =>
+  Object.entries(table).flatMap(([name, row]) =>
+    isOption(row) ? [name] : [name, ...pathsIn(row).map((member) => `${name}.${member}`)],
+  );
+
+/** How many characters must be inserted, removed or replaced to make one text of the other. */
+function distance(one: string, other: string): number {
+  let above = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let at = 0; at < one.length; at++) {
+    let left = at + 1;
+    const row = [left];
+    for (let column = 0; column < other.length; column++) {
+      const replaced = (above[column] ?? 0) + (one[at] === other[column] ? 0 : 1);
+      left = Math.min(left + 1, (above[column + 1] ?? 0) + 1, replaced);
+      row.push(left);
+    }
+    above = row;
+  }
+  return above.at(-1) ?? 0;
+}
