@@ -204,6 +204,7 @@ module.exports = {
       'queries',
       'service-worker',
       'sync',
+      'opening',
     ]),
     ...roomsOf('hub', [
       'settings',

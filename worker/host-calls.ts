@@ -12,11 +12,9 @@ import type { OpenDatabase } from './open-database.ts';
 import type { OutgoingStreams } from './queries/outgoing-streams.ts';
 import type { QueryRunner } from './queries/query-runner.ts';
 import { queryReply, report } from './queries/replies.ts';
-import type { StoredDatabase } from './store/stored-database.ts';
 
 export interface Opened {
   readonly name: string;
-  readonly stored: StoredDatabase;
   readonly database: OpenDatabase;
   readonly runner: QueryRunner;
   readonly streams: OutgoingStreams;

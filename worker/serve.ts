@@ -2,13 +2,14 @@ import { expose } from 'comlink';
 import { type Hello, PROTOCOL, type Ready } from '../src/host/open.ts';
 import { HASHING_NAME } from './passwords/hashing-protocol.ts';
 import { serveHashing } from './passwords/hashing-worker.ts';
-import { createHost, type HostOptions } from './host.ts';
+import { createHost } from './host.ts';
+import type { DatabaseStorage } from './opening/find-store.ts';
 
 /**
  * Makes this worker that of a page: one open database. Started a second time under another name, by itself, it is one that
  * only hashes passwords: so users, and their bundlers, have one worker file to care for.
  */
-export function serve(options: HostOptions): void {
+export function serve(storage: DatabaseStorage): void {
   const scope = self as unknown as DedicatedWorkerGlobalScope;
   if (scope.name === HASHING_NAME) {
     serveHashing(scope);
@@ -18,5 +19,5 @@ export function serve(options: HostOptions): void {
     if (data?.type !== 'burrow-hello') return;
     scope.postMessage({ type: 'burrow-ready', protocol: PROTOCOL } satisfies Ready);
   });
-  expose(createHost(options));
+  expose(createHost(storage));
 }

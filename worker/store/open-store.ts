@@ -1,5 +1,6 @@
 /** Opens what a browser stores under a name: IndexedDB, by way of Dexie. */
 import { HEAD, headOf } from '../../src/engine/transactions.ts';
+import { random } from '../browser/random.ts';
 import {
   destroyStore,
   IndexedDbStore,
@@ -32,7 +33,7 @@ export async function openStoredDatabase(
 ): Promise<StoredDatabase> {
   const store = await openIndexedDbStore(name, {
     head: { address: HEAD, read: headOf },
-    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+    random,
     onEnd: (end) => onClosed(ENDS[end]),
   });
   return {

@@ -1,0 +1,229 @@
+/** The one database of a worker: from opening to closing, locked or not. */
+import type { Reply, PageMessage, WorkerMessage } from '../src/host/api.ts';
+import {
+  type OpenOptions,
+  type OpenReply,
+  PROTOCOL,
+  type UnlockCall,
+  type UnlockReply,
+} from '../src/host/open.ts';
+import type { HttpCall, HttpReply } from '../src/host/query.ts';
+import { Refusal } from '../src/errors.ts';
+import { probePersistence } from './browser/persistence.ts';
+import { answerHttp, hear, lockedAnswer, reportOf, type Opened } from './host-calls.ts';
+import { locked, writeLock } from './lock/lock.ts';
+import { tryLogin } from './lock/unlock.ts';
+import { openDatabase } from './open-database.ts';
+import { DeletedMeanwhile, destroyAll, type DatabaseStorage } from './opening/find-store.ts';
+import { OutgoingStreams } from './queries/outgoing-streams.ts';
+import { QueryRunner } from './queries/query-runner.ts';
+import { refusalOf, replyOf, report } from './queries/replies.ts';
+import { Tabs } from './tabs/tabs.ts';
+
+type State =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'opening' }
+  | { readonly kind: 'open'; readonly opened: Opened }
+  /** Nothing but logins is answered. */
+  | { readonly kind: 'locked'; readonly opened: Opened }
+  | { readonly kind: 'closed'; readonly refusal: () => Refusal };
+
+export class DatabaseHost {
+  private readonly storage: DatabaseStorage;
+  private state: State = { kind: 'new' };
+  private readonly underWay = new Set<Promise<unknown>>();
+  /** How the lock was turned last while the database was opened. */
+  private heard: 'locked' | 'unlocked' | undefined = undefined;
+  /** What was open lets go of everything. */
+  private closing: Promise<void> | undefined = undefined;
+
+  constructor(storage: DatabaseStorage) {
+    this.storage = storage;
+  }
+
+  open(options: OpenOptions, port: MessagePort): Promise<Reply<OpenReply>> {
+    return replyOf(async () => {
+      if (this.state.kind !== 'new') throw new Error('This worker has already opened a database.');
+      if (options.protocol !== PROTOCOL)
+        throw new Error('The page is from another build than the worker.');
+      this.state = { kind: 'opening' };
+      const tell = (message: WorkerMessage): void => port.postMessage(message);
+      // Waits for nothing else.
+      const persistenceProbed = probePersistence();
+      const database = await openDatabase(this.storage, options, {
+        tell,
+        onClosed: (description) => this.loseStore(description, tell),
+        onDestroyed: () => this.loseStore(DELETED, tell),
+        onLock: (state) => this.noteLock(state, tell),
+      }).catch((reason: unknown) => {
+        if (reason instanceof DeletedMeanwhile) return undefined;
+        throw reason;
+      });
+      if (!database) return { deleted: DELETED };
+      const streams = new OutgoingStreams({ tell, refusalOf });
+      const runner = new QueryRunner(database);
+      const opened = { name: options.name, database, runner, streams, port };
+      this.state = { kind: database.isLocked ? 'locked' : 'open', opened };
+      port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) => hear(opened, data));
+      port.start();
+      const persistence = await persistenceProbed;
+      if (this.heard) this.noteLock(this.heard, tell);
+      const rootSecret = database.isLocked ? undefined : database.rootSecret;
+      const { birth, loss } = database.stored;
+      return { birth, rootSecret, persistence, loss: reportOf(loss) };
+    });
+  }
+
+  answer<T>(work: (opened: Opened) => Promise<T>): Promise<Reply<T>> {
+    const { state } = this;
+    const running = replyOf(async () => {
+      if (state.kind === 'open') return work(state.opened);
+      throw refusalIn(state);
+    });
+    this.underWay.add(running);
+    void running.finally(() => this.underWay.delete(running));
+    return running;
+  }
+
+  /** Whoever asks by HTTP hears of the lock by HTTP. */
+  async answerHttp(call: HttpCall): Promise<Reply<HttpReply>> {
+    const reply = await this.answer((opened) => answerHttp(opened, call));
+    return reply.ok || reply.refusal.code !== 'locked'
+      ? reply
+      : { ok: true, value: lockedAnswer(call) };
+  }
+
+  lock(): Promise<Reply<undefined>> {
+    return replyOf(async () => {
+      const { state } = this;
+      if (state.kind === 'locked') return undefined;
+      if (state.kind !== 'open') throw refusalIn(state);
+      const { database } = state.opened;
+      // Before too: a tab that is left alone by one that dies amid this trusts what it knows.
+      database.tabs.tell({ type: 'locked' });
+      await writeLock(database.stored.store, 'locked');
+      database.tabs.tell({ type: 'locked' });
+      // Whoever is still running finds the mark; the page ends this worker as soon as it hears.
+      this.state = { kind: 'closed', refusal: locked };
+      await database.log?.flush();
+      this.letGo(state.opened);
+      return undefined;
+    });
+  }
+
+  /** Also of a locked database: whoever wants to be rid of it must know what would be lost. */
+  unsent(): Promise<Reply<number>> {
+    return replyOf(async () => {
+      const { state } = this;
+      if (state.kind !== 'open' && state.kind !== 'locked') throw refusalIn(state);
+      return state.opened.database.sync.unsent();
+    });
+  }
+
+  unlock(call: UnlockCall): Promise<Reply<UnlockReply>> {
+    return replyOf(async () => {
+      const { state } = this;
+      if (state.kind !== 'locked' && state.kind !== 'open') throw refusalIn(state);
+      const { database } = state.opened;
+      const reply = await tryLogin(database, call);
+      // Unless it was turned in another tab meanwhile.
+      if (reply.status >= 300 || this.state.kind !== 'locked') return reply;
+      await writeLock(database.stored.store, 'open');
+      database.tabs.tell({ type: 'unlocked' });
+      await this.shut(unlocked);
+      return reply;
+    });
+  }
+
+  close(): Promise<Reply<undefined>> {
+    return replyOf(async () => {
+      await this.shut(closed);
+      await this.closing;
+      return undefined;
+    });
+  }
+
+  destroy(): Promise<Reply<undefined>> {
+    return replyOf(async () => {
+      const opened = await this.shut(closed, async ({ database }) => {
+        // A deletion that is cut off, or blocked by a frozen tab, is brought to its end by the next open.
+        await writeLock(database.stored.store, 'forgotten').catch(report);
+        database.tabs.tell({ type: 'destroyed' });
+      });
+      if (opened) await destroyAll(opened.name, () => opened.database.stored.destroy());
+      return undefined;
+    });
+  }
+
+  forget(name: string): Promise<Reply<undefined>> {
+    return replyOf(async () => {
+      if (this.state.kind !== 'new') throw new Error('the worker has opened a database');
+      const tabs = new Tabs(name, () => undefined);
+      tabs.tell({ type: 'destroyed' });
+      try {
+        await destroyAll(name, () => this.storage.destroyStore(name));
+      } finally {
+        tabs.close();
+      }
+      return undefined;
+    });
+  }
+
+  /** Refuses new calls, waits for the running ones, lets go. */
+  private async shut(
+    refusal: () => Refusal,
+    before?: (opened: Opened) => Promise<void>,
+  ): Promise<Opened | undefined> {
+    const { state } = this;
+    if (state.kind !== 'open' && state.kind !== 'locked') return undefined;
+    const { opened } = state;
+    this.state = { kind: 'closed', refusal };
+    await opened.streams.close();
+    opened.database.sync.failWaits(refusal());
+    await Promise.all(this.underWay);
+    await before?.(opened);
+    this.closing = opened.database.close();
+    await this.closing;
+    return opened;
+  }
+
+  /** The store is gone, unasked. */
+  private lose(refusal: () => Refusal, tell: () => void): void {
+    if (this.state.kind === 'closed') return;
+    const { state } = this;
+    this.state = { kind: 'closed', refusal };
+    tell();
+    if (state.kind === 'open' || state.kind === 'locked') this.letGo(state.opened);
+  }
+
+  /** Without waiting for what is under way. */
+  private letGo({ database }: Opened): void {
+    this.closing = database.close().catch(report);
+  }
+
+  private loseStore(description: string, tell: (message: WorkerMessage) => void): void {
+    this.lose(
+      () => new Refusal('storage_unavailable', description),
+      () => tell({ type: 'closed', description }),
+    );
+  }
+
+  /** Turned in another tab, or met in the store. */
+  private noteLock(state: 'locked' | 'unlocked', tell: (message: WorkerMessage) => void): void {
+    if (this.state.kind === 'opening') this.heard = state;
+    const isNews = this.state.kind === (state === 'locked' ? 'open' : 'locked');
+    if (isNews) this.lose(state === 'locked' ? locked : unlocked, () => tell({ type: state }));
+  }
+}
+
+const DELETED = 'The database was deleted in another tab.';
+
+const closed = (): Refusal => new Refusal('storage_unavailable', 'The database was closed.');
+const unlocked = (): Refusal =>
+  new Refusal('storage_unavailable', 'The database was unlocked and is being reopened.');
+
+function refusalIn(state: State): Refusal {
+  if (state.kind === 'closed') return state.refusal();
+  if (state.kind === 'locked') return locked();
+  return new Refusal('storage_unavailable', 'The database is not open yet.');
+}

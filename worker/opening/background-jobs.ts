@@ -1,0 +1,51 @@
+/** Builds of indexes and removal of expired data: in one tab at a time. */
+import { IndexBuilds } from '../../hosts/index-builds.ts';
+import { SweepSchedule } from '../../hosts/sweep-schedule.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import type { CommitNotice } from '../../src/engine/host.ts';
+import type { ProgressMessage } from '../../src/host/api.ts';
+import { inTurn, unlessElsewhere } from '../tabs/web-locks.ts';
+
+export interface JobParts {
+  readonly name: string;
+  readonly engine: Engine;
+  readonly tell: (message: ProgressMessage) => void;
+  readonly report: (reason: unknown) => void;
+}
+
+export interface BackgroundJobs {
+  readonly start: () => void;
+  readonly noteCommit: (notice: CommitNotice) => void;
+  readonly close: () => void;
+}
+
+export function openJobs({ name, engine, tell, report }: JobParts): BackgroundJobs {
+  const builds = new IndexBuilds({
+    build: () =>
+      inTurn(`burrow:build:${name}`, () =>
+        engine.buildIndexes(({ index, done, isComplete }) =>
+          tell({ type: 'progress', task: 'index', name: index, done, isComplete }),
+        ),
+      ),
+    report,
+  });
+  const sweeps = new SweepSchedule({
+    sweep: () => unlessElsewhere(`burrow:garbage:${name}`, () => engine.collectExpiredData()),
+    report,
+    after: (ms, body) => {
+      const timer = setTimeout(body, ms);
+      return () => clearTimeout(timer);
+    },
+  });
+  return {
+    start: () => builds.start(),
+    noteCommit: (notice) => {
+      builds.noteCommit(notice);
+      sweeps.noteCommit(notice);
+    },
+    close: () => {
+      builds.close();
+      sweeps.close();
+    },
+  };
+}

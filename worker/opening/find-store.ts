@@ -1,0 +1,57 @@
+/** The store that a database is opened over. */
+import type { OpenOptions } from '../../src/host/open.ts';
+import { readLock } from '../lock/lock.ts';
+import type { StoredDatabase } from '../store/stored-database.ts';
+import { forgetOutside } from '../sync/forget-outside.ts';
+
+export interface DatabaseStorage {
+  /** Opens what is stored under a name. `onClosed`: the browser or another tab took it away. */
+  readonly openStore: (
+    name: string,
+    onClosed: (description: string) => void,
+  ) => Promise<StoredDatabase>;
+  /** Deletes what is stored under a name, and is open in no tab. */
+  readonly destroyStore: (name: string) => Promise<void>;
+}
+
+export interface FoundStore {
+  readonly stored: StoredDatabase;
+  /** Its user has signed out: its engine serves logins only. */
+  readonly isLocked: boolean;
+}
+
+/** The database that the page had open before was deleted. */
+export class DeletedMeanwhile extends Error {}
+
+/**
+ * Opens the store. Where its deletion was cut off, deletes it first.
+ * @throws DeletedMeanwhile when the page wants one database, `birth`, and it is not there any more
+ */
+export async function findStore(
+  storage: DatabaseStorage,
+  { name, birth }: Pick<OpenOptions, 'name' | 'birth'>,
+  onClosed: (description: string) => void,
+): Promise<FoundStore> {
+  const stored = await storage.openStore(name, onClosed);
+  const state = await readLock(stored.store);
+  const isWanted = birth === undefined || birth === stored.birth || stored.loss !== undefined;
+  if (state === 'forgotten' || (!isWanted && stored.isNew))
+    await destroyAll(name, () => stored.destroy());
+  else if (isWanted) return { stored, isLocked: state === 'locked' };
+  else await stored.store.close();
+  if (birth !== undefined) throw new DeletedMeanwhile();
+  return { stored: await storage.openStore(name, onClosed), isLocked: false };
+}
+
+/**
+ * Deletes a database and what sync keeps beside it. That goes first, while the mark of the deletion is still in the store and makes the
+ * next open continue; and again afterwards, for tabs that wrote it meanwhile.
+ */
+export async function destroyAll(name: string, destroyStore: () => Promise<void>): Promise<void> {
+  try {
+    await forgetOutside(name);
+  } finally {
+    await destroyStore();
+  }
+  await forgetOutside(name);
+}

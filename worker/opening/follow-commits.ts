@@ -1,0 +1,34 @@
+/** Commits of this tab to the other tabs, and those of all tabs to what follows them here. */
+import type { Engine } from '../../src/engine/engine.ts';
+import type { CommitNotice } from '../../src/engine/host.ts';
+import type { JoinedTabs } from './join-tabs.ts';
+
+interface CommitFollower {
+  noteCommit(notice: CommitNotice, isComplete: boolean): void;
+}
+
+export function followCommits(
+  engine: Engine,
+  { tabs, feed, lease }: JoinedTabs,
+  followers: readonly CommitFollower[],
+): void {
+  engine.onCommit((notice) => {
+    // A tab that is alone has no other to tell; one that opens later reads the store.
+    if (!lease?.isHeld()) tabs.tell({ type: 'commit', notice: shortNotice(notice) });
+    feed.publish(notice, 'own');
+  });
+  feed.listen((notice, { origin, isComplete }) => {
+    if (origin === 'other') engine.noteCommit(notice);
+    for (const follower of followers) follower.noteCommit(notice, isComplete);
+  });
+}
+
+/** Above so many keys, other tabs are told that anything may have changed: that is cheaper than sending the keys. */
+const NOTICE_KEYS_MAX = 256;
+
+function shortNotice(notice: CommitNotice): CommitNotice {
+  const { ts, rows, entries } = notice;
+  if (rows.length + entries.length <= NOTICE_KEYS_MAX) return notice;
+  // As if the commits before it had been missed.
+  return { previous: ts, ts, rows: [], entries: [] };
+}

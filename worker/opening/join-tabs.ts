@@ -1,0 +1,67 @@
+/** The messages between the tabs that have a database open, and whether this tab is alone. */
+import { hexOfBytes } from '../../src/codec/hex.ts';
+import { random } from '../browser/random.ts';
+import { CommitFeed } from '../tabs/commit-feed.ts';
+import { Lease } from '../tabs/lease.ts';
+import { Tabs, type SyncTabMessage } from '../tabs/tabs.ts';
+
+export interface TabsHandlers {
+  /** Another tab has deleted the database. */
+  readonly onDestroyed: () => void;
+  /** Another tab has locked the database, or unlocked it. */
+  readonly onLock: (state: 'locked' | 'unlocked') => void;
+}
+
+export interface JoinedTabs {
+  readonly tabs: Tabs;
+  /** Commits of all tabs. */
+  readonly feed: CommitFeed;
+  /** Undefined where there are no Web Locks: no tab is sure to be alone. */
+  readonly lease: Lease | undefined;
+  /** To be awaited before the first commit: no other tab believes itself alone from then on. */
+  readonly ready: Promise<void> | undefined;
+  /** Messages about sync that come before are dropped: a tab that begins to sync asks for the state. */
+  readonly listenToSync: (listener: (message: SyncTabMessage) => void) => void;
+  /** Ends the part in it of a tab that did not come to open the database. */
+  readonly giveUp: () => void;
+  /** And tells the other tabs: one of them may be alone now. */
+  readonly leave: () => void;
+}
+
+export function joinTabs(name: string, { onDestroyed, onLock }: TabsHandlers): JoinedTabs {
+  const feed = new CommitFeed();
+  let onSync: ((message: SyncTabMessage) => void) | undefined = undefined;
+  const tabs = new Tabs(name, (message) => {
+    if (message.type === 'commit') feed.publish(message.notice, 'other');
+    else if (message.type === 'opening') lease?.giveUp();
+    else if (message.type === 'left') lease?.noteLeft();
+    else if (message.type === 'destroyed') onDestroyed();
+    else if (message.type === 'locked' || message.type === 'unlocked') onLock(message.type);
+    else onSync?.(message);
+  });
+  const lease = leaseOf(name, tabs);
+  const listenToSync: JoinedTabs['listenToSync'] = (listener) => (onSync = listener);
+  const giveUp = (): void => {
+    lease?.close();
+    tabs.close();
+  };
+  const leave = (): void => {
+    lease?.close();
+    tabs.tell({ type: 'left' });
+    tabs.close();
+  };
+  return { tabs, feed, lease, ready: lease?.join(), listenToSync, giveUp, leave };
+}
+
+function leaseOf(name: string, tabs: Tabs): Lease | undefined {
+  const { locks } = navigator as { readonly locks?: LockManager };
+  if (!locks) return undefined;
+  return new Lease({
+    name,
+    id: hexOfBytes(random(16)),
+    locks,
+    now: () => performance.now(),
+    announce: () => tabs.tell({ type: 'opening' }),
+    wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  });
+}

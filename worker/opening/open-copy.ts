@@ -1,0 +1,76 @@
+/** Sync: the copy of a hub's database that this one may be. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import type { Engine } from '../../src/engine/engine.ts';
+import type { Settings } from '../../src/host/settings.ts';
+import type { SyncMessage } from '../../src/host/sync.ts';
+import type { Store } from '../../src/store/port.ts';
+import { createReplica } from '../../src/sync/device/replica/stored-replica.ts';
+import { random } from '../browser/random.ts';
+import type { LoginHost } from '../lock/unlock.ts';
+import { SyncSession } from '../sync/session.ts';
+import { syncedEngine } from '../sync/synced-engine.ts';
+import { isLoginOfCopy } from '../sync/unlock-copy.ts';
+import { OfflineLogin } from '../sync/verifier.ts';
+import type { JoinedTabs } from './join-tabs.ts';
+import type { OpenEngine } from './open-engine.ts';
+
+export interface CopyParts {
+  readonly name: string;
+  readonly store: Store;
+  readonly isLocked: boolean;
+  readonly settings: Settings;
+  /** Of clients of the synced identity; undefined: another one is made. */
+  readonly syncSecret: string | undefined;
+  readonly local: OpenEngine;
+  readonly joined: JoinedTabs;
+  readonly clock: () => number;
+  readonly tell: (message: SyncMessage) => void;
+  readonly report: (reason: unknown) => void;
+}
+
+export interface OpenCopy {
+  /** Serves the synced identity too. */
+  readonly engine: Engine;
+  readonly sync: SyncSession;
+  readonly isLoginOfCopy: LoginHost['isLoginOfCopy'];
+}
+
+export function openCopy(parts: CopyParts): OpenCopy {
+  const { name, store, isLocked, settings, syncSecret, local, joined, clock, tell, report } = parts;
+  const { stored, view, passwords } = local;
+  const replica = createReplica({
+    engine: stored,
+    view,
+    clock,
+    random,
+    sha256,
+    onSubmitted: (write) => sync.noteWrite(write),
+  });
+  const offlineLogin = new OfflineLogin({
+    store,
+    transactions: stored.transactions,
+    clock,
+    hash: (password, cost) => passwords.hash(password, cost),
+    verify: (password, hash) => passwords.verify(password, hash),
+  });
+  const sync = new SyncSession({
+    name,
+    replica,
+    engine: stored,
+    offlineLogin,
+    tabs: joined.tabs,
+    clock,
+    random,
+    secret: isLocked ? undefined : syncSecret,
+    durability: settings.durability,
+    tell,
+    report,
+  });
+  joined.listenToSync((message) => sync.hear(message));
+  const login = { name, replica, offlineLogin, login: sync.login };
+  return {
+    engine: syncedEngine(stored, sync, replica),
+    sync,
+    isLoginOfCopy: (call) => isLoginOfCopy(login, call),
+  };
+}

@@ -1,0 +1,74 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { createEngine, type Engine } from '../../src/engine/engine.ts';
+import type { EngineOptions } from '../../src/engine/host.ts';
+import type { Settings } from '../../src/host/settings.ts';
+import type { Store } from '../../src/store/port.ts';
+import { ReplicaView } from '../../src/sync/device/view/replica-view.ts';
+import { createAccessTokens } from '../browser/access-tokens.ts';
+import { pause } from '../browser/pause.ts';
+import { random, randomText } from '../browser/random.ts';
+import { guardedStore, lockedStore } from '../lock/lock.ts';
+import { PasswordPool, startHashingWorker } from '../passwords/passwords.ts';
+import type { JoinedTabs, TabsHandlers } from './join-tabs.ts';
+
+export interface EngineParts extends TabsHandlers {
+  readonly store: Store;
+  readonly isLocked: boolean;
+  readonly settings: Settings;
+  /** Undefined: another one is made. */
+  readonly rootSecret: string | undefined;
+  readonly joined: Pick<JoinedTabs, 'lease'>;
+  readonly clock: () => number;
+}
+
+/** The engine over what this device stores. */
+export interface OpenEngine {
+  readonly stored: Engine;
+  /** Of pending writes of a copy. */
+  readonly view: ReplicaView;
+  readonly passwords: EngineOptions['passwords'];
+  readonly rootSecret: string;
+  readonly close: () => Promise<void>;
+}
+
+export const REGION_GROUP = 'local';
+const HASHING_WORKERS_MAX = 2;
+
+export function openEngine(parts: EngineParts): OpenEngine {
+  const { store, isLocked, settings, joined, clock } = parts;
+  const { hashCost, audience, durability } = settings;
+  const pool = new PasswordPool({ hashCost, start: startHashingWorker, workersMax: spareCores() });
+  const { passwords } = pool;
+  const view = new ReplicaView();
+  // A page that names its own secret must not be able to log in by it.
+  const rootSecret = (isLocked ? undefined : parts.rootSecret) ?? `burrow-root-${randomText(30)}`;
+  const stored = createEngine({
+    store: isLocked
+      ? lockedStore(store)
+      : guardedStore(store, (state) =>
+          state === 'locked' ? parts.onLock(state) : parts.onDestroyed(),
+        ),
+    clock,
+    random,
+    sha256,
+    passwords,
+    hashCost,
+    accessTokens: createAccessTokens(audience),
+    durability,
+    rootSecret,
+    regionGroup: REGION_GROUP,
+    pause,
+    view,
+    ...(joined.lease && { lease: joined.lease }),
+  });
+  const close = async (): Promise<void> => {
+    // First: queries that wait for a hash fail, and the engine need not wait for them.
+    pool.close();
+    await stored.close();
+  };
+  return { stored, view, passwords, rootSecret, close };
+}
+
+/** One core is left to everything else. */
+const spareCores = (): number =>
+  Math.min(HASHING_WORKERS_MAX, Math.max(1, (navigator.hardwareConcurrency ?? 2) - 1));

@@ -1,0 +1,46 @@
+import type { Settings } from '../../src/host/settings.ts';
+import type { GzipStream } from '../../src/logs/export-file.ts';
+import { LogExports } from '../../src/logs/exports.ts';
+import { QueryLog } from '../../src/logs/query-log.ts';
+import type { Store } from '../../src/store/port.ts';
+import { pause } from '../browser/pause.ts';
+import { random } from '../browser/random.ts';
+import { unlessElsewhere } from '../tabs/web-locks.ts';
+import { REGION_GROUP } from './open-engine.ts';
+
+export interface LogParts {
+  readonly name: string;
+  readonly store: Store;
+  readonly settings: Settings;
+  readonly clock: () => number;
+  readonly report: (reason: unknown) => void;
+}
+
+export interface OpenLogs {
+  /** Undefined: queries are not recorded. */
+  readonly log: QueryLog | undefined;
+  readonly exports: LogExports;
+  readonly close: () => Promise<void>;
+}
+
+export function openLogs({ name, store, settings, clock, report }: LogParts): OpenLogs {
+  const { enabled, retentionDays, maxBytes } = settings.log;
+  const common = { store, clock, report, random, pause, regionGroup: REGION_GROUP };
+  const log = enabled ? new QueryLog({ ...common, retentionDays, maxBytes }) : undefined;
+  const exports = new LogExports({
+    ...common,
+    // What was recorded earlier can be exported while nothing is recorded.
+    log: log ?? { flush: () => Promise.resolve() },
+    openGzip: openGzipLater,
+    exclusively: (body) => unlessElsewhere(`burrow:exports:${name}`, body),
+  });
+  const close = async (): Promise<void> => {
+    await exports.close();
+    await log?.flush();
+  };
+  return { log, exports, close };
+}
+
+/** In the same file; but its tables are made when the first log is exported, not at each start. */
+const openGzipLater = async (): Promise<GzipStream> =>
+  (await import('../../hosts/open-gzip.ts')).openGzip();
