@@ -2,7 +2,7 @@
  * What a database is opened with. A row is all that an option needs whose value the worker reads: `openDatabase` takes and checks it,
  * the worker finds it in `OpenOptions`, README.md lists it. Options that only the page reads are in src/client/options.ts.
  */
-import { HASH_COSTS } from '../limits.ts';
+import { LIMITS } from '../limits.ts';
 import { flag, integer, oneOf, option, optional, text, type OptionValues } from './options.ts';
 
 export const SETTINGS = {
@@ -18,10 +18,7 @@ export const SETTINGS = {
     maxBytes: option(integer(0), 64 * 1024 * 1024),
   },
   /** bcrypt cost of new password hashes. */
-  hashCost: option(
-    integer(HASH_COSTS.hashCostNewMin, HASH_COSTS.hashCostMax),
-    HASH_COSTS.hashCostDefault,
-  ),
+  hashCost: option(integer(LIMITS.hashCostNewMin, LIMITS.hashCostMax), LIMITS.hashCostDefault),
   /**
    * The audience that tokens of identity providers (JWT) must name. With it, the database itself has access providers, not only its
    * child databases.
