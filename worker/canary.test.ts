@@ -15,7 +15,7 @@ const VERSION = { 'x-faunadb-api-version': '4' };
 async function send(host: MemoryHost, asked: Asked): Promise<{ status: number; text: string }> {
   const { by, query, path, secret, scheme } = asked;
   if (by === 'query') {
-    const runner = new QueryRunner({ ...host.http, http: host.http });
+    const runner = new QueryRunner(host.http);
     const call = { secret, query, timeoutMs: undefined, tags: undefined, traceparent: undefined };
     const { status, body } = await runner.run(call);
     return { status, text: body };

@@ -1,12 +1,6 @@
 /** The one database of a worker: from opening to closing, locked or not. */
 import type { Reply, PageMessage, WorkerMessage } from '../src/host/api.ts';
-import {
-  type OpenOptions,
-  type OpenReply,
-  PROTOCOL,
-  type UnlockCall,
-  type UnlockReply,
-} from '../src/host/open.ts';
+import type { OpenOptions, OpenReply, UnlockCall, UnlockReply } from '../src/host/open.ts';
 import type { HttpCall, HttpReply } from '../src/host/query.ts';
 import { Refusal } from '../src/errors.ts';
 import { probePersistence } from './browser/persistence.ts';
@@ -14,10 +8,11 @@ import { answerHttp, hear, lockedAnswer, reportOf, type Opened } from './host-ca
 import { locked, writeLock } from './lock/lock.ts';
 import { tryLogin } from './lock/unlock.ts';
 import { openDatabase } from './open-database.ts';
-import { DeletedMeanwhile, destroyAll, type DatabaseStorage } from './opening/find-store.ts';
+import { destroyAll, type DatabaseStorage } from './opening/find-store.ts';
 import { OutgoingStreams } from './queries/outgoing-streams.ts';
 import { QueryRunner } from './queries/query-runner.ts';
 import { refusalOf, replyOf, report } from './queries/replies.ts';
+import { DELETED_ELSEWHERE } from './store/stored-database.ts';
 import { Tabs } from './tabs/tabs.ts';
 
 type State =
@@ -43,9 +38,7 @@ export class DatabaseHost {
 
   open(options: OpenOptions, port: MessagePort): Promise<Reply<OpenReply>> {
     return replyOf(async () => {
-      if (this.state.kind !== 'new') throw new Error('This worker has already opened a database.');
-      if (options.protocol !== PROTOCOL)
-        throw new Error('The page is from another build than the worker.');
+      this.requireNew();
       this.state = { kind: 'opening' };
       const tell = (message: WorkerMessage): void => port.postMessage(message);
       // Waits for nothing else.
@@ -53,15 +46,12 @@ export class DatabaseHost {
       const database = await openDatabase(this.storage, options, {
         tell,
         onClosed: (description) => this.loseStore(description, tell),
-        onDestroyed: () => this.loseStore(DELETED, tell),
+        onDestroyed: () => this.loseStore(DELETED_ELSEWHERE, tell),
         onLock: (state) => this.noteLock(state, tell),
-      }).catch((reason: unknown) => {
-        if (reason instanceof DeletedMeanwhile) return undefined;
-        throw reason;
       });
-      if (!database) return { deleted: DELETED };
+      if (!database) return { deleted: DELETED_ELSEWHERE };
       const streams = new OutgoingStreams({ tell, refusalOf });
-      const runner = new QueryRunner(database);
+      const runner = new QueryRunner(database.http);
       const opened = { name: options.name, database, runner, streams, port };
       this.state = { kind: database.isLocked ? 'locked' : 'open', opened };
       port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) => hear(opened, data));
@@ -93,10 +83,10 @@ export class DatabaseHost {
       : { ok: true, value: lockedAnswer(call) };
   }
 
-  lock(): Promise<Reply<undefined>> {
+  lock(): Promise<Reply<void>> {
     return replyOf(async () => {
       const { state } = this;
-      if (state.kind === 'locked') return undefined;
+      if (state.kind === 'locked') return;
       if (state.kind !== 'open') throw refusalIn(state);
       const { database } = state.opened;
       // Before too: a tab that is left alone by one that dies amid this trusts what it knows.
@@ -105,9 +95,8 @@ export class DatabaseHost {
       database.tabs.tell({ type: 'locked' });
       // Whoever is still running finds the mark; the page ends this worker as soon as it hears.
       this.state = { kind: 'closed', refusal: locked };
-      await database.log?.flush();
+      await database.http.log?.flush();
       this.letGo(state.opened);
-      return undefined;
     });
   }
 
@@ -135,15 +124,14 @@ export class DatabaseHost {
     });
   }
 
-  close(): Promise<Reply<undefined>> {
+  close(): Promise<Reply<void>> {
     return replyOf(async () => {
       await this.shut(closed);
       await this.closing;
-      return undefined;
     });
   }
 
-  destroy(): Promise<Reply<undefined>> {
+  destroy(): Promise<Reply<void>> {
     return replyOf(async () => {
       const opened = await this.shut(closed, async ({ database }) => {
         // A deletion that is cut off, or blocked by a frozen tab, is brought to its end by the next open.
@@ -151,13 +139,12 @@ export class DatabaseHost {
         database.tabs.tell({ type: 'destroyed' });
       });
       if (opened) await destroyAll(opened.name, () => opened.database.stored.destroy());
-      return undefined;
     });
   }
 
-  forget(name: string): Promise<Reply<undefined>> {
+  forget(name: string): Promise<Reply<void>> {
     return replyOf(async () => {
-      if (this.state.kind !== 'new') throw new Error('the worker has opened a database');
+      this.requireNew();
       const tabs = new Tabs(name, () => undefined);
       tabs.tell({ type: 'destroyed' });
       try {
@@ -165,8 +152,11 @@ export class DatabaseHost {
       } finally {
         tabs.close();
       }
-      return undefined;
     });
+  }
+
+  private requireNew(): void {
+    if (this.state.kind !== 'new') throw new Error('This worker has already opened a database.');
   }
 
   /** Refuses new calls, waits for the running ones, lets go. */
@@ -202,10 +192,8 @@ export class DatabaseHost {
   }
 
   private loseStore(description: string, tell: (message: WorkerMessage) => void): void {
-    this.lose(
-      () => new Refusal('storage_unavailable', description),
-      () => tell({ type: 'closed', description }),
-    );
+    const refusal = (): Refusal => new Refusal('storage_unavailable', description);
+    this.lose(refusal, () => tell({ type: 'closed', description }));
   }
 
   /** Turned in another tab, or met in the store. */
@@ -215,8 +203,6 @@ export class DatabaseHost {
     if (isNews) this.lose(state === 'locked' ? locked : unlocked, () => tell({ type: state }));
   }
 }
-
-const DELETED = 'The database was deleted in another tab.';
 
 const closed = (): Refusal => new Refusal('storage_unavailable', 'The database was closed.');
 const unlocked = (): Refusal =>

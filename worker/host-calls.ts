@@ -24,17 +24,14 @@ export interface Opened {
 const VERIFY_STEP = 1000;
 
 /** Past the copy: also what only the hub has. */
-export async function askHub(
-  { sync }: OpenDatabase,
-  { secret, query, timeoutMs }: QueryCall,
-): Promise<QueryReply> {
-  if (secret !== sync.secret) {
+export async function askHub({ sync }: OpenDatabase, call: QueryCall): Promise<QueryReply> {
+  if (call.secret !== sync.secret) {
     throw new Refusal(
       'bad request',
       'Only the client of a sync can run queries at the hub. Use `sync.client`.',
     );
   }
-  return queryReply(await sync.ask({ query, ...(timeoutMs !== undefined && { timeoutMs }) }));
+  return queryReply(await sync.ask(call));
 }
 
 /** In the shape that callers of the path expect. */
@@ -72,11 +69,11 @@ export async function answerHttp(
 }
 
 export async function readLogFile(
-  { exports }: OpenDatabase,
+  { http }: OpenDatabase,
   id: string,
   version: number,
 ): Promise<LogFile | undefined> {
-  const found = await exports.file(id, version);
+  const found = await http.exports?.file(id, version);
   if (!found) return undefined;
   const parts: BlobPart[] = [];
   for await (const chunk of found.chunks) parts.push(chunk as Uint8Array<ArrayBuffer>);
@@ -84,40 +81,27 @@ export async function readLogFile(
 }
 
 export async function verify({ database, port }: Opened): Promise<readonly string[]> {
-  const tell = (done: number, isComplete: boolean): void =>
-    port.postMessage({
-      type: 'progress',
-      task: 'verify',
-      name: undefined,
-      done,
-      isComplete,
-    } satisfies WorkerMessage);
   let told = 0;
   let checked = 0;
+  const tell = (isComplete: boolean): void => {
+    told = checked;
+    const progress = { type: 'progress', task: 'verify', name: undefined, done: told } as const;
+    port.postMessage({ ...progress, isComplete } satisfies WorkerMessage);
+  };
   const problems = await database.engine.verify((done) => {
     checked = done;
-    if (done - told < VERIFY_STEP) return;
-    told = done;
-    tell(done, false);
+    if (done - told >= VERIFY_STEP) tell(false);
   });
-  tell(checked, true);
+  tell(true);
   return problems;
-}
-
-function lockedLiveAnswer(id: number): WorkerMessage {
-  const { code, status, message } = locked();
-  return { type: 'answer', id, status, body: refusalBody(code, message) };
 }
 
 /** What the page says through the port. */
 export function hear({ database, streams, port }: Opened, message: PageMessage): void {
   switch (message.type) {
     case 'subscribe':
-      if (database.isLocked) {
-        port.postMessage(lockedLiveAnswer(message.id));
-        return;
-      }
-      database.live.add(message.id, message.secret, message.query);
+      if (database.isLocked) database.live.refuse(message.id, locked());
+      else database.live.add(message.id, message.secret, message.query);
       return;
     case 'unsubscribe':
       database.live.remove(message.id);

@@ -16,26 +16,14 @@ export function createHost(storage: DatabaseStorage): HostApi<MessagePort> {
     http: (call) => host.answerHttp(call),
     logFile: (id, version) => host.answer(({ database }) => readLogFile(database, id, version)),
     verify: () => host.answer(verify),
-    acknowledgeLoss: () =>
-      host.answer(async ({ database }) => {
-        await database.stored.acknowledgeLoss();
-        return undefined;
-      }),
+    acknowledgeLoss: () => host.answer(({ database }) => database.stored.acknowledgeLoss()),
     sync: (call) => host.answer(({ database }) => database.sync.start(call)),
     submit: (call) => host.answer(({ database }) => database.sync.submit(call)),
-    syncWait: (call) =>
-      host.answer(async ({ database }) => {
-        await database.sync.wait(call);
-        return undefined;
-      }),
+    syncWait: (call) => host.answer(({ database }) => database.sync.wait(call)),
     writes: (states) => host.answer(({ database }) => database.sync.writes(states)),
     resolveWrite: (id, choice) =>
       host.answer(({ database }) => database.sync.resolveWrite(id, choice)),
-    stopSync: () =>
-      host.answer(async ({ database }) => {
-        await database.sync.stop();
-        return undefined;
-      }),
+    stopSync: () => host.answer(({ database }) => database.sync.stop()),
     unsent: () => host.unsent(),
     lock: () => host.lock(),
     unlock: (call) => host.unlock(call),

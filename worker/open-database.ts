@@ -7,7 +7,7 @@ import type { OpenOptions } from '../src/host/open.ts';
 import type { HttpHost } from '../src/http/message.ts';
 import { pause } from './browser/pause.ts';
 import { random } from './browser/random.ts';
-import { openJobs, type BackgroundJobs } from './opening/background-jobs.ts';
+import { openJobs } from './opening/background-jobs.ts';
 import { findStore, type DatabaseStorage, type FoundStore } from './opening/find-store.ts';
 import { followCommits } from './opening/follow-commits.ts';
 import { joinTabs, type JoinedTabs, type TabsHandlers } from './opening/join-tabs.ts';
@@ -25,36 +25,35 @@ export interface OpenContext extends TabsHandlers {
 }
 
 export interface OpenDatabase
-  extends
-    FoundStore,
-    OpenCopy,
-    Pick<OpenEngine, 'rootSecret'>,
-    Pick<OpenLogs, 'log' | 'exports'>,
-    Pick<JoinedTabs, 'tabs'> {
+  extends FoundStore, OpenCopy, Pick<OpenEngine, 'rootSecret'>, Pick<JoinedTabs, 'tabs'> {
   readonly http: HttpHost;
   readonly live: LiveQueries;
-  readonly clock: () => number;
   /** Releases everything. No call may be running. */
   readonly close: () => Promise<void>;
 }
 
-/** @throws DeletedMeanwhile */
+/** @returns undefined when the database that the page had open before was deleted */
 export async function openDatabase(
   storage: DatabaseStorage,
   options: OpenOptions,
   { tell, ...handlers }: OpenContext,
-): Promise<OpenDatabase> {
+): Promise<OpenDatabase | undefined> {
   const { name, settings } = options;
   const clock = createClock();
-  const background = reportUntilClosed();
+  let isClosing = false;
+  /** Background work that is cut off by closing has not failed. */
+  const reportWork = (reason: unknown): void => {
+    if (!isClosing) report(reason);
+  };
   // None of these three waits for another.
   const finding = findStore(storage, options, handlers.onClosed);
   const alive = holdForLife(options.aliveLock);
   const joined = joinTabs(name, handlers);
   const found = await whenJoined(finding, joined, alive);
+  if (!found) return undefined;
 
   const { isLocked, stored } = found;
-  const base = { name, settings, store: stored.store, isLocked, clock, ...background };
+  const base = { name, settings, store: stored.store, isLocked, clock, report: reportWork };
   const local = openEngine({ ...base, ...handlers, joined, rootSecret: options.rootSecret });
   const copy = openCopy({ ...base, tell, joined, local, syncSecret: options.syncSecret });
   const logs = openLogs(base);
@@ -67,78 +66,36 @@ export async function openDatabase(
   }
 
   const { rootSecret } = local;
-  const { log, exports } = logs;
   const http = httpHost(copy.engine, logs, joined, clock);
-  const close = () => closeDatabase({ background, joined, local, copy, logs, live, jobs });
-  return {
-    ...found,
-    ...copy,
-    rootSecret,
-    log,
-    exports,
-    tabs: joined.tabs,
-    http,
-    live,
-    clock,
-    close,
+  const close = async () => {
+    isClosing = true;
+    jobs.close();
+    await copy.sync.stop();
+    live.close();
+    await logs.close();
+    await local.close();
+    joined.leave();
   };
-}
-
-interface Parts {
-  readonly background: BackgroundReport;
-  readonly joined: JoinedTabs;
-  readonly local: OpenEngine;
-  readonly copy: OpenCopy;
-  readonly logs: OpenLogs;
-  readonly live: LiveQueries;
-  readonly jobs: BackgroundJobs;
-}
-
-/** The parts in reverse, except that sync stops before what its last writes would wake. */
-async function closeDatabase(parts: Parts): Promise<void> {
-  const { background, joined, local, copy, logs, live, jobs } = parts;
-  background.stop();
-  jobs.close();
-  await copy.sync.stop();
-  live.close();
-  await logs.close();
-  await local.close();
-  joined.leave();
-}
-
-interface BackgroundReport {
-  readonly report: (reason: unknown) => void;
-  readonly stop: () => void;
-}
-
-/** Background work that is cut off by closing has not failed. */
-function reportUntilClosed(): BackgroundReport {
-  let isClosing = false;
-  return {
-    report: (reason) => {
-      if (!isClosing) report(reason);
-    },
-    stop: () => {
-      isClosing = true;
-    },
-  };
+  return { ...found, ...copy, rootSecret, tabs: joined.tabs, http, live, close };
 }
 
 /** Nothing is written before the other tabs know of this one. */
 async function whenJoined(
-  finding: Promise<FoundStore>,
+  finding: Promise<FoundStore | undefined>,
   joined: JoinedTabs,
   alive: Promise<void>,
-): Promise<FoundStore> {
+): Promise<FoundStore | undefined> {
   const ready = Promise.all([joined.ready, alive]);
+  let found: FoundStore | undefined;
   try {
-    const [found] = await Promise.all([finding, ready]);
-    return found;
-  } catch (reason) {
-    await ready.catch(() => undefined);
-    joined.giveUp();
-    throw reason;
+    [found] = await Promise.all([finding, ready]);
+  } finally {
+    if (!found) {
+      await ready.catch(() => undefined);
+      joined.giveUp();
+    }
   }
+  return found;
 }
 
 const openLiveQueries = (engine: Engine, tell: (message: WorkerMessage) => void): LiveQueries =>

@@ -35,9 +35,9 @@ export interface HostApi<Port> {
   logFile(id: string, version: number): Promise<Reply<LogFile | undefined>>;
   /** Everything that is wrong with what is stored; progress goes through the port. */
   verify(): Promise<Reply<readonly string[]>>;
-  acknowledgeLoss(): Promise<Reply<undefined>>;
+  acknowledgeLoss(): Promise<Reply<void>>;
   /** Locks the database, in all tabs and for later opens, and lets go of it. */
-  lock(): Promise<Reply<undefined>>;
+  lock(): Promise<Reply<void>>;
   /** Opens the lock, in all tabs, when the login is accepted; then this worker has done its work: another one opens the database. */
   unlock(call: UnlockCall): Promise<Reply<UnlockReply>>;
   /** Keeps the database in step with a hub, from now on. Resolves when it can be used: at once after the first time. */
@@ -45,19 +45,19 @@ export interface HostApi<Port> {
   /** A write of the synced identity, kept in the outbox. */
   submit(call: Omit<QueryCall, 'secret'>): Promise<Reply<SubmitReply>>;
   /** `synced`: a set, or all of them, show what the hub has now. `settled`: every write has its verdict. */
-  syncWait(call: SyncWait): Promise<Reply<undefined>>;
+  syncWait(call: SyncWait): Promise<Reply<void>>;
   writes(states: readonly WriteState[] | undefined): Promise<Reply<readonly WriteData[]>>;
   /** Resolves with what the write that takes its place was answered, if there is one. */
   resolveWrite(id: string, choice: WriteChoice): Promise<Reply<SubmitReply | undefined>>;
-  stopSync(): Promise<Reply<undefined>>;
+  stopSync(): Promise<Reply<void>>;
   /** Writes without a verdict. */
   unsent(): Promise<Reply<number>>;
   /** Answers what is under way, then lets go of everything. */
-  close(): Promise<Reply<undefined>>;
+  close(): Promise<Reply<void>>;
   /** Closes, and deletes what is stored. */
-  destroy(): Promise<Reply<undefined>>;
+  destroy(): Promise<Reply<void>>;
   /** Deletes what is stored under a name that this worker has not opened. */
-  forget(name: string): Promise<Reply<undefined>>;
+  forget(name: string): Promise<Reply<void>>;
 }
 
 /** From the page, through the port. */

@@ -17,7 +17,6 @@ export interface Hello {
 export const HELLO: Hello = { type: 'burrow-hello' };
 
 export interface OpenOptions {
-  readonly protocol: number;
   readonly name: string;
   readonly settings: Settings;
   /** Of the same database, opened before by this page: secrets handed out then stay good. */

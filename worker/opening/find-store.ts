@@ -20,18 +20,15 @@ export interface FoundStore {
   readonly isLocked: boolean;
 }
 
-/** The database that the page had open before was deleted. */
-export class DeletedMeanwhile extends Error {}
-
 /**
  * Opens the store. Where its deletion was cut off, deletes it first.
- * @throws DeletedMeanwhile when the page wants one database, `birth`, and it is not there any more
+ * @returns undefined when the page wants one database, `birth`, which was deleted meanwhile
  */
 export async function findStore(
   storage: DatabaseStorage,
   { name, birth }: Pick<OpenOptions, 'name' | 'birth'>,
   onClosed: (description: string) => void,
-): Promise<FoundStore> {
+): Promise<FoundStore | undefined> {
   const stored = await storage.openStore(name, onClosed);
   const state = await readLock(stored.store);
   const isWanted = birth === undefined || birth === stored.birth || stored.loss !== undefined;
@@ -39,7 +36,7 @@ export async function findStore(
     await destroyAll(name, () => stored.destroy());
   else if (isWanted) return { stored, isLocked: state === 'locked' };
   else await stored.store.close();
-  if (birth !== undefined) throw new DeletedMeanwhile();
+  if (birth !== undefined) return undefined;
   return { stored: await storage.openStore(name, onClosed), isLocked: false };
 }
 

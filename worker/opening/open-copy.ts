@@ -50,8 +50,7 @@ export function openCopy(parts: CopyParts): OpenCopy {
     store,
     transactions: stored.transactions,
     clock,
-    hash: (password, cost) => passwords.hash(password, cost),
-    verify: (password, hash) => passwords.verify(password, hash),
+    ...passwords,
   });
   const sync = new SyncSession({
     name,

@@ -1,4 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
+import { encodeBase64Url } from '../../src/codec/base64.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
 import type { EngineOptions } from '../../src/engine/host.ts';
 import type { Settings } from '../../src/host/settings.ts';
@@ -6,7 +7,7 @@ import type { Store } from '../../src/store/port.ts';
 import { ReplicaView } from '../../src/sync/device/view/replica-view.ts';
 import { createAccessTokens } from '../browser/access-tokens.ts';
 import { pause } from '../browser/pause.ts';
-import { random, randomText } from '../browser/random.ts';
+import { random } from '../browser/random.ts';
 import { guardedStore, lockedStore } from '../lock/lock.ts';
 import { PasswordPool, startHashingWorker } from '../passwords/passwords.ts';
 import type { JoinedTabs, TabsHandlers } from './join-tabs.ts';
@@ -41,7 +42,8 @@ export function openEngine(parts: EngineParts): OpenEngine {
   const { passwords } = pool;
   const view = new ReplicaView();
   // A page that names its own secret must not be able to log in by it.
-  const rootSecret = (isLocked ? undefined : parts.rootSecret) ?? `burrow-root-${randomText(30)}`;
+  const rootSecret =
+    (isLocked ? undefined : parts.rootSecret) ?? `burrow-root-${encodeBase64Url(random(30))}`;
   const stored = createEngine({
     store: isLocked
       ? lockedStore(store)

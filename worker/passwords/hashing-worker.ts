@@ -1,11 +1,9 @@
-import { compareSync, hashSync } from 'bcryptjs';
-import type { PasswordAnswer, PasswordJob } from '../../hosts/passwords.ts';
+import type { PasswordJob } from '../../hosts/passwords.ts';
+import { runJob } from './run-job.ts';
 
-/** Makes this worker one that only hashes: synchronously, for nothing else happens here. */
+/** Makes this worker one that only hashes. A job that fails is an error event of the worker. */
 export function serveHashing(scope: DedicatedWorkerGlobalScope): void {
   scope.addEventListener('message', ({ data: job }: MessageEvent<PasswordJob>) => {
-    const answer: PasswordAnswer =
-      job.task === 'hash' ? hashSync(job.password, job.cost) : compareSync(job.password, job.hash);
-    scope.postMessage(answer);
+    runJob(job).then((answer) => scope.postMessage(answer), reportError);
   });
 }

@@ -1,8 +1,8 @@
 /** bcrypt in workers of its own, so that a login holds up nothing else. Without them (no nested workers, a strict policy) it runs here, in slices. */
-import { compare, hash } from 'bcryptjs';
 import { passwordChecks, type PasswordAnswer, type PasswordJob } from '../../hosts/passwords.ts';
 import type { EngineOptions } from '../../src/engine/host.ts';
 import { HASHING_NAME } from './hashing-protocol.ts';
+import { runJob } from './run-job.ts';
 
 export interface PasswordPoolOptions {
   readonly hashCost: number;
@@ -45,7 +45,7 @@ export class PasswordPool {
   }
 
   private run(job: PasswordJob): Promise<PasswordAnswer> {
-    if (this.isAlone) return runHere(job);
+    if (this.isAlone) return runJob(job);
     return new Promise((resolve, reject) => {
       this.queue.push({ job, resolve, reject });
       this.pump();
@@ -101,12 +101,9 @@ export class PasswordPool {
   private goAlone(failed: Helper | undefined): void {
     this.isAlone = true;
     if (failed) this.drop(failed);
-    for (const { job, resolve, reject } of this.queue.splice(0)) runHere(job).then(resolve, reject);
+    for (const { job, resolve, reject } of this.queue.splice(0)) runJob(job).then(resolve, reject);
   }
 }
-
-const runHere = (job: PasswordJob): Promise<PasswordAnswer> =>
-  job.task === 'hash' ? hash(job.password, job.cost) : compare(job.password, job.hash);
 
 /** This very file again, in another role: bundlers need to know of one worker only. */
 export const startHashingWorker = (): Worker =>

@@ -49,7 +49,7 @@ export class LiveQueries {
   add(id: number, secret: string, query: string): void {
     if (this.byId.size >= LIVE_QUERIES_MAX) {
       const sentence = `At most ${LIVE_QUERIES_MAX} live queries can be open at once. End one first.`;
-      this.options.tell(id, refused(new Refusal('too many requests', sentence)));
+      this.refuse(id, new Refusal('too many requests', sentence));
       return;
     }
     const live: LiveQuery = {
@@ -63,6 +63,10 @@ export class LiveQueries {
     };
     this.byId.set(id, live);
     this.refresh(live);
+  }
+
+  refuse(id: number, refusal: Refusal): void {
+    this.options.tell(id, refused(refusal));
   }
 
   remove(id: number): void {

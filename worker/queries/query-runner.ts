@@ -5,9 +5,7 @@ import { HeaderFault, readHeaders, type RequestOptions } from '../../src/http/re
 import { traceparentOf } from '../../src/http/trace-context.ts';
 import { NO_METRICS } from '../../src/http/answer-headers.ts';
 import type { QueryAnswer } from '../../src/engine/host.ts';
-import type { Engine } from '../../src/engine/engine.ts';
 import type { HttpHost } from '../../src/http/message.ts';
-import type { QueryLog } from '../../src/logs/query-log.ts';
 import type { QueryCall, QueryReply } from '../../src/host/query.ts';
 import { queryReply } from './replies.ts';
 
@@ -15,23 +13,16 @@ const API_VERSION = '4';
 /** Log records may wait this long for company before they are written. */
 const FLUSH_MS = 2000;
 
-interface QueryHost {
-  readonly engine: Engine;
-  readonly log: QueryLog | undefined;
-  readonly clock: () => number;
-  readonly http: HttpHost;
-}
-
 export class QueryRunner {
-  private readonly database: QueryHost;
+  private readonly host: HttpHost;
   private flushing: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  constructor(database: QueryHost) {
-    this.database = database;
+  constructor(host: HttpHost) {
+    this.host = host;
   }
 
   async run(call: QueryCall): Promise<QueryReply> {
-    const arrived = this.database.clock();
+    const arrived = this.host.clock();
     const options = readOptions(call);
     if (options instanceof HeaderFault) {
       const body = refusalBody('bad request', options.message);
@@ -39,7 +30,7 @@ export class QueryRunner {
     }
     const { secret, query } = call;
     const { timeoutMs } = options;
-    const answer = await this.database.engine.query({
+    const answer = await this.host.engine.query({
       secret,
       query,
       apiVersion: API_VERSION,
@@ -52,7 +43,7 @@ export class QueryRunner {
 
   /** What was recorded is written soon, however few there are. */
   scheduleFlush(): void {
-    const { log } = this.database;
+    const { log } = this.host;
     if (!log?.isDirty || this.flushing !== undefined) return;
     this.flushing = setTimeout(() => {
       this.flushing = undefined;
@@ -66,7 +57,7 @@ export class QueryRunner {
     arrived: number,
     answer: QueryAnswer,
   ): void {
-    const { log, http } = this.database;
+    const { log, random } = this.host;
     if (!log) return;
     const { status, database, metrics, credential } = answer;
     const errorCode = status < 400 ? undefined : errorOf(answer).code;
@@ -79,7 +70,7 @@ export class QueryRunner {
         apiVersion: API_VERSION,
         userAgent: navigator.userAgent,
         tags: options.tags,
-        traceparent: traceparentOf(call.traceparent, http.random),
+        traceparent: traceparentOf(call.traceparent, random),
       },
       { status, database, metrics, credential, errorCode },
     );

@@ -2,10 +2,8 @@
  * When a database was born, told inside and outside of it, so that a lost, replaced or rolled-back one is noticed. The stamp
  * inside lies in every space, under a number, where no row has its key. See docs/decisions/0003-durability-and-loss.md.
  */
-import type { Key } from '../../src/codec/key.ts';
 import { Refusal } from '../../src/errors.ts';
-import type { Row, RowAddress, Space, WriteTx } from '../../src/store/port.ts';
-import { SPACES } from '../../src/store/port.ts';
+import { SPACES, type Row, type RowAddress } from '../../src/store/port.ts';
 import { newerDatabase } from './idb-failure.ts';
 import type { IdbTransaction } from './idb-transaction.ts';
 
@@ -22,7 +20,7 @@ export interface Birth {
   readonly format: number;
 }
 
-interface Stamp extends Birth {
+export interface Stamp extends Birth {
   readonly k: typeof STAMP_KEY;
   /** The birth that the marker outside told of when this database was made. */
   readonly replaces?: string;
@@ -40,9 +38,6 @@ export interface HeadRow {
   readonly address: RowAddress;
   read(row: Row | undefined): number;
 }
-
-/** Rows from one format to the next, in one transaction. */
-export type Migration = (tx: WriteTx) => Promise<void>;
 
 export const STAMP_KEY = 0;
 
@@ -121,32 +116,6 @@ export function requireBirth(stamp: unknown, expected: Birth): void {
 /** What the names of commits to this database, in this format, begin with. */
 export const birthPrefix = ({ birth, format }: Birth): string => `${birth}.${format}.`;
 
-/** Moves the data to the next format, unless another tab has done so. */
-export async function migrate(
-  tx: IdbTransaction,
-  format: number,
-  migration: Migration,
-): Promise<void> {
-  const stamps = await Promise.all(SPACES.map((space) => tx.raw(space, STAMP_KEY)));
-  const meta = stamps[SPACES.indexOf('meta')];
-  if (!isStamp(meta) || meta.format !== format) return;
-  await remark(tx);
-  await migration(tx);
-  for (const [i, stamp] of stamps.entries()) {
-    const space: Space | undefined = SPACES[i];
-    if (space && isStamp(stamp)) tx.putRaw(space, { ...stamp, format: format + 1 });
-  }
-}
-
-/** Rows of `meta` tell older code that they are not of its format any more. */
-async function remark(tx: IdbTransaction): Promise<void> {
-  const everything = { space: 'meta', by: 'key', reverse: false, rows: true } as const;
-  const range = { ...everything, lower: '' as Key, upper: '\xff' as Key, limit: Infinity };
-  const { ranges } = await tx.fetch([], [range]);
-  const rows = (ranges[0] ?? []).flatMap(({ row }) => row ?? []);
-  tx.apply({ puts: rows.map((row) => ({ space: 'meta', row })), deletes: [] });
-}
-
 /** The application has been told of the loss. */
 export async function forgetLoss(tx: IdbTransaction): Promise<void> {
   const stamp = await tx.raw('meta', STAMP_KEY);
@@ -161,10 +130,8 @@ export const markerText = ({ birth, head }: Marker): string => JSON.stringify({ 
 export function parseMarker(text: string | undefined): Marker | undefined {
   if (text === undefined) return undefined;
   try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed !== 'object' || parsed === null) return undefined;
-    if (!('birth' in parsed && 'head' in parsed)) return undefined;
-    const { birth, head } = parsed;
+    // `null` has no members: that throws too.
+    const { birth, head } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     return typeof birth === 'string' && typeof head === 'number' ? { birth, head } : undefined;
   } catch {
     return undefined;
@@ -178,7 +145,7 @@ function isBirth(value: unknown): value is Birth {
 }
 
 /** Written by this file only: what has a birth is whole. */
-const isStamp = (value: unknown): value is Stamp => isBirth(value) && 'k' in value;
+export const isStamp = (value: unknown): value is Stamp => isBirth(value) && 'k' in value;
 
 export const replaced = (): Refusal =>
   new Refusal(

@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { metaKey, type Key } from '../../src/codec/key.ts';
 import { headOf } from '../../src/engine/transactions.ts';
 import type { Store } from '../../src/store/port.ts';
-import type { Migration } from './birth-stamp.ts';
+import { migrationsOf, type Migration } from './migrations.ts';
 import { destroyIndexedDbStore, openStoredDatabase, openIndexedDbStore } from './open-store.ts';
 import type { BrowserStore, IndexedDbStoreOptions } from './indexed-db-store.ts';
 import { openOutsideMarker } from './outside-marker.ts';
@@ -149,22 +149,26 @@ test('openDexieStore() migrates step by step, and goes on where it was interrupt
     await noteStep('broken')(tx);
     throw new Error('no further');
   };
-  await expect(open(name, { migrations: [noteStep('1'), broken] })).rejects.toThrow('no further');
+  await expect(open(name, { migrations: migrationsOf([noteStep('1'), broken]) })).rejects.toThrow(
+    'no further',
+  );
   const migrations = [noteStep('1'), noteStep('2'), noteStep('3')];
   for (let times = 0; times < 2; times += 1) {
-    const store = await open(name, { migrations });
+    const store = await open(name, { migrations: migrationsOf(migrations) });
     expect(await valueOf(store, STEPS)).toBe('123');
     expect(await headOfStore(store)).toBe('{"ts":5}');
     await store.close();
   }
-  await expect(open(name, { migrations: migrations.slice(1) })).rejects.toThrow(/newer version/u);
+  await expect(open(name, { migrations: migrationsOf(migrations.slice(1)) })).rejects.toThrow(
+    /newer version/u,
+  );
 });
 
 test('write() refuses once a newer version of the app has migrated the data', async () => {
   const name = freshName();
   const store = await open(name);
   await commit(store, 4);
-  const newer = await open(name, { migrations: [async () => undefined] });
+  const newer = await open(name, { migrations: migrationsOf([async () => undefined]) });
   await expect(increment(store)).rejects.toThrow(/newer version/u);
   await expect(commit(store, 5)).rejects.toThrow(/newer version/u);
   await increment(newer);

@@ -17,7 +17,6 @@ import {
 import {
   birthPrefix,
   forgetLoss,
-  migrate,
   replaced,
   requireBirth,
   settleBirth,
@@ -25,13 +24,13 @@ import {
   type Birth,
   type Loss,
   type Marker,
-  type Migration,
 } from './birth-stamp.ts';
 import { Checkpoint, type CheckpointOptions } from './checkpoint.ts';
 import { Watchdog } from './deadline.ts';
 import { connect, deleteDatabase, type Connection } from './idb-connection.ts';
 import { newerDatabase, thrownFor, TransactionFailure } from './idb-failure.ts';
 import { IdbTransaction } from './idb-transaction.ts';
+import type { Migrations } from './migrations.ts';
 import { openOutsideMarker } from './outside-marker.ts';
 import { needsOneAtATime, UnderWay } from './under-way.ts';
 
@@ -39,8 +38,8 @@ import { needsOneAtATime, UnderWay } from './under-way.ts';
 export type StoreEnd = 'upgraded by another tab' | 'deleted by another tab' | 'lost';
 
 export interface IndexedDbStoreOptions extends CheckpointOptions {
-  /** From format 1 on, in order. */
-  readonly migrations?: readonly Migration[];
+  /** From format 1 to the one that this code writes; absent: that is 1. */
+  readonly migrations?: Migrations;
   /** The store has ended by itself: every later call is refused. */
   readonly onEnd?: (end: StoreEnd) => void;
   /** Random bytes: births, marks of commits. */
@@ -66,6 +65,7 @@ export interface BrowserStore extends Store {
 const OPEN_DEADLINE_MS = 10_000;
 /** A browser that has just lost its storage may lose the next connection too. */
 const TRIES_MAX = 3;
+const META: Required<WriteOptions> = { spaces: ['meta'], durability: 'relaxed' };
 
 type State =
   | { readonly state: 'open'; readonly connection: Connection }
@@ -92,7 +92,7 @@ export class IndexedDbStore implements BrowserStore {
     this.options = options;
     this.checkpoint = new Checkpoint(name, options);
     this.watchdog = options.watchdog ?? new Watchdog();
-    this.format = 1 + (options.migrations?.length ?? 0);
+    this.format = 1 + (options.migrations?.count ?? 0);
     this.opened = hexOfBytes(options.random(8));
     this.born = { birth: hexOfBytes(options.random(16)), format: this.format };
   }
@@ -151,10 +151,7 @@ export class IndexedDbStore implements BrowserStore {
 
   async acknowledgeLoss(): Promise<void> {
     await this.run(async (connection) => {
-      const tx = await this.begin(connection, 'readwrite', {
-        spaces: ['meta'],
-        durability: 'strict',
-      });
+      const tx = await this.begin(connection, 'readwrite', { ...META, durability: 'strict' });
       await this.changing(tx, () => forgetLoss(tx));
       await tx.commit();
     });
@@ -259,10 +256,7 @@ export class IndexedDbStore implements BrowserStore {
 
   /** A commit was on its way when the connection was lost: has it arrived? */
   private async hasArrived(connection: Connection, former: IdbTransaction): Promise<boolean> {
-    const tx = await this.begin(connection, 'readonly', {
-      spaces: ['meta'],
-      durability: 'relaxed',
-    });
+    const tx = await this.begin(connection, 'readonly', META);
     const arrived = await former.hasArrived(tx);
     if (arrived !== undefined) return arrived;
     throw new Refusal(
@@ -294,10 +288,7 @@ export class IndexedDbStore implements BrowserStore {
   private async tryReopen(): Promise<Connection> {
     const connection = await this.connect();
     try {
-      const tx = await this.begin(connection, 'readonly', {
-        spaces: ['meta'],
-        durability: 'relaxed',
-      });
+      const tx = await this.begin(connection, 'readonly', META);
       this.requireBirth(await tx.raw('meta', STAMP_KEY));
       if (this.state.state === 'ended') throw this.state.refusal();
     } catch (reason) {
@@ -312,21 +303,13 @@ export class IndexedDbStore implements BrowserStore {
     const all = { spaces: SPACES, durability: 'strict' } as const;
     const settling = await this.begin(connection, 'readwrite', all);
     const settled = await settleBirth(settling, this.options.head, outside, this.born).catch(
-      (reason: unknown) => {
-        settling.drop();
-        throw settling.failure ?? reason;
-      },
+      dropping(settling),
     );
     await settling.commit();
     for (let format = settled.format; format < this.format; format += 1) {
-      const migration = this.options.migrations?.[format - 1];
-      if (!migration) break;
       const born = { birth: settled.birth, format: format + 1 };
       const tx = await this.begin(connection, 'readwrite', all, born);
-      await migrate(tx, format, migration).catch((reason: unknown) => {
-        tx.drop();
-        throw tx.failure ?? reason;
-      });
+      await this.options.migrations?.run(tx, format).catch(dropping(tx));
       await tx.commit();
     }
     this.isNew = settled.birth === this.born.birth;
@@ -357,6 +340,14 @@ export async function destroyStore(
   // Another tab may have written it anew until it heard of the deletion.
   await outside?.remove();
 }
+
+/** Takes back everything that a transaction did, and throws why it failed. */
+const dropping =
+  (tx: IdbTransaction) =>
+  (reason: unknown): never => {
+    tx.drop();
+    throw tx.failure ?? reason;
+  };
 
 /** Each space has the stamp; `meta` is the one that everybody writes. */
 const spaceOfStamp = (spaces: readonly Space[]): Space =>

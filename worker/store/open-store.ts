@@ -8,7 +8,7 @@ import {
   type IndexedDbStoreOptions,
   type StoreEnd,
 } from './indexed-db-store.ts';
-import type { StoredDatabase } from './stored-database.ts';
+import { DELETED_ELSEWHERE, type StoredDatabase } from './stored-database.ts';
 
 /** @throws Refusal `storage_blocked`, `storage_unavailable`, `quota_exceeded`, `local_data_loss` */
 export async function openIndexedDbStore(
@@ -49,6 +49,6 @@ export async function openStoredDatabase(
 const ENDS = {
   'upgraded by another tab':
     'Another tab has a newer version of the app and is upgrading the database. Reload the page.',
-  'deleted by another tab': 'The database was deleted in another tab.',
+  'deleted by another tab': DELETED_ELSEWHERE,
   lost: 'The browser deleted the stored data while the database was open. Nothing more is written. Reload the page.',
-} as const satisfies Record<StoreEnd, string>;
+} satisfies Record<StoreEnd, string>;

@@ -1,5 +1,5 @@
 /** Queries that the hub answers itself. */
-import type { Metrics, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
+import type { Metrics, QueryAnswer } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import { NO_METRICS } from '../../src/http/answer-headers.ts';
 import type { SyncCall } from '../../src/host/sync.ts';
@@ -25,11 +25,17 @@ export async function loginAtHub(
   return { status: 200, body: '', secret: resource.secret };
 }
 
+export interface HubQuery {
+  /** Wire JSON. */
+  readonly query: string;
+  readonly timeoutMs?: number | undefined;
+}
+
 /** @throws Refusal `connection_needed` */
 export async function askHub(
   url: string,
   token: string | undefined,
-  { query, timeoutMs }: Pick<QueryRequest, 'query' | 'timeoutMs'>,
+  { query, timeoutMs }: HubQuery,
 ): Promise<QueryAnswer> {
   const answer = await post(url, token ?? '', query, timeoutMs ?? QUERY_MS).catch(
     (reason: unknown) => {

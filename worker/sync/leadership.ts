@@ -16,6 +16,7 @@ const BEAT_MS = 2000;
 const SILENCE_MS = 7000;
 
 export class Leadership {
+  leads = false;
   private readonly options: LeadershipOptions;
   private readonly beats: ReturnType<typeof setInterval>;
   private waiting: AbortController | undefined = undefined;
@@ -23,16 +24,11 @@ export class Leadership {
   private lastHeard = performance.now();
   private lastBeat = performance.now();
   private isClosed = false;
-  private isLeading = false;
 
   constructor(options: LeadershipOptions) {
     this.options = options;
     this.beats = setInterval(() => this.tick(), BEAT_MS);
     this.request({});
-  }
-
-  get leads(): boolean {
-    return this.isLeading;
   }
 
   /** The leader was heard. */
@@ -57,7 +53,7 @@ export class Leadership {
     // Whoever has slept has heard nobody.
     if (now - this.lastBeat > 2 * BEAT_MS) this.lastHeard = now;
     this.lastBeat = now;
-    if (this.isLeading) this.options.beat();
+    if (this.leads) this.options.beat();
     else if (now - this.lastHeard > SILENCE_MS) {
       this.lastHeard = now;
       this.request({ steal: true });
@@ -90,7 +86,7 @@ export class Leadership {
   /** Resolves when the lock is to be given up. */
   private lead(): Promise<void> {
     if (this.isClosed) return Promise.resolve();
-    this.isLeading = true;
+    this.leads = true;
     this.options.beat();
     this.options.lead();
     return new Promise((resolve) => {
@@ -103,8 +99,8 @@ export class Leadership {
 
   private stop(): void {
     this.release = undefined;
-    if (!this.isLeading) return;
-    this.isLeading = false;
+    if (!this.leads) return;
+    this.leads = false;
     this.lastHeard = performance.now();
     this.options.follow();
   }

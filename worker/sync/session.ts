@@ -1,11 +1,11 @@
 /** Sync in one tab: what the page asks, what the tabs tell each other, and what becomes of writes. */
 import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
+import { hexOfBytes } from '../../src/codec/hex.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { Refusal } from '../../src/errors.ts';
 import { errorOf } from '../../src/http/answer-query.ts';
 import type { QueryCall } from '../../src/host/query.ts';
 import type {
-  JudgedData,
   SubmitReply,
   SyncCall,
   SyncMessage,
@@ -20,7 +20,7 @@ import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts'
 import { queryReply } from '../queries/replies.ts';
 import type { SyncTabMessage, Tabs } from '../tabs/tabs.ts';
 import { judgedData, progressData, writeData } from './session-data.ts';
-import { askHub } from './hub-queries.ts';
+import { askHub, type HubQuery } from './hub-queries.ts';
 import { Leader } from './leader.ts';
 import { Leadership } from './leadership.ts';
 import { CopyLogin } from './login.ts';
@@ -60,8 +60,7 @@ export class SyncSession {
 
   constructor(options: SyncSessionOptions) {
     this.options = options;
-    const made = Array.from(options.random(24), (each) => each.toString(36).padStart(2, '0'));
-    this.secret = options.secret ?? `burrow-sync-${made.join('')}`;
+    this.secret = options.secret ?? `burrow-sync-${hexOfBytes(options.random(24))}`;
     this.login = new CopyLogin(options);
     this.leader = this.makeLeader();
     // Gone: the next exchange finds out, and says so.
@@ -170,23 +169,18 @@ export class SyncSession {
   // --- queries of the synced identity -------------------------------------------------------------
 
   async query(request: QueryRequest): Promise<QueryAnswer> {
-    const answer = await this.answer(request);
-    const isBeyond = answer.status >= 400 && errorOf(answer).code === 'connection_needed';
-    return isBeyond && this.isInContact() ? this.ask(request) : answer;
-  }
-
-  private answer(request: QueryRequest): Promise<QueryAnswer> {
     const { replica } = this.options;
-    return request.allows === 'read' ? replica.read(request) : replica.query(request);
+    const answer = await (request.allows === 'read'
+      ? replica.read(request)
+      : replica.query(request));
+    const isBeyond = answer.status >= 400 && errorOf(answer).code === 'connection_needed';
+    const isInContact = this.state === 'live' || this.state === 'catching-up';
+    return isBeyond && isInContact ? this.ask(request) : answer;
   }
 
   /** Has the hub answer it. @throws Refusal `connection_needed` */
-  ask(request: Pick<QueryRequest, 'query' | 'timeoutMs'>): Promise<QueryAnswer> {
+  ask(request: HubQuery): Promise<QueryAnswer> {
     return askHub(this.url, this.login.token, request);
-  }
-
-  private isInContact(): boolean {
-    return this.state === 'live' || this.state === 'catching-up';
   }
 
   // --- what happens -------------------------------------------------------------------------------
@@ -257,7 +251,7 @@ export class SyncSession {
     );
     // What they hold is in the store; files of tabs that are open stay.
     await forgetKept(name, state.device);
-    const tab = Array.from(this.options.random(8), (byte) => byte.toString(16)).join('');
+    const tab = hexOfBytes(this.options.random(8));
     this.file = OutboxFile.open(name, tab).catch((reason: unknown) => {
       this.options.report(reason);
       return undefined;
@@ -328,13 +322,10 @@ export class SyncSession {
       if (message.state !== 'live' && message.reason !== undefined)
         this.waits.failSchema(new Refusal('connection_needed', message.reason));
     }
-    if (message.type === 'sync-verdict') this.noteVerdict(message.write);
-    else this.options.tell(message);
-  }
-
-  private noteVerdict(write: JudgedData): void {
-    this.waits.noteVerdict(write);
-    void this.cutFile();
+    if (message.type === 'sync-verdict') {
+      this.waits.noteVerdict(message.write);
+      void this.cutFile();
+    } else this.options.tell(message);
   }
 
   private async cutFile(): Promise<void> {

@@ -7,6 +7,7 @@ import type { Transactions } from '../../src/engine/engine.ts';
 import { PasswordGate } from '../../src/engine/transactions.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { RowAddress, Store } from '../../src/store/port.ts';
+import type { Writer } from '../../src/store/reader.ts';
 import type { Micros } from '../../src/values/value.ts';
 
 const VERIFIER: RowAddress = { space: 'sync', key: syncKey('verifier') };
@@ -50,7 +51,8 @@ export class OfflineLogin {
       expiresAt: clock() + LIFE_DAYS * DAY,
       passwordSetAt,
     };
-    await this.put(made);
+    const row = { key: VERIFIER.key, entries: [], value: JSON.stringify(made) };
+    await this.write((writer) => writer.put('sync', row));
   }
 
   /** @throws Refusal `connection_needed` when this device cannot tell; `too many requests` */
@@ -72,10 +74,7 @@ export class OfflineLogin {
   }
 
   async forget(): Promise<void> {
-    await this.options.transactions.write(({ writer, head }) => {
-      writer.delete('sync', VERIFIER.key);
-      return { value: undefined, ts: Math.max(head, this.options.clock()) + 1, keep: true };
-    });
+    await this.write((writer) => writer.delete('sync', VERIFIER.key));
   }
 
   private async read(): Promise<Verifier | undefined> {
@@ -90,9 +89,9 @@ export class OfflineLogin {
     return value;
   }
 
-  private async put(verifier: Verifier): Promise<void> {
+  private async write(change: (writer: Writer) => void): Promise<void> {
     await this.options.transactions.write(({ writer, head }) => {
-      writer.put('sync', { key: VERIFIER.key, entries: [], value: JSON.stringify(verifier) });
+      change(writer);
       return { value: undefined, ts: Math.max(head, this.options.clock()) + 1, keep: true };
     });
   }

@@ -81,16 +81,12 @@ export class Waits {
   }
 
   failSchema(reason: unknown): void {
-    for (const { reject } of this.schema) reject(reason);
-    this.schema.clear();
+    rejectAll(this.schema, reason);
   }
 
   /** What is waited for does not come any more. */
   fail(reason: unknown): void {
-    for (const waiting of [this.schema, this.settled, this.synced]) {
-      for (const { reject } of waiting) reject(reason);
-      waiting.clear();
-    }
+    for (const waiting of [this.schema, this.settled, this.synced]) rejectAll(waiting, reason);
   }
 
   /** The copy has changed. */
@@ -129,6 +125,11 @@ export class Waits {
       void this.look();
     });
   }
+}
+
+function rejectAll(waiting: Set<Wait>, reason: unknown): void {
+  for (const { reject } of waiting) reject(reason);
+  waiting.clear();
 }
 
 function release(waiting: Set<Wait>): void {

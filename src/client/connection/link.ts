@@ -1,5 +1,5 @@
 import type { HostApi, PageMessage, Reply, WorkerMessage } from '../../host/api.ts';
-import { type LossReport, PROTOCOL, type UnlockCall, type UnlockReply } from '../../host/open.ts';
+import type { LossReport, UnlockCall, UnlockReply } from '../../host/open.ts';
 import type { Settings } from '../../host/settings.ts';
 import type { Persistence } from '../../states.ts';
 import { Connection } from './connection.ts';
@@ -293,7 +293,6 @@ export class Link {
     const { connection, reply } = await Connection.open(
       worker,
       {
-        protocol: PROTOCOL,
         name,
         settings,
         rootSecret: this.secret || undefined,
