@@ -1,6 +1,6 @@
 // Makes a fresh machine ready. Runs with nothing but Node: no import from node_modules before `npm ci`.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -57,19 +57,20 @@ const AGAIN_MS = 5000;
 /** @param {string} path @returns {LockedPackages | undefined} */
 function packagesIn(path) {
   try {
-    return JSON.parse(readFileSync(join(root, path), 'utf8')).packages;
+    return JSON.parse(readFileSync(path, 'utf8')).packages;
   } catch {
     return undefined;
   }
 }
 
-export const lockedPackages = () => packagesIn('package-lock.json');
-export const installedPackages = () => packagesIn('node_modules/.package-lock.json');
+export const lockedPackages = (checkout = root) => packagesIn(join(checkout, 'package-lock.json'));
+export const installedPackages = (checkout = root) =>
+  packagesIn(join(checkout, 'node_modules/.package-lock.json'));
 
-/** Whether node_modules holds what package-lock.json asks for; optional packages may be absent. */
-function packagesAreCurrent() {
-  const wanted = lockedPackages();
-  const present = installedPackages();
+/** Whether node_modules holds what package-lock.json asks for; optional packages may be absent. @param {string} checkout */
+function packagesAreCurrent(checkout) {
+  const wanted = lockedPackages(checkout);
+  const present = installedPackages(checkout);
   if (wanted === undefined || present === undefined) return false;
   const asWanted = Object.entries(wanted).every(
     ([path, { version, optional }]) =>
@@ -87,10 +88,16 @@ export function ensureNode() {
   );
 }
 
-export function ensurePackages() {
-  if (packagesAreCurrent()) return;
+/** @throws SetupError also where node_modules is that of another checkout: `npm ci` would empty it through the link */
+export function ensurePackages(checkout = root) {
+  if (packagesAreCurrent(checkout)) return;
+  const modules = join(checkout, 'node_modules');
+  if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new SetupError(
+      `node_modules is a symbolic link to ${readlinkSync(modules)}, whose packages are not those of package-lock.json here. Run npm ci in the checkout it belongs to, or remove the link, then run the command again.`,
+    );
   say('Installing packages into node_modules (npm ci).');
-  if (succeedsInTime('npm', ['ci', '--no-audit', '--no-fund'])) return;
+  if (succeedsInTime('npm', ['ci', '--no-audit', '--no-fund'], { cwd: checkout })) return;
   throw new SetupError(
     'npm ci failed. Check that npm can reach its registry (npm ping), then run the command again.',
   );

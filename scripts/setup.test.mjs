@@ -1,0 +1,37 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ensurePackages } from './setup.mjs';
+
+/** @type {string} */
+let folder;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'burrow-setup-'))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** @param {string} version */
+const lockOf = (version) => JSON.stringify({ packages: { 'node_modules/dexie': { version } } });
+
+/** A checkout that wants version 2 of a package, by way of the packages of another checkout. @param {string} version installed there */
+function linkedCheckout(version) {
+  const checkout = join(folder, 'worktree');
+  const packages = join(folder, 'main/node_modules');
+  mkdirSync(join(packages, 'dexie'), { recursive: true });
+  mkdirSync(checkout);
+  writeFileSync(join(packages, '.package-lock.json'), lockOf(version));
+  writeFileSync(join(checkout, 'package-lock.json'), lockOf('2.0.0'));
+  symlinkSync(packages, join(checkout, 'node_modules'), 'dir');
+  return { checkout, packages };
+}
+
+test('ensurePackages() installs nothing through a link to the packages of another checkout', () => {
+  const { checkout, packages } = linkedCheckout('1.0.0');
+  expect(() => ensurePackages(checkout)).toThrow(
+    /^node_modules is a symbolic link to .*npm ci in the/,
+  );
+  expect(readdirSync(packages).sort()).toEqual(['.package-lock.json', 'dexie']);
+});
+
+test('ensurePackages() takes linked packages that are those of package-lock.json', () => {
+  expect(() => ensurePackages(linkedCheckout('2.0.0').checkout)).not.toThrow();
+});
