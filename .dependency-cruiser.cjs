@@ -31,7 +31,7 @@ const roomsOf = (folder, rooms, base = []) =>
     },
   }));
 
-const values = ['errors', 'fault-texts', 'limits', 'states'];
+const values = ['answers', 'errors', 'fault-texts', 'limits', 'states'];
 const codec = [...values, 'values'];
 const store = [...codec, 'codec'];
 const query = [...store, 'store'];
@@ -106,6 +106,7 @@ module.exports = {
     room('fault-texts', 'errors'),
     room('limits', 'errors'),
     room('states'),
+    room('answers'),
     room('values', ...values),
     room('codec', ...codec),
     room('store', ...store),
@@ -165,7 +166,7 @@ module.exports = {
       from: { path: '^src/client/', pathNot: TESTS },
       to: {
         pathNot:
-          '^src/(client|host|values|codec|errors|limits|states)(/|\\.ts$)|node_modules/comlink/',
+          '^src/(client|host|values|codec|answers|errors|limits|states)(/|\\.ts$)|node_modules/comlink/',
       },
     },
     ...roomsOf(

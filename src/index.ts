@@ -42,7 +42,8 @@ export type { Client, Observer, QueryOptions, WithMetrics } from './client/queri
 export type { Database, DatabaseEvents, Progress } from './client/database.ts';
 export type { ErrorCode, WireError, WireFailure } from './client/errors.ts';
 export type { AbortSignalLike, BurrowFetch, FetchInit } from './client/fetch.ts';
-export type { LogList, LogRequest, LogRequestRecord, Logs, LogState } from './client/logs/logs.ts';
+export type { LogRequestRecord, LogState, QueryMetrics } from './answers.ts';
+export type { LogList, LogRequest, Logs } from './client/logs/logs.ts';
 export type { Login } from './client/login.ts';
 export type { DatabaseOptions } from './client/options.ts';
 export type { PageHelper } from './client/queries/page-helper.ts';
@@ -81,6 +82,5 @@ export type {
 export type { StoredDatabase } from './client/stored-names.ts';
 export type { ResultOf } from './client/queries/values.ts';
 export type { LossReport } from './host/open.ts';
-export type { QueryMetrics } from './host/query.ts';
 export type { SetError, SyncProgress } from './host/sync.ts';
 export type { PendingState, Persistence, SyncState, VerdictState, WriteState } from './states.ts';

@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import type { HttpCall } from '../host/query.ts';
-import { openDatabase, type AbortSignalLike } from '../index.ts';
-import { FakeWorker, missing, type FakeAnswers } from './testing/fake-worker.ts';
+import type { AbortSignalLike } from '../index.ts';
+import { missing, openFake, type FakeAnswers } from './testing/fake-worker.ts';
 
 const open = async (answers: FakeAnswers) => {
   const calls: HttpCall[] = [];
-  const fake = new FakeWorker({
+  const opened = await openFake({
     http: (call) => {
       calls.push(call);
       const headers = { 'x-txn-time': '7', 'content-type': 'application/json' };
@@ -14,7 +14,7 @@ const open = async (answers: FakeAnswers) => {
     },
     ...answers,
   });
-  return { db: await openDatabase('notes', { worker: () => fake.asWorker() }), fake, calls };
+  return { ...opened, calls };
 };
 
 test('db.fetch answers a Response, without its object', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DatabaseClosed, openDatabase, q, UnavailableError, Unsupported } from '../index.ts';
 import { startWorker } from './connection/start-worker.ts';
-import { FakeWorker, missing, type FakeAnswers } from './testing/fake-worker.ts';
+import { FakeWorker, missing, openFake, type FakeAnswers } from './testing/fake-worker.ts';
 
 const echo: FakeAnswers = {
   query: ({ query }) => Promise.resolve({ status: 200, body: `{"resource":${query}}` }),
@@ -132,8 +132,7 @@ test('a lost worker rejects what is pending, and the next call starts another wi
 });
 
 test('a worker that throws past its calls is answered as a fault of the database', async () => {
-  const fake = new FakeWorker({ verify: () => Promise.reject(new Error('oh')) });
-  const db = await openDatabase('notes', { worker: () => fake.asWorker() });
+  const { db } = await openFake({ verify: () => Promise.reject(new Error('oh')) });
   await expect(db.verify()).rejects.toMatchObject({ status: 500, description: 'oh' });
 });
 
@@ -165,8 +164,7 @@ test('close() lets running queries answer, and refuses later ones', async () => 
 });
 
 test('a database that the worker lets go of says so and refuses calls', async () => {
-  const fake = new FakeWorker();
-  const db = await openDatabase('notes', { worker: () => fake.asWorker() });
+  const { db, fake } = await openFake();
   const pending = db.client().query(1);
   const told = new Promise<string>((resolve) => {
     db.addEventListener('closed', ({ detail }) => resolve(detail));
@@ -182,8 +180,7 @@ test('a database that the worker lets go of says so and refuses calls', async ()
 });
 
 test('progress is an event of the database', async () => {
-  const fake = new FakeWorker();
-  const db = await openDatabase('notes', { worker: () => fake.asWorker() });
+  const { db, fake } = await openFake();
   const progress = new Promise((resolve) => {
     db.addEventListener('progress', ({ detail }) => resolve(detail));
   });

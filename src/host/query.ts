@@ -1,4 +1,5 @@
 /** Queries and requests of the page, and their answers. */
+import type { QueryMetrics } from '../answers.ts';
 
 export interface QueryCall {
   readonly secret: string;
@@ -10,19 +11,6 @@ export interface QueryCall {
   /** `k=v,k=v`, for the query log. */
   readonly tags: string | undefined;
   readonly traceparent: string | undefined;
-}
-
-/** What a query cost: the metrics that HTTP tells in headers. */
-export interface QueryMetrics {
-  readonly bytesIn: number;
-  readonly bytesOut: number;
-  readonly computeOps: number;
-  readonly readOps: number;
-  readonly writeOps: number;
-  readonly readBytes: number;
-  readonly writeBytes: number;
-  readonly queryTimeMs: number;
-  readonly retries: number;
 }
 
 export interface QueryReply {

@@ -1,34 +1,9 @@
 /** A request for log records of a time range, and what callers see of it. Spec: seed "Log request record"; auth 6.3. */
+import { LOG_STATES, type LogState } from '../answers.ts';
 import { LIMITS } from '../limits.ts';
 import type { Micros } from '../values/value.ts';
 
-export const LOG_STATES = [
-  'Pending',
-  'Requested',
-  'CreatingNewUrl',
-  'Complete',
-  'DoesNotExist',
-  'Failed',
-  'TimedOut',
-] as const;
-export type LogState = (typeof LOG_STATES)[number];
-
 export const REGION_GROUPS = ['us-std', 'eu-std', 'classic', 'local'] as const;
-
-/** The log request record. */
-export interface LogRequestRecord {
-  readonly request_id: string;
-  readonly database?: string;
-  readonly region_group: string;
-  readonly time_start: string;
-  readonly time_end: string;
-  readonly state: LogState;
-  /** Only in `Complete`, until it expires. */
-  readonly presigned_url?: string;
-  readonly presigned_url_expiration_time?: string;
-  readonly version: number;
-  readonly updated_at: string;
-}
 
 /** A call of the log API that cannot be done: the answer is `{message}`. */
 export class ExportRefusal extends Error {

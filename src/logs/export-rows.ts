@@ -1,8 +1,9 @@
 /** Rows of exports in the space `files`: requests, idempotency tokens, chunks of finished files. */
+import type { LogRequestRecord, LogState } from '../answers.ts';
 import { metaKey, type Key } from '../codec/key.ts';
 import type { Range, Row, RowAddress, Store, WriteTx } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
-import type { ExportRequest, LogRequestRecord, LogState } from './export-request.ts';
+import type { ExportRequest } from './export-request.ts';
 
 /** As stored, in JSON. */
 export interface ExportRow {

@@ -3,18 +3,14 @@
  * `Complete` over `CreatingNewUrl` to `Complete` with a new URL. Requests and files are rows, so both survive a reload; work that was
  * cut off begins again. Spec: auth 6.3, seed "Log export API".
  */
+import type { LogRequestRecord } from '../answers.ts';
 import { hexOfBytes } from '../codec/hex.ts';
 import { encodeBase64Url } from '../codec/base64.ts';
 import type { EngineOptions } from '../engine/host.ts';
 import { LIMITS } from '../limits.ts';
 import type { Micros } from '../values/value.ts';
 import { writeFile, type FileOptions } from './export-file.ts';
-import {
-  ExportRefusal,
-  type ExportRequest,
-  type ListRequest,
-  type LogRequestRecord,
-} from './export-request.ts';
+import { ExportRefusal, type ExportRequest, type ListRequest } from './export-request.ts';
 import {
   addRequest,
   advance,

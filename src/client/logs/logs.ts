@@ -1,32 +1,9 @@
+import type { LogRequestRecord, LogState } from '../../answers.ts';
 import type { LogFile } from '../../host/log.ts';
 import type { HttpCall, HttpReply } from '../../host/query.ts';
 import type { RefusalCode } from '../../errors.ts';
 import { refusalError } from '../errors.ts';
 import { BlobUrls } from './blob-urls.ts';
-
-export type LogState =
-  | 'Pending'
-  | 'Requested'
-  | 'CreatingNewUrl'
-  | 'Complete'
-  | 'DoesNotExist'
-  | 'Failed'
-  | 'TimedOut';
-
-/** A request for the log of a time range. */
-export interface LogRequestRecord {
-  readonly request_id: string;
-  readonly database?: string;
-  readonly region_group: string;
-  readonly time_start: string;
-  readonly time_end: string;
-  readonly state: LogState;
-  /** Where the file can be downloaded from, in this page: gzip, one JSON record per line. Only in `Complete`, until it expires. */
-  readonly presigned_url?: string;
-  readonly presigned_url_expiration_time?: string;
-  readonly version: number;
-  readonly updated_at: string;
-}
 
 export interface LogRequest {
   /** Inclusive. */

@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
-import { NotFound, openDatabase, q, Ref, type Database } from '../../index.ts';
-import { FakeWorker, type FakeAnswers } from '../testing/fake-worker.ts';
-
-const open = async (answers: FakeAnswers): Promise<{ db: Database; fake: FakeWorker }> => {
-  const fake = new FakeWorker(answers);
-  return { db: await openDatabase('notes', { worker: () => fake.asWorker() }), fake };
-};
+import { NotFound, openDatabase, q, Ref } from '../../index.ts';
+import { FakeWorker, METRICS, openFake, type FakeAnswers } from '../testing/fake-worker.ts';
 
 /** Answers what it was asked, as text. */
 const repeat: FakeAnswers = {
@@ -17,7 +12,7 @@ const repeat: FakeAnswers = {
 };
 
 test('query() sends wire JSON with the secret of the client and its options', async () => {
-  const { db } = await open(repeat);
+  const { db } = await openFake(repeat);
   expect(await db.client().query(q.Add(1, 2n))).toMatchObject({
     secret: 'root',
     query: '{"add":[1,2]}',
@@ -34,7 +29,7 @@ test('query() sends wire JSON with the secret of the client and its options', as
 });
 
 test('every builder is a call of the client that runs at once', async () => {
-  const { db } = await open(repeat);
+  const { db } = await openFake(repeat);
   const client = db.client();
   for (const name of Object.keys(q)) expect(client).toHaveProperty(name, expect.any(Function));
   const asked = async (call: Promise<unknown>) => ((await call) as { query: string }).query;
@@ -49,22 +44,12 @@ test('every builder is a call of the client that runs at once', async () => {
 });
 
 test('queryWithMetrics() brings all nine metrics', async () => {
-  const { db } = await open({
+  const { db } = await openFake({
     query: () => Promise.resolve({ status: 200, body: '{"resource":[]}' }),
   });
   expect(await db.client().queryWithMetrics(1)).toEqual({
     value: [],
-    metrics: {
-      bytesIn: 1,
-      bytesOut: 2,
-      computeOps: 3,
-      readOps: 4,
-      writeOps: 0,
-      readBytes: 6,
-      writeBytes: 7,
-      queryTimeMs: 8,
-      retries: 9,
-    },
+    metrics: METRICS,
   });
   await db.close();
 });
@@ -79,7 +64,7 @@ test('a failed query rejects with its first error and all of them', async () => 
       failures: [{ field: ['a'], code: 'b', description: 'c' }],
     },
   ];
-  const { db } = await open({
+  const { db } = await openFake({
     query: () => Promise.resolve({ status: 404, body: JSON.stringify({ errors }) }),
   });
   await expect(db.client().query(1)).rejects.toMatchObject({
@@ -132,7 +117,7 @@ const collect = async (pages: AsyncIterable<unknown[]>): Promise<string[]> => {
 };
 
 test('paginate() goes forth and back, page by page', async () => {
-  const { db } = await open(pagesOfTen);
+  const { db } = await openFake(pagesOfTen);
   const pages = db.client().paginate(q.Documents(q.Collection('numbers')));
   expect(await pages.nextPage()).toEqual(['0', '1', '2', '3']);
   expect(await pages.nextPage()).toEqual(['4', '5', '6', '7']);
@@ -143,7 +128,7 @@ test('paginate() goes forth and back, page by page', async () => {
 });
 
 test('paginate() is iterable from where it is, and begins at a given cursor', async () => {
-  const { db } = await open(pagesOfTen);
+  const { db } = await openFake(pagesOfTen);
   const set = q.Documents(q.Collection('numbers'));
   const client = db.client();
   expect(await collect(client.paginate(set))).toEqual(['0,1,2,3', '4,5,6,7', '8,9']);
@@ -165,7 +150,7 @@ test('paginate() is iterable from where it is, and begins at a given cursor', as
 });
 
 test('paginate().map() and filter() make new helpers and leave the old ones alone', async () => {
-  const { db } = await open(pagesOfTen);
+  const { db } = await openFake(pagesOfTen);
   const pages = db.client().paginate(q.Documents(q.Collection('numbers')), { size: 10, after: 8 });
   const filtered = pages.filter((x) => q.IsString(x));
   const mapped = filtered.map((x) => q.Get(x));
@@ -176,7 +161,7 @@ test('paginate().map() and filter() make new helpers and leave the old ones alon
 });
 
 test('subscribe() refuses what is no observer', async () => {
-  const client = (await open(repeat)).db.client();
+  const client = (await openFake(repeat)).db.client();
   for (const observer of [undefined, {}, () => undefined]) {
     const subscribe = (): unknown => client.subscribe(q.Now(), observer as never);
     expect(subscribe).toThrow('subscribe() takes {');
@@ -185,7 +170,7 @@ test('subscribe() refuses what is no observer', async () => {
 
 test('subscribe() tells each answer that differs, in order, until it is stopped', async () => {
   const messages: unknown[] = [];
-  const { db, fake } = await open({ onMessage: (message) => messages.push(message) });
+  const { db, fake } = await openFake({ onMessage: (message) => messages.push(message) });
   const told: unknown[] = [];
   const heard = async (count: number): Promise<void> => {
     await expect.poll(() => told.length).toBe(count);
@@ -247,7 +232,7 @@ test('a live query outlives its worker', async () => {
 });
 
 test('a live query of a closed database ends with its reason', async () => {
-  const { db } = await open({});
+  const { db } = await openFake({});
   const told: unknown[] = [];
   db.client().subscribe(1, { next: () => undefined, error: (error) => told.push(error.message) });
   await db.close();

@@ -1,4 +1,5 @@
-import type { QueryMetrics, QueryReply } from '../../host/query.ts';
+import type { QueryMetrics } from '../../answers.ts';
+import type { QueryReply } from '../../host/query.ts';
 import { BUILDER_ROWS } from './builder-table.ts';
 import { q, wrap } from './builders.ts';
 import { decodeWire } from './decode.ts';

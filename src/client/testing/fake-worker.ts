@@ -1,6 +1,7 @@
 /** A worker of the other side's making: tests of the page say what it answers. */
 import { expose } from 'comlink';
 import type { HostApi, PageMessage, WorkerMessage } from '../../host/api.ts';
+import { openDatabase, type Database } from '../../index.ts';
 import { type LossReport, type OpenOptions, PROTOCOL } from '../../host/open.ts';
 import type { QueryCall, QueryReply } from '../../host/query.ts';
 
@@ -10,7 +11,7 @@ export type FakeAnswers = Partial<Omit<HostApi<MessagePort>, 'open' | 'query'>> 
   readonly open?: HostApi<MessagePort>['open'];
 };
 
-const METRICS = {
+export const METRICS = {
   bytesIn: 1,
   bytesOut: 2,
   computeOps: 3,
@@ -104,4 +105,12 @@ export class FakeWorker extends EventTarget {
       },
     };
   }
+}
+
+/** A database of the page, and its worker. */
+export async function openFake(
+  answers: FakeAnswers = {},
+): Promise<{ readonly db: Database; readonly fake: FakeWorker }> {
+  const fake = new FakeWorker(answers);
+  return { db: await openDatabase('notes', { worker: () => fake.asWorker() }), fake };
 }

@@ -1,4 +1,5 @@
 /** What an engine needs from its host, and the words that both use: queries, answers, commits. What it offers: `engine.ts`. */
+import type { QueryMetrics } from '../../answers.ts';
 import type { Key } from '../../codec/key.ts';
 import type { Fault } from '../../errors.ts';
 import type { Node } from '../../query/node.ts';
@@ -81,19 +82,7 @@ export interface QueryRequest {
   readonly address?: string;
 }
 
-/** The nine metrics of the spec (auth 4.5), by their client names. */
-export interface Metrics {
-  readonly bytesIn: number;
-  readonly bytesOut: number;
-  readonly computeOps: number;
-  readonly readOps: number;
-  readonly writeOps: number;
-  readonly readBytes: number;
-  readonly writeBytes: number;
-  /** ms */
-  readonly queryTimeMs: number;
-  readonly retries: number;
-}
+export type Metrics = QueryMetrics;
 
 /** The credential of a query as it may be logged: never a secret. */
 export interface CredentialLabel {

@@ -1,0 +1,40 @@
+/** Parts of answers that the engine or its log makes and that the page shows as they are: each is declared once, here. */
+
+/** What a query cost: the nine metrics that HTTP sends in headers. Spec: auth 4.5. */
+export interface QueryMetrics {
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly computeOps: number;
+  readonly readOps: number;
+  readonly writeOps: number;
+  readonly readBytes: number;
+  readonly writeBytes: number;
+  readonly queryTimeMs: number;
+  readonly retries: number;
+}
+
+export const LOG_STATES = [
+  'Pending',
+  'Requested',
+  'CreatingNewUrl',
+  'Complete',
+  'DoesNotExist',
+  'Failed',
+  'TimedOut',
+] as const;
+export type LogState = (typeof LOG_STATES)[number];
+
+/** A request for the log of a time range. Spec: seed "Log request record"; auth 6.3. */
+export interface LogRequestRecord {
+  readonly request_id: string;
+  readonly database?: string;
+  readonly region_group: string;
+  readonly time_start: string;
+  readonly time_end: string;
+  readonly state: LogState;
+  /** Where the file can be downloaded: gzip, one JSON record per line. Only in `Complete`, until it expires. */
+  readonly presigned_url?: string;
+  readonly presigned_url_expiration_time?: string;
+  readonly version: number;
+  readonly updated_at: string;
+}
