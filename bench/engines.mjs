@@ -22,6 +22,15 @@ const kinds = /** @type {import('../scripts/browsers/kinds.mjs').Kind[]} */ (
   values.browsers.split(',')
 );
 
+/**
+ * @typedef {Omit<import('./page/main.ts').Bench, 'run'> & {
+ *   run(workload: 'fill', options: object): Promise<{ ms: number }>;
+ *   run(workload: 'insert', options: object): Promise<{ p50: number }>;
+ * }} Bench
+ */
+/** @typedef {{ W2: number; W3: number; W9: number; isExact: boolean }} Result */
+/** @typedef {Result | { error: string }} Report */
+
 /** What runs in the browser: frames stand for tabs, so that each engine is driven the same way. */
 async function drive() {
   const address = new URLSearchParams(location.search);
@@ -34,7 +43,7 @@ async function drive() {
     frame.src = `${page}?contender=${contender}`;
     document.body.append(frame);
     await new Promise((loaded) => frame.addEventListener('load', loaded));
-    const bench = /** @type {any} */ (frame.contentWindow).bench;
+    const { bench } = /** @type {Window & { bench: Bench }} */ (frame.contentWindow);
     await bench.open(database);
     return { bench, end: async () => (await bench.close(), frame.remove()) };
   };
@@ -57,7 +66,7 @@ async function drive() {
   const done = halves.reduce((sum, half) => sum + half.done, 0);
   const isExact = left.every(
     (/** @type {number} */ balance, /** @type {number} */ at) =>
-      balance === halves.reduce((sum, half) => sum + half.moved[at], 1000),
+      balance === halves.reduce((sum, half) => sum + (half.moved[at] ?? 0), 1000),
   );
   return { W2: fill.ms, W3: insert.p50, W9: ms / done, isExact };
 }
@@ -70,7 +79,7 @@ await fetch('/done', { method: 'POST', body: JSON.stringify(reply) });
 
 /** Serves the driver, and hands on what it reports. @param {{ url: string }} web */
 async function serveDriver(web) {
-  /** @type {(reply: any) => void} */
+  /** @type {(report: Report) => void} */
   let take = () => undefined;
   const server = createServer((request, response) => {
     const isolated = {
@@ -99,7 +108,7 @@ async function serveDriver(web) {
   if (address === null || typeof address === 'string') throw new Error('No port was given.');
   return {
     url: `http://127.0.0.1:${address.port}`,
-    next: () => new Promise((resolve) => (take = resolve)),
+    next: () => /** @type {Promise<Report>} */ (new Promise((resolve) => (take = resolve))),
     close: () => server.close(),
   };
 }
@@ -123,7 +132,7 @@ for (const root of new Set(slots.map((slot) => slot.root))) {
   drivers.set(root, await serveDriver(await serve(await builder.buildPage([FLOOR, 'burrow']))));
 }
 
-/** @type {Map<string, { W2: number; W3: number; W9: number }[]>} */
+/** @type {Map<string, Result[]>} */
 const measured = new Map();
 for (const kind of kinds) {
   for (let round = 1; round <= Number(values.rounds); round++) {
@@ -139,7 +148,7 @@ for (const kind of kinds) {
       const result = await report;
       await browser.close();
       console.log(`${kind} ${round} ${name}: ${JSON.stringify(result)}`);
-      if (result.error) throw new Error(result.error);
+      if ('error' in result) throw new Error(result.error);
       measured.set(`${kind} ${name}`, [...(measured.get(`${kind} ${name}`) ?? []), result]);
     }
   }

@@ -7,11 +7,11 @@ import { expect, test } from 'vitest';
 import { OPTIONS } from '../src/client/options.ts';
 import { isOption } from '../src/host/options.ts';
 import { root } from './setup.mjs';
-import { SURFACE, surfaceProgram } from './surface-program.mjs';
+import { SURFACE, compileSurface } from './compile-surface.mjs';
 
 const TABLE = /(?<=<!-- options: made by npm run docs -->\n)[^]*(?=<!-- end of options -->)/;
 
-const program = surfaceProgram();
+const program = compileSurface();
 const checker = program.getTypeChecker();
 
 /** What an option does, as an editor shows it. @param {ts.Symbol | undefined} member */

@@ -4,9 +4,9 @@ import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { root } from './setup.mjs';
-import { SURFACE, surfaceProgram } from './surface-program.mjs';
+import { SURFACE, compileSurface } from './compile-surface.mjs';
 
-const program = surfaceProgram();
+const program = compileSurface();
 const checker = program.getTypeChecker();
 const source = /** @type {ts.SourceFile} */ (program.getSourceFile(SURFACE));
 const surface = /** @type {ts.Symbol} */ (checker.getSymbolAtLocation(source));

@@ -6,7 +6,7 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { q } from '../src/index.ts';
 import { root } from './setup.mjs';
-import { surfaceProgram } from './surface-program.mjs';
+import { compileSurface } from './compile-surface.mjs';
 
 const PRELUDE = join(root, 'docs/snippets.d.ts');
 const FENCE = /^```(?:ts|js)\n([\s\S]*?)^```$/gm;
@@ -35,7 +35,7 @@ function snippetsOf(name) {
 
 /** @param {ReadonlyMap<string, string>} files */
 function problemsIn(files) {
-  const program = surfaceProgram(files, [PRELUDE]);
+  const program = compileSurface(files, [PRELUDE]);
   return [...files.keys()].flatMap((path) => {
     const source = program.getSourceFile(path);
     const found = [

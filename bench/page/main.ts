@@ -21,6 +21,8 @@ function contender(): Contender {
   return opened;
 }
 
+export type Bench = typeof bench;
+
 const bench = {
   async open(name: string) {
     const { info, create } = await load();

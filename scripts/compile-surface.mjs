@@ -27,7 +27,7 @@ const options = /** @type {import('typescript').CompilerOptions} */ ({
  * @param {ReadonlyMap<string, string>} [files] more of them, by path, that need not be on the disk
  * @param {readonly string[]} [others] that are
  */
-export function surfaceProgram(files = new Map(), others = []) {
+export function compileSurface(files = new Map(), others = []) {
   const host = ts.createCompilerHost(options);
   const fileExists = host.fileExists.bind(host);
   const readFile = host.readFile.bind(host);
