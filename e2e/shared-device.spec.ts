@@ -2,6 +2,7 @@
 import { expect, type Page } from '@playwright/test';
 import { test } from './support/app-test.ts';
 import { loadApp } from './support/browser-profile.ts';
+import { createUsers } from './support/users.ts';
 
 const NAME = 'field-notes';
 const PASSWORD = 'correct horse battery';
@@ -18,20 +19,12 @@ const open = (page: Page, options: object = {}): Promise<void> =>
   );
 
 /** Alice, who can log in by her e-mail address, and a note. @returns secrets of all kinds */
-const fillIn = (page: Page) =>
-  page.evaluate(async (password) => {
+async function fillIn(page: Page) {
+  await page.evaluate(createUsers, {});
+  return page.evaluate(async (password) => {
     const { q } = burrow;
     const admin = db.client();
-    await admin.query(q.CreateCollection({ name: 'users' }));
     await admin.query(q.CreateCollection({ name: 'notes' }));
-    await admin.query(
-      q.CreateIndex({
-        name: 'users_by_email',
-        source: q.Collection('users'),
-        terms: [{ field: ['data', 'email'] }],
-        unique: true,
-      }),
-    );
     const alice = await admin.Create(q.Collection('users'), {
       data: { email: 'alice@example.org' },
       credentials: { password },
@@ -48,6 +41,7 @@ const fillIn = (page: Page) =>
       root: db.rootSecret,
     };
   }, PASSWORD);
+}
 
 /** What each way of the API to data comes to: its code, or `data`. */
 const waysIn = (page: Page, secret: string) =>

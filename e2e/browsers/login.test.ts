@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { createUsers } from '../support/users.ts';
 import { engines } from './support/browser-test.ts';
 import type { Tab } from './support/tab.ts';
 
@@ -10,20 +11,11 @@ const open = (tab: Tab): Promise<void> =>
   });
 
 /** Wren, who can log in with a password. @returns the secret of a client key */
-const fillIn = (tab: Tab): Promise<string> =>
-  tab.run(async (password) => {
+async function fillIn(tab: Tab): Promise<string> {
+  await tab.run(createUsers, { permissions: { read: 'public' } as const });
+  return tab.run(async (password) => {
     const { q } = burrow;
     const admin = db.client();
-    await admin.query(q.CreateCollection({ name: 'users' }));
-    await admin.query(
-      q.CreateIndex({
-        name: 'users_by_email',
-        source: q.Collection('users'),
-        terms: [{ field: ['data', 'email'] }],
-        unique: true,
-        permissions: { read: 'public' },
-      }),
-    );
     await admin.query(
       q.Create(q.Ref(q.Collection('users'), '7'), {
         data: { email: 'wren@example.org' },
@@ -32,6 +24,7 @@ const fillIn = (tab: Tab): Promise<string> =>
     );
     return admin.query<string>(q.Select('secret', q.CreateKey({ role: 'client' })));
   }, PASSWORD);
+}
 
 /** @returns the secret of the token, or the code of the error */
 const logIn = (tab: Tab, secret: string, password: string): Promise<string> =>

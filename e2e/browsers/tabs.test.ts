@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { createUsers } from '../support/users.ts';
 import { engines, print } from './support/browser-test.ts';
 import { verify } from './support/notes.ts';
 import type { Tab } from './support/tab.ts';
@@ -172,19 +173,9 @@ describe.for(engines)('%s', ([, test]) => {
   }) => {
     const first = await browser.start();
     await first.run(async () => {
-      const { q } = burrow;
       globalThis.db = await burrow.openDatabase('unique');
-      const admin = db.client();
-      await admin.query(q.CreateCollection({ name: 'users' }));
-      await admin.query(
-        q.CreateIndex({
-          name: 'users_by_email',
-          source: q.Collection('users'),
-          terms: [{ field: ['data', 'email'] }],
-          unique: true,
-        }),
-      );
     });
+    await first.run(createUsers, {});
     const second = await browser.openTab(first);
     await second.run(async () => {
       globalThis.db = await burrow.openDatabase('unique');
