@@ -39,6 +39,7 @@ export {
   Uuid,
 } from './client/queries/values.ts';
 export type { Client, Observer, QueryOptions, WithMetrics } from './client/queries/client.ts';
+export type { LossReport } from './client/connection/loss-report.ts';
 export type { Database, DatabaseEvents, Progress } from './client/database.ts';
 export type { ErrorCode, WireError, WireFailure } from './client/errors.ts';
 export type { AbortSignalLike, BurrowFetch, FetchInit } from './client/fetch.ts';
@@ -81,6 +82,5 @@ export type {
 } from './client/queries/types/documents.ts';
 export type { StoredDatabase } from './client/stored-names.ts';
 export type { ResultOf } from './client/queries/values.ts';
-export type { LossReport } from './host/open.ts';
 export type { SetError, SyncProgress } from './host/sync.ts';
 export type { PendingState, Persistence, SyncState, VerdictState, WriteState } from './states.ts';

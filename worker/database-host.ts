@@ -4,7 +4,7 @@ import type { OpenOptions, OpenReply, UnlockCall, UnlockReply } from '../src/hos
 import type { HttpCall, HttpReply } from '../src/host/query.ts';
 import { Refusal } from '../src/errors.ts';
 import { probePersistence } from './browser/persistence.ts';
-import { answerHttp, hear, lockedAnswer, reportOf, type Opened } from './host-calls.ts';
+import { answerHttp, hear, lockedAnswer, lossData, type Opened } from './host-calls.ts';
 import { locked, writeLock } from './lock/lock.ts';
 import { tryLogin } from './lock/unlock.ts';
 import { openDatabase } from './open-database.ts';
@@ -12,7 +12,7 @@ import { destroyAll, type DatabaseStorage } from './opening/find-store.ts';
 import { OutgoingStreams } from './queries/outgoing-streams.ts';
 import { QueryRunner } from './queries/query-runner.ts';
 import { refusalOf, replyOf, report } from './queries/replies.ts';
-import { DELETED_ELSEWHERE } from './store/stored-database.ts';
+import { deletedElsewhere } from './store/stored-database.ts';
 import { Tabs } from './tabs/tabs.ts';
 
 type State =
@@ -46,10 +46,10 @@ export class DatabaseHost {
       const database = await openDatabase(this.storage, options, {
         tell,
         onClosed: (description) => this.loseStore(description, tell),
-        onDestroyed: () => this.loseStore(DELETED_ELSEWHERE, tell),
+        onDestroyed: () => this.loseStore(deletedElsewhere(), tell),
         onLock: (state) => this.noteLock(state, tell),
       });
-      if (!database) return { deleted: DELETED_ELSEWHERE };
+      if (!database) return { deleted: deletedElsewhere() };
       const streams = new OutgoingStreams({ tell, refusalOf });
       const runner = new QueryRunner(database.http);
       const opened = { name: options.name, database, runner, streams, port };
@@ -60,7 +60,7 @@ export class DatabaseHost {
       if (this.heard) this.noteLock(this.heard, tell);
       const rootSecret = database.isLocked ? undefined : database.rootSecret;
       const { birth, loss } = database.stored;
-      return { birth, rootSecret, persistence, loss: reportOf(loss) };
+      return { birth, rootSecret, persistence, loss: lossData(loss) };
     });
   }
 
@@ -103,17 +103,14 @@ export class DatabaseHost {
   /** Also of a locked database: whoever wants to be rid of it must know what would be lost. */
   unsent(): Promise<Reply<number>> {
     return replyOf(async () => {
-      const { state } = this;
-      if (state.kind !== 'open' && state.kind !== 'locked') throw refusalIn(state);
-      return state.opened.database.sync.unsent();
+      const { database } = this.requireOpened();
+      return database.sync.unsent();
     });
   }
 
   unlock(call: UnlockCall): Promise<Reply<UnlockReply>> {
     return replyOf(async () => {
-      const { state } = this;
-      if (state.kind !== 'locked' && state.kind !== 'open') throw refusalIn(state);
-      const { database } = state.opened;
+      const { database } = this.requireOpened();
       const reply = await tryLogin(database, call);
       // Unless it was turned in another tab meanwhile.
       if (reply.status >= 300 || this.state.kind !== 'locked') return reply;
@@ -155,6 +152,13 @@ export class DatabaseHost {
     });
   }
 
+  /** Locked or not. */
+  private requireOpened(): Opened {
+    const opened = openedIn(this.state);
+    if (!opened) throw refusalIn(this.state);
+    return opened;
+  }
+
   private requireNew(): void {
     if (this.state.kind !== 'new') throw new Error('This worker has already opened a database.');
   }
@@ -164,9 +168,8 @@ export class DatabaseHost {
     refusal: () => Refusal,
     before?: (opened: Opened) => Promise<void>,
   ): Promise<Opened | undefined> {
-    const { state } = this;
-    if (state.kind !== 'open' && state.kind !== 'locked') return undefined;
-    const { opened } = state;
+    const opened = openedIn(this.state);
+    if (!opened) return undefined;
     this.state = { kind: 'closed', refusal };
     await opened.streams.close();
     opened.database.sync.failWaits(refusal());
@@ -180,10 +183,10 @@ export class DatabaseHost {
   /** The store is gone, unasked. */
   private lose(refusal: () => Refusal, tell: () => void): void {
     if (this.state.kind === 'closed') return;
-    const { state } = this;
+    const opened = openedIn(this.state);
     this.state = { kind: 'closed', refusal };
     tell();
-    if (state.kind === 'open' || state.kind === 'locked') this.letGo(state.opened);
+    if (opened) this.letGo(opened);
   }
 
   /** Without waiting for what is under way. */
@@ -207,6 +210,9 @@ export class DatabaseHost {
 const closed = (): Refusal => new Refusal('storage_unavailable', 'The database was closed.');
 const unlocked = (): Refusal =>
   new Refusal('storage_unavailable', 'The database was unlocked and is being reopened.');
+
+const openedIn = (state: State): Opened | undefined =>
+  state.kind === 'open' || state.kind === 'locked' ? state.opened : undefined;
 
 function refusalIn(state: State): Refusal {
   if (state.kind === 'closed') return state.refusal();

@@ -3,7 +3,7 @@ import { refusalBody } from '../src/engine/session.ts';
 import { Refusal } from '../src/errors.ts';
 import type { PageMessage, WorkerMessage } from '../src/host/api.ts';
 import type { LogFile } from '../src/host/log.ts';
-import type { LossReport } from '../src/host/open.ts';
+import type { LossData } from '../src/host/open.ts';
 import type { HttpCall, HttpReply, QueryCall, QueryReply } from '../src/host/query.ts';
 import { handleRequest } from '../src/http/handle.ts';
 import type { Loss } from './store/birth-stamp.ts';
@@ -45,19 +45,12 @@ export function lockedAnswer({ path }: HttpCall): HttpReply {
   };
 }
 
-export function reportOf(loss: Loss | undefined): LossReport | undefined {
-  if (!loss) return undefined;
-  const { kind, lastHead } = loss;
-  // The mark follows commits with some delay: there may be none in it yet.
-  const lastCommit = lastHead > 0 ? new Date(lastHead / 1000) : undefined;
-  const until = lastCommit?.toISOString();
-  const known = until === undefined ? '' : ` The last known commit was at ${until}.`;
-  const description =
-    kind === 'recreated'
-      ? `All data of this database is lost: the browser deleted it or lost its files.${known} The database is now empty.`
-      : `The browser reverted this database to an earlier state. Commits up to ${until} are missing.`;
-  return { kind, lastCommit, description };
-}
+export const lossData = (loss: Loss | undefined): LossData | undefined =>
+  loss && {
+    kind: loss.kind,
+    // The mark follows commits with some delay: there may be none in it yet.
+    lastCommit: loss.lastHead > 0 ? new Date(loss.lastHead / 1000) : undefined,
+  };
 
 export async function answerHttp(
   { database, streams, runner }: Opened,

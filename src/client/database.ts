@@ -1,5 +1,4 @@
 import type { ProgressMessage, WorkerMessage } from '../host/api.ts';
-import type { LossReport } from '../host/open.ts';
 import type { HttpCall, HttpReply, QueryReply } from '../host/query.ts';
 import type { Persistence } from '../states.ts';
 import {
@@ -12,6 +11,7 @@ import {
 import { refusalError, type QueryError } from './errors.ts';
 import { fetchFrom, type BurrowFetch } from './fetch.ts';
 import { lockedError, type Link } from './connection/link.ts';
+import type { LossReport } from './connection/loss-report.ts';
 import { unlockCall, type Login } from './login.ts';
 import { Logs } from './logs/logs.ts';
 import { answerOffers } from './connection/service-offers.ts';

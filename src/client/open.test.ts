@@ -192,11 +192,17 @@ test('progress is an event of the database', async () => {
 test('a loss is shown until it is acknowledged, and told when a new worker finds one', async () => {
   const first = new FakeWorker(echo);
   const second = new FakeWorker(echo);
-  first.loss = { kind: 'rolled-back', lastCommit: new Date(7), description: 'older' };
-  second.loss = { kind: 'recreated', lastCommit: undefined, description: 'gone' };
+  first.loss = { kind: 'rolled-back', lastCommit: new Date(7) };
+  second.loss = { kind: 'recreated', lastCommit: undefined };
   const workers = [first, second];
   const db = await openDatabase('notes', { worker: () => workers.shift()!.asWorker() });
-  expect([db.loss?.description, db.persistence]).toEqual(['older', 'best-effort']);
+  expect(db.loss).toEqual({
+    kind: 'rolled-back',
+    lastCommit: new Date(7),
+    description:
+      'The browser reverted this database to an earlier state. Commits up to 1970-01-01T00:00:00.007Z are missing.',
+  });
+  expect(db.persistence).toBe('best-effort');
   await db.acknowledgeLoss();
   expect(db.loss).toBeUndefined();
   const told = new Promise((resolve) => {
@@ -204,6 +210,8 @@ test('a loss is shown until it is acknowledged, and told when a new worker finds
   });
   first.dispatchEvent(new Event('error'));
   await db.client().query(1);
-  expect(await told).toBe('gone');
+  expect(await told).toBe(
+    'All data of this database is lost: the browser deleted it or lost its files. The database is now empty.',
+  );
   await db.close();
 });

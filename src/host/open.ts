@@ -30,13 +30,11 @@ export interface OpenOptions {
 }
 
 /** Data that was here is gone: the browser evicted it, or its files were lost. */
-export interface LossReport {
+export interface LossData {
   /** All of it, or what was written last. */
   readonly kind: 'recreated' | 'rolled-back';
   /** Time of the newest commit known to have been here; undefined: of none. */
   readonly lastCommit: Date | undefined;
-  /** The same in a sentence. */
-  readonly description: string;
 }
 
 /** `deleted`: the database that this page had open is gone, and was not made anew. */
@@ -49,7 +47,7 @@ export interface OpenedDatabase {
   readonly rootSecret: string | undefined;
   readonly persistence: Persistence;
   /** Reported at each open until it is acknowledged. */
-  readonly loss: LossReport | undefined;
+  readonly loss: LossData | undefined;
 }
 
 /** A login: the secret of one, or who logs in, as wire JSON, and the password; `key`: of a client key, to ask the hub by. */

@@ -1,1 +1,2 @@
-export const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes));
+export const random = (bytes: number): Uint8Array<ArrayBuffer> =>
+  crypto.getRandomValues(new Uint8Array(bytes));

@@ -4,7 +4,7 @@
  */
 import { HEAD } from '../../src/engine/transactions.ts';
 import { Refusal } from '../../src/errors.ts';
-import { DELETED_ELSEWHERE } from '../store/stored-database.ts';
+import { deletedElsewhere } from '../store/stored-database.ts';
 import type { ReadTx, Row, RowAddress, Store, WriteTx } from '../../src/store/port.ts';
 
 /** `forgotten`: it is being deleted; whoever finds it goes on with that. */
@@ -38,7 +38,7 @@ export const locked = (): Refusal =>
 const deleted = (): Refusal =>
   new Refusal(
     'storage_unavailable',
-    `${DELETED_ELSEWHERE} Open it again to start with an empty one.`,
+    `${deletedElsewhere()} Open it again to start with an empty one.`,
   );
 
 /** A store whose transactions are refused from the moment in which they see a mark. */

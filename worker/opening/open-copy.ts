@@ -59,7 +59,6 @@ export function openCopy(parts: CopyParts): OpenCopy {
     offlineLogin,
     tabs: joined.tabs,
     clock,
-    random,
     secret: isLocked ? undefined : syncSecret,
     durability: settings.durability,
     tell,

@@ -57,7 +57,7 @@ export class IdbTransaction implements WriteTx, Waiting {
       throw new TransactionFailure(reason, false);
     }
     this.native.addEventListener('complete', () => {
-      if (this.state === 'dropped' && this.hasWritten) reportError(new Error(ENDED_EARLY));
+      if (this.state === 'dropped' && this.hasWritten) reportError(new Error(endedEarly()));
       this.endIn('complete');
       this.onComplete?.();
       plan.onEnded();
@@ -84,7 +84,7 @@ export class IdbTransaction implements WriteTx, Waiting {
     bytesMax = Infinity,
   ): Promise<Found> {
     return this.request((settle) => {
-      assert(this.state !== 'complete', () => ENDED_EARLY);
+      assert(this.state !== 'complete', endedEarly);
       requestAll(this.source, { rows, ranges, bytesMax }, settle);
     });
   }
@@ -135,7 +135,7 @@ export class IdbTransaction implements WriteTx, Waiting {
    */
   commit(): Promise<void> {
     return this.request((settle) => {
-      assert(this.state === 'open', () => ENDED_EARLY);
+      assert(this.state === 'open', endedEarly);
       this.state = 'committing';
       this.beats = 0;
       if (this.hasWritten) this.onComplete = settle;
@@ -145,7 +145,7 @@ export class IdbTransaction implements WriteTx, Waiting {
 
   /** Takes back everything. */
   drop(): void {
-    assert(this.state !== 'complete' || !this.hasWritten, () => ENDED_EARLY);
+    assert(this.state !== 'complete' || !this.hasWritten, endedEarly);
     if (this.state !== 'open') return;
     this.endIn('dropped');
     this.abortQuietly();
@@ -278,7 +278,8 @@ const isInactive = (reason: unknown): boolean =>
   reason instanceof DOMException &&
   (reason.name === 'TransactionInactiveError' || reason.name === 'InvalidStateError');
 
-const ENDED_EARLY = 'the body of a transaction must await nothing but the transaction';
+export const endedEarly = (): string =>
+  'the body of a transaction must await nothing but the transaction';
 
 const silent = (mayBeCommitted: boolean): Refusal =>
   new Refusal(

@@ -25,11 +25,12 @@ import {
   type Loss,
   type Marker,
 } from './birth-stamp.ts';
+import { random } from '../browser/random.ts';
 import { Checkpoint, type CheckpointOptions } from './checkpoint.ts';
 import { Watchdog } from './deadline.ts';
 import { connect, deleteDatabase, type Connection } from './idb-connection.ts';
 import { newerDatabase, thrownFor, TransactionFailure } from './idb-failure.ts';
-import { IdbTransaction } from './idb-transaction.ts';
+import { endedEarly, IdbTransaction } from './idb-transaction.ts';
 import type { Migrations } from './migrations.ts';
 import { openOutsideMarker } from './outside-marker.ts';
 import { needsOneAtATime, UnderWay } from './under-way.ts';
@@ -42,8 +43,6 @@ export interface IndexedDbStoreOptions extends CheckpointOptions {
   readonly migrations?: Migrations;
   /** The store has ended by itself: every later call is refused. */
   readonly onEnd?: (end: StoreEnd) => void;
-  /** Random bytes: births, marks of commits. */
-  readonly random: (bytes: number) => Uint8Array;
   readonly openDeadlineMs?: number;
   /** Whether a transaction begins only when the one before has ended; absent: where the browser makes that necessary. */
   readonly isOneAtATime?: boolean;
@@ -93,8 +92,8 @@ export class IndexedDbStore implements BrowserStore {
     this.checkpoint = new Checkpoint(name, options);
     this.watchdog = options.watchdog ?? new Watchdog();
     this.format = 1 + (options.migrations?.count ?? 0);
-    this.opened = hexOfBytes(options.random(8));
-    this.born = { birth: hexOfBytes(options.random(16)), format: this.format };
+    this.opened = hexOfBytes(random(8));
+    this.born = { birth: hexOfBytes(random(16)), format: this.format };
   }
 
   get birth(): string {
@@ -358,9 +357,7 @@ const connectionLost = (): TransactionFailure =>
   new TransactionFailure(new DOMException('The connection was lost.', 'InvalidStateError'), false);
 
 function unfinished(): never {
-  throw new Error(
-    'Only part of a write was stored, because its body awaited something other than its transaction.',
-  );
+  throw new Error(endedEarly());
 }
 
 const closed = (): Refusal =>

@@ -1,6 +1,5 @@
 /** Opens what a browser stores under a name: IndexedDB, by way of Dexie. */
 import { HEAD, headOf } from '../../src/engine/transactions.ts';
-import { random } from '../browser/random.ts';
 import {
   destroyStore,
   IndexedDbStore,
@@ -8,7 +7,7 @@ import {
   type IndexedDbStoreOptions,
   type StoreEnd,
 } from './indexed-db-store.ts';
-import { DELETED_ELSEWHERE, type StoredDatabase } from './stored-database.ts';
+import { deletedElsewhere, type StoredDatabase } from './stored-database.ts';
 
 /** @throws Refusal `storage_blocked`, `storage_unavailable`, `quota_exceeded`, `local_data_loss` */
 export async function openIndexedDbStore(
@@ -33,7 +32,6 @@ export async function openStoredDatabase(
 ): Promise<StoredDatabase> {
   const store = await openIndexedDbStore(name, {
     head: { address: HEAD, read: headOf },
-    random,
     onEnd: (end) => onClosed(ENDS[end]),
   });
   return {
@@ -49,6 +47,6 @@ export async function openStoredDatabase(
 const ENDS = {
   'upgraded by another tab':
     'Another tab has a newer version of the app and is upgrading the database. Reload the page.',
-  'deleted by another tab': DELETED_ELSEWHERE,
+  'deleted by another tab': deletedElsewhere(),
   lost: 'The browser deleted the stored data while the database was open. Nothing more is written. Reload the page.',
 } satisfies Record<StoreEnd, string>;

@@ -1,7 +1,7 @@
 import type { Store } from '../../src/store/port.ts';
 import type { Loss } from './birth-stamp.ts';
 
-export const DELETED_ELSEWHERE = 'The database was deleted in another tab.';
+export const deletedElsewhere = (): string => 'The database was deleted in another tab.';
 
 /** What is stored under one name. */
 export interface StoredDatabase {

@@ -25,7 +25,7 @@ export async function loginAtHub(
   return { status: 200, body: '', secret: resource.secret };
 }
 
-export interface HubQuery {
+export interface TimedQuery {
   /** Wire JSON. */
   readonly query: string;
   readonly timeoutMs?: number | undefined;
@@ -35,7 +35,7 @@ export interface HubQuery {
 export async function askHub(
   url: string,
   token: string | undefined,
-  { query, timeoutMs }: HubQuery,
+  { query, timeoutMs }: TimedQuery,
 ): Promise<QueryAnswer> {
   const answer = await post(url, token ?? '', query, timeoutMs ?? QUERY_MS).catch(
     (reason: unknown) => {

@@ -5,12 +5,12 @@ import type { Signal } from '../../src/sync/device/syncer/signal.ts';
 import type { SyncerEvents } from '../../src/sync/device/syncer/syncer-options.ts';
 import { Syncer } from '../../src/sync/device/syncer/syncer.ts';
 import { RetryLater, type Transport } from '../../src/sync/device/syncer/transport.ts';
+import { random } from '../browser/random.ts';
 import { createHttpTransport } from './http-transport.ts';
 
 export interface LeaderOptions {
   readonly replica: Replica;
   readonly clock: () => number;
-  readonly random: (bytes: number) => Uint8Array;
   readonly report: (reason: unknown) => void;
   /** Of the hub, when it is asked. */
   readonly url: () => string;
@@ -39,7 +39,7 @@ export class Leader {
   }
 
   begin(): void {
-    const { replica, clock, random, report, events } = this.options;
+    const { replica, clock, report, events } = this.options;
     this.exchanges = new AbortController();
     replica.prune(clock() - WRITES_KEPT).catch(report);
     this.syncer = new Syncer({

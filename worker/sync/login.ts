@@ -8,6 +8,7 @@ import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import { SYNC_PROTOCOL, type Welcome } from '../../src/sync/protocol/messages.ts';
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
+import { random } from '../browser/random.ts';
 import { createHttpTransport } from './http-transport.ts';
 import { loginAtHub } from './hub-queries.ts';
 import { readKept } from './outbox-file.ts';
@@ -18,7 +19,6 @@ export interface CopyLoginOptions {
   readonly name: string;
   readonly replica: Replica;
   readonly offlineLogin: OfflineLogin;
-  readonly random: (bytes: number) => Uint8Array;
 }
 
 /** What the hub said to whoever shows a token. */
@@ -118,7 +118,7 @@ export class CopyLogin {
     secret: string | undefined,
     known: ReplicaState | undefined,
   ): Promise<Introduction> {
-    const { random, name } = this.options;
+    const { name } = this.options;
     const transport = createHttpTransport({
       url,
       token: () => secret,

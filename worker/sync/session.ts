@@ -4,7 +4,6 @@ import { hexOfBytes } from '../../src/codec/hex.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { Refusal } from '../../src/errors.ts';
 import { errorOf } from '../../src/http/answer-query.ts';
-import type { QueryCall } from '../../src/host/query.ts';
 import type {
   SubmitReply,
   SyncCall,
@@ -17,10 +16,11 @@ import type {
 import type { SyncState, WriteState } from '../../src/states.ts';
 import type { Replica, SubmitRequest } from '../../src/sync/device/replica/replica.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
+import { random } from '../browser/random.ts';
 import { queryReply } from '../queries/replies.ts';
 import type { SyncTabMessage, Tabs } from '../tabs/tabs.ts';
 import { judgedData, progressData, writeData } from './session-data.ts';
-import { askHub, type HubQuery } from './hub-queries.ts';
+import { askHub, type TimedQuery } from './hub-queries.ts';
 import { Leader } from './leader.ts';
 import { Leadership } from './leadership.ts';
 import { CopyLogin } from './login.ts';
@@ -35,7 +35,6 @@ export interface SyncSessionOptions {
   readonly offlineLogin: OfflineLogin;
   readonly tabs: Tabs;
   readonly clock: () => number;
-  readonly random: (bytes: number) => Uint8Array;
   /** What clients of the identity show; another one is made when it is left out. */
   readonly secret: string | undefined;
   readonly tell: (message: SyncMessage) => void;
@@ -60,7 +59,7 @@ export class SyncSession {
 
   constructor(options: SyncSessionOptions) {
     this.options = options;
-    this.secret = options.secret ?? `burrow-sync-${hexOfBytes(options.random(24))}`;
+    this.secret = options.secret ?? `burrow-sync-${hexOfBytes(random(24))}`;
     this.login = new CopyLogin(options);
     this.leader = this.makeLeader();
     // Gone: the next exchange finds out, and says so.
@@ -101,7 +100,7 @@ export class SyncSession {
     return { secret: this.secret, state: this.state, failed: undefined, missing };
   }
 
-  async submit(call: Omit<QueryCall, 'secret'>, replaces?: string): Promise<SubmitReply> {
+  async submit(call: TimedQuery, replaces?: string): Promise<SubmitReply> {
     const request: SubmitRequest = {
       query: call.query,
       apiVersion: API_VERSION,
@@ -137,10 +136,7 @@ export class SyncSession {
         `The write ${id} was not refused, so there is nothing to resolve.`,
       );
     const query = 'edit' in choice ? choice.edit : record.item.query;
-    return this.submit(
-      { query, timeoutMs: undefined, tags: undefined, traceparent: undefined },
-      id,
-    );
+    return this.submit({ query }, id);
   }
 
   /** Whoever waits hears why it was in vain. */
@@ -179,7 +175,7 @@ export class SyncSession {
   }
 
   /** Has the hub answer it. @throws Refusal `connection_needed` */
-  ask(request: HubQuery): Promise<QueryAnswer> {
+  ask(request: TimedQuery): Promise<QueryAnswer> {
     return askHub(this.url, this.login.token, request);
   }
 
@@ -215,7 +211,8 @@ export class SyncSession {
         void this.login.reload().then(() => this.leader.kick(), this.options.report);
         return;
       case 'sync-ask':
-        if (this.leader.leads) this.tellOthers();
+        if (this.leader.leads)
+          this.tellOthers({ type: 'sync-state', state: this.state, reason: this.reason });
         return;
       case 'sync-round':
         this.leadership?.noteBeat();
@@ -251,7 +248,7 @@ export class SyncSession {
     );
     // What they hold is in the store; files of tabs that are open stay.
     await forgetKept(name, state.device);
-    const tab = hexOfBytes(this.options.random(8));
+    const tab = hexOfBytes(random(8));
     this.file = OutboxFile.open(name, tab).catch((reason: unknown) => {
       this.options.report(reason);
       return undefined;
@@ -273,11 +270,10 @@ export class SyncSession {
   }
 
   private makeLeader(): Leader {
-    const { replica, clock, random, report, tabs, offlineLogin } = this.options;
+    const { replica, clock, report, tabs, offlineLogin } = this.options;
     return new Leader({
       replica,
       clock,
-      random,
       report,
       url: () => this.url,
       token: () => this.login.token,
@@ -305,13 +301,12 @@ export class SyncSession {
 
   /** To this tab and the others. */
   private spread(message: SyncMessage): void {
-    this.options.tabs.tell({ type: 'sync-told', message });
+    this.tellOthers(message);
     this.take(message);
   }
 
-  private tellOthers(): void {
-    const { state, reason } = this;
-    this.options.tabs.tell({ type: 'sync-told', message: { type: 'sync-state', state, reason } });
+  private tellOthers(message: SyncMessage): void {
+    this.options.tabs.tell({ type: 'sync-told', message });
   }
 
   private take(message: SyncMessage): void {

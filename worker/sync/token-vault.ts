@@ -3,6 +3,7 @@
  * Scripts of the page cannot read the token through Burrow, nor find it among what is stored.
  */
 import { Dexie } from 'dexie';
+import { random } from '../browser/random.ts';
 
 interface Kept {
   readonly name: 'token';
@@ -20,7 +21,7 @@ export async function keepToken(database: string, token: string): Promise<void> 
     'encrypt',
     'decrypt',
   ]);
-  const iv = crypto.getRandomValues(new Uint8Array(12));
+  const iv = random(12);
   const text = new TextEncoder().encode(token);
   const bytes = await crypto.subtle.encrypt({ name: ALGORITHM, iv }, key, text);
   const kept: Kept = { name: 'token', key, iv, bytes };

@@ -42,7 +42,6 @@ export const HEAD_ROW: IndexedDbStoreOptions['head'] = {
 
 export const storeOptions = (more: Partial<IndexedDbStoreOptions> = {}): IndexedDbStoreOptions => ({
   head: HEAD_ROW,
-  random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
   marker: new MemoryMarker(),
   ...more,
 });

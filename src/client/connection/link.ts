@@ -1,9 +1,10 @@
 import type { HostApi, PageMessage, Reply, WorkerMessage } from '../../host/api.ts';
-import type { LossReport, UnlockCall, UnlockReply } from '../../host/open.ts';
+import type { UnlockCall, UnlockReply } from '../../host/open.ts';
 import type { Settings } from '../../host/settings.ts';
 import type { Persistence } from '../../states.ts';
 import { Connection } from './connection.ts';
 import { DatabaseClosed, refusalError, type QueryError } from '../errors.ts';
+import { lossReport, type LossReport } from './loss-report.ts';
 import { isLeft, PageCache } from './page-cache.ts';
 import { startWorker } from './start-worker.ts';
 import type { Remote } from 'comlink';
@@ -322,7 +323,7 @@ export class Link {
     this.isServing = true;
     this.birth = reply.birth;
     this.secret = reply.rootSecret ?? '';
-    this.lastLoss = reply.loss;
+    this.lastLoss = reply.loss && lossReport(reply.loss);
     this.lastPersistence = reply.persistence;
     this.setLocked(reply.rootSecret === undefined);
     if (this.opened++ > 0) for (const listener of this.listeners) listener.onRenewed?.();

@@ -2,7 +2,7 @@
 import { expose } from 'comlink';
 import type { HostApi, PageMessage, WorkerMessage } from '../../host/api.ts';
 import { openDatabase, type Database } from '../../index.ts';
-import { type LossReport, type OpenOptions, PROTOCOL } from '../../host/open.ts';
+import { type LossData, type OpenOptions, PROTOCOL } from '../../host/open.ts';
 import type { QueryCall, QueryReply } from '../../host/query.ts';
 
 export type FakeAnswers = Partial<Omit<HostApi<MessagePort>, 'open' | 'query'>> & {
@@ -29,7 +29,7 @@ export const missing = new Promise<never>(() => undefined);
 export class FakeWorker extends EventTarget {
   readonly opened: OpenOptions[] = [];
   isTerminated = false;
-  loss: LossReport | undefined = undefined;
+  loss: LossData | undefined = undefined;
   tell: (message: WorkerMessage) => void = () => undefined;
   private readonly port: MessagePort;
   private readonly far: MessagePort;
