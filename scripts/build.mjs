@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { bundleHub } from './bundle-hub.mjs';
 import { bundle, entries } from './bundle.mjs';
 import { root, runMain } from './setup.mjs';
+import { billOfMaterials, licenceTexts, packagesIn } from './third-party.mjs';
 
 const dist = join(root, 'dist');
 /** Not shipped: what `npm run size` weighs. */
@@ -38,19 +39,26 @@ await runMain(async () => {
     ['worker.js', entries.worker, { format: 'es', minify: true }],
     ['service-worker.js', entries.serviceWorker, { format: 'iife', minify: true }],
   ]);
+  /** @type {string[]} */
+  const inside = [];
   for (const [name, input, options] of files) {
-    const code = await bundle(input, options);
+    const { code, modules } = await bundle(input, options);
+    inside.push(...modules);
     writeFileSync(join(dist, name), code);
     console.log(
       `dist/${name}  ${(code.length / 1024).toFixed(1)} KiB, gzip ${(gzipSync(code).length / 1024).toFixed(1)} KiB`,
     );
   }
-  const page = await bundle(entries.index, { format: 'es', minify: true });
+  const { code: page } = await bundle(entries.index, { format: 'es', minify: true });
   mkdirSync(dirname(pageAsMinified), { recursive: true });
   writeFileSync(pageAsMinified, page);
   console.log(`the page, minified: gzip ${(gzipSync(page).length / 1024).toFixed(1)} KiB`);
   buildDeclarations();
-  await bundleHub(join(dist, 'hub'), { packages: 'inside' });
+  writeFileSync(join(dist, 'THIRD-PARTY.txt'), licenceTexts(packagesIn(inside)));
+  const ofHub = await bundleHub(join(dist, 'hub'), { packages: 'inside' });
+  const package_ = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const all = packagesIn([...inside, ...ofHub]);
+  writeFileSync(join(dist, 'sbom.cdx.json'), billOfMaterials(all, package_));
   const hub = readFileSync(join(dist, 'hub/main.mjs'));
   console.log(
     `dist/hub/main.mjs  ${(hub.length / 1024).toFixed(1)} KiB, gzip ${(gzipSync(hub).length / 1024).toFixed(1)} KiB`,

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { licenceTexts, packagesIn } from './third-party.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -20,6 +21,7 @@ const BARE = /^(?![./]|[A-Za-z]:)/;
 /**
  * @param {string} folder
  * @param {{ packages: 'outside' | 'inside'; failpoints?: boolean }} options
+ * @returns {Promise<ReadonlySet<string>>} the modules inside
  */
 export async function bundleHub(folder, { packages, failpoints = false }) {
   mkdirSync(folder, { recursive: true });
@@ -34,10 +36,11 @@ export async function bundleHub(folder, { packages, failpoints = false }) {
     place(join(folder, name), name === 'main.mjs' ? `#!/usr/bin/env node\n${code}` : code);
     for (const each of modules) inside.add(each);
   }
-  if (isInside) place(join(folder, 'THIRD-PARTY.txt'), licencesOf(inside));
+  if (isInside) place(join(folder, 'THIRD-PARTY.txt'), licenceTexts(packagesIn(inside)));
   else
     for (const thread of threads())
       place(join(folder, basename(thread)), readFileSync(thread, 'utf8'));
+  return inside;
 }
 
 /** @param {string} input @param {RegExp} outside @param {{ failpoints: boolean; minify: boolean }} options */
@@ -63,28 +66,6 @@ async function bundled(input, outside, { failpoints, minify }) {
   } finally {
     await build.close();
   }
-}
-
-/** What the licences of the packages inside ask for: their text goes along. @param {ReadonlySet<string>} modules */
-function licencesOf(modules) {
-  const folders = new Set([...modules].map(packageOf).filter((each) => each !== undefined));
-  const texts = [...folders].sort().map((folder) => {
-    const { name, version, license } = JSON.parse(
-      readFileSync(join(folder, 'package.json'), 'utf8'),
-    );
-    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
-    const text = file === undefined ? '' : `\n\n${readFileSync(join(folder, file), 'utf8').trim()}`;
-    return `${name} ${version} (${license})${text}`;
-  });
-  return `${texts.join('\n\n----------------------------------------\n\n')}\n`;
-}
-
-/** Folder of the package that a module belongs to. @param {string} id */
-function packageOf(id) {
-  const found = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+(?=[\\/])/.exec(
-    id.replace(/^\0/, ''),
-  );
-  return found?.[0];
 }
 
 /** At once, for a hub started from here before may be about to start a thread. @param {string} file @param {string} code */

@@ -43,6 +43,7 @@ export const workerFromSource = () => ({
  * One bundle as text, with everything it needs inside.
  * @param {string} input
  * @param {{ format: 'es' | 'iife'; minify: boolean }} options
+ * @returns {Promise<{ code: string; modules: readonly string[] }>} and the modules inside
  */
 export async function bundle(input, { format, minify }) {
   const build = await rolldown({
@@ -68,7 +69,7 @@ export async function bundle(input, { format, minify }) {
         `${relative(root, input)} must be bundled into one file, but was split into ${output.map((file) => file.fileName).join(', ')}`,
       );
     }
-    return output[0].code;
+    return { code: output[0].code, modules: output[0].moduleIds };
   } finally {
     await build.close();
   }
@@ -85,14 +86,14 @@ export const serviceWorkerBeside = () => ({
       if (request.url?.split('?')[0] !== '/service-worker.js' || !existsSync(entries.serviceWorker))
         return next();
       bundle(entries.serviceWorker, { format: 'iife', minify: false }).then(
-        (code) => response.setHeader('content-type', 'text/javascript').end(code),
+        ({ code }) => response.setHeader('content-type', 'text/javascript').end(code),
         next,
       );
     });
   },
   async generateBundle() {
     if (this.environment.config.isWorker || !existsSync(entries.serviceWorker)) return;
-    const source = await bundle(entries.serviceWorker, { format: 'iife', minify: true });
-    this.emitFile({ type: 'asset', fileName: 'service-worker.js', source });
+    const { code } = await bundle(entries.serviceWorker, { format: 'iife', minify: true });
+    this.emitFile({ type: 'asset', fileName: 'service-worker.js', source: code });
   },
 });

@@ -11,6 +11,7 @@ const steps = /** @type {const} */ ([
   ['build', 'build'],
   ['size', 'size'],
   ['package', 'package'],
+  ['audit', 'audit'],
 ]);
 
 await runMain(async () => {

@@ -48,6 +48,9 @@ const hub = spawnSync(process.execPath, [join(root, 'dist/hub/main.mjs'), '--ver
 if (hub.status !== 0) wrongs.push(`dist/hub/main.mjs does not run: ${hub.stderr}`);
 if (!text('dist/hub/THIRD-PARTY.txt').includes('prom-client'))
   wrongs.push('dist/hub/THIRD-PARTY.txt does not list the packages bundled into the hub');
+for (const name of ['dexie', 'comlink', 'bcryptjs'])
+  if (!text('dist/THIRD-PARTY.txt').includes(`${name} `))
+    wrongs.push(`dist/THIRD-PARTY.txt does not list ${name}, which is bundled`);
 if (wrongs.length === 0) wrongs.push(...(await tryInstalledPackage()));
 for (const wrong of wrongs) console.error(wrong);
 process.exitCode = wrongs.length === 0 ? 0 : 1;

@@ -41,9 +41,9 @@ async function installPackage(folder: string): Promise<void> {
     bundle(entries.worker, { format: 'es', minify: true }),
     bundle(entries.serviceWorker, { format: 'iife', minify: true }),
   ]);
-  await writeFile(join(dist, 'index.js'), index);
-  await writeFile(join(dist, 'worker.js'), worker);
-  await writeFile(join(dist, 'service-worker.js'), serviceWorker);
+  await writeFile(join(dist, 'index.js'), index.code);
+  await writeFile(join(dist, 'worker.js'), worker.code);
+  await writeFile(join(dist, 'service-worker.js'), serviceWorker.code);
 }
 
 function serveFolder(folder: string): Promise<Server> {

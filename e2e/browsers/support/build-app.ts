@@ -20,9 +20,9 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
     bundle(entries.serviceWorker, { format: 'iife', minify: true }),
     cp(join(import.meta.dirname, '../page'), folder, { recursive: true }),
   ]);
-  await writeFile(join(folder, 'burrow.js'), index);
-  await writeFile(join(folder, 'worker.js'), worker);
-  await writeFile(join(folder, 'service-worker.js'), serviceWorker);
+  await writeFile(join(folder, 'burrow.js'), index.code);
+  await writeFile(join(folder, 'worker.js'), worker.code);
+  await writeFile(join(folder, 'service-worker.js'), serviceWorker.code);
   const files = ['./', 'main.js', 'burrow.js', 'worker.js'];
   await writeFile(join(folder, 'precache.json'), JSON.stringify({ version: '1', files }));
   provide('appFolder', folder);
