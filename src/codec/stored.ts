@@ -10,6 +10,7 @@ import {
   pageMembers,
   sourcedMembers,
 } from '../values/object-view.ts';
+import { isSetOp, setOfParts } from '../values/sets.ts';
 import { formatDate, formatTime, parseDate, parseTime } from '../values/time.ts';
 import {
   Bytes,
@@ -24,13 +25,13 @@ import {
   type Lambda,
   type Micros,
   type ObjectValue,
+  type SetValue,
   type Value,
 } from '../values/value.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';
 import { flat, PIECE_CHARS } from './flat.ts';
 import { parseJson, quote } from './json.ts';
 import { doubleText } from './number-text.ts';
-import { partsOfSet, setOfParts } from './stored-set.ts';
 import { isEscaped } from './wire.ts';
 
 export interface StoreContext {
@@ -135,7 +136,7 @@ function storeKinded(value: Kinded, context: StoreContext, depth: number): strin
     case 'unresolved':
       return `{"@ref":{"what":${quote(value.what)},"name":${quote(value.name)},"wire":${quote(value.wire)}}}`;
     case 'set':
-      return `{"@set":{${storeMembers(partsOfSet(value), context, deeper(deeper(depth)))}}}`;
+      return `{"@set":{${storeMembers(storedParts(value), context, deeper(deeper(depth)))}}}`;
     case 'lambda':
       return `{"@query":{"v":${quote(value.apiVersion)},"w":${quote(value.wire)}}}`;
     case 'page':
@@ -154,6 +155,12 @@ function storeKinded(value: Kinded, context: StoreContext, depth: number): strin
     default:
       return unreachable(value);
   }
+}
+
+/** `op`, then the parts under the names that `SetValue` has. */
+function storedParts(set: SetValue): ObjectValue {
+  const { kind: _, ...parts } = set;
+  return new Map<string, Value>(Object.entries(parts));
 }
 
 const storeRef = (ref: Ref, context: StoreContext): string =>
@@ -245,7 +252,7 @@ function reviveTagged(tag: string, inside: ObjectValue, hooks: StoredHooks): Val
     case '@ref':
       return reviveRef(inside, hooks);
     case '@set':
-      return setOfParts(reviveMembers(inside, hooks));
+      return reviveSet(reviveMembers(inside, hooks));
     case '@query': {
       const { v, w } = Object.fromEntries(inside);
       return typeof v === 'string' && typeof w === 'string' ? hooks.lambda(w, v) : undefined;
@@ -253,6 +260,12 @@ function reviveTagged(tag: string, inside: ObjectValue, hooks: StoredHooks): Val
     default:
       return undefined;
   }
+}
+
+function reviveSet(parts: ObjectValue): SetValue | undefined {
+  const op = parts.get('op');
+  const set = isSetOp(op) ? setOfParts(op, (name) => parts.get(name)) : undefined;
+  return set?.op === 'documents' && parts.get('native') === true ? { ...set, native: true } : set;
 }
 
 function reviveRef(inside: ObjectValue, hooks: StoredHooks): Value | undefined {

@@ -1,7 +1,8 @@
 /** Values as the wire JSON of an API version. The hot path of every read: text by concatenation. Spec: values 1 to 7. */
 import { isStackExhausted, Refusal, unreachable } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { collectionRefOf, nativeRef, setMembers } from '../values/object-view.ts';
+import { collectionRefOf } from '../values/object-view.ts';
+import { nativeRef, setMembers } from '../values/sets.ts';
 import { formatDate, formatTime } from '../values/time.ts';
 import {
   isArray,

@@ -1,6 +1,7 @@
 /** Paths into values: `select`, `contains_*`, fields of indexes. Spec: functions 1.1, "Select navigation". */
 import { parseJson } from '../codec/json.ts';
-import { collectionRefOf, eventMembers, setMembers } from '../values/object-view.ts';
+import { collectionRefOf, eventMembers } from '../values/object-view.ts';
+import { setMembers } from '../values/sets.ts';
 import { isArray, isInteger, isKinded, isObject } from '../values/value.ts';
 import type { Document, Event, Kinded, Page, Ref, Value } from '../values/value.ts';
 import { readRef } from './literal-refs.ts';

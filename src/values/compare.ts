@@ -1,6 +1,7 @@
 /** The one total order of values; codec/ordered.ts writes the same order in bytes. Spec: values 10, decisions. */
 import { unreachable } from '../errors.ts';
-import { asObject, documentForOrder, setForOrder, type ObjectLike } from './object-view.ts';
+import { asObject, documentForOrder, type ObjectLike } from './object-view.ts';
+import { setForOrder } from './sets.ts';
 import {
   Double,
   isArray,

@@ -1,6 +1,7 @@
 /** `equals`. Spec: values 9. */
 import { unreachable } from '../errors.ts';
 import { toDouble } from './number.ts';
+import { partOf, partsOfOp } from './sets.ts';
 import {
   Double,
   isArray,
@@ -162,43 +163,6 @@ const equalEvents = (a: Event, b: Event, actions: ActionEquality): boolean =>
 const equalLambdas = (a: Lambda, b: Lambda): boolean =>
   a.wire === b.wire && a.apiVersion === b.apiVersion;
 
-function equalSets(a: SetValue, b: SetValue, actions: ActionEquality): boolean {
-  switch (a.op) {
-    case 'match':
-      return (
-        b.op === 'match' &&
-        equalInside(a.index, b.index, actions) &&
-        equalArrays(a.terms, b.terms, actions)
-      );
-    case 'documents':
-      return b.op === 'documents' && equalInside(a.collection, b.collection, actions);
-    case 'singleton':
-      return b.op === 'singleton' && equalInside(a.ref, b.ref, actions);
-    case 'events':
-      return b.op === 'events' && equalInside(a.of, b.of, actions);
-    case 'union':
-    case 'intersection':
-    case 'difference':
-      return b.op === a.op && equalArrays(a.sets, b.sets, actions);
-    case 'distinct':
-    case 'reverse':
-      return b.op === a.op && equalSets(a.set, b.set, actions);
-    case 'filter':
-      return (
-        b.op === 'filter' && equalSets(a.set, b.set, actions) && equalLambdas(a.lambda, b.lambda)
-      );
-    case 'join':
-      return (
-        b.op === 'join' && equalSets(a.set, b.set, actions) && equalInside(a.with, b.with, actions)
-      );
-    case 'range':
-      return (
-        b.op === 'range' &&
-        equalSets(a.set, b.set, actions) &&
-        equalArrays(a.from, b.from, actions) &&
-        equalArrays(a.to, b.to, actions)
-      );
-    default:
-      return unreachable(a);
-  }
-}
+const equalSets = (a: SetValue, b: SetValue, actions: ActionEquality): boolean =>
+  a.op === b.op &&
+  partsOfOp(a.op).every(([name]) => equalInside(partOf(a, name), partOf(b, name), actions));

@@ -1,8 +1,7 @@
 /**
- * How documents, events, pages and sets look as plain objects: for order, storage and navigation.
- * Spec: values 2, 5 and 10.
+ * How documents, events and pages look as plain objects: for order, storage and navigation.
+ * Spec: values 2 and 10.
  */
-import { unreachable } from '../errors.ts';
 import {
   Action,
   Ref,
@@ -12,7 +11,6 @@ import {
   type Event,
   type ObjectValue,
   type Page,
-  type SetValue,
   type Sourced,
   type Value,
 } from './value.ts';
@@ -88,61 +86,3 @@ export function documentForOrder(document: Document): ObjectValue {
   const collection = collectionRefOf(document.ref);
   return new Map(documentMembers(document)).set('class', collection).set('collection', collection);
 }
-
-/** The inside of `{"@set":…}`. */
-export function setMembers(set: SetValue): ObjectValue {
-  switch (set.op) {
-    case 'match':
-      return new Map<string, Value>([
-        ['match', set.index],
-        ...(set.terms.length > 0 ? [['terms', unwrapSingle(set.terms)] as const] : []),
-      ]);
-    case 'documents':
-      return new Map([['documents', set.collection]]);
-    case 'singleton':
-      return new Map([['singleton', set.ref]]);
-    case 'events':
-      return new Map([
-        ['events', set.of.kind === 'ref' ? set.of : (nativeRef(set.of) ?? setMembers(set.of))],
-      ]);
-    case 'union':
-    case 'intersection':
-    case 'difference':
-      return new Map([[set.op, unwrapSingle(set.sets)]]);
-    case 'distinct':
-    case 'reverse':
-      return new Map([[set.op, set.set]]);
-    case 'filter':
-      return new Map<string, Value>([
-        ['filter', set.lambda],
-        ['collection', set.set],
-      ]);
-    case 'join':
-      return new Map<string, Value>([
-        ['join', set.set],
-        ['with', set.with],
-      ]);
-    case 'range':
-      return new Map<string, Value>([
-        ['range', set.set],
-        ...(set.from.length > 0 ? [['from', set.from] as const] : []),
-        ...(set.to.length > 0 ? [['to', set.to] as const] : []),
-      ]);
-    default:
-      return unreachable(set);
-  }
-}
-
-/** A lone member stands without its array, unless it is an array itself and would be taken for the list. */
-const unwrapSingle = (values: readonly Value[]): Value => {
-  const [only] = values;
-  return values.length === 1 && only !== undefined && !Array.isArray(only) ? only : values;
-};
-
-/** The ref that a native collection used as a set looks like. */
-export const nativeRef = (set: SetValue): Ref | undefined =>
-  set.op === 'documents' && set.native ? set.collection : undefined;
-
-/** A set as it is ordered. */
-export const setForOrder = (set: SetValue): ObjectValue | Ref =>
-  nativeRef(set) ?? new Map([['@set', setMembers(set)]]);

@@ -11,6 +11,7 @@
  * Spec: values 2.
  */
 import type { NativeSingular } from './native-kinds.ts';
+import type { PartKind, SetOp, SetParts } from './set-parts.ts';
 
 declare const brand: unique symbol;
 export type Branded<T, Name extends string> = T & { readonly [brand]: Name };
@@ -110,21 +111,34 @@ export class UnresolvedRef {
   }
 }
 
-export type SetValue =
-  | SetOf<'match', { readonly index: Ref; readonly terms: readonly Value[] }>
-  /** `native`: a native collection's ref used as a set; renders as that ref, and reading it asks for other rights. */
-  | SetOf<'documents', { readonly collection: Ref; readonly native?: true }>
-  | SetOf<'singleton', { readonly ref: Ref }>
-  | SetOf<'events', { readonly of: SetValue | Ref }>
-  | SetOf<'union' | 'intersection' | 'difference', { readonly sets: readonly SetValue[] }>
-  | SetOf<'distinct' | 'reverse', { readonly set: SetValue }>
-  | SetOf<'filter', { readonly set: SetValue; readonly lambda: Lambda }>
-  | SetOf<'join', { readonly set: SetValue; readonly with: Lambda | Ref }>
-  | SetOf<
-      'range',
-      { readonly set: SetValue; readonly from: readonly Value[]; readonly to: readonly Value[] }
-    >;
-type SetOf<Op extends string, Parts> = { readonly kind: 'set'; readonly op: Op } & Parts;
+/** What the parts of sets hold, by kind. */
+export interface SetPartValues {
+  ref: Ref;
+  collection: Ref;
+  index: Ref;
+  set: SetValue;
+  source: SetValue | Ref;
+  members: readonly SetValue[];
+  terms: readonly Value[];
+  bound: readonly Value[];
+  predicate: Lambda;
+  target: Lambda | Ref;
+}
+
+type SetPartsOf<Parts> = {
+  readonly [Name in keyof Parts]: Parts[Name] extends { readonly kind: infer Kind extends PartKind }
+    ? SetPartValues[Kind]
+    : never;
+};
+
+export type SetValue = {
+  [Op in SetOp]: { readonly kind: 'set'; readonly op: Op } & SetPartsOf<SetParts[Op]> &
+    // A native collection's ref used as a set: renders as that ref, and reading it asks for other rights.
+    (Op extends 'documents' ? { readonly native?: true } : unknown);
+}[SetOp];
+
+/** The sets that an operation makes. */
+export type SetOf<Op extends SetOp> = Extract<SetValue, { readonly op: Op }>;
 
 /**
  * A function value. `body` is a checked tree of the query room (opaque here); `captures` holds the outer variables it uses.

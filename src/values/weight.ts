@@ -3,6 +3,7 @@
  * whoever walks it (compares, renders, stores it) walks both.
  */
 import { unreachable } from '../errors.ts';
+import { partOf, partsOfOp } from './sets.ts';
 import {
   isArray,
   isObject,
@@ -144,28 +145,7 @@ function weightOfDocument(document: Document, known: Weights): number {
 const weightOfLambda = ({ captures }: Lambda, known: Weights): number => weightOf(captures, known);
 
 function weightOfSet(set: SetValue, known: Weights): number {
-  switch (set.op) {
-    case 'match':
-      return weightOf(set.terms, known);
-    case 'documents':
-    case 'singleton':
-      return SMALL;
-    case 'events':
-      return weightOf(set.of, known);
-    case 'union':
-    case 'intersection':
-    case 'difference':
-      return weightOf(set.sets, known);
-    case 'distinct':
-    case 'reverse':
-      return weightOf(set.set, known);
-    case 'filter':
-      return weightOf(set.set, known) + weightOf(set.lambda, known);
-    case 'join':
-      return weightOf(set.set, known) + weightOf(set.with, known);
-    case 'range':
-      return weightOf(set.set, known) + weightOf(set.from, known) + weightOf(set.to, known);
-    default:
-      return unreachable(set);
-  }
+  let weight = 0;
+  for (const [name] of partsOfOp(set.op)) weight += weightOf(partOf(set, name), known);
+  return weight;
 }

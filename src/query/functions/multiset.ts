@@ -1,6 +1,6 @@
 /** Values counted by equality as inside arrays: 1 and 1.0 differ. For `distinct` and set algebra of arrays. */
 import { equalValues } from '../../values/equal.ts';
-import { setForOrder } from '../../values/object-view.ts';
+import { setForOrder } from '../../values/sets.ts';
 import { isArray, isKinded, isNumber, isObject } from '../../values/value.ts';
 import type { Kinded, Value } from '../../values/value.ts';
 
