@@ -47,7 +47,7 @@ import { moveDatabase } from '../writes/move-database.ts';
 import { ContextNames } from '../catalog/names.ts';
 import { STORED_LAMBDAS } from '../catalog/stored-lambdas.ts';
 import { elements, firstRef, paginate, setContains } from '../sets/pages.ts';
-import { shapeOf } from '../sets/shape.ts';
+import { SetShapes } from '../sets/operations.ts';
 import {
   changeDocument,
   createDocument,
@@ -178,7 +178,7 @@ export class EngineSession implements WriteSession, Lambdas {
   }
 
   shapeOf(set: Target) {
-    return shapeOf(this.context, set);
+    return new SetShapes(this.context).shapeOf(set);
   }
 
   functionBody(nameOrRef: string | Ref, argument: Value, path: QueryPath) {

@@ -3,7 +3,7 @@ import { refBytes } from '../../codec/key.ts';
 import { compareValues } from '../../values/compare.ts';
 import { isKind } from '../../values/value.ts';
 import type { ActionName, Micros, ObjectValue, Value } from '../../values/value.ts';
-import { joinSources } from './algebra.ts';
+import { joinSources } from './runs.ts';
 import { compareTuples, withSources, type Tuple } from './tuple.ts';
 
 export interface Change {
@@ -131,7 +131,7 @@ function apply(run: Tuple[], change: Change): void {
 const missing = (from: readonly Tuple[], other: readonly Tuple[]): readonly Tuple[] =>
   from.filter((tuple) => !other.some((each) => compareTuples(each, tuple) === 0));
 
-const changeAt = (ts: Micros, action: 'add' | 'remove', tuple: Tuple): Change => ({
+export const changeAt = (ts: Micros, action: 'add' | 'remove', tuple: Tuple): Change => ({
   ts,
   action,
   tuple,

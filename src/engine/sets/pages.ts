@@ -1,24 +1,21 @@
 /** Pages and other readers of sets. Spec: sets 5; functions 1.4. */
-import { unreachable } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { PageOptions, ReadTime } from '../../query/session.ts';
 import { equalValues } from '../../values/equal.ts';
 import type { Micros, Page, Ref, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
-import type { IndexField } from '../catalog/definitions.ts';
 import { asArray, boundAfter, boundOf, refuseUnresolved } from './cursors.ts';
 import { failDenied } from '../documents/documents.ts';
 import { IsolatedMeters } from '../context/meters.ts';
 import { eventBoundOf, isBeforeEventBound } from './event-cursors.ts';
 import { eventCursorOf, eventOf, historyOf, sourcesOfChange } from './set-history.ts';
 import type { HistoryRequest } from './set-history.ts';
-import { accessTo, type Access } from './access.ts';
 import type { Change } from './changes.ts';
-import { openerOf, type Reading } from './open-set.ts';
+import type { Access, SetShape } from './operation.ts';
+import { SetReader } from './operations.ts';
 import { takeTuples } from './set-cursor.ts';
 import type { SetCursor, SetRequest, SetTarget } from './set-cursor.ts';
-import { aritiesOf, shapeOf } from './shape.ts';
 import { cursorOf, elementOf, type Tuple } from './tuple.ts';
 
 /** @throws QueryFailure `permission denied` at `[paginate]`; faults of the cursor at its option */
@@ -28,42 +25,42 @@ export function paginate(
   options: PageOptions,
   path: QueryPath,
 ): Page {
-  const reading: Reading = { path, key: 'paginate' };
-  const size = Math.min(options.size, LIMITS.pageSizeMax);
-  const isHistory = options.events || shapeOf(context, target).history;
-  return isHistory
-    ? eventsPage(context, target, { ...options, size }, reading)
-    : tuplesPage(context, target, { ...options, size }, reading);
+  const sets = new SetReader(context, { path, key: 'paginate' });
+  const sized = { ...options, size: Math.min(options.size, LIMITS.pageSizeMax) };
+  const shape = sets.shapeOf(target);
+  return options.events || shape.history
+    ? eventsPage(sets, target, sized)
+    : tuplesPage(sets, target, sized, shape);
 }
 
 function tuplesPage(
-  context: EngineContext,
+  sets: SetReader,
   target: SetTarget,
   options: PageOptions,
-  reading: Reading,
+  { arities }: SetShape,
 ): Page {
   const { cursor, size } = options;
   const given = cursor && asArray(cursor.value);
-  if (cursor && given) refuseUnresolved(given, positionOf(reading.path, ...cursor.steps));
-  const bound = given && boundOf(given, aritiesOf(context, target));
-  const access = requireAccess(context, target, reading);
+  if (cursor && given) refuseUnresolved(given, positionOf(sets.reading.path, ...cursor.steps));
+  const bound = given && boundOf(given, arities);
+  const access = requireAccess(sets, target);
   if (size <= 0) return emptyPage(cursor?.side, given, size);
   const isBackward = cursor?.side === 'before';
   // Nothing is before the start of a set.
   if (isBackward && !bound) return emptyPage('before', given, -1);
   const found = takeTuples(
-    openTuples(context, access, reading, {
-      past: pastOf(context, options.time),
+    openTuples(sets, access, {
+      past: pastOf(sets.context, options.time),
       backward: isBackward,
       lower: bound && !isBackward ? [bound] : [],
       upper: bound && isBackward ? [bound] : [],
       first: size + 1,
-      rows: size <= ROWS_PAGE_MAX && showsRefs(context, access.target),
+      rows: size <= ROWS_PAGE_MAX && sets.showsRefs(access.target),
       sources: options.sources,
     }),
     size + 1,
   );
-  noteShown(context, access, found);
+  noteShown(sets, access, found);
   const tuples = found.slice(0, size);
   if (isBackward) tuples.reverse();
   const first = tuples[0];
@@ -114,17 +111,14 @@ const sourcedElementOf = (tuple: Tuple): Value => ({
 const ROWS_PAGE_MAX = 1000;
 
 function eventsPage(
-  context: EngineContext,
+  sets: SetReader,
   target: SetTarget,
   { cursor, size, time, sources }: PageOptions,
-  reading: Reading,
 ): Page {
-  const bound = cursor && eventBoundOf(cursor.value, positionOf(reading.path, ...cursor.steps));
-  const access = requireAccess(context, target, reading);
-  const changes = openHistory(context, access, reading, {
-    past: pastOf(context, time),
-    sources,
-  });
+  const bound =
+    cursor && eventBoundOf(cursor.value, positionOf(sets.reading.path, ...cursor.steps));
+  const access = requireAccess(sets, target);
+  const changes = openHistory(sets, access, { past: pastOf(sets.context, time), sources });
   if (size <= 0) return emptyPage(cursor?.side, bound?.echo, size);
   const at = bound ? changes.findIndex((change) => !isBeforeEventBound(change, bound)) : 0;
   const path = at < 0 ? changes.length : at;
@@ -132,7 +126,7 @@ function eventsPage(
   const start = isBackward ? Math.max(0, path - size) : path;
   const page = changes.slice(start, isBackward ? path : path + size);
   noteShown(
-    context,
+    sets,
     access,
     page.map(({ tuple }) => tuple),
   );
@@ -182,19 +176,19 @@ export function* elements(
   path: QueryPath,
   key: string,
 ): Generator<Value, void, undefined> {
-  const reading: Reading = { path, key };
+  const sets = new SetReader(context, { path, key });
   const past = pastOf(context, time);
-  const access = requireAccess(context, target, reading);
-  if (shapeOf(context, target).history) {
-    const changes = openHistory(context, access, reading, { past, sources: false });
-    const note = shownMeter(context, access);
+  const access = requireAccess(sets, target);
+  if (sets.shapeOf(target).history) {
+    const changes = openHistory(sets, access, { past, sources: false });
+    const note = shownMeter(sets, access);
     for (const change of changes) {
       note?.(change.tuple);
       yield eventOf(change);
     }
     return;
   }
-  const cursor = openTuples(context, access, reading, {
+  const cursor = openTuples(sets, access, {
     past,
     backward: false,
     lower: [],
@@ -203,7 +197,7 @@ export function* elements(
     rows: false,
     sources: false,
   });
-  const note = shownMeter(context, access);
+  const note = shownMeter(sets, access);
   for (let batch = cursor.pull(); batch.length > 0; batch = cursor.pull()) {
     for (const tuple of batch) {
       note?.(tuple);
@@ -223,17 +217,17 @@ export function firstRef(
   path: QueryPath,
   key: string,
 ): Ref | undefined {
-  const reading: Reading = { path, key };
+  const sets = new SetReader(context, { path, key });
   const past = pastOf(context, time);
-  const access = requireAccess(context, target, reading);
-  if (shapeOf(context, target).history) {
-    const [first] = openHistory(context, access, reading, { past, sources: false });
-    noteShown(context, access, first ? [first.tuple] : []);
+  const access = requireAccess(sets, target);
+  if (sets.shapeOf(target).history) {
+    const [first] = openHistory(sets, access, { past, sources: false });
+    noteShown(sets, access, first ? [first.tuple] : []);
     return first?.tuple.ref;
   }
   const request = { past, backward: false, lower: [], upper: [], rows: true, sources: false };
-  const found = takeTuples(openTuples(context, access, reading, { ...request, first: 1 }), 1);
-  noteShown(context, access, found);
+  const found = takeTuples(openTuples(sets, access, { ...request, first: 1 }), 1);
+  noteShown(sets, access, found);
   return found[0]?.ref;
 }
 
@@ -248,58 +242,54 @@ export function setContains(
   time: ReadTime,
   path: QueryPath,
 ): boolean {
-  if (shapeOf(context, target).history) {
+  const sets = new SetReader(context, { path, key: 'in' });
+  const { arities, history } = sets.shapeOf(target);
+  if (history) {
     for (const each of elements(context, target, time, path, 'in')) {
       if (equalValues(each, value)) return true;
     }
     return false;
   }
-  const reading: Reading = { path, key: 'in' };
-  const access = requireAccess(context, target, reading);
-  const arities = aritiesOf(context, target);
+  const access = requireAccess(sets, target);
   const from = boundOf(asArray(value), arities);
   const to = boundAfter(asArray(value), arities);
   const request = { backward: false, first: 1, rows: false, sources: false };
-  const cursor = openTuples(context, access, reading, {
+  const cursor = openTuples(sets, access, {
     ...request,
     past: pastOf(context, time),
     lower: from ? [from] : [],
     upper: to ? [to] : [],
   });
   const found = takeTuples(cursor, 1);
-  noteShown(context, access, found);
+  noteShown(sets, access, found);
   return found.length > 0;
 }
 
-function requireAccess(context: EngineContext, target: SetTarget, reading: Reading): Access {
-  return accessTo(context, target, reading) ?? failDenied(positionOf(reading.path, reading.key));
+function requireAccess(sets: SetReader, target: SetTarget): Access {
+  const { path, key } = sets.reading;
+  return sets.accessTo(target) ?? failDenied(positionOf(path, key));
 }
 
 const openTuples = (
-  context: EngineContext,
+  sets: SetReader,
   { target, filtered }: Access,
-  reading: Reading,
   request: Omit<SetRequest, 'filtered'>,
-): SetCursor =>
-  openerOf(filtered ? uncounted(context) : context, reading)(target, { ...request, filtered });
+): SetCursor => (filtered ? uncounted(sets) : sets).open(target, { ...request, filtered });
 
 const openHistory = (
-  context: EngineContext,
+  sets: SetReader,
   { target, filtered }: Access,
-  reading: Reading,
   request: Omit<HistoryRequest, 'filtered'>,
 ): readonly Change[] =>
-  historyOf(filtered ? uncounted(context) : context, target, reading, { ...request, filtered });
+  historyOf(filtered ? uncounted(sets) : sets, target, { ...request, filtered });
 
 /** How much is read of a set that is filtered would tell how much of it is not shown. */
-const uncounted = (context: EngineContext): EngineContext => ({
-  ...context,
-  meters: new IsolatedMeters(context.meters.work),
-});
+const uncounted = ({ context, reading }: SetReader): SetReader =>
+  new SetReader({ ...context, meters: new IsolatedMeters(context.meters.work) }, reading);
 
 /** Instead, what is shown counts as read. Undefined: all that is read is shown, and counted. */
 function shownMeter(
-  { meters }: EngineContext,
+  { context: { meters } }: SetReader,
   { filtered }: Access,
 ): ((tuple: Tuple) => void) | undefined {
   if (!filtered) return undefined;
@@ -307,40 +297,11 @@ function shownMeter(
   return ({ group, tiebreaker }) => note(group.length + tiebreaker.length);
 }
 
-function noteShown(context: EngineContext, access: Access, tuples: readonly Tuple[]): void {
-  const note = shownMeter(context, access);
+function noteShown(sets: SetReader, access: Access, tuples: readonly Tuple[]): void {
+  const note = shownMeter(sets, access);
   if (note) for (const tuple of tuples) note(tuple);
 }
 
 /** Undefined: the present. */
 const pastOf = ({ snapshot }: EngineContext, time: ReadTime): Micros | undefined =>
   time === 'present' || time >= snapshot ? undefined : time;
-
-/** Whether all that a page of the set shows is refs: it is likely that their documents are read next. */
-function showsRefs(context: EngineContext, target: SetTarget): boolean {
-  if (target.kind === 'ref') return true;
-  switch (target.op) {
-    case 'match': {
-      const values = context.schema(target.index.database).index(target.index)?.values ?? [];
-      const isRef = ({ binding, path }: IndexField) => !binding && path?.join() === 'ref';
-      return values.length === 0 || values.some(isRef);
-    }
-    case 'documents':
-    case 'singleton':
-      return true;
-    case 'union':
-      return target.sets.every((set) => showsRefs(context, set));
-    case 'distinct':
-    case 'filter':
-    case 'range':
-    case 'reverse':
-      return showsRefs(context, target.set);
-    case 'difference':
-    case 'events':
-    case 'intersection':
-    case 'join':
-      return false;
-    default:
-      return unreachable(target);
-  }
-}

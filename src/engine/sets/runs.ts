@@ -2,7 +2,16 @@
  * Derived sets work on runs: all tuples with the same covered values. The result of a run depends on all of it, so exact bounds
  * are widened to whole runs for the members and applied again to the result. Spec: sets 4, 5.3.
  */
-import { isBeforeBound, orderBound, type Bound, type OrderedBound, type Tuple } from './tuple.ts';
+import { equalValues } from '../../values/equal.ts';
+import type { Value } from '../../values/value.ts';
+import {
+  isBeforeBound,
+  orderBound,
+  withSources,
+  type Bound,
+  type OrderedBound,
+  type Tuple,
+} from './tuple.ts';
 import type { SetCursor, SetRequest } from './set-cursor.ts';
 
 /** The request for members: no bound divides a run, and the first batch includes the end of the last run. */
@@ -55,4 +64,29 @@ export function runCursor(
       narrow(widen(bound, request.backward ? 'high' : 'low'));
     },
   };
+}
+
+/** The run of the member with most, or fewest, tuples; of several the first. */
+export function pickRun(
+  runs: readonly (readonly Tuple[])[],
+  isBetter: (length: number, best: number) => boolean,
+  request: Pick<SetRequest, 'backward' | 'sources'>,
+): readonly Tuple[] {
+  let best = runs[0] ?? [];
+  for (const run of runs) if (isBetter(run.length, best.length)) best = run;
+  if (!request.sources) return best;
+  return best.map((tuple, i) => {
+    const path = request.backward ? best.length - 1 - i : i;
+    const pairs = runs.map((run) => run[request.backward ? run.length - 1 - path : path]);
+    return withSources(tuple, joinSources(pairs.flatMap((pair) => pair?.sources ?? [])));
+  });
+}
+
+/** Each source once, in order. */
+export function joinSources(sources: readonly Value[]): Value[] {
+  const joined: Value[] = [];
+  for (const source of sources) {
+    if (!joined.some((each) => equalValues(each, source))) joined.push(source);
+  }
+  return joined;
 }

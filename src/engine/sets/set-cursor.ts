@@ -2,7 +2,7 @@
  * How sets are read: pulled in batches that grow, forwards or backwards, between bounds. Nothing is kept between executions of a
  * query; any pull may throw `Suspended`.
  */
-import type { Micros, Ref, SetValue } from '../../values/value.ts';
+import type { Micros, Ref, SetValue, Value } from '../../values/value.ts';
 import type { Bound, Tuple } from './tuple.ts';
 
 export type SetTarget = SetValue | Ref;
@@ -33,8 +33,14 @@ export interface SetCursor<T = Tuple> {
   narrow(bound: Bound): void;
 }
 
-/** Opens a member of a set. Faults of what cannot be read are thrown here or by the first pull. */
-export type OpenSet = (target: SetTarget, request: SetRequest) => SetCursor;
+/** Whoever asks whether a document may be read is likely to look at it. */
+export const withRows = (request: SetRequest): SetRequest => ({ ...request, rows: true });
+
+/** Where the tuples of a set come from, when they are to tell. */
+export const sourcesOf = (
+  set: SetTarget,
+  { sources }: Pick<SetRequest, 'sources'>,
+): readonly Value[] => (sources ? [set] : []);
 
 export const EMPTY_CURSOR: SetCursor = { pull: () => [], narrow: () => undefined };
 

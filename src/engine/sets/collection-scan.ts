@@ -1,4 +1,4 @@
-/** The documents of a collection, or one of them, as a set of refs; now or in the past. Spec: sets 1.7, 4. */
+/** The documents of a collection as a set of refs; now or in the past. Spec: sets 1.7, 4. */
 import {
   after,
   collectionPrefix,
@@ -13,12 +13,11 @@ import type { Entry, Row } from '../../store/port.ts';
 import { Ref } from '../../values/value.ts';
 import type { CollectionId, Micros, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
-import { isExpired, liveVersion, noteDocumentRead } from '../documents/documents.ts';
+import { isExpired } from '../documents/documents.ts';
 import { expiredKeys } from './expired.ts';
-import { keyAmongRefs } from './index-set.ts';
+import { keyAmongRefs } from './match-entries.ts';
 import { RangeScan, type ScanRange } from './range-scan.ts';
 import { RunMerge } from './run-merge.ts';
-import { within } from './runs.ts';
 import type { SetCursor, SetRequest } from './set-cursor.ts';
 import { RefTuple, type Bound } from './tuple.ts';
 
@@ -61,30 +60,6 @@ export function openDocuments(
 
 const isExpiredRow = ({ value }: Row, snapshot: Micros): boolean =>
   isExpired(unpackVersion(String(value)), snapshot);
-
-/** The set of one document. */
-export function openDocument(
-  context: EngineContext,
-  ref: Ref,
-  sources: readonly Value[],
-  request: SetRequest,
-): SetCursor {
-  const accepts = within(request, [false]);
-  let isRead = false;
-  return {
-    pull() {
-      if (isRead) return [];
-      isRead = true;
-      const time = request.past ?? 'present';
-      const live = liveVersion(context, ref, time);
-      if (!live) return [];
-      noteDocumentRead(context, live, time);
-      const tuple = new RefTuple(ref, sources);
-      return accepts(tuple) ? [tuple] : [];
-    },
-    narrow: () => undefined,
-  };
-}
 
 interface CollectionRange extends Pick<ScanRange, 'by' | 'lower' | 'upper'> {
   readonly collection: Ref;

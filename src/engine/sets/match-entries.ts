@@ -1,8 +1,7 @@
-/** The set of a `match`: entries of an index below exact terms. Spec: sets 3, 4. */
+/** Keys and tuples of the entries of an index below exact terms. Spec: sets 3, 4. */
 import {
   after,
   decodeEntryBelow,
-  decodeHistoryEntry,
   refBytes,
   termsPrefix,
   valuesPrefix,
@@ -14,55 +13,12 @@ import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Entry } from '../../store/port.ts';
 import { isKind } from '../../values/value.ts';
-import type { CollectionId, Micros, Ref, SetValue, Value } from '../../values/value.ts';
+import type { CollectionId, Micros, Ref, SetOf, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
 import { minimumValidTime } from '../documents/documents.ts';
 import { isOver } from '../documents/retained.ts';
-import { RangeScan, type ScanRange } from './range-scan.ts';
-import { mergeOrdered } from './merge-ordered.ts';
-import { EMPTY_CURSOR, type SetCursor, type SetRequest } from './set-cursor.ts';
 import { RefTuple, type Bound, type Tuple } from './tuple.ts';
-
-export type MatchSet = Extract<SetValue, { readonly op: 'match' }>;
-
-/** @throws Refusal `bad request` for terms that no entry could have */
-export function openMatch(
-  context: EngineContext,
-  index: IndexDefinition,
-  set: MatchSet,
-  request: SetRequest,
-): SetCursor {
-  if (set.terms.length !== index.terms.length) return EMPTY_CURSOR;
-  const entries = new MatchEntries(context, index, set, request.sources);
-  const lower = entries.prefix;
-  const upper = after(lower);
-  const scan = (
-    scanRange: Pick<ScanRange, 'space' | 'rows' | 'prefetch'>,
-    decode: (entry: Entry) => Tuple | undefined,
-  ) =>
-    new RangeScan(
-      { reader: context.reader, meters: context.meters, partitions: index.partitions },
-      { ...scanRange, by: 'entry', lower, upper },
-      request,
-      (bound) => entries.keyOf(bound),
-      decode,
-    );
-  const { past } = request;
-  if (past === undefined) {
-    return scan({ space: 'documents', rows: request.rows, prefetch: true }, ({ entry }) =>
-      entries.tupleOf(entry),
-    );
-  }
-  const lasting = scan({ space: 'documents', rows: true }, (found) =>
-    addedAt(found) <= past ? entries.tupleOf(found.entry) : undefined,
-  );
-  const ended = scan({ space: 'history', rows: false }, (found) => {
-    const { entry, added, removed } = decodeHistoryEntry(found.entry);
-    return added <= past && past < removed ? entries.tupleOf(entry) : undefined;
-  });
-  return mergeOrdered([lasting, ended], request);
-}
 
 /** Since when a current entry holds. */
 export function addedAt({ entry, row }: Entry): Micros {
@@ -80,7 +36,12 @@ export class MatchEntries {
   /** Undefined: a collection of the index cannot be gone while the index is there. */
   private readonly living: Map<CollectionId, boolean> | undefined;
 
-  constructor(context: EngineContext, index: IndexDefinition, set: MatchSet, withSources: boolean) {
+  constructor(
+    context: EngineContext,
+    index: IndexDefinition,
+    set: SetOf<'match'>,
+    withSources: boolean,
+  ) {
     this.context = context;
     this.index = index;
     this.prefix = termsPrefix(index.ref.database, index.id, set.terms.map(refuseLarge));

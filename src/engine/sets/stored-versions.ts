@@ -1,50 +1,19 @@
-/** Changes of the sets that stand in the store: entries of a match, documents of a collection, one document. Spec: sets 6. */
-import {
-  after,
-  collectionPrefix,
-  decodeDocumentKey,
-  decodeHistoryEntry,
-  documentKeyOf,
-} from '../../codec/key.ts';
+/** Changes of sets of documents, by their stored versions: of a collection, of one document. Spec: sets 6. */
+import { after, collectionPrefix, decodeDocumentKey, documentKeyOf } from '../../codec/key.ts';
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
-import { Ref, type Micros, type Value } from '../../values/value.ts';
+import { Ref, type Value } from '../../values/value.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { EngineContext } from '../context/context.ts';
-import type { IndexDefinition } from '../catalog/definitions.ts';
 import { versionsOf } from '../documents/document-events.ts';
 import { minimumValidTime } from '../documents/documents.ts';
 import { retained } from '../documents/retained.ts';
-import type { Change } from './changes.ts';
-import { addedAt, MatchEntries, type MatchSet } from './index-set.ts';
+import { changeAt, type Change } from './changes.ts';
 import { RangeScan, type ScanRange } from './range-scan.ts';
 import { RefTuple, type Tuple } from './tuple.ts';
 import type { Entry } from '../../store/port.ts';
 
 /** All of it is read: entries are not ordered by time. */
 const FIRST = 512;
-
-export function changesOfMatch(
-  context: EngineContext,
-  index: IndexDefinition,
-  set: MatchSet,
-  sources: boolean,
-): readonly Change[] {
-  if (set.terms.length !== index.terms.length) return [];
-  const entries = new MatchEntries(context, index, set, sources);
-  const scanRange = { by: 'entry', lower: entries.prefix, upper: after(entries.prefix) } as const;
-  const changes: Change[] = [];
-  readAll(context, { ...scanRange, space: 'documents', rows: true }, index.partitions, (found) => {
-    const added = addedAt(found);
-    const tuple = entries.tupleAddedAt(added, found.entry);
-    if (tuple) changes.push(changeOf(added, 'add', tuple));
-  });
-  readAll(context, { ...scanRange, space: 'history', rows: false }, 1, (found) => {
-    const { entry, added, removed } = decodeHistoryEntry(found.entry);
-    const tuple = entries.tupleAddedAt(added, entry);
-    if (!tuple) return;
-    changes.push(changeOf(added, 'add', tuple), changeOf(removed, 'remove', tuple));
-  });
-  return changes;
-}
 
 export function changesOfDocuments(
   context: EngineContext,
@@ -84,20 +53,22 @@ function changesOfVersions(versions: readonly StoredVersion[], tuple: Tuple): re
   let isThere = false;
   for (const { ts, action } of versions) {
     const isLive = action !== 'delete';
-    if (isLive !== isThere) changes.push(changeOf(ts, isLive ? 'add' : 'remove', tuple));
+    if (isLive !== isThere) changes.push(changeAt(ts, isLive ? 'add' : 'remove', tuple));
     isThere = isLive;
   }
   return changes;
 }
 
-const changeOf = (ts: Micros, action: 'add' | 'remove', tuple: Tuple): Change => ({
-  ts,
-  action,
-  tuple,
-  data: undefined,
-});
+/** The changes of documents that the caller may read. */
+export function readableChanges(
+  changes: readonly Change[],
+  mayRead: (ref: Ref) => boolean,
+): readonly Change[] {
+  const readable = eachElement(changes, ({ tuple }) => mayRead(tuple.ref));
+  return changes.filter((_, i) => readable[i]);
+}
 
-function readAll(
+export function readAll(
   { reader, meters }: EngineContext,
   scanRange: ScanRange,
   partitions: number,

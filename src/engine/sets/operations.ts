@@ -1,0 +1,103 @@
+/** All set operations, and reading any set by them. Spec: sets 4. */
+import { Refusal } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { SetOp } from '../../values/set-parts.ts';
+import type { SetOf, SetValue } from '../../values/value.ts';
+import type { EngineContext } from '../context/context.ts';
+import type { Change } from './changes.ts';
+import type {
+  Access,
+  ChangesRequest,
+  Reading,
+  SetOperation,
+  Sets,
+  SetShape,
+  Shapes,
+} from './operation.ts';
+import { difference } from './operations/difference.ts';
+import { distinct } from './operations/distinct.ts';
+import { documents } from './operations/documents.ts';
+import { events } from './operations/events.ts';
+import { filter } from './operations/filter.ts';
+import { intersection } from './operations/intersection.ts';
+import { join } from './operations/join.ts';
+import { match } from './operations/match.ts';
+import { range } from './operations/range.ts';
+import { refAsSet } from './operations/ref-as-set.ts';
+import { reverse } from './operations/reverse.ts';
+import { singleton } from './operations/singleton.ts';
+import { union } from './operations/union.ts';
+import type { SetCursor, SetRequest, SetTarget } from './set-cursor.ts';
+
+const OPERATIONS: { readonly [Op in SetOp]: SetOperation<SetOf<Op>> } = {
+  match,
+  documents,
+  singleton,
+  events,
+  union,
+  intersection,
+  difference,
+  distinct,
+  reverse,
+  filter,
+  join,
+  range,
+};
+
+const operationOf = (target: SetTarget): SetOperation<SetTarget> =>
+  target.kind === 'ref' ? refAsSet : OPERATIONS[target.op];
+
+export class SetShapes implements Shapes {
+  readonly schema: EngineContext['schema'];
+
+  constructor({ schema }: Pick<EngineContext, 'schema'>) {
+    this.schema = schema;
+  }
+
+  shapeOf(target: SetTarget): SetShape {
+    return operationOf(target).shape(target, this);
+  }
+
+  showsRefs(target: SetTarget): boolean {
+    return operationOf(target).showsRefs(target, this);
+  }
+}
+
+export class SetReader extends SetShapes implements Sets {
+  readonly context: EngineContext;
+  readonly reading: Reading;
+
+  constructor(context: EngineContext, reading: Reading) {
+    super(context);
+    this.context = context;
+    this.reading = reading;
+  }
+
+  accessTo(target: SetTarget): Access | undefined {
+    return operationOf(target).access(target, this);
+  }
+
+  accessToSet(set: SetValue): Access<SetValue> | undefined {
+    const operation: SetOperation<SetValue> = OPERATIONS[set.op];
+    return operation.access(set, this);
+  }
+
+  open(target: SetTarget, request: SetRequest): SetCursor {
+    requireWidth(this.context);
+    return operationOf(target).open(target, request, this);
+  }
+
+  changesOf(target: SetTarget, request: ChangesRequest): readonly Change[] {
+    return operationOf(target).changes(target, request, this);
+  }
+}
+
+/** Sets may share members: one can be much larger than its text. */
+function requireWidth({ meters }: EngineContext): void {
+  meters.work.openedSets += 1;
+  if (meters.work.openedSets <= LIMITS.setsMax) return;
+  throw new Refusal(
+    'bad request',
+    `The query opens more than the limit of ${LIMITS.setsMax} sets.`,
+  );
+}

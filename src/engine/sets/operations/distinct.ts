@@ -1,0 +1,29 @@
+/** `distinct`: the first tuple of each run. Spec: sets 4. */
+import type { SetOf } from '../../../values/value.ts';
+import { accessToInner, type SetOperation } from '../operation.ts';
+import { runCursor, wholeRuns } from '../runs.ts';
+import { PeekableCursor } from '../set-cursor.ts';
+
+export const distinct: SetOperation<SetOf<'distinct'>> = {
+  shape: ({ set }, sets) => sets.shapeOf(set),
+  showsRefs: ({ set }, sets) => sets.showsRefs(set),
+  access: accessToInner,
+
+  open({ set }, request, sets) {
+    const cursor = sets.open(set, wholeRuns(request));
+    const peekable = new PeekableCursor(cursor);
+    const next = () => {
+      if (request.backward) {
+        const run = peekable.takeRun();
+        return run.length > 0 ? run.slice(-1) : undefined;
+      }
+      const first = peekable.peek();
+      if (first) peekable.skipPast(first, false);
+      return first && [first];
+    };
+    const { reversed } = sets.shapeOf(set);
+    return runCursor(request, reversed, next, (bound) => cursor.narrow(bound));
+  },
+
+  changes: ({ set }, request, sets) => sets.changesOf(set, request),
+};

@@ -1,0 +1,57 @@
+/** `intersection`: a value occurs as often as in the member with fewest of it. Spec: sets 4. */
+import { eachElement } from '../../../query/collect-needs.ts';
+import type { SetOf } from '../../../values/value.ts';
+import { combinedChanges } from '../changes.ts';
+import type { SetOperation } from '../operation.ts';
+import { pickRun, runCursor } from '../runs.ts';
+import { PeekableCursor } from '../set-cursor.ts';
+import {
+  accessToMembers,
+  changesOfMembers,
+  narrowAll,
+  openMembers,
+  shapeOfMembers,
+} from './members.ts';
+
+export const intersection: SetOperation<SetOf<'intersection'>> = {
+  shape: shapeOfMembers,
+  showsRefs: () => false,
+  access: accessToMembers,
+
+  open(set, request, sets) {
+    const cursors = openMembers(set.sets, { ...request, rows: false }, sets);
+    const peekables = cursors.map((cursor) => new PeekableCursor(cursor));
+    const next = () => {
+      if (!alignAll(peekables, request.backward)) return undefined;
+      return pickRun(
+        eachElement(peekables, (peekable) => peekable.takeRun()),
+        (a, b) => a < b,
+        request,
+      );
+    };
+    return runCursor(request, sets.shapeOf(set).reversed, next, narrowAll(cursors));
+  },
+
+  changes(set, request, sets) {
+    const { sources } = request;
+    return combinedChanges(changesOfMembers(set.sets, request, sets), (runs) =>
+      pickRun(runs, (a, b) => a < b, { backward: false, sources }),
+    );
+  },
+};
+
+/** Moves all cursors to the next group that every one of them has. */
+function alignAll(peekables: readonly PeekableCursor[], backward: boolean): boolean {
+  for (;;) {
+    const tuples = eachElement(peekables, (peekable) => peekable.peek());
+    let target = tuples[0];
+    for (const tuple of tuples) {
+      if (!tuple || !target) return false;
+      if (backward ? tuple.group < target.group : tuple.group > target.group) target = tuple;
+    }
+    if (!target) return false;
+    const goal = target;
+    if (tuples.every((tuple) => tuple?.group === goal.group)) return true;
+    eachElement(peekables, (peekable) => peekable.skipTo(goal, backward));
+  }
+}

@@ -1,0 +1,105 @@
+/** `join`: the union of one target set for each element of a source, every value once. Spec: sets 4. */
+import { fail } from '../../../errors.ts';
+import { typeExpected } from '../../../fault-texts.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
+import { positionOf } from '../../../query/query-path.ts';
+import { isNativeCollectionRef } from '../../../values/native-refs.ts';
+import { typeName } from '../../../values/type-name.ts';
+import { isKind, Ref, type SetOf, type SetValue } from '../../../values/value.ts';
+import { joinedChanges } from '../changes.ts';
+import { accessToInner, shapeOfIndex, type SetOperation, type Sets } from '../operation.ts';
+import { RunMerge } from '../run-merge.ts';
+import { joinSources, runCursor, wholeRuns } from '../runs.ts';
+import { PeekableCursor, type SetRequest } from '../set-cursor.ts';
+import { compareTuples, elementOf, withSources, type Tuple } from '../tuple.ts';
+import { narrowAll } from './members.ts';
+
+type JoinSet = SetOf<'join'>;
+
+/** Elements of the source read at first: all of them are wanted. */
+const SOURCE_FIRST = 512;
+
+export const join: SetOperation<JoinSet> = {
+  shape({ set, with: target }, sets) {
+    const { hasHistory } = sets.shapeOf(set);
+    return target.kind === 'lambda'
+      ? { reversed: [], arities: [], history: false, hasHistory }
+      : { ...shapeOfIndex(sets, target), hasHistory };
+  },
+
+  showsRefs: () => false,
+  access: accessToInner,
+
+  open(set, request, sets) {
+    const elements = sourceElements(set, request, sets);
+    const whole = { ...wholeRuns(request), rows: false };
+    const cursors = eachElement(elements, (element) =>
+      sets.open(targetOf(set, element, sets), whole),
+    );
+    const merge = new RunMerge(cursors, request.backward);
+    const next = () => {
+      const runs = merge.next();
+      return runs && [oneOf(runs, request)];
+    };
+    return runCursor(request, sets.shapeOf(set).reversed, next, narrowAll(cursors));
+  },
+
+  changes: (set, request, sets) =>
+    joinedChanges(sets.changesOf(set.set, request), (element) =>
+      sets.changesOf(targetOf(set, element, sets), request),
+    ),
+};
+
+/** Each value of the source once. */
+function sourceElements(
+  { set }: JoinSet,
+  { past, filtered }: SetRequest,
+  sets: Sets,
+): readonly Tuple[] {
+  const peekable = new PeekableCursor(
+    sets.open(set, {
+      past,
+      filtered,
+      backward: false,
+      lower: [],
+      upper: [],
+      first: SOURCE_FIRST,
+      rows: false,
+      sources: false,
+    }),
+  );
+  const elements = new Map<string, Tuple>();
+  for (let each = peekable.peek(); each; each = peekable.peek()) {
+    if (!elements.has(each.group)) elements.set(each.group, each);
+    peekable.advance();
+  }
+  return [...elements.values()];
+}
+
+/** The set that the join puts in the place of an element. */
+function targetOf({ with: target }: JoinSet, element: Tuple, { context, reading }: Sets): SetValue {
+  if (target.kind === 'ref') {
+    const { values, ref } = element;
+    return { kind: 'set', op: 'match', index: target, terms: values ?? [ref] };
+  }
+  const set = context.lambdas.apply(target, elementOf(element), 'pure');
+  if (isKind(set, 'set')) return set;
+  if (set instanceof Ref && isNativeCollectionRef(set)) {
+    return { kind: 'set', op: 'documents', collection: set };
+  }
+  const text = typeExpected('Set', typeName(set));
+  return fail('invalid argument', positionOf(reading.path, reading.key, 'with'), text);
+}
+
+/** The first, in the order of the set, of all tuples with the same value. */
+function oneOf(runs: readonly (readonly Tuple[])[], { backward, sources }: SetRequest): Tuple {
+  let [best] = runs.map((run) => run.at(backward ? -1 : 0));
+  for (const run of runs) {
+    const first = run.at(backward ? -1 : 0);
+    if (first && best && compareTuples(first, best) < 0) best = first;
+  }
+  if (!best) throw new Error('a merge gave an empty run');
+  return sources
+    ? withSources(best, joinSources(runs.flat().flatMap((each) => each.sources)))
+    : best;
+}

@@ -1,0 +1,72 @@
+/**
+ * What union, intersection and difference share. Equal are tuples with equal covered values: members are read run by run.
+ * Spec: sets 4.
+ */
+import { eachElement } from '../../../query/collect-needs.ts';
+import { isNativeCollectionRef } from '../../../values/native-refs.ts';
+import { isKind, type SetValue } from '../../../values/value.ts';
+import type { Change } from '../changes.ts';
+import type { Access, ChangesRequest, Sets, SetShape, Shapes } from '../operation.ts';
+import { wholeRuns } from '../runs.ts';
+import type { SetCursor, SetRequest } from '../set-cursor.ts';
+
+type SetOfMembers = SetValue & { readonly sets: readonly SetValue[] };
+
+/** As long as the longest member: all agree as far as they go. */
+export function shapeOfMembers({ sets: members }: SetOfMembers, sets: Shapes): SetShape {
+  const shapes = members.map((set) => sets.shapeOf(set));
+  const reversed = shapes.reduce<readonly boolean[]>(
+    (longest, each) => (each.reversed.length > longest.length ? each.reversed : longest),
+    [],
+  );
+  return {
+    reversed,
+    arities: [...new Set(shapes.flatMap((each) => each.arities))],
+    history: shapes.some((each) => each.history),
+    hasHistory: shapes.every((each) => each.hasHistory),
+  };
+}
+
+/** Members that may not be read are left out. */
+export function accessToMembers<Set extends SetOfMembers>(
+  target: Set,
+  sets: Sets,
+  isFirstNeeded = false,
+): Access<Set> | undefined {
+  const members = target.sets.map((each) => sets.accessToSet(each));
+  const readable = members.filter((each) => each !== undefined);
+  if (members.length === 0) return { target, filtered: false };
+  if (readable.length === 0 || (isFirstNeeded && !members[0])) return undefined;
+  return {
+    target: { ...target, sets: readable.map((each) => each.target) },
+    filtered: readable.some((each) => each.filtered),
+  };
+}
+
+export function openMembers(
+  members: readonly SetValue[],
+  request: SetRequest,
+  sets: Sets,
+): SetCursor[] {
+  const whole = wholeRuns(request);
+  return eachElement(members, (set) => sets.open(set, whole));
+}
+
+export const narrowAll =
+  (cursors: readonly SetCursor[]): SetCursor['narrow'] =>
+  (bound) => {
+    for (const cursor of cursors) cursor.narrow(bound);
+  };
+
+/** Where a set is needed, the history of a document is that of the set of it. */
+export const changesOfMembers = (
+  members: readonly SetValue[],
+  request: ChangesRequest,
+  sets: Sets,
+): readonly (readonly Change[])[] =>
+  members.map((set) => sets.changesOf(asSetOfDocument(set), request));
+
+const asSetOfDocument = (set: SetValue): SetValue =>
+  set.op === 'events' && isKind(set.of, 'ref') && !isNativeCollectionRef(set.of)
+    ? { kind: 'set', op: 'singleton', ref: set.of }
+    : set;

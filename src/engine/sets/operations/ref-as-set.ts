@@ -1,0 +1,39 @@
+/** A ref where a set is read: a native collection is the set of what is in it, a document the set of itself. Spec: sets 1.3, 1.7. */
+import type { Ref } from '../../../values/value.ts';
+import { isNativeCollectionRef } from '../../../values/native-refs.ts';
+import { documentEvents } from '../../documents/document-events.ts';
+import { REFS, type SetOperation } from '../operation.ts';
+import { sourcesOf } from '../set-cursor.ts';
+import { RefTuple } from '../tuple.ts';
+import { changesOfCollection, openCollection } from './documents.ts';
+import { openDocument } from './singleton.ts';
+
+export const refAsSet: SetOperation<Ref> = {
+  shape: () => REFS,
+  showsRefs: () => true,
+
+  access(ref, { context: { permissions } }) {
+    if (!isNativeCollectionRef(ref)) {
+      const isAllowed = permissions.may({ action: 'history_read', ref });
+      return isAllowed ? { target: ref, filtered: false } : undefined;
+    }
+    if (!permissions.may({ action: 'read', ref })) return undefined;
+    const isOpen = permissions.may({ action: 'read_all_of_collection', collection: ref });
+    return { target: ref, filtered: !isOpen };
+  },
+
+  open(ref, request, sets) {
+    return isNativeCollectionRef(ref)
+      ? openCollection(ref, ref, request, sets)
+      : openDocument(sets.context, ref, sourcesOf(ref, request), request);
+  },
+
+  /** Of a document its own history, with what changed in it. */
+  changes(ref, request, sets) {
+    if (isNativeCollectionRef(ref)) return changesOfCollection(ref, ref, request, sets);
+    const { context } = sets;
+    if (!context.permissions.may({ action: 'history_read', ref })) return [];
+    const tuple = new RefTuple(ref, sourcesOf(ref, request));
+    return documentEvents(context, ref).map((event) => ({ ...event, tuple }));
+  },
+};

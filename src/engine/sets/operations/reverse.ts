@@ -1,0 +1,33 @@
+/** `reverse`: a set from its end. Spec: sets 4. */
+import type { SetOf } from '../../../values/value.ts';
+import { accessToInner, shapeOfTuples, type SetOperation } from '../operation.ts';
+import { otherSide, reverseTuple } from '../tuple.ts';
+
+export const reverse: SetOperation<SetOf<'reverse'>> = {
+  /** Values turn round, the ref is a value of its own when there is none. */
+  shape({ set }, sets) {
+    const { reversed, ...rest } = sets.shapeOf(set);
+    if (reversed.length === 0) return { reversed, ...rest, arities: [], hasHistory: false };
+    const values = reversed.length === 1 ? reversed : reversed.slice(0, -1);
+    const turned = shapeOfTuples([...values.map((each) => !each), false]);
+    return { ...turned, history: rest.history, hasHistory: false };
+  },
+
+  showsRefs: ({ set }, sets) => sets.showsRefs(set),
+  access: accessToInner,
+
+  open({ set }, request, sets) {
+    const cursor = sets.open(set, {
+      ...request,
+      backward: !request.backward,
+      lower: request.upper.map(otherSide),
+      upper: request.lower.map(otherSide),
+    });
+    return {
+      pull: () => cursor.pull().map(reverseTuple),
+      narrow: (bound) => cursor.narrow(otherSide(bound)),
+    };
+  },
+
+  changes: ({ set }, request, sets) => sets.changesOf(set, request),
+};

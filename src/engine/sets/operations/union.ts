@@ -1,0 +1,26 @@
+/** `union`: a value occurs as often as in the member with most of it. Spec: sets 4. */
+import type { SetOf } from '../../../values/value.ts';
+import { unitedChanges } from '../changes.ts';
+import type { SetOperation } from '../operation.ts';
+import { RunMerge } from '../run-merge.ts';
+import { pickRun, runCursor } from '../runs.ts';
+import { accessToMembers, narrowAll, openMembers, shapeOfMembers } from './members.ts';
+
+export const union: SetOperation<SetOf<'union'>> = {
+  shape: shapeOfMembers,
+  showsRefs: ({ sets: members }, sets) => members.every((set) => sets.showsRefs(set)),
+  access: accessToMembers,
+
+  open(set, request, sets) {
+    const cursors = openMembers(set.sets, request, sets);
+    const merge = new RunMerge(cursors, request.backward);
+    const next = () => {
+      const runs = merge.next();
+      return runs && pickRun(runs, (a, b) => a > b, request);
+    };
+    return runCursor(request, sets.shapeOf(set).reversed, next, narrowAll(cursors));
+  },
+
+  changes: (set, request, sets) =>
+    unitedChanges(set.sets.map((each) => sets.changesOf(each, request))),
+};
