@@ -70,10 +70,10 @@ export interface Sets extends Shapes {
   changesOf(target: SetTarget, request: ChangesRequest): readonly Change[];
 }
 
-/** The shape of a set of tuples with known values. */
+/** The shape of tuples that all have as many values. */
 export const shapeOfTuples = (reversed: readonly boolean[]): SetShape => ({
   reversed,
-  arities: [reversed.length - 1],
+  arities: reversed.length === 0 ? [] : [reversed.length - 1],
   history: false,
   hasHistory: true,
 });

@@ -77,7 +77,7 @@ const matchByTerms = define(
   (args, context) => matchSet(args.index, args.match, context),
 );
 
-type Algebra = 'union' | 'intersection' | 'difference';
+type Algebra = Extract<SetValue, { readonly sets: readonly SetValue[] }>['op'];
 
 const algebraOf = (
   op: Algebra,

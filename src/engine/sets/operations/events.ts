@@ -2,17 +2,12 @@
 import { fail } from '../../../errors.ts';
 import { positionOf } from '../../../query/query-path.ts';
 import type { SetOf } from '../../../values/value.ts';
-import type { SetOperation } from '../operation.ts';
+import { shapeOfTuples, type SetOperation } from '../operation.ts';
 
 export const events: SetOperation<SetOf<'events'>> = {
   shape(set, sets) {
     const { reversed, hasHistory } = sets.shapeOf(set.of);
-    return {
-      reversed,
-      arities: reversed.length === 0 ? [] : [reversed.length - 1],
-      history: true,
-      hasHistory,
-    };
+    return { ...shapeOfTuples(reversed), history: true, hasHistory };
   },
   showsRefs: () => false,
 

@@ -7,7 +7,13 @@ import { isNativeCollectionRef } from '../../../values/native-refs.ts';
 import { typeName } from '../../../values/type-name.ts';
 import { isKind, Ref, type SetOf, type SetValue } from '../../../values/value.ts';
 import { joinedChanges } from '../changes.ts';
-import { accessToInner, shapeOfIndex, type SetOperation, type Sets } from '../operation.ts';
+import {
+  accessToInner,
+  shapeOfIndex,
+  shapeOfTuples,
+  type SetOperation,
+  type Sets,
+} from '../operation.ts';
 import { RunMerge } from '../run-merge.ts';
 import { joinSources, runCursor, wholeRuns } from '../runs.ts';
 import { PeekableCursor, type SetRequest } from '../set-cursor.ts';
@@ -22,9 +28,8 @@ const SOURCE_FIRST = 512;
 export const join: SetOperation<JoinSet> = {
   shape({ set, with: target }, sets) {
     const { hasHistory } = sets.shapeOf(set);
-    return target.kind === 'lambda'
-      ? { reversed: [], arities: [], history: false, hasHistory }
-      : { ...shapeOfIndex(sets, target), hasHistory };
+    const shape = target.kind === 'lambda' ? shapeOfTuples([]) : shapeOfIndex(sets, target);
+    return { ...shape, hasHistory };
   },
 
   showsRefs: () => false,

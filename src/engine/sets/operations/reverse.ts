@@ -6,11 +6,10 @@ import { otherSide, reverseTuple } from '../tuple.ts';
 export const reverse: SetOperation<SetOf<'reverse'>> = {
   /** Values turn round, the ref is a value of its own when there is none. */
   shape({ set }, sets) {
-    const { reversed, ...rest } = sets.shapeOf(set);
-    if (reversed.length === 0) return { reversed, ...rest, arities: [], hasHistory: false };
-    const values = reversed.length === 1 ? reversed : reversed.slice(0, -1);
-    const turned = shapeOfTuples([...values.map((each) => !each), false]);
-    return { ...turned, history: rest.history, hasHistory: false };
+    const { reversed, history } = sets.shapeOf(set);
+    const values = reversed.length > 1 ? reversed.slice(0, -1) : reversed;
+    const turned = values.length === 0 ? [] : [...values.map((each) => !each), false];
+    return { ...shapeOfTuples(turned), history, hasHistory: false };
   },
 
   showsRefs: ({ set }, sets) => sets.showsRefs(set),
