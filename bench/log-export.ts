@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Key } from '../src/codec/key.ts';
+import { keyOfHex, type Key } from '../src/codec/key.ts';
 import type { Entry, Range, ReadTx, Row, Space, Store } from '../src/store/port.ts';
 import { measureExport } from './measure-export.ts';
 
@@ -33,7 +33,7 @@ function openDiskStore(folder: string): Store {
     if (space !== 'log') {
       const keys = [...others.keys()]
         .filter((name) => name.startsWith(`${space}-`))
-        .map((name) => Buffer.from(name.slice(space.length + 1), 'hex').toString('latin1') as Key)
+        .map((name) => keyOfHex(name.slice(space.length + 1)))
         .filter((key) => key >= lower && key < upper);
       return keys
         .sort()

@@ -1,20 +1,17 @@
 /** All rows of a store, in order, as lines of text: what dumps, loads and moves are made of. */
 import { createHash, type Hash } from 'node:crypto';
-import type { Key } from '../../src/codec/key.ts';
+import { type Key, keyOfBytes } from '../../src/codec/key.ts';
+import { EVERY_KEY } from '../../src/codec/ranges.ts';
 import { SPACES, type ReadTx, type Row, type Space, type Store } from '../../src/store/port.ts';
 import { HUB_ROWS } from '../store/hub-rows.ts';
+import { rangeAfter, scan } from '../../src/store/scan.ts';
 
 export interface StoredRow {
   readonly space: Space;
   readonly row: Row;
 }
 
-/** Keys are copied as they are. */
-const asKey = (bytes: string): Key => bytes as Key;
-
 const PAGE_ROWS = 256;
-/** No key begins with it. */
-const END = asKey('\u00ff'.repeat(64));
 
 /** They belong to one store, not to its data. */
 const OWN = new Set<string>(
@@ -45,28 +42,18 @@ async function readSpace(
   space: Space,
   take: (rows: readonly StoredRow[]) => Promise<void>,
 ): Promise<void> {
-  let lower: Key = asKey('');
-  for (;;) {
-    const range = {
-      space,
-      by: 'key',
-      lower,
-      upper: END,
-      reverse: false,
-      limit: PAGE_ROWS,
-      rows: true,
-    } as const;
+  for (let range = scan(space, EVERY_KEY, { limit: PAGE_ROWS }); ;) {
     const [entries = []] = (await tx.fetch([], [range])).ranges;
     const rows = entries.flatMap(({ row }) => (row ? [{ space, row }] : []));
     await take(rows.filter((each) => !OWN.has(`${each.space} ${each.row.key}`)));
     const last = entries.at(-1);
     if (!last || entries.length < PAGE_ROWS) return;
-    lower = asKey(`${last.key}\u0000`);
+    range = rangeAfter(range, last);
   }
 }
 
 const base64 = (key: string): string => Buffer.from(key, 'latin1').toString('base64');
-const keyIn = (text: string): Key => asKey(Buffer.from(text, 'base64').toString('latin1'));
+const keyIn = (text: string): Key => keyOfBytes(Buffer.from(text, 'base64').toString('latin1'));
 
 /** The same row gives the same line, whatever store it was in. */
 export function lineOf({ space, row: { key, entries, value } }: StoredRow): string {

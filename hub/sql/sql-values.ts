@@ -1,5 +1,5 @@
 /** Keys, values and arrays as the PostgreSQL protocol encodes them. */
-import type { Key } from '../../src/codec/key.ts';
+import { type Key, keyOfBytes } from '../../src/codec/key.ts';
 
 const OIDS = { smallint: 21, integer: 23, text: 25, bytea: 17 } as const;
 
@@ -57,7 +57,7 @@ export const keyBytes = (key: string): Buffer => Buffer.from(key, 'latin1');
 /** A `bytea` of a result: `\x` and two digits per byte. */
 export const bytesOf = (column: string): Buffer => Buffer.from(column.slice(2), 'hex');
 
-export const keyOf = (column: string): Key => bytesOf(column).toString('latin1') as Key;
+export const keyOf = (column: string): Key => keyOfBytes(bytesOf(column).toString('latin1'));
 
 /** The entries of a row in one column: each after its length, four bytes, big-endian. */
 export function packEntries(entries: readonly Key[]): Buffer {
@@ -76,7 +76,7 @@ export function unpackEntries(packed: Buffer): Key[] {
   const entries: Key[] = [];
   for (let at = 0; at < packed.length;) {
     const end = at + 4 + packed.readUInt32BE(at);
-    entries.push(packed.toString('latin1', at + 4, end) as Key);
+    entries.push(keyOfBytes(packed.toString('latin1', at + 4, end)));
     at = end;
   }
   return entries;

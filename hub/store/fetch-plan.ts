@@ -1,5 +1,5 @@
 /** The statements of one `fetch`, and how their results are read. */
-import type { Key } from '../../src/codec/key.ts';
+import { type Key, keyUnder } from '../../src/codec/key.ts';
 import type { Entry, Found, Range, Row, RowAddress, Truncation } from '../../src/store/port.ts';
 import { joinStatements, partResults, type RangePart } from '../sql/rows-and-range.ts';
 import type { SqlResult, Statement } from '../sql/sql-client.ts';
@@ -130,6 +130,6 @@ function entryIn({ by, rows }: Range, columns: SqlResult['rows'][number]): Entry
     return { entry: key, key, row: rows ? rowIn(key, columns.slice(1)) : undefined };
   }
   const key = keyOf(columns[2] ?? EMPTY);
-  const entry = (keyOf(columns[0] ?? EMPTY) + keyOf(columns[1] ?? EMPTY)) as Key;
+  const entry = keyUnder(keyOf(columns[0] ?? EMPTY), keyOf(columns[1] ?? EMPTY));
   return { entry, key, row: rows ? rowIn(key, columns.slice(3)) : undefined };
 }

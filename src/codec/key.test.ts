@@ -19,12 +19,14 @@ import {
   historyEntryKey,
   historyKey,
   indexPrefix,
+  type Key,
   logKey,
   metaKey,
   refBytes,
+  refOfKey,
+  refPrefix,
   termsPrefix,
   valuesPrefix,
-  type Key,
 } from './key.ts';
 import { encodeValue } from './ordered.ts';
 
@@ -312,6 +314,26 @@ test('keys have the bytes that docs/store-format.md pins', () => {
   pin(logKey(1, 2), '8000000000000001', '8000000000000002');
 });
 
+test('refOfKey() gives the document of its key, and of keys of its versions', () => {
+  const ref = new Ref(7, 1024, 101n);
+  expect(refOfKey(documentKey(7, 1024, 101n))).toEqual(ref);
+  expect(refOfKey(historyKey(7, 1024, 101n, 5))).toEqual(ref);
+});
+
+test('refPrefix() begins the entries of one document, and orders them by ref', () => {
+  const terms = termsPrefix(3, 9, ['x']);
+  const entryOf = (id: bigint) =>
+    entryKeyBelow(valuesPrefix(terms, [1], []), {
+      values: [],
+      reverse: [],
+      ref: new Ref(3, 1024, id),
+      ttl: undefined,
+    });
+  const prefix = refPrefix(valuesPrefix(terms, [1], []), new Ref(3, 1024, 2n));
+  expect([1n, 2n, 3n].map((id) => entryOf(id).startsWith(prefix))).toEqual([false, true, false]);
+  expect(entryOf(1n) < prefix && prefix < entryOf(3n)).toBe(true);
+});
+
 test('decoders refuse keys that are none, by name', () => {
   const key = entryKey({
     database: 1,
@@ -325,6 +347,7 @@ test('decoders refuse keys that are none, by name', () => {
   const odd = (cut + '\u0002') as Key;
   for (const [decode, message] of [
     [() => decodeDocumentKey('abc' as Key), 'not the length of a document key'],
+    [() => refOfKey('abc' as Key), 'not the length of a document key'],
     [() => decodeHistoryKey('abc' as Key), 'not the length of a history key'],
     [() => decodeEntry(cut, 1, []), 'it ends early'],
     [() => decodeEntry(odd, 1, []), 'neither with nor without ttl'],

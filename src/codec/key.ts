@@ -36,6 +36,9 @@ export type Key = Branded<string, 'Key'>;
 
 const asKey = (bytes: string): Key => bytes as Key;
 
+/** The key that a store, or a text, kept the bytes of. */
+export const keyOfBytes = asKey;
+
 // Primary keys: [database 4][collection 4][id 8], and in history [ts 8].
 const DATABASE_BYTES = 4;
 const DOCUMENT_KEY_BYTES = 16;
@@ -89,6 +92,14 @@ export interface DocumentAddress {
 export function decodeDocumentKey(key: Key): DocumentAddress {
   if (key.length !== DOCUMENT_KEY_BYTES) malformed('not the length of a document key', key.length);
   return readDocumentAddress({ key, at: 0, mask: 0 });
+}
+
+/** The document whose key it is, or the key of one of its versions. @throws Refusal `local_data_loss` */
+export function refOfKey(key: Key): Ref {
+  if (key.length !== DOCUMENT_KEY_BYTES && key.length !== HISTORY_KEY_BYTES)
+    malformed('not the length of a document key', key.length);
+  const { database, collection, id } = readDocumentAddress({ key, at: 0, mask: 0 });
+  return new Ref(database, collection, id);
 }
 
 /** The key of the document whose version a history key is. */
@@ -172,6 +183,10 @@ export const entryKeyBelow = (
 
 /** A ref as entries end in it: of the index's own database. */
 export const refBytes = (ref: Ref): string => int64(ref.id) + uint32(ref.collection);
+
+/** Entries below `values` of this document; with the rest that follows the ref, or the start of it, of these alone. */
+export const refPrefix = (values: Key, ref: Ref, rest = ''): Key =>
+  asKey(values + refBytes(ref) + rest);
 
 export interface FoundEntry {
   readonly values: readonly Value[];

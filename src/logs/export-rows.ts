@@ -2,6 +2,7 @@
 import type { LogRequestRecord, LogState } from '../answers.ts';
 import { metaKey, type Key } from '../codec/key.ts';
 import type { Range, Row, RowAddress, Store, WriteTx } from '../store/port.ts';
+import { scan } from '../store/scan.ts';
 import type { Micros } from '../values/value.ts';
 import type { ExportRequest } from './export-request.ts';
 
@@ -38,15 +39,8 @@ const chunkKey = (id: string, attempt: number, index: number): Key =>
 const padded = (number: number): string => String(number).padStart(8, '0');
 
 /** '0' is the character after '/'. */
-const under = (name: string, limit: number, rows: boolean): Range => ({
-  space: 'files',
-  by: 'key',
-  lower: metaKey(`${name}/`),
-  upper: metaKey(`${name}0`),
-  reverse: false,
-  limit,
-  rows,
-});
+const under = (name: string, limit: number, rows: boolean): Range =>
+  scan('files', { lower: metaKey(`${name}/`), upper: metaKey(`${name}0`) }, { limit, rows });
 
 const rowOf = (address: RowAddress, value: string | Uint8Array): Row => ({
   key: address.key,

@@ -5,7 +5,8 @@
 import { hexOfBytes } from '../codec/hex.ts';
 import { after, logKey, metaKey, type Key } from '../codec/key.ts';
 import type { EngineOptions } from '../engine/host.ts';
-import type { Entry, Range, Row, RowAddress, Store, WriteSet, WriteTx } from '../store/port.ts';
+import type { Entry, Row, RowAddress, Store, WriteSet, WriteTx } from '../store/port.ts';
+import { scan } from '../store/scan.ts';
 import type { Micros } from '../values/value.ts';
 import {
   readStoredLine,
@@ -183,15 +184,11 @@ const fits = (row: OpenRow, ts: Micros, line: string): boolean =>
   row.text.length + line.length <= ROW_CHARACTERS_MAX &&
   Math.max(row.to, ts) - Math.min(row.from, ts) <= ROW_SPAN_MICROS;
 
-const OLDEST: Range = {
-  space: 'log',
-  by: 'key',
-  lower: logKey(0, 0),
-  upper: logKey(Number.MAX_SAFE_INTEGER, 0),
-  reverse: false,
-  limit: TRIM_ROWS,
-  rows: true,
-};
+const OLDEST = scan(
+  'log',
+  { lower: logKey(0, 0), upper: logKey(Number.MAX_SAFE_INTEGER, 0) },
+  { limit: TRIM_ROWS },
+);
 
 const sizeOfRows = (entries: readonly Entry[]): number =>
   entries.reduce((sum, { row }) => sum + (row?.value.length ?? 0), 0);

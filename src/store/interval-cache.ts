@@ -1,5 +1,5 @@
 /** Cached intervals of indexes and collections. Those that were not read lately are evicted. */
-import { after, type Key } from '../codec/key.ts';
+import { after, type Key, indexPrefixOf } from '../codec/key.ts';
 import { isEntrySpace, type Entry, type Range, type Row, type Space } from './port.ts';
 import { Intervals } from './intervals.ts';
 
@@ -15,7 +15,7 @@ export const keyspaceAt = (space: Space, by: Range['by'], key: Key | ''): Keyspa
 
 /** The one index or collection that a range is in; if it is not in one, undefined. */
 export function keyspaceOf({ space, by, lower, upper }: Range): Keyspace | undefined {
-  const prefix = lower.slice(0, KEYSPACE_BYTES) as Key;
+  const prefix = indexPrefixOf(lower);
   const isInOne = prefix.length === KEYSPACE_BYTES && upper <= after(prefix);
   return isInOne ? keyspaceAt(space, by, prefix) : undefined;
 }

@@ -2,7 +2,7 @@
  * Cached entries of one index or collection, as intervals of keys: any range inside a cached interval is answered, whatever ranges
  * were read before. A commit changes the entries it wrote; the rest of the interval stays cached.
  */
-import type { Key } from '../codec/key.ts';
+import { type Key, keyAfter } from '../codec/key.ts';
 import { ENTRY_OVERHEAD_BYTES, entryBytes, type Entry, type Range, type Row } from './port.ts';
 
 /** The order of entries: several rows may have the same one. */
@@ -48,12 +48,12 @@ export class Intervals {
 
   /** What is under this entry is not cached any more. */
   forget(entry: Key): void {
-    this.remove(start(entry), start(`${entry}\0`));
+    this.remove(start(entry), start(keyAfter(entry)));
   }
 
   /** None of these rows is under this entry any more. */
   drop(entry: Key, keys: ReadonlySet<Key>): void {
-    const [from, to] = [start(entry), start(`${entry}\0`)];
+    const [from, to] = [start(entry), start(keyAfter(entry))];
     const { list } = this;
     for (const { entries } of list.slice(this.countEnded(from), this.countBegunBefore(to))) {
       for (let at = countBefore(entries, from); entries[at]?.entry === entry;) {
@@ -171,7 +171,7 @@ export class Intervals {
 }
 
 const start = (entry: string): Position => ({ entry, key: '' });
-const behind = ({ entry, key }: Entry): Position => ({ entry, key: `${key}\0` });
+const behind = ({ entry, key }: Entry): Position => ({ entry, key: keyAfter(key) });
 
 const isBefore = (a: Position, b: Position): boolean =>
   a.entry < b.entry || (a.entry === b.entry && a.key < b.key);

@@ -2,10 +2,11 @@
  * A write set over a `Reader`: reads see through it. Holds the writes of a running query, and of the queries before it in
  * the same commit. Later the pending writes of a synced database.
  */
-import type { Key } from '../codec/key.ts';
+import { type Key, LOWEST_KEY } from '../codec/key.ts';
 import { isTrackedSpace, TRACKED_SPACES } from './port.ts';
 import type { Entry, Range, Row, RowAddress, Space, TrackedSpace, WriteSet } from './port.ts';
 import type { Reader, Writer } from './reader.ts';
+import { rangeAfter } from './scan.ts';
 
 /** Entries of one index or collection share these first bytes; each has a sorted list of its own. */
 const BUCKET_BYTES = 8;
@@ -156,7 +157,7 @@ function ownEntries(buckets: Buckets, { lower, upper, reverse }: Range): Entry[]
   const within = isOne ? [buckets.get(one)] : bucketsBetween(buckets, lower, upper);
   for (const bucket of within) {
     const list = bucket?.inOrder() ?? [];
-    for (let i = firstAtOrAfter(list, lower, '' as Key); i < list.length; i++) {
+    for (let i = firstAtOrAfter(list, lower, LOWEST_KEY); i < list.length; i++) {
       const entry = list[i];
       if (!entry || entry.entry >= upper) break;
       found.push(entry);
@@ -199,9 +200,7 @@ function merged(
     }
     const last = page.at(-1);
     if (page.length < rest.limit || !last) break;
-    rest = range.reverse
-      ? { ...rest, upper: last.entry }
-      : { ...rest, lower: (last.entry + '\0') as Key };
+    rest = rangeAfter(rest, last);
   }
   for (let mine = own[ownAt]; mine && result.length < range.limit; mine = own[++ownAt])
     result.push(mine);

@@ -1,6 +1,8 @@
 /** Scans: ranges of rows with what most of them have in common. */
+import { keyAfter } from '../codec/key.ts';
 import { isInRange, type KeyRange } from '../codec/ranges.ts';
-import type { Range, Row, Space } from './port.ts';
+import type { Entry, Range, Row, Space } from './port.ts';
+import type { Reader } from './reader.ts';
 
 /** Where to scan; over primary keys when `by` is left out. */
 export type ScanRange = KeyRange & Partial<Pick<Range, 'by'>>;
@@ -20,6 +22,28 @@ export const scan = (
   rows: true,
   ...options,
 });
+
+/** What is left of a range behind one of its entries, in its direction. */
+export const rangeAfter = (range: Range, { entry }: Entry): Range =>
+  range.reverse ? { ...range, upper: entry } : { ...range, lower: keyAfter(entry) };
+
+/**
+ * All entries of a range, as many at once as its limit says.
+ * @param growth of the limit from one read to the next
+ */
+export function* entriesIn(
+  reader: Pick<Reader, 'range'>,
+  range: Range,
+  growth = 1,
+): Generator<Entry> {
+  for (let rest = range; ;) {
+    const found = reader.range(rest);
+    yield* found;
+    const last = found.at(-1);
+    if (!last || found.length < rest.limit) return;
+    rest = { ...rangeAfter(rest, last), limit: rest.limit * growth };
+  }
+}
 
 /** Whether a scan of the range finds a row under this key and with these entries. */
 export const isRowInRange = (

@@ -10,6 +10,7 @@ import { rangeName, rowName, type SnapshotCache } from './snapshot-cache.ts';
 import { ENTRY_OVERHEAD_BYTES, entryBytes, rowBytes } from './port.ts';
 import type { Entry, Found, Range, ReadTx, Row, RowAddress, Space } from './port.ts';
 import { Suspended, type Need, type Reader } from './reader.ts';
+import { rangeAfter } from './scan.ts';
 
 export type StoreNeed = Extract<Need, { readonly kind: 'row' | 'range' }>;
 
@@ -428,9 +429,8 @@ const withoutRows = ({ entries, bytes }: HeldRange): HeldRange => ({
 });
 
 /** The rest of a range after the last of so many entries; rows are prefetched only with the first part. */
-function restOf(range: Range, last: Entry, found: number): Range {
-  const rest = { ...range, limit: range.limit - found, rows: range.rows && !range.prefetch };
-  return range.reverse
-    ? { ...rest, upper: last.entry }
-    : { ...rest, lower: (last.entry + '\0') as Key };
-}
+const restOf = (range: Range, last: Entry, found: number): Range => ({
+  ...rangeAfter(range, last),
+  limit: range.limit - found,
+  rows: range.rows && !range.prefetch,
+});

@@ -1,5 +1,5 @@
 /** Entries in order of (entry, primary key), in chunks that versions share until one of them changes a chunk. */
-import type { Key } from '../codec/key.ts';
+import { type Key, LOWEST_KEY } from '../codec/key.ts';
 import type { Entry, Range } from './port.ts';
 
 const CHUNK_ENTRIES_MAX = 512;
@@ -62,7 +62,7 @@ export class SortedEntries {
 
   private upFrom(lower: Key, upper: Key, limit: number): Entry[] {
     const found: Entry[] = [];
-    let { chunk, at } = this.find(lower, FIRST);
+    let { chunk, at } = this.find(lower, LOWEST_KEY);
     for (; found.length < limit; at += 1) {
       const entries = this.chunks[chunk];
       if (!entries) break;
@@ -78,7 +78,7 @@ export class SortedEntries {
 
   private downFrom(upper: Key, lower: Key, limit: number): Entry[] {
     const found: Entry[] = [];
-    let { chunk, at } = this.find(upper, FIRST);
+    let { chunk, at } = this.find(upper, LOWEST_KEY);
     while (found.length < limit) {
       at -= 1;
       if (at < 0) {
@@ -119,9 +119,6 @@ export class SortedEntries {
     this.own.add(chunk);
   }
 }
-
-/** Before every primary key. */
-const FIRST = '' as Key;
 
 const isAt = (found: Entry | undefined, entry: Key, key: Key): boolean =>
   found?.entry === entry && found.key === key;

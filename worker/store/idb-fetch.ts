@@ -5,6 +5,7 @@
 import type { Key } from '../../src/codec/key.ts';
 import { entryBytes, rowBytes } from '../../src/store/port.ts';
 import type { Entry, Found, Range, Row, RowAddress, Space } from '../../src/store/port.ts';
+import { rangeAfter } from '../../src/store/scan.ts';
 import { readsRows, requestRange, rowOf, type OnResult, type StoredRow } from './idb-rows.ts';
 
 /** Rows asked for and not yet there, as long as there is a bound. */
@@ -179,9 +180,7 @@ function queueRanges(
   return { queue, entries, truncated };
 }
 
-function restOf(range: Range, last: Entry, found: number): Range {
-  const limit = range.limit - found;
-  return range.reverse
-    ? { ...range, limit, upper: last.entry }
-    : { ...range, limit, lower: (last.entry + '\0') as Key };
-}
+const restOf = (range: Range, last: Entry, found: number): Range => ({
+  ...rangeAfter(range, last),
+  limit: range.limit - found,
+});

@@ -1,5 +1,5 @@
 /** Rows and ranges as requests of IndexedDB. Measured choices: docs/decisions/0002-rows-in-indexeddb.md. */
-import type { Key } from '../../src/codec/key.ts';
+import { type Key, keyOfBytes } from '../../src/codec/key.ts';
 import { Refusal } from '../../src/errors.ts';
 import { entryBytes } from '../../src/store/port.ts';
 import type { Entry, Range, Row, Space } from '../../src/store/port.ts';
@@ -143,8 +143,8 @@ function walk(
   onResult(request as IDBRequest<IDBCursor | null>, (cursor) => {
     if (!cursor) return take(entries, false);
     const row = rows ? rowOf((cursor as IDBCursorWithValue).value as StoredRow) : undefined;
-    const key = cursor.primaryKey as Key;
-    const entry = { entry: by === 'entry' ? (cursor.key as Key) : key, key, row };
+    const key = keyOfBytes(cursor.primaryKey as string);
+    const entry = { entry: by === 'entry' ? keyOfBytes(cursor.key as string) : key, key, row };
     entries.push(entry);
     bytes += entryBytes(entry);
     if (entries.length >= limit) take(entries, false);

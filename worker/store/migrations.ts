@@ -1,5 +1,6 @@
 /** Changes of the stored rows from one format to the next. There is no second format yet, so no bundle contains this. */
-import type { Key } from '../../src/codec/key.ts';
+import { EVERY_KEY } from '../../src/codec/ranges.ts';
+import { scan } from '../../src/store/scan.ts';
 import { SPACES, type Space, type WriteTx } from '../../src/store/port.ts';
 import { isStamp, STAMP_KEY } from './birth-stamp.ts';
 import type { IdbTransaction } from './idb-transaction.ts';
@@ -36,9 +37,7 @@ async function migrate(tx: IdbTransaction, format: number, migration: Migration)
 
 /** Rows of `meta` tell older code that they are not of its format any more. */
 async function remark(tx: IdbTransaction): Promise<void> {
-  const everything = { space: 'meta', by: 'key', reverse: false, rows: true } as const;
-  const range = { ...everything, lower: '' as Key, upper: '\xff' as Key, limit: Infinity };
-  const { ranges } = await tx.fetch([], [range]);
+  const { ranges } = await tx.fetch([], [scan('meta', EVERY_KEY, { limit: Infinity })]);
   const rows = (ranges[0] ?? []).flatMap(({ row }) => row ?? []);
   tx.apply({ puts: rows.map((row) => ({ space: 'meta', row })), deletes: [] });
 }

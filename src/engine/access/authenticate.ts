@@ -1,5 +1,5 @@
 /** Authentication: from the text of a secret to its caller. Spec: auth 1, 2.3. */
-import { decodeDocumentKey } from '../../codec/key.ts';
+import { refOfKey } from '../../codec/key.ts';
 import { unreachable } from '../../errors.ts';
 import type { Row } from '../../store/port.ts';
 import { Ref, integer, isArray, isKind } from '../../values/value.ts';
@@ -92,13 +92,12 @@ function documentOfSecret(
 ): SecretDocument | undefined {
   const version = versionIn(row);
   if (isExpired(version, context.snapshot)) return undefined;
-  const { database, collection, id } = decodeDocumentKey(row.key);
-  const ref = new Ref(database, collection, id);
+  const ref = refOfKey(row.key);
   const fields = fieldsOf(context, ref, version);
   const hash = fields.get('hashed_secret');
   if (typeof hash !== 'string') return undefined;
   if (!isSameText(secretHash(secret.random, context.sha256), hash)) return undefined;
-  if (secret.kind === 'token' && globalIdOf(context, database) !== secret.databaseGlobalId) {
+  if (secret.kind === 'token' && globalIdOf(context, ref.database) !== secret.databaseGlobalId) {
     return undefined;
   }
   return { ref, fields };

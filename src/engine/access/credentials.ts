@@ -1,6 +1,6 @@
 /** Where the password of a document is: one credentials document for each. Spec: auth 2.1. */
-import { decodeDocumentKey } from '../../codec/key.ts';
-import { Ref } from '../../values/value.ts';
+import { refOfKey } from '../../codec/key.ts';
+import type { Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { fieldsOf, liveVersion, type LiveVersion } from '../documents/documents.ts';
 import { NATIVE_INDEX, nativeRange } from '../catalog/native-indexes.ts';
@@ -17,8 +17,7 @@ export function findCredentials(context: EngineContext, instance: Ref): LiveVers
     CANDIDATES_MAX,
   );
   for (const { key } of context.reader.range(range)) {
-    const { database, collection, id } = decodeDocumentKey(key);
-    const live = liveVersion(context, new Ref(database, collection, id), 'present');
+    const live = liveVersion(context, refOfKey(key), 'present');
     if (live) return live;
   }
   return undefined;

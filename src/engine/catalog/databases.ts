@@ -2,11 +2,13 @@
  * Databases and their tree. A database's document lives in its parent's collection `databases`; its id is the database's
  * internal number. The root, number 0, has no document.
  */
-import { after, collectionPrefix, decodeDocumentKey, type Key } from '../../codec/key.ts';
+import { collectionPrefix, decodeDocumentKey } from '../../codec/key.ts';
+import { prefixRange } from '../../codec/ranges.ts';
 import { unpackVersion } from '../../codec/row.ts';
 import { parseJson, type JsonObject } from '../../codec/json.ts';
 import type { Entry } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
+import { entriesIn, scan } from '../../store/scan.ts';
 import type { DatabaseId, Ref } from '../../values/value.ts';
 import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
@@ -98,14 +100,8 @@ const CHILDREN_AT_ONCE = 10_000;
 /** The database and all its descendants. */
 export function* databasesBelow(reader: Reader, database: DatabaseId): Generator<DatabaseId> {
   yield database;
-  const prefix = collectionPrefix(database, NATIVE.databases);
-  const range = { space: 'documents', by: 'key', reverse: false, rows: false } as const;
-  for (let lower = prefix, isLast = false; !isLast;) {
-    const bounds = { lower, upper: after(prefix), limit: CHILDREN_AT_ONCE };
-    const children = reader.range({ ...range, ...bounds });
-    for (const { key } of children)
-      yield* databasesBelow(reader, Number(decodeDocumentKey(key).id));
-    isLast = children.length < CHILDREN_AT_ONCE;
-    lower = ((children.at(-1)?.key ?? prefix) + '\0') as Key;
-  }
+  const children = prefixRange(collectionPrefix(database, NATIVE.databases));
+  const range = scan('documents', children, { limit: CHILDREN_AT_ONCE, rows: false });
+  for (const { key } of entriesIn(reader, range))
+    yield* databasesBelow(reader, Number(decodeDocumentKey(key).id));
 }

@@ -1,6 +1,8 @@
 /** Entries of the indexes the engine keeps for itself. Their numbers are below every user index and never change. */
-import { after, entryKey, indexPrefix, termsPrefix, type Key } from '../../codec/key.ts';
+import { entryKey, indexPrefix, termsPrefix, type Key } from '../../codec/key.ts';
+import { prefixRange } from '../../codec/ranges.ts';
 import type { Range } from '../../store/port.ts';
+import { scan } from '../../store/scan.ts';
 import { integer, isKind } from '../../values/value.ts';
 import type { DatabaseId, Micros, ObjectValue, Ref, Value } from '../../values/value.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
@@ -76,16 +78,8 @@ export function nativeRange(
   term: Value,
   limit: number,
 ): Range {
-  const lower = termsPrefix(database, index, [term]);
-  return {
-    space: 'documents',
-    by: 'entry',
-    lower,
-    upper: after(lower),
-    reverse: false,
-    limit,
-    rows: true,
-  };
+  const entries = prefixRange(termsPrefix(database, index, [term]));
+  return scan('documents', { by: 'entry', ...entries }, { limit });
 }
 
 const PREFIX_BYTES = indexPrefix(0, 0).length;

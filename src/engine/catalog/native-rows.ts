@@ -1,7 +1,9 @@
 /** Reads all members of a native collection, however many there are. */
-import { after, collectionPrefix, type Key } from '../../codec/key.ts';
+import { collectionPrefix } from '../../codec/key.ts';
+import { prefixRange } from '../../codec/ranges.ts';
 import type { Row } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
+import { entriesIn, scan } from '../../store/scan.ts';
 import type { DatabaseId } from '../../values/value.ts';
 import { NATIVE, type NativeName } from '../../values/native-kinds.ts';
 
@@ -13,13 +15,7 @@ export function* rowsOf(
   database: DatabaseId,
   name: NativeName,
 ): Generator<Row> {
-  const prefix = collectionPrefix(database, NATIVE[name]);
-  const range = { space: 'documents', by: 'key', reverse: false, rows: true } as const;
-  for (let lower = prefix, isLast = false; !isLast;) {
-    const bounds = { lower, upper: after(prefix), limit: ROWS_AT_ONCE };
-    const found = reader.range({ ...range, ...bounds });
-    for (const { row } of found) if (row) yield row;
-    isLast = found.length < ROWS_AT_ONCE;
-    lower = ((found.at(-1)?.key ?? prefix) + '\0') as Key;
-  }
+  const all = prefixRange(collectionPrefix(database, NATIVE[name]));
+  const range = scan('documents', all, { limit: ROWS_AT_ONCE });
+  for (const { row } of entriesIn(reader, range)) if (row) yield row;
 }

@@ -2,11 +2,13 @@
  * The schema objects of one database, parsed from their rows. Rows are read as one range a kind and what was parsed from
  * them is cached as long as they are, so a warm query parses nothing.
  */
-import { after, collectionPrefix, decodeDocumentKey, type Key } from '../../codec/key.ts';
+import { collectionPrefix, decodeDocumentKey } from '../../codec/key.ts';
+import { prefixRange } from '../../codec/ranges.ts';
 import { unpackVersion } from '../../codec/row.ts';
 import { parseStored } from '../../codec/stored.ts';
 import type { Entry, Range, Row } from '../../store/port.ts';
 import { Suspended, type Reader } from '../../store/reader.ts';
+import { entriesIn, scan } from '../../store/scan.ts';
 import { Ref } from '../../values/value.ts';
 import type { CollectionId, DatabaseId, Lambda, Micros, ObjectValue } from '../../values/value.ts';
 import {
@@ -144,7 +146,7 @@ export class Schema {
     try {
       const first = reader.range(range);
       if (first.length < range.limit) return this.remembered(kind, first);
-      return this.remembered(kind, allOf(reader, range, first));
+      return this.remembered(kind, [...entriesIn(reader, range)]);
     } catch (reason) {
       if (!(reason instanceof Suspended)) throw reason;
       // Most queries need several kinds: one fetch for all of them.
@@ -204,25 +206,5 @@ const definitionsByRow = new WeakMap<Row, unknown>();
 
 const CHUNK = 10_000;
 
-function rangeOf(database: DatabaseId, kind: SchemaKind): Range {
-  const lower = collectionPrefix(database, NATIVE[kind]);
-  return {
-    space: 'documents',
-    by: 'key',
-    lower,
-    upper: after(lower),
-    reverse: false,
-    limit: CHUNK,
-    rows: true,
-  };
-}
-
-function allOf(reader: Reader, range: Range, first: readonly Entry[]): readonly Entry[] {
-  const all = [...first];
-  for (let page = first; page.length === range.limit; all.push(...page)) {
-    const last = page.at(-1);
-    if (!last) break;
-    page = reader.range({ ...range, lower: (last.key + '\0') as Key });
-  }
-  return all;
-}
+const rangeOf = (database: DatabaseId, kind: SchemaKind): Range =>
+  scan('documents', prefixRange(collectionPrefix(database, NATIVE[kind])), { limit: CHUNK });

@@ -1,5 +1,5 @@
 /** Documents as they are at a time. Spec: sets 1.2 to 1.4. */
-import { after, documentKey, historyKey, type Key } from '../../codec/key.ts';
+import { documentKey, historyKey, type Key } from '../../codec/key.ts';
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import { parseStored } from '../../codec/stored.ts';
 import { fail, Refusal } from '../../errors.ts';
@@ -267,6 +267,3 @@ export const kindName = (ref: Ref): string => nativeKind(ref.collection)?.label 
 
 export const failNotFound = (ref: Ref, position: readonly (string | number)[]): never =>
   fail('instance not found', position, notFound(kindName(ref)));
-
-/** The end of a document's rows in `history`. */
-export const historyEnd = (ref: Ref): Key => after(keyOf(ref));

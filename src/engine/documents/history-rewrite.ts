@@ -1,11 +1,13 @@
 /** Rewrites the history of a document: `insert` and `remove` of versions. Spec: sets 1.2, 1.6. */
 import { historyKey, type Key } from '../../codec/key.ts';
+import { prefixRange } from '../../codec/ranges.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import type { Row } from '../../store/port.ts';
 import type { Reader, Writer } from '../../store/reader.ts';
+import { entriesIn, scan } from '../../store/scan.ts';
 import type { Micros, ObjectValue, Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
-import { fieldsOf, historyEnd, keyOf, minimumValidTime } from './documents.ts';
+import { fieldsOf, keyOf, minimumValidTime } from './documents.ts';
 import { entryTimeline, type TimelineStep } from './entry-timeline.ts';
 import { retained } from './retained.ts';
 import { bodyOf } from './stored-values.ts';
@@ -23,21 +25,8 @@ import {
 /** Rows of all versions of a document, ends of it included, oldest first; the present one last. */
 export function versionRows(reader: Reader, ref: Ref): readonly Row[] {
   const rows: Row[] = [];
-  let lower = keyOf(ref);
-  for (let limit = 64; ; limit *= 8) {
-    const bounds = { lower, upper: historyEnd(ref), limit } as const;
-    const found = reader.range({
-      space: 'history',
-      by: 'key',
-      ...bounds,
-      reverse: false,
-      rows: true,
-    });
-    for (const { row } of found) if (row) rows.push(row);
-    const last = found.at(-1);
-    if (!last || found.length < limit) break;
-    lower = (last.key + '\0') as Key;
-  }
+  const past = scan('history', prefixRange(keyOf(ref)), { limit: 64 });
+  for (const { row } of entriesIn(reader, past, 8)) if (row) rows.push(row);
   const current = reader.row({ space: 'documents', key: keyOf(ref) });
   if (current) rows.push(current);
   return rows;

@@ -6,15 +6,16 @@
 import {
   after,
   collectionPrefix,
-  decodeDocumentKey,
   documentKeyOf,
   indexPrefix,
   type Key,
+  refOfKey,
 } from '../../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import { LIMITS } from '../../limits.ts';
-import type { EntrySpace, Range, Row } from '../../store/port.ts';
-import { Ref } from '../../values/value.ts';
+import type { EntrySpace, Row } from '../../store/port.ts';
+import { scan } from '../../store/scan.ts';
+import type { Ref } from '../../values/value.ts';
 import type { CollectionId, Micros, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
@@ -174,7 +175,7 @@ function rowsFrom(
   upper: Key,
   limit: number,
 ): readonly Row[] {
-  const range: Range = { space, by: 'key', lower, upper, reverse: false, limit, rows: true };
+  const range = scan(space, { lower, upper }, { limit });
   return reader.range(range).flatMap(({ row }) => row ?? []);
 }
 
@@ -187,8 +188,7 @@ function buildDocument(
   const writer = writerOf(context);
   // What this query writes of it from now on has to count these entries as old.
   context.rewritten.add(key);
-  const { database, collection, id } = decodeDocumentKey(key);
-  const ref = new Ref(database, collection, id);
+  const ref = refOfKey(key);
   const rows = current ? [...past, current] : past;
   const versions = rows.map((row) => unpackVersion(String(row.value)));
   const timeline = entryTimeline(

@@ -1,5 +1,5 @@
 /** Removes expired data in the background: many small commits, each complete in itself, so that it may stop anywhere and start again. */
-import type { Key } from '../../codec/key.ts';
+import { type Key, LOWEST_KEY } from '../../codec/key.ts';
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Micros } from '../../values/value.ts';
@@ -35,7 +35,7 @@ export class ExpiredDataCollector {
     if (start === this.cleanAt) return;
     let removed = 0;
     for (const sweep of SWEEPS) {
-      let from: Key | undefined = '' as Key;
+      let from: Key | undefined = LOWEST_KEY;
       for (let size = FIRST_ROWS; from !== undefined;) {
         const step: SweepStep = await this.step(sweep, from, size);
         from = step.next;

@@ -13,12 +13,16 @@ import {
   termsPrefix,
   valuesPrefix,
   type Key,
+  HIGHEST_KEY,
+  keyAfter,
 } from '../../codec/key.ts';
+import { type KeyRange, prefixRange } from '../../codec/ranges.ts';
 import { packVersion, unpackVersion } from '../../codec/row.ts';
 import { LIMITS } from '../../limits.ts';
 import { eachElement } from '../../query/collect-needs.ts';
 import type { Entry, EntrySpace, Range, Row } from '../../store/port.ts';
 import type { Writer } from '../../store/reader.ts';
+import { scan } from '../../store/scan.ts';
 import type { CollectionId, DatabaseId, Micros } from '../../values/value.ts';
 import { databasesBelow, ROOT_DATABASE } from '../catalog/databases.ts';
 import { minimumValidTime } from '../documents/documents.ts';
@@ -48,21 +52,15 @@ export type Sweep = (context: SweepContext, from: Key, size: number) => SweepSte
 
 export const NOTHING_EXPIRED: SweepStep = { next: undefined, removed: 0, bytes: 0 };
 
-/** Above every key: keys begin with the number of a database, whose first byte is small. */
-const END = '\u00ff' as Key;
-
-type Bounds = Pick<Range, 'lower' | 'upper'>;
-
 // --- collections, indexes, databases that are gone ----------------------------------------------
 
 const goneRows =
   (space: EntrySpace): Sweep =>
   (context, from, size) => {
     const { writer } = context;
-    const scan = { space, by: 'key', rows: true } as const;
-    const gap = firstFilled(context, scan, rowGaps(context), from);
+    const gap = firstFilled(context, { space, by: 'key' }, rowGaps(context), from);
     if (!gap) return NOTHING_EXPIRED;
-    const found = writer.range({ ...scan, ...gap, reverse: false, limit: size });
+    const found = writer.range(scan(space, gap, { limit: size }));
     for (const { key } of found) writer.delete(space, key);
     return { next: nextOf(found, size, gap), removed: found.length, bytes: bytesOf(found) };
   };
@@ -71,11 +69,10 @@ const goneEntries =
   (space: EntrySpace): Sweep =>
   (context, from, size) => {
     const { writer } = context;
-    const scan = { space, by: 'entry', rows: true } as const;
     const gaps = entryGaps(context);
-    const gap = firstFilled(context, scan, gaps, from);
+    const gap = firstFilled(context, { space, by: 'entry' }, gaps, from);
     if (!gap) return NOTHING_EXPIRED;
-    const found = writer.range({ ...scan, ...gap, reverse: false, limit: size });
+    const found = writer.range(scan(space, { by: 'entry', ...gap }, { limit: size }));
     const rows = new Map(found.flatMap(({ row }) => (row ? [[row.key, row]] : [])));
     const isGone = (entry: Key) => gaps.some(({ lower, upper }) => entry >= lower && entry < upper);
     for (const row of rows.values()) writer.put(space, rowWithout(row, isGone));
@@ -86,45 +83,47 @@ function rowWithout(row: Row, isGone: (entry: Key) => boolean): Row {
   const entries = row.entries.filter((entry) => !isGone(entry));
   const version = unpackVersion(String(row.value));
   if (!version.added) return { ...row, entries };
-  const added = version.added.filter((_, i) => !isGone(row.entries[i] ?? END));
+  const added = version.added.filter((_, i) => !isGone(row.entries[i] ?? HIGHEST_KEY));
   return { ...row, entries, value: packVersion({ ...version, added }) };
 }
 
-const nextOf = (found: readonly Entry[], size: number, gap: Bounds): Key => {
+const nextOf = (found: readonly Entry[], size: number, gap: KeyRange): Key => {
   const last = found.at(-1);
-  return last && found.length === size ? ((last.entry + '\0') as Key) : gap.upper;
+  return last && found.length === size ? keyAfter(last.entry) : gap.upper;
 };
 
 /** What is left, from `from` on, of the first gap that holds anything. */
 function firstFilled(
   { writer }: SweepContext,
-  scan: Pick<Range, 'space' | 'by'>,
-  gaps: readonly Bounds[],
+  { space, by }: Pick<Range, 'space' | 'by'>,
+  gaps: readonly KeyRange[],
   from: Key,
-): Bounds | undefined {
+): KeyRange | undefined {
   const left = gaps
     .filter(({ lower, upper }) => lower < upper && from < upper)
     .map(({ lower, upper }) => ({ lower: from > lower ? from : lower, upper }));
-  const look = { ...scan, reverse: false, limit: 1, rows: false } as const;
-  const filled = eachElement(left, (gap) => writer.range({ ...look, ...gap }).length > 0);
+  const filled = eachElement(
+    left,
+    (gap) => writer.range(scan(space, { by, ...gap }, { limit: 1, rows: false })).length > 0,
+  );
   return left[filled.indexOf(true)];
 }
 
 /** The ranges between living databases and collections. */
-function rowGaps(context: SweepContext): readonly Bounds[] {
+function rowGaps(context: SweepContext): readonly KeyRange[] {
   const living = livingDatabases(context, (schema) => schema.all('collections'));
-  const gaps: Bounds[] = [];
+  const gaps: KeyRange[] = [];
   let lower = databasePrefix(ROOT_DATABASE);
   for (const { database, objects } of living) {
     gaps.push({ lower, upper: databasePrefix(database) });
     gaps.push(...gapsIn(database, FIRST_USER_COLLECTION, objects, collectionPrefix));
     lower = after(databasePrefix(database));
   }
-  return [...gaps, { lower, upper: END }];
+  return [...gaps, { lower, upper: HIGHEST_KEY }];
 }
 
 /** Between the entries of living indexes. Those of databases that are gone go with their rows. */
-const entryGaps = (context: SweepContext): readonly Bounds[] =>
+const entryGaps = (context: SweepContext): readonly KeyRange[] =>
   livingDatabases(context, (schema) => schema.all('indexes')).flatMap(({ database, objects }) =>
     gapsIn(database, FIRST_USER_INDEX, objects, indexPrefix),
   );
@@ -135,8 +134,8 @@ function gapsIn(
   first: number,
   objects: readonly { readonly id: number }[],
   prefixOf: (database: DatabaseId, id: number) => Key,
-): readonly Bounds[] {
-  const gaps: Bounds[] = [];
+): readonly KeyRange[] {
+  const gaps: KeyRange[] = [];
   let lower = prefixOf(database, first);
   for (const { id } of objects) {
     gaps.push({ lower, upper: prefixOf(database, id) });
@@ -164,8 +163,8 @@ const expired: Sweep = (context, from, size) => {
   const end = valuesPrefix(prefix, [now - LIMITS.historyGraceMicros + 1], [false]);
   const lower = from > prefix ? from : prefix;
   if (lower >= end) return NOTHING_EXPIRED;
-  const scan = { space: 'documents', by: 'entry', rows: true, reverse: false } as const;
-  const found = writer.range({ ...scan, lower, upper: end, limit: size });
+  const range = scan('documents', { by: 'entry', lower, upper: end }, { limit: size });
+  const found = writer.range(range);
   const pasts = eachElement(found, ({ row }) =>
     row && isExpiredDocument(context, row) ? pastOf(writer, row.key, size) : undefined,
   );
@@ -190,15 +189,7 @@ function isExpiredDocument(context: SweepContext, { key, value }: Row): boolean 
 }
 
 const pastOf = (writer: Writer, key: Key, limit: number): readonly Entry[] =>
-  writer.range({
-    space: 'history',
-    by: 'key',
-    lower: key,
-    upper: after(key),
-    reverse: false,
-    limit,
-    rows: true,
-  });
+  writer.range(scan('history', prefixRange(key), { limit }));
 
 /** Minimum valid time of the collection that a key is of; 0 when it is gone. */
 function minimumAt({ schema, now }: SweepContext, key: Key): Micros {
@@ -219,8 +210,7 @@ function minimumIn(
 
 const superseded: Sweep = (context, from, size) => {
   const { writer } = context;
-  const scan = { space: 'history', by: 'key', rows: true, reverse: false } as const;
-  const found = writer.range({ ...scan, lower: from, upper: END, limit: size });
+  const found = writer.range(scan('history', { lower: from, upper: HIGHEST_KEY }, { limit: size }));
   const [first] = found;
   if (!first) return NOTHING_EXPIRED;
   const bytes = bytesOf(found);
@@ -251,7 +241,7 @@ const collectionEnd = (key: Key): Key => {
 
 /** A document whose history was cut off is left to the next step; if it is the only one, only what follows its last row is. */
 function resumeAt(context: SweepContext, pasts: Map<Key, readonly Entry[]>): Key {
-  const [key, past] = [...pasts].at(-1) ?? [END, []];
+  const [key, past] = [...pasts].at(-1) ?? [HIGHEST_KEY, []];
   if (pasts.size > 1) {
     pasts.delete(key);
     return key;

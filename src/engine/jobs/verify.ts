@@ -7,11 +7,14 @@ import {
   hexOfKey,
   keyAfter,
   type Key,
+  HIGHEST_KEY,
+  LOWEST_KEY,
 } from '../../codec/key.ts';
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import { eachElement } from '../../query/collect-needs.ts';
 import type { EntrySpace, Row, Store } from '../../store/port.ts';
 import { Suspended } from '../../store/reader.ts';
+import { scan } from '../../store/scan.ts';
 import { Ref } from '../../values/value.ts';
 import type { CollectionId, Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
@@ -29,8 +32,6 @@ type JobHost = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;
 type VerifyOptions = JobHost & ConstructorParameters<typeof Transactor>[0];
 
 const CHUNK_ROWS = 500;
-/** Beyond every key: keys begin with the number of a database, whose first byte is small. */
-const END = '\u00ff' as Key;
 
 interface Checked {
   readonly problems: readonly string[];
@@ -55,7 +56,7 @@ export async function verifyStore(
   let checked = 0;
   let ofLastCommit = 0;
   for (const space of ['documents', 'history'] as const) {
-    let from: Key | undefined = '' as Key;
+    let from: Key | undefined = LOWEST_KEY;
     while (from !== undefined) {
       const lower: Key = from;
       const { value: chunk } = await transactor.read((input) => ({
@@ -95,9 +96,8 @@ function checkChunk(
   space: EntrySpace,
   lower: Key,
 ): Checked {
-  const all = { space, by: 'key', upper: END, reverse: false, rows: true } as const;
   const rows = input.writer
-    .range({ ...all, lower, limit: CHUNK_ROWS })
+    .range(scan(space, { lower, upper: HIGHEST_KEY }, { limit: CHUNK_ROWS }))
     .flatMap(({ row }) => row ?? []);
   const contexts = new Map<number, EngineContext>();
   const contextOf = (database: number): EngineContext => {

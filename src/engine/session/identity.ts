@@ -1,10 +1,10 @@
 /** Functions of identity: login, logout, passwords, the document of a secret. Spec: auth 2.2, functions 1.6. */
-import { decodeDocumentKey } from '../../codec/key.ts';
+import { refOfKey } from '../../codec/key.ts';
 import { described, fail, type Step } from '../../errors.ts';
 import { invalidType } from '../../fault-texts.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { ReadTime } from '../../query/session.ts';
-import { Ref, isKind } from '../../values/value.ts';
+import { type Ref, isKind } from '../../values/value.ts';
 import type { Document, ObjectValue, SetValue, Value } from '../../values/value.ts';
 import { secretDocument } from '../access/authenticate.ts';
 import type { EngineContext } from '../context/context.ts';
@@ -126,10 +126,7 @@ function tokensOf(context: EngineContext, identity: Ref): readonly Ref[] {
     const range = nativeRange(NATIVE_INDEX.tokensByInstance, identity.database, identity, limit);
     const found = context.reader.range(range);
     if (found.length === limit) continue;
-    for (const { key } of found) {
-      const { database, collection, id } = decodeDocumentKey(key);
-      tokens.push(new Ref(database, collection, id));
-    }
+    for (const { key } of found) tokens.push(refOfKey(key));
     return tokens;
   }
 }

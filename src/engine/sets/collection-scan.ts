@@ -1,12 +1,6 @@
 /** The documents of a collection as a set of refs; now or in the past. Spec: sets 1.7, 4. */
-import {
-  after,
-  collectionPrefix,
-  decodeDocumentKey,
-  documentKey,
-  documentKeyOf,
-  type Key,
-} from '../../codec/key.ts';
+import { after, collectionPrefix, documentKey, type Key, refOfKey } from '../../codec/key.ts';
+import { prefixRange } from '../../codec/ranges.ts';
 import { unpackVersion } from '../../codec/row.ts';
 import { eachElement } from '../../query/collect-needs.ts';
 import type { Entry, Row } from '../../store/port.ts';
@@ -33,7 +27,7 @@ export function openDocuments(
   if (past !== undefined) return openPast(context, range, sources, request, past);
   const open = (rows: boolean, prefetch: boolean, isGone: (entry: Entry) => boolean) =>
     scanOf(context, { ...range, space: 'documents', rows, prefetch }, request, (entry) =>
-      isGone(entry) ? undefined : new RefTuple(refOf(entry.key), sources),
+      isGone(entry) ? undefined : new RefTuple(refOfKey(entry.key), sources),
     );
   let expired: ReadonlySet<Key> | undefined;
   let cursor = open(request.rows, true, ({ key }) => expired?.has(key) ?? false);
@@ -66,8 +60,8 @@ interface CollectionRange extends Pick<ScanRange, 'by' | 'lower' | 'upper'> {
 }
 
 function rangeOf(collection: Ref): CollectionRange {
-  const lower = collectionPrefix(collection.database, Number(collection.id));
-  return { by: 'key', lower, upper: after(lower), collection };
+  const prefix = collectionPrefix(collection.database, Number(collection.id));
+  return { by: 'key', ...prefixRange(prefix), collection };
 }
 
 /** A document as one of its stored versions, or its end, shows it. */
@@ -94,7 +88,7 @@ function openPast(
     const version = unpackVersion(String(row.value));
     if (version.ts > past) return undefined;
     const isLive = version.action !== 'delete' && !isExpired(version, context.snapshot);
-    return new VersionTuple(refOf(key), sources, version.ts, isLive);
+    return new VersionTuple(refOfKey(key), sources, version.ts, isLive);
   };
   const wide = { ...request, first: request.first + 1 };
   const scans = (['documents', 'history'] as const).map((space) =>
@@ -139,10 +133,4 @@ function keyInCollection(bound: Bound, collection: Ref, prefix: Key): Key {
     return value.collection < own ? keyOf(value) : after(keyOf(value));
   }
   return keyAmongRefs(bound, keyOf, prefix);
-}
-
-/** Keys in history begin with the key of the document. */
-function refOf(key: Key): Ref {
-  const { database, collection, id } = decodeDocumentKey(documentKeyOf(key));
-  return new Ref(database, collection, id);
 }

@@ -1,5 +1,7 @@
 /** Which current documents have expired: scans over primary keys do not see it. */
-import { after, decodeEntry, termsPrefix, type Key } from '../../codec/key.ts';
+import { decodeEntry, termsPrefix, type Key } from '../../codec/key.ts';
+import { prefixRange } from '../../codec/ranges.ts';
+import { scan } from '../../store/scan.ts';
 import { isInteger, type Micros } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { NATIVE_INDEX } from '../catalog/native-indexes.ts';
@@ -12,16 +14,9 @@ const EXPIRED_MAX = 256;
  * the time, so that it stays known from query to query.
  */
 export function expiredKeys({ reader, snapshot }: EngineContext): ReadonlySet<Key> | undefined {
-  const lower = termsPrefix(0, NATIVE_INDEX.expiring, []);
-  const entries = reader.range({
-    space: 'documents',
-    by: 'entry',
-    lower,
-    upper: after(lower),
-    reverse: false,
-    limit: EXPIRED_MAX,
-    rows: false,
-  });
+  const all = prefixRange(termsPrefix(0, NATIVE_INDEX.expiring, []));
+  const range = scan('documents', { by: 'entry', ...all }, { limit: EXPIRED_MAX, rows: false });
+  const entries = reader.range(range);
   const expired = new Set<Key>();
   for (const { entry, key } of entries) {
     if (ttlOf(entry) > snapshot) return expired;

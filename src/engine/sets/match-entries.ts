@@ -6,6 +6,7 @@ import {
   termsPrefix,
   valuesPrefix,
   type Key,
+  refPrefix,
 } from '../../codec/key.ts';
 import { encodeValue } from '../../codec/ordered.ts';
 import { unpackVersion } from '../../codec/row.ts';
@@ -82,7 +83,7 @@ export class MatchEntries {
   keyOf(bound: Bound): Key {
     const { values, reverse } = this.index;
     if (values.length === 0)
-      return keyAmongRefs(bound, (ref) => (this.prefix + refBytes(ref)) as Key, this.prefix);
+      return keyAmongRefs(bound, (ref) => refPrefix(this.prefix, ref), this.prefix);
     const given = bound.values.slice(0, values.length);
     const prefix = valuesPrefix(this.prefix, given, reverse);
     // Tuples of this set are shorter: those that equal the first values stand before the longer one named.
@@ -90,7 +91,7 @@ export class MatchEntries {
     if (!bound.ref) return bound.side === 'low' ? prefix : after(prefix);
     // Longer than the one named: all that start with it stand after it.
     if (given.length < values.length) return prefix;
-    const exact = (prefix + refBytes(bound.ref) + (bound.tiebreakerRest ?? '')) as Key;
+    const exact = refPrefix(prefix, bound.ref, bound.tiebreakerRest);
     return bound.side === 'low' ? exact : after(exact);
   }
 

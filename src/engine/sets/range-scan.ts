@@ -1,5 +1,5 @@
 /** Reads one range of the store in batches that grow. */
-import type { Key } from '../../codec/key.ts';
+import { type Key, keyAfter } from '../../codec/key.ts';
 import { LIMITS } from '../../limits.ts';
 import { Refusal } from '../../errors.ts';
 import type { Entry, Range } from '../../store/port.ts';
@@ -96,7 +96,7 @@ export class RangeScan<T = Tuple> implements SetCursor<T> {
     const last = entries.at(-1);
     if (!last || entries.length < limit) this.ended = true;
     else if (this.backward) this.upper = last.entry;
-    else this.lower = (last.entry + '\0') as Key;
+    else this.lower = keyAfter(last.entry);
     this.limit = this.skipped ? grownAfterSkip(limit) : grown(limit);
     this.skipped = false;
     return entries;

@@ -1,5 +1,6 @@
 /** Changes of sets of documents, by their stored versions: of a collection, of one document. Spec: sets 6. */
-import { after, collectionPrefix, decodeDocumentKey, documentKeyOf } from '../../codec/key.ts';
+import { collectionPrefix, decodeDocumentKey, documentKeyOf } from '../../codec/key.ts';
+import { prefixRange } from '../../codec/ranges.ts';
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import { Ref, type Value } from '../../values/value.ts';
 import { eachElement } from '../../query/collect-needs.ts';
@@ -20,8 +21,8 @@ export function changesOfDocuments(
   collection: Ref,
   sources: readonly Value[],
 ): readonly Change[] {
-  const lower = collectionPrefix(collection.database, Number(collection.id));
-  const scanRange = { by: 'key', lower, upper: after(lower), rows: true } as const;
+  const all = prefixRange(collectionPrefix(collection.database, Number(collection.id)));
+  const scanRange = { by: 'key', ...all, rows: true } as const;
   const versions = new Map<bigint, StoredVersion[]>();
   for (const space of ['history', 'documents'] as const) {
     readAll(context, { ...scanRange, space }, 1, ({ key, row }) => {

@@ -2,7 +2,7 @@
  * The head: one row with the time of the last commit, signed by the engine that made it. Its tail lists what the latest commits changed, so
  * that an engine beside others, on the same store, forgets only that.
  */
-import { metaKey, type Key } from '../../codec/key.ts';
+import { metaKey, type Key, keyOfBytes } from '../../codec/key.ts';
 import { versionTs } from '../../codec/row.ts';
 import type { Changes } from '../../store/snapshot-cache.ts';
 import { isEntrySpace } from '../../store/port.ts';
@@ -111,5 +111,5 @@ const lettered = ({ space, key }: { readonly space: TrackedSpace; readonly key: 
 
 const addressIn = (text: string): { readonly space: TrackedSpace; readonly key: Key } => ({
   space: SPACES_BY_LETTER[text.charAt(0)] ?? 'documents',
-  key: text.slice(1) as Key,
+  key: keyOfBytes(text.slice(1)),
 });

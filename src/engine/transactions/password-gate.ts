@@ -6,6 +6,7 @@ import { metaKey } from '../../codec/key.ts';
 import { LIMITS } from '../../limits.ts';
 import type { ReadTx, RowAddress } from '../../store/port.ts';
 import type { PasswordAttempt } from '../../store/reader.ts';
+import { scan } from '../../store/scan.ts';
 import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 
@@ -130,16 +131,7 @@ const keyOf = (name: string) => metaKey(PREFIX + name);
 /** Above every name with the prefix. */
 const END = metaKey('failures0');
 
-const after = (name: string) =>
-  ({
-    space: 'meta',
-    by: 'key',
-    lower: keyOf(name),
-    upper: END,
-    reverse: false,
-    limit: SWEPT,
-    rows: true,
-  }) as const;
+const after = (name: string) => scan('meta', { lower: keyOf(name), upper: END }, { limit: SWEPT });
 
 const namesOf = ({ target, account }: PasswordAttempt): readonly string[] =>
   target === account ? [target] : [target, account];

@@ -3,12 +3,12 @@
  * providers, and roles given to functions and keys by name. Stored refs hold numbers and do not change. What changes is the text of an
  * object, not its meaning: it keeps its version. Spec: values 3; auth 3.1.
  */
-import { decodeDocumentKey } from '../../codec/key.ts';
+import { refOfKey } from '../../codec/key.ts';
 import { parseJson, stringifyJson, type Json, type JsonObject } from '../../codec/json.ts';
 import { packVersion, unpackVersion } from '../../codec/row.ts';
 import { nativeNamed } from '../../query/ref-build.ts';
 import type { Row } from '../../store/port.ts';
-import { isArray, isKind, isObject, Ref } from '../../values/value.ts';
+import { isArray, isKind, isObject, type Ref } from '../../values/value.ts';
 import type { Lambda, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { fieldsOf } from '../documents/documents.ts';
@@ -43,8 +43,7 @@ function followIn(context: EngineContext, row: Row, rename: Rename): void {
   const version = unpackVersion(String(row.value));
   // Faster than parsing each of them: the text contains a name as it is, or with escapes.
   if (!version.body.includes(rename.from) && !version.body.includes('\\')) return;
-  const { database, collection, id } = decodeDocumentKey(row.key);
-  const ref = new Ref(database, collection, id);
+  const ref = refOfKey(row.key);
   const fields = fieldsOf(context, ref, version);
   const followed = new Map(
     [...fields].map(([name, value]) => [
@@ -54,7 +53,7 @@ function followIn(context: EngineContext, row: Row, rename: Rename): void {
         : withLambdas(value, (lambda) => renamedLambda(context, lambda, rename)),
     ]),
   );
-  const value = packVersion({ ...version, ...bodyOf(followed, database) });
+  const value = packVersion({ ...version, ...bodyOf(followed, ref.database) });
   if (value === row.value) return;
   writerOf(context).put('documents', { ...row, value });
   noteSchemaChange(context, ref);

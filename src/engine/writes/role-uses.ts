@@ -1,8 +1,8 @@
 /** Who has a role, and would be left without rights by its end. Spec: auth 3.1. */
 import { unpackVersion } from '../../codec/row.ts';
-import { decodeDocumentKey } from '../../codec/key.ts';
+import { refOfKey } from '../../codec/key.ts';
 import type { Step } from '../../errors.ts';
-import { isKind, isObject, Ref } from '../../values/value.ts';
+import { isKind, isObject, type Ref } from '../../values/value.ts';
 import type { Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { oneOrMany } from '../catalog/definitions.ts';
@@ -53,14 +53,13 @@ function keyWith(
   for (const row of rowsOf(context, database, 'keys')) {
     const version = unpackVersion(String(row.value));
     if (isExpired(version, context.snapshot)) continue;
-    const { collection, id } = decodeDocumentKey(row.key);
-    const ref = new Ref(database, collection, id);
+    const ref = refOfKey(row.key);
     const fields = fieldsOf(context, ref, version);
     // The name of a role in a child database is no name of this one.
     const roles = fields.has('database')
       ? oneOrMany(fields.get('role')).filter((each) => typeof each !== 'string')
       : fields.get('role');
-    if (has(roles)) return { ref, name: String(id) };
+    if (has(roles)) return { ref, name: String(ref.id) };
   }
   return undefined;
 }

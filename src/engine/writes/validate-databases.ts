@@ -1,5 +1,7 @@
 /** Databases. Spec: sets 1.1. */
-import { collectionPrefix, databasePrefix, after, type Key } from '../../codec/key.ts';
+import { collectionPrefix, databasePrefix, after } from '../../codec/key.ts';
+import type { KeyRange } from '../../codec/ranges.ts';
+import { scan } from '../../store/scan.ts';
 import { nativeNumbers } from '../../values/native-kinds.ts';
 import { integer } from '../../values/value.ts';
 import type { CollectionId, DatabaseId } from '../../values/value.ts';
@@ -65,25 +67,16 @@ export const isAllowedInContainer = (collection: CollectionId): boolean =>
   IN_CONTAINERS.includes(collection);
 
 function holdsData(context: EngineContext, database: DatabaseId): boolean {
-  const gaps: [Key, Key][] = [];
+  const gaps: KeyRange[] = [];
   let lower = collectionPrefix(database, 1);
   for (const allowed of IN_CONTAINERS) {
-    gaps.push([lower, collectionPrefix(database, allowed)]);
+    gaps.push({ lower, upper: collectionPrefix(database, allowed) });
     lower = after(collectionPrefix(database, allowed));
   }
-  gaps.push([lower, after(databasePrefix(database))]);
+  gaps.push({ lower, upper: after(databasePrefix(database)) });
   const isFilled = eachElement(
     gaps,
-    ([from, to]) =>
-      context.reader.range({
-        space: 'documents',
-        by: 'key',
-        lower: from,
-        upper: to,
-        reverse: false,
-        limit: 1,
-        rows: false,
-      }).length > 0,
+    (gap) => context.reader.range(scan('documents', gap, { limit: 1, rows: false })).length > 0,
   );
   return isFilled.includes(true);
 }

@@ -1,5 +1,5 @@
 /** Test kit: rows, ranges and calls for the suites of stores. */
-import type { Key } from '../../codec/key.ts';
+import { type Key, keyOfBytes } from '../../codec/key.ts';
 import type { Entry, Range, Row, Space, Store, WriteSet } from '../port.ts';
 
 /** Opens a store on the data of that name: the same name again is another store on the same data. */
@@ -81,5 +81,5 @@ export function fail(): never {
 
 /** Stores take any bytes: these are not encoded values. */
 export function key(bytes: string): Key {
-  return bytes as Key;
+  return keyOfBytes(bytes);
 }
