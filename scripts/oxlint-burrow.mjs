@@ -50,7 +50,22 @@ const eachForReads = {
   },
 };
 
+/** Only the codec makes keys: any other text in their place is not ordered as values are. */
+const keysFromCodec = {
+  create(/** @type {any} */ context) {
+    const check = (/** @type {any} */ node) => {
+      if (node.typeAnnotation.typeName?.name !== 'Key') return;
+      context.report({ node, message: 'Keys are made in src/codec/key.ts only.' });
+    };
+    return { TSAsExpression: check, TSTypeAssertion: check };
+  },
+};
+
 export default {
   meta: { name: 'burrow' },
-  rules: { 'no-hidden-clock': noHiddenClock, 'each-for-reads': eachForReads },
+  rules: {
+    'no-hidden-clock': noHiddenClock,
+    'each-for-reads': eachForReads,
+    'keys-from-codec': keysFromCodec,
+  },
 };

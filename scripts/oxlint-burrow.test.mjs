@@ -1,0 +1,58 @@
+// What our own lint rules report, and what they let pass.
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** What oxlint says of a file with this text when the rule is on. */
+async function reportsOf(/** @type {string} */ rule, /** @type {string} */ text) {
+  const folder = await mkdtemp(join(tmpdir(), 'oxlint-burrow-'));
+  try {
+    const config = join(folder, '.oxlintrc.json');
+    const jsPlugins = [join(root, 'scripts/oxlint-burrow.mjs')];
+    const rules = { [`burrow/${rule}`]: 'error' };
+    await writeFile(
+      config,
+      JSON.stringify({ categories: { correctness: 'off' }, jsPlugins, rules }),
+    );
+    await writeFile(join(folder, 'given.ts'), text);
+    const { stdout } = spawnSync(
+      process.execPath,
+      [join(root, 'node_modules/oxlint/bin/oxlint'), '-c', config, '--format=unix', folder],
+      { encoding: 'utf8' },
+    );
+    return [...stdout.matchAll(/given\.ts:(\d+):/g)].map(([, line]) => Number(line));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+test('keys-from-codec reports casts to Key', async () => {
+  const text = [
+    "const above = (last + '\\0') as Key;",
+    'const other = <Key>text;',
+    'const list = texts as readonly string[];',
+    'const key: Key = keyAfter(last);',
+    'const name = event.key as KeyName;',
+  ].join('\n');
+  expect(await reportsOf('keys-from-codec', text)).toEqual([1, 2]);
+});
+
+test('each-for-reads reports loops of JavaScript whose body reads', async () => {
+  const text = [
+    'refs.map((ref) => reader.row(ref));',
+    'refs.filter((ref) => context.apply(lambda, ref));',
+    'eachElement(refs, (ref) => reader.row(ref));',
+    'refs.map((ref) => ref.id);',
+  ].join('\n');
+  expect(await reportsOf('each-for-reads', text)).toEqual([1, 2]);
+});
+
+test('no-hidden-clock reports dates of now', async () => {
+  const text = ['new Date();', 'Date();', 'new Date(ts);'].join('\n');
+  expect(await reportsOf('no-hidden-clock', text)).toEqual([1, 2]);
+});
