@@ -1,5 +1,6 @@
 /** The events of one commit, as a stream tells them. Spec: auth 5. */
 import { parseJson, type Json, type JsonObject } from '../codec/json.ts';
+import { changesOf } from '../values/object-changes.ts';
 import type { Micros } from '../values/value.ts';
 
 export const STREAM_FIELDS = ['action', 'document', 'diff', 'prev', 'index'] as const;
@@ -47,10 +48,12 @@ function eventsIn(body: string): readonly JsonObject[] {
   );
 }
 
+const NOTHING: JsonObject = new Map();
+
 /** A version that came after another one, or after none. */
 export function versionEvent(now: JsonObject, before: JsonObject | null): JsonObject {
   const action = before ? 'update' : 'create';
-  const diff = withIdentity(difference(before ?? new Map<string, Json>(), now), now);
+  const diff = withIdentity(changesOf(before ?? NOTHING, now) ?? NOTHING, now);
   return event({ action, document: now, diff, prev: before });
 }
 
@@ -60,7 +63,7 @@ export function endEvent(before: JsonObject, ts: Micros): JsonObject {
   return event({
     action: 'delete',
     document: gone,
-    diff: withIdentity(new Map(), gone),
+    diff: withIdentity(NOTHING, gone),
     prev: before,
   });
 }
@@ -84,42 +87,6 @@ const withIdentity = (diff: JsonObject, document: JsonObject): JsonObject =>
     ['ts', document.get('ts') ?? null],
     ...diff,
   ]);
-
-/** Members that `to` has otherwise than `from`; those it lacks are null. */
-function difference(from: JsonObject, to: JsonObject): JsonObject {
-  const diff = new Map<string, Json>();
-  for (const [name, value] of to) {
-    const earlier = from.get(name);
-    if (earlier instanceof Map && value instanceof Map) {
-      const inner = difference(earlier, value);
-      if (inner.size > 0) diff.set(name, inner);
-    } else if (earlier === undefined || !isSame(earlier, value)) diff.set(name, value);
-  }
-  for (const name of from.keys()) if (!to.has(name)) diff.set(name, null);
-  return diff;
-}
-
-export function isSame(left: Json, right: Json): boolean {
-  if (Array.isArray(left) && Array.isArray(right))
-    return (
-      left.length === right.length && left.every((item, at) => isSame(item, right[at] ?? null))
-    );
-  if (left instanceof Map && right instanceof Map)
-    return (
-      left.size === right.size &&
-      [...left].every(([name, value]) => right.has(name) && isSame(value, right.get(name) ?? null))
-    );
-  if (
-    typeof left === 'object' &&
-    typeof right === 'object' &&
-    left &&
-    right &&
-    'value' in left &&
-    'value' in right
-  )
-    return left.value === right.value;
-  return left === right;
-}
 
 export interface EntryEvents {
   readonly events: readonly { readonly ts: Micros; readonly event: JsonObject }[];

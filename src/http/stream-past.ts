@@ -1,7 +1,7 @@
 /** The history of a document when it was last read, so that rewrites of it (`insert`, `remove`) can be reported. Spec: auth 5. */
 import { parseJson, type Json, type JsonObject } from '../codec/json.ts';
+import { isSameInside, patchedObject } from '../values/object-changes.ts';
 import type { Micros } from '../values/value.ts';
-import { isSame } from './stream-events.ts';
 
 /** Of one version: what happened, and the whole of its data. */
 interface Past {
@@ -70,17 +70,11 @@ function actionOf(event: JsonObject): string {
 }
 
 const isSameData = (known: Past | undefined, data: Json): boolean =>
-  known !== undefined && isSame(known.data ?? NO_DATA, data ?? NO_DATA);
+  known !== undefined && isSameInside(known.data ?? NO_DATA, data ?? NO_DATA);
 
 const NO_DATA: JsonObject = new Map();
 
 function patched(to: Json, change: Json): Json {
   if (!(change instanceof Map)) return change ?? to;
-  const result = new Map<string, Json>(to instanceof Map ? (to as JsonObject) : []);
-  for (const [name, value] of change) {
-    if (value === null) result.delete(name);
-    else if (value instanceof Map) result.set(name, patched(result.get(name) ?? null, value));
-    else result.set(name, value);
-  }
-  return result;
+  return patchedObject<Json>(to instanceof Map ? to : NO_DATA, change);
 }

@@ -1,8 +1,8 @@
 /** What happened to a document: one event a version. Spec: sets 1.3, 1.5. */
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
-import { equalValues } from '../../values/equal.ts';
+import { changesOf } from '../../values/object-changes.ts';
 import { isObject } from '../../values/value.ts';
-import type { ActionName, Micros, ObjectValue, Ref, Value } from '../../values/value.ts';
+import type { ActionName, Micros, ObjectValue, Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { StoreContext } from '../context/context.ts';
 import { fieldsOf, minimumValidTime } from './documents.ts';
@@ -59,19 +59,4 @@ export function versionsOf(
 function dataOf(fields: ObjectValue): ObjectValue | undefined {
   const data = fields.get('data');
   return data !== undefined && isObject(data) ? data : undefined;
-}
-
-/** Members that differ, objects member by member; null for one that is gone. Null when nothing differs. */
-function changesOf(before: ObjectValue, after: ObjectValue): ObjectValue | null {
-  const changes = new Map<string, Value>();
-  for (const [key, value] of after) {
-    const old = before.get(key);
-    if (old === undefined) changes.set(key, value);
-    else if (isObject(old) && isObject(value)) {
-      const inner = changesOf(old, value);
-      if (inner) changes.set(key, inner);
-    } else if (!equalValues([old], [value])) changes.set(key, value);
-  }
-  for (const key of before.keys()) if (!after.has(key)) changes.set(key, null);
-  return changes.size > 0 ? changes : null;
 }

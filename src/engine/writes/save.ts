@@ -10,7 +10,7 @@ import { documentOf, kindName, shownFields } from '../documents/documents.ts';
 import type { Draft, Kind, WriteMode } from './draft.ts';
 import { kindOf } from './kinds.ts';
 import { failValidation } from './params.ts';
-import { patchedObject } from '../documents/stored-values.ts';
+import { patchedObject } from '../../values/object-changes.ts';
 import { followRename } from './renames.ts';
 import { SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
 import { credentialsGiven, type PasswordChange } from './validate-identity.ts';
