@@ -1,6 +1,6 @@
-import { refusalBody } from '../../src/engine/session.ts';
+import { NO_METRICS, refusalBody } from '../../src/engine/session.ts';
 import type { Refusal } from '../../src/errors.ts';
-import { NO_METRICS, metricHeaders, txnHeader } from '../../src/http/answer-headers.ts';
+import { metricHeaders, txnHeader } from '../../src/http/answer-headers.ts';
 import { dressAnswer } from '../../src/http/handle.ts';
 import { answerText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
 import type { HubRequest } from './route.ts';

@@ -7,7 +7,7 @@ import type { Node } from '../query/node.ts';
 import type { ApiVersion } from '../query/session.ts';
 import type { RowAddress } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
-import { errorBody, refusalBody } from './session/answer.ts';
+import { errorBody, NO_METRICS, refusedAnswer } from './session/answer.ts';
 import type {
   CommitNotice,
   Credential,
@@ -108,7 +108,7 @@ export function createEngine(options: EngineOptions): Engine {
     execute: (plan, input) => input.bounded(() => executeQuery(plan, input, options)),
     answer: ({ request, started }, run) => answerOf(request, run, options.clock() - started),
     refused: ({ request, started }, reason) =>
-      refusedAnswer(request, reason, started, options.clock()),
+      refusedQuery(request, reason, started, options.clock()),
   };
 
   /** Without a valid secret a long text is not parsed. @throws Refusal */
@@ -126,7 +126,7 @@ export function createEngine(options: EngineOptions): Engine {
       try {
         parsed = await readForKnown(request);
       } catch (reason) {
-        return refusedAnswer(request, reason, started, options.clock());
+        return refusedQuery(request, reason, started, options.clock());
       }
     }
     const plan = transactions.plan(request, parsed && { parsed });
@@ -210,38 +210,19 @@ function answerOf(
   };
 }
 
-/** A refusal, or a fault of our own: told as one opaque code, its cause left to the host's log. */
-function refusedAnswer(
+/** A refusal of a query, with what it cost. */
+function refusedQuery(
   request: QueryRequest,
   reason: unknown,
   started: Micros,
   ended: Micros,
 ): QueryAnswer {
-  if (!(reason instanceof Refusal)) throw reason;
-  const body = refusalBody(reason.code, reason.message);
-  return {
-    status: reason.status,
-    body,
-    txnTime: ended,
-    metrics: {
-      ...NOTHING_DONE,
-      bytesIn: utf8Length(request.query),
-      bytesOut: utf8Length(body),
-      queryTimeMs: Math.round((ended - started) / 1000),
-    },
-    database: [],
-    readSet: NO_READS,
+  const answer = refusedAnswer(reason, ended);
+  const metrics: Metrics = {
+    ...NO_METRICS,
+    bytesIn: utf8Length(request.query),
+    bytesOut: utf8Length(answer.body),
+    queryTimeMs: Math.round((ended - started) / 1000),
   };
+  return { ...answer, metrics, readSet: NO_READS };
 }
-
-const NOTHING_DONE: Metrics = {
-  bytesIn: 0,
-  bytesOut: 0,
-  computeOps: 1,
-  readOps: 0,
-  writeOps: 0,
-  readBytes: 0,
-  writeBytes: 0,
-  queryTimeMs: 0,
-  retries: 0,
-};

@@ -3,18 +3,6 @@ import type { Metrics } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
 import type { Headers } from './message.ts';
 
-export const NO_METRICS: Metrics = {
-  bytesIn: 0,
-  bytesOut: 0,
-  computeOps: 0,
-  readOps: 0,
-  writeOps: 0,
-  readBytes: 0,
-  writeBytes: 0,
-  queryTimeMs: 0,
-  retries: 0,
-};
-
 export const txnHeader = (txnTime: Micros): Headers => ({ 'x-txn-time': String(txnTime) });
 
 /** An object of its own each time: whoever has more to say adds to it. */

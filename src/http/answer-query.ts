@@ -1,11 +1,10 @@
 /** Runs a query for a request and makes its answer. */
-import { refusalBody } from '../engine/session.ts';
+import { refusedAnswer } from '../engine/session.ts';
 import { parseJson } from '../codec/json.ts';
 import { utf8Length } from '../codec/utf8.ts';
 import type { Metrics, QueryAnswer } from '../engine/host.ts';
-import { Refusal } from '../errors.ts';
 import type { Micros } from '../values/value.ts';
-import { metricHeaders, NO_METRICS, txnHeader } from './answer-headers.ts';
+import { metricHeaders, txnHeader } from './answer-headers.ts';
 import {
   answerText,
   UNAUTHORIZED_HEADERS,
@@ -50,7 +49,7 @@ export async function runQuery(call: ReceivedRequest, input: QueryInput): Promis
       ...(options.retriesMax !== undefined && { retriesMax: options.retriesMax }),
       ...(call.request.address !== undefined && { address: call.request.address }),
     })
-    .catch((reason: unknown) => refusedAnswer(reason, host));
+    .catch((reason: unknown) => refusedAnswer(reason, host.clock()));
   record(call, input.query, answer);
   return answer;
 }
@@ -58,18 +57,6 @@ export async function runQuery(call: ReceivedRequest, input: QueryInput): Promis
 function queryTimeOf({ timeoutMs }: RequestOptions, { queryTime }: HttpHost): number | undefined {
   if (!queryTime) return timeoutMs;
   return Math.min(timeoutMs ?? queryTime.defaultMs, queryTime.maxMs);
-}
-
-function refusedAnswer(reason: unknown, host: HttpHost): QueryAnswer {
-  if (!(reason instanceof Refusal)) throw reason;
-  return {
-    status: reason.status,
-    body: refusalBody(reason.code, reason.message),
-    txnTime: host.clock(),
-    metrics: NO_METRICS,
-    database: [],
-    readSet: { rows: [], ranges: [] },
-  };
 }
 
 function record(call: ReceivedRequest, query: string, answer: QueryAnswer): void {

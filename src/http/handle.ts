@@ -1,8 +1,8 @@
 /** The HTTP surface over an engine: one plain request in, one plain answer out. Spec: auth 4. */
-import { refusalBody } from '../engine/session.ts';
+import { NO_METRICS, refusalBody } from '../engine/session.ts';
 import type { QueryAnswer } from '../engine/host.ts';
 import { LIMITS } from '../limits.ts';
-import { metricHeaders, NO_METRICS, txnHeader } from './answer-headers.ts';
+import { metricHeaders, txnHeader } from './answer-headers.ts';
 import { answerOf, errorOf, runQuery, type ReceivedRequest } from './answer-query.ts';
 import { secretOf } from './authorization.ts';
 import { isTooLarge } from './body-size.ts';

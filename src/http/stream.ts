@@ -3,7 +3,8 @@
  * secret of the stream, so that nobody is told of what may not be read. Spec: auth 5.
  */
 import type { QueryAnswer } from '../engine/host.ts';
-import { metricHeaders, NO_METRICS, txnHeader } from './answer-headers.ts';
+import { NO_METRICS } from '../engine/session.ts';
+import { metricHeaders, txnHeader } from './answer-headers.ts';
 import { answerHeaders, answerOf, runQuery, type ReceivedRequest } from './answer-query.ts';
 import { answerText, refuseUnauthorized, type HttpResponse } from './message.ts';
 import { Commits } from './stream-commits.ts';

@@ -1,9 +1,8 @@
 /** Runs the queries of the page's clients, and records them. */
 import { errorOf } from '../../src/http/answer-query.ts';
-import { refusalBody } from '../../src/engine/session.ts';
+import { NO_METRICS, refusalBody } from '../../src/engine/session.ts';
 import { HeaderFault, readHeaders, type RequestOptions } from '../../src/http/request-headers.ts';
 import { traceparentOf } from '../../src/http/trace-context.ts';
-import { NO_METRICS } from '../../src/http/answer-headers.ts';
 import type { QueryAnswer } from '../../src/engine/host.ts';
 import type { HttpHost } from '../../src/http/message.ts';
 import type { QueryCall, QueryReply } from '../../src/host/query.ts';

@@ -1,7 +1,7 @@
 /** Queries that the hub answers itself. */
 import type { Metrics, QueryAnswer } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
-import { NO_METRICS } from '../../src/http/answer-headers.ts';
+import { NO_METRICS } from '../../src/engine/session.ts';
 import type { SyncCall } from '../../src/host/sync.ts';
 
 const LOGIN_MS = 8000;

@@ -1,7 +1,9 @@
 /** The body of an answer: `{"resource":…}` or `{"errors":[…]}`. Spec: functions 3.1, auth 4.4. */
 import { quote } from '../../codec/json.ts';
-import type { Fault, FieldFailure, Step } from '../../errors.ts';
+import { Refusal, type Fault, type FieldFailure, type Step } from '../../errors.ts';
 import { isAtLeast, type ApiVersion } from '../../query/session.ts';
+import type { Micros } from '../../values/value.ts';
+import type { Metrics, QueryAnswer } from '../context/host.ts';
 import { hideSecretTexts } from '../access/secret-texts.ts';
 
 /** @param apiVersion decides the wording; the present one when left out */
@@ -13,6 +15,34 @@ export function errorBody(faults: readonly Fault[], apiVersion?: ApiVersion): st
 /** The body of a refusal: no position. */
 export const refusalBody = (code: string, description: string): string =>
   `{"errors":[{"code":${quote(code)},"description":${quote(description)}}]}`;
+
+/**
+ * The answer to what was refused: nothing of it counts as done.
+ * @throws what is no refusal
+ */
+export function refusedAnswer(reason: unknown, txnTime: Micros): QueryAnswer {
+  if (!(reason instanceof Refusal)) throw reason;
+  return {
+    status: reason.status,
+    body: refusalBody(reason.code, reason.message),
+    txnTime,
+    metrics: NO_METRICS,
+    database: [],
+    readSet: { rows: [], ranges: [] },
+  };
+}
+
+export const NO_METRICS: Metrics = {
+  bytesIn: 0,
+  bytesOut: 0,
+  computeOps: 0,
+  readOps: 0,
+  writeOps: 0,
+  readBytes: 0,
+  writeBytes: 0,
+  queryTimeMs: 0,
+  retries: 0,
+};
 
 function faultText(fault: Fault, isLegacy: boolean): string {
   const { position, code, failures, cause } = fault;
