@@ -73,9 +73,9 @@ async function doLogs(
   checkParameters(action, parameters);
   switch (action.name) {
     case 'request': {
-      const wish = readExportRequest(readMembers(request), exports.regionGroup);
-      await requireDatabase(wish, viewer, secret, host);
-      return exports.request(wish, viewer);
+      const exportRequest = readExportRequest(readMembers(request), exports.regionGroup);
+      await requireDatabase(exportRequest, viewer, secret, host);
+      return exports.request(exportRequest, viewer);
     }
     case 'status':
       return exports.status(action.id, viewer);

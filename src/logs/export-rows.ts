@@ -190,14 +190,14 @@ export type MakeUrl = (file: FileAddress) => string;
 const timeText = (ts: Micros): string => new Date(ts / 1000).toISOString();
 
 export function recordOf(row: ExportRow, makeUrl: MakeUrl, now: Micros): LogRequestRecord {
-  const { wish, url, id, version } = row;
+  const { wish: request, url, id, version } = row;
   const isOpen = row.state === 'Complete' && url !== undefined;
   return {
     request_id: id,
-    ...(wish.database !== undefined && { database: wish.database }),
-    region_group: wish.regionGroup,
-    time_start: wish.timeStart,
-    time_end: wish.timeEnd,
+    ...(request.database !== undefined && { database: request.database }),
+    region_group: request.regionGroup,
+    time_start: request.timeStart,
+    time_end: request.timeEnd,
     state: row.state,
     ...(isOpen &&
       now < url.expires && {

@@ -108,8 +108,11 @@ test('status() shows Requested while the file is being made', async () => {
 test('an empty range ends in DoesNotExist, without a URL', async () => {
   const kit = openLogKit();
   logSome(kit);
-  const wish = requestOf({ time_start: '2030-01-01T00:00:00Z', time_end: '2030-01-02T00:00:00Z' });
-  const { request_id: id } = await kit.exports.request(wish, VIEWER);
+  const request = requestOf({
+    time_start: '2030-01-01T00:00:00Z',
+    time_end: '2030-01-02T00:00:00Z',
+  });
+  const { request_id: id } = await kit.exports.request(request, VIEWER);
   await kit.exports.work();
   const record = await kit.exports.status(id, VIEWER);
   expect(record.state).toBe('DoesNotExist');
@@ -216,17 +219,17 @@ test('file() wants the signature when one is given', async () => {
 
 test('an idempotency token gives the same request for 24 hours', async () => {
   const kit = openLogKit();
-  const wish = requestOf({ idempotency_token: '6a1f5d9c-6f0b-4f0e-8b1c-1d2e3f405162' });
+  const request = requestOf({ idempotency_token: '6a1f5d9c-6f0b-4f0e-8b1c-1d2e3f405162' });
   const [one, two] = await Promise.all([
-    kit.exports.request(wish, VIEWER),
-    kit.exports.request(wish, VIEWER),
+    kit.exports.request(request, VIEWER),
+    kit.exports.request(request, VIEWER),
   ]);
   expect(two.request_id).toBe(one.request_id);
   kit.clock.now += DAY - 1;
-  const other = { ...wish, timeStart: '2024-04-01T00:00:00Z' };
+  const other = { ...request, timeStart: '2024-04-01T00:00:00Z' };
   expect((await kit.exports.request(other, VIEWER)).time_start).toBe(one.time_start);
   kit.clock.now += 1;
-  expect((await kit.exports.request(wish, VIEWER)).request_id).not.toBe(one.request_id);
+  expect((await kit.exports.request(request, VIEWER)).request_id).not.toBe(one.request_id);
 });
 
 test('work() goes on with what a reload cut off', async () => {
@@ -295,11 +298,11 @@ test('list() is newest first, filtered by state, in pages', async () => {
   logSome(kit);
   const ids: string[] = [];
   for (let i = 0; i < 5; i++) {
-    const wish =
+    const request =
       i % 2 === 0
         ? requestOf()
         : requestOf({ time_start: '2030-01-01T00:00:00Z', time_end: '2030-01-02T00:00:00Z' });
-    ids.unshift((await kit.exports.request(wish, VIEWER)).request_id);
+    ids.unshift((await kit.exports.request(request, VIEWER)).request_id);
   }
   await kit.exports.work();
   const all = await kit.exports.list(readListRequest({}), VIEWER);

@@ -78,7 +78,7 @@ export class LogExports {
   }
 
   /** @throws ExportRefusal */
-  async request(wish: ExportRequest, viewer: Viewer): Promise<LogRequestRecord> {
+  async request(request: ExportRequest, viewer: Viewer): Promise<LogRequestRecord> {
     const { store } = this.options;
     const rows = await readRequests(store);
     if (rows.filter(isUnfinished).length >= UNFINISHED_MAX)
@@ -87,14 +87,14 @@ export class LogExports {
         `At most ${UNFINISHED_MAX} log requests can be in progress at once. Wait for one to finish.`,
       );
     const created = this.time();
-    const token = wish.idempotencyToken;
+    const token = request.idempotencyToken;
     const row = await addRequest(store, {
       id: timeUuid(created, this.options.random(8)),
       state: 'Pending',
       version: 0,
       created,
       updated: created,
-      wish,
+      wish: request,
       attempt: 0,
       chunks: 0,
       bytes: 0,
@@ -294,8 +294,8 @@ export class LogExports {
   }
 }
 
-const isWithin = ({ wish }: ExportRow, { database }: Viewer): boolean =>
-  database.every((name, index) => wish.path[index] === name);
+const isWithin = ({ wish: request }: ExportRow, { database }: Viewer): boolean =>
+  database.every((name, index) => request.path[index] === name);
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
