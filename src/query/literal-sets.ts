@@ -52,7 +52,7 @@ export function readSet(json: Json, path: QueryPath, reader: LiteralReader): Def
   });
 }
 
-/** All that are needed, and nothing else. */
+/** Whether the object has all required parts and no other members. */
 const areParts = (json: JsonObject, parts: NamedParts): boolean =>
   parts.filter(([, { wire }]) => json.has(wire)).length === json.size &&
   parts.every(([, { kind, wire }]) => json.has(wire) || kind === 'terms' || kind === 'bound');
@@ -133,7 +133,7 @@ function readLambda({ json, path, reader }: GivenPart, limit: Effect): () => Lam
 
 const invalidLambda = (path: QueryPath): never => invalid(path, 'Invalid lambda.');
 
-/** Of a join: a lambda, or the ref of an index. */
+/** The target of a join: a lambda or the ref of an index. */
 function readTarget(part: GivenPart): Resolve {
   const { json = null } = part;
   const isLambda = isObject(json) && (json.has('lambda') || json.has('@query'));

@@ -1,4 +1,4 @@
-/** Comings and goings of tuples, and how those of combined sets follow from those of their members. Spec: sets 6. */
+/** Additions and removals of tuples; those of a combined set are computed from those of its members. Spec: sets 6. */
 import { refBytes } from '../../codec/key.ts';
 import { compareValues } from '../../values/compare.ts';
 import { isKind } from '../../values/value.ts';
@@ -8,17 +8,17 @@ import { compareTuples, withSources, type Tuple } from './tuple.ts';
 
 export interface Change {
   readonly ts: Micros;
-  /** `create`, `update` and `delete` are of a document's own history. */
+  /** `create`, `update` and `delete` occur in the history of a document only. */
   readonly action: ActionName;
   readonly tuple: Tuple;
-  /** Of a document's own history: what changed. */
+  /** In the history of a document: the changed members. */
   readonly data: ObjectValue | null | undefined;
 }
 
 const isEnd = ({ action }: Pick<Change, 'action'>): boolean =>
   action === 'remove' || action === 'delete';
 
-/** By time; within one commit what goes before what comes, then by ref, then by values. */
+/** By time; within one commit removals before additions, then by ref, then by values. */
 export const compareChanges = (a: Change, b: Change): number =>
   a.ts - b.ts || Number(isEnd(b)) - Number(isEnd(a)) || compareMembers(a.tuple, b.tuple);
 
@@ -29,7 +29,7 @@ function compareMembers(a: Tuple, b: Tuple): number {
   return compareValues(a.values ?? [], b.values ?? []);
 }
 
-/** Changes of all members; the same change of several once, with the sources of all. */
+/** Changes of all members. A change that several members have is listed once, with the sources of all. */
 export function unitedChanges(members: readonly (readonly Change[])[]): readonly Change[] {
   const byName = new Map<string, Change>();
   for (const change of members.flat()) {
@@ -42,7 +42,7 @@ export function unitedChanges(members: readonly (readonly Change[])[]): readonly
   return [...byName.values()];
 }
 
-/** When each tuple of a set is there: `isThere` after all changes at `ts`, `wasThere` before them. */
+/** The times at which a set contains each of its tuples. */
 class Presence {
   private readonly byGroup = new Map<string, Change[]>();
 
@@ -69,7 +69,7 @@ class Presence {
   }
 }
 
-/** Of each target of a join, the changes while the element that leads to it is in the source. */
+/** Changes of each target of a join while the source contains the element that leads to it. */
 export function joinedChanges(
   source: readonly Change[],
   changesOfTarget: (element: Tuple) => readonly Change[],
@@ -85,8 +85,8 @@ export function joinedChanges(
 }
 
 /**
- * Changes of a set whose runs follow from the runs of its members: at each time what `combine` gives is compared with what
- * it gave before.
+ * Changes of a set whose runs are computed from the runs of its members: the result of `combine` at each time is
+ * compared with the previous one.
  */
 export function combinedChanges(
   members: readonly (readonly Change[])[],

@@ -34,7 +34,7 @@ export function openDocuments(
   let isFirst = true;
   const pullFirst = (): readonly RefTuple[] => {
     isFirst = false;
-    // What has expired is mostly known, or else fetched together with the first batch.
+    // The list of expired documents is usually cached; otherwise it is fetched together with the first batch.
     let batch: readonly RefTuple[] = [];
     const reads = [() => void (expired = expiredKeys(context)), () => void (batch = cursor.pull())];
     eachElement(reads, (read) => read());
@@ -64,7 +64,7 @@ function rangeOf(collection: Ref): CollectionRange {
   return { by: 'key', ...prefixRange(prefix), collection };
 }
 
-/** A document as one of its stored versions, or its end, shows it. */
+/** A document as of one of its stored versions or delete markers. */
 class VersionTuple extends RefTuple {
   readonly ts: Micros;
   readonly isLive: boolean;
@@ -75,7 +75,7 @@ class VersionTuple extends RefTuple {
   }
 }
 
-/** Of each document the newest version that is not later than `past`, when it is live. */
+/** The newest version of each document that is not later than `past`, if it is live. */
 function openPast(
   context: EngineContext,
   range: CollectionRange,
@@ -129,7 +129,7 @@ function keyInCollection(bound: Bound, collection: Ref, prefix: Key): Key {
   const keyOf = ({ id }: Ref) => documentKey(collection.database, own, id);
   const [value] = bound.values;
   if (value instanceof Ref && value.collection !== own) {
-    // Refs are ordered by id, then by collection: among ours it stands beside the one with the same id.
+    // Refs are ordered by id, then by collection: the bound is next to the ref of this collection with the same id.
     return value.collection < own ? keyOf(value) : after(keyOf(value));
   }
   return keyAmongRefs(bound, keyOf, prefix);

@@ -1,4 +1,4 @@
-/** Cursors and range bounds of sets: arrays of values that name a bound between tuples. Spec: sets 5.3. */
+/** Cursors and range bounds of sets: arrays of values that denote a bound between tuples. Spec: sets 5.3. */
 import { rawOf } from '../../codec/ordered-bytes.ts';
 import { fault, QueryFailure, type Step } from '../../errors.ts';
 import { undefinedRef } from '../../fault-texts.ts';
@@ -6,7 +6,7 @@ import { compareValues } from '../../values/compare.ts';
 import { Bytes, isArray, Ref, UnresolvedRef, type Value } from '../../values/value.ts';
 import type { Bound } from './tuple.ts';
 
-/** The cursor as a page shows it again: always an array. */
+/** The cursor as the page returns it: always an array. */
 export const asArray = (value: Value): readonly Value[] => (isArray(value) ? value : [value]);
 
 /** @throws `invalid ref` at `position` for refs to what does not exist */
@@ -30,7 +30,7 @@ export function boundAfter(given: readonly Value[], arities: readonly number[]):
   return located?.names ? { ...located.bound, side: 'high' } : located?.bound;
 }
 
-/** `names`: the bound is next to a tuple that was named, not between others. */
+/** `names`: the bound is next to a tuple that the values denote, not between two others. */
 function locate(
   given: readonly Value[],
   arities: readonly number[],

@@ -18,13 +18,13 @@ import type { ActionName, ObjectValue, Value } from '../../values/value.ts';
 import { refuseUnresolved } from './cursors.ts';
 import type { Change } from './changes.ts';
 
-/** A place between events: before all that agree with what is given. */
+/** A position between events: before all events that match the given members. */
 export interface EventBound {
   readonly ts: bigint;
   readonly action?: ActionName;
   readonly document?: Ref;
   readonly values?: readonly Value[];
-  /** As the page shows it again. */
+  /** The cursor as the page returns it. */
   readonly echo: Value;
 }
 
@@ -54,7 +54,7 @@ export function eventBoundOf(given: Value, position: readonly Step[]): EventBoun
 const floorMicros = (nanos: bigint): bigint =>
   (nanos - (((nanos % 1000n) + 1000n) % 1000n)) / 1000n;
 
-/** Before everything at a time. */
+/** Before all events at a time. */
 const startOf = (ts: bigint): EventBound => ({ ts, echo: echoOf(ts, 'add', []) });
 
 function echoOf(
@@ -69,7 +69,7 @@ function echoOf(
   return new Map<string, Value>([['ts', shown], ['action', new Action(action)], ...more]);
 }
 
-/** Accepted sets of members. */
+/** Accepted combinations of members. */
 const SHAPES: ReadonlySet<string> = new Set([
   'ts',
   'action,ts',

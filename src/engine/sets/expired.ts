@@ -1,4 +1,4 @@
-/** Which current documents have expired: scans over primary keys do not see it. */
+/** Lists current documents that have expired: a scan over primary keys without rows does not show it. */
 import { decodeEntry, termsPrefix, type Key } from '../../codec/key.ts';
 import { prefixRange } from '../../codec/ranges.ts';
 import { scan } from '../../store/scan.ts';
@@ -6,12 +6,12 @@ import { isInteger, type Micros } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { NATIVE_INDEX } from '../catalog/native-indexes.ts';
 
-/** Beyond so many expired documents a scan looks at each row instead. */
+/** With more expired documents than this, a scan checks each row instead. */
 const EXPIRED_MAX = 256;
 
 /**
- * Primary keys of documents that have expired; undefined when there are too many to list. The range read does not depend on
- * the time, so that it stays known from query to query.
+ * Primary keys of documents that have expired; undefined when there are too many to list. The range that is read does
+ * not depend on the time, so it stays cached from query to query.
  */
 export function expiredKeys({ reader, snapshot }: EngineContext): ReadonlySet<Key> | undefined {
   const all = prefixRange(termsPrefix(0, NATIVE_INDEX.expiring, []));

@@ -4,8 +4,8 @@ import { grownAfterSkip, type SetCursor } from './set-cursor.ts';
 import type { Tuple } from './tuple.ts';
 
 /**
- * Tests are made together for some tuples at a time, as many as are likely to be wanted: each may read, and what they read
- * is fetched at once.
+ * Tuples are tested in batches, as many at a time as are likely to be needed: each test may read, and the reads of a
+ * batch are fetched together.
  */
 export function filterCursor(
   cursor: SetCursor,

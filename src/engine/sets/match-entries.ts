@@ -21,7 +21,7 @@ import { minimumValidTime } from '../documents/documents.ts';
 import { isOver } from '../documents/retained.ts';
 import { RefTuple, type Bound, type Tuple } from './tuple.ts';
 
-/** Since when a current entry holds. */
+/** The commit time at which a current entry was added. */
 export function addedAt({ entry, row }: Entry): Micros {
   if (!row) return Infinity;
   const version = unpackVersion(String(row.value));
@@ -34,7 +34,7 @@ export class MatchEntries {
   private readonly context: EngineContext;
   private readonly index: IndexDefinition;
   private readonly sources: readonly Value[];
-  /** Undefined: a collection of the index cannot be gone while the index is there. */
+  /** Undefined: the only collection of the index exists as long as the index does. */
   private readonly living: Map<CollectionId, boolean> | undefined;
 
   constructor(
@@ -50,12 +50,15 @@ export class MatchEntries {
     this.living = hasOneCollection(index) ? undefined : new Map();
   }
 
-  /** Undefined when the document has expired or its collection is gone. */
+  /** Undefined when the document has expired or its collection was deleted. */
   tupleOf(key: Key): Tuple | undefined {
     return this.decoded(key, (ttl) => isOver(ttl, this.context.snapshot));
   }
 
-  /** What came to the set at a time; one that expires goes unseen, and is no more when all of it is out of range. */
+  /**
+   * A tuple that was added at a time. Its expiry is no event; it is left out when both times are before the retained
+   * time.
+   */
   tupleAddedAt(added: Micros, key: Key): Tuple | undefined {
     return this.decoded(key, (ttl, ref) => {
       const minimum = ttl === undefined ? 0 : this.minimumOf(ref);
@@ -86,10 +89,10 @@ export class MatchEntries {
       return keyAmongRefs(bound, (ref) => refPrefix(this.prefix, ref), this.prefix);
     const given = bound.values.slice(0, values.length);
     const prefix = valuesPrefix(this.prefix, given, reverse);
-    // Tuples of this set are shorter: those that equal the first values stand before the longer one named.
+    // Tuples of this set are shorter: those that equal the first values are before the longer one in the bound.
     if (given.length < bound.values.length) return after(prefix);
     if (!bound.ref) return bound.side === 'low' ? prefix : after(prefix);
-    // Longer than the one named: all that start with it stand after it.
+    // Tuples of this set are longer: all that start with these values are after the bound.
     if (given.length < values.length) return prefix;
     const exact = refPrefix(prefix, bound.ref, bound.tiebreakerRest);
     return bound.side === 'low' ? exact : after(exact);
@@ -127,7 +130,7 @@ export function keyAmongRefs(bound: Bound, keyOfRef: (ref: Ref) => Key, prefix: 
   return own < other ? after(key) : key;
 }
 
-/** Above every value that sorts before refs, below every one that sorts after. */
+/** Above all values that sort before refs, below all that sort after them. */
 const REFS = '\x38';
 
 const hasOneCollection = ({ sources }: IndexDefinition): boolean => {

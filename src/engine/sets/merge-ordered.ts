@@ -3,7 +3,7 @@ import { eachElement } from '../../query/collect-needs.ts';
 import { PeekableCursor, type SetCursor, type SetRequest } from './set-cursor.ts';
 import { compareTuples, type Tuple } from './tuple.ts';
 
-/** Tuples pulled at once: enough for the reader to look at a batch, whatever the sizes of the members. */
+/** Tuples per batch, whatever the batch sizes of the members. */
 const BATCH = 512;
 
 export function mergeOrdered(
@@ -23,7 +23,7 @@ export function mergeOrdered(
         let best: PeekableCursor | undefined;
         let first: Tuple | undefined;
         for (const peekable of peekables) {
-          // A batch ends where one of them has to read on: that may not be needed.
+          // A batch ends where a member would have to read more: that may not be needed.
           if (batch.length > 0 && peekable.mustRead) return batch;
           const tuple = peekable.peek();
           if (tuple && (!first || isFirst(tuple, first))) {

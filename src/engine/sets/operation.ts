@@ -1,4 +1,7 @@
-/** What a set operation is: how its sets are read, and what is known of them before. The table of all is `operations.ts`. */
+/**
+ * What each set operation defines: how its sets are read, and what is known of them before. All are listed in
+ * `operations.ts`.
+ */
 import type { QueryPath } from '../../query/query-path.ts';
 import type { Ref, SetValue } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
@@ -6,30 +9,32 @@ import type { Change } from './changes.ts';
 import type { SetCursor, SetRequest, SetTarget } from './set-cursor.ts';
 
 /**
- * One operation. Members are asked through `sets`, which picks their operation: once for each set that is opened, never for an
- * element.
+ * One operation. Members are read through `sets`, which looks up their operation: once for each set that is opened,
+ * never per element.
  */
 export interface SetOperation<Target extends SetTarget> {
   shape(target: Target, sets: Shapes): SetShape;
-  /** Whether all that a page of the set shows is refs: it is likely that their documents are read next. */
+  /** Whether pages of the set contain only refs: their documents are likely to be read next. */
   showsRefs(target: Target, sets: Shapes): boolean;
   /** Undefined: denied. */
   access(target: Target, sets: Sets): Access<Target> | undefined;
-  /** Members that the caller may not read are empty here: `access` tells which. */
+  /** A set that the caller may not read is opened as an empty one: `access` decides whether that is an error. */
   open(target: Target, request: SetRequest, sets: Sets): SetCursor;
-  /** All that is stored, in no order: combined sets need to know what was there before the first event listed. */
+  /** All stored changes, unordered: a combined set needs those before the first listed event, too. */
   changes(target: Target, request: ChangesRequest, sets: Sets): readonly Change[];
 }
 
 /** What is known of a set without reading it. Spec: sets 4, "Shapes". */
 export interface SetShape {
-  /** Reverse flags of the covered values, then of the ref. Empty: not known before it is read (join by a lambda). */
+  /**
+   * Reverse flags of the covered values, then of the ref. Empty: not known before the set is read (join by a lambda).
+   */
   readonly reversed: readonly boolean[];
-  /** Numbers of covered values that tuples may have; empty: not known. */
+  /** How many covered values a tuple may have; empty: not known. */
   readonly arities: readonly number[];
-  /** It lists events. */
+  /** It is a set of events. */
   readonly history: boolean;
-  /** Its events can be listed, or those it lists. */
+  /** Its history can be listed, or it is a history. */
   readonly hasHistory: boolean;
 }
 
@@ -37,7 +42,7 @@ export interface SetShape {
 export interface Access<Target extends SetTarget = SetTarget> {
   /** The set without members that may not be read. */
   readonly target: Target;
-  /** Each tuple is asked for; one such member makes the whole set so. */
+  /** The permission is checked for each tuple: so if one member of the set needs it. */
   readonly filtered: boolean;
 }
 
@@ -46,7 +51,7 @@ export interface ChangesRequest {
   readonly filtered: boolean;
 }
 
-/** What any set tells of itself. */
+/** What is known of sets by their definitions alone. */
 export interface Shapes {
   readonly schema: EngineContext['schema'];
   shapeOf(target: SetTarget): SetShape;
@@ -70,7 +75,7 @@ export interface Sets extends Shapes {
   changesOf(target: SetTarget, request: ChangesRequest): readonly Change[];
 }
 
-/** The shape of tuples that all have as many values. */
+/** The shape of a set whose tuples all have the same number of values. */
 export const shapeOfTuples = (reversed: readonly boolean[]): SetShape => ({
   reversed,
   arities: reversed.length === 0 ? [] : [reversed.length - 1],
@@ -84,7 +89,7 @@ export const REFS: SetShape = shapeOfTuples([false]);
 export const shapeOfIndex = ({ schema }: Shapes, ref: Ref): SetShape =>
   shapeOfTuples([...(schema(ref.database).index(ref)?.reverse ?? []), false]);
 
-/** Access to a set over one other: that to the other. */
+/** Access to a set that is made of one other: the access to the other. */
 export function accessToInner<Set extends SetValue & { readonly set: SetValue }>(
   target: Set,
   sets: Sets,

@@ -1,4 +1,4 @@
-/** All set operations, and reading any set by them. Spec: sets 4. */
+/** The table of set operations, and the reader that dispatches to them. Spec: sets 4. */
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { SetOp } from '../../values/set-parts.ts';
@@ -92,7 +92,7 @@ export class SetReader extends SetShapes implements Sets {
   }
 }
 
-/** Sets may share members: one can be much larger than its text. */
+/** A set can be much larger than its text, because members may be shared. */
 function requireWidth({ meters }: EngineContext): void {
   meters.work.openedSets += 1;
   if (meters.work.openedSets <= LIMITS.setsMax) return;

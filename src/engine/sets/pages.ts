@@ -74,8 +74,8 @@ function tuplesPage(
 }
 
 /**
- * Cursors are made when asked for. A class, for an object with a getter of its own makes the engine below a shape for each page, which
- * holds all that the getter sees until the next full collection of garbage.
+ * Cursors are made on demand. It is a class because JavaScript engines make a hidden class for each object literal
+ * with a getter, which keeps all that the getter refers to until the next full garbage collection.
  */
 class ReadPage implements Page {
   readonly kind = 'page';
@@ -107,7 +107,7 @@ const sourcedElementOf = (tuple: Tuple): Value => ({
   sources: tuple.sources,
 });
 
-/** Beyond this many the documents of a page are not brought along: few queries look at all of them. */
+/** The documents of a larger page are not fetched along with it: few queries read all of them. */
 const ROWS_PAGE_MAX = 1000;
 
 function eventsPage(
@@ -146,7 +146,7 @@ const sourcedEventOf = (change: Change): Value => ({
   sources: sourcesOfChange(change),
 });
 
-/** Size 0 shows the cursor on both sides, a negative one where it always stands. */
+/** With size 0 the cursor is on both sides, with a negative size only where other pages have it. */
 function emptyPage(
   side: 'before' | 'after' | undefined,
   echo: Value | undefined,
@@ -162,7 +162,7 @@ function emptyPage(
   };
 }
 
-/** Elements first looked at by folds. */
+/** First batch of a fold. */
 const ELEMENTS_FIRST = 64;
 
 /**
@@ -283,11 +283,11 @@ const openHistory = (
 ): readonly Change[] =>
   historyOf(filtered ? uncounted(sets) : sets, target, { ...request, filtered });
 
-/** How much is read of a set that is filtered would tell how much of it is not shown. */
+/** The metrics of a filtered set would reveal how much of it is hidden, so its reads are not counted. */
 const uncounted = ({ context, reading }: SetReader): SetReader =>
   new SetReader({ ...context, meters: new IsolatedMeters(context.meters.work) }, reading);
 
-/** Instead, what is shown counts as read. Undefined: all that is read is shown, and counted. */
+/** Counts the shown tuples as read instead. Undefined: nothing is filtered, so reads are counted as they happen. */
 function shownMeter(
   { context: { meters } }: SetReader,
   { filtered }: Access,

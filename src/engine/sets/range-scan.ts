@@ -13,7 +13,7 @@ export interface ScanRange extends Pick<Range, 'space' | 'by' | 'rows' | 'prefet
   readonly upper: Key;
 }
 
-/** Where entries are read from, and what counts them. */
+/** Where entries are read from, and the meters that count them. */
 export interface Source {
   readonly reader: Reader;
   readonly meters: Meters;
@@ -21,7 +21,7 @@ export interface Source {
   readonly partitions: number;
 }
 
-/** A scan over one range of keys; decodes its entries. The leaves of set expressions are such scans. */
+/** Scans one range of keys and decodes its entries. The leaves of set expressions are such scans. */
 export class RangeScan<T = Tuple> implements SetCursor<T> {
   private readonly source: Source;
   private readonly scanRange: ScanRange;

@@ -6,11 +6,11 @@ import type { Tuple } from './tuple.ts';
 interface HeapItem<T extends Tuple> {
   readonly peekable: PeekableCursor<T>;
   readonly member: number;
-  /** Of the next tuple. */
+  /** Group of the next tuple. */
   group: string;
 }
 
-/** A heap of cursors, the one with the next tuple on top: joins merge thousands. */
+/** A heap of cursors with the next tuple on top: joins merge thousands of cursors. */
 export class RunMerge<T extends Tuple = Tuple> {
   private readonly peekables: readonly PeekableCursor<T>[];
   private readonly backward: boolean;
@@ -21,7 +21,9 @@ export class RunMerge<T extends Tuple = Tuple> {
     this.backward = backward;
   }
 
-  /** The next run of every member that has one of the next value, in order of the members; undefined at the end. */
+  /**
+   * The runs of the next value, one for each member that has it, in the order of the members; undefined at the end.
+   */
   next(): readonly (readonly T[])[] | undefined {
     const heap = (this.heap ??= this.fill());
     const group = heap[0]?.group;

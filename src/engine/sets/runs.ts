@@ -14,7 +14,7 @@ import {
 } from './tuple.ts';
 import type { SetCursor, SetRequest } from './set-cursor.ts';
 
-/** The request for members: no bound divides a run, and the first batch includes the end of the last run. */
+/** The request for the members: no bound divides a run, and the first batch reaches the end of the last run. */
 export const wholeRuns = (request: SetRequest): SetRequest => ({
   ...request,
   first: request.first + 1,
@@ -66,7 +66,7 @@ export function runCursor(
   };
 }
 
-/** The run of the member with most, or fewest, tuples; of several the first. */
+/** The longest, or the shortest, of the runs; the first of several. */
 export function pickRun(
   runs: readonly (readonly Tuple[])[],
   isBetter: (length: number, best: number) => boolean,

@@ -1,6 +1,6 @@
 /**
- * How sets are read: pulled in batches that grow, forwards or backwards, between bounds. Nothing is kept between executions of a
- * query; any pull may throw `Suspended`.
+ * Sets are read by pulling batches of growing size, forwards or backwards, between bounds. No state is kept between
+ * executions of a query; any pull may throw `Suspended`.
  */
 import type { Micros, Ref, SetValue, Value } from '../../values/value.ts';
 import type { Bound, Tuple } from './tuple.ts';
@@ -18,11 +18,11 @@ export interface SetRequest {
   readonly upper: readonly Bound[];
   /** Size of the first batch; later ones grow. */
   readonly first: number;
-  /** Documents will be read next: bring their rows along. */
+  /** The documents are likely to be read next: fetch their rows, too. */
   readonly rows: boolean;
-  /** Tell where each tuple comes from. */
+  /** Record the sources of each tuple. */
   readonly sources: boolean;
-  /** Ask for each tuple whether the caller may read its document. */
+  /** Check for each tuple whether the caller may read its document. */
   readonly filtered: boolean;
 }
 
@@ -33,10 +33,10 @@ export interface SetCursor<T = Tuple> {
   narrow(bound: Bound): void;
 }
 
-/** Whoever asks whether a document may be read is likely to look at it. */
+/** A permission check on a document is likely to read it, so its row is fetched, too. */
 export const withRows = (request: SetRequest): SetRequest => ({ ...request, rows: true });
 
-/** Where the tuples of a set come from, when they are to tell. */
+/** The source of the tuples of a set; none unless they are recorded. */
 export const sourcesOf = (
   set: SetTarget,
   { sources }: Pick<SetRequest, 'sources'>,
@@ -52,7 +52,7 @@ const BATCH_MAX = 131_072;
 export const grown = (size: number): number =>
   Math.min(Math.max(BATCH_MIN, size * GROWTH), BATCH_MAX);
 
-/** The batch after a skip: what was read before it was partly for nothing. */
+/** Size of the batch after a skip: part of the previous batch was not needed. */
 export const grownAfterSkip = (size: number): number =>
   Math.min(Math.max(BATCH_MIN, size * 2), BATCH_MAX);
 

@@ -1,4 +1,4 @@
-/** What happened to a set: when its tuples came and went. Spec: sets 1.3, 6. */
+/** The history of a set: when its tuples were added and removed. Spec: sets 1.3, 6. */
 import { fail, type Step } from '../../errors.ts';
 import { positionOf } from '../../query/query-path.ts';
 import type { Event, Micros, Ref, Value } from '../../values/value.ts';
@@ -9,7 +9,7 @@ import type { ChangesRequest, Sets } from './operation.ts';
 import type { SetTarget } from './set-cursor.ts';
 
 export interface HistoryRequest extends ChangesRequest {
-  /** Nothing later is listed; undefined: all. */
+  /** Later events are left out; undefined: none is. */
   readonly past: Micros | undefined;
 }
 
@@ -33,14 +33,14 @@ export function historyOf(
 const isWithin = ({ ts }: Change, past: Micros | undefined): boolean =>
   past === undefined || ts <= past;
 
-/** Spec: sets 1.3. What a document shows of itself at the edge of retention is decided where it is read. */
+/** Spec: sets 1.3. The history of a document is cut at the retained time where it is read (`documentEvents`). */
 function retention({ schema, snapshot }: EngineContext): (change: Change) => boolean {
   const minimums = new Map<number, Micros>();
   const minimumOf = ({ database, collection }: Ref): Micros => {
     let minimum = minimums.get(collection);
     if (minimum === undefined) {
       const definition = schema(database).collection(collection);
-      // Events of documents whose collection is gone are hidden.
+      // Events of documents whose collection was deleted are hidden.
       minimum = definition ? minimumValidTime(definition, snapshot) : Infinity;
       minimums.set(collection, minimum);
     }
@@ -56,17 +56,17 @@ function retention({ schema, snapshot }: EngineContext): (change: Change) => boo
 export const failNoHistory = (position: readonly Step[]): never =>
   fail('invalid argument', position, 'Set does not support events history.');
 
-/** How an event is shown in a page. */
+/** An event as an element of a page. */
 export function eventOf({ ts, action, tuple, data }: Change): Event {
   const shown = data === undefined ? tuple.values : data;
   return { kind: 'event', ts, action, document: tuple.ref, data: shown };
 }
 
-/** The cursor of an event: without what happened to the document. */
+/** The cursor of an event: covered values instead of changed members. */
 export const eventCursorOf = (change: Change): Event => ({
   ...eventOf(change),
   data: change.tuple.values,
 });
 
-/** The histories of the sets a change comes from. */
+/** The sources of a change: the histories of the sets it comes from. */
 export const sourcesOfChange = ({ tuple }: Change): readonly Value[] => asHistory(tuple.sources);

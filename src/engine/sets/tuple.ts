@@ -16,19 +16,19 @@ export interface Tuple {
   readonly tiebreaker: string;
   /** The bytes of `tiebreaker` are inverted: the set is read backwards. */
   readonly reversed: boolean;
-  /** Sets it comes from; empty unless asked for. */
+  /** Sets it comes from; empty unless sources are recorded. */
   readonly sources: readonly Value[];
 }
 
-/** What a page shows of a tuple. Spec: sets 5.2. */
+/** A tuple as an element of a page. Spec: sets 5.2. */
 export function elementOf({ values, ref }: Pick<Tuple, 'values' | 'ref'>): Value {
   if (!values) return ref;
   return values.length === 1 ? (values[0] ?? null) : values;
 }
 
 /**
- * The cursor of a tuple: covered values, then the ref. Where that names its neighbour on the other side of the cursor too (1 and 1.0
- * of one document are two tuples), what sets them apart follows.
+ * The cursor of a tuple: covered values, then the ref. If its neighbour on the other side of the cursor has the same
+ * ones (1 and 1.0 of one document are two tuples), the bytes that distinguish them follow.
  */
 export function cursorOf(tuple: Tuple, neighbour?: Tuple): readonly Value[] {
   const { values, ref, reversed } = tuple;
@@ -102,7 +102,7 @@ export const compareTuples = (a: Tuple, b: Tuple): number =>
           ? 1
           : 0;
 
-/** The tuple as a member of the set read backwards. */
+/** The tuple as a member of the reversed set. */
 export const reverseTuple = (tuple: Tuple): Tuple => ({
   values: tuple.values,
   ref: tuple.ref,
@@ -121,7 +121,7 @@ export const withSources = (tuple: Tuple, sources: readonly Value[]): Tuple => (
   sources,
 });
 
-/** A member of a set whose values are its refs. Most are never compared: their bytes are made when asked for. */
+/** A member of a set without covered values. Most are never compared, so their bytes are made on demand. */
 export class RefTuple implements Tuple {
   readonly values = undefined;
   readonly reversed = false;

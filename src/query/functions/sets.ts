@@ -1,4 +1,4 @@
-/** Sets: what is read when somebody reads them. Spec: functions 1.3, sets-and-pages 4. */
+/** Functions that make sets; nothing is read before the set is. Spec: functions 1.3, sets-and-pages 4. */
 import { fail, QueryFailure, type Fault } from '../../errors.ts';
 import { isArray, isKind, UnresolvedRef } from '../../values/value.ts';
 import type { Lambda, Ref, SetValue, Value } from '../../values/value.ts';
@@ -70,7 +70,7 @@ const match = define(
   (args, context) => matchSet(args.match, args.terms ?? [], context),
 );
 
-/** Old shape: the terms come first. */
+/** The older form: the terms come first. */
 const matchByTerms = define(
   'pure',
   { match: param(terms, 'Term*'), index: param(nameOrIndexRef, 'String or Index Ref') },
@@ -100,7 +100,7 @@ const algebraOf = (
     },
   );
 
-/** Every step goes through what the one before it gave. */
+/** Each step walks the result of the previous one, which is charged. */
 const foldArrays = (
   arrays: readonly (readonly Value[])[],
   ofArrays: (left: readonly Value[], right: readonly Value[]) => readonly Value[],
@@ -111,7 +111,10 @@ const foldArrays = (
     return ofArrays(left, right);
   });
 
-/** Neighbours agree on history, and on the direction of the values that both have. */
+/**
+ * Adjacent members must both list events or both not, and the values they have in common must have the same
+ * direction.
+ */
 function refuseIncompatible(op: Algebra, sets: readonly SetValue[], context: PureContext): void {
   const shapes = context.each(sets, (each) => context.session.shapeOf(each));
   const agree = shapes.every((shape, index) => {
@@ -126,7 +129,7 @@ function refuseIncompatible(op: Algebra, sets: readonly SetValue[], context: Pur
   }
 }
 
-/** Each value as often as it is in the side that has most of it, grouped by value. */
+/** Each value as often as on the side that has it most often; equal values are adjacent. */
 function unionOfArrays(left: readonly Value[], right: readonly Value[]): readonly Value[] {
   const [ofLeft, ofRight] = [multisetOf(left), multisetOf(right)];
   const seen = new Multiset();
@@ -182,7 +185,7 @@ const range = define(
   },
 );
 
-/** A prefix of the values; faults of both bounds are reported. */
+/** A bound of a range: a prefix of the values. The faults of both bounds are reported. */
 function bound(value: Value, key: string, context: PureContext, faults: Fault[]): readonly Value[] {
   const values = isArray(value) ? value : [value];
   const position = positionAt(argumentAt(context.path, key));

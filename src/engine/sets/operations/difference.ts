@@ -17,7 +17,7 @@ export const difference: SetOperation<SetOf<'difference'>> = {
   shape: shapeOfMembers,
   showsRefs: () => false,
 
-  /** Without the first member there is nothing to take from. */
+  /** If the first member may not be read, there is nothing to subtract from. */
   access: (set, sets) => accessToMembers(set, sets, true),
 
   open(set, request, sets) {

@@ -1,4 +1,4 @@
-/** `documents`: those of a collection, as a set of refs. Spec: sets 1.7, 4, 6. */
+/** `documents`: the documents of a collection, as a set of refs. Spec: sets 1.7, 4, 6. */
 import type { Ref, SetOf } from '../../../values/value.ts';
 import { requireRetained } from '../../documents/documents.ts';
 import type { Change } from '../changes.ts';
@@ -31,7 +31,7 @@ export const documents: SetOperation<SetOf<'documents'>> = {
   changes: (set, request, sets) => changesOfCollection(set.collection, set, request, sets),
 };
 
-/** @param set what the collection is given as: the source of its documents */
+/** @param set the set or ref that names the collection: the source of its documents */
 export function openCollection(
   collection: Ref,
   set: SetTarget,

@@ -1,4 +1,4 @@
-/** `events`: what happened to a set, or to a document. Spec: sets 1.3, 6. */
+/** `events`: the history of a set or of a document. Spec: sets 1.3, 6. */
 import { fail } from '../../../errors.ts';
 import { positionOf } from '../../../query/query-path.ts';
 import type { SetOf } from '../../../values/value.ts';

@@ -1,4 +1,4 @@
-/** `intersection`: a value occurs as often as in the member with fewest of it. Spec: sets 4. */
+/** `intersection`: a value occurs as often as in the member that has it least often. Spec: sets 4. */
 import { eachElement } from '../../../query/collect-needs.ts';
 import type { SetOf } from '../../../values/value.ts';
 import { combinedChanges } from '../changes.ts';
@@ -40,7 +40,7 @@ export const intersection: SetOperation<SetOf<'intersection'>> = {
   },
 };
 
-/** Moves all cursors to the next group that every one of them has. */
+/** Moves all cursors to the next group that each of them contains. */
 function alignAll(peekables: readonly PeekableCursor[], backward: boolean): boolean {
   for (;;) {
     const tuples = eachElement(peekables, (peekable) => peekable.peek());

@@ -22,7 +22,7 @@ import { narrowAll } from './members.ts';
 
 type JoinSet = SetOf<'join'>;
 
-/** Elements of the source read at first: all of them are wanted. */
+/** First batch of the source: all its elements are read. */
 const SOURCE_FIRST = 512;
 
 export const join: SetOperation<JoinSet> = {
@@ -81,7 +81,7 @@ function sourceElements(
   return [...elements.values()];
 }
 
-/** The set that the join puts in the place of an element. */
+/** The set that the join reads for an element of the source. */
 function targetOf({ with: target }: JoinSet, element: Tuple, { context, reading }: Sets): SetValue {
   if (target.kind === 'ref') {
     const { values, ref } = element;

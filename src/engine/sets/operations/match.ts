@@ -1,4 +1,4 @@
-/** `match`: the entries of an index below exact terms. Spec: sets 3, 4, 6. */
+/** `match`: the entries of an index with exactly these terms. Spec: sets 3, 4, 6. */
 import { decodeHistoryEntry } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { fail } from '../../../errors.ts';
@@ -67,7 +67,7 @@ export const match: SetOperation<MatchSet> = {
   },
 };
 
-/** Sets that were kept may outlive their index. */
+/** A stored set may outlive its index. */
 const indexOf = (ref: Ref, { schema, reading }: Sets): IndexDefinition =>
   schema(ref.database).index(ref) ??
   fail(
@@ -76,7 +76,7 @@ const indexOf = (ref: Ref, { schema, reading }: Sets): IndexDefinition =>
     undefinedRef('index', String(ref.id)),
   );
 
-/** A page of an index is whole only as far back as the history of every collection it covers. */
+/** A page of an index at a past time is complete only if the history of all its collections reaches back that far. */
 function requireIndexRetained(context: EngineContext, index: IndexDefinition, past: Micros): void {
   const schema = context.schema(index.ref.database);
   for (const { collections } of index.sources) {

@@ -1,6 +1,6 @@
 /**
- * What union, intersection and difference share. Equal are tuples with equal covered values: members are read run by run.
- * Spec: sets 4.
+ * What union, intersection and difference share. Tuples with equal covered values are equal: members are read run by
+ * run. Spec: sets 4.
  */
 import { eachElement } from '../../../query/collect-needs.ts';
 import { isNativeCollectionRef } from '../../../values/native-refs.ts';
@@ -12,7 +12,7 @@ import type { SetCursor, SetRequest } from '../set-cursor.ts';
 
 type SetOfMembers = SetValue & { readonly sets: readonly SetValue[] };
 
-/** As long as the longest member: all agree as far as they go. */
+/** As long as the longest member: the reverse flags that members have in common are the same. */
 export function shapeOfMembers({ sets: members }: SetOfMembers, sets: Shapes): SetShape {
   const shapes = members.map((set) => sets.shapeOf(set));
   const reversed = shapes.reduce<readonly boolean[]>(
@@ -58,7 +58,7 @@ export const narrowAll =
     for (const cursor of cursors) cursor.narrow(bound);
   };
 
-/** Where a set is needed, the history of a document is that of the set of it. */
+/** As a member, the history of a document is the history of the set of that document. */
 export const changesOfMembers = (
   members: readonly SetValue[],
   request: ChangesRequest,

@@ -1,4 +1,4 @@
-/** `range`: the tuples between two bounds, which are in it. Spec: sets 4. */
+/** `range`: the tuples between two bounds, inclusive. Spec: sets 4. */
 import type { SetOf } from '../../../values/value.ts';
 import { boundAfter, boundOf } from '../cursors.ts';
 import { accessToInner, type SetOperation } from '../operation.ts';

@@ -1,4 +1,7 @@
-/** A ref where a set is read: a native collection is the set of what is in it, a document the set of itself. Spec: sets 1.3, 1.7. */
+/**
+ * A ref that is read as a set: a native collection is the set of its members, a document the set of itself. Spec:
+ * sets 1.3, 1.7.
+ */
 import type { Ref } from '../../../values/value.ts';
 import { isNativeCollectionRef } from '../../../values/native-refs.ts';
 import { documentEvents } from '../../documents/document-events.ts';
@@ -28,7 +31,7 @@ export const refAsSet: SetOperation<Ref> = {
       : openDocument(sets.context, ref, sourcesOf(ref, request), request);
   },
 
-  /** Of a document its own history, with what changed in it. */
+  /** For a document, its own history with the changed members. */
   changes(ref, request, sets) {
     if (isNativeCollectionRef(ref)) return changesOfCollection(ref, ref, request, sets);
     const { context } = sets;

@@ -1,10 +1,10 @@
-/** `reverse`: a set from its end. Spec: sets 4. */
+/** `reverse`: a set in descending order. Spec: sets 4. */
 import type { SetOf } from '../../../values/value.ts';
 import { accessToInner, shapeOfTuples, type SetOperation } from '../operation.ts';
 import { otherSide, reverseTuple } from '../tuple.ts';
 
 export const reverse: SetOperation<SetOf<'reverse'>> = {
-  /** Values turn round, the ref is a value of its own when there is none. */
+  /** The values are in the other direction. Without covered values, the ref becomes one. */
   shape({ set }, sets) {
     const { reversed, history } = sets.shapeOf(set);
     const values = reversed.length > 1 ? reversed.slice(0, -1) : reversed;

@@ -1,4 +1,4 @@
-/** `union`: a value occurs as often as in the member with most of it. Spec: sets 4. */
+/** `union`: a value occurs as often as in the member that has it most often. Spec: sets 4. */
 import type { SetOf } from '../../../values/value.ts';
 import { unitedChanges } from '../changes.ts';
 import type { SetOperation } from '../operation.ts';
