@@ -5,7 +5,7 @@ export function hexOfBytes(bytes: Uint8Array): string {
   return hex;
 }
 
-/** Of each byte. */
+/** The two digits of each byte. */
 export const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).padStart(2, '0'),
 );

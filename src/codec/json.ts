@@ -1,6 +1,6 @@
 /**
- * JSON text to values and back, exact where `JSON.parse` is not: int64, `1` apart from `1.0`, order of members, first of
- * duplicate members. Spec: values 2 and 12.
+ * JSON text to values and back, exact where `JSON.parse` is not: int64, `1` is not `1.0`, the order of members is
+ * kept, and the first of duplicate members counts. Spec: values 2 and 12.
  */
 import { LIMITS } from '../limits.ts';
 import { INT64_MAX, INT64_MIN } from '../values/number.ts';
@@ -20,7 +20,7 @@ export type JsonObject = ReadonlyMap<string, Json>;
 
 export type JsonFault = 'syntax' | 'depth' | 'integer range';
 
-/** Text that is no JSON, or more than we take. `offset`: UTF-16 units into the text. */
+/** Text that is not JSON or exceeds a limit. `offset`: in UTF-16 units. */
 export class JsonError extends Error {
   readonly reason: JsonFault;
   readonly offset: number;
@@ -61,14 +61,14 @@ export function parseJson(text: string, depthMax: number = LIMITS.jsonDepth): Js
   return reading.value;
 }
 
-/** A text that is read bit by bit: long ones would hold everything else up. */
+/** Parses a text in steps: a long one would block everything else. */
 export class JsonReading {
   private readonly scan: Scan;
-  /** Arrays and objects that have begun, and for each object the key that waits for its value. */
+  /** The open arrays and objects, and for each object the key whose value is next. */
   private readonly begun: Holder[] = [];
   private readonly keys: string[] = [];
   private isRead = false;
-  /** Once all is read. */
+  /** The value, once all is parsed. */
   value: Json = null;
 
   constructor(text: string, depthMax: number = LIMITS.jsonDepth) {
@@ -77,7 +77,7 @@ export class JsonReading {
   }
 
   /**
-   * Reads about so many units more, but for a string or number that is longer. True: that was all.
+   * Parses about so many more units; a longer string or number is parsed whole. True: the text is finished.
    * @throws JsonError
    */
   readOn(units: number): boolean {
@@ -115,7 +115,7 @@ export class JsonReading {
     }
   }
 
-  /** Puts a value where it belongs, up to where the next begins. */
+  /** Adds a value to the open array or object and moves to where the next value begins. */
   private place(given: Json): void {
     const { scan, begun } = this;
     let value = given;
@@ -162,7 +162,7 @@ function skipSpace(scan: Scan): void {
   }
 }
 
-/** What holds no other value. */
+/** Parses a scalar. */
 function readScalar(scan: Scan): Json {
   switch (scan.text.charCodeAt(scan.at)) {
     case QUOTE:
@@ -184,7 +184,7 @@ function readWord<T>(scan: Scan, word: string, value: T): T {
   return value;
 }
 
-/** Into an array or object, up to what comes first in it. */
+/** Enters an array or object and moves to its first value. */
 function enter(scan: Scan): void {
   if (scan.depthLeft === 0) throw new JsonError('depth', scan.at);
   scan.depthLeft -= 1;
@@ -197,7 +197,7 @@ function leave(scan: Scan): void {
   scan.at += 1;
 }
 
-/** With its colon, up to the value. */
+/** Parses a key and its colon, and moves to the value. */
 function readKey(scan: Scan): string {
   if (scan.text.charCodeAt(scan.at) !== QUOTE) throw new JsonError('syntax', scan.at);
   const key = readString(scan);
@@ -227,10 +227,10 @@ function readString(scan: Scan): string {
   return hasSurrogate ? wellFormed(string) : string;
 }
 
-/** The platform reads escapes ten times as fast, once it is called. */
+/** `JSON.parse` decodes escapes ten times as fast, apart from the cost of the call. */
 const NATIVE_UNITS_MIN = 1024;
 
-/** From `first`, where the first backslash stands. */
+/** Decodes from the first backslash, at `first`, on. */
 function readEscapedString(scan: Scan, start: number, first: number): string {
   const { text } = scan;
   const native = readNatively(text, start - 1, first);
@@ -257,7 +257,7 @@ function readEscapedString(scan: Scan, start: number, first: number): string {
   return wellFormed(string + text.slice(from, at));
 }
 
-/** Undefined: it is short, or faulty, and where is for others to say. */
+/** Undefined: the text is too short for that, or invalid; the slow path finds the position. */
 function readNatively(
   text: string,
   quoteAt: number,
@@ -289,7 +289,7 @@ const ESCAPES = new Map([
 ]);
 const FOUR_HEX = /^[0-9a-fA-F]{4}$/;
 
-/** What the escape stands for whose letter is at `at`. */
+/** The character of the escape whose letter is at `at`. */
 function unescape(text: string, at: number): string {
   const letter = text.charAt(at);
   const plain = ESCAPES.get(letter);
@@ -301,7 +301,7 @@ function unescape(text: string, at: number): string {
 
 const LONE_SURROGATES = /\p{Surrogate}/gu;
 
-/** Lone surrogates, which no UTF-8 text can hold, become `?`. */
+/** Replaces lone surrogates, which UTF-8 cannot encode, by `?`. */
 export const wellFormed = (text: string): string => text.replace(LONE_SURROGATES, '?');
 
 const isDigit = (unit: number): boolean => unit >= ZERO && unit <= NINE;
@@ -345,7 +345,7 @@ function skipExponent(scan: Scan): boolean {
 }
 
 function readBigInteger(digits: string, start: number): number | bigint {
-  // No need to read a megabyte of digits to know that they are too many.
+  // A megabyte of digits is too many without being parsed.
   const value = digits.length <= 20 ? BigInt(digits) : INT64_MAX + 1n;
   if (value > INT64_MAX || value < INT64_MIN) throw new JsonError('integer range', start);
   return integer(value);

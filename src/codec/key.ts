@@ -36,7 +36,7 @@ export type Key = Branded<string, 'Key'>;
 
 const asKey = (bytes: string): Key => bytes as Key;
 
-/** The key that a store, or a text, kept the bytes of. */
+/** The key of bytes that were a key when they were stored. */
 export const keyOfBytes = asKey;
 
 // Primary keys: [database 4][collection 4][id 8], and in history [ts 8].
@@ -46,10 +46,10 @@ const HISTORY_KEY_BYTES = 24;
 
 export const databasePrefix = (database: DatabaseId): Key => asKey(uint32(database));
 
-/** The database whose key it is: of a document, a version, an entry. */
+/** The database of the key of a document, a version or an entry. */
 export const databaseOf = (key: Key): DatabaseId => readUint32({ key, at: 0, mask: 0 });
 
-/** What follows the database: the same in every copy of the database, whatever number it has there. */
+/** The part after the database: the same in each copy of the database, whatever its number there. */
 export const withoutDatabase = (key: Key): Key => asKey(key.slice(DATABASE_BYTES));
 export const withDatabase = (database: DatabaseId, rest: Key): Key =>
   asKey(uint32(database) + rest);
@@ -94,7 +94,7 @@ export function decodeDocumentKey(key: Key): DocumentAddress {
   return readDocumentAddress({ key, at: 0, mask: 0 });
 }
 
-/** The document whose key it is, or the key of one of its versions. @throws Refusal `local_data_loss` */
+/** The document that has this key, or one of whose versions has it. @throws Refusal `local_data_loss` */
 export function refOfKey(key: Key): Ref {
   if (key.length !== DOCUMENT_KEY_BYTES && key.length !== HISTORY_KEY_BYTES)
     malformed('not the length of a document key', key.length);
@@ -181,10 +181,10 @@ export const entryKeyBelow = (
       (ttl === undefined ? NO_TTL : TTL + safeInt64(ttl)),
   );
 
-/** A ref as entries end in it: of the index's own database. */
+/** The bytes of a ref in an entry, without its database: that is the database of the index. */
 export const refBytes = (ref: Ref): string => int64(ref.id) + uint32(ref.collection);
 
-/** Entries below `values` of this document; with the rest that follows the ref, or the start of it, of these alone. */
+/** Prefix of the entries below `values` of this document. `rest`: the beginning of what follows the ref in them. */
 export const refPrefix = (values: Key, ref: Ref, rest = ''): Key =>
   asKey(values + refBytes(ref) + rest);
 
@@ -254,7 +254,7 @@ function readTuple(
   return { values: restoreNumberTypes(values, types), ref, ttl, refAt, end: cursor.at };
 }
 
-/** What an entry has in common with those of other documents that have the same terms and values. */
+/** The prefix that an entry shares with entries of other documents with the same terms and values. */
 export function tuplePrefix(entry: Key, reverse: readonly boolean[]): Key {
   const cursor: Cursor = { key: entry, at: 0, mask: 0 };
   readUint32(cursor);
@@ -306,7 +306,7 @@ export function after(prefix: Key): Key {
   return asKey(prefix.slice(0, end - 1) + String.fromCharCode(prefix.charCodeAt(end - 1) + 1));
 }
 
-/** The smallest key above this one: where a scan goes on after it. */
+/** The smallest key above this one: where a scan continues after it. */
 export const keyAfter = (key: Key): Key => asKey(key + LOWEST_BYTE);
 
 /** The key that `keyAfter` made this one of. @throws Refusal `local_data_loss` of any other */
@@ -317,7 +317,10 @@ export function keyBefore(key: Key): Key {
 
 const LOWEST_BYTE = '\x00';
 
-/** What follows a prefix in a key: `keyUnder` puts it behind another one. @throws Refusal `local_data_loss` when it has another prefix */
+/**
+ * The part of a key after a prefix; `keyUnder` appends it to another prefix.
+ * @throws Refusal `local_data_loss` when it has another prefix
+ */
 export function keySuffix(key: Key, prefix: Key): Key {
   if (!key.startsWith(prefix)) malformed('it has another prefix', 0);
   return asKey(key.slice(prefix.length));
@@ -334,7 +337,8 @@ export const HIGHEST_KEY: Key = asKey('\xff');
 export const metaKey = (name: string): Key => asKey(delimitedText(name));
 
 /**
- * Of a row in `sync`: the list it is in, then what tells it from others there. Texts are ordered as texts, numbers as numbers.
+ * Of a row in `sync`: the list it is in, then the parts that identify it there. Texts are ordered as texts, numbers
+ * as numbers.
  * @param parts safe integers, and texts
  */
 export const syncKey = (list: string, ...parts: readonly (string | number)[]): Key =>
@@ -345,6 +349,6 @@ export const syncKey = (list: string, ...parts: readonly (string | number)[]): K
         .join(''),
   );
 
-/** Of a row in `log`: time of its last record, then a number that keeps rows of one time apart. */
+/** Of a row in `log`: time of its last record, then a number that distinguishes rows of the same time. */
 export const logKey = (ts: Micros, sequence: number): Key =>
   asKey(safeInt64(ts) + safeInt64(sequence));

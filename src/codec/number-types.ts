@@ -13,7 +13,7 @@ const ALL_INTEGERS = '\x00';
 
 interface Count {
   seen: number;
-  /** Which of those seen are Doubles. */
+  /** Which of the numbers so far are Doubles. */
   readonly doubles: number[];
 }
 
@@ -60,7 +60,7 @@ function pack(doubles: readonly number[]): string {
   return bytes.map((byte) => String.fromCharCode(byte)).join('');
 }
 
-/** No value is a Double that looks like an Integer: of most entries. */
+/** No value is an integral Double: so in most entries. */
 const NO_DOUBLES: readonly number[] = [0];
 
 /** The bytes that `encodeNumberTypes` wrote, unread. */

@@ -31,7 +31,10 @@ export function int64(value: bigint): string {
   return eightBytes();
 }
 
-/** Twice `uint32`, then `int64`: in one go, for a text that is put together must be made plain before anything is found by it. */
+/**
+ * Two `uint32`, then an `int64`, in one call: a concatenated text would have to be flattened before it can be looked
+ * up.
+ */
 export function sixteenBytes(first: number, second: number, last: bigint): string {
   view.setBigInt64(0, last);
   return String.fromCharCode(
@@ -76,7 +79,7 @@ export function float64(value: number): string {
   return eightBytes();
 }
 
-/** Where reading stands. `mask` 0xff reads bytes that were flipped. */
+/** A position for reading. With `mask` 0xff inverted bytes are read. */
 export interface Cursor {
   readonly key: string;
   at: number;
@@ -123,11 +126,11 @@ export function readFloat64(cursor: Cursor): number {
   return view.getFloat64(0);
 }
 
-/** Ends text and bytes. Inside them 00 is written 00 FF, so this pair stands nowhere else. */
+/** Ends text and bytes. Inside them 00 is written as 00 FF, so this pair occurs nowhere else. */
 const END = '\x00\x01';
 const ESCAPED_ZERO = '\x00\xff';
 
-/** Bytes that end themselves: none is a prefix of another. */
+/** Self-delimiting bytes: none is a prefix of another. */
 export const delimited = (raw: string): string =>
   (raw.includes('\x00') ? raw.replaceAll('\x00', ESCAPED_ZERO) : raw) + END;
 
@@ -168,14 +171,14 @@ const tail = (point: number): number => 0x80 | (point & 0x3f);
 
 const FLIPPED = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte ^ 0xff));
 
-/** All bits of all bytes turned round: what sorted up sorts down. */
+/** Inverts all bits: the order is reversed. */
 export function flipped(raw: string): string {
   let result = '';
   for (let at = 0; at < raw.length; at += 1) result += FLIPPED[raw.charCodeAt(at)] ?? '';
   return result;
 }
 
-/** Moves past delimited bytes and returns them as they were before. */
+/** Moves past delimited bytes and returns them without escapes. */
 export function readDelimited(cursor: Cursor): string {
   const { key, at } = cursor;
   const end = key.indexOf(cursor.mask ? '\xff\xfe' : END, at);

@@ -1,7 +1,7 @@
 /**
- * Values as bytes that compare as `compareValues` compares: every encoded value ends itself, none is a prefix of another.
- * Int and double share one line, so whether it was 1 or 1.0 is not in here: see `number-types.ts`.
- * Register of tags with pinned bytes: docs/store-format.md. Spec: values 10.
+ * Values as bytes that compare as `compareValues` does. They are self-delimiting: no encoded value is a prefix of
+ * another. Integers and Doubles have one common order, so 1 and 1.0 have the same bytes; see `number-types.ts` for
+ * their types. Register of tags with pinned bytes: docs/store-format.md. Spec: values 10.
  */
 import { unreachable } from '../errors.ts';
 import { orderedView, sortedKeys, type Ordered } from '../values/compare.ts';
@@ -91,10 +91,10 @@ export function encodeValue(value: Value): string {
   }
 }
 
-/** Bytes of a value that sort the other way round. */
+/** Bytes of a value in descending order. */
 export const encodeReversed = (component: string): string => flipped(component);
 
-// What an int64 is above its nearest double: at most 512 either way, 0 for doubles and for integers up to 2^53.
+// Difference of an int64 from its nearest double: at most 512 either way, 0 for doubles and integers up to 2^53.
 const REST_ZERO = 0x8000;
 const NO_REST = uint16(REST_ZERO);
 
@@ -154,7 +154,7 @@ function encodeObject(object: ObjectValue): string {
   return bytes + END;
 }
 
-/** Makes the lambda of a wire text again: needed only where a key holds one. */
+/** Makes a lambda from its wire text: needed only for keys that contain one. */
 export type ReadLambda = (wire: string, apiVersion: string) => Lambda;
 
 const refuseLambda: ReadLambda = () => malformed('a lambda where none is read', 0);
@@ -260,14 +260,14 @@ function readMembers(cursor: Cursor, readLambda: ReadLambda): ObjectValue {
   return members;
 }
 
-/** Moves past the end of an array or object when it stands here. */
+/** Moves past the end of an array or object if it is here. */
 export function atEnd(cursor: Cursor): boolean {
   const isEnd = readByte(cursor) === TAG.end;
   if (!isEnd) cursor.at -= 1;
   return isEnd;
 }
 
-/** Moves past the value that stands here. */
+/** Moves past the value here. */
 export function skipValue(cursor: Cursor): void {
   const start = cursor.at;
   const tag = readByte(cursor);

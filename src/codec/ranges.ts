@@ -1,4 +1,4 @@
-/** Ranges of keys. Made of keys alone; what is scanned in them is a matter of the store (`src/store/scan.ts`). */
+/** Ranges of keys. Scans of them are made in `src/store/scan.ts`. */
 import { after, HIGHEST_KEY, LOWEST_KEY, type Key } from './key.ts';
 
 /** `[lower, upper)`. */

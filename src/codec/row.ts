@@ -1,6 +1,7 @@
 /**
- * The value of a row in `documents` and `history`: one header line, then the stored text of the version's members. The header
- * says all that a page needs, so that bodies stay unparsed. Register of its letters: docs/store-format.md.
+ * The value of a row in `documents` and `history`: one header line, then the stored text of the version's members.
+ * The header has all that a page needs, so bodies are not parsed for it. Register of its letters:
+ * docs/store-format.md.
  */
 import { assert } from '../errors.ts';
 import type { Micros } from '../values/value.ts';
@@ -10,11 +11,11 @@ export type VersionAction = 'create' | 'update' | 'delete';
 export interface StoredVersion {
   readonly ts: Micros;
   readonly action: VersionAction;
-  /** First µs at which the version reads as absent. */
+  /** The time, in µs, from which on the version is absent. */
   readonly ttl: Micros | undefined;
-  /** Since when each entry of the row holds, in the order of `row.entries`. Undefined: all since `ts`. */
+  /** When each entry was added, in the order of `row.entries`. Undefined: all at `ts`. */
   readonly added: readonly Micros[] | undefined;
-  /** Stored text is wire text: rendering it needs no look-up of names. */
+  /** The stored text is wire text: it is rendered without looking up names. */
   readonly plain: boolean;
   /** Stored text of the members, an object; empty for a delete marker. */
   readonly body: string;

@@ -37,7 +37,7 @@ import { isEscaped } from './wire.ts';
 export interface StoreContext {
   /** Refs of this database are stored without it. */
   readonly database?: DatabaseId;
-  /** Stored where the commit time of the query stands. */
+  /** The commit time, which is stored in place of a pending one. */
   readonly pendingTs?: Micros;
 }
 
@@ -81,7 +81,7 @@ function deeper(depth: number): number {
   throw new Refusal('bad request', `The data is nested deeper than ${LIMITS.jsonDepth} levels.`);
 }
 
-/** No row can hold it: not all of it is made. */
+/** Stops at the size limit of a row instead of making the whole text. */
 function refuseLength(): never {
   throw new Refusal('bad request', `Document exceeds the limit of ${LIMITS.documentBytes} bytes.`);
 }
@@ -175,7 +175,7 @@ export const storedNeedsNames = (text: string): boolean =>
 const DIFFERS = /"@(?:ref|set|query|double)"/;
 
 export interface StoredHooks {
-  /** Makes the lambda of a wire text again. */
+  /** Makes a lambda from its wire text. */
   lambda(wire: string, apiVersion: string): Lambda;
   readonly database: DatabaseId;
 }
@@ -276,6 +276,6 @@ function reviveRef(inside: ObjectValue, hooks: StoredHooks): Value | undefined {
   if (typeof what !== 'string' || typeof name !== 'string' || typeof wire !== 'string') {
     return undefined;
   }
-  // What was written is one of them.
+  // Only these are written.
   return new UnresolvedRef(what as UnresolvedRef['what'], name, wire);
 }

@@ -1,6 +1,6 @@
 const encoder = new TextEncoder();
 const scratch = new Uint8Array(64 * 1024);
-/** Below this a loop is faster than the call. */
+/** For shorter texts a loop is faster than the call. */
 const SHORT = 64;
 
 /** Bytes of a well-formed text as UTF-8. */
@@ -21,7 +21,7 @@ function shortLength(text: string): number {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     if (unit < 0x80) continue;
-    // A surrogate is half of a character of four bytes: two for each half.
+    // A surrogate is half of a character of four bytes, so it counts as two.
     bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
   }
   return bytes;
@@ -32,7 +32,7 @@ export const utf8Bytes = (text: string): Uint8Array => encoder.encode(text);
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Undefined: the bytes are no UTF-8. */
+/** Undefined: the bytes are not UTF-8. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);

@@ -27,11 +27,11 @@ import { doubleText } from './number-text.ts';
 
 export interface RenderContext {
   readonly names: {
-    /** The inside of `{"@ref":…}`; undefined when what it names is gone. */
+    /** The inside of `{"@ref":…}`; undefined if what it names no longer exists. */
     refToWire(ref: Ref): string | undefined;
   };
   readonly apiVersion: string;
-  /** Commit time of this query, for what is not known to it yet. */
+  /** The commit time of the query, for pending times. */
   readonly pendingTs: Micros;
 }
 
@@ -44,13 +44,13 @@ export function renderValue(value: Value, context: RenderContext): string {
   try {
     return render(value, context, 0) ?? 'null';
   } catch (thrown) {
-    // Functions that hold functions begin anew at every level.
+    // The depth is counted anew in each nested function, so the stack may overflow before the limit is reached.
     if (isStackExhausted(thrown)) return refuseDepth();
     throw thrown;
   }
 }
 
-/** Undefined: the value renders as nothing, its place in an object or array closes. */
+/** Undefined: the value is left out of its object or array. */
 function render(value: Value, context: RenderContext, depth: number): string | undefined {
   switch (typeof value) {
     case 'string':
@@ -86,7 +86,7 @@ function refuseLength(): never {
   throw new Refusal('limit_exceeded', description);
 }
 
-/** The wire has no numbers for NaN and the infinities. */
+/** NaN and the infinities are not JSON numbers. */
 const wireDouble = (value: number): string =>
   Number.isFinite(value) ? doubleText(value) : `"${value}"`;
 
@@ -231,7 +231,7 @@ const actionName = (name: ActionName, context: RenderContext): ActionName =>
 const renderSourced = (sourced: Sourced, context: RenderContext, depth: number): string =>
   `{"value":${render(sourced.value, context, depth) ?? 'null'},"sources":${renderArray(sourced.sources, context, depth)}}`;
 
-/** Versions at which a lambda without a version tag means itself. */
+/** API versions whose lambdas need no version tag. */
 const UNTAGGED = new Set(['2.0', '2.1', '2.7', '2.12']);
 
 const lambdaMembers = (lambda: Lambda, context: RenderContext): string =>

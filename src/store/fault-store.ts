@@ -4,11 +4,11 @@ import type { ReadOptions, ReadTx, Store, WriteOptions, WriteTx } from './port.t
 
 export class FaultStore implements Store {
   private readonly store: Store;
-  /** Begins, fetches, applies and commits until now. */
+  /** Number of begins, fetches, applies and commits so far. */
   calls = 0;
   /** The call that fails, counted from 1; undefined: none. */
   failAt: number | undefined = undefined;
-  /** What it fails with. */
+  /** The error that it fails with. */
   makeReason: (call: number) => unknown = (call) =>
     new Refusal('storage_unavailable', `Call ${call} of the store failed, as planned.`);
 
@@ -16,7 +16,7 @@ export class FaultStore implements Store {
     this.store = store;
   }
 
-  /** Counts from here, and fails the n-th call. */
+  /** Restarts the count; the n-th call fails. */
   failNth(n: number | undefined): void {
     this.calls = 0;
     this.failAt = n;

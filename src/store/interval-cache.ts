@@ -1,11 +1,11 @@
-/** Cached intervals of indexes and collections. Those that were not read lately are evicted. */
+/** Cached intervals of indexes and collections; those least recently read are evicted. */
 import { after, type Key, indexPrefixOf } from '../codec/key.ts';
 import { isEntrySpace, type Entry, type Range, type Row, type Space } from './port.ts';
 import { Intervals } from './intervals.ts';
 
 /** Keys of one index, or of one collection, share their first bytes: database and index or collection number. */
 const KEYSPACE_BYTES = 8;
-/** Of a commit that touches more entries than this, the indexes are forgotten: cheaper than to look at each. */
+/** A commit that changes more entries than this evicts their indexes, which is cheaper than updating each entry. */
 const ENTRIES_LOOKED_AT_MAX = 1024;
 
 type Keyspace = string;
@@ -13,7 +13,7 @@ type Keyspace = string;
 export const keyspaceAt = (space: Space, by: Range['by'], key: Key | ''): Keyspace =>
   space[0] + by + key.slice(0, KEYSPACE_BYTES);
 
-/** The one index or collection that a range is in; if it is not in one, undefined. */
+/** The index or collection that contains the range; undefined when there is none. */
 export function keyspaceOf({ space, by, lower, upper }: Range): Keyspace | undefined {
   const prefix = indexPrefixOf(lower);
   const isInOne = prefix.length === KEYSPACE_BYTES && upper <= after(prefix);
@@ -62,7 +62,7 @@ export class IntervalCache {
     this.youngBytes = 0;
   }
 
-  /** @param entries all that the changed rows have, or had */
+  /** @param entries all entries of the changed rows, before and after */
   advance(
     rows: readonly ChangedRow[],
     entries: readonly { readonly space: Space; readonly key: Key }[],

@@ -5,29 +5,29 @@
 import { type Key, keyAfter } from '../codec/key.ts';
 import { ENTRY_OVERHEAD_BYTES, entryBytes, type Entry, type Range, type Row } from './port.ts';
 
-/** The order of entries: several rows may have the same one. */
+/** A position in the order of entries. Several rows may have the same entry. */
 interface Position {
   readonly entry: string;
   readonly key: string;
 }
 
-/** All there is from `from` on and before `to`. */
+/** All entries from `from` on and before `to`. */
 interface Interval {
   readonly from: Position;
   readonly to: Position;
   readonly entries: Entry[];
 }
 
-/** Neighbours become one up to so many entries: a change moves those behind it in memory. */
+/** Adjacent intervals are joined up to this many entries: a change moves all entries after it in memory. */
 const JOINED_MAX = 256;
 
 export class Intervals {
-  /** In order. They may touch, and never overlap. */
+  /** Ordered. They may be adjacent, but never overlap. */
   private readonly list: Interval[] = [];
   /** Rough size. */
   bytes = 0;
 
-  /** The entries of a range, when all of them are known. Rows may be missing, also when the range brings them along. */
+  /** The entries of a range, if all of them are cached. Rows may be missing even if the range asks for them. */
   find(range: Range): readonly Entry[] | undefined {
     const { lower, upper, limit, reverse } = range;
     if (lower >= upper || limit <= 0) return [];
@@ -46,12 +46,12 @@ export class Intervals {
     this.insert({ from, to, entries });
   }
 
-  /** What is under this entry is not cached any more. */
+  /** Evicts what is under this entry. */
   forget(entry: Key): void {
     this.remove(start(entry), start(keyAfter(entry)));
   }
 
-  /** None of these rows is under this entry any more. */
+  /** Removes these rows from this entry. */
   drop(entry: Key, keys: ReadonlySet<Key>): void {
     const [from, to] = [start(entry), start(keyAfter(entry))];
     const { list } = this;
@@ -64,7 +64,7 @@ export class Intervals {
     }
   }
 
-  /** The row is under this entry as it is now; undefined: not any more. */
+  /** Puts the current row under this entry; undefined: removes it from there. */
   set(entry: Key, key: Key, row: Row | undefined): void {
     const position = { entry, key };
     const interval = this.list[this.countBegun(position) - 1];
@@ -134,7 +134,7 @@ export class Intervals {
     list.splice(first, last - first, ...left);
   }
 
-  /** Nothing of it is known yet. */
+  /** Adds an interval none of which is cached yet. */
   private insert(interval: Interval): void {
     const { list } = this;
     this.bytes += bytesOf(interval.entries) + ENTRY_OVERHEAD_BYTES;
@@ -152,13 +152,13 @@ export class Intervals {
     list.splice(begin, gone, whole);
   }
 
-  /** Stretches that begin there or before. */
+  /** Number of intervals that begin at the position or before it. */
   private countBegun(position: Position): number {
     const { list } = this;
     return countWhile(list.length, (i) => !isBefore(position, fromOf(list[i])));
   }
 
-  /** Stretches that end there or before. */
+  /** Number of intervals that end at the position or before it. */
   private countEnded(position: Position): number {
     const { list } = this;
     return countWhile(list.length, (i) => !isBefore(position, toOf(list[i])));
@@ -192,7 +192,7 @@ const joined = (a: Interval, b: Interval): Interval => ({
 const countBefore = (entries: readonly Entry[], position: Position): number =>
   countWhile(entries.length, (i) => isBefore(entries[i] ?? NOWHERE, position));
 
-/** How many of so many come first for which it is true; it is for none after them. */
+/** Binary search: how many of the first indexes satisfy a condition that no later index satisfies. */
 function countWhile(length: number, isTrue: (i: number) => boolean): number {
   let [low, high] = [0, length];
   while (low < high) {

@@ -1,6 +1,6 @@
 /**
- * A store in memory: for tests, and for whoever needs a database that is gone with the process. A commit makes a new version
- * that shares with the former what it did not change, so a reader keeps the snapshot it began with.
+ * A store in memory: for tests, and for databases that last as long as the process. A commit makes a new version that
+ * shares unchanged chunks with the previous one, so a reader keeps its snapshot.
  */
 import type { Key } from '../codec/key.ts';
 import { assert, Refusal } from '../errors.ts';
@@ -27,10 +27,10 @@ interface SpaceVersion {
 }
 type Version = Readonly<Record<Space, SpaceVersion>>;
 
-/** What several memory stores may share, as tabs share a database. */
+/** Data that several memory stores may share, as tabs share a database. */
 export class SharedMemory {
   version = recordOf(() => ({ keys: SortedEntries.empty(), entries: SortedEntries.empty() }));
-  /** Settles when the last write begun until now is over. */
+  /** Settles when all writes begun so far have ended. */
   lastWrite: Promise<unknown> = Promise.resolve();
 }
 
@@ -94,7 +94,7 @@ function readerOf(version: Version, spaces: readonly Space[]): ReadTx {
   };
 }
 
-/** The first rows and the first entries of as many bytes: all of them are in memory anyway. */
+/** The first rows and the first entries within the limit in bytes. All of them are in memory anyway. */
 function bounded(
   rows: readonly (Row | undefined)[],
   ranges: readonly (readonly Entry[])[],

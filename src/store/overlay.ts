@@ -1,6 +1,6 @@
 /**
- * A write set over a `Reader`: reads see through it. Holds the writes of a running query, and of the queries before it in
- * the same commit. Later the pending writes of a synced database.
+ * A write set over a `Reader`: reads see its writes first. It holds the writes of a running query and of the queries
+ * before it in the same commit, or the pending writes of a synced database.
  */
 import { type Key, LOWEST_KEY } from '../codec/key.ts';
 import { isTrackedSpace, TRACKED_SPACES } from './port.ts';
@@ -8,7 +8,7 @@ import type { Entry, Range, Row, RowAddress, Space, TrackedSpace, WriteSet } fro
 import type { Reader, Writer } from './reader.ts';
 import { rangeAfter } from './scan.ts';
 
-/** Entries of one index or collection share these first bytes; each has a sorted list of its own. */
+/** Entries of one index or collection share these first bytes and have a sorted list of their own. */
 const BUCKET_BYTES = 8;
 
 interface Layer {
@@ -24,7 +24,7 @@ type Buckets = Map<string, Bucket>;
 export class Overlay implements Writer {
   readonly base: Reader;
   private layers: Layers = emptyLayers();
-  /** Rough size of what is written. */
+  /** Approximate size of the writes. */
   bytes = 0;
 
   constructor(base: Reader) {
@@ -37,7 +37,7 @@ export class Overlay implements Writer {
 
   row(address: RowAddress): Row | undefined {
     const rows = layerOf(this.layers, address.space)?.rows;
-    // Most queries write nothing, and to look for a key takes longer than to ask for a number.
+    // Most queries write nothing, and comparing a number is cheaper than looking up a key.
     if (rows && rows.size > 0 && rows.has(address.key)) return rows.get(address.key);
     return this.base.row(address);
   }
@@ -95,7 +95,7 @@ export class Overlay implements Writer {
     return { puts, deletes };
   }
 
-  /** The same writes over another reader: what is written to either is seen by both. */
+  /** The same writes over another reader: both see what is written to either. */
   over(base: Reader): Overlay {
     const view = new Overlay(base);
     view.layers = this.layers;
@@ -103,18 +103,18 @@ export class Overlay implements Writer {
     return view;
   }
 
-  /** Whether a row stands here, or its end. */
+  /** Whether the overlay has a row or a delete under this key. */
   holds({ space, key }: RowAddress): boolean {
     return layerOf(this.layers, space)?.rows.has(key) ?? false;
   }
 
-  /** Drops what was written. */
+  /** Discards all writes. */
   clear(): void {
     this.layers = emptyLayers();
     this.bytes = 0;
   }
 
-  /** Takes over the writes of an overlay that stood on this one. */
+  /** Adds the writes of an overlay over this one. */
   absorb(writes: WriteSet): void {
     for (const { space, row } of writes.puts) if (isTrackedSpace(space)) this.put(space, row);
     for (const { space, key } of writes.deletes) if (isTrackedSpace(space)) this.delete(space, key);
@@ -175,8 +175,8 @@ function bucketsBetween(buckets: Buckets, lower: Key, upper: Key): readonly (Buc
 }
 
 /**
- * Base entries whose row the overlay has not replaced, and the overlay's own, in order. Asks the base again as long as
- * replaced rows leave the page short.
+ * Merges base entries whose row the overlay has not replaced with the overlay's own. Reads more of the base as long
+ * as replaced rows leave the page short.
  */
 function merged(
   read: ReadRange,
@@ -207,7 +207,7 @@ function merged(
   return result;
 }
 
-/** Entries that share their first bytes. Most are never looked for, so they are put in order when the first one is. */
+/** Entries that share their first bytes. Most are never read, so they are sorted on the first read. */
 class Bucket {
   private readonly sorted: Entry[] = [];
   private added: Entry[] = [];
@@ -234,7 +234,7 @@ class Bucket {
   }
 }
 
-/** More than these are sorted together with what is there. */
+/** More new entries than this are sorted together with the existing ones. */
 const INSERTED_MAX = 16;
 
 function insert(sorted: Entry[], entry: Entry): void {

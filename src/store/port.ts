@@ -1,6 +1,6 @@
 /**
- * What a store must offer: five spaces of rows with ordered keys, and for two of them index entries that belong to a row.
- * All calls are batched. Adapters: memory (`memory.ts`), IndexedDB (worker room), Postgres (hub room).
+ * The store port: six spaces of rows with ordered keys; rows of two of them have index entries. All calls are
+ * batched. Adapters: memory (`memory.ts`), IndexedDB (`worker/store/`), PostgreSQL (`hub/store/`).
  */
 import type { Key } from '../codec/key.ts';
 
@@ -14,7 +14,10 @@ import type { Key } from '../codec/key.ts';
  */
 export const SPACES = ['documents', 'history', 'sync', 'meta', 'log', 'files'] as const;
 export type Space = (typeof SPACES)[number];
-/** What queries touch. Log and files stay out of their transactions, so that neither waits for the other. */
+/**
+ * The spaces of query transactions. Log and files have transactions of their own, so that neither waits for the
+ * other.
+ */
 export const HOT_SPACES = [
   'documents',
   'history',
@@ -25,7 +28,7 @@ export const HOT_SPACES = [
 export type EntrySpace = 'documents' | 'history';
 export const isEntrySpace = (space: Space): space is EntrySpace =>
   space === 'documents' || space === 'history';
-/** Spaces that transactions of the engine write, each commit telling what it changed. */
+/** Spaces that transactions of the engine write; each commit reports its changes there. */
 export const TRACKED_SPACES = ['documents', 'history', 'sync'] as const satisfies readonly Space[];
 export type TrackedSpace = (typeof TRACKED_SPACES)[number];
 export const isTrackedSpace = (space: Space): space is TrackedSpace =>
@@ -33,18 +36,18 @@ export const isTrackedSpace = (space: Space): space is TrackedSpace =>
 
 export interface Row {
   readonly key: Key;
-  /** Index entries this row is found under; distinct; empty in spaces without entries. */
+  /** The row's index entries: distinct, and none in spaces without entries. */
   readonly entries: readonly Key[];
   /** Opaque to the store. Text, or bytes for files. */
   readonly value: string | Uint8Array;
 }
 
-/** One found index entry. `entry === key` when the range was over primary keys. */
+/** An index entry that was found. `entry === key` when the range was over primary keys. */
 export interface Entry {
   readonly entry: Key;
   /** Primary key of the row it belongs to. */
   readonly key: Key;
-  /** Present when the range asked for rows. */
+  /** Present if the range requested rows. */
   readonly row: Row | undefined;
 }
 
@@ -57,7 +60,7 @@ export interface Range {
   readonly upper: Key;
   readonly reverse: boolean;
   readonly limit: number;
-  /** Bring the rows along. */
+  /** Fetch the rows, too. */
   readonly rows: boolean;
   /** The rows are a prefetch: the reader does not depend on them, and limits in bytes count the entries alone. Stores may ignore it. */
   readonly prefetch?: boolean;
@@ -68,7 +71,7 @@ export interface RowAddress {
   readonly key: Key;
 }
 
-/** What a fetch found, in the order asked. */
+/** The result of a fetch, in the order of the request. */
 export interface Found {
   readonly rows: readonly (Row | undefined)[];
   readonly ranges: readonly (readonly Entry[])[];
@@ -76,15 +79,15 @@ export interface Found {
   readonly truncation?: Truncation;
 }
 
-/** What was requested and not read. */
+/** The part of the request that was not read. */
 export interface Truncation {
-  /** The first place in `rows` that was not looked at; all after it were not, either. */
+  /** The first index of `rows` that was not read; none after it was. */
   readonly rows: number;
-  /** Places in `ranges` of those of which only the first entries are given, or none. */
+  /** Indexes of those in `ranges` of which only the first entries were read, or none. */
   readonly ranges: ReadonlySet<number>;
 }
 
-/** One snapshot: no later commit is seen. Requests of one call go out together. */
+/** One snapshot: no later commit is visible. The reads of one call are sent together. */
 export interface ReadTx {
   /**
    * Rows and ranges in one go.
@@ -93,21 +96,21 @@ export interface ReadTx {
   fetch(rows: readonly RowAddress[], ranges: readonly Range[], bytesMax?: number): Promise<Found>;
 }
 
-/** Rough size of a row in memory. */
+/** Approximate size of a row in memory. */
 export function rowBytes(row: Row): number {
   let bytes = ROW_OVERHEAD_BYTES + row.key.length + row.value.length;
   for (const entry of row.entries) bytes += entry.length;
   return bytes;
 }
 
-/** Rough size of a found entry, with its row if it has that. */
+/** Approximate size of an entry in memory, with its row if that was fetched. */
 export const entryBytes = ({ entry, row }: Entry): number =>
   ENTRY_OVERHEAD_BYTES + entry.length + (row ? rowBytes(row) : 0);
 
 export const ROW_OVERHEAD_BYTES = 100;
 export const ENTRY_OVERHEAD_BYTES = 120;
 
-/** What one commit changes. A key appears at most once in a space. */
+/** The changes of one commit. Each key occurs at most once in a space. */
 export interface WriteSet {
   /** `isNew`: nothing may be under that key; otherwise the write rejects with `KeyTaken`. */
   readonly puts: readonly { readonly space: Space; readonly row: Row; readonly isNew?: boolean }[];
@@ -119,7 +122,7 @@ export interface WriteTx extends ReadTx {
   apply(writes: WriteSet): void;
 }
 
-/** A row that was to be new is there already: nothing of the write was kept. */
+/** A row under a new key exists already: the write was rolled back. */
 export class KeyTaken extends Error {
   constructor(options?: ErrorOptions) {
     super('A row to be inserted already exists.', options);

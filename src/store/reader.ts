@@ -1,6 +1,6 @@
 /**
- * What the evaluator reads through: synchronous. A read of something that is not cached throws `Suspended` with what is needed;
- * the host fetches all that and runs the query again. See docs/decisions/0001-run-again.md.
+ * The evaluator reads through these interfaces, synchronously. A read that is not cached throws `Suspended` with the
+ * need; the host fetches it and runs the query again. See docs/decisions/0001-run-again.md.
  */
 import type { Key } from '../codec/key.ts';
 import type { Entry, Range, Row, RowAddress, TrackedSpace } from './port.ts';
@@ -9,7 +9,10 @@ import type { Entry, Range, Row, RowAddress, TrackedSpace } from './port.ts';
 export type Need =
   | { readonly kind: 'row'; readonly address: RowAddress }
   | { readonly kind: 'range'; readonly range: Range }
-  /** Slow work, done outside every transaction: is `password` the one behind `hash`? `hash` undefined: nobody's, same work. */
+  /**
+   * Slow work outside of all transactions: whether `password` matches `hash`. `hash` undefined: no such user; it
+   * takes the same time.
+   */
   | {
       readonly kind: 'verify';
       readonly password: string;
@@ -20,13 +23,13 @@ export type Need =
   /** Whether a token is signed by one of the keys published at `jwksUri`. */
   | { readonly kind: 'signature'; readonly token: string; readonly jwksUri: string };
 
-/** Whose password is tried, for the limits on that. Both texts are compared only with others of their kind. */
+/** Whose password is tried, for the limit on attempts. Each text is compared only with others of its kind. */
 export interface PasswordAttempt {
-  /** Who was asked for, as the query put it. */
+  /** The user as the query denotes it. */
   readonly target: string;
-  /** Who that is; for nobody a text of its own. */
+  /** The user it denotes; a text of its own for users that do not exist. */
   readonly account: string;
-  /** Where the request came from, if the host tells. */
+  /** The network address of the request, if the host knows it. */
   readonly address: string | undefined;
 }
 
@@ -54,12 +57,12 @@ export interface Reader {
 
 /** Writes of the running query over a `Reader`: reads see them at once. */
 export interface Writer extends Reader {
-  /** What stood before this query: one query makes at most one version of a document, compared with this. */
+  /** The row before this query. A query makes at most one version of a document, which is compared with this row. */
   readonly base: Reader;
-  /** Rough size of what is written. */
+  /** Approximate size of the writes. */
   readonly bytes: number;
   put(space: TrackedSpace, row: Row): void;
   delete(space: TrackedSpace, key: Key): void;
-  /** Discards what this query put under a key that no other query can have written. */
+  /** Discards a row that this query put under a key that no other query can have written. */
   discard(space: TrackedSpace, key: Key): void;
 }

@@ -1,10 +1,10 @@
-/** Scans: ranges of rows with what most of them have in common. */
+/** Ranges of rows, with defaults that most of them share. */
 import { keyAfter } from '../codec/key.ts';
 import { isInRange, type KeyRange } from '../codec/ranges.ts';
 import type { Entry, Range, Row, Space } from './port.ts';
 import type { Reader } from './reader.ts';
 
-/** Where to scan; over primary keys when `by` is left out. */
+/** The keys to scan: primary keys unless `by` says otherwise. */
 export type ScanRange = KeyRange & Partial<Pick<Range, 'by'>>;
 
 /** All rows of a range of keys, ascending, with their values, unless the options say otherwise. */
@@ -23,14 +23,11 @@ export const scan = (
   ...options,
 });
 
-/** What is left of a range behind one of its entries, in its direction. */
+/** The rest of a range after one of its entries, in its direction. */
 export const rangeAfter = (range: Range, { entry }: Entry): Range =>
   range.reverse ? { ...range, upper: entry } : { ...range, lower: keyAfter(entry) };
 
-/**
- * All entries of a range, as many at once as its limit says.
- * @param growth of the limit from one read to the next
- */
+/** All entries of a range, read `limit` at a time. @param growth of the limit from one read to the next */
 export function* entriesIn(
   reader: Pick<Reader, 'range'>,
   range: Range,

@@ -30,7 +30,7 @@ interface KnownRange {
   readonly bytes: number;
 }
 
-/** Past this many changed keys in one group its ranges are dropped unseen: cheaper than looking at each. */
+/** If more keys than this of one group changed, its ranges are evicted without checking each: that is cheaper. */
 const CHANGES_LOOKED_AT_MAX = 32;
 
 export class SnapshotCache {
@@ -71,7 +71,7 @@ export class SnapshotCache {
     return row ?? null;
   }
 
-  /** Rows of a prefetch may be missing. */
+  /** Prefetched rows may be missing. */
   range(range: Range, name: string): readonly Entry[] | undefined {
     const keyspace = keyspaceOf(range);
     if (keyspace !== undefined && isKeptAsInterval(range))
@@ -104,7 +104,7 @@ export class SnapshotCache {
     while (this.rangeBytes > this.bytesMax) this.evictRange();
   }
 
-  /** Moves on to the state after a commit, when that commit followed the present head; forgets everything otherwise. */
+  /** Advances to the state after a commit if it is the next after the present head; evicts everything otherwise. */
   advance(commit: Changes): void {
     if (this.head !== undefined && commit.ts <= this.head) return;
     if (commit.previous !== this.head) {
@@ -164,7 +164,7 @@ export class SnapshotCache {
   }
 }
 
-/** What a commit changed, as far as a cache must know. `'unknown'`: changed, but the new row is not available here. */
+/** The changes of a commit that a cache needs. `'unknown'`: changed, but the new row is not available here. */
 export interface Changes {
   readonly previous: Micros;
   readonly ts: Micros;
@@ -214,7 +214,9 @@ export const rangeName = (range: Range): string =>
 
 const wideKeyspace = ({ space, by }: Range): string => keyspaceAt(space, by, '');
 
-/** A range that needs its rows is kept as it was asked for: what is made of it is remembered by the list (`schema.ts`). */
+/**
+ * A range with its rows is kept as it was requested: definitions made of it are cached by that list (`schema.ts`).
+ */
 const isKeptAsInterval = ({ space, rows, prefetch }: Range): boolean =>
   isEntrySpace(space) && (!rows || prefetch === true);
 

@@ -1,6 +1,7 @@
 /**
- * Reads one snapshot for the executions of one query or commit group: from what it fetched itself, so that eviction from the cache
- * cannot make it loop, and from the cache. What one execution reads is limited, and so is what is fetched ahead of it.
+ * Reads one snapshot for the executions of one query or commit group: from the cache, and from what it fetched
+ * itself, so that evictions from the cache cannot make it loop. What one execution reads is limited, and so are
+ * prefetches.
  */
 import type { Key } from '../codec/key.ts';
 import { Refusal } from '../errors.ts';
@@ -16,11 +17,11 @@ export type StoreNeed = Extract<Need, { readonly kind: 'row' | 'range' }>;
 
 export interface FetchPlan {
   readonly rows: readonly RowAddress[];
-  /** What is asked of the store… */
+  /** The request to the store… */
   readonly ranges: readonly Range[];
-  /** …and the needs that it answers, or the rest of which it is. */
+  /** …and the needs that it meets, wholly or in part. */
   readonly needed: readonly Range[];
-  /** Not at the same go. */
+  /** Not in the same fetch. */
   readonly later: readonly StoreNeed[];
 }
 
@@ -37,7 +38,7 @@ interface HeldRange {
 
 type PartialRanges = Map<string, { readonly entries: readonly Entry[]; readonly rest: Range }>;
 
-/** Each thing needed once; of ranges with rows only the first. */
+/** Each need once; of ranges with rows only the first. */
 export function planOf(needs: readonly StoreNeed[], partial?: PartialRanges): FetchPlan {
   const rows = new Map<string, RowAddress>();
   const ranges = new Map<string, { needed: Range; asked: Range }>();
@@ -68,23 +69,23 @@ export function planOf(needs: readonly StoreNeed[], partial?: PartialRanges): Fe
 }
 
 const NO_ENTRIES: readonly Entry[] = [];
-/** What may be held beside what was read, before it is evicted. */
+/** How much may be held besides what was read, before it is evicted. */
 const SLACK_BYTES = 2 * LIMITS.fetchBytes;
 
 export class SnapshotReader implements Reader {
   private readonly cache: SnapshotCache;
   private readonly head: Micros | undefined;
-  /** By space and key: a name would have to be built for each look-up. */
+  /** By space and key: a combined key would have to be built for each look-up. */
   private rows = new Map<Space, Map<Key, Row | undefined>>();
   private ranges = new Map<string, HeldRange>();
   /** First entries of ranges that are too large for one fetch. */
   private partial: PartialRanges = new Map();
   private heldBytes = 0;
   private roomUntil = LIMITS.readBytes + SLACK_BYTES;
-  /** What the present execution has read. */
+  /** Reads of the present execution. */
   private reads = new Reads(this);
   private readBefore = 0;
-  /** What the present execution assumed to be absent without looking. */
+  /** What the present execution assumed to be absent without a read. */
   private assumedAbsent: StoreNeed[] = [];
 
   /** @param head the commit that the snapshot shows: the cache is used only while it is at the same one */
@@ -93,35 +94,35 @@ export class SnapshotReader implements Reader {
     this.head = head;
   }
 
-  /** The next execution. */
+  /** Begins the next execution. */
   begin(): void {
     this.readBefore += this.reads.bytes;
     this.reads = new Reads(this);
     this.assumedAbsent = [];
   }
 
-  /** All executions of a group start over. */
+  /** Begins all executions of a group again. */
   beginGroup(): void {
     this.begin();
     this.readBefore = 0;
   }
 
-  /** What the query reads may not take more than `LIMITS.readBytes`: else it is refused, whatever it makes of that. @throws Refusal */
+  /** Refuses a query whose reads take more than `LIMITS.readBytes`, whatever it does with them. @throws Refusal */
   bounded<T>(query: () => T): T {
     return this.reads.bounded(query);
   }
 
-  /** Whether the executions of a group have together read as much as one may. */
+  /** Whether the executions of a group have together reached the limit of one. */
   get isFull(): boolean {
     return this.readBefore + this.reads.bytes > LIMITS.readBytes;
   }
 
-  /** What must be absent for the outcome of the present execution to be valid. */
+  /** What must be absent for the result of the present execution to be valid. */
   get assumptions(): readonly StoreNeed[] {
     return this.assumedAbsent;
   }
 
-  /** Whether all of these are known to be absent by now. */
+  /** Whether all of these are now known to be absent. */
   isAbsent(needs: readonly StoreNeed[]): boolean {
     return needs.every((need) =>
       need.kind === 'row'
@@ -153,7 +154,7 @@ export class SnapshotReader implements Reader {
     const found = this.known(range);
     this.reads.addRange(range, found);
     if (found) return found.entries;
-    // More than may be read: then the rest of it does not matter.
+    // It exceeds the limit of reads: the rest is not needed.
     const partial = this.partial.get(rangeName(range));
     if (partial) this.reads.query?.requireRoomFor(countedBytes(range, partial.entries));
     throw new Suspended([{ kind: 'range', range }]);
@@ -261,7 +262,7 @@ export class SnapshotReader implements Reader {
     }
   }
 
-  /** Evicts what was fetched ahead and not read. */
+  /** Evicts prefetched rows and ranges that were not read. */
   private makeRoom(needs: readonly StoreNeed[], readSets: readonly ReadSet[]): void {
     if (this.heldBytes <= this.roomUntil) return;
     const { rows, ranges, partial } = this;
@@ -283,7 +284,7 @@ export class SnapshotReader implements Reader {
         this.heldBytes += held.bytes;
       }
     }
-    // Of ranges that are too large for one fetch, the one that is waited for.
+    // A range too large for one fetch, which the execution waits for.
     const first = needs.find((need) => need.kind === 'range');
     const name = first && rangeName(first.range);
     const part = name === undefined ? undefined : partial.get(name);
@@ -312,12 +313,12 @@ export class SnapshotReader implements Reader {
 
 type Held = Pick<SnapshotReader, 'peek' | 'known'>;
 
-/** What one execution has read. */
+/** The reads of one execution. */
 class Reads implements ReadSet {
   readonly rows: RowAddress[] = [];
   readonly ranges: Range[] = [];
   bytes = 0;
-  /** Of the query that runs. */
+  /** Of the running query. */
   query: QueryReads | undefined = undefined;
   private readonly held: Held;
 
@@ -357,11 +358,11 @@ class Reads implements ReadSet {
   }
 }
 
-/** What one query has read, of all that its execution reads: each row and range counts once, however often it is read. */
+/** The reads of one query of an execution: each row and range counts once, however often it is read. */
 class QueryReads {
-  /** Why it may not go on: a predicate that failed for it has decided nothing. */
+  /** Why it was refused: a predicate that failed for this reason has decided nothing. */
   refusal: Refusal | undefined = undefined;
-  /** Too high while things read twice were not looked for. */
+  /** An upper bound until repeated reads have been looked for. */
   bytes = 0;
   private readonly reads: ReadSet;
   private readonly held: Held;

@@ -1,13 +1,16 @@
-/** Entries in order of (entry, primary key), in chunks that versions share until one of them changes a chunk. */
+/**
+ * Entries ordered by (entry, primary key), in chunks that versions share until one of them changes a chunk (copy on
+ * write).
+ */
 import { type Key, LOWEST_KEY } from '../codec/key.ts';
 import type { Entry, Range } from './port.ts';
 
 const CHUNK_ENTRIES_MAX = 512;
 
 export class SortedEntries {
-  /** None is empty, none is longer than `CHUNK_ENTRIES_MAX`. */
+  /** No chunk is empty or longer than `CHUNK_ENTRIES_MAX`. */
   private readonly chunks: Entry[][];
-  /** Chunks no other version sees. */
+  /** Chunks that belong to this version alone. */
   private readonly own = new Set<Entry[]>();
 
   private constructor(chunks: Entry[][]) {
@@ -18,7 +21,7 @@ export class SortedEntries {
     return new SortedEntries([]);
   }
 
-  /** A version that may be changed; this one must not be changed any more. */
+  /** A version that may be changed; this one must no longer be. */
   fork(): SortedEntries {
     return new SortedEntries([...this.chunks]);
   }
@@ -95,7 +98,7 @@ export class SortedEntries {
     return found;
   }
 
-  /** Where (entry, key) is, or would be put. Past the last chunk when it is after everything. */
+  /** The position of (entry, key), or where it would be inserted: past the last chunk if it is after all others. */
   private find(entry: Key, key: Key): { chunk: number; at: number } {
     const chunk = firstIndex(this.chunks.length, (i) =>
       isBefore(this.chunks[i]?.at(-1), entry, key),
@@ -126,7 +129,7 @@ const isAt = (found: Entry | undefined, entry: Key, key: Key): boolean =>
 const isBefore = (found: Entry | undefined, entry: Key, key: Key): boolean =>
   found !== undefined && (found.entry < entry || (found.entry === entry && found.key < key));
 
-/** The first index below `length` for which `isBelow` is false: it is true up to there. */
+/** Binary search: the first index for which `isBelow` is false, or `length`. */
 function firstIndex(length: number, isBelow: (index: number) => boolean): number {
   let low = 0;
   let high = length;

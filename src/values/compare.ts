@@ -1,4 +1,4 @@
-/** The one total order of values; codec/ordered.ts writes the same order in bytes. Spec: values 10, decisions. */
+/** The total order of values; `codec/ordered.ts` encodes the same order in bytes. Spec: values 10, decisions. */
 import { unreachable } from '../errors.ts';
 import { asObject, documentForOrder, type ObjectLike } from './object-view.ts';
 import { setForOrder } from './sets.ts';
@@ -15,7 +15,7 @@ import {
   type Value,
 } from './value.ts';
 
-/** Ranks with room for none between: `codec/ordered.ts` has the bytes. */
+/** Ranks of kinds; their bytes are in `codec/ordered.ts`. */
 const RANK = {
   number: 0,
   bytes: 1,
@@ -34,7 +34,7 @@ const RANK = {
   null: 14,
 } as const;
 
-/** Values that the order knows; all others are seen as one of these. */
+/** The kinds that the order is defined on; all others are ordered as one of these. */
 export type Ordered = Exclude<Value, ObjectLike | SetValue | Action>;
 
 /** Documents, events, pages and sets as the objects they are ordered by, actions as strings. */
@@ -52,7 +52,7 @@ export function orderedView(value: Value): Ordered {
   }
 }
 
-/** Negative, zero or positive as `a` stands before, level with or after `b`. Zero also for 1 and 1.0. */
+/** Negative, zero or positive if `a` is before, equal to or after `b`. Zero also for 1 and 1.0. */
 export function compareValues(a: Value, b: Value): number {
   if (typeof a === 'number' && typeof b === 'number') return compareDoubles(a, b);
   if (typeof a === 'string' && typeof b === 'string') return compareStrings(a, b);

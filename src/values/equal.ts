@@ -32,7 +32,7 @@ export function equalValues(a: Value, b: Value, actions: ActionEquality = 'loose
   return equalInside(a, b, actions);
 }
 
-/** Equality of what stands inside arrays and objects. */
+/** Equality of values inside arrays and objects. */
 function equalInside(a: Value, b: Value, actions: ActionEquality): boolean {
   if (a === b) return !isNaNValue(a);
   if (typeof a === 'string' && isKind(b, 'action')) return equalActionAndString(b, a, actions);
@@ -146,7 +146,7 @@ const equalOptional = (
   actions: ActionEquality,
 ): boolean => (a === undefined || b === undefined ? a === b : equalInside(a, b, actions));
 
-/** A result fresh from `create` is not what a later `get` gives. */
+/** The result of `create` does not equal that of a later `get`. */
 const isSameVersion = (a: Document, b: Document, actions: ActionEquality): boolean =>
   a.created === b.created &&
   equalInside(a.ref, b.ref, actions) &&

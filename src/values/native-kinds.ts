@@ -1,9 +1,11 @@
-/** The native collections: one row says of each all that the rooms above must know. Its members are *native kinds*. */
+/** The native collections: one row each with all facts that other rooms need. Their members are *native kinds*. */
 
 interface NativeKindRow {
-  /** Of the collection. Written in stored keys: never change one. */
+  /** Number of the collection. Stored keys contain it: never change one. */
   readonly number: number;
-  /** Wire key of the form that makes a ref to a member by its name; of those known by id, what error texts call them. */
+  /**
+   * Wire key of the form that makes a ref to a member by name; for members known by id, their name in error texts.
+   */
   readonly singular: string;
   /** In "Collection already exists." */
   readonly label: string;
@@ -15,7 +17,7 @@ interface NativeKindRow {
   readonly isAdminOnly: boolean;
   /** A container database may hold members of it. */
   readonly isAllowedInContainer: boolean;
-  /** Number of its first member; undefined: ids are not given in order, or from 1 on. */
+  /** Number of its first member; undefined: ids are not in order, or start at 1. */
   readonly firstNumber?: number;
 }
 
@@ -101,7 +103,7 @@ export type SchemaName = {
   [Name in NativeName]: Kinds[Name]['isNamed'] extends true ? Name : never;
 }[NativeName];
 
-/** What a missing name can be the name of. */
+/** Kinds of objects that an unresolved ref can name. */
 export type NativeSingular = Kinds[NativeName]['singular'];
 
 export const NATIVE_NAMES = Object.keys(NATIVE_KINDS) as readonly NativeName[];
@@ -123,7 +125,7 @@ export const nativeKind = (collection: number): NativeKindRow | undefined => {
   return name && NATIVE_KINDS[name];
 };
 
-/** Numbers of the native collections of which something holds. */
+/** Numbers of the native collections that satisfy a condition. */
 export const nativeNumbers = (holds: (row: NativeKindRow) => boolean): ReadonlySet<number> =>
   new Set(NATIVE_NAMES.filter((name) => holds(NATIVE_KINDS[name])).map((name) => NATIVE[name]));
 

@@ -1,4 +1,4 @@
-/** Int64 and double arithmetic as FQL has it. Spec: values 11. */
+/** Int64 and double arithmetic of FQL. Spec: values 11. */
 import { double, integer, type Double } from './value.ts';
 
 export type IntegerValue = number | bigint;
@@ -43,7 +43,7 @@ export function multiplyIntegers(a: IntegerValue, b: IntegerValue): IntegerValue
   return integer(BigInt(a) * BigInt(b));
 }
 
-/** Cuts the fraction off, stays within int64, and makes 0 of NaN. */
+/** Truncates, clamps to int64, and maps NaN to 0. */
 export function truncateToInteger(value: NumberValue): IntegerValue {
   if (typeof value === 'bigint') return value;
   const number = typeof value === 'number' ? value : value.value;

@@ -1,8 +1,8 @@
-/** What differs between two versions of an object, and the second from the first and what differs. Spec: values 8, sets 6. */
+/** Differences between two versions of an object, and how they are applied. Spec: values 8, sets 6. */
 import { equalValues } from './equal.ts';
 import { isArray, isObject, type ObjectValue, type Value } from './value.ts';
 
-/** Members that differ, objects member by member; null for one that is gone. Null when nothing differs. */
+/** Members that differ, objects compared member by member; null for a removed one. Null when nothing differs. */
 export function changesOf<V extends Value>(
   before: ReadonlyMap<string, V>,
   after: ReadonlyMap<string, V>,
@@ -21,10 +21,10 @@ export function changesOf(before: ObjectValue, after: ObjectValue): ObjectValue 
   return changes.size > 0 ? changes : null;
 }
 
-/** As members: 1 and 1.0 differ. */
+/** Equality as members of an object: 1 and 1.0 differ. */
 export const isSameInside = (a: Value, b: Value): boolean => equalValues([a], [b]);
 
-/** Objects are merged at every depth, null deletes, the rest is replaced whole. */
+/** Merges objects at every depth; null removes a member, other values are replaced. */
 export function patchedObject<V extends Value>(
   old: ReadonlyMap<string, V>,
   change: ReadonlyMap<string, V>,
@@ -42,7 +42,7 @@ export function patchedObject(old: ObjectValue, change: ObjectValue): ObjectValu
   return patched;
 }
 
-/** Without nulls, at every depth. Of null, null. */
+/** Removes nulls at every depth. Null itself stays. */
 export function withoutNulls(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value;
   if (isArray(value)) {
@@ -59,7 +59,7 @@ export function objectWithoutNulls(object: ObjectValue): ObjectValue {
   return changedObject(kept, withoutNulls);
 }
 
-/** Copies only when a member becomes another. */
+/** Copies only if a member changes. */
 export function changedObject(object: ObjectValue, change: (value: Value) => Value): ObjectValue {
   let copy: Map<string, Value> | undefined;
   for (const [name, value] of object) {

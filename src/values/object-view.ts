@@ -1,7 +1,4 @@
-/**
- * How documents, events and pages look as plain objects: for order, storage and navigation.
- * Spec: values 2 and 10.
- */
+/** Documents, events and pages as plain objects, for order, storage and navigation. Spec: values 2 and 10. */
 import {
   Action,
   Ref,
@@ -53,10 +50,10 @@ export const sourcedMembers = (sourced: Sourced): ObjectValue =>
     ['sources', sourced.sources],
   ]);
 
-/** Values that are seen as objects and are none. */
+/** Values that are treated as objects but are not `Map`s. */
 export type ObjectLike = Document | Event | Page | Sourced;
 
-/** What is like an object, as that object; all else as it is. */
+/** Object-like values as objects; all others unchanged. */
 export function asObject<V extends Value>(value: V): ObjectValue | Exclude<V, ObjectLike> {
   if (isKinded(value)) {
     switch (value.kind) {
@@ -75,7 +72,7 @@ export function asObject<V extends Value>(value: V): ObjectValue | Exclude<V, Ob
   return value as Exclude<V, ObjectLike>;
 }
 
-/** What is seen as an object, as that object: objects themselves, documents, events, pages, values with their sources. */
+/** The members of objects and object-like values; undefined for all others. */
 export function membersOf(value: Value): ObjectValue | undefined {
   const seen = asObject(value);
   return isObject(seen) ? seen : undefined;

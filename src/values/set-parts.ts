@@ -4,8 +4,8 @@
  */
 
 /**
- * What a part holds. `index` is of an index that exists where the set is made; `terms` and `members` are written without their
- * array when there is one; `bound` may be left out, as `terms` may.
+ * What a part holds. An `index` must exist when the set is made. A single element of `terms` or `members` is written
+ * without its array. Empty `terms` and an empty `bound` are left out.
  */
 export type PartKind =
   | 'ref'
@@ -21,11 +21,14 @@ export type PartKind =
 
 export interface SetPart {
   readonly kind: PartKind;
-  /** Its name inside `@set`; in a stored set it is named as here. The part that bears the name of the operation is written first. */
+  /**
+   * Its name inside `@set`; stored sets have the name of the row. The part with the name of the operation is written
+   * first.
+   */
   readonly wire: string;
 }
 
-/** Parts as they are stored, in this order. */
+/** Parts in the order in which they are stored. */
 export const SET_PARTS = {
   match: { index: { kind: 'index', wire: 'match' }, terms: { kind: 'terms', wire: 'terms' } },
   documents: { collection: { kind: 'collection', wire: 'documents' } },

@@ -1,4 +1,7 @@
-/** Sets by their parts: as made from them, and as plain objects for order, storage and navigation. Spec: values 5 and 10. */
+/**
+ * Sets and their parts: making a set of them, and sets as plain objects for order, storage and navigation. Spec:
+ * values 5 and 10.
+ */
 import { SET_PARTS, type PartKind, type SetOp, type SetPart } from './set-parts.ts';
 import {
   isArray,
@@ -64,7 +67,7 @@ interface MaybeSet {
 const isWhole = (set: MaybeSet): set is MaybeSet & SetValue =>
   partsOfOp(set.op).every(([name, { kind }]) => HOLDS[kind](set[name] ?? null));
 
-/** Undefined: the parts are not those of the operation. */
+/** Undefined: the parts do not fit the operation. */
 export function setOfParts(
   op: SetOp,
   partNamed: (name: string) => Value | undefined,
@@ -100,17 +103,17 @@ function shownPart(kind: PartKind, part: Value): Value | undefined {
   }
 }
 
-/** A lone member stands without its array, unless it is an array itself and would be taken for the list. */
+/** A single member is written without its array, unless it is an array itself and would be taken for the list. */
 function unwrapSingle(part: Value): Value {
   if (!isArray(part) || part.length !== 1) return part;
   const [only = part] = part;
   return isArray(only) ? part : only;
 }
 
-/** The ref that a native collection used as a set looks like. */
+/** The ref of a native collection that is used as a set. */
 export const nativeRef = (set: SetValue): Ref | undefined =>
   set.op === 'documents' && set.native ? set.collection : undefined;
 
-/** A set as it is ordered. */
+/** What a set is ordered by. */
 export const setForOrder = (set: SetValue): ObjectValue | Ref =>
   nativeRef(set) ?? new Map([['@set', setMembers(set)]]);

@@ -1,4 +1,4 @@
-/** Texts and arithmetic of Time and Date. Spec: values 4. */
+/** Text formats and arithmetic of Time and Date. Spec: values 4. */
 import { DateValue, Time } from './value.ts';
 
 const NANOS_PER_SECOND = 1_000_000_000n;
@@ -16,7 +16,7 @@ const isLeapYear = (year: number): boolean =>
 
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 
-/** 28 to 31; 0 for a month that is none. */
+/** 28 to 31; 0 if there is no such month. */
 export const daysInMonth = (year: number, month: number): number =>
   month === 2 && isLeapYear(year) ? 29 : (MONTH_DAYS[month - 1] ?? 0);
 

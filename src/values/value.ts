@@ -96,7 +96,10 @@ export class Ref {
   }
 }
 
-/** A name that does not exist (here): renders back as given; nearly every use raises `invalid ref`. Spec: values 3. */
+/**
+ * A ref by a name that does not exist here: it is rendered as given; nearly every use raises `invalid ref`. Spec:
+ * values 3.
+ */
 export class UnresolvedRef {
   readonly kind = 'unresolved';
   /** What is missing: `collection` 'posts' in "Ref refers to undefined collection 'posts'". */
@@ -133,7 +136,7 @@ type SetPartsOf<Parts> = {
 
 export type SetValue = {
   [Op in SetOp]: { readonly kind: 'set'; readonly op: Op } & SetPartsOf<SetParts[Op]> &
-    // A native collection's ref used as a set: renders as that ref, and reading it asks for other rights.
+    // A native collection's ref used as a set: it is rendered as that ref, and reading it needs other permissions.
     (Op extends 'documents' ? { readonly native?: true } : unknown);
 }[SetOp];
 
@@ -162,7 +165,7 @@ export interface Page {
   readonly cursors: readonly Value[] | undefined;
 }
 
-/** A document version as read. Equal only to itself as same version. Stored members are parsed when first asked for. */
+/** A document version as read, equal only to the same version. Stored members are parsed on first use. */
 export interface Document {
   readonly kind: 'document';
   readonly ref: Ref;
@@ -195,7 +198,7 @@ export class Action {
   }
 }
 
-/** An element of a page asked for with `sources`. */
+/** An element of a page that was requested with `sources`. */
 export interface Sourced {
   readonly kind: 'sourced';
   readonly value: Value;

@@ -1,6 +1,6 @@
 /**
- * What a value weighs: roughly its bytes in memory if nothing in it were shared. One that holds another twice weighs twice as much:
- * whoever walks it (compares, renders, stores it) walks both.
+ * The weight of a value: its approximate bytes in memory if nothing in it were shared. A value that contains another
+ * twice counts it twice, because comparing, rendering and storing visit it twice.
  */
 import { unreachable } from '../errors.ts';
 import { partOf, partsOfOp } from './sets.ts';
@@ -20,7 +20,7 @@ const MEMBER = 48;
 const CONTAINER = 48;
 /** A box, or a ref. */
 const SMALL = 64;
-/** Place, cursor and ordered bytes that stand behind an element of a page. */
+/** Query path, cursor and ordered bytes behind an element of a page. */
 const PAGE_ELEMENT = 256;
 
 /** Bytes of a text, as long as all of it is Latin. */
@@ -32,10 +32,10 @@ export const arrayWeight = (length: number): number => CONTAINER + length * SLOT
 /** Bytes of an object, without what is in it. */
 export const objectWeight = (size: number): number => CONTAINER + size * MEMBER;
 
-/** Containers so small that hold no other are weighed again each time. */
+/** Smaller containers without containers inside are not cached: weighing them again is cheap. */
 const LEAF_MAX = 16;
 
-/** What was weighed already. Of one query: the collector of garbage looks at all of it again and again. */
+/** Cached weights, for one query only: the garbage collector visits every entry again and again. */
 export type Weights = WeakMap<object, number>;
 
 export function weightOf(value: Value, known: Weights): number {
@@ -135,13 +135,13 @@ function weightOfParts(value: Composed, known: Weights): number {
   }
 }
 
-/** One that has not been parsed is not parsed for this. */
+/** A document that has not been parsed is not parsed for this. */
 function weightOfDocument(document: Document, known: Weights): number {
   const { text } = document;
   return text === undefined ? weightOf(document.fields, known) : text.length;
 }
 
-/** What it captures is written out in it. */
+/** Its text contains its captures. */
 const weightOfLambda = ({ captures }: Lambda, known: Weights): number => weightOf(captures, known);
 
 function weightOfSet(set: SetValue, known: Weights): number {
