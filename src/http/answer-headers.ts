@@ -1,11 +1,11 @@
-/** Headers that tell of a query. Spec: auth 4.3, 4.5. */
+/** Response headers with the metrics of a query. Spec: auth 4.3, 4.5. */
 import type { Metrics } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
 import type { Headers } from './message.ts';
 
 export const txnHeader = (txnTime: Micros): Headers => ({ 'x-txn-time': String(txnTime) });
 
-/** An object of its own each time: whoever has more to say adds to it. */
+/** A new object each time: callers add to it. */
 export const metricHeaders = (metrics: Metrics): Record<string, string> => ({
   'x-compute-ops': String(metrics.computeOps),
   'x-byte-read-ops': String(metrics.readOps),

@@ -1,4 +1,4 @@
-/** Runs a query for a request and makes its answer. */
+/** Executes the query of a request and makes the response. */
 import { refusedAnswer } from '../engine/session.ts';
 import { parseJson } from '../codec/json.ts';
 import { utf8Length } from '../codec/utf8.ts';
@@ -15,7 +15,7 @@ import {
 import { prettyJson } from './pretty-json.ts';
 import type { RequestOptions } from './request-headers.ts';
 
-/** A request whose headers were read. */
+/** A request whose headers have been parsed. */
 export interface ReceivedRequest {
   readonly request: HttpRequest;
   readonly host: HttpHost;
@@ -33,7 +33,7 @@ export interface QueryInput {
   readonly placeName?: string;
 }
 
-/** Runs and records it. A refusal becomes an answer; what else the engine throws is ours and goes on. */
+/** Executes and logs a query. A refusal becomes an answer; other errors of the engine are rethrown. */
 export async function runQuery(call: ReceivedRequest, input: QueryInput): Promise<QueryAnswer> {
   const { host, options, secret } = call;
   const timeoutMs = queryTimeOf(options, host);
@@ -108,7 +108,7 @@ export function answerOf(call: ReceivedRequest, answer: QueryAnswer): HttpRespon
   return answerText(status, headers, body);
 }
 
-/** Metrics are on all answers but 401 and 500. */
+/** All responses but 401 and 500 have metrics. */
 export function answerHeaders(
   status: number,
   txnTime: Micros,

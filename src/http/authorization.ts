@@ -2,7 +2,7 @@
 import { decodeBase64 } from '../codec/base64.ts';
 import { looksLikeAccessToken } from '../engine/access.ts';
 
-/** Undefined: no header, a scheme we do not know, or bad base64; each is no authentication. */
+/** Undefined: no header, an unknown scheme or invalid base64, all of which mean unauthenticated. */
 export function secretOf(header: string | undefined): string | undefined {
   const [scheme, credentials, ...rest] = header?.trim().split(/\s+/) ?? [];
   if (credentials === undefined || rest.length > 0) return undefined;
@@ -10,11 +10,11 @@ export function secretOf(header: string | undefined): string | undefined {
   return scheme === 'Basic' ? secretOfBasic(credentials) : undefined;
 }
 
-/** The secret is the user name; the "password" after it would be its scope. */
+/** The secret is the user name; a "password" after it would be its scope. */
 function secretOfBasic(credentials: string): string | undefined {
   const bytes = decodeBase64(credentials.replace(/:$/, ''));
   if (!bytes) return undefined;
   const secret = new TextDecoder().decode(bytes).trim().replace(/:$/, '');
-  // Tokens that others make are borne, not named.
+  // Tokens of identity providers are sent as `Bearer` only.
   return secret === '' || looksLikeAccessToken(secret) ? undefined : secret;
 }

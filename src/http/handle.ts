@@ -1,4 +1,4 @@
-/** The HTTP surface over an engine: one plain request in, one plain answer out. Spec: auth 4. */
+/** The HTTP API of an engine, from a plain request object to a plain response object. Spec: auth 4. */
 import { NO_METRICS, refusalBody } from '../engine/session.ts';
 import type { QueryAnswer } from '../engine/host.ts';
 import { LIMITS } from '../limits.ts';
@@ -23,7 +23,7 @@ import { findPlace, type Place } from './routes.ts';
 import { answerStream, answerUrlFault } from './stream.ts';
 import { traceparentOf } from './trace-context.ts';
 
-/** Never rejects: what fails is an answer. */
+/** Never rejects: failures become responses. */
 export async function handleRequest(request: HttpRequest, host: HttpHost): Promise<HttpResponse> {
   const traceparent = traceparentOf(request.headers['traceparent'], host.random);
   const answer = await route(request, host, traceparent).catch((reason: unknown) => {
@@ -34,7 +34,7 @@ export async function handleRequest(request: HttpRequest, host: HttpHost): Promi
   return dressAnswer(answer, request, host, traceparent);
 }
 
-/** Puts on what every answer wears. Also of answers that are made before `handleRequest` is asked. */
+/** Adds the headers of all responses, also of those made before `handleRequest` is called. */
 export function dressAnswer(
   answer: HttpResponse,
   request: HttpRequest,
@@ -123,7 +123,7 @@ async function answerCall(
         ),
       );
     default:
-      // Logs, files and paths that lead nowhere were answered before.
+      // Logs, files and unknown paths have been answered before.
       throw new Error(`No handler for the route ${found.to}.`);
   }
 }
@@ -137,7 +137,7 @@ async function answerQuery(
   return answerOf(call, await runQuery(call, { query, allows, ...placeName }));
 }
 
-/** A secret that opens nothing comes before a wrong method. */
+/** An invalid secret is reported before a wrong method. */
 async function refuseMethod(call: ReceivedRequest, allow = 'GET, POST'): Promise<HttpResponse> {
   const { host, secret } = call;
   const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
@@ -148,7 +148,7 @@ async function refuseMethod(call: ReceivedRequest, allow = 'GET, POST'): Promise
 const wrongMethod = ({ host }: ReceivedRequest, allow: string): HttpResponse =>
   refuse('method not allowed', 'Method not allowed', { ...emptyHeaders(host), allow });
 
-/** No secret is asked for, and HEAD is GET without its body. */
+/** No secret is required, and HEAD is GET without a body. */
 async function answerUtility(
   call: ReceivedRequest,
   answer: () => Promise<HttpResponse>,
@@ -208,7 +208,7 @@ async function answerRest(
   return answerOf(call, { ...answer, status: 404, body: refusalBody('not found', 'Not found') });
 }
 
-/** Keys are changed by queries; only the root secret may do it here. */
+/** Keys are otherwise changed by queries; on this route only the root secret may do it. */
 async function isForbidden(
   { request, host, secret }: ReceivedRequest,
   target: RestTarget,
@@ -226,7 +226,7 @@ async function answerBodyFault(call: ReceivedRequest): Promise<HttpResponse> {
   return refuse('bad request', 'Request body is not a JSON object.', emptyHeaders(host));
 }
 
-/** A path that names nothing is a route that is not there. */
+/** A path to nothing is answered as an unknown route. */
 function isUnknownTarget(target: RestTarget, answer: QueryAnswer): boolean {
   if (answer.status === 401 || answer.status < 400) return false;
   const { code, position } = errorOf(answer);

@@ -43,7 +43,7 @@ const messageAnswer = (status: number, message: string): HttpResponse =>
 const refuseMessage = ({ status, message }: ExportRefusal): HttpResponse =>
   messageAnswer(status, message);
 
-/** What a path of the log API does, and by which method. */
+/** Actions of the log API by path, with their methods. */
 type Action =
   | { readonly name: 'request' | 'list'; readonly method: 'POST' }
   | { readonly name: 'status'; readonly method: 'GET'; readonly id: string }
@@ -103,7 +103,7 @@ async function requireAdmin(
   return { secret, credential };
 }
 
-/** `regionGroup` is asked for and not looked at, as the hosted service did. */
+/** `regionGroup` is required and ignored, as by the hosted service. */
 function checkParameters(action: Action, parameters: URLSearchParams): void {
   const type = parameters.get('type');
   if (type !== 'query')
@@ -133,7 +133,7 @@ function tryJson(text: string): unknown {
   }
 }
 
-/** A database that is not there and one that may not be seen are the same. */
+/** A missing database and one that the caller may not see have the same answer. */
 async function requireDatabase(
   { database, path }: { readonly database?: string; readonly path: readonly string[] },
   viewer: Viewer,
@@ -167,7 +167,7 @@ const databaseText = (names: readonly string[]): string =>
     '',
   );
 
-/** Without a place of its own the surface names the file, and whoever shows it makes the URL. */
+/** If the API has no base URL, the file is named, and the caller makes the URL. */
 const urlMaker =
   (base: string | undefined): MakeUrl =>
   ({ requestId, version, signature }) =>
@@ -175,7 +175,7 @@ const urlMaker =
       ? `burrow-file:${requestId}/${version}`
       : `${base}/files/${requestId}/${version}?signature=${signature}`;
 
-/** The URL is the credential: whoever has it may download until it expires. */
+/** The URL is the credential: it permits the download until it expires. */
 export async function answerFile(
   { method }: HttpRequest,
   { requestId, version }: { readonly requestId: string; readonly version: number },
@@ -187,7 +187,7 @@ export async function answerFile(
   const signature = parameters.get('signature') ?? '';
   const file = await exports?.file(requestId, version, signature);
   if (!file) return messageAnswer(403, 'This URL has expired or is not valid.');
-  // The type and a fixed name: no browser shows it as a page, whatever it holds.
+  // With this type and a fixed name no browser renders it as a page, whatever its content.
   const headers = {
     'content-type': 'application/gzip',
     'content-disposition': `attachment; filename="${file.name}"`,

@@ -1,4 +1,4 @@
-/** Requests and answers as plain data: what crosses a worker, a service worker or a socket is built around them. */
+/** Requests and responses as plain data, which can be sent between workers, service workers and sockets. */
 import { refusalBody } from '../engine/session.ts';
 import { stringifyJson, type Json } from '../codec/json.ts';
 import type { CommitNotice, EngineOptions } from '../engine/host.ts';
@@ -9,14 +9,17 @@ import type { QueryLog } from '../logs/query-log.ts';
 
 export interface HttpRequest {
   readonly method: string;
-  /** Path and query string, as sent; host and scheme left off. */
+  /** Path and query string as sent, without scheme and host. */
   readonly path: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** Where this surface stands for the caller, without a slash at the end: URLs of files begin with it. Undefined: they are `burrow-file:<request id>/<version>`. */
+  /**
+   * Base URL of the API for the caller, without a slash at the end: URLs of files begin with it. Undefined: they are
+   * `burrow-file:<request id>/<version>`.
+   */
   readonly base?: string | undefined;
-  /** Where it came from, over a network. */
+  /** Network address of the caller. */
   readonly address?: string | undefined;
 }
 
@@ -26,26 +29,26 @@ export interface HttpResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Headers;
-  /** A stream ends when its consumer returns; text is UTF-8. */
+  /** A stream ends when its consumer returns. Text is UTF-8. */
   readonly body: string | AsyncIterable<string> | AsyncIterable<Uint8Array>;
 }
 
-/** What the HTTP surface stands on. */
+/** What the HTTP API needs of its host. */
 export interface HttpHost extends Pick<EngineOptions, 'clock' | 'random'> {
   readonly engine: Engine;
   /** Name and version, in `x-faunadb-build`. */
   readonly build: string;
-  /** Commits that streams look at. Left out: those of `engine`. */
+  /** Commits that streams follow. Left out: those of `engine`. */
   readonly onCommit?: (listener: (notice: CommitNotice) => void) => () => void;
   /** Absent: nothing is logged. */
   readonly log?: QueryLog;
   /** Absent: the log API answers 404. */
   readonly exports?: LogExports;
-  /** Which pages may ask; absent: any. */
+  /** Allowed origins of pages; absent: all. */
   readonly cors?: CorsPolicy;
-  /** How long a query may take when the caller says nothing, and whatever the caller says. Absent: as the engine has it. */
+  /** Default and maximum time of a query. Absent: those of the engine. */
   readonly queryTime?: { readonly defaultMs: number; readonly maxMs: number };
-  /** Hears of failures that are ours. */
+  /** Receives internal errors. */
   readonly report?: (reason: unknown) => void;
 }
 
@@ -71,7 +74,7 @@ export const UNAUTHORIZED_HEADERS = { 'www-authenticate': 'Basic realm="Unauthor
 export const refuseUnauthorized = (headers: Headers = {}): HttpResponse =>
   refuse('unauthorized', 'Unauthorized', { ...headers, ...UNAUTHORIZED_HEADERS });
 
-/** Which pages may ask. Without one, any page may: what is served stays within the browser. */
+/** Allowed origins of pages. Without a policy all are allowed, because responses do not leave the browser. */
 export interface CorsPolicy {
   readonly allows: (origin: string) => boolean;
 }

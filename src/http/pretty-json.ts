@@ -1,4 +1,4 @@
-/** JSON text laid out for people. Works on the text: numbers keep every digit. */
+/** Indents JSON text. It works on the text, so numbers keep all digits. */
 
 const STEP = '  ';
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;

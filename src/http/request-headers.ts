@@ -1,4 +1,4 @@
-/** What the headers of a request ask for, checked. Spec: auth 4.2. */
+/** Options in the headers of a request, validated. Spec: auth 4.2. */
 import { LIMITS } from '../limits.ts';
 import { API_VERSIONS, type ApiVersion } from '../query/session.ts';
 import type { Micros } from '../values/value.ts';
@@ -9,16 +9,16 @@ export interface RequestOptions {
   readonly lastSeenTxn: Micros | undefined;
   readonly timeoutMs: number | undefined;
   readonly retriesMax: number | undefined;
-  /** Echoed as they came. */
+  /** Echoed as they were sent. */
   readonly tagsText: string | undefined;
   readonly tags: ReadonlyMap<string, string>;
   readonly isFormatted: boolean;
   readonly isTraced: boolean;
 }
 
-/** A header that cannot be taken: 400 `bad request`. */
+/** An invalid header: 400 `bad request`. */
 export class HeaderFault extends Error {
-  /** Tag faults are found late: their answer carries metrics. */
+  /** Invalid tags are found later than other faults, so their response has metrics. */
   readonly carriesMetrics: boolean;
   constructor(header: string, reason: string) {
     super(`Invalid header '${header}': ${reason}`);

@@ -1,6 +1,6 @@
 /**
- * The older REST surface: a path names a collection of the schema, one of its members or a document, and method and body become a
- * query. Undocumented by the hosted service; the self endpoint is part of it. Spec: auth 4.1.
+ * The older REST API: a path names a native collection, a schema object or a document; method and body become a
+ * query. The hosted service did not document it; the self endpoint is part of it. Spec: auth 4.1.
  */
 import { unreachable } from '../errors.ts';
 import { JsonError, parseJson, quote, stringifyJson, type Json } from '../codec/json.ts';
@@ -13,7 +13,7 @@ const isKind = (name: string | undefined): name is Kind =>
 
 const nativeNameOf = (kind: Kind): NativeName => (kind === 'classes' ? 'collections' : kind);
 
-/** Wire name of the form that makes a ref by name; undefined for those that are known by id. */
+/** Wire name of the form that makes a ref by name; undefined for kinds that are known by id. */
 function formByName(kind: Kind): string | undefined {
   const { isNamed, singular } = NATIVE_KINDS[nativeNameOf(kind)];
   return isNamed ? singular : undefined;
@@ -21,13 +21,13 @@ function formByName(kind: Kind): string | undefined {
 
 export type RestTarget = { readonly events: boolean } & (
   | { readonly of: 'kind'; readonly kind: Kind }
-  /** A schema object, key, token or credentials. `collection`: POST makes a document in it. */
+  /** A schema object, key, token or credentials document. `collection`: POST creates a document in it. */
   | { readonly of: 'member'; readonly kind: Kind; readonly name: string }
   | { readonly of: 'document'; readonly collection: string; readonly id: string }
   | { readonly of: 'self'; readonly kind: Kind; readonly collection: string | undefined }
 );
 
-/** Undefined: no such route. `segments` are decoded. */
+/** Undefined: unknown route. `segments` are decoded. */
 export function findRestTarget(segments: readonly string[]): RestTarget | undefined {
   const events = segments.length > 1 && segments.at(-1) === 'events';
   const [first, name, id, ...rest] = events ? segments.slice(0, -1) : segments;
@@ -123,7 +123,7 @@ function cursorText(cursor: string): string {
   return json === undefined ? `{"@ref":${quote(cursor)}}` : stringifyJson(asExpression(json));
 }
 
-/** Data as an expression; undefined when the body is no object. No body is an empty one. */
+/** Data as an expression; undefined if the body is not an object. A missing body is an empty object. */
 function paramsText(body: string | undefined): string | undefined {
   if (body === undefined || body.trim() === '') return '{"object":{}}';
   const json = tryJson(body);
@@ -139,7 +139,7 @@ function tryJson(text: string): Json | undefined {
   }
 }
 
-/** Objects are wrapped; the escapes (`@ref`, `@ts`…) are expressions as they stand. */
+/** Objects are wrapped; escapes (`@ref`, `@ts`…) are expressions already. */
 function asExpression(json: Json): Json {
   if (Array.isArray(json)) return json.map(asExpression);
   if (!(json instanceof Map)) return json;

@@ -1,4 +1,4 @@
-/** Which route a path names. Spec: auth 4.1, 6.3. */
+/** Routes by path. Spec: auth 4.1, 6.3. */
 import { findRestTarget, type RestTarget } from './rest-query.ts';
 
 export type Route =
@@ -57,7 +57,7 @@ function findRoute(path: string): Route {
   }
 }
 
-/** Drivers given an endpoint that ends in a slash double it: empty segments do not count. */
+/** Drivers double the slash of an endpoint that ends in one: empty segments are ignored. */
 function decoded(path: string): readonly string[] | undefined {
   try {
     return path

@@ -1,8 +1,11 @@
-/** Commits that a stream has not looked at yet. */
+/** Commits that a stream has yet to process. */
 import type { CommitNotice } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
 
-/** Past this many changes in waiting commits it is only known that there were some: a slow reader holds no more memory. */
+/**
+ * With more changes than this in waiting commits, only that there were some is kept: this bounds the memory of a slow
+ * reader.
+ */
 const WAITING_KEYS_MAX = 4096;
 
 export class Commits {
@@ -29,7 +32,7 @@ export class Commits {
     this.wake?.();
   }
 
-  /** Undefined: nobody reads any more. */
+  /** Undefined: the stream was closed. */
   async next(): Promise<CommitNotice | undefined> {
     for (;;) {
       const notice = this.waiting.shift();
@@ -44,9 +47,9 @@ export class Commits {
 
 const weightOf = ({ rows, entries }: CommitNotice): number => 1 + rows.length + entries.length;
 
-/** As if commits before it had been missed. */
+/** A notice that earlier commits may have been missed. */
 const unknownChanges = (ts: Micros): CommitNotice => ({ previous: ts, ts, rows: [], entries: [] });
 
-/** Whether all that changed after `seen` is in the notice. */
+/** Whether the notice contains all changes after `seen`. */
 export const followsOn = ({ previous, ts }: CommitNotice, seen: Micros): boolean =>
   previous <= seen && previous < ts;

@@ -1,4 +1,4 @@
-/** The events of one commit, as a stream tells them. Spec: auth 5. */
+/** The events that a stream emits for a commit. Spec: auth 5. */
 import { parseJson, type Json, type JsonObject } from '../codec/json.ts';
 import { changesOf } from '../values/object-changes.ts';
 import type { Micros } from '../values/value.ts';
@@ -6,7 +6,7 @@ import type { Micros } from '../values/value.ts';
 export const STREAM_FIELDS = ['action', 'document', 'diff', 'prev', 'index'] as const;
 export type StreamField = (typeof STREAM_FIELDS)[number];
 
-/** Asks for a document as it was at a time, and as it was before that version; `null` where it was not there. */
+/** A query for a document at a time and before that version; `null` where it did not exist. */
 export function versionQuery(ref: string, ts: Micros): string {
   const read = `{"if":{"exists":${ref}},"then":{"get":${ref}},"else":null}`;
   const now = '{"var":"now"}';
@@ -32,11 +32,11 @@ const documentIn = (json: Json | undefined): JsonObject | null =>
 
 export const tsOf = (document: JsonObject): Micros => Number(document.get('ts'));
 
-/** Asks when a document came and went after `seen`. */
+/** A query for the times at which a document was created and deleted after `seen`. */
 export const endsQuery = (ref: string, seen: Micros): string =>
   `{"paginate":{"events":{"singleton":${ref}}},"after":${seen + 1},"size":1000}`;
 
-/** Times at which it went. @param body answers `endsQuery` */
+/** Times at which it was deleted. @param body answers `endsQuery` */
 export const foundEnds = (body: string): readonly Micros[] =>
   eventsIn(body).flatMap((each) => (each.get('action') === 'remove' ? [tsOf(each)] : []));
 
@@ -50,14 +50,14 @@ function eventsIn(body: string): readonly JsonObject[] {
 
 const NOTHING: JsonObject = new Map();
 
-/** A version that came after another one, or after none. */
+/** The event of a new version, after `before` or after none. */
 export function versionEvent(now: JsonObject, before: JsonObject | null): JsonObject {
   const action = before ? 'update' : 'create';
   const diff = withIdentity(changesOf(before ?? NOTHING, now) ?? NOTHING, now);
   return event({ action, document: now, diff, prev: before });
 }
 
-/** The end of a document, which shows what it held. */
+/** The event of a deletion, with the last version. */
 export function endEvent(before: JsonObject, ts: Micros): JsonObject {
   const gone = new Map([...before, ['ts', ts]] as [string, Json][]);
   return event({
@@ -68,11 +68,11 @@ export function endEvent(before: JsonObject, ts: Micros): JsonObject {
   });
 }
 
-/** What was taken out of the past. */
+/** The event of a version that was removed from the history. */
 export const takenEvent = (ref: string, ts: Micros, action: string): JsonObject =>
   event({ action, document: event({ ref: parseJson(ref), ts }) });
 
-/** Asks for entries that came and went from `after` on; more than one page of them comes in pieces. */
+/** A query for entries added and removed from `after` on, one page at a time. */
 export const entriesQuery = (set: string, after: string): string =>
   `{"paginate":{"events":${set}},"after":${after},"size":${ENTRIES_AT_ONCE}}`;
 
@@ -90,11 +90,14 @@ const withIdentity = (diff: JsonObject, document: JsonObject): JsonObject =>
 
 export interface EntryEvents {
   readonly events: readonly { readonly ts: Micros; readonly event: JsonObject }[];
-  /** The cursor of what follows. */
+  /** The cursor of the next page. */
   readonly next: Json | undefined;
 }
 
-/** Entries of a set that came or went until `last`: by time, removes before adds. @param body answers `entriesQuery` */
+/**
+ * Entries that were added to a set or removed until `last`, by time, removals first.
+ * @param body answers `entriesQuery`
+ */
 export function entryEvents(
   body: string,
   last: Micros,
@@ -124,7 +127,7 @@ const resourceOf = (body: string): Json | undefined => {
   return json instanceof Map ? json.get('resource') : undefined;
 };
 
-/** The fields that were asked for, in the order of the full event. */
+/** The requested fields, in the order of the full event. */
 export const onlyFields = (full: JsonObject, fields: ReadonlySet<StreamField>): JsonObject =>
   new Map(
     [...full].filter(([name]) =>

@@ -1,7 +1,7 @@
 /**
- * Tells what commits did to the target of a stream. Each commit that may touch it is asked what it changed, with the secret of
- * the stream, so that nobody is told of what may not be read. What happened is found by its time, so that nothing is missed when
- * commits were not heard of one by one. Spec: auth 5.
+ * Emits the changes that commits made to the target of a stream. For each commit that may concern it, the changes are
+ * queried with the secret of the stream, so that nothing is emitted that the secret may not read. Changes are found
+ * by their times, so none is missed if notices of commits are. Spec: auth 5.
  */
 import { documentKeyOf, decodeHistoryKey, type Key } from '../codec/key.ts';
 import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
@@ -54,31 +54,34 @@ const frame = (type: string, txn: Micros, event: Json): string =>
 
 export interface Followed {
   readonly target: StreamTarget;
-  /** The opening query, which gives the set again. */
+  /** The query that opened the stream: its value is the set. */
   readonly query: string;
   readonly fields: ReadonlySet<StreamField>;
   readonly start: Micros;
-  /** The last commit then: that of another tab after it may be earlier than `start`, where clocks differ. */
+  /**
+   * The last commit at that time: a later commit of another tab may have an earlier time than `start`, if clocks
+   * differ.
+   */
   readonly head: Micros;
 }
 
-/** A version, or an end, of the document that is followed. */
+/** A version of the followed document, or its deletion. */
 interface Happened {
   readonly ts: Micros;
   readonly event: JsonObject;
 }
 
-/** A reader that is further behind than this is cut off. */
+/** The stream of a reader that is further behind than this is ended. */
 const BEHIND_MAX = 1000;
 
 export class Follower {
   private readonly call: ReceivedRequest;
   private readonly followed: Followed;
-  /** All that happened until then has been told. */
+  /** All changes until then have been emitted. */
   private seen: Micros;
   private watched: readonly ReadSet[] = [];
   private rights: string | undefined = undefined;
-  /** Of a document whose history may be read. */
+  /** The known history, for documents whose history may be read. */
   private past: KnownPast | undefined = undefined;
 
   constructor(call: ReceivedRequest, followed: Followed) {
@@ -131,7 +134,7 @@ export class Follower {
     for (const { ts, event } of happened) yield frame('version', ts, onlyFields(event, fields));
   }
 
-  /** Versions and ends after `seen`, oldest first. */
+  /** Versions and deletions after `seen`, oldest first. */
   private async happenedUntil(ref: string, last: Micros): Promise<readonly Happened[]> {
     const happened: Happened[] = [];
     let ends: readonly Micros[] | undefined;
@@ -165,7 +168,7 @@ export class Follower {
     return answer ? foundVersion(answer.body) : { now: null, before: null };
   }
 
-  /** What `insert` and `remove` did to the past. */
+  /** Events of `insert` and `remove`, which change the history. */
   private async *rewriteEvents(
     ref: string,
     notice: CommitNotice,
@@ -182,7 +185,7 @@ export class Follower {
       new Set(happened.map(({ ts }) => ts)),
     );
     for (const { ts, action } of taken) {
-      // What has left the retained time was not taken out by anybody.
+      // Versions before the retained time were not removed by a query.
       const isRetained = await this.ask(`{"at":${ts},"expr":{"exists":${ref}}}`);
       if (isRetained) yield takenEvent(ref, ts, action);
     }
@@ -194,7 +197,7 @@ export class Follower {
     }
   }
 
-  /** Whether more of the past was touched than a new version, or an end, does. */
+  /** Whether a commit changed more of the history than a new version or a deletion does. */
   private isHistoryRewrite(notice: CommitNotice, happened: readonly Happened[]): boolean {
     if (!followsOn(notice, this.seen)) return true;
     const expected = new Set<Micros>();
@@ -237,7 +240,10 @@ export class Follower {
 
   // --- rights -----------------------------------------------------------------------------------
 
-  /** Who asks is asked anew, and what the next commit must touch to be looked at: facts behind the present, and behind the right to see it. */
+  /**
+   * Checks the secret again, and reads what makes a commit relevant: the facts that the target and the permission to
+   * see it depend on.
+   */
   private async watch(): Promise<void> {
     const { host, secret = '' } = this.call;
     const entitlements = await host.engine.entitlements(secret);

@@ -3,7 +3,7 @@ import { parseJson, type Json, type JsonObject } from '../codec/json.ts';
 import { isSameInside, patchedObject } from '../values/object-changes.ts';
 import type { Micros } from '../values/value.ts';
 
-/** Of one version: what happened, and the whole of its data. */
+/** A version: its action and all of its data. */
 interface Past {
   readonly action: string;
   readonly data: Json;
@@ -18,7 +18,7 @@ export const PAST_MAX = 1000;
 export const pastQuery = (ref: string): string =>
   `{"paginate":{"events":${ref}},"before":null,"size":${PAST_MAX}}`;
 
-/** Takes in what was told as it happened. */
+/** Adds an event that was emitted. */
 export function addToPast(past: KnownPast, ts: Micros, event: JsonObject): void {
   const action = actionOf(event);
   const document = event.get('document');
@@ -45,13 +45,13 @@ export function readPast(body: string): KnownPast {
 }
 
 export interface HistoryRewrite {
-  /** Times of versions, or ends, that were put into the past or in place of others. */
+  /** Times of versions or deletions that were inserted or replaced. */
   readonly put: readonly Micros[];
-  /** What was taken out. */
+  /** Removed versions and deletions. */
   readonly taken: readonly { readonly ts: Micros; readonly action: string }[];
 }
 
-/** @param reported times of versions told as such */
+/** @param reported times of versions that were emitted as new ones */
 export function historyRewriteBetween(
   before: KnownPast,
   now: KnownPast,

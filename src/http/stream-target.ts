@@ -1,13 +1,13 @@
-/** What a stream follows: decided by the value of the query that opened it. Spec: auth 5. */
+/** What a stream follows, by the value of the query that opened it. Spec: auth 5. */
 import { parseJson, stringifyJson, type Json } from '../codec/json.ts';
 
 export type StreamTarget =
   /** Wire JSON of the document's ref, and of its collection's. */
   | { readonly of: 'document'; readonly ref: string; readonly collection: string }
-  /** `index` and `terms`: what its events say of where they happened. */
+  /** `index` and `terms` are members of its events. */
   | { readonly of: 'set'; readonly index: Json; readonly terms: Json };
 
-/** Undefined: nothing that can be followed. `body`: `{"resource":…}`. */
+/** Undefined: the value cannot be followed. `body`: `{"resource":…}`. */
 export function streamTarget(body: string): StreamTarget | undefined {
   const resource = member(parseJson(body), 'resource');
   if (!(resource instanceof Map)) return undefined;

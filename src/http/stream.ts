@@ -1,6 +1,6 @@
 /**
- * `POST /stream`: a query is run once to say what to follow, then each commit that may touch it is asked what it changed, with the
- * secret of the stream, so that nobody is told of what may not be read. Spec: auth 5.
+ * `POST /stream`: the value of a query says what to follow; then the changes of each commit that may concern it are
+ * queried with the secret of the stream, so that nothing is emitted that the secret may not read. Spec: auth 5.
  */
 import type { QueryAnswer } from '../engine/host.ts';
 import { NO_METRICS } from '../engine/session.ts';
@@ -22,7 +22,7 @@ export async function answerStream(
   const { host, secret } = call;
   const { engine, onCommit = engine.onCommit.bind(engine) } = host;
   const commits = new Commits();
-  // Listening begins first: a commit between the answer and the first wait is not missed.
+  // It listens before it answers, so that no commit in between is missed.
   const stop = onCommit((notice) => commits.add(notice));
   const { head = 0 } = (secret === undefined ? undefined : await engine.entitlements(secret)) ?? {};
   const opening = await runQuery(call, { query, allows: 'read', placeName: STREAM_PLACE });
@@ -47,7 +47,7 @@ export async function answerStream(
   return { status: 200, headers, body: closable(follow.frames(commits), close) };
 }
 
-/** A generator that waits cannot be told to return: what it waits for is ended first. */
+/** A waiting generator cannot be made to return: what it waits for is ended first. */
 const closable = (frames: AsyncGenerator<string>, close: () => void): AsyncIterable<string> => ({
   [Symbol.asyncIterator]: () => ({
     async next() {
@@ -62,7 +62,7 @@ const closable = (frames: AsyncGenerator<string>, close: () => void): AsyncItera
   }),
 });
 
-/** 400 with an empty position: the original's shape of a faulty URL. */
+/** 400 with an empty position, as the hosted service answered an invalid URL. */
 export async function answerUrlFault(
   call: ReceivedRequest,
   description: string,
@@ -75,7 +75,7 @@ export async function answerUrlFault(
   return answerText(400, headers, JSON.stringify({ errors: [error] }));
 }
 
-/** Why what the query gave cannot be followed; undefined: it can. */
+/** Why the value of the query cannot be followed; undefined: it can. */
 async function refusalOf(
   { host, secret, options }: ReceivedRequest,
   target: StreamTarget | undefined,
@@ -83,7 +83,7 @@ async function refusalOf(
 ): Promise<QueryAnswer | undefined> {
   if (!target) return withError(opening, 'invalid argument', UNFIT);
   if (target.of === 'set') return undefined;
-  // A ref into a collection that is not there renders like any other.
+  // A ref into a missing collection is rendered like any other.
   const answer = await host.engine.query({
     secret,
     query: `{"documents":${target.collection}}`,

@@ -1,4 +1,4 @@
-/** Whether a commit may have changed what a query read. */
+/** Whether a commit may have changed what a query has read. */
 import type { CommitNotice, ReadSet } from '../engine/host.ts';
 import type { Key } from '../codec/key.ts';
 import type { Range, Space } from '../store/port.ts';

@@ -1,9 +1,9 @@
-/** W3C trace context: the caller's trace goes on under a span of ours. */
+/** W3C trace context: the caller's trace continues under a new span. */
 import { hexOfBytes } from '../codec/hex.ts';
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 
-/** Of the answer. What is not well-formed begins a new trace; flags are reset. */
+/** The trace context of the response. A malformed one begins a new trace; flags are reset. */
 export function traceparentOf(
   header: string | undefined,
   random: (bytes: number) => Uint8Array,

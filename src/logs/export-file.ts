@@ -1,11 +1,14 @@
-/** Makes the file of an export: lines of the log, gzipped as a stream, stored in chunks. Memory holds one step of it. */
+/**
+ * Makes the file of an export: lines of the log, gzipped as a stream and stored in chunks. Only one step of it is in
+ * memory.
+ */
 import type { EngineOptions } from '../engine/host.ts';
 import type { Store } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
 import { addChunk, type ExportRow } from './export-rows.ts';
 import { readLog } from './query-log.ts';
 
-/** One gzip member, made step by step. What it returns is the caller's. */
+/** A stream that makes one gzip member. The caller owns the returned bytes. */
 export interface GzipStream {
   push(bytes: Uint8Array): readonly Uint8Array[];
   finish(): readonly Uint8Array[];
@@ -24,7 +27,7 @@ export type FileOutcome =
   | { readonly state: 'late' }
   /** Another attempt owns the request now. */
   | { readonly state: 'taken' }
-  /** The database is being closed: the next to open it begins again. */
+  /** The database is being closed: the work is begun again when it is opened next. */
   | { readonly state: 'stopped' };
 
 const PUSH_BYTES = 64 * 1024;

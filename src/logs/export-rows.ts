@@ -14,7 +14,7 @@ export interface ExportRow {
   readonly created: Micros;
   readonly updated: Micros;
   readonly wish: ExportRequest;
-  /** Fence: who began a later attempt owns the request. */
+  /** Fencing number: the latest attempt owns the request. */
   readonly attempt: number;
   readonly chunks: number;
   readonly bytes: number;
@@ -51,7 +51,7 @@ const rowOf = (address: RowAddress, value: string | Uint8Array): Row => ({
 const parseRow = (row: Row | undefined): ExportRow | undefined =>
   typeof row?.value === 'string' ? (JSON.parse(row.value) as ExportRow) : undefined;
 
-/** Requests that are kept at once. */
+/** Maximum number of stored requests. */
 export const REQUESTS_MAX = 200;
 
 /** All requests, oldest first. */
@@ -68,7 +68,7 @@ export async function readRequest(store: Store, id: string): Promise<ExportRow |
 
 const TOKEN_LIFE_MICROS = 24 * 3600 * 1_000_000;
 
-/** Stores a new request, or returns the one that came with the same token within 24 hours. */
+/** Stores a new request, or returns the one with the same token from the last 24 hours. */
 export function addRequest(store: Store, row: ExportRow): Promise<ExportRow> {
   return store.write(async (tx) => {
     const earlier =
@@ -101,7 +101,7 @@ async function requestOfToken(
   return parseRow((await tx.fetch([requestAddress(known.id)], [])).rows[0]);
 }
 
-/** Moves a request on, unless somebody else did meanwhile: then undefined. */
+/** Updates a request; undefined if it was changed meanwhile. */
 export function advance(
   store: Store,
   from: ExportRow,
@@ -124,7 +124,7 @@ async function isStill(tx: WriteTx, row: ExportRow): Promise<boolean> {
   );
 }
 
-/** False when the request is in other hands. */
+/** False if another attempt owns the request. */
 export function addChunk(
   store: Store,
   owner: ExportRow,
@@ -144,7 +144,7 @@ export async function* readChunks(store: Store, row: ExportRow): AsyncGenerator<
   for (let index = 0; index < row.chunks; index += 1) {
     const address: RowAddress = { space: 'files', key: chunkKey(row.id, row.attempt, index) };
     const value = (await store.read((tx) => tx.fetch([address], []), FILES)).rows[0]?.value;
-    // A shorter file would pass for a whole one.
+    // An incomplete file would look like a complete one.
     if (!(value instanceof Uint8Array))
       throw new Error(`Chunk ${index} of export ${row.id} is missing.`);
     yield value;
@@ -178,11 +178,11 @@ export async function removeRequest(store: Store, row: ExportRow): Promise<void>
   }, FILES);
 }
 
-/** What a URL is made of. */
+/** The parts of a URL. */
 export interface FileAddress {
   readonly requestId: string;
   readonly version: number;
-  /** Whoever has it may download. */
+  /** The credential: it permits the download. */
   readonly signature: string;
 }
 export type MakeUrl = (file: FileAddress) => string;

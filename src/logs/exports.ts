@@ -26,7 +26,7 @@ import {
 } from './export-rows.ts';
 
 export interface ExportsOptions extends FileOptions, Pick<EngineOptions, 'random'> {
-  /** Records that wait in memory are written first. */
+  /** Records that are still in memory are written first. */
   readonly log: { flush(): Promise<void> };
   /**
    * Runs `body` while no other tab or process does, or not at all when one does. Left out: there is no other. Correctness does
@@ -34,14 +34,14 @@ export interface ExportsOptions extends FileOptions, Pick<EngineOptions, 'random
    */
   readonly exclusively?: (body: () => Promise<void>) => Promise<void>;
   readonly urlLifeMs?: number;
-  /** Makes the signature of a URL from what it stands for. Left out: dice make it. */
+  /** Makes the signature of a URL from its parts. Left out: it is random. */
   readonly sign?: (text: string) => string;
   readonly deadlineMs?: number;
-  /** Hears of failures that no request can show. */
+  /** Receives failures that no request shows. */
   readonly report?: (reason: unknown) => void;
 }
 
-/** Who asks: the database of the credential. Requests outside it are not there. */
+/** The caller, by the database of the credential. Requests outside of it are invisible. */
 export interface Viewer {
   readonly database: readonly string[];
   readonly makeUrl: MakeUrl;
@@ -56,7 +56,7 @@ export interface ExportFile {
 const DEADLINE_MS = 10 * 60 * 1000;
 /** How long requests and their files are kept. */
 const KEPT_MICROS = 7 * 86_400 * 1_000_000;
-/** Requests that may be unfinished at once. */
+/** Maximum number of unfinished requests. */
 const UNFINISHED_MAX = 16;
 
 const isUnfinished = ({ state }: ExportRow): boolean =>
@@ -107,7 +107,7 @@ export class LogExports {
   /** @throws ExportRefusal 404 */
   async status(id: string, viewer: Viewer): Promise<LogRequestRecord> {
     const row = await this.find(id, viewer);
-    // Whoever began it may be gone.
+    // The process that began it may have ended.
     if (isUnfinished(row)) this.start();
     return this.show(row, viewer);
   }
@@ -172,7 +172,7 @@ export class LogExports {
     return { name: `burrow-logs-${id}.json.gz`, bytes: row.bytes, chunks };
   }
 
-  /** Does all that is unfinished: call it once after opening. Never rejects. */
+  /** Resumes all unfinished requests: call it once after opening. Never rejects. */
   work(): Promise<void> {
     this.isWanted = true;
     this.working ??= this.workWhileWanted().finally(() => {
@@ -181,7 +181,7 @@ export class LogExports {
     return this.working;
   }
 
-  /** Stops work at its next step; what is unfinished goes on when the database is opened again. */
+  /** Stops work at its next step; unfinished requests are resumed when the database is opened again. */
   async close(): Promise<void> {
     this.isClosed = true;
     await this.working;
@@ -287,7 +287,7 @@ export class LogExports {
     return recordOf(row, makeUrl, this.options.clock());
   }
 
-  /** Wall clock that never repeats: ids made of it are in order. */
+  /** A wall clock that never repeats, so that ids made of it are ordered. */
   private time(): Micros {
     this.lastTime = Math.max(this.options.clock(), this.lastTime + 1);
     return this.lastTime;
@@ -310,7 +310,7 @@ function timeUuid(ts: Micros, random: Uint8Array): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-${low.toString(16)}-${tail.slice(0, 4)}-${tail.slice(4)}`;
 }
 
-/** Looks at all of it, whatever differs. */
+/** Compares all characters, whichever differ. */
 function isEqual(given: string, expected: string): boolean {
   let difference = given.length ^ expected.length;
   for (let at = 0; at < expected.length; at += 1)

@@ -1,6 +1,7 @@
 /**
- * The query log: records wait in memory and are written many at once, so that a query pays next to nothing for its record.
- * A crash loses what waited: at most `BATCH_RECORDS` records of a busy host, or those since its last `flush()`.
+ * The query log. Records are buffered in memory and written in batches, so that logging costs a query next to
+ * nothing. A crash loses the buffer: at most `BATCH_RECORDS` records of a busy host, or those since its last
+ * `flush()`.
  */
 import { hexOfBytes } from '../codec/hex.ts';
 import { after, logKey, metaKey, type Key } from '../codec/key.ts';
@@ -19,7 +20,7 @@ import {
 export interface QueryLogOptions extends Pick<EngineOptions, 'clock' | 'random' | 'pause'> {
   readonly store: Store;
   readonly retentionDays: number;
-  /** Of the stored text; the oldest records go first. */
+  /** Maximum size of the stored text; the oldest records are removed first. */
   readonly maxBytes: number;
 }
 
@@ -28,18 +29,21 @@ export const LOG_DEFAULTS = { retentionDays: 30, maxBytes: 64 * 1024 * 1024 } as
 /** No query waits for the log, nor the log for queries. */
 const COLD = { durability: 'relaxed', spaces: ['log', 'files'] } as const;
 
-/** Records that make a batch worth writing. */
+/** A batch is written when this many records are buffered. */
 export const BATCH_RECORDS = 512;
-/** Records that may wait while a batch is being written; more are counted and dropped. */
+/** Maximum number of records buffered while a batch is being written; more are counted and dropped. */
 export const WAITING_RECORDS_MAX = 4096;
 const ROW_CHARACTERS_MAX = 256 * 1024;
-/** Records of one row lie this close together: a reader of a time range knows how far to look. */
+/** Maximum time between records of one row, so that a reader of a time range knows where to begin. */
 export const ROW_SPAN_MICROS = 60 * 1_000_000;
-/** Rows that one write may remove: twice what it adds and more, so the log shrinks to its cap, in bounded steps. */
+/**
+ * Maximum number of rows that one write removes: more than twice what it adds, so the log shrinks to its cap in
+ * bounded steps.
+ */
 const TRIM_ROWS = 16;
 const MICROS_OF_DAY = 86_400 * 1_000_000;
 
-/** Not in `meta`: every query looks there. */
+/** Not in `meta`, because every query reads that. */
 const SIZE: RowAddress = { space: 'files', key: metaKey('log size') };
 
 interface Waiting {
@@ -77,14 +81,14 @@ export class QueryLog {
     if (this.waiting.length >= BATCH_RECORDS) this.writing ??= this.writeWaiting();
   }
 
-  /** What was recorded until now is stored, or counted as lost. Never rejects. */
+  /** Resolves when all records so far are stored, or counted as lost. Never rejects. */
   async flush(): Promise<void> {
     await this.writing;
-    // That write may have taken its records before the last were added; the next one has them all.
+    // The running write may have begun before the last records were added; the next one includes them all.
     if (this.isDirty) await (this.writing ??= this.writeWaiting());
   }
 
-  /** Whether a `flush()` has something to do. */
+  /** Whether a `flush()` has records to write. */
   get isDirty(): boolean {
     return this.waiting.length > 0 || this.writing !== undefined;
   }
@@ -104,7 +108,7 @@ export class QueryLog {
       const rows = this.rowsOf(batch);
       await this.options.store.write((tx) => this.store(tx, rows), COLD);
     } catch {
-      // The log is no reason for a query to fail: `counts` tells.
+      // A failure of the log must not fail a query: `counts` reports it.
       this.lost += batch.length;
     } finally {
       this.writing = undefined;
@@ -215,7 +219,7 @@ export interface LogRange {
 
 const READ_ROWS = 4;
 
-/** Records of a range, those of some rows at a time, in the order in which rows were finished. */
+/** Records of a range, a few rows at a time, in the order in which the rows were finished. */
 export async function* readLog(
   store: Store,
   range: LogRange,

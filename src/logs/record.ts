@@ -1,10 +1,10 @@
-/** One query as the log keeps it, and as an export shows it. Redacted here, before anything is stored. */
+/** One query as a record of the log and as a line of an export. It is redacted here, before anything is stored. */
 import type { CredentialLabel, Metrics } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
 import { hideSecretTexts } from '../engine/access.ts';
 import { redactQuery } from './redact.ts';
 
-/** What came, before it is redacted. Header values as they were sent. */
+/** A request before it is redacted. Header values as they were sent. */
 export interface LoggedRequest {
   /** Arrival, µs. */
   readonly ts: Micros;
@@ -54,7 +54,7 @@ export interface ExportedRecord {
 
   readonly REQUEST_ID: string;
   readonly REQUEST_PATH: string;
-  /** Absent when none was accepted. */
+  /** Absent if no secret was accepted. */
   readonly CREDENTIAL?: CredentialLabel;
   readonly ERROR_CODE?: string;
   /** Wire JSON without passwords and secrets. Absent: it was no JSON, too long to keep, or came without a secret that was accepted. */
@@ -64,7 +64,8 @@ export interface ExportedRecord {
 }
 
 /**
- * A record as it is stored: JSON of a list, because names on every line would be most of the log. A member more goes to the end.
+ * A record as it is stored: a JSON list, because names on every line would be most of the log. New members go to the
+ * end.
  */
 type StoredRecord = readonly [
   ts: Micros,
@@ -97,7 +98,7 @@ type StoredRecord = readonly [
 const HEADER_KEPT_CHARACTERS = 256;
 const PATH_KEPT_CHARACTERS = 256;
 
-/** What is stored: one line of text, without its line end. */
+/** The stored line of text, without its line end. */
 export function storedLine(
   request: LoggedRequest,
   answer: LoggedAnswer,
@@ -134,20 +135,20 @@ export function storedLine(
   return JSON.stringify(record);
 }
 
-/** Of what comes with no secret that is accepted nothing is kept: it may be anything, and is nobody's. */
+/** Nothing of a query without an accepted secret is kept: it may be anything, and belongs to no user. */
 function queryKept(
   { query }: LoggedRequest,
   { status, errorCode, credential }: LoggedAnswer,
 ): string | undefined {
   if (!credential) return undefined;
-  // So may what the engine could not read as a query.
+  // The same applies to text that is not a query.
   return redactQuery(query, status < 400 || errorCode !== 'invalid expression');
 }
 
 const kept = (text: string, characters: number): string =>
   hideSecretTexts(text.slice(0, characters));
 
-/** The header looked at last: a page always sends the same. */
+/** The last header and its result: a page always sends the same. */
 let lastHeader = { given: '', kept: '' };
 
 function keptHeader(text: string | undefined): string | null {

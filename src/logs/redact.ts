@@ -1,16 +1,16 @@
 /**
- * What may be kept of a query: everything but passwords, secrets and what could be one. Built so that doubt hides:
- * a value is kept only where no way is seen for it to reach a password or secret.
+ * The part of a query that may be stored: everything but passwords, secrets and what could be one. In doubt a value
+ * is hidden: it is kept only where it cannot become part of a password or secret.
  */
 import { JsonError, parseJson, stringifyJson, type Json } from '../codec/json.ts';
 import { HIDDEN, hideSecretTexts, mayHoldSecret } from '../engine/access.ts';
 
-/** Longer queries are not kept: their length is. */
+/** Of longer queries only the length is kept. */
 export const QUERY_KEPT_CHARACTERS = 16 * 1024;
 
 /**
- * The query as it may be stored; undefined when it is no JSON or too long, of which nothing is kept.
- * `isParsed`: the engine has read it as JSON.
+ * The query as it may be stored; undefined if it is not JSON or too long. `isParsed`: the engine has parsed it as
+ * JSON.
  */
 export function redactQuery(text: string, isParsed: boolean): string | undefined {
   if (text.length > QUERY_KEPT_CHARACTERS) return undefined;
@@ -28,13 +28,13 @@ const SECRET_NAME = /passw|passphrase|passcode|^pwd?$|secret|bearer|authorizatio
 
 const isExpression = (json: Json): boolean => json instanceof Map || Array.isArray(json);
 
-/** Arguments of a stored function: nobody knows which is a password. */
+/** Arguments of a stored function: any of them may be a password. */
 const mayBePassword = (name: string, holder: ReadonlyMap<string, Json>): boolean =>
   name === 'arguments' && holder.has('call');
 
 /**
- * Whether a secret may be spelled elsewhere than in the member that names it: its value is an expression (a variable, a
- * concatenation), or its name is a value (`ToObject([["password", …]])`). Then every text may be part of it.
+ * Whether a secret may be outside of the member that names it: its value is an expression (a variable, a
+ * concatenation), or its name is a value (`ToObject([["password", …]])`). Then any text may be part of it.
  */
 function flowsIntoSecret(json: Json): boolean {
   if (typeof json === 'string') return SECRET_NAME.test(json);
@@ -51,7 +51,7 @@ function flowsIntoSecret(json: Json): boolean {
 const holdsExpression = (json: Json): boolean =>
   json instanceof Map || (Array.isArray(json) && json.some(holdsExpression));
 
-/** `all`: no text or number stays, only the shape. */
+/** `all`: texts and numbers are hidden, only the shape stays. */
 function hide(json: Json, all: boolean): Json {
   if (Array.isArray(json)) return json.map((item) => hide(item, all));
   if (json instanceof Map) {
