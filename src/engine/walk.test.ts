@@ -1,0 +1,82 @@
+/** The walk for newcomers at the end of ARCHITECTURE.md is true: its files are there, and the query executes what it names of the engine. */
+import { existsSync, readFileSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
+import { expect, test } from 'vitest';
+import { coll, create, doc, EngineWorld, obj, type Query } from './testing/engine-world.ts';
+
+const root = new URL('../../', import.meta.url);
+const text = readFileSync(new URL('ARCHITECTURE.md', root), 'utf8');
+const [, walk = ''] = text.split('\n## A walk for newcomers\n');
+/** By what is followed, as its paragraph begins. */
+const walks = new Map(
+  walk.split(/\n(?=\*\*)/).flatMap((part) => {
+    const [, title] = /^\*\*([^*]+)\*\*/.exec(part) ?? [];
+    return title === undefined ? [] : [[title, part] as const];
+  }),
+);
+
+const filesIn = (part: string): readonly string[] =>
+  [...part.matchAll(/`([\w-]+(?:\/[\w.-]+)+)`/g)].map(([, path = '']) => path);
+
+/** Files of which a function runs meanwhile. */
+async function filesExecuted(run: () => Promise<unknown>): Promise<ReadonlySet<string>> {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true });
+  await session.post('Profiler.takePreciseCoverage');
+  await run();
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  await session.post('Profiler.stopPreciseCoverage');
+  session.disconnect();
+  return new Set(
+    result
+      .filter(({ functions }) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0))
+      .map(({ url }) => url.replace(/^file:\/\//, '').replace(root.pathname, '')),
+  );
+}
+
+async function worldWithUsers(): Promise<EngineWorld> {
+  const world = new EngineWorld();
+  await world.ask({ create_collection: { object: { name: 'users' } } });
+  await world.ask(create(doc('users', 1), undefined, { credentials: obj({ password: 'pw' }) }));
+  await world.ask(create(doc('users', 2)));
+  await world.ask(create(doc('users', 3)));
+  return world;
+}
+
+const QUERIES: Readonly<Record<string, Query>> = {
+  'The password of a `Login`': {
+    login: doc('users', 1),
+    params: { object: { password: 'pw' } },
+  },
+  'The cursor of a `Paginate`': {
+    paginate: { documents: coll('users') },
+    size: 1,
+    after: [doc('users', 2)],
+  },
+  'The data of a `Create`': {
+    create: coll('users'),
+    params: { object: { data: { object: { name: 'heron' } } } },
+  },
+};
+
+test('every file of the walk is there, as many as it says', () => {
+  expect([...walks.keys()]).toEqual([...Object.keys(QUERIES), 'A `submit()`']);
+  for (const [title, part] of walks) {
+    const files = filesIn(part);
+    for (const file of files) expect(existsSync(new URL(file, root)), file).toBe(true);
+    expect([title, files.length]).toEqual([title, Number(/(\d+) files\./.exec(part)?.[1])]);
+  }
+});
+
+test.each(Object.entries(QUERIES))(
+  '%s passes the files of the engine that the walk names',
+  async (title, query) => {
+    const world = await worldWithUsers();
+    const executed = await filesExecuted(() => world.ask(query));
+    const named = filesIn(walks.get(title) ?? '').filter((file) => /^src\/(?!client\/)/.test(file));
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((file) => !executed.has(file))).toEqual([]);
+  },
+);
