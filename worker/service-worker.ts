@@ -7,7 +7,7 @@
  * - `database`: asks only pages that have this one open; any when left out.
  * - `precache`: keeps the app's files for use without network, see service-cache.ts.
  */
-import type { ServiceRequest } from '../src/host/service.ts';
+import type { ServiceRequest } from '../src/host/service-worker.ts';
 import { AppCache } from './service-worker/file-cache.ts';
 import { forward, type Page } from './service-worker/forward.ts';
 

@@ -4,4 +4,4 @@ export type { EngineSession } from './session/engine-session.ts';
 export type { QueryExecution, QueryPlan, Impersonation } from './session/execute-query.ts';
 export { longQueryReader } from './session/long-queries.ts';
 export { idFrom } from './session/recorded-inputs.ts';
-export { internalSession, systemContext } from './session/system-context.ts';
+export { internalSession, systemContext } from './session/internal-session.ts';

@@ -5,7 +5,7 @@ import {
   type ServiceCall,
   type ServiceOffer,
   type ServiceRequest,
-} from '../../src/host/service.ts';
+} from '../../src/host/service-worker.ts';
 import { forward, type ForwardOptions, type Page } from './forward.ts';
 
 const REQUEST: ServiceRequest = {

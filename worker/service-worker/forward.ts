@@ -5,7 +5,7 @@ import {
   type ServiceCall,
   type ServiceOffer,
   type ServiceRequest,
-} from '../../src/host/service.ts';
+} from '../../src/host/service-worker.ts';
 
 /** A page, as the service worker sees it. */
 export interface Page {

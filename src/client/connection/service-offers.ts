@@ -5,7 +5,7 @@ import {
   type ServiceCall,
   type ServiceOffer,
   type ServiceRequest,
-} from '../../host/service.ts';
+} from '../../host/service-worker.ts';
 import { messageOf } from './start-worker.ts';
 
 export interface OffersHost {

@@ -4,7 +4,7 @@ import type { EngineOptions } from '../context/host.ts';
 import { databasesBelow, ROOT_DATABASE } from '../catalog/databases.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
 import { buildStep } from '../documents/index-build.ts';
-import { systemContext } from '../session/system-context.ts';
+import { systemContext } from '../session/internal-session.ts';
 import type { Transactor } from '../transactions/transactor.ts';
 
 export interface BuildProgress {

@@ -20,7 +20,7 @@ import type { CollectionId, Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 import type { BodyInput } from '../transactions/execution.ts';
 import type { EngineContext } from '../context/context.ts';
-import { systemContext } from '../session/system-context.ts';
+import { systemContext } from '../session/internal-session.ts';
 import { HEAD, isOfCommit, readHead, type Head } from '../transactions/head.ts';
 import { Transactor } from '../transactions/transactor.ts';
 import { expectedEntries, isOfBuiltIndex } from './verify-entries.ts';

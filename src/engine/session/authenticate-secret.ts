@@ -5,7 +5,7 @@ import { authenticate, authenticationContext, credentialOf } from '../access/aut
 import type { Caller } from '../context/caller.ts';
 import { isGranted } from '../access/caller-roles.ts';
 import { schemasOver } from '../catalog/stored-lambdas.ts';
-import { systemContext } from './system-context.ts';
+import { systemContext } from './internal-session.ts';
 import type { Transactor } from '../transactions/transactor.ts';
 
 export type CallerHost = Pick<

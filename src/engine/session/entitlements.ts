@@ -3,7 +3,7 @@ import type { Micros } from '../../values/value.ts';
 import type { ReadSet } from '../context/host.ts';
 import { callerOf, type CallerHost } from './authenticate-secret.ts';
 import { rolesOf } from '../access/caller-roles.ts';
-import { systemContext } from './system-context.ts';
+import { systemContext } from './internal-session.ts';
 import type { Transactor } from '../transactions/transactor.ts';
 
 export interface Entitlements {

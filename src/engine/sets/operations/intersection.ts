@@ -11,7 +11,7 @@ import {
   narrowAll,
   openMembers,
   shapeOfMembers,
-} from './members.ts';
+} from './set-algebra.ts';
 
 export const intersection: SetOperation<SetOf<'intersection'>> = {
   shape: shapeOfMembers,

@@ -18,7 +18,7 @@ import { RunMerge } from '../run-merge.ts';
 import { joinSources, runCursor, wholeRuns } from '../runs.ts';
 import { PeekableCursor, type SetRequest } from '../set-cursor.ts';
 import { compareTuples, elementOf, withSources, type Tuple } from '../tuple.ts';
-import { narrowAll } from './members.ts';
+import { narrowAll } from './set-algebra.ts';
 
 type JoinSet = SetOf<'join'>;
 

@@ -4,7 +4,7 @@ import { unitedChanges } from '../changes.ts';
 import type { SetOperation } from '../operation.ts';
 import { RunMerge } from '../run-merge.ts';
 import { pickRun, runCursor } from '../runs.ts';
-import { accessToMembers, narrowAll, openMembers, shapeOfMembers } from './members.ts';
+import { accessToMembers, narrowAll, openMembers, shapeOfMembers } from './set-algebra.ts';
 
 export const union: SetOperation<SetOf<'union'>> = {
   shape: shapeOfMembers,
