@@ -8,7 +8,7 @@ import {
   type ClientHost,
   type QueryOptions,
 } from './queries/client.ts';
-import { refusalError, type QueryError } from './errors.ts';
+import { refusalError, UsageError, type QueryError } from './errors.ts';
 import { fetchFrom, type BurrowFetch } from './fetch.ts';
 import { lockedError, type Link } from './connection/link.ts';
 import type { LossReport } from './connection/loss-report.ts';
@@ -74,9 +74,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
     this.logs = new Logs({
       http,
       logFile: (id, version) => link.ask((host) => host.logFile(id, version)),
-      get rootSecret() {
-        return link.rootSecret;
-      },
+      rootSecret: () => link.rootSecret,
     });
     link.listen({
       onMessage: (message) => this.tell(message),
@@ -136,8 +134,16 @@ export class Database extends TypedEvents<DatabaseEvents> {
     return this.link.persistence;
   }
 
-  /** Acts with the secret of a key or of a token; with the root secret when none is given. */
-  client({ secret }: { readonly secret?: string } = {}): Client {
+  /**
+   * Acts with the secret of a key or of a token; without options with the root secret.
+   * @throws UsageError when the secret is there but empty: a user who has logged out must not become the admin
+   */
+  client(options: { readonly secret?: string } = {}): Client {
+    const { secret } = options;
+    if ('secret' in options && (typeof secret !== 'string' || secret === ''))
+      throw new UsageError(
+        `client({ secret }) got ${secret === '' ? 'an empty secret' : String(secret)}: pass the secret of a key or a token. Without a user, show the login; db.client() acts as the admin.`,
+      );
     return makeClient(this.clientHost(), () => secret ?? this.link.rootSecret);
   }
 

@@ -45,10 +45,10 @@ export class Link {
   /** A worker served when the page was left. */
   private mustResume = false;
   private closed: Error | undefined = undefined;
-  private secret = '';
+  /** Not a member that an error reporter or a console would show. */
+  #secret = '';
   private birth: string | undefined = undefined;
-  /** Of clients of the synced identity: stays good when a worker is replaced. */
-  syncSecret: string | undefined = undefined;
+  #syncSecret: string | undefined = undefined;
   private lastLoss: LossReport | undefined = undefined;
   private lastPersistence: Persistence = 'none';
   private opened = 0;
@@ -72,8 +72,17 @@ export class Link {
     return this.page.isKept;
   }
 
+  /** Of clients of the synced identity: stays good when a worker is replaced. */
+  get syncSecret(): string | undefined {
+    return this.#syncSecret;
+  }
+
+  set syncSecret(secret: string | undefined) {
+    this.#syncSecret = secret;
+  }
+
   get rootSecret(): string {
-    return this.secret;
+    return this.#secret;
   }
 
   /** Since its user signed out. */
@@ -258,7 +267,7 @@ export class Link {
     this.turns++;
     this.current = undefined;
     this.isServing = false;
-    this.secret = '';
+    this.#secret = '';
     current?.then(
       (connection) => connection.retire(reason),
       () => undefined,
@@ -296,7 +305,7 @@ export class Link {
       {
         name,
         settings,
-        rootSecret: this.secret || undefined,
+        rootSecret: this.#secret || undefined,
         birth: this.birth,
         syncSecret: this.syncSecret,
         aliveLock: `burrow:alive:${Math.random()}:${performance.now()}`,
@@ -322,7 +331,7 @@ export class Link {
     }
     this.isServing = true;
     this.birth = reply.birth;
-    this.secret = reply.rootSecret ?? '';
+    this.#secret = reply.rootSecret ?? '';
     this.lastLoss = reply.loss && lossReport(reply.loss);
     this.lastPersistence = reply.persistence;
     this.setLocked(reply.rootSecret === undefined);

@@ -19,7 +19,7 @@ const CRASH_LOOP_MS = 10_000;
 /** The live queries of one database. They survive the loss of a worker. */
 export class Subscriptions {
   private readonly link: Link;
-  private readonly byId = new Map<number, Subscription>();
+  readonly #byId = new Map<number, Subscription>();
   private lastId = 0;
   private renewed = -Infinity;
 
@@ -31,7 +31,7 @@ export class Subscriptions {
       },
       onRenewed: () => {
         this.renewed = performance.now();
-        for (const [id, { secret, query }] of this.byId) this.send(id, secret, query);
+        for (const [id, { secret, query }] of this.#byId) this.send(id, secret, query);
       },
       onEnded: (reason) => this.outlive(reason),
     });
@@ -40,10 +40,10 @@ export class Subscriptions {
   /** @returns the way to stop */
   add(secret: string, query: string, observer: Observer<unknown>): () => void {
     const id = ++this.lastId;
-    this.byId.set(id, { secret, query, observer, newest: 0, told: undefined });
+    this.#byId.set(id, { secret, query, observer, newest: 0, told: undefined });
     this.send(id, secret, query);
     return () => {
-      if (!this.byId.delete(id)) return;
+      if (!this.#byId.delete(id)) return;
       // Without a worker there is nothing to stop.
       this.link.postIfConnected({ type: 'unsubscribe', id }).catch(() => undefined);
     };
@@ -60,11 +60,11 @@ export class Subscriptions {
     status,
     body,
   }: Extract<WorkerMessage, { type: 'answer' }>): Promise<void> {
-    const subscription = this.byId.get(id);
+    const subscription = this.#byId.get(id);
     if (!subscription || subscription.told === body) return;
     subscription.told = body;
     const number = ++subscription.newest;
-    const isNewest = (): boolean => this.byId.has(id) && subscription.newest === number;
+    const isNewest = (): boolean => this.#byId.has(id) && subscription.newest === number;
     let value: unknown;
     try {
       value = await valueOf({ status, body });
@@ -77,7 +77,7 @@ export class Subscriptions {
 
   /** The worker is gone: another takes over, unless the database was closed or workers die one after the other. */
   private outlive(reason: Error): void {
-    if (this.byId.size === 0) return;
+    if (this.#byId.size === 0) return;
     // No fault of the worker: another one comes when the page is shown.
     if (this.link.isPageKept) {
       this.link.connect().catch((error: unknown) => this.failAll(error));
@@ -91,13 +91,13 @@ export class Subscriptions {
   }
 
   private failAll(error: unknown): void {
-    for (const id of this.byId.keys()) this.fail(id, error);
+    for (const id of this.#byId.keys()) this.fail(id, error);
   }
 
   private fail(id: number, error: unknown): void {
-    const subscription = this.byId.get(id);
+    const subscription = this.#byId.get(id);
     if (!subscription) return;
-    this.byId.delete(id);
+    this.#byId.delete(id);
     tell(() => subscription.observer.error?.(asCallerError(error)));
   }
 }

@@ -25,7 +25,7 @@ export interface LogList {
 
 /** What the log calls need from the database. */
 export interface LogsHost {
-  readonly rootSecret: string;
+  readonly rootSecret: () => string;
   http(call: HttpCall): Promise<HttpReply>;
   logFile(id: string, version: number): Promise<LogFile | undefined>;
 }
@@ -101,7 +101,7 @@ export class Logs {
     const { body: text, status } = await this.host.http({
       method,
       path: `/api/v1/logs${path}${QUERY}`,
-      headers: { authorization: `Bearer ${this.host.rootSecret}` },
+      headers: { authorization: `Bearer ${this.host.rootSecret()}` },
       body: body && JSON.stringify(body),
     });
     const answer: unknown = JSON.parse(typeof text === 'string' ? text : '{}');

@@ -317,3 +317,35 @@ test('printExpression() gives a program that builds the same query', () => {
     String(q.Map(q.Paginate(q.Documents(q.Collection('notes')), { size: 2 }), (x) => q.Get(x))),
   ).toBe('Map(Paginate(Documents(Collection("notes")), {"size": 2}), Lambda("x", Get(Var("x"))))');
 });
+
+class Heron {
+  readonly name = 'Ada';
+}
+
+test.each([
+  [{ data: { at: new Date(0) } }, 'Cannot encode the Date at data.at: use q.Time'],
+  [
+    { data: { seen: [{ at: new Date(0) }] } },
+    'Cannot encode the Date at data.seen.0.at: use q.Time',
+  ],
+  [{ data: new Map([['a', 1]]) }, 'Cannot encode the Map at data: use a plain object'],
+  [{ data: { of: new Set([1]) } }, 'Cannot encode the Set at data.of: use a plain object'],
+  [{ data: new Heron() }, 'Cannot encode the Heron at data: use a plain object'],
+  [{ data: /a/ }, 'Cannot encode the RegExp at data: use a plain object'],
+])('what is no value of FQL is refused with its path: %j', (params, message) => {
+  expect(() => q.Create(q.Collection('notes'), params as never)).toThrow(message);
+});
+
+test('objects without a prototype, bytes and values of FQL are values', () => {
+  const bare = Object.assign(Object.create(null) as object, { a: 1 });
+  const data = { bare, bytes: new Uint8Array([1]), at: new values.FaunaTime(new Date(0)) };
+  expect(JSON.stringify(q.Create(q.Collection('notes'), { data }))).toContain('"@ts":"1970-');
+});
+
+test('data that contains itself is refused', () => {
+  const data: Record<string, unknown> = { name: 'Ada' };
+  data['self'] = data;
+  expect(() => q.Create(q.Collection('notes'), { data })).toThrow(
+    'The query is nested too deeply or contains itself.',
+  );
+});

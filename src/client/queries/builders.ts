@@ -18,8 +18,21 @@ export const q: Builders = Object.fromEntries([
   ]),
 ]);
 
-/** An argument as it goes into a query: plain objects become `{object: …}`, functions become lambdas. */
+/**
+ * An argument as it goes into a query: plain objects become `{object: …}`, functions become lambdas.
+ * @throws UsageError for what is no value of FQL, with its path
+ */
 export function wrap(value: unknown): unknown {
+  try {
+    return wrapped(value);
+  } catch (cause) {
+    if (cause instanceof NoValue) throw cause.asUsageError();
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new UsageError('The query is nested too deeply or contains itself.', { cause });
+  }
+}
+
+function wrapped(value: unknown): unknown {
   switch (typeof value) {
     case 'symbol':
       return value.description;
@@ -40,13 +53,48 @@ export function wrap(value: unknown): unknown {
 
 function wrapObject(value: object): unknown {
   if ('_isFaunaExpr' in value) return value;
-  if (Array.isArray(value)) return value.map(wrap);
+  if (Array.isArray(value)) return value.map((each, at) => within(at, each));
   if (value instanceof Uint8Array || value instanceof ArrayBuffer) return new Bytes(value);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Of another frame, too: what a plain object is made of is made of nothing.
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) throw new NoValue(value);
   return new Expr({ object: wrapMembers(value) });
 }
 
 const wrapMembers = (members: unknown): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(members ?? {}).map(([key, value]) => [key, wrap(value)]));
+  Object.fromEntries(
+    Object.entries(members ?? {}).map(([key, value]) => [key, within(key, value)]),
+  );
+
+function within(key: string | number, value: unknown): unknown {
+  try {
+    return wrapped(value);
+  } catch (reason) {
+    if (reason instanceof NoValue) reason.path.unshift(key);
+    throw reason;
+  }
+}
+
+/** Thrown where it is found; its path is gathered on the way out. */
+class NoValue extends Error {
+  readonly path: (string | number)[] = [];
+  private readonly value: object;
+
+  constructor(value: object) {
+    super('Not a value of FQL.');
+    this.value = value;
+  }
+
+  asUsageError(): UsageError {
+    const { path, value } = this;
+    const place = path.length > 0 ? ` at ${path.join('.')}` : '';
+    const [kind, remedy] =
+      value instanceof Date
+        ? ['Date', 'use q.Time(date.toISOString()) or new FaunaTime(date)']
+        : [value.constructor.name, 'use a plain object, an array or a value of FQL'];
+    return new UsageError(`Cannot encode the ${kind}${place}: ${remedy}.`);
+  }
+}
 
 function builderOf(row: BuilderRow): Build {
   return (...args) => {

@@ -102,7 +102,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   private readonly settling = new Map<string, (verdict: Verdict) => void>();
   /** Verdicts that came before the answer to their `submit()`: the two come by different ways, and a hub nearby is quick. */
   private readonly early = new Map<string, Verdict>();
-  private secret = '';
+  #secret = '';
   private current: SyncState = 'connecting';
   private hasHeard = false;
   private lost = 0;
@@ -113,7 +113,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     super();
     this.link = link;
     this.options = { url, sets };
-    const client = makeClient(host, () => this.secret);
+    const client = makeClient(host, () => this.#secret);
     this.client = Object.assign(client, {
       submit: (expression: Arg) => this.submit(expression),
     }) as SyncClient;
@@ -203,7 +203,7 @@ export class Sync extends TypedEvents<SyncEvents> {
       }),
     );
     if (failed) await valueOf(failed);
-    this.secret = this.link.syncSecret = reply.secret;
+    this.#secret = this.link.syncSecret = reply.secret;
     this.lost += missing;
     // What was told meanwhile is newer: it may have come before the answer.
     if (!this.hasHeard) this.enter(reply.state, undefined);

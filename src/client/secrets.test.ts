@@ -1,0 +1,41 @@
+/** A logged-out user does not become the admin, and nobody sees the secret of the database by looking at its objects. */
+import { inspect } from 'node:util';
+import { expect, test } from 'vitest';
+import { openFake } from './testing/fake-worker.ts';
+
+test.each([null, undefined, ''])(
+  'client({ secret: %j }) is refused, not the admin',
+  async (secret) => {
+    const { db } = await openFake();
+    expect(() => db.client({ secret } as never)).toThrow('pass the secret of a key or a token');
+    expect(() => db.client()).not.toThrow();
+    expect(() => db.client({})).not.toThrow();
+  },
+);
+
+/** Every text that can be reached by members, as error reporters do. */
+function textsIn(value: unknown, seen = new Set<unknown>()): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null || seen.has(value)) return [];
+  seen.add(value);
+  const inside = value instanceof Map ? [...value.entries()].flat() : [];
+  const members = Object.getOwnPropertyNames(value).map(
+    (name) => Reflect.get(value, name) as unknown,
+  );
+  return [...members, ...inside].flatMap((each) => textsIn(each, seen));
+}
+
+test('the root secret is in no member of a database or its clients, and no console shows it', async () => {
+  const rootSecret = 'fnOfARootThatNobodySees';
+  const value = { birth: 'b', rootSecret, persistence: 'best-effort', loss: undefined } as const;
+  const { db } = await openFake({ open: () => Promise.resolve({ ok: true, value }) });
+  expect(db.rootSecret).toBe(rootSecret);
+  const client = db.client();
+  client.subscribe(1, { next: () => undefined });
+  const objects = { db, client, logs: db.logs };
+  expect(textsIn(objects).filter((text) => text.includes(rootSecret))).toEqual([]);
+  expect(JSON.stringify(objects)).not.toContain(rootSecret);
+  expect(inspect(objects, { depth: 20, showHidden: true, getters: true })).not.toContain(
+    rootSecret,
+  );
+});
