@@ -50,6 +50,12 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'Programs name their keys, and a list of keys without names is of little use.',
   },
   {
+    area: 'Documents under an id used before',
+    here: 'A document that is created under the id of a deleted or expired one has none of its tokens, and not its password.',
+    original: 'Tokens and password of the earlier document were valid again.',
+    why: 'Whoever may create a document with an id would log in the person who had the id before, with the permissions of the new one.',
+  },
+  {
     area: 'Times to read at',
     here: '`ts` of `get` and `paginate` may also be a string of digits.',
     original: 'A Time or an Integer.',

@@ -195,8 +195,7 @@ test('tokens die with what they stand on: identity, ttl, database', async () => 
   const token = await w.document(login());
   await w.ask({ delete: user });
   await expectRefused(w, token.secret);
-  await w.ask(create(user));
-  await expect(w.engine.authenticate(token.secret)).resolves.toBeDefined();
+  await w.ask(create(user, {}, { credentials: obj({ password: 'one' }) }));
   const until = new Date(w.now / 1000 + 10_000).toISOString();
   const short = await w.document(login({ ttl: { '@ts': until } }));
   await expect(w.engine.authenticate(short.secret)).resolves.toBeDefined();
@@ -346,4 +345,30 @@ test('admin keys take on other roles, documents and databases; nobody else does'
   expect(await w.ask(coll('users'), { secret: `${admin}:inner:admin` })).toMatchObject({
     '@ref': {},
   });
+});
+
+test.each([
+  ['deleted', { delete: user }],
+  ['expired', { update: user, params: obj({ ttl: { time: '2026-01-01T00:00:01Z' } }) }],
+])(
+  'a document made anew under the id of one that was %s has none of its tokens, and not its password',
+  async (_, end) => {
+    const w = await world();
+    const token = await w.document(login());
+    await w.ask(end);
+    await expectRefused(w, token.secret);
+    await w.ask(create(user, { email: 'eve@example.org' }));
+    await expectRefused(w, token.secret);
+    expect(await w.ask(identify('one'))).toBe(false);
+    expect(await w.page({ paginate: { tokens: null } })).toEqual([]);
+    await w.ask(setPassword({ password: 'two' }));
+    expect(await w.ask(identify('two'))).toBe(true);
+  },
+);
+
+test('a document that is made anew in the query that deletes it has none of its tokens', async () => {
+  const w = await world();
+  const token = await w.document(login());
+  await w.ask({ do: [{ delete: user }, create(user, {})] });
+  await expectRefused(w, token.secret);
 });

@@ -27,6 +27,7 @@ import {
   liveVersion,
 } from '../documents/documents.ts';
 import type { LiveVersion } from '../documents/documents.ts';
+import { endCredentialsOf } from './end-credentials.ts';
 import { nextRef } from '../documents/fresh-ref.ts';
 import { removeVersion, rewriteHistory } from '../documents/history-rewrite.ts';
 import { kindOf } from './kinds.ts';
@@ -86,6 +87,7 @@ export function createIn(
   for (;;) {
     const ref = id === undefined ? nextRef(context, collection) : refIn(context, collection, id);
     if (isFreeRef(context, ref)) {
+      if (id !== undefined) endCredentialsOf(context, ref);
       return saveDocument(context, { mode: 'create', ref, params, previous: undefined }, position);
     }
     if (id !== undefined) failExists(ref, position);
