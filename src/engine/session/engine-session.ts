@@ -273,8 +273,10 @@ export class EngineSession implements WriteSession, Lambdas {
     return moveDatabase(this.context, from, to, path);
   }
 
-  /** The same query with other permissions. */
+  /** The same query with other permissions. Whoever brings a time of their own brings it no further than theirs reach. */
   private withPermissions(permissions: Permissions): EngineSession {
-    return new EngineSession(this.context, () => permissions, this.budget, this);
+    const { context } = this;
+    const parts = context.now === undefined ? context : { ...context, now: undefined };
+    return new EngineSession(parts, () => permissions, this.budget, this);
   }
 }

@@ -194,6 +194,29 @@ test('T19 Now() of a write is not after the hub, and never goes back', async () 
   expect(await seconds(4)).toBe(at + SYNC_LIMITS.nowAheadMicros);
 });
 
+test('T19 Now() of a push does not reach a function with a role of its own: there the hub has the time', async () => {
+  const { world, device } = await open();
+  const time = { to_micros: { now: null } };
+  const stamp = create(coll('things'), { at: time });
+  const body = { query: { lambda: '_', expr: stamp } };
+  await world.ask({ create_function: obj({ name: 'stamp', body, role: 'server' }) });
+  await world.ask({ create_function: obj({ name: 'own', body }) });
+  const at = world.now - 86_400_000_000;
+  const call = (name: string) => ({ call: { function: name }, arguments: null });
+  await device.push(
+    device.item({ query: call('stamp'), now: at }),
+    device.item({ query: call('own'), now: at }),
+    device.item({ query: { do: [call('stamp'), stamp] }, now: at }),
+  );
+  const times = await world.page({
+    map: { lambda: 'x', expr: { select: ['data', 'at'], from: { get: { var: 'x' } } } },
+    collection: { paginate: { documents: coll('things') } },
+  });
+  const hubTimes = times.map(Number).filter((each) => each > at + 86_000_000_000);
+  expect(hubTimes).toHaveLength(2);
+  expect(times.filter((each) => each === at)).toHaveLength(2);
+});
+
 test('T19 an id that is taken is refused', async () => {
   const { world, device } = await open();
   await world.ask(item(5));
