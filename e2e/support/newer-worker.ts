@@ -7,13 +7,14 @@ import { browserAlias, entries } from '../../scripts/bundle.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
-/** What such a release changes in the sources: in each the first text becomes the second. */
+/** What such a release changes in the sources: in each the first text becomes the second, and it imports more. */
 const CHANGES = {
   /** Rows are of another format: each row of `sync` gets a mark that this release does not know. */
   'format of rows': {
     file: 'worker/store/open-store.ts',
-    from: '    random: (bytes)',
-    to: `    migrations: [
+    from: '    head: { address: HEAD, read: headOf },',
+    to: `    head: { address: HEAD, read: headOf },
+    migrations: migrationsOf([
       async (tx) => {
         const all = { space: 'sync', by: 'key', lower: '', upper: '\\xff', reverse: false, limit: Infinity, rows: true };
         const { ranges } = await tx.fetch([], [all]);
@@ -23,14 +24,15 @@ const CHANGES = {
         });
         tx.apply({ puts, deletes: [] });
       },
-    ],
-    random: (bytes)`,
+    ]),`,
+    imports: "import { migrationsOf } from './migrations.ts';\n",
   },
   /** IndexedDB has another version, and one more place for rows. */
   'layout of IndexedDB': {
     file: 'worker/store/idb-connection.ts',
     from: 'const LAYOUT_VERSION = 2;\nconst LAYOUT = {',
     to: "const LAYOUT_VERSION = 3;\nconst LAYOUT = {\n  more: 'k',",
+    imports: '',
   },
 } as const;
 
@@ -60,7 +62,7 @@ export async function update(page: Page, worker: string): Promise<void> {
 }
 
 async function build(change: Change): Promise<string> {
-  const { file, from, to } = CHANGES[change];
+  const { file, from, to, imports } = CHANGES[change];
   const path = join(root, file);
   const source = await readFile(path, 'utf8');
   if (source.split(from).length !== 2) throw new Error(`${file} does not say once: ${from}`);
@@ -69,7 +71,9 @@ async function build(change: Change): Promise<string> {
     platform: 'browser',
     resolve: { alias: browserAlias },
     transform: { target: 'es2022' },
-    plugins: [{ name: 'newer', load: (id) => (id === path ? source.replace(from, to) : null) }],
+    plugins: [
+      { name: 'newer', load: (id) => (id === path ? imports + source.replace(from, to) : null) },
+    ],
   });
   try {
     const { output } = await bundle.generate({ format: 'es', codeSplitting: false });
