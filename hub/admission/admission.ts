@@ -78,7 +78,7 @@ export class Admission {
     const { streams, streamsPerCredential: max } = this.settings;
     return this.streams.total >= streams || this.streams.of(name) >= max
       ? tooMany(`More than ${max} streams of one credential, or ${streams} in total.`, 1)
-      : { end: counted(this.streams, name) };
+      : { end: this.streams.hold(name) };
   }
 
   private lacksMemory(): boolean {
@@ -90,16 +90,6 @@ export class Admission {
     }
     return this.isHeapFull;
   }
-}
-
-function counted(counts: Counts, name: string): () => void {
-  let isOver = false;
-  counts.add(name);
-  return () => {
-    if (isOver) return;
-    isOver = true;
-    counts.remove(name);
-  };
 }
 
 const tooMany = (description: string, waitSeconds: number): AdmissionRefusal => ({

@@ -31,7 +31,7 @@ export class TokenBuckets {
 
 const NAMES_MAX = 100_000;
 
-/** How many of each name are in progress. */
+/** How many of each name are in progress, or how much they hold. */
 export class Counts {
   private readonly counts = new Map<string, number>();
   total = 0;
@@ -40,14 +40,25 @@ export class Counts {
     return this.counts.get(name) ?? 0;
   }
 
-  add(name: string): void {
-    this.total += 1;
-    this.counts.set(name, this.of(name) + 1);
+  add(name: string, amount = 1): void {
+    this.total += amount;
+    this.counts.set(name, this.of(name) + amount);
   }
 
-  remove(name: string): void {
-    this.total -= 1;
-    const left = this.of(name) - 1;
+  /** Counts until the returned function is called. */
+  hold(name: string, amount = 1): () => void {
+    let isOver = false;
+    this.add(name, amount);
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.remove(name, amount);
+    };
+  }
+
+  remove(name: string, amount = 1): void {
+    this.total -= amount;
+    const left = this.of(name) - amount;
     if (left > 0) this.counts.set(name, left);
     else this.counts.delete(name);
   }

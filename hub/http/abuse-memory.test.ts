@@ -1,32 +1,9 @@
 /** What callers make the hub hold: bodies that do not arrive, answers that nobody reads, requests in great number. */
-import { connect, type Socket } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
-import { openTestHub, type TestHub, type TestHubOptions } from '../testing/test-hub.ts';
+import { expect, test } from 'vitest';
+import { dial, open } from '../testing/raw-hub.ts';
+import type { TestHub } from '../testing/test-hub.ts';
 
 const MIB = 1024 * 1024;
-let hub: TestHub | undefined;
-const sockets: Socket[] = [];
-async function open(options?: TestHubOptions): Promise<TestHub> {
-  hub = await openTestHub(options);
-  return hub;
-}
-afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
-  await hub?.close();
-  hub = undefined;
-});
-
-/** A raw connection; what comes back is kept as text. */
-function dial(port: number, text = ''): { readonly socket: Socket; readonly heard: () => string } {
-  let heard = '';
-  const socket = connect(port, '127.0.0.1')
-    .on('error', () => undefined)
-    .on('data', (part) => (heard += String(part)));
-  sockets.push(socket);
-  if (text !== '') socket.write(text);
-  return { socket, heard: () => heard };
-}
-
 const post = (bytes: number, ...headers: string[]) =>
   ['POST / HTTP/1.1', 'host: localhost', `content-length: ${bytes}`, ...headers, '', ''].join(
     '\r\n',

@@ -1,32 +1,9 @@
 /** Who means ill: threats T13, T14, T17, T21, and V1 and V2 of the design. */
-import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { LIMITS } from '../../src/limits.ts';
-import { openTestHub, type TestHub, type TestHubOptions } from '../testing/test-hub.ts';
-
-let hub: TestHub | undefined;
-const sockets: Socket[] = [];
-async function open(options?: TestHubOptions): Promise<TestHub> {
-  hub = await openTestHub(options);
-  return hub;
-}
-afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
-  await hub?.close();
-  hub = undefined;
-});
-
-/** A raw connection; what comes back is kept as text. */
-function dial(port: number, text = ''): { readonly socket: Socket; readonly heard: () => string } {
-  let heard = '';
-  const socket = connect(port, '127.0.0.1')
-    .on('error', () => undefined)
-    .on('data', (part) => (heard += String(part)));
-  sockets.push(socket);
-  if (text !== '') socket.write(text);
-  return { socket, heard: () => heard };
-}
+import { closeHub, dial, open, sockets } from '../testing/raw-hub.ts';
+import type { TestHub } from '../testing/test-hub.ts';
 
 const DAWDLING = 500;
 
@@ -164,7 +141,7 @@ test('T17: without a list no page is let in, and * lets in all but null', async 
   expect((await fetch(`${url}/ping`, { headers: { origin: 'https://app.example' } })).status).toBe(
     403,
   );
-  await hub?.close();
+  await closeHub();
   const other = await open({ settings: { corsOrigins: ['*'] } });
   const ask = (origin: string) => fetch(`${other.url}/ping`, { headers: { origin } });
   expect((await ask('https://app.example')).status).toBe(200);

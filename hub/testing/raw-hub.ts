@@ -1,0 +1,36 @@
+/** A hub, and raw connections to it, for tests of what no client would send. After each test all of it is closed. */
+import { connect, type Socket } from 'node:net';
+import { afterEach } from 'vitest';
+import { openTestHub, type TestHub, type TestHubOptions } from './test-hub.ts';
+
+let hub: TestHub | undefined;
+export const sockets: Socket[] = [];
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await closeHub();
+});
+
+export async function open(options?: TestHubOptions): Promise<TestHub> {
+  hub = await openTestHub(options);
+  return hub;
+}
+
+export async function closeHub(): Promise<void> {
+  await hub?.close();
+  hub = undefined;
+}
+
+/** A raw connection; what comes back is kept as text. */
+export function dial(
+  port: number,
+  text = '',
+): { readonly socket: Socket; readonly heard: () => string } {
+  let heard = '';
+  const socket = connect(port, '127.0.0.1')
+    .on('error', () => undefined)
+    .on('data', (part) => (heard += String(part)));
+  sockets.push(socket);
+  if (text !== '') socket.write(text);
+  return { socket, heard: () => heard };
+}
