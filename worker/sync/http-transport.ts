@@ -1,4 +1,4 @@
-/** A device's way to its hub: a line where there can be one, else JSON over HTTP and hints as server-sent events. */
+/** The transport of a device: a WebSocket where one can be opened, else JSON over HTTP with hints as server-sent events. */
 import { createParser } from 'eventsource-parser';
 import {
   RetryLater,
@@ -18,20 +18,20 @@ import {
 import { HubLine, type LineHost } from './hub-line.ts';
 
 export interface HttpTransportOptions {
-  /** Of the hub, without a slash at the end. */
+  /** URL of the hub, without a slash at the end. */
   readonly url: string;
-  /** Undefined: nobody is logged in. */
+  /** Undefined while nobody is logged in. */
   readonly token: () => string | undefined;
   readonly fetch: typeof fetch;
-  /** How long an answer may take, ms. */
+  /** How long to wait for an answer, ms. */
   readonly deadlineMs: number;
-  /** Gives up all that is under way. */
+  /** Aborts all exchanges under way. */
   readonly signal?: AbortSignal;
-  /** Left out where there are no lines. */
+  /** Left out where there are no WebSockets. */
   readonly lines?: LineHost;
 }
 
-/** Who answers, but knows nothing of sync: an older hub. Whatever else is not in words of ours may have been said by anybody on the way. */
+/** Status with which an older hub, without the routes of sync, answers. Any other answer that is not of our protocol may come from a proxy between. */
 const NO_SUCH_PLACE = 404;
 
 export function createHttpTransport(options: HttpTransportOptions): Transport {
@@ -51,7 +51,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify(message),
         signal: stop.signal,
-        // With `cache: 'no-store'` each exchange would ask anew whether it may be made.
+        // With `cache: 'no-store'` the browser would send a CORS preflight before each exchange.
         credentials: 'omit',
       });
       if (answer.ok) return { ok: true, value: ANSWERS[name](await answer.json(), name) };
@@ -66,7 +66,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     ...requestsBy(post),
     async hello(message) {
       const exchange = await post('hello', message);
-      // Somebody on the way has taken one for another.
+      // A proxy between has answered with the answer to another request.
       if (exchange.ok && exchange.value.device !== message.device)
         throw new Error('The response is for another device.');
       return exchange;
@@ -76,7 +76,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       const stop = new AbortController();
       const listenByEvents = (): void =>
         void listen(options, device, events, stop.signal)
-          // A stream that broke is one that ended: the syncer looks by itself, and listens again.
+          // A stream that broke counts as ended: the syncer polls once, and listens again.
           .catch(() => undefined)
           .finally(() => {
             if (!stop.signal.aborted) events.onEnd();
@@ -85,7 +85,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
         if (line === opened) line = undefined;
         if (stop.signal.aborted) return;
         if (wasOpen) events.onEnd();
-        // Somebody on the way lets no WebSocket through.
+        // A proxy between lets no WebSocket through.
         else listenByEvents();
       });
       line = opened;
@@ -103,7 +103,7 @@ const NOBODY: HubAnswer<never> = {
   refusal: { code: 'needs_login', description: 'No user is logged in.' },
 };
 
-/** @throws when the answer is no word of the hub: then nothing is known */
+/** @throws when the answer is not one of the hub: then it is unknown whether the hub has seen the request */
 async function refusedBy(answer: Response): Promise<HubAnswer<never>> {
   const retryAfterMs = retryAfterIn(answer.headers.get('retry-after'), Date.now());
   const retry = retryAfterMs === undefined ? {} : { retryAfterMs };
@@ -120,16 +120,16 @@ async function refusedBy(answer: Response): Promise<HubAnswer<never>> {
   return { ok: false, refusal: { code: 'upgrade_needed', description }, ...retry };
 }
 
-/** ms, of seconds or of a date. Undefined: it says nothing that can be told. */
+/** `Retry-After` in ms, from seconds or a date. Undefined when it is neither. */
 export function retryAfterIn(header: string | null, now: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * 1000;
-  // Dates of HTTP name the day of the week; what else `Date` makes something of is none.
+  // HTTP dates begin with the day of the week; `Date` would parse other texts too.
   const at = /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
-/** Undefined: there are no lines here. */
+/** Undefined where there are no WebSockets. */
 function lineTo(
   { url, lines, token, deadlineMs }: HttpTransportOptions,
   device: string,
@@ -148,7 +148,7 @@ function lineTo(
       onEnd,
     });
   } catch {
-    // A policy of the page forbids it.
+    // The page's Content-Security-Policy forbids it.
     return undefined;
   }
 }

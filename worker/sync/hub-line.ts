@@ -1,4 +1,4 @@
-/** A line to the hub: one WebSocket for pushes, their answers, and hints. A request of HTTP costs a device several times as much. */
+/** A WebSocket to the hub, for pushes, their answers, and hints. An HTTP request costs a device several times as much. */
 import type { HubAnswer, ListenEvents } from '../../src/sync/device/syncer/transport.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
@@ -9,12 +9,12 @@ import {
 } from '../../src/sync/protocol/hints.ts';
 import type { Push, Pushed } from '../../src/sync/protocol/messages.ts';
 
-/** As much of a WebSocket as is needed. */
+/** The part of `WebSocket` that is used. */
 export type LineSocket = Pick<WebSocket, 'addEventListener' | 'send' | 'close'>;
 
 export interface LineHost {
   readonly connect: (url: string) => LineSocket;
-  /** Calls back when the device has lost its network: a socket would not notice for long. Returns the way not to. */
+  /** Calls back when the device has lost its network, which a socket notices late. Returns a function that stops it. */
   readonly whenOffline: (end: () => void) => () => void;
 }
 
@@ -23,14 +23,14 @@ export interface HubLineOptions {
   readonly url: string;
   readonly token: string;
   readonly device: DeviceId;
-  /** How long an answer may take, ms. */
+  /** How long to wait for an answer, ms. */
   readonly deadlineMs: number;
   readonly events: Pick<ListenEvents, 'onHint' | 'onActivity'>;
-  /** @param wasOpen false: the hub was not reached by it */
+  /** @param wasOpen false when the connection was never open */
   readonly onEnd: (wasOpen: boolean) => void;
 }
 
-/** It is there, or it is not: whoever waits for more has lost the time of a round trip many times over. */
+/** How long opening may take, ms: past it, HTTP is faster than waiting on. */
 const OPENING_MS = 5000;
 
 interface Call {
@@ -63,12 +63,12 @@ export class HubLine {
     socket.addEventListener('close', () => this.end(), { signal });
   }
 
-  /** Undefined: it is not open, or that is too much for it. Rejects when no answer came. */
+  /** Undefined when it is not open, or the message is too large. Rejects when no answer came. */
   push(message: Push): Promise<HubAnswer<Pushed>> | undefined {
     if (this.state !== 'open') return undefined;
     const n = ++this.last;
     const text = JSON.stringify({ n, push: message } satisfies SocketRequest);
-    // A character takes three bytes at most.
+    // A UTF-16 unit takes three bytes of UTF-8 at most.
     if (text.length * 3 > SYNC_LIMITS.lineBytes) return undefined;
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => this.end(), this.options.deadlineMs);
@@ -77,7 +77,7 @@ export class HubLine {
     });
   }
 
-  /** What waits for an answer will get none. */
+  /** Rejects the exchanges that wait for an answer. */
   end(): void {
     if (this.state === 'over') return;
     const wasOpen = this.state === 'open';
@@ -114,7 +114,7 @@ export class HubLine {
 
   private refuse(reply: Extract<SocketReply, { readonly refused: unknown }>): void {
     const { n, refused: refusal, retryAfterSeconds } = reply;
-    // The hub has spoken: the next exchange finds out the same.
+    // The hub has refused the connection: the next exchange over HTTP is told why.
     if (n === undefined) {
       this.state = 'open';
       this.end();
@@ -133,7 +133,7 @@ export class HubLine {
   }
 }
 
-/** Undefined: whoever said that is no hub. */
+/** Undefined when the text is not a message of our protocol. */
 function replyIn(data: unknown): SocketReply | undefined {
   try {
     return socketReply(JSON.parse(String(data)), 'reply');

@@ -1,4 +1,4 @@
-/** Queries that the hub answers itself. */
+/** Queries that are sent to the hub to be evaluated there. */
 import type { Metrics, QueryAnswer } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import { NO_METRICS } from '../../src/engine/session.ts';

@@ -1,4 +1,4 @@
-/** What the tab does that leads: it speaks to the hub for all of them. */
+/** What the leading tab does: it alone exchanges messages with the hub, for all tabs. */
 import type { Welcome } from '../../src/sync/protocol/messages.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { Signal } from '../../src/sync/device/syncer/signal.ts';
@@ -12,15 +12,15 @@ export interface LeaderOptions {
   readonly replica: Replica;
   readonly clock: () => number;
   readonly report: (reason: unknown) => void;
-  /** Of the hub, when it is asked. */
+  /** The token for the hub, asked for at each exchange. */
   readonly url: () => string;
   readonly token: () => string | undefined;
-  /** The hub has let this device in; it goes on when that has been taken note of. */
+  /** The hub has accepted this device. The exchange waits until the promise resolves. */
   readonly onWelcome: (welcome: Welcome) => Promise<void>;
   readonly events: Omit<SyncerEvents, 'onFault'>;
 }
 
-/** Confirmed writes are kept for so long, µs: a hub that is restored from an older copy is offered them again. */
+/** How long confirmed writes are kept, µs: they are sent again to a hub that was restored from an older backup. */
 const WRITES_KEPT = 7 * 86_400 * 1_000_000;
 const EXCHANGE_MS = 30_000;
 
@@ -59,7 +59,7 @@ export class Leader {
     this.syncer.start();
   }
 
-  /** What is under way is given up: how it ended is found out by who leads next. */
+  /** Aborts exchanges under way: the next leader finds out how they ended. */
   async end(): Promise<void> {
     const { syncer } = this;
     this.syncer = undefined;
@@ -72,7 +72,7 @@ export class Leader {
     this.syncer?.kick();
   }
 
-  /** A line does not notice for long that the network is gone. */
+  /** A WebSocket notices late that the network is gone. */
   noteOffline(): void {
     this.network.dispatchEvent(new Event('offline'));
   }

@@ -1,6 +1,6 @@
 /**
- * One tab keeps the copy in step, for all. It holds a Web Lock and says every few seconds that it is alive; a tab that hears nothing for
- * long takes the lock away. What a frozen one does when it thaws is stopped by the fence in the store.
+ * Leader election: one tab syncs for all. It holds a Web Lock and sends a heartbeat every few seconds; a tab that misses several
+ * steals the lock. What a frozen leader does after it thaws is stopped by the fence in the store.
  */
 
 export interface LeadershipOptions {
@@ -8,7 +8,7 @@ export interface LeadershipOptions {
   readonly locks: LockManager | undefined;
   readonly lead: () => void;
   readonly follow: () => void;
-  /** Tells the other tabs that this one is alive. */
+  /** Sends the heartbeat to the other tabs. */
   readonly beat: () => void;
 }
 
@@ -31,12 +31,12 @@ export class Leadership {
     this.request({});
   }
 
-  /** The leader was heard. */
+  /** A heartbeat of the leader was received. */
   noteBeat(): void {
     this.lastHeard = performance.now();
   }
 
-  /** Another tab has taken over the sync. */
+  /** Another tab leads now. */
   giveUp(): void {
     this.release?.();
   }
@@ -50,7 +50,7 @@ export class Leadership {
 
   private tick(): void {
     const now = performance.now();
-    // Whoever has slept has heard nobody.
+    // A tab that slept has missed heartbeats: it waits a whole period before it steals.
     if (now - this.lastBeat > 2 * BEAT_MS) this.lastHeard = now;
     this.lastBeat = now;
     if (this.leads) this.options.beat();
@@ -60,7 +60,7 @@ export class Leadership {
     }
   }
 
-  /** At most one waits; whoever takes the lock away waits no more. */
+  /** One request of this tab waits for the lock at most; stealing it ends that wait. */
   private request(how: { readonly steal?: boolean }): void {
     const { locks, name } = this.options;
     if (!locks) {
@@ -70,11 +70,11 @@ export class Leadership {
     this.waiting?.abort();
     const waiting = new AbortController();
     this.waiting = waiting;
-    // A lock that is taken away cannot be waited for with a signal.
+    // `steal` and `signal` cannot be combined.
     const asked = how.steal ? how : { signal: waiting.signal };
     void locks
       .request(`burrow:sync:${name}`, asked, () => this.lead())
-      // Taken away by a tab that did not hear from this one; or not waited for any more.
+      // Stolen by a tab that missed the heartbeats of this one; or the wait was aborted.
       .catch(() => {
         if (this.waiting === waiting) this.stop();
       })
@@ -83,7 +83,7 @@ export class Leadership {
       });
   }
 
-  /** Resolves when the lock is to be given up. */
+  /** Resolves when the lock is to be released. */
   private lead(): Promise<void> {
     if (this.isClosed) return Promise.resolve();
     this.leads = true;

@@ -1,4 +1,4 @@
-/** Whose copy this is: logins at the hub and, without it, on this device; the token; the first contact. */
+/** The person whose copy this is: logins at the hub and, offline, on this device; the token; the first contact. */
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { SyncCall, SyncReply } from '../../src/host/sync.ts';
@@ -21,17 +21,17 @@ export interface CopyLoginOptions {
   readonly offlineLogin: OfflineLogin;
 }
 
-/** What the hub said to whoever shows a token. */
+/** The hub's answer to a device that shows a token. */
 interface Introduction {
   readonly welcome: Welcome;
-  /** The id under which it was said. */
+  /** The id of the exchange. */
   readonly device: DeviceId;
 }
 
 const HELLO_MS = 10_000;
 
 export class CopyLogin {
-  /** Of the hub; undefined: nobody is logged in there. */
+  /** The token of the hub; undefined while nobody is logged in there. */
   token: string | undefined = undefined;
   private readonly options: CopyLoginOptions;
   private introduced: Introduction | undefined = undefined;
@@ -42,8 +42,8 @@ export class CopyLogin {
 
   /**
    * @param known undefined before the first contact
-   * @returns what the login was answered, when it failed
-   * @throws Refusal `connection_needed`, `unauthorized`; `forbidden` for another person than the one whose copy it is
+   * @returns the error answer of the login, when it failed
+   * @throws Refusal `connection_needed`, `unauthorized`; `forbidden` for anybody but the person whose copy it is
    */
   async logIn(
     url: string,
@@ -64,14 +64,14 @@ export class CopyLogin {
     this.token = await keptToken(this.options.name);
   }
 
-  /** The hub has withdrawn the token: nobody logs in here any more without it. */
+  /** The hub has revoked the token: offline logins end on this device. */
   async forget(): Promise<void> {
     const { name, offlineLogin } = this.options;
     this.token = undefined;
     await Promise.all([offlineLogin.forget(), forgetToken(name)]);
   }
 
-  /** Makes the empty database a copy. Somebody has logged in. */
+  /** Makes the empty database a copy, after the first login. */
   async adopt(url: string): Promise<ReplicaState> {
     const { welcome, device } =
       this.introduced ?? (await this.introduce(url, this.token, undefined));
@@ -136,7 +136,7 @@ export class CopyLogin {
     const kept = known ? undefined : (await readKept(name)).at(-1);
     const device = known?.device ?? kept?.device ?? fresh;
     let said = await hello(device, known?.lastSeq ?? kept?.item.seq ?? 0);
-    // Somebody else's, or one that has forgotten: that is the business of the syncer, or of nobody. Who it is, is what is asked here.
+    // Only the identity is asked for here; the syncer deals with a hub of another history.
     if (!said.exchange.ok && OF_DEVICE.has(said.exchange.refusal.code))
       said = await hello(fresh, 0);
     const { exchange } = said;

@@ -1,6 +1,6 @@
 /**
- * A second copy of writes that the hub has not seen, outside IndexedDB: a browser that loses its database keeps this file. One line
- * for each write; cut when all of them have verdicts. See docs/decisions/0004-crash.md.
+ * A second copy of unsent writes outside IndexedDB, in a file of the origin: a browser that loses its database keeps this file. One
+ * line for each write; truncated when all of them have verdicts. See docs/decisions/0004-crash.md.
  */
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
 import type { PushItem } from '../../src/sync/protocol/writes.ts';
@@ -22,14 +22,14 @@ export interface SyncAccess {
 
 const FOLDER = 'burrow-outbox';
 
-/** One file per tab: only one can hold a file open. */
+/** One file per tab: a file can be open in one tab only. */
 export class OutboxFile {
   private readonly access: SyncAccess;
   private readonly pause: () => Promise<void>;
   private flushing: Promise<void> | undefined = undefined;
   private isEmpty = true;
 
-  /** @param pause lets others have their turn: a write goes to the hub before the disk is waited for */
+  /** @param pause a turn of the event loop: a write is sent to the hub before the disk is waited for */
   constructor(access: SyncAccess, pause: () => Promise<void>) {
     this.access = access;
     this.pause = pause;
@@ -45,7 +45,7 @@ export class OutboxFile {
     return new OutboxFile(await open.call(file), pause);
   }
 
-  /** When it returns, a browser that is killed keeps them: the system has them. */
+  /** When it returns, the operating system has the bytes: a killed browser does not lose them. */
   keep(writes: readonly KeptWrite[]): void {
     const lines = writes.map((write) => `${JSON.stringify(write)}\n`).join('');
     const bytes = new TextEncoder().encode(lines);
@@ -55,13 +55,13 @@ export class OutboxFile {
       const written = this.access.write(bytes, { at: end });
       if (written < bytes.length) throw new Error('The outbox file is full.');
     } catch (reason) {
-      // Half a line would spoil the next one.
+      // Half a line would make the next one unreadable.
       this.access.truncate(end);
       throw reason;
     }
   }
 
-  /** Resolves when what was kept outlives the machine too. One flush does for all who ask in the same turn. */
+  /** Resolves when the lines outlive a power failure too. Calls of one turn share one flush. */
   flushed(): Promise<void> {
     this.flushing ??= this.pause().then(() => {
       this.flushing = undefined;
@@ -70,7 +70,7 @@ export class OutboxFile {
     return this.flushing;
   }
 
-  /** The hub has seen them all. Should they come back after all, it knows them. */
+  /** Truncates the file: the hub has judged all of them, and recognizes any that are sent again. */
   clear(): void {
     if (this.isEmpty) return;
     this.access.truncate(0);
@@ -82,7 +82,7 @@ export class OutboxFile {
   }
 }
 
-/** What tabs of before have kept, in order; what a kill cut off in the middle of a line is not there. */
+/** Writes in the files of earlier tabs, in order, without a last line that a kill cut off. */
 export async function readKept(database: string): Promise<readonly KeptWrite[]> {
   const writes = new Map<string, KeptWrite>();
   const folder = await folderOf(database, false);
@@ -94,8 +94,8 @@ export async function readKept(database: string): Promise<readonly KeptWrite[]> 
 }
 
 /**
- * Files of tabs that are gone, once what they kept is elsewhere. Files that are open stay.
- * @param device whose writes are elsewhere: files with those of another one stay too. Undefined: all
+ * Deletes the files of closed tabs, once their writes are stored elsewhere. Open files stay.
+ * @param device whose writes are stored elsewhere: files of other devices stay too. Undefined: all
  */
 export async function forgetKept(database: string, device?: DeviceId): Promise<void> {
   const folder = await folderOf(database, false);
@@ -108,7 +108,7 @@ export async function forgetKept(database: string, device?: DeviceId): Promise<v
 }
 
 async function writesIn(handle: FileSystemFileHandle): Promise<readonly KeptWrite[]> {
-  // One that cannot be read belongs to a tab that is there.
+  // A file that cannot be opened belongs to an open tab.
   const text = await handle.getFile().then(
     (file) => file.text(),
     () => '',

@@ -1,4 +1,4 @@
-/** What a page is told of writes and progress. */
+/** Writes and progress of sync in the form in which a page gets them. */
 import type { JudgedData, SyncProgress, WriteData } from '../../src/host/sync.ts';
 import type { PendingState } from '../../src/states.ts';
 import type { WriteRecord } from '../../src/sync/device/state/outbox-record.ts';
@@ -8,11 +8,11 @@ export function writeData(record: WriteRecord): WriteData {
   const judged = judgedData(record);
   if (judged) return judged;
   const { state, predicted } = record;
-  // One that was judged before its hub was restored is offered again.
+  // A write that was judged before its hub was restored is sent again.
   return { ...madeOf(record), state: isPending(state) ? state : 'local', predicted };
 }
 
-/** Undefined: it has no verdict. */
+/** Undefined while it has no verdict. */
 export function judgedData(record: WriteRecord): JudgedData | undefined {
   const { verdict } = record;
   if (!verdict) return undefined;
@@ -31,6 +31,6 @@ const isPending = (state: string): state is PendingState => state === 'local' ||
 
 export const progressData = ({ sets, ...progress }: ReplicaProgress): SyncProgress => ({
   ...progress,
-  // The device's name for a set is its text.
+  // A device names a set by its wire text.
   sets: sets.map(({ id, rows, of, error }) => ({ set: id, rows, of, error })),
 });

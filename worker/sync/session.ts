@@ -1,4 +1,4 @@
-/** Sync in one tab: what the page asks, what the tabs tell each other, and what becomes of writes. */
+/** Sync in one tab: requests of the page, messages between tabs, and the states of writes. */
 import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import type { Engine } from '../../src/engine/engine.ts';
@@ -35,7 +35,7 @@ export interface SyncSessionOptions {
   readonly offlineLogin: OfflineLogin;
   readonly tabs: Tabs;
   readonly clock: () => number;
-  /** What clients of the identity show; another one is made when it is left out. */
+  /** Secret of the clients of the synced identity; made when it is left out. */
   readonly secret: string | undefined;
   readonly tell: (message: SyncMessage) => void;
   readonly report: (reason: unknown) => void;
@@ -45,7 +45,7 @@ export interface SyncSessionOptions {
 const API_VERSION = '4';
 
 export class SyncSession {
-  /** What a client of the synced identity shows. */
+  /** Secret of a client of the synced identity. */
   readonly secret: string;
   readonly login: CopyLogin;
   private readonly options: SyncSessionOptions;
@@ -62,7 +62,7 @@ export class SyncSession {
     this.secret = options.secret ?? `burrow-sync-${hexOfBytes(random(24))}`;
     this.login = new CopyLogin(options);
     this.leader = this.makeLeader();
-    // Gone: the next exchange finds out, and says so.
+    // The token is gone: the next exchange finds out, and reports it.
     for (const change of ['online', 'offline'] as const)
       addEventListener(change, () => this.noteNetwork(change));
     this.waits = new Waits({
@@ -73,7 +73,7 @@ export class SyncSession {
     });
   }
 
-  // --- what the page asks -------------------------------------------------------------------------
+  // --- requests of the page -----------------------------------------------------------------------
 
   async start(call: SyncCall): Promise<SyncReply> {
     const { replica } = this.options;
@@ -87,10 +87,10 @@ export class SyncSession {
     const missing = await this.takeUp(state);
     await replica.setSets(call.sets.map((query) => ({ id: query, query })));
     const { tabs } = this.options;
-    // The leader may be another one: it has the token of before.
+    // Another tab may lead: it still uses the former token.
     const isNew = call.secret !== undefined || call.login !== undefined;
     if (isNew) tabs.tell({ type: 'sync-login' });
-    // What was found of the token of before says nothing of this one.
+    // A refusal of the former token says nothing of this one.
     if (isNew && (this.state === 'needs-login' || this.state === 'locked'))
       this.take({ type: 'sync-state', state: 'connecting', reason: undefined });
     tabs.tell({ type: 'sync-ask' });
@@ -139,12 +139,12 @@ export class SyncSession {
     return this.submit({ query }, id);
   }
 
-  /** Whoever waits hears why it was in vain. */
+  /** Rejects everything that waits, with the reason. */
   failWaits(reason: Refusal): void {
     this.waits.fail(reason);
   }
 
-  /** Stops the exchange; what is stored stays, and can be read and written. */
+  /** Stops the exchange with the hub; stored documents can still be read and written. */
   async stop(): Promise<void> {
     const { leadership } = this;
     this.failWaits(new Refusal('connection_needed', 'Sync was stopped.'));
@@ -158,7 +158,7 @@ export class SyncSession {
   async unsent(): Promise<number> {
     const { replica, name } = this.options;
     const state = await replica.state();
-    // A browser that has dropped the database may still have the second copy of what was not sent.
+    // A browser that lost the database may still have the second copy of unsent writes.
     return state ? state.lastSeq - state.settledSeq : (await readKept(name)).length;
   }
 
@@ -174,14 +174,14 @@ export class SyncSession {
     return isBeyond && isInContact ? this.ask(request) : answer;
   }
 
-  /** Has the hub answer it. @throws Refusal `connection_needed` */
+  /** Sends a query to the hub. @throws Refusal `connection_needed` */
   ask(request: TimedQuery): Promise<QueryAnswer> {
     return askHub(this.url, this.login.token, request);
   }
 
-  // --- what happens -------------------------------------------------------------------------------
+  // --- events -------------------------------------------------------------------------------------
 
-  /** A write of this tab is stored. */
+  /** A write of this tab was stored. */
   async noteWrite(write: KeptWrite): Promise<void> {
     this.kick();
     try {
@@ -189,7 +189,7 @@ export class SyncSession {
       file?.keep([write]);
       if (this.options.durability === 'strict') await file?.flushed();
     } catch (reason) {
-      // It is stored: what is missing is the second copy.
+      // The write itself is stored: only its second copy is missing.
       this.options.report(reason);
     }
   }
@@ -223,21 +223,21 @@ export class SyncSession {
     }
   }
 
-  /** Gone: whatever waits for it ends, and the next exchange finds out. */
+  /** The network is gone: exchanges that wait for an answer are aborted. */
   noteNetwork(change: 'online' | 'offline'): void {
     if (change === 'offline') this.leader.noteOffline();
     this.kick();
   }
 
-  /** The network is back, or the page can be seen again. */
+  /** The network is back, or the page is visible again. */
   kick(): void {
     if (this.leader.leads) this.leader.kick();
     else this.options.tabs.tell({ type: 'sync-kick' });
   }
 
-  // --- taking up ---------------------------------------------------------------------------------
+  // --- recovery ----------------------------------------------------------------------------------
 
-  /** What a copy that was lost had not sent comes back. Returns how many writes do not. */
+  /** Restores the unsent writes of a copy that was lost. Returns how many could not be restored. */
   private async takeUp(state: ReplicaState): Promise<number> {
     if (this.file) return 0;
     const { name, replica } = this.options;
@@ -246,7 +246,7 @@ export class SyncSession {
       state.device,
       kept.map(({ item }) => item),
     );
-    // What they hold is in the store; files of tabs that are open stay.
+    // Their writes are in the store now; files of open tabs stay.
     await forgetKept(name, state.device);
     const tab = hexOfBytes(random(8));
     this.file = OutboxFile.open(name, tab).catch((reason: unknown) => {
@@ -280,7 +280,7 @@ export class SyncSession {
       onWelcome: ({ passwordSetAt }) => offlineLogin.notePassword(passwordSetAt),
       events: {
         onState: (state, reason) => {
-          // Withdrawn: what this device could log in with goes too.
+          // The token was revoked: offline login on this device ends too.
           if (state === 'locked') this.login.forget().catch(report);
           this.spread({ type: 'sync-state', state, reason: reason?.description });
         },
@@ -299,7 +299,7 @@ export class SyncSession {
     });
   }
 
-  /** To this tab and the others. */
+  /** Tells this tab and the others. */
   private spread(message: SyncMessage): void {
     this.tellOthers(message);
     this.take(message);
@@ -313,7 +313,7 @@ export class SyncSession {
     if (message.type === 'sync-state') {
       this.state = message.state;
       this.reason = message.reason;
-      // Whoever waits for the first contact hears why there is none.
+      // Calls that wait for the first contact are rejected with the reason.
       if (message.state !== 'live' && message.reason !== undefined)
         this.waits.failSchema(new Refusal('connection_needed', message.reason));
     }

@@ -1,4 +1,4 @@
-/** An engine that serves the synced identity too, by a secret of its own. */
+/** An engine that also accepts the secret of the synced identity. */
 import type { Credential } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { ROOT_DATABASE } from '../../src/engine/catalog.ts';
@@ -13,7 +13,7 @@ export function syncedEngine(engine: Engine, session: SyncSession, replica: Repl
       request.secret === session.secret ? session.query(request) : engine.query(request),
     authenticate: (secret) =>
       secret === session.secret ? identityOf(replica) : engine.authenticate(secret),
-    // What is stored is the hub's: the hub removes what has lapsed, and says so.
+    // Documents come from the hub: it removes expired ones, and the copy follows.
     collectExpiredData: async (onProgress) => {
       if (!(await replica.state())) await engine.collectExpiredData(onProgress);
     },

@@ -1,6 +1,6 @@
 /**
- * The hub's token between two visits: encrypted by a key that the browser keeps and never gives out, in a database of its own.
- * Scripts of the page cannot read the token through Burrow, nor find it among what is stored.
+ * Stores the hub's token between two visits: encrypted by a key that the browser does not let out (non-extractable), in a database of
+ * its own. Scripts of the page cannot read the token through Burrow, nor find its text in what is stored.
  */
 import { Dexie } from 'dexie';
 import { random } from '../browser/random.ts';

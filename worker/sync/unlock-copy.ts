@@ -1,4 +1,4 @@
-/** Logins that unlock a copy of a hub's database. Who may log in there is known to the hub only: what is known here is who did. */
+/** Logins that unlock a copy of a hub's database. Only the hub knows who may log in; this device knows only who did. */
 import { isSameText } from '../../src/engine/access.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { UnlockCall } from '../../src/host/open.ts';
@@ -15,8 +15,8 @@ export interface UnlockCopyOptions {
 }
 
 /**
- * Whether it is the login of the person whose copy this is: the token that is kept, their password as it was last checked, or, with a key
- * to ask by, their password at the hub. Undefined: this is no copy.
+ * Whether the login is of the person whose copy this is: checked against the stored token, against the hash of the password last
+ * checked, or, given a client key, at the hub. Undefined when the database is no copy.
  * @throws Refusal `connection_needed` when this device cannot tell; `too many requests`
  */
 export async function isLoginOfCopy(
@@ -35,7 +35,7 @@ export async function isLoginOfCopy(
     const asked = { secret: undefined, login: { user, password, key } };
     return (await login.logIn(state.hub, asked, state)) === undefined;
   } catch (reason) {
-    // Somebody else, who is let in at the hub.
+    // Another person, whom the hub accepts.
     if (reason instanceof Refusal && reason.code === 'forbidden') return false;
     throw reason;
   }

@@ -1,6 +1,6 @@
 /**
- * Lets the person who logged in at the hub log in on this device without it, for a while: a hash of the password, made here with a salt of
- * its own. It opens what is stored here and nothing at the hub.
+ * Offline login for the person who logged in at the hub, for a while: a hash of the password, made here with a salt of its own. It
+ * unlocks this copy and is worth nothing at the hub.
  */
 import { syncKey } from '../../src/codec/key.ts';
 import type { Transactions } from '../../src/engine/engine.ts';
@@ -11,17 +11,17 @@ import type { Writer } from '../../src/store/reader.ts';
 import type { Micros } from '../../src/values/value.ts';
 
 const VERIFIER: RowAddress = { space: 'sync', key: syncKey('verifier') };
-/** Whoever has the disk may guess: slower than a login at the hub. */
+/** bcrypt cost, higher than at the hub: a thief of the disk may guess offline. */
 const COST = 12;
 const DAY: Micros = 86_400 * 1_000_000;
 const LIFE_DAYS = 30;
 
 interface Verifier {
-  /** Of hub and user, so that another one's password opens nothing. */
+  /** Made of hub and user, so that the password of another user unlocks nothing. */
   readonly user: string;
   readonly hash: string;
   readonly expiresAt: Micros;
-  /** When the password was set at the hub. */
+  /** When the password was set at the hub, µs. */
   readonly passwordSetAt: Micros | undefined;
 }
 
@@ -42,7 +42,7 @@ export class OfflineLogin {
     this.gate = new PasswordGate(options);
   }
 
-  /** After a login at the hub. @param passwordSetAt when that password was set, as the hub says */
+  /** Called after a login at the hub. @param passwordSetAt when the password was set, as the hub says */
   async remember(user: string, password: string, passwordSetAt: Micros | undefined): Promise<void> {
     const { clock, hash } = this.options;
     const made: Verifier = {
@@ -67,7 +67,7 @@ export class OfflineLogin {
     throw new Refusal('too many requests', `Too many wrong passwords. Try again after ${until}.`);
   }
 
-  /** The hub says when the password was set: a later one than was checked here ends this. */
+  /** The hub says when the password was set: a password set at another time than the one checked here ends offline login. */
   async notePassword(setAt: Micros | undefined): Promise<void> {
     const known = await this.read();
     if (known && setAt !== undefined && known.passwordSetAt !== setAt) await this.forget();

@@ -1,4 +1,4 @@
-/** Whoever waits for something of sync in this tab. What they wait for is looked up in the store: hints of other tabs may be lost. */
+/** Calls of this tab that wait for an event of sync. Each hint makes them look in the store: hints of other tabs may be lost. */
 import { Refusal } from '../../src/errors.ts';
 import type { JudgedData } from '../../src/host/sync.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
@@ -7,7 +7,7 @@ import { judgedData } from './session-data.ts';
 
 export interface WaitsOptions {
   readonly replica: Replica;
-  /** A write has its verdict. Told once for each. */
+  /** A write has its verdict. Called once for each. */
   readonly tell: (write: JudgedData) => void;
   readonly kick: () => void;
   readonly report: (reason: unknown) => void;
@@ -20,7 +20,7 @@ interface Wait {
 
 interface SyncedWait extends Wait {
   readonly set: string | undefined;
-  /** Common clock of the tabs, ms. */
+  /** Wall clock, the same in all tabs, ms. */
   readonly from: number;
 }
 
@@ -50,7 +50,7 @@ export class Waits {
     return this.until(this.settled);
   }
 
-  /** @throws Refusal when the set is not one of those that are kept here, or the hub does not give it */
+  /** @throws Refusal when the set is not one of this copy, or the hub refuses it */
   async forSynced(set: string | undefined): Promise<void> {
     if (set !== undefined && !(await this.find(set)))
       throw new Refusal('not found', 'This set is not synced. Pass it to `sync()` first.');
@@ -84,12 +84,12 @@ export class Waits {
     rejectAll(this.schema, reason);
   }
 
-  /** What is waited for does not come any more. */
+  /** Rejects all of them, with the reason. */
   fail(reason: unknown): void {
     for (const waiting of [this.schema, this.settled, this.synced]) rejectAll(waiting, reason);
   }
 
-  /** The copy has changed. */
+  /** The copy has changed: looks in the store again. */
   async look(): Promise<void> {
     this.mustLook = true;
     if (this.isLooking) return;

@@ -2,12 +2,12 @@ import type { CommitNotice } from '../../src/engine/host.ts';
 
 export interface CommitOrigin {
   readonly origin: 'own' | 'other';
-  /** False: one or more commits before this one were not heard of. */
+  /** False when notices of earlier commits are missing. */
   readonly isComplete: boolean;
 }
 export type CommitListener = (notice: CommitNotice, origin: CommitOrigin) => void;
 
-/** The commits of this tab and, as far as they are heard of, of the others. */
+/** The commits of this tab and, as far as their notices arrive, of the others. */
 export class CommitFeed {
   private readonly listeners = new Set<CommitListener>();
   private head: number | undefined = undefined;
@@ -18,7 +18,7 @@ export class CommitFeed {
   }
 
   publish(notice: CommitNotice, origin: CommitOrigin['origin']): void {
-    // Notices of two tabs may come in the wrong order: the later one shows the gap, the earlier one fills it.
+    // Notices of two tabs may arrive in the wrong order: the later one shows a gap, the earlier one fills it.
     const isComplete = this.head === undefined || notice.previous <= this.head;
     this.head = Math.max(this.head ?? 0, notice.ts);
     for (const listener of this.listeners) listener(notice, { origin, isComplete });

@@ -2,12 +2,12 @@
  * Whether this tab is the only one that has the database open. While it is, nobody else commits, so what it knows stays true
  * without asking the store.
  *
- * - A tab holds a lock of its own as long as it is open; locks of that kind say who is there.
- * - Alone is who holds `alone` exclusively and, after getting it, saw no other tab.
- * - A tab that opens passes through `alone` (shared) before it may commit: the one that was alone hears of it and gives up. One
- *   that does not answer (a frozen tab) has `alone` taken away, and its last proof is waited out.
- * - A lease lasts a moment past the last proof that `alone` is held. Time is counted from before the proof was asked for, on a
- *   clock that no user can turn; a tab that was frozen finds its lease expired when it thaws.
+ * - Each open tab holds a lock of its own; the list of these locks shows which tabs are open.
+ * - A tab is alone when it holds the lock `alone` exclusively and then finds no other tab in the list.
+ * - A tab that opens takes `alone` (shared) before it may commit: the tab that was alone is told and releases it. From a tab that
+ *   does not answer (frozen) `alone` is stolen, and its last lease is waited out.
+ * - A lease lasts a moment past the last proof that `alone` is held. It is counted from before the proof was requested, on the
+ *   monotonic clock; a tab that was frozen finds its lease expired when it thaws.
  */
 
 export interface LeaseOptions {
@@ -23,12 +23,12 @@ export interface LeaseOptions {
 
 /** How long a proof lasts. */
 export const LEASE_MS = 1000;
-/** Past this age of the proof a new one is asked for. */
+/** Age of the proof at which a new one is requested. */
 const RENEW_MS = 400;
 const RETRY_MS = 2000;
-/** How long a tab that is alone may take to give up before that is taken from it. */
+/** How long a tab may take to release `alone` before it is stolen. */
 export const ANSWER_MS = 1000;
-/** Past the end of the other's lease: clocks of two processes tick alike, timers are not exact. */
+/** Added to the other tab's lease: monotonic clocks of two processes tick alike, timers are not exact. */
 const MARGIN_MS = 200;
 
 type State =
@@ -41,7 +41,7 @@ export class Lease {
   private readonly tabPrefix: string;
   private state: State = { kind: 'together', triedAt: -Infinity };
   private isBusy = false;
-  /** Times another tab has announced itself. */
+  /** Number of announcements of other tabs. */
   private announced = 0;
   private leave: (() => void) | undefined = undefined;
 
@@ -51,7 +51,7 @@ export class Lease {
     this.tabPrefix = `burrow:tab:${options.name}:`;
   }
 
-  /** To be awaited before the first commit: afterwards no other tab believes itself alone. */
+  /** To be awaited before the first commit: afterwards no other tab holds a lease. */
   async join(): Promise<void> {
     await new Promise<void>((joined, failed) => {
       const held = new Promise<void>((resolve) => {
@@ -68,7 +68,7 @@ export class Lease {
     await this.tryAlone();
   }
 
-  /** Whether nobody else can have committed until now. Cheap; asks for what it will need next by itself. */
+  /** Whether no other tab can have committed until now. Cheap: requests the next proof in the background. */
   isHeld(): boolean {
     const now = this.options.now();
     if (this.state.kind === 'together') {
@@ -85,11 +85,11 @@ export class Lease {
     const { state } = this;
     this.announced++;
     this.state = { kind: 'together', triedAt: this.options.now() };
-    // Last, so that who gets the lock finds us without a lease.
+    // Last, so that the tab that gets the lock finds this one without a lease.
     if (state.kind === 'alone') state.release();
   }
 
-  /** Another tab has gone: this one may be alone now. */
+  /** Another tab has closed: this one may be alone now. */
   noteLeft(): void {
     void this.tryAlone();
   }
@@ -115,7 +115,7 @@ export class Lease {
     impatience.abort();
     if (await passed) return;
     const waitOut = () => wait(LEASE_MS + MARGIN_MS);
-    // Rejected: another tab that opens has taken it in turn. The old lease ends all the same.
+    // Rejected when another tab that opens has stolen it in turn. The old lease ends all the same.
     await locks.request(this.aloneName, { steal: true }, waitOut).catch(waitOut);
   }
 
@@ -130,7 +130,7 @@ export class Lease {
     }
   }
 
-  /** Resolves when it is settled whether this tab is alone; the lock is held on if it is. */
+  /** Resolves when it is known whether this tab is alone; if so, the lock stays held. */
   private takeAlone(): Promise<void> {
     const { locks } = this.options;
     return new Promise((settled) => {
@@ -145,7 +145,7 @@ export class Lease {
           const askedAt = this.options.now();
           const { announced } = this;
           const { isOwner, others } = await this.look();
-          // Who announced itself amid the look may have come after it, and does not say so twice.
+          // A tab that announced itself meanwhile may be missing in the list, and announces itself only once.
           if (!isOwner || others > 0 || announced !== this.announced || !this.leave) return;
           const held = new Promise<void>((release) => {
             this.state = { kind: 'alone', provedAt: askedAt, release };
@@ -153,7 +153,7 @@ export class Lease {
           settled();
           await held;
         })
-        // Rejected: taken away by a tab that we did not answer in time.
+        // Rejected when a tab stole it that was not answered in time.
         .then(lost, lost);
     });
   }

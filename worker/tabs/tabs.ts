@@ -1,26 +1,26 @@
-/** What the tabs of one origin tell each other about one database. Only hints: correctness rests on the store. */
+/** Messages between the tabs of one origin about one database. Hints only: correctness rests on the store. */
 import type { CommitNotice } from '../../src/engine/host.ts';
 import type { SyncMessage } from '../../src/host/sync.ts';
 
 export type TabMessage =
   | { readonly type: 'commit'; readonly notice: CommitNotice }
-  /** A tab opens the database: who is alone gives that up. */
+  /** A tab opens the database: the tab that is alone releases its lease. */
   | { readonly type: 'opening' }
   | { readonly type: 'left' }
-  /** The lock of the database was turned. */
+  /** The database was locked or unlocked. */
   | { readonly type: 'locked' }
   | { readonly type: 'unlocked' }
   /** The database was deleted. */
   | { readonly type: 'destroyed' }
   | SyncTabMessage;
 
-/** What the tabs of one copy tell each other. */
+/** Messages between the tabs of one synced copy. */
 export type SyncTabMessage =
   | { readonly type: 'sync-beat' }
   | { readonly type: 'sync-kick' }
-  /** Somebody has logged in: the token is in the vault. */
+  /** A tab has logged in: the token is in the vault. */
   | { readonly type: 'sync-login' }
-  /** A tab wants to know how things stand. */
+  /** A tab asks for the state of sync. */
   | { readonly type: 'sync-ask' }
   /** As `SyncerEvents.onRound`. */
   | {

@@ -1,8 +1,8 @@
-/** Work that one tab does for all. Where there are no Web Locks it is done in each: the store keeps that correct. */
+/** Work that one tab does for all. Without Web Locks each tab does it, which the store keeps correct. */
 const manager = (): LockManager | undefined =>
   typeof navigator === 'undefined' ? undefined : navigator.locks;
 
-/** Runs `body` when no other tab does; waits for its turn, until `signal`. */
+/** Runs `body` under the lock; waits for the lock until `signal`. */
 export async function inTurn(
   name: string,
   body: () => Promise<void>,
@@ -12,7 +12,7 @@ export async function inTurn(
   await (locks ? locks.request(name, signal ? { signal } : {}, body) : body());
 }
 
-/** Runs `body`, or not at all while another tab does. */
+/** Runs `body` under the lock, or not at all while another tab holds it. */
 export async function unlessElsewhere(name: string, body: () => Promise<void>): Promise<void> {
   const locks = manager();
   if (!locks) return body();
@@ -21,7 +21,7 @@ export async function unlessElsewhere(name: string, body: () => Promise<void>): 
   });
 }
 
-/** Held as long as this worker lives. */
+/** Takes a lock that is held as long as this worker lives. */
 export function holdForLife(name: string): Promise<void> {
   const locks = manager();
   if (!locks) return Promise.resolve();

@@ -6,24 +6,24 @@ import { messageOf } from './start-worker.ts';
 
 type RemoteHost = Remote<HostApi<MessagePort>>;
 
-/** Comlink closes a connection whose proxy is collected, also amid a call: while a worker is in use, its proxy is here. */
+/** Comlink closes a connection whose proxy is garbage-collected, even amid a call: the proxies of workers in use are kept here. */
 const pinned = new Set<RemoteHost>();
 
-/** Opening stored data takes this long only when something holds it. */
+/** Longest time to open, ms: past it, another tab or process is holding the database. */
 const OPEN_MS = 30_000;
-/** A worker ends its transactions within one; see `idb-connection.ts`. */
+/** How long a worker may take to close, ms. It ends its transactions within one second; see `idb-connection.ts`. */
 const RETIRE_MS = 2_000;
 const PING_MS = 10_000;
-/** Turns of `PING_MS` without an answer after which a worker counts as hung. Turns, because clocks jump while a device sleeps. */
+/** Unanswered pings after which a worker counts as hung. Counted, because clocks jump while a device sleeps. */
 const PINGS_MISSED_MAX = 6;
 
 export interface ConnectionHandlers {
   onMessage(message: WorkerMessage): void;
-  /** The worker is gone or hung; pending calls have been rejected. */
+  /** The worker has ended or hangs; pending calls have been rejected. */
   onLost(error: QueryError): void;
 }
 
-/** One worker with an open database. Every call settles, also when the worker dies. */
+/** One worker with an open database. Every call settles, also when the worker ends. */
 export class Connection {
   private readonly worker: Worker;
   private readonly host: RemoteHost;
@@ -121,20 +121,20 @@ export class Connection {
     if (!this.ended) this.port.postMessage(message);
   }
 
-  /** Ends the worker, whatever it does. Whoever still waits gets `reason`. */
+  /** Terminates the worker at once. Pending calls are rejected with `reason`. */
   end(reason: Error): void {
     this.letGo(reason);
     this.worker.terminate();
     pinned.delete(this.host);
   }
 
-  /** Ends the worker when it has let go of the database, for which it has two seconds. Whoever still waits gets `reason` at once. */
+  /** Terminates the worker when it has closed the database, within two seconds. Pending calls are rejected with `reason` at once. */
   async retire(reason: Error): Promise<void> {
     if (this.ended) return;
     this.letGo(reason);
     let late: ReturnType<typeof setTimeout> | undefined;
     const tooLong = new Promise((resolve) => (late = setTimeout(resolve, RETIRE_MS)));
-    // Whatever it answers, it has done what it can.
+    // A worker that cannot close is terminated all the same.
     await Promise.race([this.host.close().catch(() => undefined), tooLong]);
     clearTimeout(late);
     this.end(reason);
@@ -165,7 +165,7 @@ export class Connection {
         this.lose('The database worker was terminated'),
       )
       .catch(() => {
-        // Released: nobody waits for the end of this worker any more.
+        // Aborted: the end of this worker is expected.
       });
   }
 
@@ -185,6 +185,6 @@ export class Connection {
   }
 }
 
-/** What the worker refused a call with. */
+/** The error with which the worker refused a call. */
 export const refusalOf = ({ code, description }: RefusalData): QueryError =>
   refusalError(code, description);

@@ -9,24 +9,24 @@ import { isLeft, PageCache } from './page-cache.ts';
 import { startWorker } from './start-worker.ts';
 import type { Remote } from 'comlink';
 
-/** Of the lock, amid one call. */
+/** How often the database may be locked or unlocked during one call before the call fails. */
 const TURNS_MAX = 3;
 
 export interface LinkOptions {
-  /** Under which it is stored. */
+  /** Name of the stored database. */
   readonly name: string;
   readonly start: (() => Worker) | undefined;
   readonly settings: Settings;
 }
 
-/** Who hears of what comes unasked. */
+/** Receivers of events. */
 export interface LinkListener {
   onMessage?(message: WorkerMessage): void;
-  /** The lock was turned: `isLocked` says how. */
+  /** The database was locked or unlocked, as `isLocked` says. */
   onLock?(): void;
-  /** A new worker serves the database: what the old one kept must be said again. */
+  /** A new worker serves the database: subscriptions must be sent again. */
   onRenewed?(): void;
-  /** The worker is gone, or the database was closed: nothing more comes from it. `isPageKept`: another one comes when the page is shown. */
+  /** The worker has ended, or the database was closed: no more events. `isPageKept`: a new worker starts when the page is shown again. */
   onEnded?(reason: Error): void;
 }
 
@@ -34,18 +34,18 @@ const CLOSE_MS = 10_000;
 
 type HostCall<T> = (host: Remote<HostApi<MessagePort>>) => Promise<Reply<T>>;
 
-/** The way to the worker of one open database. A lost worker is replaced at the next call. */
+/** Calls to the worker of one open database. A lost worker is replaced at the next call. */
 export class Link {
   readonly name: string;
   private readonly options: LinkOptions;
   private readonly listeners = new Set<LinkListener>();
   private current: Promise<Connection> | undefined = undefined;
-  /** `current` is there, not only on its way. */
+  /** Whether `current` has resolved. */
   private isServing = false;
-  /** A worker served when the page was left. */
+  /** Whether a worker was connected when the page was left. */
   private mustResume = false;
   private closed: Error | undefined = undefined;
-  /** Not a member that an error reporter or a console would show. */
+  /** Private, so that no console and no error reporter shows it. */
   #secret = '';
   private birth: string | undefined = undefined;
   #syncSecret: string | undefined = undefined;
@@ -53,7 +53,7 @@ export class Link {
   private lastPersistence: Persistence = 'none';
   private opened = 0;
   private locked = false;
-  /** How often the lock was turned: what was begun before is not for after. */
+  /** Counts locking and unlocking: calls begun before are not answered after. */
   private turns = 0;
   private readonly page: PageCache;
 
@@ -67,12 +67,12 @@ export class Link {
     });
   }
 
-  /** The page is in the back/forward cache of the browser: what is asked now waits until it is shown again. */
+  /** The page is in the browser's back/forward cache: calls wait until it is shown again. */
   get isPageKept(): boolean {
     return this.page.isKept;
   }
 
-  /** Of clients of the synced identity: stays good when a worker is replaced. */
+  /** Secret of clients of the synced identity: stays valid when a worker is replaced. */
   get syncSecret(): string | undefined {
     return this.#syncSecret;
   }
@@ -85,12 +85,12 @@ export class Link {
     return this.#secret;
   }
 
-  /** Since its user signed out. */
+  /** Whether its user has signed out. */
   get isLocked(): boolean {
     return this.locked;
   }
 
-  /** Data that was found missing when the database was last opened. */
+  /** Loss of data that was found when the database was last opened. */
   get loss(): LossReport | undefined {
     return this.lastLoss;
   }
@@ -109,7 +109,7 @@ export class Link {
     return () => this.listeners.delete(listener);
   }
 
-  /** Opens the database, again when its worker was lost. */
+  /** Opens the database; again when its worker was lost. */
   connect(): Promise<Connection> {
     if (this.closed) return Promise.reject(this.closed);
     if (this.current) return this.current;
@@ -121,7 +121,7 @@ export class Link {
     return opening;
   }
 
-  /** The first time. */
+  /** Opens it for the first time. */
   async start(): Promise<void> {
     try {
       await this.overTurns(() => Promise.resolve());
@@ -136,7 +136,7 @@ export class Link {
     return connection.call(run);
   }
 
-  /** A call that changes nothing: asked again when the page was left amid it. */
+  /** A call that changes nothing: repeated when the page was left during it. */
   async ask<T>(run: HostCall<T>): Promise<T> {
     for (;;) {
       const { signal } = this.page;
@@ -155,7 +155,7 @@ export class Link {
     connection.post(message);
   }
 
-  /** Ends the session in all tabs. Whoever still waits for an answer gets `lockedError()`. */
+  /** Ends the session in all tabs. Pending calls are rejected with `lockedError()`. */
   async lock(): Promise<void> {
     await this.overTurns(async (connection) => {
       if (!this.locked) await connection.call((host) => host.lock());
@@ -163,7 +163,7 @@ export class Link {
     if (!this.locked) this.turn(true);
   }
 
-  /** Resolves with what the login was answered; when it was accepted, the database is open. */
+  /** Resolves with the answer to the login; when it was accepted, the database is open. */
   async unlock(call: UnlockCall): Promise<UnlockReply> {
     const reply = await this.overTurns((connection) =>
       connection.call((host) => host.unlock(call)),
@@ -175,7 +175,7 @@ export class Link {
     return reply;
   }
 
-  /** Another tab may turn the lock meanwhile, which ends the worker: then it is looked at anew. */
+  /** Another tab may lock or unlock meanwhile, which ends the worker: then the lock is read again. */
   private async overTurns<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       const { turns } = this;
@@ -187,12 +187,12 @@ export class Link {
     }
   }
 
-  /** Sent only if a worker is there: it is about what that worker keeps. */
+  /** Sent only if a worker is connected: it concerns the state of that worker. */
   async postIfConnected(message: PageMessage): Promise<void> {
     if (this.current && !this.closed) (await this.current).post(message);
   }
 
-  /** Refuses calls from now on, lets the worker finish, and ends it. */
+  /** Refuses calls from now on, lets the worker finish, and terminates it. */
   async close(how: 'close' | 'destroy', deadlineMs = CLOSE_MS): Promise<void> {
     if (this.closed) return;
     const connecting =
@@ -205,11 +205,11 @@ export class Link {
     try {
       const connection = await connecting?.catch(() => undefined);
       if (connection) await this.closeConnection(connection, how, reason, deadlineMs);
-      // What cannot be opened can still be deleted.
+      // A database that cannot be opened can still be deleted.
       else if (how === 'destroy') await this.forget();
     } catch (error) {
       if (!isLeft(signal, error)) throw error;
-      // The page was left meanwhile, which ended the worker: what was to be destroyed may still be there.
+      // The page was left meanwhile, which ended the worker: the database may not have been deleted.
       if (how === 'destroy') await this.forget();
     } finally {
       this.page.stop();
@@ -226,7 +226,7 @@ export class Link {
     try {
       await connection.call((host) => host[how]());
     } catch (error) {
-      // Ended by the deadline: closed all the same. What was to be destroyed may still be there.
+      // Ended by the deadline, and closed all the same. The database may not have been deleted.
       if (how === 'destroy' || error !== reason) throw error;
     } finally {
       clearTimeout(late);
@@ -240,9 +240,9 @@ export class Link {
     await forgetStored(this.name, this.options.start);
   }
 
-  /** The worker is gone: kept with the page, it would block others by its locks and transactions. */
+  /** Ends the worker: kept with the page, its locks and transactions would block other tabs. */
   private noteLeft(): void {
-    // What was being opened is opened when the page is shown.
+    // An opening under way is repeated when the page is shown.
     if (!this.isServing || this.closed) return;
     const reason = leftError();
     this.isServing = false;
@@ -251,15 +251,15 @@ export class Link {
     for (const listener of this.listeners) listener.onEnded?.(reason);
   }
 
-  /** The lock may have been turned meanwhile, or the database deleted: that is heard of unasked. */
+  /** The database may have been locked, unlocked or deleted meanwhile: the new worker reports it as an event. */
   private resume(): void {
     if (!this.mustResume || this.closed) return;
     this.mustResume = false;
-    // Who asks hears of a failure.
+    // The next call reports a failure.
     this.connect().catch(() => undefined);
   }
 
-  /** What a worker had in memory goes with it. Another one opens the database, as its lock then is. */
+  /** Ends the worker with all it has in memory. A new one opens the database, locked or not. */
   private turn(isLocked: boolean): void {
     if (this.closed) return;
     const { current } = this;
@@ -282,7 +282,7 @@ export class Link {
     for (const listener of this.listeners) listener.onLock?.();
   }
 
-  /** When the page is left amid it, it is begun anew when the page is shown. */
+  /** Repeated when the page is shown again, if the page was left during it. */
   private async openInView(): Promise<Connection> {
     for (;;) {
       if (this.page.shown) await this.page.shown;
@@ -343,14 +343,14 @@ export class Link {
     if (message.type === 'locked') this.turn(true);
     else if (message.type === 'unlocked') {
       this.turn(false);
-      // Its secret is wanted before it is asked for; who asks anyway hears of a failure.
+      // Its secret is fetched ahead of need; the call that needs it reports a failure.
       this.connect().catch(() => undefined);
     }
     if (message.type === 'closed') this.noteClosed(message.description);
     else for (const listener of this.listeners) listener.onMessage?.(message);
   }
 
-  /** The database was taken away. Returns what callers get from now on. */
+  /** The worker has closed the database: it was deleted, or a newer build upgraded it. Returns the error of all calls from now on. */
   private noteClosed(description: string): Error {
     const reason = refusalError('storage_unavailable', description);
     this.closed = reason;
@@ -376,7 +376,7 @@ const leftError = (): QueryError =>
     'The page was left before the answer, so its database worker was ended. It is unknown whether pending queries took effect. The next call starts a new worker.',
   );
 
-/** The same words as the worker's. */
+/** The same text as the worker's. */
 export const lockedError = (): QueryError =>
   refusalError(
     'locked',

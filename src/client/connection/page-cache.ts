@@ -1,14 +1,14 @@
 export interface PageCacheOptions {
-  /** The last turn before the page is kept. */
+  /** Called in the last turn before the browser keeps the page. */
   readonly onKept: () => void;
   readonly onShown: () => void;
-  /** Of what is given up when the page is left. */
+  /** The reason with which work is aborted when the page is left. */
   readonly reason: () => Error;
 }
 
 /**
- * Whether the browser keeps this page in its back/forward cache: a page that was left, to be shown again as it was. Nothing of it
- * runs meanwhile. Outside of pages nothing is ever kept.
+ * Whether this page is in the browser's back/forward cache: left, and to be shown again as it was. None of its code runs
+ * meanwhile. Outside of pages (workers, Node) there is no such cache.
  */
 export class PageCache {
   private readonly options: PageCacheOptions;
@@ -30,17 +30,17 @@ export class PageCache {
     return this.kept !== undefined;
   }
 
-  /** Resolves when the page is shown again; undefined: it is. */
+  /** Resolves when the page is shown again; undefined while it is shown. */
   get shown(): Promise<void> | undefined {
     return this.kept?.shown;
   }
 
-  /** Aborted when the page that is shown now is left. */
+  /** Aborted when the page is left. */
   get signal(): AbortSignal {
     return this.inView.signal;
   }
 
-  /** Nothing is heard any more. */
+  /** Stops listening. */
   stop(): void {
     this.stopped.abort();
   }
@@ -64,6 +64,6 @@ export class PageCache {
   }
 }
 
-/** Whether it is for this that something was given up. */
+/** Whether an error is the reason above. */
 export const isLeft = (signal: AbortSignal, error: unknown): boolean =>
   signal.aborted && error === signal.reason;

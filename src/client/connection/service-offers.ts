@@ -15,8 +15,8 @@ export interface OffersHost {
 }
 
 /**
- * Answers what a service worker of this app offers to pages that have the database open.
- * @returns the way to stop
+ * Answers the offers that a service worker of this app makes to pages with the open database.
+ * @returns a function that stops it
  */
 export function answerOffers(host: OffersHost): () => void {
   if (typeof navigator === 'undefined' || !navigator.serviceWorker) return () => undefined;

@@ -4,18 +4,18 @@ import { refusalError, Unsupported, type QueryError } from '../errors.ts';
 /** How long a worker may take to load before it counts as lost. */
 const READY_MS = 20_000;
 
-/** The one literal by which bundlers find the worker. In the sources it stands for worker/main.ts. */
+/** The one literal by which bundlers find the worker. In the sources it resolves to worker/main.ts. */
 const startDefault = (): Worker =>
   new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
 
 export interface StartOptions {
   readonly readyMs?: number;
-  /** Gives it up, with its reason. */
+  /** Aborts the start, with its reason. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * A worker that has loaded and speaks our protocol.
+ * Starts a worker and waits until it has loaded and answers our protocol.
  * @throws Unsupported where there are no workers; UnavailableError when it fails to load, throws, or says nothing in time
  */
 export async function startWorker(
