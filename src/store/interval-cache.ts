@@ -1,6 +1,7 @@
 /** Cached intervals of indexes and collections; those least recently read are evicted. */
 import { after, type Key, indexPrefixOf } from '../codec/key.ts';
 import { isEntrySpace, type Entry, type Range, type Row, type Space } from './port.ts';
+import { Generations } from './generations.ts';
 import { Intervals } from './intervals.ts';
 
 /** Keys of one index, or of one collection, share their first bytes: database and index or collection number. */
@@ -27,39 +28,28 @@ export interface ChangedRow {
 }
 
 export class IntervalCache {
-  private young = new Map<Keyspace, Intervals>();
-  private old = new Map<Keyspace, Intervals>();
-  private youngBytes = 0;
-  private readonly bytesMax: number;
+  private readonly cached: Generations<Keyspace, Intervals>;
 
   constructor(bytesMax: number) {
-    this.bytesMax = bytesMax;
+    this.cached = new Generations(bytesMax, () => new Map<Keyspace, Intervals>());
   }
 
   clear(): void {
-    this.young = new Map();
-    this.old = new Map();
-    this.youngBytes = 0;
+    this.cached.clear();
   }
 
   find(keyspace: Keyspace, range: Range): readonly Entry[] | undefined {
-    const found = this.young.get(keyspace)?.find(range);
+    const found = this.cached.recent(keyspace)?.find(range);
     if (found) return found;
-    const before = this.old.get(keyspace)?.find(range);
+    const before = this.cached.former(keyspace)?.find(range);
     if (before) this.keep(keyspace, range, before);
     return before;
   }
 
   keep(keyspace: Keyspace, range: Range, found: readonly Entry[]): void {
-    let intervals = this.young.get(keyspace);
-    if (!intervals) this.young.set(keyspace, (intervals = new Intervals()));
-    this.youngBytes -= intervals.bytes;
-    intervals.keep(range, found);
-    this.youngBytes += intervals.bytes;
-    if (this.youngBytes <= this.bytesMax / 2) return;
-    this.old = this.young;
-    this.young = new Map();
-    this.youngBytes = 0;
+    this.changeRecent(keyspace, this.cached.recent(keyspace) ?? new Intervals(), (intervals) =>
+      intervals.keep(range, found),
+    );
   }
 
   /** @param entries all entries of the changed rows, before and after */
@@ -102,17 +92,23 @@ export class IntervalCache {
   }
 
   private change(keyspace: Keyspace, change: (intervals: Intervals) => void): void {
-    const [young, old] = [this.young.get(keyspace), this.old.get(keyspace)];
-    if (old) change(old);
-    if (!young) return;
-    this.youngBytes -= young.bytes;
-    change(young);
-    this.youngBytes += young.bytes;
+    const former = this.cached.former(keyspace);
+    if (former) change(former);
+    const recent = this.cached.recent(keyspace);
+    if (recent) this.changeRecent(keyspace, recent, change);
+  }
+
+  private changeRecent(
+    keyspace: Keyspace,
+    intervals: Intervals,
+    change: (intervals: Intervals) => void,
+  ): void {
+    const { bytes } = intervals;
+    change(intervals);
+    this.cached.put(keyspace, intervals, intervals.bytes - bytes);
   }
 
   private dropKeyspace(keyspace: Keyspace): void {
-    this.youngBytes -= this.young.get(keyspace)?.bytes ?? 0;
-    this.young.delete(keyspace);
-    this.old.delete(keyspace);
+    this.cached.delete(keyspace, this.cached.recent(keyspace)?.bytes);
   }
 }

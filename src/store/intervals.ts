@@ -3,6 +3,7 @@
  * were read before. A commit changes the entries it wrote; the rest of the interval stays cached.
  */
 import { type Key, keyAfter } from '../codec/key.ts';
+import { firstAtOrAfter, firstIndex } from './binary-search.ts';
 import { ENTRY_OVERHEAD_BYTES, entryBytes, type Entry, type Range, type Row } from './port.ts';
 
 /** A position in the order of entries. Several rows may have the same entry. */
@@ -155,18 +156,18 @@ export class Intervals {
   /** Number of intervals that begin at the position or before it. */
   private countBegun(position: Position): number {
     const { list } = this;
-    return countWhile(list.length, (i) => !isBefore(position, fromOf(list[i])));
+    return firstIndex(list.length, (i) => !isBefore(position, fromOf(list[i])));
   }
 
   /** Number of intervals that end at the position or before it. */
   private countEnded(position: Position): number {
     const { list } = this;
-    return countWhile(list.length, (i) => !isBefore(position, toOf(list[i])));
+    return firstIndex(list.length, (i) => !isBefore(position, toOf(list[i])));
   }
 
   private countBegunBefore(position: Position): number {
     const { list } = this;
-    return countWhile(list.length, (i) => isBefore(fromOf(list[i]), position));
+    return firstIndex(list.length, (i) => isBefore(fromOf(list[i]), position));
   }
 }
 
@@ -190,18 +191,7 @@ const joined = (a: Interval, b: Interval): Interval => ({
 });
 
 const countBefore = (entries: readonly Entry[], position: Position): number =>
-  countWhile(entries.length, (i) => isBefore(entries[i] ?? NOWHERE, position));
-
-/** Binary search: how many of the first indexes satisfy a condition that no later index satisfies. */
-function countWhile(length: number, isTrue: (i: number) => boolean): number {
-  let [low, high] = [0, length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (isTrue(middle)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+  firstAtOrAfter(entries, position.entry, position.key);
 
 function bytesOf(entries: readonly Entry[]): number {
   let bytes = 0;

@@ -3,6 +3,7 @@
  * before it in the same commit, or the pending writes of a synced database.
  */
 import { type Key, LOWEST_KEY } from '../codec/key.ts';
+import { firstAtOrAfter, isBefore } from './binary-search.ts';
 import { isTrackedSpace, TRACKED_SPACES } from './port.ts';
 import type { Entry, Range, Row, RowAddress, Space, TrackedSpace, WriteSet } from './port.ts';
 import type { Reader, Writer } from './reader.ts';
@@ -239,7 +240,7 @@ const INSERTED_MAX = 16;
 
 function insert(sorted: Entry[], entry: Entry): void {
   const last = sorted.at(-1);
-  if (!last || isLess(last, entry.entry, entry.key)) sorted.push(entry);
+  if (!last || isBefore(last, entry.entry, entry.key)) sorted.push(entry);
   else sorted.splice(firstAtOrAfter(sorted, entry.entry, entry.key), 0, entry);
 }
 
@@ -253,19 +254,4 @@ function addTo(buckets: Buckets, entry: Entry): void {
 const removeFrom = (buckets: Buckets, entry: Key, key: Key): void =>
   buckets.get(entry.slice(0, BUCKET_BYTES))?.remove(entry, key);
 
-const compareEntries = (a: Entry, b: Entry): number => (isLess(a, b.entry, b.key) ? -1 : 1);
-
-const isLess = (a: Entry, entry: Key, key: Key): boolean =>
-  a.entry < entry || (a.entry === entry && a.key < key);
-
-function firstAtOrAfter(list: readonly Entry[], entry: Key, key: Key): number {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const each = list[middle];
-    if (each && isLess(each, entry, key)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const compareEntries = (a: Entry, b: Entry): number => (isBefore(a, b.entry, b.key) ? -1 : 1);

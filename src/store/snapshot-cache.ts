@@ -5,6 +5,7 @@
 import type { Key } from '../codec/key.ts';
 import { isInRange } from '../codec/ranges.ts';
 import type { Micros } from '../values/value.ts';
+import { Generations } from './generations.ts';
 import { keyspaceAt, keyspaceOf, IntervalCache } from './interval-cache.ts';
 import {
   ENTRY_OVERHEAD_BYTES,
@@ -36,9 +37,8 @@ const CHANGES_LOOKED_AT_MAX = 32;
 export class SnapshotCache {
   /** The commit whose state is cached; undefined: nothing is cached. */
   head: Micros | undefined = undefined;
-  private young = new Map<string, Row | undefined>();
-  private old = new Map<string, Row | undefined>();
-  private youngBytes = 0;
+  /** `null`: known to be absent. */
+  private readonly rows: Generations<string, Row | null>;
   private readonly rangesByKeyspace = new Map<string, Map<string, KnownRange>>();
   private rangeBytes = 0;
   private readonly intervals: IntervalCache;
@@ -47,14 +47,13 @@ export class SnapshotCache {
   /** @param bytesMax rough size of all rows kept, again of all ranges kept as they were requested, and again of all intervals */
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
+    this.rows = new Generations(bytesMax, () => new Map<string, Row | null>());
     this.intervals = new IntervalCache(bytesMax);
   }
 
   forget(head: Micros | undefined): void {
     this.head = head;
-    this.young = new Map();
-    this.old = new Map();
-    this.youngBytes = 0;
+    this.rows.clear();
     this.rangesByKeyspace.clear();
     this.rangeBytes = 0;
     this.intervals.clear();
@@ -62,13 +61,11 @@ export class SnapshotCache {
 
   /** Undefined: not known. `null`: known to be absent. */
   row(name: string): Row | null | undefined {
-    const young = this.young.get(name);
-    if (young) return young;
-    if (this.young.has(name)) return null;
-    if (!this.old.has(name)) return undefined;
-    const row = this.old.get(name);
-    this.keepRow(name, row);
-    return row ?? null;
+    const recent = this.rows.recent(name);
+    if (recent !== undefined) return recent;
+    const row = this.rows.former(name);
+    if (row !== undefined) this.keepRow(name, row ?? undefined);
+    return row;
   }
 
   /** Prefetched rows may be missing. */
@@ -80,13 +77,7 @@ export class SnapshotCache {
   }
 
   keepRow(name: string, row: Row | undefined): void {
-    this.young.set(name, row);
-    this.youngBytes += row ? rowBytes(row) : name.length;
-    if (this.youngBytes > this.bytesMax / 2) {
-      this.old = this.young;
-      this.young = new Map();
-      this.youngBytes = 0;
-    }
+    this.rows.put(name, row ?? null, row ? rowBytes(row) : name.length);
   }
 
   keepRange(range: Range, name: string, entries: readonly Entry[]): void {
@@ -114,10 +105,8 @@ export class SnapshotCache {
     this.head = commit.ts;
     for (const { space, key, row } of commit.rows) {
       const name = rowName(space, key);
-      if (row === 'unknown') {
-        this.young.delete(name);
-        this.old.delete(name);
-      } else this.keepRow(name, row);
+      if (row === 'unknown') this.rows.delete(name);
+      else this.keepRow(name, row);
     }
     this.dropRanges(commit.rows, 'key');
     this.dropRanges(commit.entries, 'entry');

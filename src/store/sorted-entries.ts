@@ -3,6 +3,7 @@
  * write).
  */
 import { type Key, LOWEST_KEY } from '../codec/key.ts';
+import { firstAtOrAfter, firstIndex, isBefore } from './binary-search.ts';
 import type { Entry, Range } from './port.ts';
 
 const CHUNK_ENTRIES_MAX = 512;
@@ -100,11 +101,12 @@ export class SortedEntries {
 
   /** The position of (entry, key), or where it would be inserted: past the last chunk if it is after all others. */
   private find(entry: Key, key: Key): { chunk: number; at: number } {
-    const chunk = firstIndex(this.chunks.length, (i) =>
-      isBefore(this.chunks[i]?.at(-1), entry, key),
-    );
+    const chunk = firstIndex(this.chunks.length, (i) => {
+      const last = this.chunks[i]?.at(-1);
+      return last !== undefined && isBefore(last, entry, key);
+    });
     const entries = this.chunks[chunk];
-    const at = entries ? firstIndex(entries.length, (i) => isBefore(entries[i], entry, key)) : 0;
+    const at = entries ? firstAtOrAfter(entries, entry, key) : 0;
     return { chunk, at };
   }
 
@@ -125,18 +127,3 @@ export class SortedEntries {
 
 const isAt = (found: Entry | undefined, entry: Key, key: Key): boolean =>
   found?.entry === entry && found.key === key;
-
-const isBefore = (found: Entry | undefined, entry: Key, key: Key): boolean =>
-  found !== undefined && (found.entry < entry || (found.entry === entry && found.key < key));
-
-/** Binary search: the first index for which `isBelow` is false, or `length`. */
-function firstIndex(length: number, isBelow: (index: number) => boolean): number {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (isBelow(middle)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}

@@ -1,4 +1,5 @@
 /** Cache of parsed queries, bounded by the size of their texts. Texts that may hold a secret are not kept. */
+import { Generations } from '../../store/generations.ts';
 import { mayHoldSecret } from '../access/secret-texts.ts';
 
 const TEXT_MAX = 64 * 1024;
@@ -6,28 +7,24 @@ const TEXT_MAX = 64 * 1024;
 const KEPT_AT_ONCE_MAX = 4 * 1024;
 const TOTAL_MAX = 4 * 1024 * 1024;
 
+/** Undefined: the text was seen once, and its result not kept. */
+interface Seen<T> {
+  readonly value: T | undefined;
+}
+
 export class TextCache<T> {
-  /** Undefined: seen once. */
-  private young = new Map<string, T | undefined>();
-  private old: ReadonlyMap<string, T | undefined> = new Map();
-  private size = 0;
+  private readonly cached = new Generations(TOTAL_MAX, () => new Map<string, Seen<T>>());
 
   get(text: string, make: () => T): T {
     if (text.length > TEXT_MAX) return make();
-    const young = this.young.get(text);
-    if (young !== undefined) return young;
-    const isNew = !this.young.has(text);
+    const recent = this.cached.recent(text);
+    if (recent?.value !== undefined) return recent.value;
+    const seen = recent ?? this.cached.former(text);
     // A known text has been checked for secrets.
-    if (isNew && !this.old.has(text) && mayHoldSecret(text)) return make();
-    const isKept = text.length <= KEPT_AT_ONCE_MAX || !isNew || this.old.has(text);
-    const value = this.old.get(text) ?? make();
-    this.young.set(text, isKept ? value : undefined);
-    if (isNew) this.size += text.length;
-    if (this.size > TOTAL_MAX / 2) {
-      this.old = this.young;
-      this.young = new Map();
-      this.size = 0;
-    }
+    if (!seen && mayHoldSecret(text)) return make();
+    const value = seen?.value ?? make();
+    const isKept = text.length <= KEPT_AT_ONCE_MAX || seen !== undefined;
+    this.cached.put(text, { value: isKept ? value : undefined }, recent ? 0 : text.length);
     return value;
   }
 }
