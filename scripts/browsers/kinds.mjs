@@ -105,6 +105,8 @@ const webkitStart = ({ url, profileDir, isPrivate }, more) => ({
     GSETTINGS_BACKEND: 'memory',
     NO_AT_BRIDGE: '1',
     LIBGL_ALWAYS_SOFTWARE: '1',
+    // No plugins for media: a new profile would have all of them scanned, which takes a second of a core at each start.
+    GST_PLUGIN_SYSTEM_PATH_1_0: '',
   },
   files: {},
   needsDisplay: true,
