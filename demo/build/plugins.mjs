@@ -69,6 +69,8 @@ const POLICY = [
   "manifest-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types burrow demo',
 ].join('; ');
 
 /**

@@ -1,12 +1,9 @@
 import { HELLO, PROTOCOL, type Ready } from '../../host/open.ts';
 import { refusalError, Unsupported, type QueryError } from '../errors.ts';
+import { startDefaultWorker } from './default-worker.ts';
 
 /** How long a worker may take to load before it counts as lost. */
 const READY_MS = 20_000;
-
-/** The one literal by which bundlers find the worker. In the sources it resolves to worker/main.ts. */
-const startDefault = (): Worker =>
-  new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
 
 export interface StartOptions {
   readonly readyMs?: number;
@@ -27,7 +24,7 @@ export async function startWorker(
       'A database can only be opened in a browser. On a server, Burrow can be imported only.',
     );
   }
-  const worker = construct(start ?? startDefault);
+  const worker = construct(start ?? startDefaultWorker);
   try {
     await answersHello(worker, readyMs, signal);
     return worker;
