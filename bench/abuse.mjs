@@ -1,0 +1,42 @@
+// `npm run abuse [-- --only <words>] [--seconds n]`: attacks on a hub over PGlite and over PostgreSQL, one after the other, while an
+// innocent client uses it. Prints a table and writes it to bench/results/ABUSE.md; ends with 1 when an attack gets through.
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { rolldown } from 'rolldown';
+import { bundleHub } from '../scripts/bundle-hub.mjs';
+import { ensureNode, ensurePackages, root, runMain } from '../scripts/setup.mjs';
+
+const TIME_MS = 3_600_000;
+
+await runMain(async () => {
+  ensureNode();
+  ensurePackages();
+  const folder = join(root, `node_modules/.cache/burrow/abuse-${process.pid}`);
+  try {
+    await bundleHub(folder, { packages: 'outside' });
+    for (const name of ['main', 'innocent']) {
+      const build = await rolldown({
+        input: join(root, `bench/abuse/${name}.ts`),
+        platform: 'node',
+        external: /^(?![./]|[A-Za-z]:)/,
+      });
+      const { output } = await build.generate({ format: 'es' });
+      writeFileSync(join(folder, name === 'main' ? 'abuse.mjs' : `${name}.mjs`), output[0].code);
+    }
+    copyFileSync(join(root, 'bench/abuse/probe.mjs'), join(folder, 'probe.mjs'));
+    const { status } = spawnSync(
+      process.execPath,
+      [
+        join(folder, 'abuse.mjs'),
+        folder,
+        join(root, 'bench/results/ABUSE.md'),
+        ...process.argv.slice(2),
+      ],
+      { stdio: 'inherit', timeout: TIME_MS },
+    );
+    process.exitCode = status ?? 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

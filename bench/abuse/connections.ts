@@ -1,0 +1,174 @@
+/** What no client would send: connections and requests that hold on to what others need. */
+import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
+import { connect, type Socket } from 'node:net';
+import { EMAIL, object, range, type Credentials } from './prepare.ts';
+import { ATTACKER, send } from './send.ts';
+
+export interface Target {
+  readonly port: number;
+  readonly credentials: Credentials;
+  readonly signal: AbortSignal;
+}
+
+/** Runs until the signal, and says what came of it. */
+export type Attack = (target: Target) => Promise<Readonly<Record<string, number>>>;
+
+const EIGHT_MIB = 8 * 1024 * 1024;
+const HEAD = 'HTTP/1.1\r\nhost: 127.0.0.1\r\n';
+
+/** A socket that says `text`; ended with the attack. Resolves when it is closed, with how many answers it was given. */
+function dial({ port, signal }: Target, text: string | Buffer, reads = true): Promise<number> {
+  return new Promise((resolve) => {
+    let answers = 0;
+    const socket: Socket = connect({ port, host: '127.0.0.1', localAddress: ATTACKER });
+    socket.on('error', () => undefined).on('close', () => resolve(answers));
+    if (reads) socket.on('data', (part) => (answers += String(part).split('HTTP/1.1 ').length - 1));
+    socket.write(text);
+    const end = (): void => void socket.destroy();
+    signal.addEventListener('abort', end, { once: true });
+    socket.on('close', () => signal.removeEventListener('abort', end));
+  });
+}
+
+/** So many at a time, again and again. */
+async function keepDialling(
+  target: Target,
+  atOnce: number,
+  text: () => string | Buffer,
+  reads = true,
+): Promise<Readonly<Record<string, number>>> {
+  let [sockets, answers] = [0, 0];
+  await Promise.all(
+    range(atOnce).map(async () => {
+      while (!target.signal.aborted) {
+        sockets += 1;
+        answers += await dial(target, text(), reads);
+      }
+    }),
+  );
+  return { sockets, answers };
+}
+
+const openSession = (port: number): ClientHttp2Session =>
+  connectHttp2(`http://127.0.0.1:${port}`, {
+    createConnection: () => connect({ port, host: '127.0.0.1', localAddress: ATTACKER }),
+  });
+
+const count = (into: Record<string, number>, status: number): void => {
+  into[status] = (into[status] ?? 0) + 1;
+};
+
+/** As `send`, by so many at a time; the answers by status. */
+export async function keepSending(
+  { port, signal }: Target,
+  atOnce: number,
+  secret: string,
+  body: string | Buffer,
+): Promise<Readonly<Record<string, number>>> {
+  const statuses: Record<string, number> = {};
+  await Promise.all(
+    range(atOnce).map(async () => {
+      while (!signal.aborted) {
+        const { status } = await send(port, { secret, body, localAddress: ATTACKER }).catch(() => ({
+          status: 0,
+        }));
+        count(statuses, status);
+      }
+    }),
+  );
+  return statuses;
+}
+
+const login = JSON.stringify({
+  login: { match: { index: 'users_by_email' }, terms: EMAIL },
+  params: object({ password: 'a wrong password' }),
+});
+
+export const CONNECTIONS: Readonly<Record<string, Attack>> = {
+  'bodies of 8 MiB that never end, without a secret': (target) => {
+    const part = Buffer.alloc(EIGHT_MIB - 16, ' ');
+    const head = `POST / ${HEAD}content-length: ${EIGHT_MIB}\r\n\r\n`;
+    return keepDialling(target, 8, () => Buffer.concat([Buffer.from(head), part]));
+  },
+  'bodies of 8 MiB that never end, with a token': (target) => {
+    const part = Buffer.alloc(EIGHT_MIB - 16, ' ');
+    const head = `POST / ${HEAD}authorization: Bearer ${target.credentials.attacker}\r\ncontent-length: ${EIGHT_MIB}\r\n\r\n`;
+    return keepDialling(target, 8, () => Buffer.concat([Buffer.from(head), part]));
+  },
+  'answers that are never read': (target) => {
+    const { attacker } = target.credentials;
+    const body = JSON.stringify({
+      let: {
+        s: {
+          reduce: { lambda: ['a', '_'], expr: { concat: [{ var: 'a' }, { var: 'a' }] } },
+          initial: 'a',
+          collection: range(20),
+        },
+      },
+      in: range(14).map(() => ({ var: 's' })),
+    });
+    const head = `POST / ${HEAD}authorization: Bearer ${attacker}\r\nx-faunadb-api-version: 4\r\ncontent-length: ${body.length}\r\n\r\n`;
+    return keepDialling(target, 16, () => head + body, false);
+  },
+  'logins with the public key, 110 at a time on one HTTP/2 connection': async ({
+    port,
+    credentials,
+    signal,
+  }) => {
+    const statuses: Record<string, number> = {};
+    while (!signal.aborted) {
+      const session = openSession(port);
+      session.on('error', () => undefined);
+      const stop = (): void => session.destroy();
+      signal.addEventListener('abort', stop, { once: true });
+      await Promise.all(
+        range(110).map(
+          () =>
+            new Promise<void>((resolve) => {
+              const stream = session.request({
+                ':method': 'POST',
+                ':path': '/',
+                authorization: `Bearer ${credentials.clientKey}`,
+                'x-faunadb-api-version': '4',
+              });
+              stream.on('response', (headers) => count(statuses, headers[':status'] ?? 0));
+              stream.on('error', () => undefined).on('close', resolve);
+              stream.resume().end(login);
+            }),
+        ),
+      );
+      signal.removeEventListener('abort', stop);
+      session.destroy();
+    }
+    return statuses;
+  },
+  '20,000 requests on one connection': (target) =>
+    keepDialling(target, 4, () => `GET /ping ${HEAD}\r\n`.repeat(20_000)),
+  '5,000 offers to go over to HTTP/2': (target) =>
+    keepDialling(target, 4, () =>
+      `GET /ping ${HEAD}connection: upgrade\r\nupgrade: h2c\r\n\r\n`.repeat(5_000),
+    ),
+  'streams of HTTP/2 that are reset, 500 at a time': async ({ port, credentials, signal }) => {
+    let [sessions, streams] = [0, 0];
+    while (!signal.aborted) {
+      const session = openSession(port);
+      sessions += 1;
+      session.on('error', () => undefined);
+      await new Promise((resolve) => session.once('connect', resolve).once('close', resolve));
+      while (!session.destroyed && !signal.aborted) {
+        const opened = range(500).map(() =>
+          session.request({ ':path': '/ping', authorization: `Bearer ${credentials.clientKey}` }),
+        );
+        streams += opened.length;
+        for (const stream of opened) stream.on('error', () => undefined);
+        await new Promise((resolve) => setImmediate(resolve));
+        for (const stream of opened) stream.close(8);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      session.destroy();
+    }
+    return { sessions, streams };
+  },
+  'bodies of 8 MB with a wrong secret': (target) =>
+    keepSending(target, 5, 'no secret at all', Buffer.alloc(8_000_000, ' ')),
+};

@@ -1,0 +1,73 @@
+/** The innocent client, in a thread of its own so that the attackers' work does not slow it: a query and a `/ping` every 50 ms. */
+import { Agent } from 'node:http';
+import { parentPort, workerData } from 'node:worker_threads';
+import { send } from './send.ts';
+
+export interface InnocentData {
+  readonly port: number;
+  readonly secret: string;
+}
+
+/** What it saw since it was last asked. Times in ms. */
+export interface Experience {
+  readonly count: number;
+  readonly queryP95: number;
+  readonly queryMax: number;
+  readonly pingP95: number;
+  readonly pingMax: number;
+  /** Answers that were none, by status; 0: no answer. */
+  readonly failed: Readonly<Record<string, number>>;
+}
+
+const { port, secret } = workerData as InnocentData;
+/** It does not wait for answers, so that a hub that is blocked for a second makes twenty of them late. */
+const EVERY_MS = 50;
+/** More than these would be refused for their number. */
+const OUTSTANDING_MAX = 50;
+const GET = '{"get":{"ref":{"collection":"notes"},"id":"1"}}';
+const agent = new Agent({ keepAlive: true });
+
+let queries: number[] = [];
+let pings: number[] = [];
+let failed: Record<string, number> = {};
+const outstanding = new Set<Promise<void>>();
+
+async function timed(into: number[], asked: Promise<{ readonly status: number }>): Promise<void> {
+  const begun = performance.now();
+  const status = await asked.then(
+    (answer) => answer.status,
+    () => 0,
+  );
+  if (status === 200) into.push(performance.now() - begun);
+  else failed[status] = (failed[status] ?? 0) + 1;
+}
+
+const rank = (times: readonly number[], share: number): number =>
+  times.toSorted((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))] ??
+  Number.NaN;
+
+parentPort?.on('message', () => {
+  void Promise.all(outstanding).then(() => {
+    const seen: Experience = {
+      count: queries.length + pings.length,
+      queryP95: rank(queries, 0.95),
+      queryMax: rank(queries, 1),
+      pingP95: rank(pings, 0.95),
+      pingMax: rank(pings, 1),
+      failed,
+    };
+    [queries, pings, failed] = [[], [], {}];
+    parentPort?.postMessage(seen);
+  });
+});
+
+function note(into: number[], asked: Promise<{ readonly status: number }>): void {
+  const done = timed(into, asked).finally(() => outstanding.delete(done));
+  outstanding.add(done);
+}
+
+setInterval(() => {
+  if (outstanding.size >= OUTSTANDING_MAX) return;
+  note(queries, send(port, { secret, body: GET, agent }));
+  note(pings, send(port, { secret, body: '', agent, path: '/ping', method: 'GET' }));
+}, EVERY_MS);

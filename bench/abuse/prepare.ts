@@ -1,0 +1,93 @@
+/** What the hub holds before it is attacked: documents, a person who may see few of them, an innocent program. */
+import { ROOT_SECRET } from './hub-under-attack.ts';
+import { ATTACKER, send } from './send.ts';
+
+export interface Credentials {
+  /** A token of a person without privileges, but for a public index and documents that a predicate hides. */
+  readonly attacker: string;
+  /** A client key, as pages show it to anybody. */
+  readonly clientKey: string;
+  readonly innocent: string;
+}
+
+export const DOCUMENTS = 30_000;
+const BATCH = 1_500;
+const PASSWORD = 'correct horse battery';
+export const EMAIL = 'person@example.org';
+
+export const object = (members: Readonly<Record<string, unknown>>) => ({ object: members });
+export const collection = (name: string) => ({ collection: name });
+export const variable = (name: string) => ({ var: name });
+export const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+
+export async function prepare(port: number): Promise<Credentials> {
+  const ask = async (query: unknown): Promise<{ readonly secret?: string }> => {
+    const { status, text } = await send(port, {
+      secret: ROOT_SECRET,
+      body: JSON.stringify(query),
+    });
+    if (status >= 300) throw new Error(`${status}: ${text.slice(0, 500)}`);
+    return (JSON.parse(text) as { resource: { secret?: string } }).resource;
+  };
+  for (const name of ['notes', 'users']) {
+    await ask({ create_collection: object({ name, history_days: 0 }) });
+  }
+  await ask({
+    create_index: object({
+      name: 'notes_all',
+      source: collection('notes'),
+      permissions: object({ read: 'public' }),
+    }),
+  });
+  await ask({
+    create_index: object({
+      name: 'users_by_email',
+      source: collection('users'),
+      terms: [object({ field: ['data', 'email'] })],
+      unique: true,
+      permissions: object({ read: 'public' }),
+    }),
+  });
+  const one = {
+    create: collection('notes'),
+    params: object({ data: object({ n: variable('n') }) }),
+  };
+  for (let made = 0; made < DOCUMENTS; made += BATCH) {
+    await ask({ foreach: { lambda: 'n', expr: one }, collection: range(BATCH) });
+  }
+  await ask({
+    create: { ref: collection('users'), id: '1' },
+    params: object({
+      data: object({ email: EMAIL }),
+      credentials: object({ password: PASSWORD }),
+    }),
+  });
+  await ask({
+    create: { ref: collection('notes'), id: '1' },
+    params: object({ data: object({ text: 'a heron' }) }),
+  });
+  const mine = { equals: [{ select: ['data', 'n'], from: { get: variable('r') } }, -1] };
+  await ask({
+    create_role: object({
+      name: 'people',
+      membership: object({ resource: collection('users') }),
+      privileges: object({
+        resource: collection('notes'),
+        actions: object({ read: { query: { lambda: 'r', expr: mine } } }),
+      }),
+    }),
+  });
+  const token = await ask({
+    create: { tokens: null },
+    params: object({ instance: { ref: collection('users'), id: '1' } }),
+  });
+  const clientKey = await ask({ create_key: object({ role: 'client' }) });
+  const innocent = await ask({ create_key: object({ role: 'server' }) });
+  return {
+    attacker: token.secret ?? '',
+    clientKey: clientKey.secret ?? '',
+    innocent: innocent.secret ?? '',
+  };
+}
+
+export const fromAttacker = { localAddress: ATTACKER } as const;

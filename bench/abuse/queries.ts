@@ -1,0 +1,53 @@
+/** Queries that are short and take long: by anybody who has a token. */
+import { collection, range, variable } from './prepare.ts';
+
+type Query = unknown;
+
+/** 2 to the power of `doublings`, as an array or a text. */
+const doubled = (first: Query, twice: Query, doublings: number): Query => ({
+  reduce: { lambda: ['a', '_'], expr: twice },
+  initial: first,
+  collection: range(doublings),
+});
+
+const longText = (doublings: number, first = 'a'): Query =>
+  doubled(first, { concat: [variable('a'), variable('a')] }, doublings);
+
+const repeated = (count: number, expr: Query): Query => ({
+  count: { map: { lambda: '_', expr }, collection: range(count) },
+});
+
+const text = variable('s');
+const all = { match: { index: 'notes_all' } };
+
+/** A query of the greatest length that is accepted. */
+const longQuery = (): Query => {
+  const member = { object: { id: 12_345, name: 'abcdef', ok: true } };
+  return { count: Array.from({ length: 150_000 }, () => member) };
+};
+
+export const QUERIES: Readonly<Record<string, () => Query>> = {
+  'a search in a long text, 200 times': () => ({
+    let: { s: longText(23) },
+    in: repeated(200, { containsstr: text, search: 'aaaaaaaaab' }),
+  }),
+  'a long array counted 9,000 times': () => ({
+    let: { a: doubled([0], { append: variable('a'), collection: variable('a') }, 17) },
+    in: repeated(9000, { count: variable('a') }),
+  }),
+  'Casefold with NFKC, 50 times': () => ({
+    let: { s: longText(17, '\ufdfa\u00c5\u1e69') },
+    in: repeated(50, { casefold: text, normalizer: 'NFKC' }),
+  }),
+  'a union of 30 sets of 30,000': () => ({ count: { union: range(30).map(() => all) } }),
+  'ten pages of what a predicate hides': () =>
+    range(10).map((i) => ({ paginate: { documents: collection('notes') }, size: i + 1 })),
+  'TitleCase of 4 M characters': () => ({ let: { s: longText(22) }, in: { titlecase: text } }),
+  'ToInteger of 8 M digits': () => ({ let: { s: longText(23, '7') }, in: { to_integer: text } }),
+  'ten FindStrRegex': () => ({
+    let: { s: longText(20) },
+    in: repeated(10, { findstrregex: text, pattern: '(a|aa)+$x' }),
+  }),
+  'an answer of 50 MB': () => ({ let: { s: longText(20) }, in: range(50).map(() => text) }),
+  'a query of 8 MB': longQuery,
+};

@@ -1,0 +1,39 @@
+/** One request, from an address of this machine. */
+import { request, type Agent } from 'node:http';
+
+/** Attackers come from another address than the innocent: bounds that count by address must not confuse them. */
+export const ATTACKER = '127.0.0.2';
+
+export interface Sent {
+  readonly secret: string;
+  readonly body: string | Buffer;
+  readonly localAddress?: string;
+  readonly agent?: Agent;
+  readonly path?: string;
+  readonly method?: string;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly text: string;
+}
+
+export function send(port: number, { secret, body, ...how }: Sent): Promise<Answered> {
+  const headers = {
+    authorization: `Bearer ${secret}`,
+    'x-faunadb-api-version': '4',
+    'content-length': Buffer.byteLength(body),
+  };
+  const { path = '/', method = 'POST', ...from } = how;
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path, method, headers, ...from }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8');
+      answer.on('data', (part: string) => (text += part));
+      answer.on('error', reject);
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
