@@ -372,3 +372,85 @@ test('a document that is made anew in the query that deletes it has none of its 
   await w.ask({ do: [{ delete: user }, create(user, {})] });
   await expectRefused(w, token.secret);
 });
+
+/** Users who log in through a public index, and a client key. */
+async function publicLogin(w: EngineWorld): Promise<{ readonly secret: string }> {
+  await w.ask({
+    create_index: obj({
+      name: 'users_by_email',
+      source: coll('users'),
+      terms: [obj({ field: ['data', 'email'] })],
+      permissions: obj({ read: 'public' }),
+    }),
+  });
+  return key(w, 'client');
+}
+const byEmail = (email: string): Query => ({ match: { index: 'users_by_email' }, terms: email });
+const loginBy = (set: Query, password = 'one'): Query => ({
+  login: set,
+  params: obj({ password }),
+});
+/** A role without members that names the users: what their `permissions` say no longer applies. */
+const nameUsersInRole = (w: EngineWorld): Promise<unknown> =>
+  w.ask({ create_role: obj({ name: 'readers', privileges: [obj({ resource: coll('users') })] }) });
+
+test('login() and identify() through a public index need no right to read the user', async () => {
+  const w = await world();
+  const client = await publicLogin(w);
+  await nameUsersInRole(w);
+  const token = await w.document(loginBy(byEmail('ann@example.org')), client);
+  expect(token.secret).toMatch(/^fn/);
+  expect(await w.ask(identify('one', byEmail('ann@example.org')), client)).toBe(true);
+  expect(await w.ask(identify('two', byEmail('ann@example.org')), client)).toBe(false);
+  expect(await w.page({ paginate: byEmail('ann@example.org') }, client)).toEqual([]);
+});
+
+test('login() through an index that a role lets its members read needs no right to read the user', async () => {
+  const w = await world();
+  await publicLogin(w);
+  const index = { index: 'users_by_email' };
+  await w.ask({
+    create_role: obj({
+      name: 'door',
+      privileges: [
+        obj({ resource: index, actions: obj({ read: true }) }),
+        obj({ resource: coll('users') }),
+      ],
+    }),
+  });
+  const door = await key(w, 'door');
+  expect(await w.document(loginBy(byEmail('ann@example.org')), door)).toHaveProperty('secret');
+  const client = await key(w, 'client');
+  const fault = await w.fault(loginBy(byEmail('ann@example.org')), client);
+  expect(fault).toMatchObject({ status: 403, code: 'permission denied', position: ['login'] });
+});
+
+test('a login that fails does not tell whether the user is there', async () => {
+  const w = await world();
+  const client = await publicLogin(w);
+  await nameUsersInRole(w);
+  const wrong = await w.answer(loginBy(byEmail('ann@example.org'), 'two'), client);
+  const unknown = await w.answer(loginBy(byEmail('nob@example.org'), 'two'), client);
+  expect(wrong.status).toBe(400);
+  expect(unknown.body).toBe(wrong.body);
+  const shown = ({ metrics }: typeof wrong) => ({ ...metrics, queryTimeMs: 0 });
+  expect(shown(unknown)).toEqual(shown(wrong));
+  const asked = (email: string) => w.answer(identify('two', byEmail(email)), client);
+  expect(shown(await asked('nob@example.org'))).toEqual(shown(await asked('ann@example.org')));
+});
+
+test.each([
+  ['a union', { union: [byEmail('ann@example.org'), byEmail('bob@example.org')] }],
+  [
+    'a filter',
+    {
+      filter: { lambda: 'ref', expr: { abort: { select: 'id', from: { var: 'ref' } } } },
+      collection: byEmail('ann@example.org'),
+    },
+  ],
+])('login() with %s sees only what the caller may read', async (_, set) => {
+  const w = await world();
+  const client = await publicLogin(w);
+  await nameUsersInRole(w);
+  expect(await w.fault(loginBy(set), client)).toMatchObject({ code: 'authentication failed' });
+});

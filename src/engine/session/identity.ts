@@ -8,6 +8,7 @@ import { type Ref, isKind } from '../../values/value.ts';
 import type { Document, ObjectValue, SetValue, Value } from '../../values/value.ts';
 import { secretDocument } from '../access/authenticate.ts';
 import type { EngineContext } from '../context/context.ts';
+import { IsolatedMeters } from '../context/meters.ts';
 import { findCredentials, passwordHashOf } from '../access/credentials.ts';
 import { documentOf, liveVersion } from '../documents/documents.ts';
 import { NATIVE_INDEX, nativeRange } from '../catalog/native-indexes.ts';
@@ -33,7 +34,29 @@ const instanceOf = (
 ): Ref | undefined =>
   isKind(target, 'ref') && !isNativeCollectionRef(target)
     ? target
-    : firstRef(context, target, 'present', path, key);
+    : firstRef(withWholeMatches(context, target), target, 'present', path, key);
+
+/**
+ * Whoever may read an index may log in through it, though they may not read the user: nothing of the document is shown.
+ * Not where the match is part of another set: which element comes first would tell of those that are hidden, and a
+ * lambda would be given their values. Spec: auth 3.7.
+ */
+function withWholeMatches(context: EngineContext, target: Target): EngineContext {
+  if (!isKind(target, 'set') || target.op !== 'match') return context;
+  const { meters, permissions } = context;
+  // Counted the same whatever is found: metrics must not reveal whether there is such a user.
+  meters.noteRead('the set of a login', 0);
+  return {
+    ...context,
+    meters: new IsolatedMeters(meters.work),
+    permissions: {
+      may: (request) =>
+        permissions.may(
+          request.action === 'read_all_of_index' ? { ...request, action: 'read_index' } : request,
+        ),
+    },
+  };
+}
 
 export const identify = (
   context: EngineContext,
