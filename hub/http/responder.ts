@@ -58,7 +58,7 @@ export class Responder {
     const retry = needsRetryAfter(response) ? { 'retry-after': '1' } : {};
     const close = this.options.draining.aborted ? { connection: 'close' } : {};
     sendText(context.response, { ...response, body }, { ...retry, ...close });
-    this.record(context, route, response.status);
+    this.record(context, route, response);
     if (raw.complete) return;
     raw.resume();
     setTimeout(() => {
@@ -78,7 +78,7 @@ export class Responder {
       metrics.countRejection('memory');
       return this.send(context, route, NOT_HELD);
     }
-    this.record(context, route, response.status);
+    this.record(context, route, response);
     try {
       await sendInParts(context.response, response, bytes, slowReaderMs);
     } catch (reason) {
@@ -96,7 +96,7 @@ export class Responder {
     signal: AbortSignal,
   ): Promise<void> {
     const { slowReaderMs, report } = this.options;
-    this.record(context, route, response.status);
+    this.record(context, route, response);
     try {
       await sendStream(context.response, response, { signal, slowReaderMs });
     } catch (reason) {
@@ -104,14 +104,30 @@ export class Responder {
     }
   }
 
-  private record({ request, startedMs }: RequestContext, route: string, status: number): void {
+  private record(
+    { request, startedMs }: RequestContext,
+    route: string,
+    { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
+  ): void {
     const { logger, metrics } = this.options;
     const ms = performance.now() - startedMs;
     metrics.countResponse(route, status, ms / 1000);
-    const level = status >= 500 ? 'error' : SUSPICIOUS.has(status) ? 'warn' : 'debug';
+    const notice = headers['x-burrow-notice'];
+    const isOdd = SUSPICIOUS.has(status) || notice !== undefined;
+    const level = status >= 500 ? 'error' : isOdd ? 'warn' : 'debug';
     if (!logger.isLevelEnabled(level)) return;
     const { method, address } = request;
-    logger[level]({ route, method, address, status, ms: Math.round(ms * 10) / 10 }, 'answered');
+    logger[level](
+      {
+        route,
+        method,
+        address,
+        status,
+        ms: Math.round(ms * 10) / 10,
+        ...(notice !== undefined && { notice }),
+      },
+      'answered',
+    );
   }
 }
 

@@ -206,6 +206,7 @@ function answerOf(
     credential: caller.label,
     database: caller.path,
     ...(outcome.ok ? {} : { faults: outcome.failure.faults }),
+    ...(outcome.ok && meters.notices.length > 0 && { notices: meters.notices }),
     readSet: run.readSet,
   };
 }

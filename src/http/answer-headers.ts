@@ -5,6 +5,11 @@ import type { Headers } from './message.ts';
 
 export const txnHeader = (txnTime: Micros): Headers => ({ 'x-txn-time': String(txnTime) });
 
+/** Printable ASCII, whatever names are in it. */
+export const noticeHeader = (notices: readonly string[]): Headers => ({
+  'x-burrow-notice': notices.join(' ').replaceAll(/[^ -~]/g, '?'),
+});
+
 /** A new object each time: callers add to it. */
 export const metricHeaders = (metrics: Metrics): Record<string, string> => ({
   'x-compute-ops': String(metrics.computeOps),

@@ -4,7 +4,7 @@ import { parseJson } from '../codec/json.ts';
 import { utf8Length } from '../codec/utf8.ts';
 import type { Metrics, QueryAnswer } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
-import { metricHeaders, txnHeader } from './answer-headers.ts';
+import { metricHeaders, noticeHeader, txnHeader } from './answer-headers.ts';
 import {
   answerText,
   UNAUTHORIZED_HEADERS,
@@ -105,6 +105,7 @@ export function answerOf(call: ReceivedRequest, answer: QueryAnswer): HttpRespon
   const headers = answerHeaders(status, txnTime, told);
   if (call.options.isTraced && status !== 401 && status !== 500)
     headers['x-faunadb-host'] = 'burrow';
+  if (answer.notices) Object.assign(headers, noticeHeader(answer.notices));
   return answerText(status, headers, body);
 }
 

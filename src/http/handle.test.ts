@@ -380,3 +380,14 @@ test('queries are recorded, refused ones too, and no secret among them', async (
     QUERY: '{"get":{"ref":{"collection":"users"},"id":"9"}}',
   });
 });
+
+test('what a write ends beside its result is in a header of printable characters', async () => {
+  const host = await openMemoryHost();
+  const permissions = { object: { read: 'public' } };
+  await query(host, { create_collection: { object: { name: 'notizbücher', permissions } } });
+  const privileges = [{ object: { resource: { collection: 'notizbücher' } } }];
+  const made = await query(host, { create_role: { object: { name: 'readers', privileges } } });
+  expect(made.headers['x-burrow-notice']).toMatch(/Permissions of notizb\?cher no longer/);
+  expect(Object.keys(made.json.resource as object)).toEqual(['ref', 'ts', 'name', 'privileges']);
+  expect((await query(host, { add: [1, 1] })).headers).not.toHaveProperty('x-burrow-notice');
+});

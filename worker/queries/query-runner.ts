@@ -37,6 +37,7 @@ export class QueryRunner {
       ...(timeoutMs !== undefined && { timeoutMs }),
     });
     this.record(call, options, arrived, answer);
+    if (answer.notices) console.warn('Burrow:', ...answer.notices);
     return queryReply(answer);
   }
 

@@ -108,6 +108,8 @@ export interface QueryAnswer {
   /** Path of names from the root of this store; `[]` for the root. */
   readonly database: readonly string[];
   readonly faults?: readonly Fault[];
+  /** Effects of a write that its result does not show. */
+  readonly notices?: readonly string[];
   readonly readSet: ReadSet;
 }
 

@@ -13,11 +13,15 @@ interface SetWork {
 
 const opsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / READ_OP_BYTES));
 
+const NO_NOTICES: readonly string[] = [];
+
 export class Meters {
   readBytes = 0;
   /** Index entries and documents that sets went through, and sets opened, with those they are made of. */
   work: SetWork = { scannedEntries: 0, openedSets: 0 };
   writeBytes = 0;
+  /** What the writer should know, though it is no part of the result. */
+  notices: readonly string[] = NO_NOTICES;
   private wholeOps = 0;
   private readonly shown: { bytes: number }[] = [];
   private readonly read = new Set<string>();
@@ -51,6 +55,10 @@ export class Meters {
   /** Bytes read that count as no operation: by writes, schema, identity. */
   noteUncounted(bytes: number): void {
     this.readBytes += bytes;
+  }
+
+  addNotice(text: string): void {
+    this.notices = [...this.notices, text];
   }
 
   /** A document written: bytes of its present version and entries. @throws Refusal `bad request` for too many */

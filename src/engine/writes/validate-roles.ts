@@ -14,6 +14,7 @@ import {
   type Draft,
   type Kind,
 } from './draft.ts';
+import { noteUnappliedPermissions } from './unapplied-permissions.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
 const RESERVED = ['events', 'sets', 'self', 'documents', '_'];
@@ -29,6 +30,7 @@ export const ROLE: Kind = {
     replaceEach(draft, 'membership', checkMembership);
     checkMembershipCount(draft);
   },
+  afterWrite: noteUnappliedPermissions,
   beforeDelete: requireRoleUnused,
 };
 

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { coll, EngineWorld, obj, type Query } from '../testing/engine-world.ts';
+
+const role = (name: string, ...resources: readonly Query[]): Query => ({
+  create_role: obj({
+    name,
+    privileges: resources.map((resource) => obj({ resource, actions: obj({ read: true }) })),
+  }),
+});
+
+async function world(): Promise<EngineWorld> {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'users' }) });
+  const permissions = obj({ read: 'public' });
+  await w.ask({ create_collection: obj({ name: 'notes', permissions }) });
+  await w.ask({
+    create_index: obj({ name: 'users_by_email', source: coll('users'), permissions }),
+  });
+  return w;
+}
+
+test('a role that names resources for the first time says which permissions it ends', async () => {
+  const w = await world();
+  const { status, notices } = await w.answer(role('readers', coll('notes'), coll('users')));
+  expect(status).toBe(201);
+  expect(notices).toEqual([
+    'Permissions of notes, users_by_email no longer give access to what role readers names: only roles do.',
+  ]);
+});
+
+test('an update that names another resource says it, too', async () => {
+  const w = await world();
+  await w.ask(role('readers', coll('notes')));
+  const index = { index: 'users_by_email' };
+  const privileges = [coll('notes'), index].map((resource) => obj({ resource }));
+  const { notices } = await w.answer({
+    update: { role: 'readers' },
+    params: obj({ privileges }),
+  });
+  expect(notices).toEqual([expect.stringContaining('Permissions of users_by_email no longer')]);
+});
+
+test.each([
+  ['a resource that another role names', [role('first', coll('notes'))], coll('notes')],
+  ['a resource without permissions', [{ create_collection: obj({ name: 'bare' }) }], coll('bare')],
+])('a role that names %s says nothing', async (_, before, resource) => {
+  const w = await world();
+  for (const query of before) await w.ask(query);
+  expect(await w.answer(role('second', resource))).not.toHaveProperty('notices');
+});
+
+test('a role that could not be made says nothing', async () => {
+  const w = await world();
+  expect(await w.answer(role('events', coll('notes')))).not.toHaveProperty('notices');
+});
