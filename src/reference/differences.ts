@@ -44,6 +44,24 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'Programs written before roles need them. Roles work as well.',
   },
   {
+    area: 'Roles that end permissions',
+    here: 'A resource that some role names is governed by roles alone, even if the role has no members: its `permissions` and those of its documents no longer apply, and pages of a public index show only documents that the caller may read. The write of the role names these resources in the header `X-Burrow-Notice`; in the page, in the console.',
+    original: 'The same since 2.11, without a notice.',
+    why: 'Whoever adds the first role would not learn why clients lose access.',
+  },
+  {
+    area: 'Misspelt members of schema objects',
+    here: 'A member of a schema object that is nearly a known one (`term`, `historyDays`), and the actions `get`, `update`, `replace` and `remove` of a role, fail with `validation failed`, failure `unknown member`, which names the right one. Other unknown members are dropped.',
+    original: 'All unknown members were dropped.',
+    why: 'An index without its terms or a role without its action is noticed late, and looks like another mistake.',
+  },
+  {
+    area: 'Login through an index',
+    here: '`login` and `identify` with a `match` need the index to be readable, not the document. Of other sets they see only documents that the caller may read.',
+    original: 'Documented for unique indexes with `permissions`; not for roles and other sets.',
+    why: 'The first element of a combined set, or a lambda over its elements, would reveal hidden documents.',
+  },
+  {
     area: 'Names of keys',
     here: 'A key stores and returns the `name` it is created with.',
     original: 'Only `data` was stored.',

@@ -29,6 +29,8 @@ export interface Draft {
 export interface Kind {
   /** Members taken from params; others are dropped. */
   readonly accepts: readonly string[];
+  /** A member that is nearly one of these is refused, not dropped. */
+  readonly refusesMisspelt?: true;
   /** Every stored member, in the order shown. */
   readonly order: readonly string[];
   /** What `replace` starts from. */
@@ -128,19 +130,6 @@ export const checkTtl = (draft: Draft): void => {
 export function checkInteger(draft: Draft, name: string): number | undefined {
   const value = optional(draft, name, 'Integer', isInteger);
   return value === undefined ? undefined : Number(value);
-}
-
-/** `permissions`: by action, every caller or one document's or one collection's tokens. Spec: auth 3.7. */
-export function checkPermissions(draft: Draft, actions: readonly string[]): void {
-  const given = optional(draft, 'permissions', 'Map', isObject);
-  if (!given) return;
-  const kept = new Map<string, Value>();
-  for (const [action, guest] of given) {
-    if (!actions.includes(action)) continue;
-    if (guest === 'public' || isKind(guest, 'ref')) kept.set(action, guest);
-    else refuseType(draft, ['permissions', action], guest, `"public" or Ref`);
-  }
-  draft.fields.set('permissions', kept);
 }
 
 /** One or an array of them, each with its path. */

@@ -9,6 +9,7 @@ import { databaseByName } from '../catalog/databases.ts';
 import { documentOf, kindName, shownFields } from '../documents/documents.ts';
 import type { Draft, Kind, WriteMode } from './draft.ts';
 import { kindOf } from './kinds.ts';
+import { refuseMisspelt } from './misspelt.ts';
 import { failValidation } from './params.ts';
 import { patchedObject } from '../../values/object-changes.ts';
 import { followRename } from './renames.ts';
@@ -71,6 +72,8 @@ function checkedDraft(
     failures: [],
     extras: new Map(),
   };
+  if (kind.refusesMisspelt)
+    refuseMisspelt(draft, change.params, [...kind.accepts, ...kind.order], []);
   kind.check(draft);
   const takesPassword = !isNative(change.ref.collection) && change.mode !== 'insert';
   const password = takesPassword ? credentialsGiven(draft) : undefined;

@@ -5,17 +5,11 @@ import type { CollectionId, Micros, ObjectValue, Ref } from '../../values/value.
 import type { EngineContext } from '../context/context.ts';
 import { sourceCovering, type IndexDefinition } from '../catalog/definitions.ts';
 import { endDocument } from '../documents/write-version.ts';
-import {
-  checkData,
-  checkInteger,
-  checkName,
-  checkPermissions,
-  refuse,
-  type Draft,
-  type Kind,
-} from './draft.ts';
+import { checkData, checkInteger, checkName, refuse, type Draft, type Kind } from './draft.ts';
+import { checkPermissions } from './check-permissions.ts';
 
 export const COLLECTION: Kind = {
+  refusesMisspelt: true,
   accepts: ['name', 'history_days', 'ttl_days', 'data', 'permissions'],
   order: ['history_days', 'name', 'ttl_days', 'data', 'permissions', 'floor'],
   kept: ['name', 'history_days', 'floor'],

@@ -22,6 +22,7 @@ import { globalIdText } from '../access/secrets.ts';
 import type { EngineContext } from '../context/context.ts';
 
 export const DATABASE: Kind = {
+  refusesMisspelt: true,
   accepts: ['name', 'data', 'priority', 'container', 'protected', 'typechecked'],
   order: ['name', 'global_id', 'priority', 'container', 'protected', 'typechecked', 'data'],
   kept: ['name', 'global_id', 'container'],

@@ -1,6 +1,7 @@
 /** User documents. Spec: sets 1.1, 1.2. */
 import { isObject, Time } from '../../values/value.ts';
-import { checkData, checkPermissions, checkTtl, optional, type Draft, type Kind } from './draft.ts';
+import { checkData, checkTtl, optional, type Draft, type Kind } from './draft.ts';
+import { checkPermissions } from './check-permissions.ts';
 
 const DAY_NANOS = 86_400n * 1_000_000_000n;
 

@@ -7,7 +7,6 @@ import { isBuiltinRole } from '../context/caller.ts';
 import {
   checkData,
   checkName,
-  checkPermissions,
   eachOf,
   isLambda,
   isString,
@@ -19,10 +18,13 @@ import {
   type Draft,
   type Kind,
 } from './draft.ts';
+import { checkPermissions } from './check-permissions.ts';
+import { refuseMisspelt } from './misspelt.ts';
 import type { Schema } from '../catalog/schema.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
 export const FUNCTION: Kind = {
+  refusesMisspelt: true,
   accepts: ['name', 'body', 'role', 'data', 'permissions'],
   order: ['name', 'body', 'role', 'data', 'permissions'],
   kept: ['name', 'body'],
@@ -59,6 +61,7 @@ export function checkRoleRef(draft: Draft, role: Value, field: readonly (string 
 }
 
 export const ACCESS_PROVIDER: Kind = {
+  refusesMisspelt: true,
   accepts: ['name', 'issuer', 'jwks_uri', 'roles', 'data'],
   order: ['name', 'issuer', 'jwks_uri', 'audience', 'roles', 'data'],
   kept: ['name', 'issuer', 'jwks_uri', 'audience'],
@@ -96,6 +99,7 @@ function checkProviderRoles(draft: Draft): void {
       checkRoleRef(draft, each, field);
       continue;
     }
+    refuseMisspelt(draft, each, ['role', 'predicate'], field);
     const role = each.get('role');
     if (role === undefined) refuseMissing(draft, [...field, 'role']);
     else checkRoleRef(draft, role, [...field, 'role']);

@@ -22,6 +22,7 @@ import { checkKeyRole } from './validate-functions.ts';
 import { NATIVE, isNative } from '../../values/native-kinds.ts';
 
 export const KEY: Kind = {
+  refusesMisspelt: true,
   accepts: ['name', 'role', 'database', 'priority', 'data', 'ttl'],
   order: ['name', 'role', 'database', 'priority', 'data', 'ttl', 'hashed_secret'],
   kept: ['hashed_secret'],

@@ -8,7 +8,6 @@ import {
   checkData,
   checkInteger,
   checkName,
-  checkPermissions,
   eachOf,
   isBoolean,
   optional,
@@ -19,10 +18,13 @@ import {
   type Draft,
   type Kind,
 } from './draft.ts';
+import { checkPermissions } from './check-permissions.ts';
+import { refuseMisspelt } from './misspelt.ts';
 import { isSameStored } from '../documents/stored-values.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
 export const INDEX: Kind = {
+  refusesMisspelt: true,
   accepts: [
     'name',
     'source',
@@ -127,14 +129,22 @@ function checkSource(draft: Draft): void {
     return;
   }
   const members = oneOrMany(given).map((each, i) =>
-    isObject(each) ? checkSourceObject(draft, each, i) : checkCollection(draft, each),
+    isObject(each)
+      ? checkSourceObject(draft, each, i, isArray(given) ? ['source', i] : ['source'])
+      : checkCollection(draft, each),
   );
   draft.fields.set('source', isArray(given) ? members : (members[0] ?? null));
   if (isArray(given)) checkWildcards(draft, members);
 }
 
 /** `class` is an old name of `collection`. */
-function checkSourceObject(draft: Draft, given: ObjectValue, position: number): ObjectValue {
+function checkSourceObject(
+  draft: Draft,
+  given: ObjectValue,
+  position: number,
+  field: readonly Step[],
+): ObjectValue {
+  refuseMisspelt(draft, given, ['collection', 'class', 'fields'], field);
   const source = new Map<string, Value>();
   const collection = given.get('class') ?? given.get('collection');
   if (collection === undefined) refuseMissing(draft, ['class']);
@@ -222,6 +232,7 @@ function checkFields(draft: Draft, name: 'terms' | 'values'): void {
 }
 
 function checkField(draft: Draft, given: ObjectValue, field: readonly Step[]): ObjectValue {
+  refuseMisspelt(draft, given, FIELD_MEMBERS, field);
   const path = given.get('field');
   const binding = given.get('binding');
   if (path === undefined && binding === undefined) {

@@ -14,12 +14,14 @@ import {
   type Draft,
   type Kind,
 } from './draft.ts';
+import { refuseMisspelt } from './misspelt.ts';
 import { noteUnappliedPermissions } from './unapplied-permissions.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
 const RESERVED = ['events', 'sets', 'self', 'documents', '_'];
 
 export const ROLE: Kind = {
+  refusesMisspelt: true,
   accepts: ['name', 'privileges', 'membership', 'data'],
   order: ['name', 'privileges', 'membership', 'data'],
   kept: ['name'],
@@ -47,6 +49,14 @@ const ARITY: Readonly<Record<string, number>> = {
   call: 1,
 };
 
+/** Names of the functions that do it. */
+const ACTION_SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ['get', 'read'],
+  ['update', 'write'],
+  ['replace', 'write'],
+  ['remove', 'delete'],
+]);
+
 type Check = (
   draft: Draft,
   value: ObjectValue,
@@ -71,6 +81,7 @@ function checkPrivilege(
   field: readonly Step[],
   checksArity: boolean,
 ): ObjectValue {
+  refuseMisspelt(draft, value, ['resource', 'actions'], field);
   const resource = checkResource(draft, value, field, isProtectable);
   const kept = new Map<string, Value>();
   if (resource !== undefined) kept.set('resource', resource);
@@ -80,6 +91,7 @@ function checkPrivilege(
     refuseType(draft, [...field, 'actions'], actions, 'Map');
     return kept;
   }
+  refuseMisspelt(draft, actions, Object.keys(ARITY), [...field, 'actions'], ACTION_SYNONYMS);
   const known = new Map<string, Value>();
   for (const [action, policy] of actions) {
     const arity = ARITY[action];
@@ -100,6 +112,7 @@ function checkMembership(
   checksArity: boolean,
 ): ObjectValue {
   const kept = new Map<string, Value>();
+  refuseMisspelt(draft, value, ['resource', 'predicate'], field);
   const resource = checkResource(draft, value, field, isUserCollection);
   if (resource !== undefined) kept.set('resource', resource);
   const predicate = value.get('predicate');
