@@ -1,7 +1,7 @@
-import { q, type Client } from '../src/index.ts';
+import { q, type Client, type CollectionParams, type IndexParams } from '../src/index.ts';
 
 /** In this order: the second names the first. */
-const COLLECTIONS: Readonly<Record<string, object>> = {
+const COLLECTIONS: Readonly<Record<string, Omit<CollectionParams, 'name'>>> = {
   users: {},
   // Everybody may read cities, and whoever is logged in may change them.
   cities: { permissions: { read: 'public', write: q.Collection('users') } },
@@ -9,7 +9,7 @@ const COLLECTIONS: Readonly<Record<string, object>> = {
 };
 
 /** Indexes are made before the cities come in: then each city's entries are written with it. */
-const INDEXES: Readonly<Record<string, object>> = {
+const INDEXES: Readonly<Record<string, Omit<IndexParams, 'name'>>> = {
   cities_by_country: {
     source: q.Collection('cities'),
     terms: [{ field: ['data', 'country'] }],

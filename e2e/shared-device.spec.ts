@@ -31,7 +31,7 @@ async function fillIn(page: Page) {
     });
     await admin.Create(q.Ref(q.Collection('notes'), '1'), { data: { text: 'a heron' } });
     await admin.query(q.CreateRole({ name: 'guests', privileges: [] }));
-    const secretOf = (params: object) =>
+    const secretOf = (params: Parameters<typeof q.CreateKey>[0]) =>
       admin.query<string>(q.Select('secret', q.CreateKey(params)));
     return {
       token: (await admin.Login(alice.ref, { password })).secret,

@@ -74,12 +74,28 @@ export type {
   StoredDocument,
   DocumentRef,
   HistoryEvent,
+  KeyDocument,
   Page,
   PaginateOptions,
   SchemaDocument,
   Sourced,
   Token,
 } from './client/queries/types/documents.ts';
+export type {
+  AccessProviderParams,
+  CollectionParams,
+  DatabaseParams,
+  FunctionParams,
+  IndexParams,
+  IndexSource,
+  IndexTerm,
+  IndexValue,
+  KeyParams,
+  Membership,
+  Privilege,
+  RoleAction,
+  RoleParams,
+} from './client/queries/types/schema.ts';
 export type { StoredDatabase } from './client/stored-names.ts';
 export type { ResultOf } from './client/queries/values.ts';
 export type { SetError, SyncProgress } from './host/sync.ts';

@@ -26,7 +26,9 @@ test('denialOf() says role, action and resource, and not whether there is such a
   );
   expect(told(q.Paginate(q.Keys()), 'paginate')?.sentence).toContain('list keys');
   expect(told(q.Call(q.Function('sign_up'), 1))?.sentence).toContain('call the function “sign_up”');
-  expect(told(q.CreateIndex({ name: 'x' }), 'create_index')).toMatchObject({
+  expect(
+    told(q.CreateIndex({ name: 'x', source: q.Collection('notes') }), 'create_index'),
+  ).toMatchObject({
     sentence: 'With the role “notes_reader”, you may not create indexes.',
   });
 });

@@ -1,5 +1,13 @@
 /** Three people who look at the same notes, and the roles that say what each may do with them. */
-import { q, type Arg, type Client, type Database, type Expr } from '../../src/index.ts';
+import {
+  q,
+  type Arg,
+  type Client,
+  type Database,
+  type Expr,
+  type Privilege,
+  type RoleParams,
+} from '../../src/index.ts';
 
 export interface Person {
   readonly id: string;
@@ -48,7 +56,7 @@ const isOwn = (note: Arg): Expr =>
 const ofDocument = (predicate: (note: Expr) => Expr): Expr =>
   q.Query(q.Lambda('ref', predicate(q.Get(q.Var('ref')))));
 
-const ACTIONS: Readonly<Record<Person['role'], Readonly<Record<string, Arg>>>> = {
+const ACTIONS: Readonly<Record<Person['role'], NonNullable<Privilege['actions']>>> = {
   admin: { read: true, write: true, create: true, delete: true },
   editor: {
     read: ofDocument((note) => q.Or(isPublished(note), isOwn(note))),
@@ -60,7 +68,7 @@ const ACTIONS: Readonly<Record<Person['role'], Readonly<Record<string, Arg>>>> =
   reader: { read: ofDocument(isPublished) },
 };
 
-const roleParams = (role: Person['role']): Record<string, Arg> => ({
+const roleParams = (role: Person['role']): RoleParams => ({
   name: roleName(role),
   privileges: [
     { resource: notes, actions: ACTIONS[role] },

@@ -5,6 +5,7 @@ import {
   type Client,
   type StoredDocument,
   type Page,
+  type Progress,
   type Ref,
   type Token,
 } from '../../../index.ts';
@@ -85,4 +86,56 @@ export function refused(): void {
   // @ts-expect-error Results are typed: a count is no text.
   const text: Promise<string> = client.query(q.Count(notes));
   void text;
+}
+
+export async function cursors(): Promise<void> {
+  const page = await client.query(q.Paginate(notes));
+  await client.query(q.Paginate(notes, { size: 10, after: page.after }));
+  await client.query(q.Paginate(notes, { before: page.before }));
+}
+
+export async function listeners(): Promise<void> {
+  const db = await openDatabase('notes');
+  const listen = ({ detail }: CustomEvent<Progress>): void => void detail.done;
+  db.addEventListener('progress', listen);
+  db.removeEventListener('progress', listen);
+  // @ts-expect-error Whoever listens to progress cannot listen to the lock.
+  db.removeEventListener('locked', listen);
+}
+
+export function schema(): void {
+  q.CreateCollection({ name: 'notes', history_days: 0, permissions: { read: 'public' } });
+  q.CreateIndex({
+    name: 'by_year',
+    source: {
+      collection: q.Collection('notes'),
+      fields: { year: q.Query((doc) => q.Year(q.Select(['data', 'at'], doc))) },
+    },
+    terms: [{ binding: 'year' }, { field: ['data', 'tags'] }],
+    values: [{ field: 'ts', reverse: true }],
+  });
+  q.CreateRole({
+    name: 'writer',
+    privileges: [
+      { resource: q.Collection('notes'), actions: { read: true, write: q.Query(() => true) } },
+    ],
+    membership: { resource: q.Collection('users') },
+  });
+  q.CreateFunction({ name: 'square', body: q.Query((x) => q.Multiply(x, x)), role: 'server' });
+  q.CreateKey({ role: [q.Role('writer')], ttl: q.Now() });
+  q.CreateKey(q.Var('params'));
+  // @ts-expect-error It is `terms`.
+  q.CreateIndex({ name: 'i', source: q.Collection('notes'), term: [{ field: 'ts' }] });
+  // @ts-expect-error It is `fields` of the source, and `field` of a term.
+  q.CreateIndex({ name: 'i', source: q.Collection('notes'), terms: [{ fields: ['ts'] }] });
+  // @ts-expect-error An index has a source.
+  q.CreateIndex({ name: 'i' });
+  // @ts-expect-error The action is `write`.
+  q.CreateRole({ name: 'r', privileges: [{ resource: q.Var('c'), actions: { update: true } }] });
+  // @ts-expect-error A function has a body.
+  q.CreateFunction({ name: 'f' });
+  // @ts-expect-error A key has a role.
+  void client.CreateKey({ name: 'k' });
+  // @ts-expect-error Only roles say who may write through an index.
+  q.CreateIndex({ name: 'i', source: q.Collection('c'), permissions: { write: 'public' } });
 }

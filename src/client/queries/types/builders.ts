@@ -4,7 +4,7 @@ import type { Arg, Evaluated, Lambda, Plain } from './arguments.ts';
 import type { Basic, BindingList, Variables } from './basic.ts';
 import type { Collections, Each, ElementOf, Folded, Listed, Mapped } from './collections.ts';
 import type { Changes, DataOf, Page, PaginateOptions, Params, Shown } from './documents.ts';
-import type { At, Step } from './paths.ts';
+import type { At, Leads, Otherwise, Step } from './paths.ts';
 import type { Scalars } from './scalars.ts';
 import type { DocumentAt, Identities, Reading, Refs, Sets, Writing } from './storage.ts';
 
@@ -40,11 +40,20 @@ interface TypedCalls {
   Delete<T = never, A extends Arg = Arg>(ref: A): Promise<DocumentAt<T, A>>;
   Call<T = unknown>(callee: Arg, ...values: Arg[]): Promise<T>;
   Select<O, const P extends Step | readonly Step[], D = never>(
-    path: P,
+    path: P & Leads<O, P, D>,
     from: Expr<O>,
     otherwise?: D,
   ): Promise<At<O, P> | Evaluated<D>>;
-  Select<T = unknown>(path: Arg, from: Arg, otherwise?: Arg): Promise<T>;
+  Select<
+    T = unknown,
+    A extends Arg = Arg,
+    const P extends Arg = Arg,
+    D extends Otherwise = Otherwise,
+  >(
+    path: P & (D extends readonly [] ? Leads<Evaluated<A>, P, never> : unknown),
+    from: A,
+    ...otherwise: D
+  ): Promise<T>;
   Let<const B extends BindingList, A>(
     bindings: B,
     body: (...variables: Variables<B>) => A,

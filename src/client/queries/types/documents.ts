@@ -1,5 +1,5 @@
 /** Documents, pages and events as results, and refs that know what they lead to. */
-import type { Expr, Ref, SetRef } from '../values.ts';
+import type { Expr, FaunaTime, Ref, SetRef } from '../values.ts';
 import type { Arg, Changed, Evaluated, Written } from './arguments.ts';
 
 declare const data: unique symbol;
@@ -22,6 +22,8 @@ export interface StoredDocument<T = Data> {
   /** Microseconds since 1970. */
   ts: number;
   data: T;
+  /** When it expires. */
+  ttl?: FaunaTime;
 }
 
 /** A collection, index, function, role or database, as its document shows it. */
@@ -32,6 +34,21 @@ export interface SchemaDocument {
   [member: string]: unknown;
 }
 
+/** What `CreateKey` gives. */
+export interface KeyDocument {
+  ref: Ref;
+  ts: number;
+  /** Opens the database with the role. Shown this once. */
+  secret: string;
+  hashed_secret: string;
+  role?: unknown;
+  name?: string;
+  database?: Ref;
+  priority?: number;
+  ttl?: FaunaTime;
+  data?: Data;
+}
+
 /** What `Login` and `Create(Tokens(), …)` give. */
 export interface Token {
   ref: Ref;
@@ -39,14 +56,15 @@ export interface Token {
   instance: Ref;
   /** Opens the database as the user. Shown this once. */
   secret: string;
+  ttl?: FaunaTime;
   data?: Data;
 }
 
 export interface Page<T = unknown> {
   /** Cursor of the page before; absent when there is none. */
-  before?: unknown;
+  before?: Arg;
   /** Cursor of the next page; absent when there is none. */
-  after?: unknown;
+  after?: Arg;
   data: T[];
 }
 
@@ -68,9 +86,10 @@ export interface Sourced<T> {
 /** Options of `Paginate`: part of its form, so a literal object, whose members may be expressions. */
 export interface PaginateOptions {
   size?: Arg;
-  after?: Arg;
-  before?: Arg;
-  cursor?: Arg;
+  /** Cursors of a page may be absent: then it is the first page. */
+  after?: Arg | undefined;
+  before?: Arg | undefined;
+  cursor?: Arg | undefined;
   ts?: Arg;
   events?: Arg;
   sources?: Arg;

@@ -8,6 +8,7 @@ import type {
   DataOf,
   StoredDocument,
   DocumentRef,
+  KeyDocument,
   Page,
   PaginateOptions,
   Params,
@@ -15,11 +16,22 @@ import type {
   Shown,
   Token,
 } from './documents.ts';
-import type { At, Step } from './paths.ts';
+import type { At, Leads, Otherwise, Step } from './paths.ts';
+import type {
+  AccessProviderParams,
+  CollectionParams,
+  DatabaseParams,
+  FunctionParams,
+  IndexParams,
+  KeyParams,
+  RoleParams,
+} from './schema.ts';
 
 type Nullary<R> = () => Expr<R>;
 type Unary<R> = (value: Arg) => Expr<R>;
 type Binary<R> = (first: Arg, second: Arg) => Expr<R>;
+/** Makes a schema object. A misspelt member is an error of types here, and of the query elsewhere. */
+type Made<P, R = SchemaDocument> = (params: P | Expr) => Expr<R>;
 type NativeRef = (scope?: Arg) => Expr<Ref>;
 type NamedRef = (name: Arg, scope?: Arg) => Expr<Ref>;
 
@@ -39,11 +51,15 @@ export interface Reading {
   Exists: (ref: Arg, ts?: Arg) => Expr<boolean>;
   Select: {
     <O, const P extends Step | readonly Step[], D = never>(
-      path: P,
+      path: P & Leads<O, P, D>,
       from: Expr<O>,
       otherwise?: D,
     ): Expr<At<O, P> | Evaluated<D>>;
-    <T = unknown>(path: Arg, from: Arg, otherwise?: Arg): Expr<T>;
+    <T = unknown, A extends Arg = Arg, const P extends Arg = Arg, D extends Otherwise = Otherwise>(
+      path: P & (D extends readonly [] ? Leads<Evaluated<A>, P, never> : unknown),
+      from: A,
+      ...otherwise: D
+    ): Expr<T>;
   };
   /** @deprecated */
   SelectAll: <T = unknown>(path: Arg, from: Arg) => Expr<T[]>;
@@ -71,14 +87,14 @@ export interface Writing {
   Insert: <T = unknown>(ref: Arg, ts: Arg, action: Arg, params: Arg) => Expr<T>;
   Remove: (ref: Arg, ts: Arg, action: Arg) => Expr<null>;
   /** @deprecated in favour of `CreateCollection` */
-  CreateClass: Unary<Data>;
-  CreateCollection: Unary<SchemaDocument>;
-  CreateDatabase: Unary<SchemaDocument>;
-  CreateIndex: Unary<SchemaDocument & { active: boolean }>;
-  CreateKey: Unary<{ ref: Ref; ts: number; secret: string; hashed_secret: string; role?: unknown }>;
-  CreateFunction: Unary<SchemaDocument>;
-  CreateRole: Unary<SchemaDocument>;
-  CreateAccessProvider: Unary<SchemaDocument>;
+  CreateClass: Made<CollectionParams, Data>;
+  CreateCollection: Made<CollectionParams>;
+  CreateDatabase: Made<DatabaseParams>;
+  CreateIndex: Made<IndexParams, SchemaDocument & { active: boolean }>;
+  CreateKey: Made<KeyParams, KeyDocument>;
+  CreateFunction: Made<FunctionParams>;
+  CreateRole: Made<RoleParams>;
+  CreateAccessProvider: Made<AccessProviderParams>;
   MoveDatabase: Binary<unknown>;
 }
 

@@ -5,6 +5,7 @@ import {
   type CollectionRef,
   type StoredDocument,
   type DocumentRef,
+  type FaunaTime,
   type HistoryEvent,
   type Expr,
   type Page,
@@ -94,10 +95,24 @@ export function select(): void {
   // The author is a ref that knows what it leads to.
   const name = q.Select(['data', 'name'], q.Get(q.Select(['data', 'author'], q.Get(note))));
   check<Of<typeof name>, string>(true);
-  const unknown = q.Select(['data', 'nothing'], q.Get(note));
-  check<Of<typeof unknown>, unknown>(true);
+  const loose = q.Select(['data', 'anything'], q.Get(q.Ref(q.Collection('notes'), '1')));
+  check<Of<typeof loose>, unknown>(true);
+  const expires = q.Select('ttl', q.Get(note));
+  check<Of<typeof expires>, FaunaTime>(true);
+  const inUnion = q.Select(['data', 'title'], q.If(true, q.Get(note), null));
+  void inUnion;
+  const steps: string[] = ['data', 'nothing'];
+  void q.Select(steps, q.Get(note));
+  void q.Select('name', q.CreateKey({ role: 'server', name: 'k' }));
+  void q.Select(0, q.Var('list'));
+  // Notes of before may have had it.
+  void q.Select(['data', 'heading'], q.Get(note), null);
+  // What a plain ref leads to may be a schema object.
+  void q.Select('active', q.Get(q.Index('by_stars')));
   const dynamic = q.Select<number>(q.Var('path'), q.Get(note));
   check<Of<typeof dynamic>, number>(true);
+  const said = q.Select<number>(['data', 'count'], q.Get(note), 0);
+  check<Of<typeof said>, number>(true);
 }
 
 export function bindings(): void {
@@ -196,6 +211,18 @@ export function refused(): void {
   q.Update(note, { data: { starz: 5 } });
   // @ts-expect-error What Select finds is a text, and no number.
   const stars: Expr<number> = q.Select(['data', 'title'], q.Get(note));
+  // @ts-expect-error A note has no such member.
+  q.Select(['data', 'titel'], q.Get(note));
+  // @ts-expect-error Members of the data are not members of the document.
+  q.Select('title', q.Get(note));
+  // @ts-expect-error Nor is there one in a member.
+  q.Select(['data', 'place', 'lng'], q.Get(note));
+  // @ts-expect-error An array has elements, and no members.
+  q.Select(['data', 'tags', 'first'], q.Get(note));
+  // @ts-expect-error What is at hand has a shape, too.
+  q.Select('b', { a: 1 });
+  // @ts-expect-error A call that runs at once is checked alike.
+  void client.Select(['data', 'titel'], q.Get(note));
   // @ts-expect-error Variables know what they are bound to.
   q.Let([{ got: q.Get(note) }], (got) => check<Of<typeof got>, StoredDocument<Author>>(true));
   // @ts-expect-error A page of notes is no page of authors.
