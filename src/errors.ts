@@ -66,6 +66,8 @@ export interface Fault extends Described {
   readonly status?: number;
   readonly failures?: readonly FieldFailure[];
   readonly cause?: readonly Fault[];
+  /** For the clients of a page, behind the description. HTTP answers the description alone, which programs compare. */
+  readonly detail?: string;
 }
 
 /**
@@ -149,7 +151,7 @@ export const fault = (
   code: FaultCode,
   position: readonly Step[],
   text: FaultText,
-  more: Partial<Pick<Fault, 'status' | 'failures' | 'cause'>> = {},
+  more: Partial<Omit<Fault, 'code' | 'position' | keyof Described>> = {},
 ): Fault =>
   typeof text === 'string'
     ? { code, position, description: text, ...more }
@@ -160,7 +162,7 @@ export function fail(
   code: FaultCode,
   position: readonly Step[],
   text: FaultText,
-  more: Partial<Pick<Fault, 'status' | 'failures' | 'cause'>> = {},
+  more: Partial<Omit<Fault, 'code' | 'position' | keyof Described>> = {},
 ): never {
   throw new QueryFailure([fault(code, position, text, more)]);
 }

@@ -5,6 +5,7 @@ import { isForeign } from '../../src/http/cors.ts';
 import type { HttpHost, HttpResponse } from '../../src/http/message.ts';
 import type { Admission } from '../admission/admission.ts';
 import { hostCheck } from '../admission/allowed-callers.ts';
+import type { NotedResponse } from '../monitoring/response-note.ts';
 import type { HubMetrics } from '../monitoring/metrics.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import { refusalResponse } from './refusal-response.ts';
@@ -30,7 +31,7 @@ export class RequestGuard {
   }
 
   /** Whatever the request is for. */
-  checkCaller({ raw, request }: RequestContext): HttpResponse | undefined {
+  checkCaller({ raw, request }: RequestContext): NotedResponse | undefined {
     const { requestLineBytes, headerBytes } = this.settings;
     const { http, metrics, draining } = this.parts;
     const refuse = (
@@ -54,7 +55,11 @@ export class RequestGuard {
       return refuse('forbidden', 'Host header not allowed: add it with --allow-host.');
     if (isForeign(request, http.cors)) {
       metrics.countRejection('origin');
-      return refuse('forbidden', 'Pages of this origin may not use this hub.');
+      const origin = (request.headers['origin'] ?? '').slice(0, ORIGIN_CHARS);
+      return {
+        ...refuse('forbidden', 'Pages of this origin may not use this hub.'),
+        note: `The origin ${origin} is not allowed: --cors ${origin}`,
+      };
     }
     return undefined;
   }
@@ -87,6 +92,9 @@ export class RequestGuard {
     return refusalResponse(request, new Refusal('unauthorized', 'Unauthorized'), http);
   }
 }
+
+/** More of an origin is not logged. */
+const ORIGIN_CHARS = 256;
 
 const hostsOf = (rawHeaders: readonly string[]): number =>
   rawHeaders.filter(

@@ -3,6 +3,7 @@ import { refusalBody } from '../../src/engine/session.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
 import type { HubMetrics } from '../monitoring/metrics.ts';
 import type { AnswerMemory } from '../admission/answer-memory.ts';
+import { noteOf, type NotedResponse } from '../monitoring/response-note.ts';
 import type { Logger } from '../monitoring/logger.ts';
 import type { RequestContext } from './request-context.ts';
 import {
@@ -50,7 +51,7 @@ export class Responder {
   }
 
   /** Resolves at once, or when a long answer was read. */
-  async send(context: RequestContext, route: string, response: HttpResponse): Promise<void> {
+  async send(context: RequestContext, route: string, response: NotedResponse): Promise<void> {
     const { raw, request } = context;
     const body =
       request.method === 'HEAD' || typeof response.body !== 'string' ? '' : response.body;
@@ -107,13 +108,14 @@ export class Responder {
   private record(
     { request, startedMs }: RequestContext,
     route: string,
-    { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
+    response: NotedResponse,
   ): void {
     const { logger, metrics } = this.options;
+    const { status } = response;
     const ms = performance.now() - startedMs;
     metrics.countResponse(route, status, ms / 1000);
-    const notice = headers['x-burrow-notice'];
-    const isOdd = SUSPICIOUS.has(status) || notice !== undefined;
+    const note = noteOf(request, response);
+    const isOdd = SUSPICIOUS.has(status) || note !== undefined;
     const level = status >= 500 ? 'error' : isOdd ? 'warn' : 'debug';
     if (!logger.isLevelEnabled(level)) return;
     const { method, address } = request;
@@ -124,7 +126,7 @@ export class Responder {
         address,
         status,
         ms: Math.round(ms * 10) / 10,
-        ...(notice !== undefined && { notice }),
+        ...(note !== undefined && { note }),
       },
       'answered',
     );

@@ -1,5 +1,11 @@
 /** Door of the room `session`: a query as a part of a transaction of somebody else. */
-export { errorBody, NO_METRICS, refusalBody, refusedAnswer } from './session/answer.ts';
+export {
+  detailedBody,
+  errorBody,
+  NO_METRICS,
+  refusalBody,
+  refusedAnswer,
+} from './session/answer.ts';
 export type { EngineSession } from './session/engine-session.ts';
 export type { QueryExecution, QueryPlan, Impersonation } from './session/execute-query.ts';
 export { longQueryReader } from './session/long-queries.ts';

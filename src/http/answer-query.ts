@@ -106,7 +106,8 @@ export function answerOf(call: ReceivedRequest, answer: QueryAnswer): HttpRespon
   if (call.options.isTraced && status !== 401 && status !== 500)
     headers['x-faunadb-host'] = 'burrow';
   if (answer.notices) Object.assign(headers, noticeHeader(answer.notices));
-  return answerText(status, headers, body);
+  const response = answerText(status, headers, body);
+  return answer.faults ? { ...response, faults: answer.faults } : response;
 }
 
 /** All responses but 401 and 500 have metrics. */

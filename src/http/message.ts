@@ -1,6 +1,7 @@
 /** Requests and responses as plain data, which can be sent between workers, service workers and sockets. */
 import { refusalBody } from '../engine/session.ts';
 import { stringifyJson, type Json } from '../codec/json.ts';
+import type { Fault } from '../errors.ts';
 import type { CommitNotice, EngineOptions } from '../engine/host.ts';
 import type { Engine } from '../engine/engine.ts';
 import { REFUSALS, type RefusalCode } from '../errors.ts';
@@ -31,6 +32,8 @@ export interface HttpResponse {
   readonly headers: Headers;
   /** A stream ends when its consumer returns. Text is UTF-8. */
   readonly body: string | AsyncIterable<string> | AsyncIterable<Uint8Array>;
+  /** For the log of the host. */
+  readonly faults?: readonly Fault[];
 }
 
 /** What the HTTP API needs of its host. */

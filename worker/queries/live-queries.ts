@@ -4,6 +4,7 @@ import type { CommitNotice, ReadSet } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { touches } from '../../src/http/touches.ts';
 import { Refusal } from '../../src/errors.ts';
+import { pageBody } from './page-body.ts';
 
 export interface LiveOptions {
   readonly engine: Pick<Engine, 'query'>;
@@ -143,7 +144,7 @@ export class LiveQueries {
         allows: 'read',
         placeName: 'live queries',
       });
-      return { ...answer, isHeldUp: false };
+      return { ...answer, body: pageBody(answer, secret), isHeldUp: false };
     } catch (reason) {
       const isHeldUp = reason instanceof Refusal && reason.code === 'storage_blocked';
       return { ...refused(reason), readSet, isHeldUp };

@@ -38,7 +38,7 @@ export class QueryRunner {
     });
     this.record(call, options, arrived, answer);
     if (answer.notices) console.warn('Burrow:', ...answer.notices);
-    return queryReply(answer);
+    return queryReply(answer, secret);
   }
 
   /** What was recorded is written soon, however few there are. */

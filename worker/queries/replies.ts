@@ -3,6 +3,7 @@ import type { QueryAnswer } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { RefusalData, Reply } from '../../src/host/api.ts';
 import type { QueryReply } from '../../src/host/query.ts';
+import { pageBody } from './page-body.ts';
 
 /** What the caller is told. A failure that is ours keeps its details here: they may hold data of others. */
 export function refusalOf(reason: unknown): RefusalData {
@@ -14,11 +15,11 @@ export function refusalOf(reason: unknown): RefusalData {
   };
 }
 
-/** What the page is told of an answer. */
-export const queryReply = ({ status, body, metrics }: QueryAnswer): QueryReply => ({
-  status,
-  body,
-  metrics,
+/** What the page is told of an answer to a query with this secret. */
+export const queryReply = (answer: QueryAnswer, secret?: string): QueryReply => ({
+  status: answer.status,
+  body: pageBody(answer, secret),
+  metrics: answer.metrics,
 });
 
 export async function replyOf<T>(work: () => Promise<T>): Promise<Reply<T>> {

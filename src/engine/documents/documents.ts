@@ -210,7 +210,7 @@ export function getDocument(
 ): Document {
   requireRight(context, ref, path);
   const live = liveVersion(context, ref, time);
-  if (!live) return failNotFound(ref, positionOf(path));
+  if (!live) return failNotFound(context, ref, positionOf(path));
   noteDocumentRead(context, live, time);
   return documentOf(context, ref, live.version);
 }
@@ -265,5 +265,11 @@ export const failDenied = (position: readonly (string | number)[]): never =>
 /** What error texts call a document of this collection: "Collection already exists." */
 export const kindName = (ref: Ref): string => nativeKind(ref.collection)?.label ?? 'Document';
 
-export const failNotFound = (ref: Ref, position: readonly (string | number)[]): never =>
-  fail('instance not found', position, notFound(kindName(ref)));
+export const failNotFound = (
+  context: EngineContext,
+  ref: Ref,
+  position: readonly (string | number)[],
+): never =>
+  fail('instance not found', position, notFound(kindName(ref)), {
+    detail: `${context.schema(ref.database).collection(ref.collection)?.name}/${ref.id}`,
+  });

@@ -28,12 +28,19 @@ export function requireUnique(
     keys.filter((key) => !entries.includes(key)).map((key) => tuplePrefix(key, index.reverse)),
   );
   eachElement(new Set(added), (prefix) => {
-    if (isTaken(context, ref, prefix, entries)) failNotUnique(position);
+    if (isTaken(context, ref, prefix, entries)) failNotUnique(position, detailOf(checked, prefix));
   });
 }
 
-export const failNotUnique = (position: readonly Step[]): never =>
-  fail('instance not unique', position, NOT_UNIQUE);
+export const failNotUnique = (position: readonly Step[], detail?: string): never =>
+  fail('instance not unique', position, NOT_UNIQUE, detail === undefined ? {} : { detail });
+
+function detailOf(indexed: readonly IndexedEntries[], prefix: Key): string {
+  const { index } = indexed.find(({ keys }) => keys.some((key) => key.startsWith(prefix))) ?? {};
+  const fields = [...(index?.terms ?? []), ...(index?.values ?? [])];
+  const names = fields.map(({ binding, path }) => binding ?? path?.join('.'));
+  return `Index ${index?.name} has it already: ${names.join(', ')}.`;
+}
 
 /** With the ref among its values an entry is like no other document's. */
 const canClash = ({ unique, values }: IndexDefinition): boolean =>

@@ -12,6 +12,23 @@ export function errorBody(faults: readonly Fault[], apiVersion?: ApiVersion): st
   return `{"errors":[${faults.map((each) => faultText(each, isLegacy)).join(',')}]}`;
 }
 
+/**
+ * For the clients of a page, whose errors are read by people: descriptions with details, failures and causes in them.
+ * Over HTTP descriptions are as the original has them.
+ */
+export const detailedBody = (faults: readonly Fault[]): string =>
+  errorBody(faults.map((each) => ({ ...each, description: detailed(each) })));
+
+const detailed = ({ description, detail, failures = [], cause = [] }: Fault): string =>
+  [
+    description,
+    detail ?? '',
+    ...failures.map((each) => `${each.field.join('.')}: ${each.description}`),
+    ...cause.map(detailed),
+  ]
+    .filter(Boolean)
+    .join(' ');
+
 /** The body of a refusal: no position. */
 export const refusalBody = (code: string, description: string): string =>
   `{"errors":[{"code":${quote(code)},"description":${quote(description)}}]}`;

@@ -29,8 +29,8 @@ export function moveDatabase(
 ): Document {
   const position = positionOf(queryPath);
   const target = databaseMeant(to);
-  const live = liveVersion(context, from, 'present') ?? failNotFound(from, position);
-  if (!liveVersion(context, to, 'present')) failNotFound(to, positionOf(queryPath, 'to'));
+  const live = liveVersion(context, from, 'present') ?? failNotFound(context, from, position);
+  if (!liveVersion(context, to, 'present')) failNotFound(context, to, positionOf(queryPath, 'to'));
   // Deletes are for one's own database only; a database further down is as much one's own.
   const probe = new Ref(context.database, NATIVE.databases, from.id);
   const isInScope = [from, to].every((ref) =>

@@ -175,7 +175,7 @@ export function deleteDocument(context: EngineContext, ref: Ref, path: QueryPath
 
 function requireLive(context: EngineContext, ref: Ref, position: Position): LiveVersion {
   const live = isNativeCollectionRef(ref) ? undefined : liveVersion(context, ref, 'present');
-  return live ?? failNotFound(ref, position);
+  return live ?? failNotFound(context, ref, position);
 }
 
 // --- insert, remove -----------------------------------------------------------------------------

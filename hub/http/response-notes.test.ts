@@ -1,0 +1,60 @@
+/** What the log of a hub says for whoever runs it: what was denied, which origin was refused, what a role has ended. */
+import { afterEach, expect, test } from 'vitest';
+import { openTestHub, type TestHub, type TestHubOptions } from '../testing/test-hub.ts';
+
+let hub: TestHub | undefined;
+afterEach(async () => {
+  await hub?.close();
+});
+const open = async (options: TestHubOptions = {}): Promise<TestHub> =>
+  (hub = await openTestHub(options));
+
+const notesIn = ({ logged }: TestHub): readonly string[] =>
+  logged()
+    .trimEnd()
+    .split('\n')
+    .flatMap((line) => (JSON.parse(line) as { note?: string }).note ?? []);
+
+test('a denial names form and resource in the log, and not to the caller', async () => {
+  const { query } = await open();
+  const object = (members: object) => ({ object: members });
+  await query({ create_collection: object({ name: 'users' }) });
+  const made = await query({ create_key: object({ role: 'client' }) });
+  const { secret } = made.body.resource as { secret: string };
+  const user = { ref: { collection: 'users' }, id: '1' };
+  const denied = [
+    { get: user },
+    { create: { collection: 'users' }, params: object({ data: object({ email: 'ann@x.org' }) }) },
+    { let: [{ a: { exists: user } }], in: { paginate: { collections: null } } },
+  ];
+  for (const each of denied) {
+    const { status, body } = await query(each, secret);
+    expect(status).toBe(403);
+    expect(body.errors).toMatchObject([
+      { description: 'Insufficient privileges to perform the action.' },
+    ]);
+  }
+  expect(notesIn(hub as TestHub)).toEqual([
+    "denied: get of collection 'users'",
+    "denied: create of collection 'users' at create",
+    'denied: paginate at in.paginate',
+  ]);
+});
+
+test('a refused origin is named with the flag that lets it in', async () => {
+  const { url } = await open({ settings: { corsOrigins: ['https://app.example'] } });
+  const origin = 'https://other.example';
+  for (const method of ['GET', 'OPTIONS'])
+    expect((await fetch(`${url}/ping`, { method, headers: { origin } })).status).toBe(403);
+  const note = 'The origin https://other.example is not allowed: --cors https://other.example';
+  expect(notesIn(hub as TestHub)).toEqual([note, note]);
+});
+
+test('a role that ends permissions is in the log', async () => {
+  const { query } = await open();
+  const permissions = { object: { read: 'public' } };
+  await query({ create_collection: { object: { name: 'notes', permissions } } });
+  const privileges = [{ object: { resource: { collection: 'notes' } } }];
+  await query({ create_role: { object: { name: 'readers', privileges } } });
+  expect(notesIn(hub as TestHub)).toEqual([expect.stringContaining('Permissions of notes no')]);
+});
