@@ -36,8 +36,12 @@ export function startDefaultWorker(): BrowserWorker {
   const Native = globalThis.Worker;
   // Of this name, because bundlers look for `new Worker(new URL('literal', import.meta.url))` to find the worker's file.
   class Worker extends Native {
+    /** Which file the bundler has made of it, for errors. */
+    readonly url: string;
+
     constructor(url: URL, options: WorkerOptions) {
       super(trustedUrl(url), options);
+      this.url = String(url);
     }
   }
   // In the sources the literal resolves to worker/main.ts.

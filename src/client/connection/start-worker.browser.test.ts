@@ -17,6 +17,7 @@ test('a worker whose file is not there rejects with a sentence', async () => {
   const missing = () => new Worker('/no/such/worker.js', { type: 'module' });
   const opening = openDatabase('none', { worker: missing });
   await expect(opening).rejects.toThrow('The database worker failed to load');
+  await expect(opening).rejects.toThrow(/"\/no\/such\/worker\.js".*or pass the option `worker`/s);
   await expect(opening).rejects.toBeInstanceOf(UnavailableError);
 });
 

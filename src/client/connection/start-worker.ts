@@ -16,17 +16,17 @@ export interface StartOptions {
  * @throws Unsupported where there are no workers; UnavailableError when it fails to load, throws, or says nothing in time
  */
 export async function startWorker(
-  start: (() => Worker) | undefined,
+  start: () => Worker = startDefaultWorker,
   { readyMs = READY_MS, signal }: StartOptions = {},
 ): Promise<Worker> {
-  if (!start && typeof Worker === 'undefined') {
+  if (start === startDefaultWorker && typeof Worker === 'undefined') {
     throw new Unsupported(
       'A database can only be opened in a browser. On a server, Burrow can be imported only.',
     );
   }
-  const worker = construct(start ?? startDefaultWorker);
+  const worker = construct(start);
   try {
-    await answersHello(worker, readyMs, signal);
+    await answersHello(worker, start, readyMs, signal);
     return worker;
   } catch (error) {
     worker.terminate();
@@ -44,6 +44,7 @@ function construct(start: () => Worker): Worker {
 
 function answersHello(
   worker: Worker,
+  start: () => Worker,
   readyMs: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -72,7 +73,8 @@ function answersHello(
       event.preventDefault();
       const message = 'message' in event && event.message ? `: ${event.message}` : '';
       settle(
-        `The database worker failed to load${message}. Check that its file exists, is served as JavaScript, and that the Content-Security-Policy (worker-src) allows it.`,
+        // Of a worker of the app, the source of the function is the one place where its URL may be seen.
+        `The database worker failed to load${message}, from ${String('url' in worker ? worker.url : start)}. Check its file, its type, and the Content-Security-Policy (worker-src), or pass the option \`worker\`.`,
         event,
       );
     };
@@ -81,8 +83,7 @@ function answersHello(
       reject(signal?.reason as Error);
     };
     const timer = setTimeout(
-      () =>
-        settle(`The database worker did not respond within ${readyMs / 1000} s after its start.`),
+      () => settle(`The database worker did not respond within ${readyMs / 1000} s.`),
       readyMs,
     );
     worker.addEventListener('message', onMessage);
