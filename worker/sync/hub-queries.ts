@@ -6,6 +6,7 @@ import type { SyncCall } from '../../src/host/sync.ts';
 
 const LOGIN_MS = 8000;
 const QUERY_MS = 60_000;
+const PING_MS = 3000;
 
 /** Undefined when the hub cannot be reached. */
 export async function loginAtHub(
@@ -38,8 +39,8 @@ export async function askHub(
   { query, timeoutMs }: TimedQuery,
 ): Promise<QueryAnswer> {
   const answer = await post(url, token ?? '', query, timeoutMs ?? QUERY_MS).catch(
-    (reason: unknown) => {
-      throw new Refusal('connection_needed', UNREACHED, { cause: reason });
+    async (cause: unknown) => {
+      throw await unreached(url, UNREACHED, cause);
     },
   );
   return {
@@ -54,6 +55,23 @@ export async function askHub(
 
 const UNREACHED =
   'The hub could not be reached or its response was lost. It is unknown whether the query ran.';
+
+/**
+ * Why there is no answer, as far as a page is told: a hub that refuses the origin answers a request whose answer nobody
+ * may read. A ping of the other mode first, for the network may be back.
+ */
+export async function unreached(url: string, otherwise: string, cause: unknown): Promise<Refusal> {
+  const pings = (mode: RequestMode): Promise<boolean> =>
+    fetch(`${url}/ping`, { mode, credentials: 'omit', signal: AbortSignal.timeout(PING_MS) }).then(
+      () => true,
+      () => false,
+    );
+  const isForeign = !(await pings('cors')) && (await pings('no-cors'));
+  const text = isForeign
+    ? `The hub answers, but not to pages of this origin: --cors ${location.origin}`
+    : otherwise;
+  return new Refusal('connection_needed', text, { cause });
+}
 
 const post = (url: string, secret: string, body: string, deadlineMs: number): Promise<Response> =>
   fetch(`${url}/`, {

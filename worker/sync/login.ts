@@ -10,7 +10,7 @@ import { SYNC_PROTOCOL, type Welcome } from '../../src/sync/protocol/messages.ts
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
 import { random } from '../browser/random.ts';
 import { createHttpTransport } from './http-transport.ts';
-import { loginAtHub } from './hub-queries.ts';
+import { loginAtHub, unreached } from './hub-queries.ts';
 import { readKept } from './outbox-file.ts';
 import { forgetToken, keepToken, keptToken } from './token-vault.ts';
 import type { OfflineLogin } from './verifier.ts';
@@ -92,7 +92,7 @@ export class CopyLogin {
       await offlineLogin.remember(user, login.password, passwordSetAt);
       return undefined;
     }
-    if (!known) throw new Refusal('connection_needed', FIRST_TIME);
+    if (!known) throw await unreached(url, FIRST_TIME, undefined);
     if (!(await offlineLogin.check(user, login.password))) return WRONG;
     this.token = await keptToken(name);
     return undefined;
@@ -127,8 +127,8 @@ export class CopyLogin {
     });
     const hello = async (device: DeviceId, lastSeq: number) => {
       const message = { protocol: SYNC_PROTOCOL, device, epoch: undefined, lastSeq };
-      const exchange = await transport.hello(message).catch((reason: unknown) => {
-        throw new Refusal('connection_needed', known ? NOT_MET : FIRST_TIME, { cause: reason });
+      const exchange = await transport.hello(message).catch(async (cause: unknown) => {
+        throw await unreached(url, known ? NOT_MET : FIRST_TIME, cause);
       });
       return { device, exchange };
     };

@@ -1,0 +1,28 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { unreached } from './hub-queries.ts';
+
+afterEach(() => vi.unstubAllGlobals());
+
+/** A browser whose page is at an origin, and who answers which mode of request. */
+function browser(answered: readonly string[]): void {
+  vi.stubGlobal('location', { origin: 'https://app.example' });
+  vi.stubGlobal('fetch', (url: string, { mode }: { mode: string }) => {
+    expect(url).toBe('https://hub.example/ping');
+    return answered.includes(mode) ? Promise.resolve() : Promise.reject(new TypeError('failed'));
+  });
+}
+
+test.each([
+  ['down', [], 'The hub is down.'],
+  ['back', ['cors', 'no-cors'], 'The hub is down.'],
+  [
+    'closed to the origin',
+    ['no-cors'],
+    'The hub answers, but not to pages of this origin: --cors https://app.example',
+  ],
+])('unreached() tells a hub that is %s', async (_, answered, text) => {
+  browser(answered);
+  const cause = new TypeError('failed');
+  const refusal = await unreached('https://hub.example', 'The hub is down.', cause);
+  expect(refusal).toMatchObject({ code: 'connection_needed', message: text, cause });
+});
