@@ -283,8 +283,7 @@ test('indexes of many documents are built in the background, with progress', asy
       terms: [{ field: ['data', 'kind'] }],
     }),
   );
-  const isActive = () => admin.query(q.Select('active', q.Get(q.Index('by_kind'))));
-  await expect.poll(isActive).toBe(true);
+  await admin.whenActive(q.Index('by_kind'));
   expect(await admin.query(q.Count(q.Match(q.Index('by_kind'), 'a')))).toBe(300);
   await expect.poll(() => done.at(-1)).toBe(300);
   expect(await db.verify()).toEqual([]);

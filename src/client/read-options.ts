@@ -1,4 +1,5 @@
 import { isOption, type Option, type OptionTable, type OptionValues } from '../host/options.ts';
+import { differingChars } from '../values/differing-chars.ts';
 import { UsageError } from './errors.ts';
 
 /**
@@ -53,7 +54,7 @@ const shown = (value: unknown): string =>
 
 function unknownOption(path: string, known: readonly string[]): UsageError {
   const nearest = known.reduce((best, each) =>
-    distance(path, each) < distance(path, best) ? each : best,
+    differingChars(path, each) < differingChars(path, best) ? each : best,
   );
   return new UsageError(`There is no option \`${path}\`. Did you mean \`${nearest}\`?`);
 }
@@ -63,19 +64,3 @@ const pathsIn = (table: OptionTable): readonly string[] =>
   Object.entries(table).flatMap(([name, row]) =>
     isOption(row) ? [name] : [name, ...pathsIn(row).map((member) => `${name}.${member}`)],
   );
-
-/** How many characters must be inserted, removed or replaced to make one text of the other. */
-function distance(one: string, other: string): number {
-  let above = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (let at = 0; at < one.length; at++) {
-    let left = at + 1;
-    const row = [left];
-    for (let column = 0; column < other.length; column++) {
-      const replaced = (above[column] ?? 0) + (one[at] === other[column] ? 0 : 1);
-      left = Math.min(left + 1, (above[column + 1] ?? 0) + 1, replaced);
-      row.push(left);
-    }
-    above = row;
-  }
-  return above.at(-1) ?? 0;
-}

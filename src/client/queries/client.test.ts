@@ -238,3 +238,31 @@ test('a live query of a closed database ends with its reason', async () => {
   await db.close();
   await expect.poll(() => told).toEqual([expect.stringContaining('was closed')]);
 });
+
+test('whenActive() resolves when the index is built, and stops listening', async () => {
+  const heard: string[] = [];
+  const { db } = await openFake({
+    onMessage: (message, tell) => {
+      heard.push(message.type);
+      if (message.type !== 'subscribe') return;
+      expect(message.query).toBe('{"select":"active","from":{"get":{"index":"by_tag"}}}');
+      for (const isActive of [false, true])
+        tell({ type: 'answer', id: message.id, status: 200, body: `{"resource":${isActive}}` });
+    },
+  });
+  await db.client().whenActive(q.Index('by_tag'));
+  await expect.poll(() => heard).toEqual(['subscribe', 'unsubscribe']);
+  await db.close();
+});
+
+test('whenActive() rejects when there is no such index', async () => {
+  const errors = [{ position: ['from', 'get'], code: 'invalid ref', description: 'No index.' }];
+  const { db } = await openFake({
+    onMessage: (message, tell) => {
+      if (message.type !== 'subscribe') return;
+      tell({ type: 'answer', id: message.id, status: 400, body: JSON.stringify({ errors }) });
+    },
+  });
+  await expect(db.client().whenActive(q.Index('none'))).rejects.toThrow('invalid ref: No index.');
+  await db.close();
+});

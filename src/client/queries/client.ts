@@ -75,6 +75,21 @@ class QueryClient {
     return { value: await valueOf(reply), metrics: reply.metrics };
   }
 
+  /** Resolves when an index has been built: `Match` finds nothing in it before, and fails. */
+  whenActive(index: Arg): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const stop = this.subscribe(q.Select('active', q.Get(index)), {
+        next(isActive) {
+          if (isActive) resolve(stop());
+        },
+        error(error) {
+          stop();
+          reject(error);
+        },
+      });
+    });
+  }
+
   /** The pages of a set, one after the other: `for await (const page of client.paginate(set))`. */
   paginate<T>(
     set: Expr<SetRef<T>>,

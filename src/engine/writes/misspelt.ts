@@ -3,6 +3,7 @@
  * names that are nearly a known one are refused: what they mean would be dropped in silence.
  */
 import type { Step } from '../../errors.ts';
+import { differingChars } from '../../values/differing-chars.ts';
 import type { ObjectValue } from '../../values/value.ts';
 import { refuse, type Draft } from './draft.ts';
 
@@ -25,12 +26,6 @@ export function refuseMisspelt(
 /** Without capitals, underscores and the `s` of the plural. */
 const plain = (name: string): string => name.toLowerCase().replace(/_|s$/g, '');
 
-/** What differs is one character of four, or up to two of more, all in one place. */
-function isNearly(name: string, known: string): boolean {
-  let start = 0;
-  while (start < known.length && name[start] === known[start]) start++;
-  let end = 0;
-  while (end < known.length - start && name.at(-1 - end) === known.at(-1 - end)) end++;
-  const differing = Math.max(name.length, known.length) - start - end;
-  return differing <= Math.min(2, Math.max(0, known.length - 3));
-}
+/** One character of four is another one, or up to two of more, all in one place. */
+const isNearly = (name: string, known: string): boolean =>
+  differingChars(name, known) <= Math.min(2, Math.max(0, known.length - 3));
