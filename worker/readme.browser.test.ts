@@ -16,33 +16,32 @@ const run = (code: string, names: Readonly<Record<string, unknown>>): Promise<un
   return body(...Object.values(names));
 };
 
-test('what the README shows works when pasted', async () => {
-  const [start = '', login = ''] = blocks;
+/** The code of a whole app: everything up to what it shows of shared devices, pasted into one file. */
+const [start = '', login = ''] = blocks;
+const shared = blocks.find((block) => block.includes('signOut')) ?? '';
+
+test('what the README shows works when pasted into one file', async () => {
   const told: unknown[][] = [];
   const console = { log: (...said: unknown[]) => told.push(said) };
-  const db = (await run(`${start}\nreturn db`, { ...burrow, console })) as burrow.Database;
-  await expect.poll(() => told.length).toBeGreaterThanOrEqual(2);
+  const names = { ...burrow, console };
+  const code = `${start}\n${login}
+    const isOut = await me.query(q.CurrentIdentity()).catch(({ status }) => status)
+    ${shared}
+    await hers.close().catch(() => undefined)
+    return isOut`;
+  expect(await run(code, names)).toBe(401);
   expect(told.find(([, what]) => what === 'notes')).toEqual([1, 'notes']);
-  const admin = db.client();
-  await admin.query(burrow.q.CreateCollection({ name: 'users' }));
-  const user = { email: 'ada@example.org', password: 'a good password' };
-  const isOut = await run(
-    `${login}\nreturn me.query(q.CurrentIdentity()).catch(({ status }) => status)`,
-    {
-      ...burrow,
-      ...user,
-      db,
-      admin,
-    },
-  );
-  expect(isOut).toBe(401);
-  const shared = blocks.find((block) => block.includes('signOut')) ?? '';
-  await run(`${shared}\nreturn hers.close().catch(() => undefined)`, {
-    ...burrow,
-    ...user,
-    db,
-    console,
-  });
   expect(await burrow.listDatabases('field-notes')).toEqual([]);
   expect(told.at(-1)?.[0]).toMatch(/^[\w-]{43}$/);
+});
+
+test('what the README shows works in two tabs that start at once', async () => {
+  const names = { ...burrow, console: { log: () => undefined } };
+  const tab = () => run(`${start}\n${login}\nreturn db`, names) as Promise<burrow.Database>;
+  const [one, two] = await Promise.all([tab(), tab()]);
+  const { q } = burrow;
+  const counts = [q.Count(q.Documents(q.Collection('users'))), q.Count(q.Indexes())];
+  expect(await one.client().query(counts)).toEqual([1, 2]);
+  await two.close();
+  await one.destroy();
 });
