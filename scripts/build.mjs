@@ -1,11 +1,9 @@
-// `npm run build`: the library into dist/, as npm ships it.
+// `npm run build`: the library into dist/, as npm ships it. What needs packages is imported when they are there.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { bundleHub } from './bundle-hub.mjs';
-import { bundle, entries } from './bundle.mjs';
-import { root, runMain } from './setup.mjs';
+import { ensureNode, ensurePackages, root, runMain } from './setup.mjs';
 import { billOfMaterials, licenceTexts, packagesIn } from './third-party.mjs';
 
 const dist = join(root, 'dist');
@@ -31,6 +29,10 @@ function buildDeclarations() {
 }
 
 await runMain(async () => {
+  ensureNode();
+  ensurePackages();
+  const { bundleHub } = await import('./bundle-hub.mjs');
+  const { bundle, entries } = await import('./bundle.mjs');
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist, { recursive: true });
   const files = /** @type {const} */ ([

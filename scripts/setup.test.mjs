@@ -1,8 +1,17 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ensurePackages } from './setup.mjs';
+import { ensurePackages, root } from './setup.mjs';
 
 /** @type {string} */
 let folder;
@@ -34,4 +43,16 @@ test('ensurePackages() installs nothing through a link to the packages of anothe
 
 test('ensurePackages() takes linked packages that are those of package-lock.json', () => {
   expect(() => ensurePackages(linkedCheckout('2.0.0').checkout)).not.toThrow();
+});
+
+test('`npm run build` without packages says what is missing', () => {
+  const { checkout } = linkedCheckout('1.0.0');
+  cpSync(join(root, 'scripts'), join(checkout, 'scripts'), { recursive: true });
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/build.mjs'], {
+    cwd: checkout,
+    encoding: 'utf8',
+  });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^\[burrow\] node_modules is a symbolic link to .*Run npm ci/);
+  expect(readdirSync(checkout)).not.toContain('dist');
 });
