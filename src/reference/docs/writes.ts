@@ -23,7 +23,7 @@ export const writes: Family = {
   file: 'writes',
   title: 'Writing',
   about:
-    'A query is a transaction: all of its writes happen, or none. Members that are null are not stored. The `ts` of a document that the query wrote is known only after the commit.',
+    'A query is a transaction: all of its writes happen, or none. Members that are null are not stored. The `ts` of a document that the query wrote is known only after the commit. The members of collections, indexes, functions, roles, keys and databases: [schema.md](../schema.md).',
   docs: {
     create: {
       summary:
@@ -97,7 +97,7 @@ export const writes: Family = {
       'CreateFunction({ name: "square", body: Query(Lambda("x", Multiply(Var("x"), Var("x")))) })',
     ),
     create_role: made(
-      'Creates a role: its privileges and who its members are.',
+      'Creates a role: its privileges and who its members are. What it names is governed by roles alone: `permissions` no longer apply there.',
       'CreateRole({ name: "writer", privileges: [{ resource: Collection("notes"), actions: { read: true, write: true } }] })',
     ),
     create_access_provider: {
