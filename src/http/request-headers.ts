@@ -80,26 +80,32 @@ const TAGS_CHARACTERS_MAX = 3000;
 const TAGS_MAX = 25;
 const TAG_NAME_MAX = 40;
 const TAG_VALUE_MAX = 80;
-const WORD = /^\w+$/;
 
 function readTags(text: string | undefined): ReadonlyMap<string, string> {
   const tags = new Map<string, string>();
   if (text === undefined || text.trim() === '') return tags;
-  if (text.length > TAGS_CHARACTERS_MAX) tagFault(`at most ${TAGS_CHARACTERS_MAX} characters`);
+  if (text.length > TAGS_CHARACTERS_MAX)
+    tagFault(`expected at most ${TAGS_CHARACTERS_MAX} characters`);
   const pairs = text.split(',');
-  if (pairs.length > TAGS_MAX) tagFault(`at most ${TAGS_MAX} tags`);
+  if (pairs.length > TAGS_MAX) tagFault(`too many tags, expected at most ${TAGS_MAX}`);
   for (const pair of pairs) {
-    const [name = '', value = '', ...rest] = pair.split('=').map((part) => part.trim());
-    if (!WORD.test(name) || !WORD.test(value) || rest.length > 0)
-      tagFault('pairs name=value with letters, digits and underscores');
-    if (name.length > TAG_NAME_MAX) tagFault(`names of at most ${TAG_NAME_MAX} characters`);
-    if (value.length > TAG_VALUE_MAX) tagFault(`values of at most ${TAG_VALUE_MAX} characters`);
-    if (tags.has(name)) tagFault('each name once');
+    const [name = '', value, ...rest] = pair.split('=').map((part) => part.trim());
+    if (value === undefined || rest.length > 0) tagFault('expected pairs key=value');
+    if (!isWord(name, TAG_NAME_MAX)) tagFault(`invalid key, ${wordOf(TAG_NAME_MAX)}`);
+    if (!isWord(value, TAG_VALUE_MAX)) tagFault(`invalid value, ${wordOf(TAG_VALUE_MAX)}`);
+    if (tags.has(name)) tagFault('expected each key once');
     tags.set(name, value);
   }
   return tags;
 }
 
-function tagFault(expected: string): never {
-  throw new HeaderFault(TAGS, `expected ${expected}`);
+const isWord = (text: string, charactersMax: number): boolean =>
+  /^\w+$/.test(text) && text.length <= charactersMax;
+
+const wordOf = (charactersMax: number): string =>
+  `expected 1 to ${charactersMax} letters, digits and underscores`;
+
+/** Programs look for the words "invalid tags", "too many tags", "invalid key" and "invalid value". */
+function tagFault(reason: string): never {
+  throw new HeaderFault(TAGS, `invalid tags: ${reason}`);
 }

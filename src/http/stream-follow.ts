@@ -33,8 +33,6 @@ import {
 import type { StreamTarget } from './stream-target.ts';
 import { touches } from './touches.ts';
 
-export const STREAM_PLACE = 'stream requests';
-
 /** Ends the stream. */
 class StreamFault extends Error {
   readonly code: string;
@@ -43,6 +41,9 @@ class StreamFault extends Error {
     this.code = code;
   }
 }
+
+/** Programs compare this text. */
+const LOST = 'Authorization lost during stream evaluation.';
 
 const INTERNAL = {
   code: 'internal server error',
@@ -248,10 +249,7 @@ export class Follower {
     const { host, secret = '' } = this.call;
     const entitlements = await host.engine.entitlements(secret);
     if (!entitlements || (this.rights !== undefined && this.rights !== entitlements.rights))
-      throw new StreamFault(
-        'permission denied',
-        'The secret of the stream no longer has permission.',
-      );
+      throw new StreamFault('permission denied', LOST);
     this.rights = entitlements.rights;
     const { target, query } = this.followed;
     const answer = await this.ask(`{"exists":${target.of === 'document' ? target.ref : query}}`);
@@ -267,10 +265,8 @@ export class Follower {
       query,
       apiVersion,
       allows: 'read',
-      placeName: STREAM_PLACE,
     });
-    if (answer.status === 401)
-      throw new StreamFault('permission denied', 'The secret of the stream is no longer valid.');
+    if (answer.status === 401) throw new StreamFault('permission denied', LOST);
     return answer.status < 300 ? answer : undefined;
   }
 }

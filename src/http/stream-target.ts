@@ -1,5 +1,6 @@
 /** What a stream follows, by the value of the query that opened it. Spec: auth 5. */
 import { parseJson, stringifyJson, type Json } from '../codec/json.ts';
+import { typeName } from '../values/type-name.ts';
 
 export type StreamTarget =
   /** Wire JSON of the document's ref, and of its collection's. */
@@ -18,6 +19,24 @@ export function streamTarget(body: string): StreamTarget | undefined {
     (resource.has('ts') ? documentTarget(resource.get('ref')) : undefined)
   );
 }
+
+/** Why the value cannot be followed. Programs compare the text for values that are neither refs nor sets. */
+export const unfitFor = (body: string): string =>
+  `Expected a Document Ref or Version, or a Set Ref, got ${nameOf(member(parseJson(body), 'resource') ?? null)}.`;
+
+function nameOf(json: Json): string {
+  if (!(json instanceof Map)) return typeName(json);
+  const [tag = ''] = json.keys();
+  return /^@?(?:ref|set)$/.test(tag) ? 'one that no stream follows' : (NAMES.get(tag) ?? 'Object');
+}
+
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ['@ts', 'Time'],
+  ['@date', 'Date'],
+  ['@bytes', 'Bytes'],
+  ['@uuid', 'UUID'],
+  ['@query', 'Lambda'],
+]);
 
 const member = (json: Json | undefined, name: string): Json | undefined =>
   json instanceof Map ? json.get(name) : undefined;

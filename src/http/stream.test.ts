@@ -115,7 +115,10 @@ test('a stream ends with an error when its secret is no longer valid', async () 
   expect(await stream.next()).toEqual({
     type: 'error',
     txn: 0,
-    event: { code: 'permission denied', description: expect.any(String) },
+    event: {
+      code: 'permission denied',
+      description: 'Authorization lost during stream evaluation.',
+    },
   });
   expect(await stream.isOver()).toBe(true);
 });
@@ -178,4 +181,30 @@ test.each([
   });
   expect(answer.status).toBe(400);
   expect(JSON.parse(answer.body)).toMatchObject({ errors: [{ code, position: [] }] });
+});
+
+const got = (name: string) => `Expected a Document Ref or Version, or a Set Ref, got ${name}.`;
+
+test.each([
+  ['text', got('String')],
+  [1, got('Integer')],
+  [1.5, got('Double')],
+  [null, got('Null')],
+  [[NOTE], got('Array')],
+  [{ time: 'now' }, got('Time')],
+  [{ object: { ts: 1 } }, got('Object')],
+  [{ object: { '@obj': { '@ref': 1 } } }, got('Object')],
+  [{ query: { lambda: 'x', expr: 1 } }, got('Lambda')],
+  [{ collection: 'notes' }, got('one that no stream follows')],
+  [{ union: [{ match: { index: 'by_tag' } }] }, got('one that no stream follows')],
+  [{ create: NOTE }, 'Write effect in read-only query expression.'],
+])('a stream of %j is refused in the words of the original', async (wire, description) => {
+  const host = await withNotes();
+  const answer = await host.handle({
+    method: 'POST',
+    path: '/stream',
+    headers: headersOf(host.admin),
+    body: JSON.stringify(wire),
+  });
+  expect(JSON.parse(answer.body)).toMatchObject({ errors: [{ description }] });
 });

@@ -9,8 +9,8 @@ import { answerHeaders, answerOf, runQuery, type ReceivedRequest } from './answe
 import { answerText, refuseUnauthorized, type HttpResponse } from './message.ts';
 import { Commits } from './stream-commits.ts';
 import { STREAM_FIELDS, type StreamField } from './stream-events.ts';
-import { Follower, STREAM_PLACE } from './stream-follow.ts';
-import { streamTarget, type StreamTarget } from './stream-target.ts';
+import { Follower } from './stream-follow.ts';
+import { streamTarget, unfitFor, type StreamTarget } from './stream-target.ts';
 
 export async function answerStream(
   call: ReceivedRequest,
@@ -25,7 +25,7 @@ export async function answerStream(
   // It listens before it answers, so that no commit in between is missed.
   const stop = onCommit((notice) => commits.add(notice));
   const { head = 0 } = (secret === undefined ? undefined : await engine.entitlements(secret)) ?? {};
-  const opening = await runQuery(call, { query, allows: 'read', placeName: STREAM_PLACE });
+  const opening = await runQuery(call, { query, allows: 'read' });
   const target = opening.status < 300 ? streamTarget(opening.body) : undefined;
   const refused = opening.status < 300 ? await refusalOf(call, target, opening) : opening;
   if (!target || refused) {
@@ -81,7 +81,7 @@ async function refusalOf(
   target: StreamTarget | undefined,
   opening: QueryAnswer,
 ): Promise<QueryAnswer | undefined> {
-  if (!target) return withError(opening, 'invalid argument', UNFIT);
+  if (!target) return withError(opening, 'invalid argument', unfitFor(opening.body));
   if (target.of === 'set') return undefined;
   // A ref into a missing collection is rendered like any other.
   const answer = await host.engine.query({
@@ -93,9 +93,6 @@ async function refusalOf(
   const [fault] = answer.faults ?? [];
   return fault && withError(opening, fault.code, fault.description);
 }
-
-const UNFIT =
-  'Expected a Document Ref or Version of a user collection, a Match, or the Documents of a user collection.';
 
 const withError = (opening: QueryAnswer, code: string, description: string): QueryAnswer => ({
   ...opening,

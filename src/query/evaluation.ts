@@ -70,13 +70,16 @@ export class Evaluation {
     return new LambdaValue(lambda, { scope, session: this.session });
   }
 
+  /** Programs compare what is said of a write where no place is named: in the query of a stream. */
   private refuseEffect(node: NodeOf<'call'>): never {
     const what = node.row.effect === 'write' ? 'a write' : 'a read';
-    const { placeName = 'this place' } = this.options;
+    const { placeName } = this.options;
     return fail(
       'invalid expression',
       positionOf(node.path),
-      `Call performs ${what}, which is not allowed in ${placeName}.`,
+      placeName === undefined && what === 'a write'
+        ? 'Write effect in read-only query expression.'
+        : `Call performs ${what}, which is not allowed in ${placeName ?? 'this place'}.`,
     );
   }
 }
