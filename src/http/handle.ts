@@ -17,7 +17,7 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from './message.ts';
-import { HeaderFault, readHeaders, type RequestOptions } from './request-headers.ts';
+import { HeaderFault, readHeaders, tagsByKey, type RequestOptions } from './request-headers.ts';
 import { restQuery, type RestTarget } from './rest-query.ts';
 import { findPlace, type Place } from './routes.ts';
 import { answerStream, answerUrlFault } from './stream.ts';
@@ -44,7 +44,7 @@ export function dressAnswer(
   const tags = request.headers['x-fauna-tags'];
   const headers = {
     ...answer.headers,
-    ...(tags !== undefined && { 'x-fauna-tags': tags }),
+    ...(tags !== undefined && { 'x-fauna-tags': tagsByKey(tags) }),
     'x-faunadb-build': host.build,
     traceparent,
   };

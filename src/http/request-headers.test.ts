@@ -16,7 +16,6 @@ test('readHeaders() has defaults for everything', () => {
     apiVersion: '2.1',
     lastSeenTxn: undefined,
     timeoutMs: undefined,
-    tagsText: undefined,
     tags: new Map(),
     isFormatted: false,
     isTraced: false,

@@ -9,8 +9,6 @@ export interface RequestOptions {
   readonly lastSeenTxn: Micros | undefined;
   readonly timeoutMs: number | undefined;
   readonly retriesMax: number | undefined;
-  /** Echoed as they were sent. */
-  readonly tagsText: string | undefined;
   readonly tags: ReadonlyMap<string, string>;
   readonly isFormatted: boolean;
   readonly isTraced: boolean;
@@ -42,14 +40,12 @@ export function readHeaders({ headers }: Pick<HttpRequest, 'headers'>): RequestO
   const lastSeenTxn = readInteger(LAST_SEEN, headers[LAST_SEEN], 0, Number.MAX_SAFE_INTEGER);
   const timeoutMs = readInteger(TIMEOUT, headers[TIMEOUT], 1, LIMITS.queryTimeoutMaxMs);
   const retriesMax = readInteger(RETRIES, headers[RETRIES], 0, RETRIES_MAX);
-  const tagsText = headers[TAGS];
   return {
     apiVersion,
     lastSeenTxn,
     timeoutMs,
     retriesMax,
-    tagsText,
-    tags: readTags(tagsText),
+    tags: readTags(headers[TAGS]),
     isFormatted:
       headers['x-faunadb-formatted-json'] !== undefined ||
       /curl|HTTPie/.test(headers['user-agent'] ?? ''),
@@ -109,3 +105,14 @@ const wordOf = (charactersMax: number): string =>
 function tagFault(reason: string): never {
   throw new HeaderFault(TAGS, `invalid tags: ${reason}`);
 }
+
+/** Tags come back by key. Invalid ones too, without being checked. */
+export const tagsByKey = (text: string): string =>
+  text
+    .trim()
+    .split(/\s*,\s*/)
+    // Lower than what keys are made of.
+    .map((pair) => pair.replace('=', '\0'))
+    .toSorted()
+    .join(',')
+    .replaceAll('\0', '=');
