@@ -18,6 +18,9 @@ export const metricHeaders = (metrics: Metrics): Record<string, string> => ({
   'x-query-time': String(Math.round(metrics.queryTimeMs)),
   'x-query-bytes-in': String(metrics.bytesIn),
   'x-query-bytes-out': String(metrics.bytesOut),
+  // The same under the names that older programs read.
+  'x-read-ops': String(metrics.readOps),
+  'x-write-ops': String(metrics.writeOps),
   'x-storage-bytes-read': String(metrics.readBytes),
   'x-storage-bytes-write': String(metrics.writeBytes),
   'x-txn-retries': String(metrics.retries),

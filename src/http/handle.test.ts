@@ -11,6 +11,8 @@ const METRICS = [
   'x-compute-ops',
   'x-byte-read-ops',
   'x-byte-write-ops',
+  'x-read-ops',
+  'x-write-ops',
   'x-query-time',
   'x-query-bytes-in',
   'x-query-bytes-out',
@@ -58,6 +60,17 @@ test('a query is answered with its time, metrics, trace and build', async () => 
     'x-query-bytes-out': '14',
     traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/),
   });
+});
+
+test('reads and writes are counted under their older names too', async () => {
+  const host = await withUser();
+  const user = { ref: { collection: 'users' }, id: '1' };
+  const update = { update: user, params: { object: {} } };
+  const { headers } = await query(host, [{ get: user }, update]);
+  for (const what of ['read', 'write']) {
+    expect(Number(headers[`x-${what}-ops`])).toBeGreaterThan(0);
+    expect(headers[`x-${what}-ops`]).toBe(headers[`x-byte-${what}-ops`]);
+  }
 });
 
 test('an unknown route comes before a wrong secret, a faulty header before it too, a wrong method after it', async () => {
