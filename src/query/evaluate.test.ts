@@ -257,7 +257,7 @@ test('a lambda renders with its captures frozen, and gives the same when read ag
   };
   const text = String(shown(query));
   expect(text).toBe(
-    '{"@query":{"api_version":"4","lambda":["a"],"expr":{"let":[{"n":[1,{"object":{"@obj":{"@x":null}}}]}],"in":[{"var":"a"},{"var":"n"}]}}}',
+    '{"@query":{"api_version":"4","lambda":["a"],"expr":{"let":{"n":[1,{"object":{"@obj":{"@x":null}}}]},"in":[{"var":"a"},{"var":"n"}]}}}',
   );
   const again = run(text);
   if (!('value' in again)) throw new Error('no lambda');

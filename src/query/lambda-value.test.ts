@@ -69,3 +69,42 @@ test('wire of a lambda read from text is that text', () => {
   expect(isKind(lambda, 'lambda')).toBe(true);
   expect(lambda.captures.size).toBe(0);
 });
+
+const bodyOf = (expr: unknown): unknown => {
+  const { wire } = parseLambda(JSON.stringify({ lambda: 'x', expr }), '4');
+  expect(parseLambda(wire, '4').wire).toBe(wire);
+  return (JSON.parse(`{${wire}}`) as { expr: unknown }).expr;
+};
+
+test.each([
+  [
+    { let: [{ x: 1 }, { y: { var: 'x' } }], in: { var: 'y' } },
+    { let: { x: 1, y: { var: 'x' } }, in: { var: 'y' } },
+  ],
+  [
+    { let: { x: { let: [{ y: 1 }], in: { var: 'y' } } }, in: [{ let: [], in: 1 }] },
+    { let: { x: { let: { y: 1 }, in: { var: 'y' } } }, in: [{ let: {}, in: 1 }] },
+  ],
+  [
+    { let: [{ '@obj': { '@x': 1 } }, { quote: { let: [{ a: 1 }], in: 2 } }], in: 1 },
+    { let: { '@obj': { '@x': 1, quote: { let: { a: 1 }, in: 2 } } }, in: 1 },
+  ],
+  [
+    { let: [{ x: 1 }, { x: { let: [{ y: 1 }], in: 2 } }], in: { var: 'x' } },
+    { let: [{ x: 1 }, { x: { let: { y: 1 }, in: 2 } }], in: { var: 'x' } },
+  ],
+  [
+    { map: { lambda: 'y', expr: { let: [{ z: 1 }], in: 2 } }, collection: [] },
+    { map: { lambda: 'y', expr: { let: { z: 1 }, in: 2 } }, collection: [] },
+  ],
+  [{ '@obj': { let: [{ x: 1 }], in: 2 } }, { '@obj': { let: { x: 1 }, in: 2 } }],
+  // Not forms of `let`: an object's members, and data.
+  [{ object: { let: [1], in: 2 } }, { object: { let: [1], in: 2 } }],
+  [
+    { object: { '@obj': { let: [{ object: { x: 1 } }], in: 2, '@x': 1 } } },
+    { object: { '@obj': { let: [{ object: { x: 1 } }], in: 2, '@x': 1 } } },
+  ],
+  [{ quote: { let: [{ x: 1 }], in: 2 } }, { quote: { let: [{ x: 1 }], in: 2 } }],
+])('the text of a lambda writes %j with one object of bindings', (written, read) => {
+  expect(JSON.stringify(bodyOf(written))).toBe(JSON.stringify(read));
+});

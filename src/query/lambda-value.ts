@@ -51,7 +51,7 @@ export class LambdaValue implements Lambda {
     return captures;
   }
 
-  /** Captures are frozen into a `let` around `expr`. */
+  /** Captures are frozen into a `let` around `expr`: one object, as in all texts of lambdas. */
   get wire(): string {
     const { closure } = this;
     return closure ? frozen(this.body, this.captures, closure.session) : this.body.wire;
@@ -75,9 +75,11 @@ function frozen(
   const pattern = stringifyJson(lambda.pattern);
   const expression = lambda.wire.slice(`"lambda":${pattern},"expr":`.length);
   const bindings = [...captures].map(
-    ([name, value]) => `{${quote(name)}:${expressionText(value, session)}}`,
+    ([name, value]) => `${quote(name)}:${expressionText(value, session)}`,
   );
-  return `"lambda":${pattern},"expr":{"let":[${bindings.join(',')}],"in":${expression}}`;
+  const isTagged = [...captures.keys()].some((name) => name.startsWith('@'));
+  const object = escaped(`{${bindings.join(',')}}`, isTagged);
+  return `"lambda":${pattern},"expr":{"let":${object},"in":${expression}}`;
 }
 
 /** Wire text of an expression that gives `value` again. */
@@ -91,6 +93,8 @@ function expressionText(value: Value, session: NamesSession): string {
     isTagged ||= key.startsWith('@');
     texts.push(`${quote(key)}:${expressionText(member, session)}`);
   }
-  const inner = `{${texts.join(',')}}`;
-  return `{"object":${isTagged ? `{"@obj":${inner}}` : inner}}`;
+  return `{"object":${escaped(`{${texts.join(',')}}`, isTagged)}}`;
 }
+
+const escaped = (object: string, isTagged: boolean): string =>
+  isTagged ? `{"@obj":${object}}` : object;

@@ -17,6 +17,7 @@ import type { Lambda, Value } from '../values/value.ts';
 import { NO_STEPS } from './casts.ts';
 import type { Parameter } from './function-row.ts';
 import { LambdaValue } from './lambda-value.ts';
+import { withLetObjects } from './let-form.ts';
 import { Deferred, expected, invalid, type Literal } from './literal.ts';
 import { escapeTag, Literals, readEscape } from './literals.ts';
 import { at } from './query-path.ts';
@@ -333,7 +334,9 @@ class ParsedLambda implements LambdaNode {
   }
 
   get wire(): string {
-    const expression = stringifyJson(this.json.get('expr') ?? null);
+    const json = this.json.get('expr') ?? null;
+    const written = stringifyJson(json);
+    const expression = written.includes('"let":[') ? stringifyJson(withLetObjects(json)) : written;
     return `"lambda":${stringifyJson(this.pattern)},"expr":${expression}`;
   }
 }

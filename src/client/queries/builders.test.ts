@@ -316,6 +316,12 @@ test('printExpression() gives a program that builds the same query', () => {
   expect(
     String(q.Map(q.Paginate(q.Documents(q.Collection('notes')), { size: 2 }), (x) => q.Get(x))),
   ).toBe('Map(Paginate(Documents(Collection("notes")), {"size": 2}), Lambda("x", Get(Var("x"))))');
+  // As stored lambdas read back: one object of bindings.
+  const stored = new values.Query({
+    lambda: 'x',
+    expr: { let: { a: 1, b: { var: 'a' } }, in: { var: 'b' } },
+  });
+  expect(String(stored)).toBe('Query(Lambda("x", Let({"a": 1, "b": Var("a")}, Var("b"))))');
 });
 
 class Heron {

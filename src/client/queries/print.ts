@@ -26,8 +26,7 @@ const SPECIAL: Readonly<Record<string, (form: Form) => string>> = {
   lambda: (form) => `Lambda(${list([form['lambda'], form['expr']])})`,
   paginate: ({ paginate, ...options }) =>
     `Paginate(${printExpression(paginate)}${Object.keys(options).length > 0 ? `, ${printMembers(options)}` : ''})`,
-  let: (form) =>
-    `Let([${(form['let'] as Form[]).map(printMembers).join(', ')}], ${printExpression(form['in'])})`,
+  let: (form) => `Let(${printBindings(form['let'])}, ${printExpression(form['in'])})`,
   ref: (form) => `Ref(${list([form['ref'], form['id']])})`,
   '@ref': (form) => printRef(form['@ref']),
   '@ts': (form) => `Time(${printExpression(form['@ts'])})`,
@@ -59,6 +58,11 @@ function printArguments({ keys, swapped }: BuilderRow, form: Form): string {
   });
   return (swapped ? words.reverse() : words).join(', ');
 }
+
+const printBindings = (bindings: unknown): string =>
+  Array.isArray(bindings)
+    ? `[${bindings.map(printMembers).join(', ')}]`
+    : printMembers(bindings as Form);
 
 const printMembers = (members: Form): string =>
   `{${Object.entries(members)
