@@ -126,3 +126,32 @@ test('streams of documents and sets', async () => {
   stream.close();
   setStream.close();
 });
+
+test('101 streams of one secret at once, with all fields of a version', async () => {
+  const admin = await open();
+  await addNotes(admin, 1);
+  const ref = q.Ref(q.Collection('notes'), '1');
+  let started = 0;
+  const failures: string[] = [];
+  const versions: object[] = [];
+  const streams = Array.from({ length: 101 }, () =>
+    admin
+      .stream(ref, { fields: ['action', 'document', 'diff', 'prev'] })
+      .on('start', () => void (started += 1))
+      .on('version', (version) => void versions.push(version))
+      .on('error', (error) => void failures.push(String(error)))
+      .start(),
+  );
+  const done = { timeout: 60_000 };
+  await expect.poll(() => [started, failures], done).toEqual([101, []]);
+  await admin.query(q.Update(ref, { data: { n: 2 } }));
+  await expect.poll(() => [versions.length, failures], done).toEqual([101, []]);
+  for (const version of versions)
+    expect(version).toMatchObject({
+      action: 'update',
+      document: { data: { n: 2 } },
+      diff: { data: { n: 2 } },
+      prev: { data: { n: 1 } },
+    });
+  for (const stream of streams) stream.close();
+});

@@ -150,7 +150,7 @@ export const SETTINGS = {
   streamsPerCredential: bound(
     '--streams-per-credential <number>',
     'open event streams per credential',
-    100,
+    250,
     { min: 0 },
   ),
   /** As sent and as inflated. */
