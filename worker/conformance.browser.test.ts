@@ -48,6 +48,8 @@ function hostOver(store: Store): ConformanceHost {
     hashCost: HASH_COST,
     durability: 'relaxed',
     rootSecret: ADMIN,
+    // As the specification has it; the decision for programs has its own tests.
+    ownDocument: 'by role',
   });
   const log = new QueryLog({ ...LOG_DEFAULTS, ...shared });
   const exports = new LogExports({ ...shared, log, report: console.error });

@@ -36,7 +36,10 @@ export interface OpenedHub {
   /** 32 hex digits: new after each restore. */
   readonly epoch: string;
   /** How the engine authenticates callers: for routes that do it themselves. */
-  readonly authentication: Pick<EngineOptions, 'random' | 'sha256' | 'rootSecret' | 'accessTokens'>;
+  readonly authentication: Pick<
+    EngineOptions,
+    'random' | 'sha256' | 'rootSecret' | 'accessTokens' | 'ownDocument'
+  >;
   readonly onCommit: CommitFeed['listen'];
   /** Only if it was generated just now: the store keeps a hash, so it cannot be shown again. */
   readonly newRootSecret: string | undefined;
@@ -73,7 +76,8 @@ export async function openHub(
     sha256,
     rootSecret: { hash: rows.rootHash ?? '' },
     accessTokens: createAccessTokens(settings.publicUrl),
-  };
+    ownDocument: settings.ownDocument === 'readable' ? 'readable' : 'by role',
+  } as const;
   const engine = createEngine({
     ...authentication,
     store,

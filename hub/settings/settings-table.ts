@@ -110,6 +110,12 @@ export const SETTINGS = {
     oneOf('admin', 'open'),
     'admin',
   ),
+  ownDocument: required(
+    '--own-document <rule>',
+    'who may read the document of a token: readable (the token itself) or by-role (only whom a role lets)',
+    oneOf('readable', 'by-role'),
+    'readable',
+  ),
   hashCost: required(
     '--hash-cost <number>',
     'bcrypt cost of new password hashes',

@@ -18,7 +18,7 @@ for (const [name, database] of Object.entries({ PGlite: pglite, PostgreSQL: post
           const store = await openTables(shared, freshTenant());
           // As the hub: who has the database for itself need not ask what others did.
           const host = { store, lease: { isHeld: () => shared.isExclusive } };
-          await runExample(example, await openMemoryHost(host));
+          await runExample(example, await openMemoryHost({ ...host, ownDocument: 'by role' }));
           await store.close();
         });
       }

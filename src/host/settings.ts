@@ -19,6 +19,8 @@ export const SETTINGS = {
   },
   /** bcrypt cost of new password hashes. */
   hashCost: option(integer(LIMITS.hashCostNewMin, LIMITS.hashCostMax), LIMITS.hashCostDefault),
+  /** Who may read the document of a token: the token itself, or only whom a role lets. */
+  ownDocument: option(oneOf('readable', 'by role'), 'readable'),
   /**
    * The audience that tokens of identity providers (JWT) must name. With it, the database itself has access providers, not only its
    * child databases.

@@ -74,6 +74,13 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'Whoever may create a document with an id would log in the person who had the id before, with the permissions of the new one.',
   },
   {
+    area: 'One’s own document',
+    here: 'A token may read the document of its identity, whatever the roles say, at a hub and in the page. `--own-document by-role` of a hub, and `ownDocument: "by role"` of `openDatabase`, leave it to roles.',
+    original:
+      'The hosted service allowed it, and the test suites of the three drivers log in and then read their own document; the source that was published refuses it.',
+    why: 'Programs rely on it. Page and hub agree, so that a program gets the same answer wherever it runs.',
+  },
+  {
     area: 'Times to read at',
     here: '`ts` of `get` and `paginate` may also be a string of digits.',
     original: 'A Time or an Integer.',

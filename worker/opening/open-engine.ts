@@ -37,7 +37,7 @@ const HASHING_WORKERS_MAX = 2;
 
 export function openEngine(parts: EngineParts): OpenEngine {
   const { store, isLocked, settings, joined, clock } = parts;
-  const { hashCost, audience, durability } = settings;
+  const { hashCost, audience, durability, ownDocument } = settings;
   const pool = new PasswordPool({ hashCost, start: startHashingWorker, workersMax: spareCores() });
   const { passwords } = pool;
   const view = new ReplicaView();
@@ -56,6 +56,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
     passwords,
     hashCost,
     accessTokens: createAccessTokens(audience),
+    ownDocument,
     durability,
     rootSecret,
     regionGroup: REGION_GROUP,

@@ -23,12 +23,15 @@ import { parseScope, type Scope } from './scopes.ts';
 import { globalIdNumber, isRootSecret, isSameText, parseSecret, secretHash } from './secrets.ts';
 import type { Secret } from './secrets.ts';
 
-export type AuthenticationHost = Pick<EngineOptions, 'sha256' | 'rootSecret' | 'accessTokens'>;
+export type AuthenticationHost = Pick<
+  EngineOptions,
+  'sha256' | 'rootSecret' | 'accessTokens' | 'ownDocument'
+>;
 
 /** Made for every query, so each member is written out: copying one object into another takes longer than its use. */
 export const authenticationContext = (
   { reader, snapshot, schema }: StoreContext,
-  { sha256, rootSecret, accessTokens }: AuthenticationHost,
+  { sha256, rootSecret, accessTokens, ownDocument }: AuthenticationHost,
   answers: Pick<HostAnswers, 'isSigned'>,
 ): AuthenticationContext => ({
   reader,
@@ -38,6 +41,7 @@ export const authenticationContext = (
   sha256,
   rootSecret,
   rootAudience: accessTokens?.rootAudience,
+  ownDocument,
   isSigned: (token: string, jwksUri: string) => answers.isSigned(token, jwksUri),
 });
 
@@ -168,8 +172,12 @@ function tokenCaller(
     document: ref,
     identity,
     isToken: true,
+    readsOwnDocument: readsOwnDocument(context),
   };
 }
+
+const readsOwnDocument = ({ ownDocument }: AuthenticationContext): boolean =>
+  ownDocument !== 'by role';
 
 /** A key that takes on another role, database or document. Spec: auth 1.4. */
 function scoped(
@@ -207,7 +215,7 @@ function inScope(context: AuthenticationContext, caller: Caller, scope: Scope): 
       if (!collection) return undefined;
       const identity = new Ref(caller.database, collection.id, scope.id);
       if (!liveVersion(context, identity, 'present')) return undefined;
-      return { ...caller, role: 'roles', identity };
+      return { ...caller, role: 'roles', identity, readsOwnDocument: readsOwnDocument(context) };
     }
     default:
       return unreachable(scope);

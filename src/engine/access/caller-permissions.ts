@@ -7,11 +7,11 @@ import type { Permissions } from '../context/access-request.ts';
 import { rolePermissions } from './role-permissions.ts';
 
 export function permissionsOf(context: EngineContext, caller: Caller): Permissions {
-  const { role, identity } = caller;
+  const { role, identity, readsOwnDocument = false } = caller;
   if (role === 'admin') return builtinPermissions(context, role);
   return anyOf([
     ...(role === 'roles' ? [] : [builtinPermissions(context, role)]),
-    ...(identity ? [identityPermissions(context, identity)] : []),
+    ...(identity ? [identityPermissions(context, identity, readsOwnDocument)] : []),
     memberPermissions(context, identity),
     // Evaluated last: predicates may have to read.
     ...(role === 'roles' ? [rolePermissions(context, caller)] : []),

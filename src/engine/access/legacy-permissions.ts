@@ -15,8 +15,15 @@ import { isSameRef, resourceName, type ResourceName } from '../catalog/refs.ts';
 import type { Schema } from '../catalog/schema.ts';
 import { NATIVE, isNative } from '../../values/native-kinds.ts';
 
-/** Read one's own credentials and tokens, delete one's own tokens. Not: read one's own document. */
-export function identityPermissions(context: EngineContext, identity: Ref): Permissions {
+/**
+ * Read one's own credentials and tokens, delete one's own tokens; read one's own document, as the programs of the original
+ * expect (`readsOwnDocument`).
+ */
+export function identityPermissions(
+  context: EngineContext,
+  identity: Ref,
+  readsOwnDocument: boolean,
+): Permissions {
   const isOwn = (ref: Ref): boolean => {
     const instance = storedFields(context, ref)?.get('instance');
     return isKind(instance, 'ref') && isSameRef(instance, identity);
@@ -25,7 +32,8 @@ export function identityPermissions(context: EngineContext, identity: Ref): Perm
     switch (request.action) {
       case 'read':
       case 'read_entry':
-        return isTokenOrCredentials(request.ref) && isOwn(request.ref);
+        if (isTokenOrCredentials(request.ref)) return isOwn(request.ref);
+        return readsOwnDocument && isSameRef(request.ref, identity);
       case 'delete':
         return request.ref.collection === NATIVE.tokens && isOwn(request.ref);
       default:

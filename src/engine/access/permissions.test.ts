@@ -86,7 +86,7 @@ test('a token reads its own tokens and credentials, and ends its tokens', async 
   const more = await login(w, 1);
   expect(await w.page({ paginate: { documents: { tokens: null } } }, one)).toHaveLength(2);
   expect(await w.ask({ exists: other.ref }, one)).toBe(false);
-  expect(await w.fault({ get: doc('users', 1) }, one)).toMatchObject(DENIED);
+  expect(await w.fault({ get: doc('users', 2) }, one)).toMatchObject(DENIED);
   expect(await w.page({ paginate: { documents: { credentials: null } } }, one)).toHaveLength(1);
   expect(await w.fault({ delete: other.ref }, one)).toMatchObject(DENIED);
   await w.ask({ delete: more.ref }, one);

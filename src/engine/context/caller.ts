@@ -18,6 +18,8 @@ export interface Caller {
   readonly identity: Ref | undefined;
   /** A token from `login`, not a key acting as a document. */
   readonly isToken: boolean;
+  /** Whether it may read the document of its identity when no role says so. */
+  readonly readsOwnDocument?: boolean;
   /** Of a token of an identity provider. */
   readonly grant?: AccessGrant;
 }

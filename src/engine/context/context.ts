@@ -118,6 +118,7 @@ export interface AuthenticationContext extends StoreContext {
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
   readonly rootSecret: EngineOptions['rootSecret'];
   readonly rootAudience: string | undefined;
+  readonly ownDocument: EngineOptions['ownDocument'];
   /** Whether a key published at the address has signed the token. @throws Suspended */
   readonly isSigned: (token: string, jwksUri: string) => boolean;
 }

@@ -29,6 +29,8 @@ export interface EngineOptions {
     verify(password: string, hash: string | undefined): Promise<boolean>;
   };
   readonly hashCost: number;
+  /** Who may read the document of a token: the token itself (unless given), or only whom a role lets. */
+  readonly ownDocument?: 'readable' | 'by role';
   /** Tokens made by others (JWT). Without it they open nothing. */
   readonly accessTokens?: AccessTokenPort;
   readonly durability: Durability;

@@ -10,7 +10,7 @@ import type { Transactor } from '../transactions/transactor.ts';
 
 export type CallerHost = Pick<
   EngineOptions,
-  'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens'
+  'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens' | 'ownDocument'
 >;
 
 export async function authenticateSecret(

@@ -69,6 +69,27 @@ test('login() gives a token that acts as the document', async () => {
   expect(await w.ask({ has_identity: null }, { secret: `${token.secret}:admin` })).toBe(true);
 });
 
+test('a token reads its own document, and no other one, unless that is left to roles', async () => {
+  const w = await world();
+  await w.ask(create(doc('users', 2), {}));
+  const acting = { secret: `${(await key(w, 'server')).secret}:@doc/users/1` };
+  const roles = new EngineWorld(w.store, { ownDocument: 'by role' });
+  const token = await w.document(login());
+  const denied = { code: 'permission denied', status: 403 };
+  for (const caller of [token, acting]) {
+    expect(await w.ask({ get: user }, caller)).toMatchObject({ ref: { '@ref': { id: '1' } } });
+    expect(await w.ask({ exists: user }, caller)).toBe(true);
+    expect(await w.fault({ get: doc('users', 2) }, caller)).toMatchObject(denied);
+    expect(await w.fault({ update: user, params: obj({}) }, caller)).toMatchObject(denied);
+    expect(await w.fault({ delete: user }, caller)).toMatchObject(denied);
+    expect(await w.fault({ paginate: user, events: true }, caller)).toMatchObject(denied);
+    expect(await w.page({ paginate: { documents: coll('users') } }, caller)).toHaveLength(1);
+    expect(await roles.fault({ get: user }, caller)).toMatchObject(denied);
+    expect(await roles.ask({ exists: user }, caller)).toBe(false);
+    expect(await roles.page({ paginate: { documents: coll('users') } }, caller)).toEqual([]);
+  }
+});
+
 test('login() fails alike for no user, no password, and a wrong one', async () => {
   const w = await world();
   const failed = { code: 'authentication failed', position: [], status: 400 };

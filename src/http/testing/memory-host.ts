@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { compare, hash, hashSync } from 'bcryptjs';
 import { createEngine } from '../../engine/engine.ts';
+import type { EngineOptions } from '../../engine/host.ts';
 import { LogExports, type ExportsOptions } from '../../logs/exports.ts';
 import { LOG_DEFAULTS, QueryLog } from '../../logs/query-log.ts';
 import { createMemoryStore } from '../../store/memory.ts';
@@ -22,7 +23,7 @@ export interface MemoryHost extends ConformanceHost {
 }
 
 export function openMemoryHost(
-  options: Partial<ExportsOptions> & { readonly clock?: () => Micros } = {},
+  options: Partial<ExportsOptions> & Pick<Partial<EngineOptions>, 'clock' | 'ownDocument'> = {},
 ): Promise<MemoryHost> {
   const store = createMemoryStore();
   const shared = {

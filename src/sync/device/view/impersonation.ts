@@ -88,7 +88,7 @@ function writePermissions(context: EngineContext, actor: Actor): Permissions {
   const { identity } = caller;
   return anyOf([
     ...(isBuiltinRole(actor.role) ? [builtinPermissions(context, actor.role)] : []),
-    ...(identity ? [identityPermissions(context, identity)] : []),
+    ...(identity ? [identityPermissions(context, identity, false)] : []),
     memberPermissions(context, identity),
     // A predicate that fails here may succeed at the hub, which has all data.
     rolePermissions(context, { ...caller, identity: undefined }, decider(context, {}, true)),

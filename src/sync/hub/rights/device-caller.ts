@@ -18,7 +18,7 @@ import { isWithdrawn } from './withdrawn-token.ts';
 
 export type CallerHost = Pick<
   EngineOptions,
-  'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens'
+  'clock' | 'random' | 'sha256' | 'rootSecret' | 'accessTokens' | 'ownDocument'
 >;
 
 export interface DeviceCaller {
