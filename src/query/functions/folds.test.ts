@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LIMITS } from '../../limits.ts';
 import type { Value } from '../../values/value.ts';
 import { pureSession, run, shown } from '../testing/pure-session.ts';
 
@@ -30,6 +31,20 @@ test('max and min give the last of equal candidates', () => {
   expect(shown({ max: [[]] })).toEqual(['invalid argument at ["max"]']);
   expect(shown({ max: 5 })).toEqual(['invalid argument at ["max"]']);
   expect(shown({ min: [{ collection: 'nowhere' }, 1] })).toEqual(['invalid ref at ["min"]']);
+});
+
+test('max and min report each undefined ref', () => {
+  const undefinedRefs = [3, { collection: 'a' }, 1, { collection: 'b' }, { reverse: set }];
+  for (const key of ['max', 'min'])
+    expect(run({ [key]: undefinedRefs })).toMatchObject({
+      faults: ['a', 'b'].map((name) => ({
+        code: 'invalid ref',
+        position: [key],
+        description: `Ref refers to undefined collection '${name}'`,
+      })),
+    });
+  const many = Array.from({ length: LIMITS.faults + 1 }, (_, i) => ({ collection: `c${i}` }));
+  expect(run({ max: many })).toMatchObject({ faults: { length: LIMITS.faults } });
 });
 
 test('sets that have no place in the order are refused', () => {

@@ -1,5 +1,5 @@
 /** Folds over arrays, pages and sets, and other functions that read all elements. Spec: functions 1.2. */
-import { fail } from '../../errors.ts';
+import { fail, QueryFailure, type Fault } from '../../errors.ts';
 import { compareValues } from '../../values/compare.ts';
 import { addIntegers, toDouble } from '../../values/number.ts';
 import { double, isArray, isInteger, isKind, isNumber, UnresolvedRef } from '../../values/value.ts';
@@ -13,14 +13,15 @@ import {
   positionAt,
   refuseEmpty,
   refuseOddSet,
-  refuseUnresolved,
   setOrArray,
+  unresolvedFault,
   wrongType,
 } from '../casts.ts';
 import { define, type ReadContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import { pageWhere } from './arrays.ts';
 import { chargeValues } from './bounds.ts';
+import { failWhenFull } from '../parsed.ts';
 import { Multiset } from './multiset.ts';
 
 type Collection = readonly Value[] | Page | SetValue;
@@ -121,12 +122,19 @@ const extremeOf = (key: 'max' | 'min', isBetter: (order: number) => boolean): Fu
     const where = argumentAt(context.path, key);
     const collection = unwrapped(args[key] ?? []);
     let best: Value | undefined;
+    const faults: Fault[] = [];
     for (const element of counted(collection, key, context)) {
-      if (element instanceof UnresolvedRef) return refuseUnresolved(element, where);
+      if (element instanceof UnresolvedRef) {
+        faults.push(unresolvedFault(element, positionAt(where)));
+        failWhenFull(faults);
+      }
+      // Each undefined ref is reported.
+      if (element instanceof UnresolvedRef || faults.length > 0) continue;
       refuseOddSet(element, where);
       chargeValues(context, [element]);
       if (best === undefined || isBetter(compareValues(element, best))) best = element;
     }
+    if (faults.length > 0) throw new QueryFailure(faults);
     return best === undefined ? refuseEmpty(where) : inShape(collection, best);
   });
 
