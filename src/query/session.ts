@@ -76,7 +76,7 @@ export interface ReadSession {
   paginate(target: Ref | SetValue, options: PageOptions, queryPath: QueryPath): Page;
   /** All elements in order, read in growing chunks. `key` is the wire key of the reader (`count`, `sum`…): denial is reported there. */
   elements(set: SetValue | Ref, time: ReadTime, queryPath: QueryPath, key: string): Iterable<Value>;
-  /** Whether a tuple of `set` starts with `value` as cursor would. Spec: `contains_value` on sets. */
+  /** Whether the element of `set` at `value` as a cursor is that value. Spec: `contains_value` on sets. */
   setContains(set: SetValue | Ref, value: Value, time: ReadTime, queryPath: QueryPath): boolean;
   /** @throws `invalid ref` / `instance not found` (400) at `[index]` when there is no such index or it is not active */
   requireIndex(nameOrRef: string | Ref, queryPath: QueryPath): Ref;

@@ -232,7 +232,7 @@ export function firstRef(
 }
 
 /**
- * Whether a tuple starts with `value` as with a cursor. Spec: functions 1.1, `contains_value`.
+ * Whether the element at `value` as a cursor is that value, as a whole. Spec: functions 1.1, `contains_value`.
  * @throws QueryFailure `permission denied` at `[in]`
  */
 export function setContains(
@@ -262,7 +262,8 @@ export function setContains(
   });
   const found = takeTuples(cursor, 1);
   noteShown(sets, access, found);
-  return found.length > 0;
+  const [first] = found;
+  return first !== undefined && equalValues(elementOf(first), value);
 }
 
 function requireAccess(sets: SetReader, target: SetTarget): Access {
