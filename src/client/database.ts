@@ -69,13 +69,13 @@ export class Database extends TypedEvents<DatabaseEvents> {
     const http = (call: HttpCall): Promise<HttpReply> => link.call((host) => host.http(call));
     const openStream = (stream: number) => streams.open(stream);
     const abortStream = (stream: number, reason: unknown) => streams.abort(stream, reason);
-    this.fetch = fetchFrom({ http, openStream, abortStream });
     this.stopOffers = answerOffers({ name: options.name, http, openStream });
     this.logs = new Logs({
       http,
       logFile: (id, version) => link.ask((host) => host.logFile(id, version)),
       rootSecret: () => link.rootSecret,
     });
+    this.fetch = fetchFrom({ http: (call) => this.logs.http(call), openStream, abortStream });
     link.listen({
       onMessage: (message) => this.tell(message),
       onLock: () => this.tellLock(),

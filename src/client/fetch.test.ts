@@ -250,6 +250,45 @@ test('db.logs.createUrl() waits for the file and makes a URL of this page', asyn
   await expect(fetch(url)).rejects.toBeInstanceOf(TypeError);
 });
 
+test('db.fetch of the log routes answers a URL that can be fetched', async () => {
+  const record = (id: string) => ({
+    request_id: id,
+    state: 'Complete',
+    presigned_url: `burrow-file:${id}/4`,
+    presigned_url_expiration_time: new Date(Date.now() + 60_000).toISOString(),
+    version: 4,
+  });
+  const body = { value: '{"resource":1}' };
+  const { db } = await open({
+    http: () =>
+      Promise.resolve({ ok: true, value: { status: 200, headers: {}, body: body.value } }),
+    logFile: (id, version) =>
+      Promise.resolve(
+        id === 'abc'
+          ? { ok: true, value: { name: 'x.json.gz', file: new Blob([`${id} ${version}`]) } }
+          : { ok: true, value: undefined },
+      ),
+  });
+  const ask = async (answer: string): Promise<Record<string, unknown>> => {
+    body.value = answer;
+    return (await (await db.fetch('http://h/api/v1/logs')).json()) as Record<string, unknown>;
+  };
+  const complete = await ask(JSON.stringify(record('abc')));
+  expect(complete).toMatchObject({ request_id: 'abc', version: 4 });
+  const url = String(complete['presigned_url']);
+  expect(await (await fetch(url)).text()).toBe('abc 4');
+  expect((await db.logs.status('abc')).presigned_url).toBe(url);
+  expect(await ask(JSON.stringify(record('gone')))).not.toHaveProperty('presigned_url');
+  const list = JSON.stringify({ results: [record('abc'), record('gone')], next_token: 'n' });
+  const { presigned_url: _url, ...listed } = record('abc');
+  expect(await ask(list)).toMatchObject({ results: [listed, {}], next_token: 'n' });
+  expect(JSON.stringify(await ask(list))).not.toContain('burrow-file');
+  // What a query answers is left as it is.
+  const stored = { resource: { presigned_url: 'burrow-file:abc/4' } };
+  expect(await ask(JSON.stringify(stored))).toEqual(stored);
+  await db.close();
+});
+
 test('db.logs rejects with the message of the answer', async () => {
   const { db } = await open({
     http: () =>

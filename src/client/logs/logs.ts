@@ -13,7 +13,7 @@ export interface LogRequest {
   /** Region group and names of databases: `local/child`. */
   readonly database?: string;
   readonly regionGroup?: string;
-  /** Requests with the same token within 24 hours are one. */
+  /** A UUID. Requests with the same token within 24 hours are one. */
   readonly idempotency_token?: string;
 }
 
@@ -31,6 +31,8 @@ export interface LogsHost {
 }
 
 const FILE_URL = /^burrow-file:([^/]+)\/(\d+)$/;
+/** No answer of another route begins so. */
+const LOG_ANSWER = /^\{"re(?:quest_id|sults)"/;
 const QUERY = '?type=query&regionGroup=local';
 const POLL_MS = 50;
 
@@ -45,12 +47,12 @@ export class Logs {
 
   /** Asks for the log of a time range. It is made in the background: see `status`. */
   async request(request: LogRequest): Promise<LogRequestRecord> {
-    return this.withUrl(await this.send('POST', '', request));
+    return this.send('POST', '', request);
   }
 
   /** How far a request is. */
   async status(id: string): Promise<LogRequestRecord> {
-    return this.withUrl(await this.readStatus(id));
+    return this.send('GET', `/${encodeURIComponent(id)}`);
   }
 
   /**
@@ -68,9 +70,9 @@ export class Logs {
     );
     while (record.state === 'CreatingNewUrl') {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-      record = await this.readStatus(id);
+      record = await this.status(id);
     }
-    return this.withUrl(record);
+    return record;
   }
 
   /** Earlier requests, newest first; `status` gives the URL of one. */
@@ -81,11 +83,22 @@ export class Logs {
       readonly max_results?: number;
     } = {},
   ): Promise<LogList> {
-    const list = await this.send<LogList>('POST', '/_list', options);
-    return {
-      ...list,
-      results: list.results.map(({ presigned_url: _url, ...record }) => record),
-    };
+    return this.send('POST', '/_list', options);
+  }
+
+  /**
+   * @internal Where an answer of the log routes names a file, it gets a URL of this page: one made in a worker dies with it.
+   * For each file of a list, that would be read into memory.
+   */
+  async http(call: HttpCall): Promise<HttpReply> {
+    const reply = await this.host.http(call);
+    if (typeof reply.body !== 'string' || !LOG_ANSWER.test(reply.body)) return reply;
+    const answer = JSON.parse(reply.body) as LogRequestRecord | LogList;
+    const shown =
+      'results' in answer
+        ? { ...answer, results: answer.results.map(withoutUrl) }
+        : await this.withUrl(answer);
+    return { ...reply, body: JSON.stringify(shown) };
   }
 
   /** @internal URLs made so far stop working. */
@@ -93,12 +106,8 @@ export class Logs {
     this.urls.close();
   }
 
-  private readStatus(id: string): Promise<LogRequestRecord> {
-    return this.send('GET', `/${encodeURIComponent(id)}`);
-  }
-
   private async send<T>(method: string, path: string, body?: object): Promise<T> {
-    const { body: text, status } = await this.host.http({
+    const { body: text, status } = await this.http({
       method,
       path: `/api/v1/logs${path}${QUERY}`,
       headers: { authorization: `Bearer ${this.host.rootSecret()}` },
@@ -110,9 +119,8 @@ export class Logs {
     throw refusalError(CODES[status] ?? 'internal server error', message);
   }
 
-  /** The worker names the file; the page makes the URL, because one made in a worker dies with it. */
   private async withUrl(record: LogRequestRecord): Promise<LogRequestRecord> {
-    const { presigned_url: named, presigned_url_expiration_time: expires, ...rest } = record;
+    const { presigned_url: named, presigned_url_expiration_time: expires } = record;
     const [, id, digits] = FILE_URL.exec(named ?? '') ?? [];
     if (id === undefined || digits === undefined) return record;
     const version = Number(digits);
@@ -120,10 +128,12 @@ export class Logs {
       const found = await this.host.logFile(id, version);
       return found && (found.file as Blob);
     });
-    if (url === undefined) return rest;
-    return { ...record, presigned_url: url };
+    return { ...withoutUrl(record), ...(url !== undefined && { presigned_url: url }) };
   }
 }
+
+const withoutUrl = ({ presigned_url: _url, ...record }: LogRequestRecord): LogRequestRecord =>
+  record;
 
 /** Answers of this API say in words what is wrong, and by their status what kind it is. */
 const CODES: Readonly<Record<number, RefusalCode>> = {
