@@ -102,6 +102,7 @@ test.each([
   [400, 'POST', '/logs?type=query', {}],
   [400, 'POST', '/logs?type=query', []],
   [400, 'POST', '/logs?type=query'],
+  [400, 'POST', '/logs?type=query', { ...HOUR, idempotency_token: 'again' }],
   [404, 'POST', '/logs?type=query', { ...HOUR, database: 'us-std/nowhere' }],
   [404, 'POST', '/logs?type=query', { ...HOUR, database: 'us-std/no/where' }],
 ] as const)('%i {message}: %s %s', async (expected, method, path, body?: unknown) => {

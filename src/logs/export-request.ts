@@ -46,7 +46,7 @@ function textOf(body: Members, ...names: readonly string[]): string | undefined 
 }
 
 const MICROS_OF_DAY = 86_400 * 1_000_000;
-const TOKEN_CHARACTERS_MAX = 128;
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /**
  * Checks the body of `POST /api/v1/logs`. `home`: the region group of this store.
@@ -68,9 +68,9 @@ export function readExportRequest(body: Members, home: string): ExportRequest {
   if (end <= start) refuse('time_end must be later than time_start.');
   if (end - start > LIMITS.logRangeMaxDays * MICROS_OF_DAY)
     refuse(`The time range must not be longer than ${LIMITS.logRangeMaxDays} days.`);
-  const idempotencyToken = textOf(body, 'idempotency_token', 'idempotencyToken');
-  if (idempotencyToken !== undefined && idempotencyToken.length > TOKEN_CHARACTERS_MAX)
-    refuse(`idempotency_token must not be longer than ${TOKEN_CHARACTERS_MAX} characters.`);
+  const idempotencyToken = textOf(body, 'idempotency_token', 'idempotencyToken')?.toLowerCase();
+  if (idempotencyToken !== undefined && !UUID.test(idempotencyToken))
+    refuse('idempotency_token must be a UUID.');
   return {
     ...(database !== undefined && { database }),
     ...place,

@@ -226,7 +226,8 @@ test('an idempotency token gives the same request for 24 hours', async () => {
   ]);
   expect(two.request_id).toBe(one.request_id);
   kit.clock.now += DAY - 1;
-  const other = { ...request, timeStart: '2024-04-01T00:00:00Z' };
+  const spelled = requestOf({ idempotency_token: '6A1F5D9C-6F0B-4F0E-8B1C-1D2E3F405162' });
+  const other = { ...spelled, timeStart: '2024-04-01T00:00:00Z' };
   expect((await kit.exports.request(other, VIEWER)).time_start).toBe(one.time_start);
   kit.clock.now += 1;
   expect((await kit.exports.request(request, VIEWER)).request_id).not.toBe(one.request_id);
@@ -364,7 +365,8 @@ test.each([
   [{ regionGroup: 'mars' }, /region group/],
   [{ database: 'my-database' }, /region group/],
   [{ database: 'local//x' }, /path/],
-  [{ idempotency_token: 'x'.repeat(129) }, /idempotency_token/],
+  [{ idempotency_token: 'again' }, /idempotency_token must be a UUID/],
+  [{ idempotency_token: '6a1f5d9c6f0b4f0e8b1c1d2e3f405162' }, /idempotency_token must be a UUID/],
   [{ regionGroup: 7 }, /string/],
 ])('readWish() refuses %j', (body, message) => {
   expect(() => requestOf(body)).toThrow(message);
