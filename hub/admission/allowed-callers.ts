@@ -1,10 +1,8 @@
 /** Which origins of pages may send requests, and on loopback under which host names. */
 import type { CorsPolicy } from '../../src/http/message.ts';
+import { isLoopback } from '../settings/settings.ts';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-
-export const isLoopback = (host: string): boolean =>
-  host === '::1' || host === 'localhost' || host.startsWith('127.');
 
 /** Without the port, in lower case. */
 function hostName(authority: string): string {

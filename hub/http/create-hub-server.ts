@@ -1,5 +1,5 @@
 /** The hub on the network: one port for HTTP/1.1, HTTP/2 and WebSockets. */
-import { isLoopback } from '../admission/allowed-callers.ts';
+import { isLoopback } from '../settings/settings.ts';
 import { Acceptor } from './acceptor.ts';
 import { RequestHandler } from './request-handler.ts';
 import type { HubServerOptions } from './server-options.ts';
@@ -36,7 +36,9 @@ export function createHubServer(options: HubServerOptions): HubServer {
       const address = await acceptor.listen(port, settings.host);
       const scheme = tls ? 'https' : 'http';
       const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-      return `${scheme}://${isLoopback(settings.host) ? name : settings.host}:${address.port}`;
+      const url = `${scheme}://${isLoopback(settings.host) ? name : settings.host}:${address.port}`;
+      options.hub.noteUrl(url);
+      return url;
     },
     async close() {
       handler.drain();

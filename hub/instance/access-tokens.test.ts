@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { createAccessTokens, isPrivate } from './access-tokens.ts';
 
@@ -29,13 +31,35 @@ test.each(['1.1.1.1', '2606:4700::1111', '172.32.0.1'])('%s is public', (address
   expect(isPrivate(address)).toBe(false);
 });
 
-test('keys are not fetched from within the own network, by address or by name', async () => {
-  const tokens = createAccessTokens(undefined);
-  for (const uri of [
-    'https://127.0.0.1/keys',
-    'https://[::1]/keys',
-    'https://169.254.169.254/',
-    'https://localhost/keys',
-  ])
-    await expect(tokens.fetchKeys(uri), uri).rejects.toThrow('public addresses');
+const tokensOf = (isLoopbackOnly: boolean) =>
+  createAccessTokens({ url: () => undefined, isLoopbackOnly });
+
+test.each([true, false])(
+  'keys are not fetched from within the own network, by address or by name: on loopback only %s',
+  async (isLoopbackOnly) => {
+    const tokens = tokensOf(isLoopbackOnly);
+    for (const uri of [
+      'https://127.0.0.1/keys',
+      'https://[::1]/keys',
+      'https://169.254.169.254/',
+      'https://localhost/keys',
+    ])
+      await expect(tokens.fetchKeys(uri), uri).rejects.toThrow('public addresses');
+  },
+);
+
+test('over http, keys are fetched from this machine only, and only for a hub that nobody else reaches', async () => {
+  const server = createServer((_, response) => response.end('{"keys":[]}'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  try {
+    for (const host of ['127.0.0.1', 'localhost'])
+      expect(await tokensOf(true).fetchKeys(`http://${host}:${port}/keys`)).toBe('{"keys":[]}');
+    for (const host of ['10.0.0.1', '169.254.169.254', '1.1.1.1', '[fe80::1]', '0.0.0.0'])
+      await expect(tokensOf(true).fetchKeys(`http://${host}/keys`)).rejects.toThrow('this machine');
+    for (const uri of [`http://127.0.0.1:${port}/keys`, `http://localhost:${port}/keys`])
+      await expect(tokensOf(false).fetchKeys(uri)).rejects.toThrow('public addresses');
+  } finally {
+    server.close();
+  }
 });

@@ -1,15 +1,33 @@
 /** Access tokens of identity providers (JWT): fetches published keys, from public addresses only, and verifies signatures. */
 import { lookup, type LookupAddress } from 'node:dns';
-import { request } from 'node:https';
+import { request as requestPlainly, type RequestOptions } from 'node:http';
+import { request as requestByTls } from 'node:https';
 import { BlockList, isIPv6 } from 'node:net';
 import { isSigned, KEYS_FETCH_MS, KEYS_TEXT_MAX } from '../../hosts/signatures.ts';
 import type { AccessTokenPort } from '../../src/engine/host.ts';
 
-/** @param rootAudience the URL at which callers reach the hub, if it is known */
-export const createAccessTokens = (rootAudience: string | undefined): AccessTokenPort => ({
-  fetchKeys,
+const LOOPBACK_URI = /^http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?:[/?]|$)/;
+
+export interface AccessTokenHost {
+  /** At which callers reach the hub: the audience of tokens for the root database. Known as soon as the hub listens. */
+  readonly url: () => string | undefined;
+  /** Only its own machine reaches the hub: for development, keys may be published there over http. */
+  readonly isLoopbackOnly: boolean;
+}
+
+export const createAccessTokens = ({ url, isLoopbackOnly }: AccessTokenHost): AccessTokenPort => ({
+  async fetchKeys(uri) {
+    const address = new URL(uri);
+    return fetchKeys(
+      address,
+      isLoopbackOnly && address.protocol === LOOPBACK.protocol ? LOOPBACK : PUBLIC,
+    );
+  },
   isSigned,
-  ...(rootAudience !== undefined && { rootAudience }),
+  mayFetch: (uri) => isLoopbackOnly && LOOPBACK_URI.test(uri),
+  get rootAudience() {
+    return url();
+  },
 });
 
 /** Whoever may register a provider must not make the hub send requests into its own network. */
@@ -44,50 +62,71 @@ for (const [net, bits] of [
 export const isPrivate = (address: string): boolean =>
   PRIVATE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 
-/** Checks the very addresses that the connection will use: the name cannot resolve to others a moment later. */
-const publicLookup: NonNullable<Parameters<typeof request>[1]>['lookup'] = (
-  name,
-  options,
-  callback,
-): void => {
-  lookup(name, { ...options, all: true }, (failure, found: LookupAddress[]) => {
-    const fault =
-      failure ?? (found.some(({ address }) => isPrivate(address)) ? PRIVATE_FAULT : null);
-    const [first = { address: '', family: 0 }] = found ?? [];
-    if (fault) callback(fault, '', 0);
-    else if (options.all === true) callback(null, found);
-    else callback(null, first.address, first.family);
-  });
+const isLoopbackAddress = (address: string): boolean =>
+  address === '::1' || address.startsWith('127.');
+
+/** Where keys may be fetched from. */
+interface Reach {
+  readonly protocol: string;
+  readonly request: typeof requestByTls;
+  readonly allows: (address: string) => boolean;
+  readonly fault: Error;
+}
+
+const PUBLIC: Reach = {
+  protocol: 'https:',
+  request: requestByTls,
+  allows: (address) => !isPrivate(address),
+  fault: new Error('Keys are fetched from public addresses only.'),
 };
 
-const PRIVATE_FAULT = new Error('Keys are fetched from public addresses only.');
+const LOOPBACK: Reach = {
+  protocol: 'http:',
+  request: requestPlainly,
+  allows: isLoopbackAddress,
+  fault: new Error('Keys are fetched over http from this machine only.'),
+};
+
+/** Checks the very addresses that the connection will use: the name cannot resolve to others a moment later. */
+const lookupWithin =
+  ({ allows, fault }: Reach): NonNullable<RequestOptions['lookup']> =>
+  (name, options, callback) => {
+    lookup(name, { ...options, all: true }, (failure, found: LookupAddress[]) => {
+      const refusal = failure ?? (found.every(({ address }) => allows(address)) ? null : fault);
+      const [first = { address: '', family: 0 }] = found ?? [];
+      if (refusal) callback(refusal, '', 0);
+      else if (options.all === true) callback(null, found);
+      else callback(null, first.address, first.family);
+    });
+  };
 
 /** A redirection is a failure: it could lead elsewhere. */
-function fetchKeys(uri: string): Promise<string> {
+function fetchKeys(url: URL, reach: Reach): Promise<string> {
   return new Promise((resolve, reject) => {
-    const url = new URL(uri);
+    if (url.protocol !== reach.protocol) return reject(reach.fault);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     // Node looks up no address, so this is checked here.
-    if (/^[\d.]+$/.test(host) || isIPv6(host)) if (isPrivate(host)) return reject(PRIVATE_FAULT);
+    if ((/^[\d.]+$/.test(host) || isIPv6(host)) && !reach.allows(host)) return reject(reach.fault);
     const options = {
       headers: { accept: 'application/json' },
-      lookup: publicLookup,
+      lookup: lookupWithin(reach),
       signal: AbortSignal.timeout(KEYS_FETCH_MS),
     };
-    request(url, options, (response) => {
-      if (response.statusCode !== 200) {
-        response.destroy();
-        return reject(new Error(`Keys cannot be fetched: status ${response.statusCode}.`));
-      }
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (part: string) => {
-        text += part;
-        if (text.length > KEYS_TEXT_MAX) response.destroy(new Error('The key set is too large.'));
-      });
-      response.on('error', reject);
-      response.on('end', () => resolve(text));
-    })
+    reach
+      .request(url, options, (response) => {
+        if (response.statusCode !== 200) {
+          response.destroy();
+          return reject(new Error(`Keys cannot be fetched: status ${response.statusCode}.`));
+        }
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (part: string) => {
+          text += part;
+          if (text.length > KEYS_TEXT_MAX) response.destroy(new Error('The key set is too large.'));
+        });
+        response.on('error', reject);
+        response.on('end', () => resolve(text));
+      })
       .on('error', reject)
       .end();
   });

@@ -18,7 +18,7 @@ import type { Store } from '../../src/store/port.ts';
 import { pruneChanges } from '../../src/sync/hub/pruning/prune-changes.ts';
 import { pruneDeletedDatabases } from '../../src/sync/hub/pruning/prune-deleted-databases.ts';
 import { PasswordPool } from '../passwords/password-pool.ts';
-import type { HubSettings } from '../settings/settings.ts';
+import { isLoopback, type HubSettings } from '../settings/settings.ts';
 import { prepareHubRows } from '../store/hub-rows.ts';
 import type { HubStore } from '../store/open-store.ts';
 import { createAccessTokens } from './access-tokens.ts';
@@ -43,6 +43,8 @@ export interface OpenedHub {
   readonly onCommit: CommitFeed['listen'];
   /** Only if it was generated just now: the store keeps a hash, so it cannot be shown again. */
   readonly newRootSecret: string | undefined;
+  /** The URL at which it listens: its public one, unless the settings name another. */
+  readonly noteUrl: (url: string) => void;
   readonly passwordsWaiting: () => number;
   /** To the database, since start. */
   readonly roundTrips: () => number;
@@ -71,11 +73,15 @@ export async function openHub(
     threads: settings.passwordThreads,
     waitingMax: settings.passwordsWaiting,
   });
+  let url = settings.publicUrl;
   const authentication = {
     random,
     sha256,
     rootSecret: { hash: rows.rootHash ?? '' },
-    accessTokens: createAccessTokens(settings.publicUrl),
+    accessTokens: createAccessTokens({
+      url: () => url,
+      isLoopbackOnly: isLoopback(settings.host),
+    }),
     ownDocument: settings.ownDocument === 'readable' ? 'readable' : 'by role',
   } as const;
   const engine = createEngine({
@@ -108,6 +114,9 @@ export async function openHub(
     authentication,
     onCommit: commits.listen,
     newRootSecret: root.generated(),
+    noteUrl(own) {
+      url ??= own;
+    },
     passwordsWaiting: () => pool.waitingCount,
     roundTrips: () => storage.roundTrips?.() ?? 0,
     http: {

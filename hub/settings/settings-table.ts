@@ -101,7 +101,7 @@ export const SETTINGS = {
   ),
   publicUrl: optional(
     '--public-url <url>',
-    'URL at which callers reach this hub, if it is not where it listens; URLs of exported logs start with it',
+    'URL at which callers reach this hub, if it is not where it listens; URLs of exported logs start with it, and tokens of identity providers name it as their audience',
     baseUrl,
   ),
   metrics: required(

@@ -8,3 +8,7 @@ export const DEFAULT_SETTINGS: HubSettings = {
   ...HUB_LIMITS,
   ...settingValues(({ defaultValue }) => defaultValue),
 };
+
+/** Whether a hub that listens on `host` is reached by its own machine only. */
+export const isLoopback = (host: string): boolean =>
+  host === '::1' || host === 'localhost' || host.startsWith('127.');

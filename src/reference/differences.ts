@@ -81,6 +81,13 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'Programs rely on it. Page and hub agree, so that a program gets the same answer wherever it runs.',
   },
   {
+    area: 'Access providers',
+    here: 'The root database has access providers too. Tokens for it name the URL of the hub (`--public-url`, else where it listens), or the `audience` that the page was opened with. The `jwks_uri` of a hub that listens on loopback only may be an `http` address on loopback.',
+    original:
+      'Access providers belonged to databases with a global id; `jwks_uri` was always an `https` address.',
+    why: 'A hub of one’s own has no account above its root database, and an identity provider under development has no certificate.',
+  },
+  {
     area: 'Times to read at',
     here: '`ts` of `get` and `paginate` may also be a string of digits.',
     original: 'A Time or an Integer.',

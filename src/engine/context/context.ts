@@ -16,6 +16,8 @@ export interface Inputs {
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
   /** The audience that tokens of identity providers name for the root database. */
   readonly rootAudience: string | undefined;
+  /** Whether the keys of such tokens may be published at an address that is not https. */
+  readonly mayFetch: ((uri: string) => boolean) | undefined;
   /** @throws Suspended */
   readonly hash: (password: string) => string;
   /**

@@ -58,12 +58,14 @@ export interface Lease {
 
 /** The engine keeps the keys, checks claims and times; the host fetches, and knows the signatures. */
 export interface AccessTokenPort {
-  /** The key set (JWKS, JSON text) published at an https address. Rejects when it cannot be had now. */
+  /** The key set (JWKS, JSON text) published at the address. Rejects when it cannot be had now. */
   fetchKeys(uri: string): Promise<string>;
   /** Whether a key of the set has signed it. `unknown key`: by one that is not in it. */
   isSigned(token: string, keys: string): Promise<boolean | 'unknown key'>;
   /** The audience that tokens name for the root database; without it, the root database has no access providers. */
-  readonly rootAudience?: string;
+  readonly rootAudience?: string | undefined;
+  /** Whether keys may be published at an address that is not https. */
+  readonly mayFetch?: (uri: string) => boolean;
 }
 
 export interface QueryRequest {

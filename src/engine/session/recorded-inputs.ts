@@ -72,6 +72,7 @@ export class RecordedInputs {
       randomBytes: (count) => (this.bytes[bytesAt++] ??= this.options.random(count)),
       sha256: this.options.sha256,
       rootAudience: this.options.accessTokens?.rootAudience,
+      mayFetch: this.options.accessTokens?.mayFetch,
       hash: (password) => answers.hash(password),
       verify: (password, hash, { target, account }) =>
         answers.verify(password, hash, { target, account, address: this.address }),

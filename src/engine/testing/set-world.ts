@@ -157,6 +157,7 @@ const unused = (): never => {
 };
 const NO_INPUTS = {
   rootAudience: undefined,
+  mayFetch: undefined,
   newId: unused,
   randomBytes: unused,
   sha256: unused,

@@ -76,7 +76,7 @@ export const ACCESS_PROVIDER: Kind = {
       refuse(draft, ['issuer'], 'duplicate value', 'Another access provider has this issuer.');
     }
     const uri = required(draft, 'jwks_uri', 'String', isString);
-    if (uri !== undefined && !/^https:\/\/[^/]/.test(uri)) {
+    if (uri !== undefined && !/^https:\/\/[^/]/.test(uri) && !context.inputs.mayFetch?.(uri)) {
       refuse(draft, ['jwks_uri'], 'invalid uri', 'An https address is expected.');
     }
     checkProviderRoles(draft);

@@ -110,7 +110,7 @@ export const writes: Family = {
         TAKEN,
         [
           'feature not available',
-          'in the root database, unless the app sets the option `audience`',
+          'in the root database of a page that does not set the option `audience`',
         ],
         DENIED,
       ],

@@ -1,0 +1,98 @@
+/** A hub as its operator starts it for development, and an identity provider on the same machine. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { afterEach, expect, test } from 'vitest';
+import { openTestHub, type TestHub } from '../testing/test-hub.ts';
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const ISSUER = 'https://issuer.example/';
+
+async function startProvider() {
+  const { privateKey, publicKey } = await generateKeyPair('ES256');
+  const keys = [{ ...(await exportJWK(publicKey)), kid: 'one' }];
+  const server: Server = createServer((_, response) => response.end(JSON.stringify({ keys })));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  return {
+    uri: `http://127.0.0.1:${port}/keys`,
+    token: (audience: string) =>
+      new SignJWT({})
+        .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+        .setIssuer(ISSUER)
+        .setAudience(audience)
+        .setSubject('ann')
+        .setExpirationTime('1h')
+        .sign(privateKey),
+  };
+}
+
+async function open(settings: Parameters<typeof openTestHub>[0]): Promise<TestHub> {
+  const hub = await openTestHub(settings);
+  closing.push(() => hub.close());
+  return hub;
+}
+
+const object = (members: Record<string, unknown>) => ({ object: members });
+const providerAt = (jwks_uri: string) => ({
+  create_access_provider: object({
+    name: 'login',
+    issuer: ISSUER,
+    jwks_uri,
+    roles: [{ role: 'nobody' }],
+  }),
+});
+const role = { create_role: object({ name: 'nobody', privileges: [] }) };
+const created = (uri: string) => [role, providerAt(uri)] as const;
+
+test('the audience of a hub is where it listens; on loopback its providers may be there too', async () => {
+  const provider = await startProvider();
+  const hub = await open({});
+  for (const query of created(provider.uri))
+    expect(await hub.query(query)).toMatchObject({ status: 201 });
+  const made = await hub.query({ select: 'audience', from: { get: { access_provider: 'login' } } });
+  expect(made.body.resource).toBe(hub.url);
+  const identity = { current_identity: null };
+  const found = await hub.query(identity, await provider.token(hub.url));
+  expect(found).toMatchObject({ status: 200, body: { resource: 'ann' } });
+  const other = await provider.token('https://elsewhere.example');
+  expect(await hub.query(identity, other)).toMatchObject({ status: 401 });
+});
+
+test('a public URL is the audience, whatever the hub listens on', async () => {
+  const hub = await open({ settings: { publicUrl: 'https://hub.example' } });
+  for (const query of created('https://keys.example/'))
+    expect(await hub.query(query)).toMatchObject({ status: 201 });
+  const made = await hub.query({ select: 'audience', from: { get: { access_provider: 'login' } } });
+  expect(made.body.resource).toBe('https://hub.example');
+});
+
+const NEVER = [
+  'http://10.0.0.1/keys',
+  'http://localhost.example/',
+  'http://127.0.0.1@evil.example/',
+  'http://127.0.0.1:1@evil.example/',
+];
+const ON_LOOPBACK = ['http://localhost:1/', 'http://127.0.0.1', 'http://[::1]:8080/keys'];
+
+test.each([
+  { host: '0.0.0.0', refused: [...NEVER, ...ON_LOOPBACK], taken: [] },
+  { host: '127.0.0.1', refused: NEVER, taken: ON_LOOPBACK },
+])('keys over http are for a hub on loopback, and from loopback: $host', async (each) => {
+  const hub = await open({ settings: { host: each.host } });
+  await hub.query(role);
+  for (const uri of each.refused)
+    expect(await hub.query(providerAt(uri)), uri).toMatchObject({
+      status: 400,
+      body: { errors: [{ code: 'validation failed' }] },
+    });
+  for (const uri of each.taken) {
+    expect(await hub.query(providerAt(uri)), uri).toMatchObject({ status: 201 });
+    await hub.query({ delete: { access_provider: 'login' } });
+  }
+});
