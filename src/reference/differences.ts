@@ -88,6 +88,12 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'A hub of one’s own has no account above its root database, and an identity provider under development has no certificate.',
   },
   {
+    area: 'Writes of hidden documents',
+    here: 'For a caller who may not read a document, `update`, `replace` and `delete` fail in the same way whether it is there or not: with 403 `permission denied` if a role of the caller has a rule for that action on the collection, else with 404 `instance not found`.',
+    original: '403 if it was there, 404 if it was not.',
+    why: 'Whoever may not read a document should not learn that it exists. `get` hides it in the same way.',
+  },
+  {
     area: 'Times to read at',
     here: '`ts` of `get` and `paginate` may also be a string of digits.',
     original: 'A Time or an Integer.',

@@ -99,6 +99,7 @@ export function memberPermissions(context: EngineContext, identity: Ref | undefi
       case 'history_read':
       case 'history_write':
       case 'set_any_password':
+      case 'has_rule':
         return false;
       default:
         return unreachable(request);

@@ -47,6 +47,8 @@ export function builtinPermissions(context: EngineContext, role: BuiltinRole): P
         return writes && mayTouch(request.ref.collection) && isHere(request.ref);
       case 'set_any_password':
         return role === 'server';
+      case 'has_rule':
+        return false;
       case 'call':
         return writes && isInScope(request.function.ref);
       default:

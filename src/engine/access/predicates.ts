@@ -49,6 +49,7 @@ function predicatePermissions({ database }: EngineContext): Permissions {
       case 'write':
       case 'history_write':
       case 'set_any_password':
+      case 'has_rule':
         return false;
       default:
         return unreachable(request);

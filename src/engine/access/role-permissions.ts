@@ -79,6 +79,8 @@ class RolePermissions implements Permissions {
         return this.mayWrite(request);
       case 'set_any_password':
         return false;
+      case 'has_rule':
+        return this.ruleOf(request.deed, request.ref.collection) !== undefined;
       default:
         return unreachable(request);
     }
@@ -132,10 +134,14 @@ class RolePermissions implements Permissions {
   }
 
   private allows(action: Action, name: ResourceName, argument: ArgumentFor): boolean {
-    this.known ??= policiesOf(rolesOf(this.context, this.caller));
-    const policy = this.known.get(name)?.get(action);
+    const policy = this.ruleOf(action, name);
     if (policy === undefined || policy === 'always') return policy === 'always';
     return isAny(policy, (predicate) => this.decide(predicate, argument(arityOf(predicate))));
+  }
+
+  private ruleOf(action: Action, name: ResourceName): Policy | undefined {
+    this.known ??= policiesOf(rolesOf(this.context, this.caller));
+    return this.known.get(name)?.get(action);
   }
 }
 

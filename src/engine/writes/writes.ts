@@ -149,11 +149,13 @@ export function changeDocument(
   requireOwn(context, ref, verb);
   requireReadableRefs(context, params, path);
   requirePresent(time, form);
-  const live = requireLive(context, ref, verb);
+  const places = { missing: verb, denied: form };
+  const live = liveAt(context, ref) ?? failWrite(context, 'write', ref, false, places);
   const previous = fieldsOf(context, ref, live.version);
   const plain = plainObject(params, context.commitTs);
   const merged = patchedObject(previous, plain);
-  requireRight(context, { action: 'write', ref, old: previous, new: merged }, form);
+  if (!context.permissions.may({ action: 'write', ref, old: previous, new: merged }))
+    failWrite(context, 'write', ref, true, places);
   return saveDocument(context, { mode, ref, params: plain, previous }, form);
 }
 
@@ -165,17 +167,35 @@ export function deleteDocument(context: EngineContext, ref: Ref, path: QueryPath
     fail('invalid argument', verb, 'Cannot delete a schema meta collection.');
   }
   requireOwn(context, ref, verb);
-  const live = requireLive(context, ref, form);
-  requireRight(context, { action: 'delete', ref }, form);
+  const places = { missing: form, denied: form };
+  const live = liveAt(context, ref) ?? failWrite(context, 'delete', ref, false, places);
+  if (!context.permissions.may({ action: 'delete', ref }))
+    failWrite(context, 'delete', ref, true, places);
   const document = documentOf(context, ref, live.version);
   kindOf(ref.collection).beforeDelete?.(context, ref, form);
   endDocument(context, ref);
   return document;
 }
 
-function requireLive(context: EngineContext, ref: Ref, position: Position): LiveVersion {
-  const live = isNativeCollectionRef(ref) ? undefined : liveVersion(context, ref, 'present');
-  return live ?? failNotFound(context, ref, position);
+const liveAt = (context: EngineContext, ref: Ref): LiveVersion | undefined =>
+  isNativeCollectionRef(ref) ? undefined : liveVersion(context, ref, 'present');
+
+/**
+ * To a caller who may not read it, a document that is there and one that is not look alike: denied to those for whom a role has a
+ * rule that could have let them, else not there.
+ */
+function failWrite(
+  context: EngineContext,
+  deed: 'write' | 'delete',
+  ref: Ref,
+  isThere: boolean,
+  { missing, denied }: { readonly missing: Position; readonly denied: Position },
+): never {
+  const { permissions } = context;
+  const isDenied = permissions.may({ action: 'read', ref })
+    ? isThere
+    : permissions.may({ action: 'has_rule', deed, ref });
+  return isDenied ? failDenied(denied) : failNotFound(context, ref, missing);
 }
 
 // --- insert, remove -----------------------------------------------------------------------------

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { coll, create, doc, EngineWorld, obj, type Query } from '../testing/engine-world.ts';
+import { at, equal, on, privilege, v } from '../testing/role-notes.ts';
+
+const WRITES: Readonly<Record<string, (ref: Query) => Query>> = {
+  update: (ref) => ({ update: ref, params: obj({ data: obj({ n: 2 }) }) }),
+  replace: (ref) => ({ replace: ref, params: obj({ data: obj({ n: 2 }) }) }),
+  delete: (ref) => ({ delete: ref }),
+};
+
+/** Notes 1 (open) and 2 (not open), and a key of a role with these actions on notes. */
+async function worldWith(actions: Readonly<Record<string, Query>>) {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'notes' }) });
+  await w.ask(create(doc('notes', 1), { open: true }));
+  await w.ask(create(doc('notes', 2), { open: false }));
+  const privileges = [privilege(coll('notes'), actions)];
+  await w.ask({ create_role: obj({ name: 'caller', privileges }) });
+  const { secret } = await w.document({ create_key: obj({ role: { role: 'caller' } }) });
+  return { w, key: { secret } };
+}
+
+const isOpen = on('r', equal(at(['data', 'open'], { get: v('r') }), true));
+/** The first argument of the predicate of a write is the document as it was. */
+const wasOpen = { query: { lambda: ['old', 'new'], expr: at(['data', 'open'], v('old')) } };
+
+test.each([
+  ['no rights', {}, 404],
+  ['reading what is open', { read: isOpen }, 404],
+  ['reading and writing what is open', { read: isOpen, write: wasOpen, delete: isOpen }, 403],
+  ['writing what is open', { write: wasOpen, delete: isOpen }, 403],
+  ['only creating', { create: true, create_with_id: true }, 404],
+])('with %s, a hidden document looks like one that is not there', async (_, actions, expected) => {
+  const { w, key } = await worldWith(actions);
+  for (const write of Object.values(WRITES)) {
+    const answers = [];
+    for (const id of [2, 3, 2, 4]) {
+      const { status, body } = await w.answer([write(doc('notes', id))], key);
+      expect(status, body).toBe(expected);
+      answers.push(body);
+    }
+    expect(new Set(answers).size).toBe(1);
+  }
+});
+
+test('who may read knows what is missing, and where', async () => {
+  const { w, key } = await worldWith({ read: true });
+  const missing = { code: 'instance not found', status: 404 };
+  for (const [name, write] of Object.entries(WRITES)) {
+    const position = name === 'delete' ? [] : [name];
+    for (const caller of [key, undefined])
+      expect(await w.fault(write(doc('notes', 3)), caller)).toMatchObject({ ...missing, position });
+    expect(await w.fault(write(doc('notes', 2)), key)).toMatchObject({ status: 403, position: [] });
+  }
+});
+
+test('what was deleted, is of another collection or of the system looks alike too', async () => {
+  const { w, key } = await worldWith({ write: wasOpen, delete: isOpen });
+  await w.ask({ create_collection: obj({ name: 'other' }) });
+  await w.ask(create(doc('other', 1), {}));
+  await w.ask({ delete: doc('notes', 2) });
+  await w.ask({ create_database: obj({ name: 'there' }) });
+  const { ref: tokenThere } = await w.document({
+    create: { tokens: null },
+    params: obj({ instance: doc('notes', 1) }),
+  });
+  const status = async (query: Query) => (await w.fault(query, key)).status;
+  for (const write of Object.values(WRITES)) {
+    expect(await status(write(doc('notes', 2)))).toBe(403);
+    for (const ref of [doc('other', 1), doc('other', 2), { database: 'there' }, tokenThere])
+      expect(await status(write(ref)), JSON.stringify(ref)).toBe(404);
+  }
+  expect(await w.ask({ update: doc('notes', 1), params: obj({}) }, key)).toMatchObject({});
+});
