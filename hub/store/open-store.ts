@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { CommitNotice, Lease } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Store } from '../../src/store/port.ts';
+import { withDiskRoom } from './disk-room.ts';
 import { dataIn, takeFolder } from './folder-lock.ts';
 import { OtherCommits } from './other-commits.ts';
 import { isMemory, openPglite } from '../sql/pglite-database.ts';
@@ -71,7 +72,7 @@ async function openFolder(
   try {
     const store = await openTables(database, tenant);
     return {
-      store,
+      store: folder ? withDiskRoom(store, folder.data) : store,
       kind: 'pglite',
       describe: folder
         ? `PGlite in ${folder.path}`

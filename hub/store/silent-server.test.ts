@@ -1,18 +1,15 @@
 /** A server that is there and says nothing, and one whose disk is full. */
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { counterOf, increment, put, row } from '../../src/store/testing/store-rows.ts';
 import { freshTenant, sharedPostgres } from '../testing/hub-stores.ts';
 import { startPostgres, type PostgresServer } from '../testing/postgres-server.ts';
+import { fillDisk, mountSmallDisk, unmount } from '../testing/small-disk.ts';
 import { PgDatabase } from '../sql/pg-database.ts';
 import { openTables } from './sql-tables.ts';
 
-const run = promisify(execFile);
 const postgres = sharedPostgres();
 
 /** Longer than whatever a server that answers may take on a busy machine. */
@@ -47,19 +44,6 @@ test('a back end that is frozen is given up, and another answers', async () => {
   await database.close();
 });
 
-/** Undefined, with the reason: this machine lets nobody mount. */
-async function mountSmallDisk(megabytes: number): Promise<string | undefined> {
-  const folder = await mkdtemp(join(tmpdir(), 'burrow-disk-'));
-  try {
-    await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0777`, 'tmpfs', folder]);
-    return folder;
-  } catch (reason) {
-    await rm(folder, { recursive: true });
-    console.log(`No disk of its own could be mounted: ${String(reason)}`);
-    return undefined;
-  }
-}
-
 test('a disk that is full refuses writes and keeps what was acknowledged (F20)', async (context) => {
   const disk = await mountSmallDisk(160);
   if (disk === undefined) {
@@ -79,7 +63,7 @@ test('a disk that is full refuses writes and keeps what was acknowledged (F20)',
     const store = await openTables(database, freshTenant(), { random: () => 0 });
     await increment(store);
     const filler = join(disk, 'filler');
-    await fillDisk(disk, filler);
+    await fillDisk(disk, filler, 4096 * 1024);
     let acknowledged = 0;
     let refusal: unknown;
     for (let i = 0; i < 200 && refusal === undefined; i += 1) {
@@ -121,15 +105,6 @@ test('a disk that is full refuses writes and keeps what was acknowledged (F20)',
     await server?.stop();
     if (kept === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = kept;
-    await run('umount', [disk]).catch(() => run('umount', ['-l', disk]));
-    await rm(disk, { recursive: true, force: true });
+    await unmount(disk);
   }
 });
-
-/** All but a little of what is left. */
-async function fillDisk(disk: string, filler: string): Promise<void> {
-  const { stdout } = await run('df', ['--output=avail', '-k', disk]);
-  const freeKib = Number(stdout.trim().split('\n').at(-1));
-  await writeFile(filler, Buffer.alloc(Math.max(0, freeKib - 4096) * 1024));
-  expect((await stat(filler)).size).toBeGreaterThan(0);
-}

@@ -1,0 +1,33 @@
+/** Disks that are soon full. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Undefined, with the reason: this machine lets nobody mount. */
+export async function mountSmallDisk(megabytes: number): Promise<string | undefined> {
+  const folder = await mkdtemp(join(tmpdir(), 'burrow-disk-'));
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0777`, 'tmpfs', folder]);
+    return folder;
+  } catch (reason) {
+    await rm(folder, { recursive: true });
+    console.log(`No disk of its own could be mounted: ${String(reason)}`);
+    return undefined;
+  }
+}
+
+export async function unmount(disk: string): Promise<void> {
+  await run('umount', [disk]).catch(() => run('umount', ['-l', disk]));
+  await rm(disk, { recursive: true, force: true });
+}
+
+/** All but so many bytes. */
+export async function fillDisk(disk: string, filler: string, leftBytes: number): Promise<void> {
+  const { bavail, bsize } = statfsSync(disk);
+  await writeFile(filler, Buffer.alloc(Math.max(0, bavail * bsize - leftBytes)));
+}
