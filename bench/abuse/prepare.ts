@@ -1,6 +1,6 @@
 /** What the hub holds before it is attacked: documents, a person who may see few of them, an innocent program. */
 import { ROOT_SECRET } from './hub-under-attack.ts';
-import { ATTACKER, send } from './send.ts';
+import { send } from './send.ts';
 
 export interface Credentials {
   /** A token of a person without privileges, but for a public index and documents that a predicate hides. */
@@ -89,5 +89,3 @@ export async function prepare(port: number): Promise<Credentials> {
     innocent: innocent.secret ?? '',
   };
 }
-
-export const fromAttacker = { localAddress: ATTACKER } as const;
