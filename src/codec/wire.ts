@@ -33,6 +33,8 @@ export interface RenderContext {
   readonly apiVersion: string;
   /** The commit time of the query, for pending times. */
   readonly pendingTs: Micros;
+  /** Is told of characters made, now and then; may throw to stop. */
+  readonly report?: (chars: number) => void;
 }
 
 /**
@@ -99,6 +101,7 @@ function renderArray(items: readonly Value[], context: RenderContext, depth: num
     text += text === '' && whole === '' ? rendered : `,${rendered}`;
     if (whole.length + text.length > LIMITS.answerChars) refuseLength();
     if (text.length < PIECE_CHARS) continue;
+    context.report?.(text.length);
     whole += flat(text);
     text = '';
   }
@@ -126,6 +129,7 @@ function renderMembers(object: ObjectValue, context: RenderContext, depth: numbe
       text === '' && whole === '' ? `${quote(key)}:${rendered}` : `,${quote(key)}:${rendered}`;
     if (whole.length + text.length > LIMITS.answerChars) refuseLength();
     if (text.length < PIECE_CHARS) continue;
+    context.report?.(text.length);
     whole += flat(text);
     text = '';
   }

@@ -11,6 +11,9 @@ export const sliceParts = 20_000;
 export const faults = 1_000;
 export const callDepth = 200;
 export const evaluationSteps = 12_000 * 50;
+/** Units of work of a query, and of one call in it; a unit is about a nanosecond of a simple loop. */
+export const queryWork = 3_000_000_000;
+export const callWork = 100_000_000;
 /** What the values of a query may take, and what one of them may weigh. */
 export const queryBytes = 64 * 1024 * 1024;
 /** What the rows and index entries may take that a query has read: they are held until it ends. */

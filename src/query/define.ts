@@ -24,6 +24,7 @@ export interface PureContext {
     | 'names'
     | 'self'
     | 'charge'
+    | 'spend'
     | 'memory'
     | 'requireIndex'
     | 'shapeOf'
@@ -72,6 +73,7 @@ export type Arguments<F extends Form> = {
 export const define = <E extends keyof Contexts, F extends Form>(
   effect: E,
   form: F,
+  cost: number | ((args: Arguments<F>, context: Contexts[E]) => number),
   call: (args: Arguments<F>, context: Contexts[E]) => Value,
   more: { readonly since?: ApiVersion; readonly declared?: Effect } = {},
 ): FunctionRow => ({
@@ -79,6 +81,7 @@ export const define = <E extends keyof Contexts, F extends Form>(
   effect,
   declared: more.declared ?? (effect === 'pure-reads' ? 'pure' : effect),
   form,
+  cost,
   call,
   since: more.since ?? '2.0',
 });

@@ -7,6 +7,7 @@ import { Suspended } from '../store/reader.ts';
 import type { Lambda, Value } from '../values/value.ts';
 import { guardStack, refuseDepth } from './call-depth.ts';
 import { boolean, readTime, seenAt } from './casts.ts';
+import { COVERED, STEP_WORK } from './costs.ts';
 import type { Applicable, WriteContext } from './define.ts';
 import { Evaluation, type EvaluateOptions } from './evaluation.ts';
 import { bind, Frame, ROOT, variableValue, type Slot } from './frame.ts';
@@ -227,7 +228,13 @@ function evaluateCall(node: NodeOf<'call'>, frame: Frame, evaluation: Evaluation
   evaluation.checkEffect(node);
   evaluation.session.charge(1);
   const values = evaluateArguments(node.arguments, frame, evaluation);
-  const value = row.call(values as never, new CallContext(node.path, frame, evaluation) as never);
+  const context = new CallContext(node.path, frame, evaluation);
+  const { cost } = row;
+  if (cost !== COVERED) {
+    const units = typeof cost === 'number' ? cost : cost(values as never, context as never);
+    if (units > STEP_WORK) evaluation.session.spend(units);
+  }
+  const value = row.call(values as never, context as never);
   evaluation.takeResult(value);
   return value;
 }

@@ -56,13 +56,10 @@ export class Evaluation {
     if (ROW_RANK[node.row.effect] > this.allows) this.refuseEffect(node);
   }
 
-  /** What a function made. Something large takes as long as going through it; functions of texts charge that themselves. */
+  /** What a function made. */
   takeResult(value: Value): void {
     if (typeof value === 'string') this.memory.takeText(value);
-    else if (typeof value === 'object' && value !== null) {
-      const bytes = this.memory.takeValue(value);
-      if (bytes >= BYTES_PER_STEP) this.session.charge(Math.floor(bytes / BYTES_PER_STEP));
-    }
+    else if (typeof value === 'object' && value !== null) this.memory.takeValue(value);
   }
 
   closeOver(lambda: LambdaNode, scope: Frame): Lambda {
@@ -83,8 +80,6 @@ export class Evaluation {
     );
   }
 }
-
-const BYTES_PER_STEP = 2048;
 
 /** What a row may do when it is evaluated. */
 const ROW_RANK = {

@@ -38,6 +38,8 @@ export interface FunctionRow {
   readonly form: Form;
   /** First API version that has it. */
   readonly since: ApiVersion;
+  /** Units of work beyond the step of a call, charged before it works: see costs.ts. */
+  readonly cost: number | ((args: never, context: never) => number);
   // The argument types are known where the row is written (`define`), not where it is looked up.
   readonly call: (args: never, context: never) => Value;
 }

@@ -67,6 +67,11 @@ export interface ReadSession {
   self(collection: Ref): Ref | undefined;
   /** Counts evaluation steps towards `computeOps` and the budget. @throws Refusal `bad request` past the limit */
   charge(steps: number): void;
+  /**
+   * Counts units of work that is about to be done: see `Cost`. A part of a thousand or so comes before a part of the work.
+   * @throws Refusal `bad request` past the limits, `time out`
+   */
+  spend(units: number): void;
   /** What the values made take. */
   readonly memory: MemoryBudget;
 

@@ -5,7 +5,7 @@ import type { ApplyIsolated, IsolatedParts, EngineContext } from '../context/con
 import { isAdminOnly } from './permissions.ts';
 import type { AccessRequest, Permissions } from '../context/access-request.ts';
 
-/** Whether a predicate is true. @throws Suspended, Refusal `time out` of the whole query */
+/** Whether a predicate is true. @throws Suspended, Refusal when the time or work of the whole query is over */
 export type Decide = (predicate: Lambda, argument: Value) => boolean;
 
 type OwnParts = Omit<IsolatedParts, 'permissions'>;
@@ -18,13 +18,13 @@ export function decider(context: EngineContext, parts: OwnParts = {}, failed = f
     try {
       return apply(predicate, argument) === true;
     } catch (thrown) {
-      if (isNo(thrown)) return failed;
+      if (isNo(thrown) && !context.meters.budget.isSpent) return failed;
       throw thrown;
     }
   };
 }
 
-/** When the time of the query is over, the whole query fails: a page without the undecided documents would be wrong. */
+/** When the time or work of the query is over, the whole query fails: a page without the undecided documents would be wrong. */
 const isNo = (thrown: unknown): boolean =>
   thrown instanceof QueryFailure || (thrown instanceof Refusal && thrown.code !== 'time out');
 

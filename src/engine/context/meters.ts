@@ -2,6 +2,7 @@
 import type { Key } from '../../codec/key.ts';
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
+import type { Steps } from './budget.ts';
 
 const READ_OP_BYTES = 4096;
 const WRITE_OP_BYTES = 1024;
@@ -22,10 +23,26 @@ export class Meters {
   writeBytes = 0;
   /** What the writer should know, though it is no part of the result. */
   notices: readonly string[] = NO_NOTICES;
+  readonly budget: Pick<Steps, 'spend' | 'isSpent'>;
   private wholeOps = 0;
   private readonly shown: { bytes: number }[] = [];
   private readonly read = new Set<string>();
   private readonly written = new Map<Key, number>();
+
+  /** @param budget pays for what sets go through */
+  constructor(budget: Pick<Steps, 'spend' | 'isSpent'>) {
+    this.budget = budget;
+  }
+
+  /** Index entries or documents that a set is about to go through. @throws Refusal `limit_exceeded` for too many */
+  noteEntries(count: number): void {
+    this.work.scannedEntries += count;
+    if (this.work.scannedEntries <= LIMITS.scanMax) return;
+    throw new Refusal(
+      'limit_exceeded',
+      `The query reads more than the limit of ${LIMITS.scanMax} set entries.`,
+    );
+  }
 
   /** A document that the query reads. `what` identifies the read: a second one of the same is free. */
   noteRead(what: string, bytes: number, partitions = 1): void {
@@ -85,8 +102,8 @@ function refuseDocuments(): never {
 /** Bounds the work, and counts no reads: how much they were would tell of what is not shown. */
 export class IsolatedMeters extends Meters {
   /** @param work of the query that this is part of; its own when left out: predicates are not charged to the caller */
-  constructor(work?: SetWork) {
-    super();
+  constructor(budget: Pick<Steps, 'spend' | 'isSpent'>, work?: SetWork) {
+    super(budget);
     if (work) this.work = work;
   }
 

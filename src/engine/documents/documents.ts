@@ -19,6 +19,8 @@ import type {
   Value,
 } from '../../values/value.ts';
 import type { EngineContext, Lambdas, StoreContext } from '../context/context.ts';
+import { boundedWork } from '../context/budget.ts';
+import type { Meters } from '../context/meters.ts';
 import { RowMemory } from './row-cache.ts';
 import type { CollectionDefinition } from '../catalog/definitions.ts';
 import { NATIVE, nativeKind } from '../../values/native-kinds.ts';
@@ -108,21 +110,49 @@ export function storedFields(context: EngineContext, ref: Ref): ObjectValue | un
   return live && fieldsOf(context, ref, live.version);
 }
 
-export const fieldsOf = (
-  context: { readonly lambdas: Pick<Lambdas, 'parse'> },
+/** Counts as parsed each time, so that what is cached does not matter. */
+export function fieldsOf(
+  context: { readonly lambdas: Pick<Lambdas, 'parse'>; readonly meters?: Pick<Meters, 'budget'> },
   ref: Ref,
   version: StoredVersion,
-): ObjectValue =>
-  fieldsByVersion.get(version, version.body.length, () =>
-    version.body === ''
-      ? new Map()
-      : (parseStored(version.body, {
-          lambda: context.lambdas.parse,
-          database: ref.database,
-        }) as ObjectValue),
-  );
+): ObjectValue {
+  const { body } = version;
+  const { fields, work } = parsedByVersion.get(version, body.length, () => ({
+    fields:
+      body === ''
+        ? new Map<string, Value>()
+        : (parseStored(body, {
+            lambda: context.lambdas.parse,
+            database: ref.database,
+          }) as ObjectValue),
+    work: parseWork(body),
+  }));
+  context.meters?.budget.spend(work);
+  return fields;
+}
 
-const fieldsByVersion = new RowMemory<StoredVersion, ObjectValue>();
+interface Parsed {
+  readonly fields: ObjectValue;
+  readonly work: number;
+}
+
+const parsedByVersion = new RowMemory<StoredVersion, Parsed>();
+
+/** Units of work for each character of a short body. */
+const SHORT_CHARS = 1024;
+const SHORT_WORK = 20;
+/** Of others: for each character, and for what is about a value. */
+const CHAR_WORK = 4;
+const VALUE_WORK = 100;
+const BEFORE_VALUES = /[[{,:]/g;
+
+function parseWork(body: string): number {
+  if (body.length <= SHORT_CHARS) return body.length * SHORT_WORK;
+  let values = 0;
+  BEFORE_VALUES.lastIndex = 0;
+  while (BEFORE_VALUES.test(body)) values += 1;
+  return boundedWork(body.length * CHAR_WORK + values * VALUE_WORK);
+}
 
 /** Members of rows that are never shown. */
 const HIDDEN: ReadonlyMap<number, readonly string[]> = new Map([

@@ -8,6 +8,7 @@ import type { Step } from '../../errors.ts';
 import type { Row } from '../../store/port.ts';
 import type { Writer } from '../../store/reader.ts';
 import type { Micros, ObjectValue, Ref } from '../../values/value.ts';
+import { boundedWork } from '../context/budget.ts';
 import type { EngineContext } from '../context/context.ts';
 import { isExpired, keyOf } from './documents.ts';
 import { endedBy, heldSince, type HeldEntries } from './entry-timeline.ts';
@@ -24,6 +25,9 @@ import {
   writerOf,
   type IndexedEntries,
 } from './version-rows.ts';
+
+/** Units of work for each character of a body: it was made of values, and is compared with the body before. */
+const BODY_WORK = 20;
 
 /**
  * Makes `fields` the present version of a document.
@@ -111,12 +115,14 @@ function versionOf(
   before: Row | undefined,
 ): StoredVersion {
   const isThere = before && !isExpired(unpackVersion(String(before.value)), context.snapshot);
+  const stored = bodyOf(fields, ref.database);
+  context.meters.budget.spend(boundedWork(stored.body.length * BODY_WORK));
   return {
     ts: context.commitTs,
     action: isThere ? 'update' : 'create',
     ttl: ttlOf(fields),
     added: undefined,
-    ...bodyOf(fields, ref.database),
+    ...stored,
   };
 }
 

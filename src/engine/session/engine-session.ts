@@ -102,7 +102,8 @@ export class EngineSession implements WriteSession, Lambdas {
 
   isolated({ permissions, reader, schema }: IsolatedParts): ApplyIsolated {
     const { context } = this;
-    const meters = new IsolatedMeters();
+    const steps = new IsolatedBudget(this.budget);
+    const meters = new IsolatedMeters(this.budget);
     const parts: ContextParts = {
       reader: reader ?? context.reader,
       writer: undefined,
@@ -117,7 +118,6 @@ export class EngineSession implements WriteSession, Lambdas {
       schema: schema ?? context.schema,
       rewritten: context.rewritten,
     };
-    const steps = new IsolatedBudget(this.budget);
     const session = new EngineSession(parts, () => permissions, steps);
     return (lambda, argument) => {
       steps.begin();
@@ -131,6 +131,10 @@ export class EngineSession implements WriteSession, Lambdas {
 
   charge(steps: number): void {
     this.budget.charge(steps);
+  }
+
+  spend(units: number): void {
+    this.budget.spend(units);
   }
 
   self(collection: Ref): Ref | undefined {

@@ -13,7 +13,7 @@ import {
   type AuthenticationHost,
 } from '../access/authenticate.ts';
 import type { Caller } from '../context/caller.ts';
-import { Budget } from '../context/budget.ts';
+import { boundedWork, Budget } from '../context/budget.ts';
 import { permissionsOf } from '../access/caller-permissions.ts';
 import { isGranted } from '../access/caller-roles.ts';
 import type {
@@ -62,6 +62,9 @@ export interface QueryExecution {
   readonly meters: Meters;
 }
 
+/** Of an answer, for each character. */
+const RENDER_WORK = 5;
+
 export type ExecutionHost = AuthenticationHost & Pick<EngineOptions, 'clock'>;
 
 /** @throws Suspended, Refusal */
@@ -79,7 +82,7 @@ export function executeQuery(
     plan.impersonation?.caller(store) ??
     requireCaller(authenticationContext(store, host, answers), request.secret);
   const budget = new Budget(host.clock, started, request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs);
-  const meters = new Meters();
+  const meters = new Meters(budget);
   const ended = (outcome: QueryExecution['outcome']): BodyResult<QueryExecution> => ({
     value: { caller, outcome, snapshot, budget, meters },
     ts: outcome.ok ? commitTs : snapshot,
@@ -106,7 +109,12 @@ export function executeQuery(
   try {
     const value = evaluate(parsed, session, limitsOf(request));
     const names = new ContextNames(session.context);
-    const text = renderValue(value, { names, apiVersion: request.apiVersion, pendingTs: commitTs });
+    const text = renderValue(value, {
+      names,
+      apiVersion: request.apiVersion,
+      pendingTs: commitTs,
+      report: (chars) => budget.spend(boundedWork(chars * RENDER_WORK)),
+    });
     requireTransactionSize(writer.bytes);
     return ended({ ok: true, text, created: isKind(value, 'document') && value.created });
   } catch (reason) {

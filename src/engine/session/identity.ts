@@ -48,7 +48,7 @@ function withWholeMatches(context: EngineContext, target: Target): EngineContext
   meters.noteRead('the set of a login', 0);
   return {
     ...context,
-    meters: new IsolatedMeters(meters.work),
+    meters: new IsolatedMeters(meters.budget, meters.work),
     permissions: {
       may: (request) =>
         permissions.may(

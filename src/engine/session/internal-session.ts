@@ -2,7 +2,7 @@
 import type { DatabaseId } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 import { rootCaller } from '../context/caller.ts';
-import { Budget } from '../context/budget.ts';
+import { Budget, NO_WORK_LIMITS } from '../context/budget.ts';
 import { builtinPermissions } from '../access/permissions.ts';
 import type { ContextParts, EngineContext, PermissionsIn } from '../context/context.ts';
 import { createIds, RecordedInputs } from './recorded-inputs.ts';
@@ -40,6 +40,7 @@ export function internalSession(
   timeoutMs: number,
 ): EngineSession {
   const inputs = new RecordedInputs(createIds(clock, random), { random, sha256 });
+  const budget = new Budget(clock, snapshot, timeoutMs, NO_WORK_LIMITS);
   const parts: ContextParts = {
     reader,
     writer,
@@ -49,9 +50,9 @@ export function internalSession(
     apiVersion: '4',
     caller,
     inputs: inputs.begin(answers),
-    meters: new Meters(),
+    meters: new Meters(budget),
     schema,
     rewritten: new Set(),
   };
-  return new EngineSession(parts, permissionsIn, new Budget(clock, snapshot, timeoutMs));
+  return new EngineSession(parts, permissionsIn, budget);
 }

@@ -84,6 +84,7 @@ export class SetReader extends SetShapes implements Sets {
 
   open(target: SetTarget, request: SetRequest): SetCursor {
     requireWidth(this.context);
+    this.context.meters.budget.spend(OPEN_WORK);
     return operationOf(target).open(target, request, this);
   }
 
@@ -91,6 +92,9 @@ export class SetReader extends SetShapes implements Sets {
     return operationOf(target).changes(target, request, this);
   }
 }
+
+/** Units of work. */
+const OPEN_WORK = 5_000;
 
 /** A set can be much larger than its text, because members may be shared. */
 function requireWidth({ meters }: EngineContext): void {

@@ -274,8 +274,9 @@ function requireAccess(sets: SetReader, target: SetTarget): Access {
 const openTuples = (
   sets: SetReader,
   { target, filtered }: Access,
-  request: Omit<SetRequest, 'filtered'>,
-): SetCursor => (filtered ? uncounted(sets) : sets).open(target, { ...request, filtered });
+  request: Omit<SetRequest, 'filtered' | 'tupleWork'>,
+): SetCursor =>
+  (filtered ? uncounted(sets) : sets).open(target, { ...request, filtered, tupleWork: 0 });
 
 const openHistory = (
   sets: SetReader,
@@ -285,8 +286,10 @@ const openHistory = (
   historyOf(filtered ? uncounted(sets) : sets, target, { ...request, filtered });
 
 /** The metrics of a filtered set would reveal how much of it is hidden, so its reads are not counted. */
-const uncounted = ({ context, reading }: SetReader): SetReader =>
-  new SetReader({ ...context, meters: new IsolatedMeters(context.meters.work) }, reading);
+const uncounted = ({ context, reading }: SetReader): SetReader => {
+  const { budget, work } = context.meters;
+  return new SetReader({ ...context, meters: new IsolatedMeters(budget, work) }, reading);
+};
 
 /** Counts the shown tuples as read instead. Undefined: nothing is filtered, so reads are counted as they happen. */
 function shownMeter(

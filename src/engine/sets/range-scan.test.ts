@@ -18,6 +18,7 @@ const REQUEST = {
   rows: false,
   sources: false,
   filtered: false,
+  tupleWork: 0,
 };
 
 /** A scan over so many entries, all of them the same one. */
@@ -31,7 +32,7 @@ function scanOver(count: number) {
     left -= found;
     return Array.from({ length: found }, () => entry);
   };
-  const meters = new Meters();
+  const meters = new Meters({ spend: () => undefined, isSpent: false });
   const reader = plainReader({ row: () => undefined, range });
   const source = { reader, meters, partitions: 8 };
   const scanRange = {

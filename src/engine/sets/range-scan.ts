@@ -1,7 +1,5 @@
 /** Reads one range of the store in batches that grow. */
 import { type Key, keyAfter } from '../../codec/key.ts';
-import { LIMITS } from '../../limits.ts';
-import { Refusal } from '../../errors.ts';
 import type { Entry, Range } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
 import type { Meters } from '../context/meters.ts';
@@ -21,11 +19,18 @@ export interface Source {
   readonly partitions: number;
 }
 
+/** Units of work: of reading a range, and of each entry in it. */
+const RANGE_WORK = 5_000;
+const ENTRY_WORK = 1_000;
+/** Entries that are charged at once. */
+const CHARGED = 1024;
+
 /** Scans one range of keys and decodes its entries. The leaves of set expressions are such scans. */
 export class RangeScan<T = Tuple> implements SetCursor<T> {
   private readonly source: Source;
   private readonly scanRange: ScanRange;
   private readonly backward: boolean;
+  private readonly entryWork: number;
   private readonly keyOf: (bound: Bound) => Key;
   private readonly decode: (entry: Entry) => T | undefined;
   private lower: Key;
@@ -51,6 +56,7 @@ export class RangeScan<T = Tuple> implements SetCursor<T> {
     this.backward = request.backward;
     this.keyOf = keyOf;
     this.decode = decode;
+    this.entryWork = ENTRY_WORK + request.tupleWork;
     this.limit = request.first;
     this.lower = scanRange.lower;
     this.upper = scanRange.upper;
@@ -70,7 +76,15 @@ export class RangeScan<T = Tuple> implements SetCursor<T> {
   pull(): readonly T[] {
     while (!this.ended) {
       const tuples: T[] = [];
-      for (const entry of this.nextEntries()) {
+      const { budget } = this.source.meters;
+      const entries = this.nextEntries();
+      budget.spend(RANGE_WORK);
+      let index = 0;
+      for (const entry of entries) {
+        if (index % CHARGED === 0) {
+          budget.spend(this.entryWork * Math.min(entries.length - index, CHARGED));
+        }
+        index += 1;
         const tuple = this.decode(entry);
         if (tuple) tuples.push(tuple);
       }
@@ -104,13 +118,7 @@ export class RangeScan<T = Tuple> implements SetCursor<T> {
 
   private count(entries: readonly Entry[], limit: number): void {
     const { meters, partitions } = this.source;
-    meters.work.scannedEntries += entries.length;
-    if (meters.work.scannedEntries > LIMITS.scanMax) {
-      throw new Refusal(
-        'limit_exceeded',
-        `The query reads more than the limit of ${LIMITS.scanMax} set entries.`,
-      );
-    }
+    meters.noteEntries(entries.length);
     let bytes = 0;
     for (const { entry } of entries) bytes += entry.length;
     const what = `${this.scanRange.space}${this.backward ? '-' : '+'}${limit}|${this.lower}|${this.upper}`;

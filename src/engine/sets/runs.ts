@@ -12,12 +12,13 @@ import {
   type OrderedBound,
   type Tuple,
 } from './tuple.ts';
-import type { SetCursor, SetRequest } from './set-cursor.ts';
+import { MEMBER_WORK, type SetCursor, type SetRequest } from './set-cursor.ts';
 
 /** The request for the members: no bound divides a run, and the first batch reaches the end of the last run. */
 export const wholeRuns = (request: SetRequest): SetRequest => ({
   ...request,
   first: request.first + 1,
+  tupleWork: request.tupleWork + MEMBER_WORK,
   lower: request.lower.map((bound) => widen(bound, 'low')),
   upper: request.upper.map((bound) => widen(bound, 'high')),
 });

@@ -24,7 +24,12 @@ export interface SetRequest {
   readonly sources: boolean;
   /** Check for each tuple whether the caller may read its document. */
   readonly filtered: boolean;
+  /** Units of work that the sets made of this one do for each of its tuples: they are charged where it is read. */
+  readonly tupleWork: number;
 }
+
+/** A set made of others looks at each of their tuples, compares it, and puts it among others. */
+export const MEMBER_WORK = 4_000;
 
 export interface SetCursor<T = Tuple> {
   /** The next tuples in reading direction; empty only at the end. @throws Suspended */

@@ -85,6 +85,7 @@ export function readAll(
     rows: scanRange.rows,
     sources: false,
     filtered: false,
+    tupleWork: 0,
   };
   const scan = new RangeScan<Entry>(
     { reader, meters, partitions },

@@ -135,7 +135,7 @@ export class SetWorld {
       apiVersion: '4',
       caller: rootCaller(DATABASE),
       inputs: NO_INPUTS,
-      meters: new Meters(),
+      meters: new Meters({ spend: () => undefined, isSpent: false }),
       schema: schemasOver(reader, reader, lambdaNamed),
       rewritten: new Set(),
     };

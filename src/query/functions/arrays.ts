@@ -17,6 +17,7 @@ import {
   param,
   refuseEffect,
 } from '../casts.ts';
+import { COVERED, elements, slicing } from '../costs.ts';
 import { define, type Applicable, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import { EFFECT_RANK } from '../effect.ts';
@@ -25,6 +26,7 @@ import { positionOf } from '../query-path.ts';
 const map = define(
   'pure',
   { map: inPlace, collection: param(arrayOrPage, 'Array or Page') },
+  COVERED,
   (args, context) => {
     const { map: lambda, collection } = args;
     const data = isArray(collection) ? collection : collection.data;
@@ -36,6 +38,7 @@ const map = define(
 const foreach = define(
   'pure',
   { foreach: inPlace, collection: param(arrayOrPage, 'Array or Page') },
+  COVERED,
   ({ foreach: lambda, collection }, context) => {
     const data = isArray(collection) ? collection : collection.data;
     context.each(data, (element) => context.apply(lambda, element));
@@ -46,6 +49,7 @@ const foreach = define(
 const filter = define(
   'pure',
   { filter: inPlace, collection: param(iterable, 'Iterable') },
+  COVERED,
   ({ filter: lambda, collection }, context) => {
     if (isArray(collection)) {
       const keeps = keptElements(lambda, collection, context);
@@ -98,6 +102,7 @@ export const pageWhere = (page: Page, keeps: (index: number) => boolean): Page =
 const take = define(
   'pure',
   { take: param(integer, 'Integer'), collection: param(arrayOrPage, 'Array or Page') },
+  ({ collection }) => slicing(collection),
   ({ take: given, collection }) => {
     const count = Math.max(Number(given), 0);
     return isArray(collection) ? collection.slice(0, count) : takePage(Number(given), collection);
@@ -118,6 +123,7 @@ function takePage(count: number, page: Page): Page {
 const drop = define(
   'pure',
   { drop: param(integer, 'Integer'), collection: param(arrayOrPage, 'Array or Page') },
+  ({ collection }) => slicing(collection),
   ({ drop: given, collection }) => {
     const count = Math.max(Number(given), 0);
     return isArray(collection) ? collection.slice(count) : dropPage(Number(given), collection);
@@ -146,12 +152,14 @@ function joined(
 const prepend = define(
   'pure',
   { prepend: param(manyOf(any), 'Any*'), collection: param(array, 'Array') },
+  (args) => elements(args.prepend.length + args.collection.length),
   (args, context) => joined(args.prepend, args.collection, context),
 );
 
 const append = define(
   'pure',
   { append: param(manyOf(any), 'Any*'), collection: param(array, 'Array') },
+  (args) => elements(args.append.length + args.collection.length),
   (args, context) => joined(args.collection, args.append, context),
 );
 

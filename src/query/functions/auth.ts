@@ -1,44 +1,49 @@
 /** Identity: log in and out, who is asking. Spec: functions 1.6, auth-and-http 2.2. */
 import { boolean, nothing, object, param, refOrSet, string } from '../casts.ts';
+import { COVERED } from '../costs.ts';
 import { define } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 
 const login = define(
   'write',
   { login: param(refOrSet, 'RefOrSet'), params: param(object, 'Object') },
+  COVERED,
   ({ login: target, params }, { session, path, time }) => session.login(target, params, path, time),
 );
 
-const logout = define('write', { logout: param(boolean, 'Boolean') }, (args, context) =>
+const logout = define('write', { logout: param(boolean, 'Boolean') }, COVERED, (args, context) =>
   context.session.logout(args.logout, context.path),
 );
 
 const identify = define(
   'read',
   { identify: param(refOrSet, 'RefOrSet'), password: param(string, 'String') },
+  COVERED,
   (args, context) => context.session.identify(args.identify, args.password, context.path),
 );
 
 const none = param(nothing, 'Null');
 
 /** Deprecated name. */
-const identity = define('read', { identity: none }, (_, { session, path }) =>
+const identity = define('read', { identity: none }, COVERED, (_, { session, path }) =>
   session.identity(path),
 );
 const currentIdentity = define(
   'read',
   { current_identity: none },
+  COVERED,
   (_, { session, path }) => session.identity(path),
   { since: '4' },
 );
 
 /** Deprecated name. */
-const hasIdentity = define('read', { has_identity: none }, (_, { session }) =>
+const hasIdentity = define('read', { has_identity: none }, COVERED, (_, { session }) =>
   session.hasIdentity(),
 );
 const hasCurrentIdentity = define(
   'read',
   { has_current_identity: none },
+  COVERED,
   (_, { session }) => session.hasIdentity(),
   { since: '4' },
 );
@@ -46,12 +51,14 @@ const hasCurrentIdentity = define(
 const currentToken = define(
   'read',
   { current_token: none },
+  COVERED,
   (_, { session, path }) => session.token(path),
   { since: '4' },
 );
 const hasCurrentToken = define(
   'pure',
   { has_current_token: none },
+  COVERED,
   (_, { session }) => session.hasToken(),
   { since: '4' },
 );

@@ -16,25 +16,29 @@ import {
   string,
   unresolvedFault,
 } from '../casts.ts';
+import { COVERED, walkingAll } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
-import { chargeValues } from './bounds.ts';
 import { positionOf } from '../query-path.ts';
 import { isAtLeast } from '../session.ts';
 
-const now = define('pure', { now: param(nothing, 'Null') }, (_, context) =>
+const now = define('pure', { now: param(nothing, 'Null') }, COVERED, (_, context) =>
   timeOfMicros(context.session.snapshot),
 );
 
-const abort = define('pure', { abort: param(string, 'String') }, (args, context) =>
+const abort = define('pure', { abort: param(string, 'String') }, COVERED, (args, context) =>
   fail('transaction aborted', positionOf(context.path), args.abort),
 );
 
-const equals = define('pure', { equals: param(someOf(any), 'Any+') }, (args, context) => {
-  const actions = isAtLeast(context.apiVersion, '5') ? 'exact' : 'loose';
-  chargeValues(context, args.equals);
-  return everyPair(args.equals, (a, b) => equalValues(a, b, actions));
-});
+const equals = define(
+  'pure',
+  { equals: param(someOf(any), 'Any+') },
+  (args, context) => walkingAll(args.equals, context),
+  (args, context) => {
+    const actions = isAtLeast(context.apiVersion, '5') ? 'exact' : 'loose';
+    return everyPair(args.equals, (a, b) => equalValues(a, b, actions));
+  },
+);
 
 const everyPair = (values: readonly Value[], holds: (a: Value, b: Value) => boolean): boolean =>
   values.every((value, index) => {
@@ -55,33 +59,44 @@ function ordered(
     throw new QueryFailure(unresolved.map((ref) => unresolvedFault(ref, positionAt(where))));
   }
   for (const value of values) refuseOddSet(value, where);
-  chargeValues(context, values);
   return everyPair(values, (a, b) => holds(compareValues(a, b)));
 }
 
 const operands = param(someOf(any), 'Any+');
 const comparisons = [
-  define('pure', { lt: operands }, ({ lt }, context) =>
-    ordered('lt', lt, context, (order) => order < 0),
+  define(
+    'pure',
+    { lt: operands },
+    ({ lt }, context) => walkingAll(lt, context),
+    ({ lt }, context) => ordered('lt', lt, context, (order) => order < 0),
   ),
-  define('pure', { lte: operands }, ({ lte }, context) =>
-    ordered('lte', lte, context, (order) => order <= 0),
+  define(
+    'pure',
+    { lte: operands },
+    ({ lte }, context) => walkingAll(lte, context),
+    ({ lte }, context) => ordered('lte', lte, context, (order) => order <= 0),
   ),
-  define('pure', { gt: operands }, ({ gt }, context) =>
-    ordered('gt', gt, context, (order) => order > 0),
+  define(
+    'pure',
+    { gt: operands },
+    ({ gt }, context) => walkingAll(gt, context),
+    ({ gt }, context) => ordered('gt', gt, context, (order) => order > 0),
   ),
-  define('pure', { gte: operands }, ({ gte }, context) =>
-    ordered('gte', gte, context, (order) => order >= 0),
+  define(
+    'pure',
+    { gte: operands },
+    ({ gte }, context) => walkingAll(gte, context),
+    ({ gte }, context) => ordered('gte', gte, context, (order) => order >= 0),
   ),
 ];
 
-const not = define('pure', { not: param(boolean, 'Boolean') }, (args) => !args.not);
+const not = define('pure', { not: param(boolean, 'Boolean') }, COVERED, (args) => !args.not);
 
-const newId = define('write', { new_id: param(nothing, 'Null') }, (_, context) =>
+const newId = define('write', { new_id: param(nothing, 'Null') }, COVERED, (_, context) =>
   context.session.newId(),
 );
 /** Deprecated name. */
-const nextId = define('write', { next_id: param(nothing, 'Null') }, (_, context) =>
+const nextId = define('write', { next_id: param(nothing, 'Null') }, COVERED, (_, context) =>
   context.session.newId(),
 );
 

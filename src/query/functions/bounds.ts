@@ -1,7 +1,6 @@
 /** Bounds of arguments and of what functions make. Spec: functions 1.8, "·b". */
 import { fail, fault, type Fault } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import type { Value } from '../../values/value.ts';
 import { textWeight } from '../../values/weight.ts';
 import type { PureContext } from '../define.ts';
 import { positionOf } from '../query-path.ts';
@@ -19,16 +18,4 @@ export function requireTextSize(context: PureContext, chars: number): void {
     refuseBound(context, 'result', `at most ${LIMITS.textChars} characters long`);
   }
   context.session.memory.ask(textWeight(chars));
-}
-
-const CHARS_PER_STEP = 1024;
-
-/** Functions that go through a text cost by its length; short texts are covered by the call itself. */
-export function chargeText(context: PureContext, chars: number): void {
-  if (chars >= CHARS_PER_STEP) context.session.charge(Math.floor(chars / CHARS_PER_STEP));
-}
-
-/** The same for functions that go through the whole of values. */
-export function chargeValues(context: PureContext, values: readonly Value[]): void {
-  for (const value of values) chargeText(context, context.session.memory.weightOf(value));
 }

@@ -1,6 +1,7 @@
 /** Calls of stored functions. Spec: functions 4.6. */
 import { fail, QueryFailure } from '../../errors.ts';
 import { any, nameOrFunctionRef, optional, param } from '../casts.ts';
+import { COVERED } from '../costs.ts';
 import { define } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import { positionOf, type QueryPath } from '../query-path.ts';
@@ -8,6 +9,7 @@ import { positionOf, type QueryPath } from '../query-path.ts';
 const call = define(
   'read',
   { call: param(nameOrFunctionRef, 'String or Function Ref'), arguments: optional(any, 'Any') },
+  COVERED,
   ({ call: target, arguments: argument = [] }, context) => {
     const { lambda, session } = context.session.functionBody(target, argument, context.path);
     try {

@@ -1,8 +1,9 @@
 /** Case folding and normalising of text, as indexes and `casefold` do it. Spec: functions 1.8. */
 import { manyOf, optional, param, scalar, wrongType } from '../casts.ts';
+import { BY_PARTS, reading } from '../costs.ts';
 import { define } from '../define.ts';
 import type { Cast, FunctionRow } from '../function-row.ts';
-import { chargeText, requireTextSize } from './bounds.ts';
+import { requireTextSize } from './bounds.ts';
 
 const ASCII = /^[\0-\x7f]*$/;
 const CHANGED = /\p{Changes_When_NFKC_Casefolded}/gu;
@@ -16,16 +17,27 @@ const DOTLESS_I = '\u0131';
  * changes how assigned characters fold, so engines of any age agree on all characters that both know.
  */
 export function casefold(text: string): string {
-  return ASCII.test(text) ? text.toLowerCase() : text.replace(CHANGED, foldInFull).normalize('NFC');
+  return ASCII.test(text) ? text.toLowerCase() : text.replace(CHANGED, folded).normalize('NFC');
+}
+
+/** What folds of characters were found to be: there are some thousand. */
+const FOLDED = new Map<string, string>();
+
+function folded(char: string): string {
+  const known = FOLDED.get(char);
+  if (known !== undefined) return known;
+  const found = foldInFull(char);
+  FOLDED.set(char, found);
+  return found;
 }
 
 /** Folding may make what can be decomposed further, and the other way round. */
 function foldInFull(char: string): string {
-  let folded = char;
+  let now = char;
   for (;;) {
-    const next = Array.from(compatible(folded), foldCase).join('');
-    if (next === folded) return compatible(folded);
-    folded = next;
+    const next = Array.from(compatible(now), foldCase).join('');
+    if (next === now) return compatible(now);
+    now = next;
   }
 }
 
@@ -35,6 +47,17 @@ const compatible = (text: string): string => text.normalize('NFKC').replace(IGNO
 function foldCase(char: string): string {
   if (char === DOTLESS_I) return char;
   return CHEROKEE.test(char) ? char.toUpperCase() : char.toLowerCase().toUpperCase().toLowerCase();
+}
+
+/** What combines with the character before it, also in what some compatible characters stand for; sorting them is quadratic. */
+const COMBINING = /[\p{M}\uff9e\uff9f]{16,}/gu;
+
+/** Of the slowest form. */
+function normalizing(text: string): number {
+  if (ASCII.test(text)) return reading(text.length);
+  let units = text.length * 1_000;
+  for (const [run] of text.matchAll(COMBINING)) units += run.length ** 2 / 2;
+  return units;
 }
 
 const NORMALIZERS: ReadonlyMap<string, (text: string) => string> = new Map([
@@ -56,10 +79,11 @@ const casefoldRow = define(
     casefold: param(manyOf(scalar), 'Scalar*'),
     normalizer: optional(normalizer, 'String'),
   },
+  BY_PARTS,
   ({ casefold: values, normalizer: normalize = casefold }, context) => {
     const results = values.map((value) => {
       if (typeof value !== 'string') return value;
-      chargeText(context, value.length);
+      context.session.spend(1_000 + normalizing(value));
       const normalized = normalize(value);
       requireTextSize(context, normalized.length);
       context.session.memory.takeText(normalized);

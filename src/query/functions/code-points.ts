@@ -5,20 +5,25 @@ const SURROGATE = /[\ud800-\udfff]/;
 /** Number of code points; a lone surrogate is one. */
 export function codePointLength(text: string): number {
   if (!SURROGATE.test(text)) return text.length;
-  let count = 0;
-  for (const _ of text) count += 1;
+  let count = text.length;
+  for (let at = 1; at < text.length; at += 1) {
+    if (endsPair(text, at)) count -= 1;
+  }
   return count;
 }
+
+/** Whether the code unit is the second of a code point. */
+const endsPair = (text: string, at: number): boolean =>
+  (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
 
 /** Where code point `index` begins; the end of the text when it has fewer. */
 export function offsetOfCodePoint(text: string, index: number): number {
   if (index <= 0 || !SURROGATE.test(text)) return Math.min(Math.max(index, 0), text.length);
-  let offset = 0;
   let left = index;
-  for (const char of text) {
-    if (left === 0) return offset;
+  for (let at = 1; at < text.length; at += 1) {
+    if (endsPair(text, at)) continue;
     left -= 1;
-    offset += char.length;
+    if (left === 0) return at;
   }
   return text.length;
 }

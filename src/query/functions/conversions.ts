@@ -15,6 +15,7 @@ import {
   type Value,
 } from '../../values/value.ts';
 import { any, argumentAt, param, positionAt } from '../casts.ts';
+import { COVERED, parsing } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import { positionOf } from '../query-path.ts';
@@ -47,6 +48,7 @@ export function scalarText(value: Value): string | undefined {
 const toText = define(
   'pure',
   { to_string: param(any, 'Any') },
+  COVERED,
   ({ to_string: value }, context) => scalarText(value) ?? refuse(context, value, 'String'),
 );
 
@@ -60,6 +62,7 @@ function numberOf(value: Value): NumberValue | undefined {
 const toNumber = define(
   'pure',
   { to_number: param(any, 'Any') },
+  (args) => parsing(args.to_number),
   ({ to_number: value }, context) => numberOf(value) ?? refuse(context, value, 'Number'),
 );
 
@@ -68,30 +71,47 @@ function requireNumber(value: Value, type: string, context: PureContext, key: st
   return numberOf(value) ?? fail('invalid argument', position, cannotCast(typeName(value), type));
 }
 
-const toDoubleRow = define('pure', { to_double: param(any, 'Any') }, (args, context) =>
-  asDouble(requireNumber(args.to_double, 'Double', context, 'to_double')),
+const toDoubleRow = define(
+  'pure',
+  { to_double: param(any, 'Any') },
+  (args) => parsing(args.to_double),
+  (args, context) => asDouble(requireNumber(args.to_double, 'Double', context, 'to_double')),
 );
 
-const toInteger = define('pure', { to_integer: param(any, 'Any') }, (args, context) =>
-  truncateToInteger(requireNumber(args.to_integer, 'Integer', context, 'to_integer')),
+const toInteger = define(
+  'pure',
+  { to_integer: param(any, 'Any') },
+  (args) => parsing(args.to_integer),
+  (args, context) =>
+    truncateToInteger(requireNumber(args.to_integer, 'Integer', context, 'to_integer')),
 );
 
 // --- time -----------------------------------------------------------------------------------------
 
 const NANOS_PER_MILLI = 1_000_000n;
 
-const toTime = define('pure', { to_time: param(any, 'Any') }, ({ to_time: value }, context) => {
-  if (value instanceof Time) return value;
-  if (value instanceof DateValue) return timeOfDate(value);
-  if (isInteger(value)) return new Time(BigInt(value) * NANOS_PER_MILLI);
-  return typeof value === 'string' ? timeOfText(value, context) : refuse(context, value, 'Time');
-});
+const toTime = define(
+  'pure',
+  { to_time: param(any, 'Any') },
+  (args) => parsing(args.to_time),
+  ({ to_time: value }, context) => {
+    if (value instanceof Time) return value;
+    if (value instanceof DateValue) return timeOfDate(value);
+    if (isInteger(value)) return new Time(BigInt(value) * NANOS_PER_MILLI);
+    return typeof value === 'string' ? timeOfText(value, context) : refuse(context, value, 'Time');
+  },
+);
 
-const toDate = define('pure', { to_date: param(any, 'Any') }, ({ to_date: value }, context) => {
-  if (value instanceof DateValue) return value;
-  if (value instanceof Time) return new DateValue(dayOfTime(value));
-  return typeof value === 'string' ? dateOfText(value, context) : refuse(context, value, 'Date');
-});
+const toDate = define(
+  'pure',
+  { to_date: param(any, 'Any') },
+  (args) => parsing(args.to_date),
+  ({ to_date: value }, context) => {
+    if (value instanceof DateValue) return value;
+    if (value instanceof Time) return new DateValue(dayOfTime(value));
+    return typeof value === 'string' ? dateOfText(value, context) : refuse(context, value, 'Date');
+  },
+);
 
 export const conversionRows: readonly FunctionRow[] = [
   toText,

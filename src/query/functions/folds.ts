@@ -17,10 +17,10 @@ import {
   unresolvedFault,
   wrongType,
 } from '../casts.ts';
+import { BY_PARTS, COVERED, slicing, walking } from '../costs.ts';
 import { define, type ReadContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import { pageWhere } from './arrays.ts';
-import { chargeValues } from './bounds.ts';
 import { failWhenFull } from '../parsed.ts';
 import { Multiset } from './multiset.ts';
 
@@ -39,15 +39,21 @@ const inShape = (collection: Collection, result: Value): Value =>
     ? result
     : { ...collection, data: [result], cursors: undefined };
 
+/** Units of work for each element of an array or page; what goes through a set is charged there. */
+const ELEMENT_WORK = 80;
+
+const folding = (collection: Collection = []): number => {
+  if (isArray(collection)) return collection.length * ELEMENT_WORK;
+  return collection.kind === 'page' ? collection.data.length * ELEMENT_WORK : COVERED;
+};
+
 /** Folds over each element alone: sets and pages cost a step for each. */
-function* counted(
-  collection: Collection,
-  key: string,
-  context: ReadContext,
-): Generator<Value, void> {
-  const isFree = isArray(collection);
-  for (const element of elementsOf(collection, key, context)) {
-    if (!isFree) context.session.charge(1);
+const counted = (collection: Collection, key: string, context: ReadContext): Iterable<Value> =>
+  isArray(collection) ? collection : charged(elementsOf(collection, key, context), context);
+
+function* charged(elements: Iterable<Value>, context: ReadContext): Generator<Value, void> {
+  for (const element of elements) {
+    context.session.charge(1);
     yield element;
   }
 }
@@ -55,6 +61,7 @@ function* counted(
 const reduce = define(
   'read',
   { reduce: inPlace, initial: param(any, 'Any'), collection: param(iterable, 'Iterable') },
+  COVERED,
   (args, context) => {
     const elements = elementsOf(args.collection, 'collection', context);
     return inShape(args.collection, context.fold(args.reduce, args.initial, elements));
@@ -66,10 +73,15 @@ const foldOf = (
   key: string,
   fold: (elements: Iterable<Value>, context: ReadContext) => Value,
 ): FunctionRow => {
-  return define('read', { [key]: param(iterable, 'Iterable') }, (args, context) => {
-    const collection = args[key] ?? [];
-    return inShape(collection, fold(counted(collection, key, context), context));
-  });
+  return define(
+    'read',
+    { [key]: param(iterable, 'Iterable') },
+    (args) => folding(args[key]),
+    (args, context) => {
+      const collection = args[key] ?? [];
+      return inShape(collection, fold(counted(collection, key, context), context));
+    },
+  );
 };
 
 const count = foldOf('count', (elements) => {
@@ -118,25 +130,31 @@ const truthOf = (key: 'any' | 'all'): FunctionRow =>
 
 /** The last of equal candidates. `isBetter` gets how the next compares with the best so far. */
 const extremeOf = (key: 'max' | 'min', isBetter: (order: number) => boolean): FunctionRow =>
-  define('read', { [key]: param(iterable, 'Iterable') }, (args, context) => {
-    const where = argumentAt(context.path, key);
-    const collection = unwrapped(args[key] ?? []);
-    let best: Value | undefined;
-    const faults: Fault[] = [];
-    for (const element of counted(collection, key, context)) {
-      if (element instanceof UnresolvedRef) {
-        faults.push(unresolvedFault(element, positionAt(where)));
-        failWhenFull(faults);
+  define(
+    'read',
+    { [key]: param(iterable, 'Iterable') },
+    (args) => 2 * folding(args[key]),
+    (args, context) => {
+      const where = argumentAt(context.path, key);
+      const collection = unwrapped(args[key] ?? []);
+      let best: Value | undefined;
+      const faults: Fault[] = [];
+      for (const element of counted(collection, key, context)) {
+        if (element instanceof UnresolvedRef) {
+          faults.push(unresolvedFault(element, positionAt(where)));
+          failWhenFull(faults);
+        }
+        // Each undefined ref is reported.
+        if (element instanceof UnresolvedRef || faults.length > 0) continue;
+        refuseOddSet(element, where);
+        const units = walking(element, context);
+        if (units !== COVERED) context.session.spend(units);
+        if (best === undefined || isBetter(compareValues(element, best))) best = element;
       }
-      // Each undefined ref is reported.
-      if (element instanceof UnresolvedRef || faults.length > 0) continue;
-      refuseOddSet(element, where);
-      chargeValues(context, [element]);
-      if (best === undefined || isBetter(compareValues(element, best))) best = element;
-    }
-    if (faults.length > 0) throw new QueryFailure(faults);
-    return best === undefined ? refuseEmpty(where) : inShape(collection, best);
-  });
+      if (faults.length > 0) throw new QueryFailure(faults);
+      return best === undefined ? refuseEmpty(where) : inShape(collection, best);
+    },
+  );
 
 /** An array of one collection means that collection. */
 function unwrapped(collection: Collection): Collection {
@@ -149,9 +167,9 @@ function unwrapped(collection: Collection): Collection {
 const distinct = define(
   'pure',
   { distinct: param(iterable, 'Iterable') },
+  BY_PARTS,
   ({ distinct: collection }, context) => {
-    if (!isKind(collection, 'set')) chargeValues(context, [collection]);
-    const seen = new Multiset();
+    const seen = new Multiset(context);
     const isFirst = (value: Value): boolean => seen.add(value) === 1;
     if (isArray(collection)) return collection.filter(isFirst);
     if (collection.kind === 'set') return { kind: 'set', op: 'distinct', set: collection };
@@ -163,6 +181,7 @@ const distinct = define(
 const reverse = define(
   'pure',
   { reverse: param(iterable, 'Iterable') },
+  ({ reverse: collection }) => (isKind(collection, 'set') ? COVERED : slicing(collection)),
   ({ reverse: collection }) => {
     if (isArray(collection)) return collection.toReversed();
     if (collection.kind === 'set') return { kind: 'set', op: 'reverse', set: collection };
@@ -177,11 +196,13 @@ const reverse = define(
 const isEmpty = define(
   'pure-reads',
   { is_empty: param(iterable, 'Iterable') },
+  COVERED,
   (args, context) => !hasElements(args.is_empty, context),
 );
 const isNonempty = define(
   'pure-reads',
   { is_nonempty: param(iterable, 'Iterable') },
+  COVERED,
   (args, context) => hasElements(args.is_nonempty, context),
 );
 
@@ -195,6 +216,7 @@ function hasElements(collection: Collection, context: ReadContext): boolean {
 const first = define(
   'read',
   { first: param(setOrArray, 'SetOrArray') },
+  COVERED,
   (args, context) => firstOf(args.first, 'first', context),
   { since: '4' },
 );
@@ -202,6 +224,7 @@ const first = define(
 const last = define(
   'read',
   { last: param(setOrArray, 'SetOrArray') },
+  COVERED,
   (args, context) =>
     isArray(args.last)
       ? firstOf(args.last.slice(-1), 'last', context)

@@ -13,10 +13,11 @@ import {
   string,
   wrongType,
 } from '../casts.ts';
+import { walking, reading } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { ArgumentPath, FunctionRow } from '../function-row.ts';
 import type { ApiVersion } from '../session.ts';
-import { chargeValues, requireTextSize } from './bounds.ts';
+import { requireTextSize } from './bounds.ts';
 import { codePointLength, offsetOfCodePoint } from './code-points.ts';
 import { scalarText } from './conversions.ts';
 import { formatBits, formatDecimal, formatDouble } from './format-number.ts';
@@ -26,6 +27,7 @@ import { timeField } from './format-time.ts';
 const format = define(
   'pure',
   { format: param(string, 'String'), values: param(manyOf(any), 'Any*') },
+  ({ format: pattern }) => pattern.length * 4_000,
   ({ format: pattern, values }, context) => {
     const parts = partsOf(pattern, context);
     const indexes = valueIndexes(parts, values.length, context);
@@ -102,6 +104,7 @@ function convert(
         ? formatDouble(toDouble(value), specifier)
         : wrongType('Double', value, where);
     case 'text':
+      if (typeof value === 'string') context.session.spend(reading(value.length));
       return cut(scalarText(value) ?? wrongType('String', value, where), specifier);
     case 'boolean':
       return cut(String(typeof value === 'boolean' ? value : value !== null), specifier);
@@ -127,7 +130,7 @@ function timeText(specifier: Specifier, value: Value, where: ArgumentPath): stri
 
 function json(value: Value, apiVersion: ApiVersion, context: PureContext): string {
   const { session } = context;
-  chargeValues(context, [value]);
+  session.spend(4 * walking(value, context));
   return renderValue(value, {
     names: session.names.inVersion(apiVersion),
     apiVersion,

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { anyValue } from '../../values/arbitrary.ts';
 import { equalValues } from '../../values/equal.ts';
 import { Action, Double, type Value } from '../../values/value.ts';
+import { pureSession } from '../testing/pure-session.ts';
 import { Multiset, multisetOf } from './multiset.ts';
 
 /** Lists in which some values come twice. */
@@ -12,10 +13,12 @@ const repeating: fc.Arbitrary<readonly Value[]> = fc
 
 const isEqual = (a: Value, b: Value): boolean => equalValues([a], [b]);
 
+const context = { session: pureSession() };
+
 test('countOf() counts what is equal inside arrays', () => {
   fc.assert(
     fc.property(repeating, anyValue, (values, other) => {
-      const counted = multisetOf(values);
+      const counted = multisetOf(values, context);
       for (const value of [...values, other]) {
         const first = values.find((each) => isEqual(each, value));
         const naive = values.filter((each) => first !== undefined && isEqual(first, each)).length;
@@ -26,13 +29,13 @@ test('countOf() counts what is equal inside arrays', () => {
 });
 
 test('take() takes as often as was added', () => {
-  const values = multisetOf([1, 1, new Double(1)]);
+  const values = multisetOf([1, 1, new Double(1)], context);
   expect([1, 1, 1].map((value) => values.take(value))).toEqual([true, true, false]);
   expect(values.take(new Double(1))).toBe(true);
 });
 
 test('countOf() takes actions for the strings they equal, and -0.0 for 0.0', () => {
-  const values = new Multiset();
+  const values = new Multiset(context);
   values.add(new Action('update'));
   expect(values.countOf('create')).toBe(1);
   values.add(new Double(0));

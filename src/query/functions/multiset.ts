@@ -3,6 +3,8 @@ import { equalValues } from '../../values/equal.ts';
 import { setForOrder } from '../../values/sets.ts';
 import { isArray, isKinded, isNumber, isObject } from '../../values/value.ts';
 import type { Kinded, Value } from '../../values/value.ts';
+import { walking } from '../costs.ts';
+import type { PureContext } from '../define.ts';
 
 interface Count {
   readonly value: Value;
@@ -11,6 +13,12 @@ interface Count {
 
 export class Multiset {
   private readonly buckets = new Map<string, Count[]>();
+  private readonly context: Pick<PureContext, 'session'>;
+
+  /** @param context pays for what is looked up, before it is */
+  constructor(context: Pick<PureContext, 'session'>) {
+    this.context = context;
+  }
 
   countOf(value: Value): number {
     return this.find(value)?.count ?? 0;
@@ -39,12 +47,19 @@ export class Multiset {
   }
 
   private find(value: Value): Count | undefined {
+    this.context.session.spend(LOOK_UP + walking(value, this.context));
     return this.buckets.get(bucketOf(value))?.find((each) => equalValues([each.value], [value]));
   }
 }
 
-export function multisetOf(values: readonly Value[]): Multiset {
-  const multiset = new Multiset();
+/** Units of work, beside walking what is looked up. */
+const LOOK_UP = 1_000;
+
+export function multisetOf(
+  values: readonly Value[],
+  context: Pick<PureContext, 'session'>,
+): Multiset {
+  const multiset = new Multiset(context);
   for (const value of values) multiset.add(value);
   return multiset;
 }

@@ -13,11 +13,15 @@ import {
 } from '../../values/number.ts';
 import { double, integer as toInteger, isDouble, isInteger } from '../../values/value.ts';
 import { integer, number, optional, param, someOf } from '../casts.ts';
+import { COVERED } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import { positionOf } from '../query-path.ts';
 import { refuseBound } from './bounds.ts';
 import { roundNumber, truncateNumber } from './rounding.ts';
+
+/** Large Integers take longest. */
+const adding = ({ length }: readonly NumberValue[]): number => length * 400;
 
 // --- folds ----------------------------------------------------------------------------------------
 
@@ -40,16 +44,25 @@ function foldNumbers(
 
 const operands = param(someOf(number), 'Number+');
 
-const add = define('pure', { add: operands }, (args) =>
-  foldNumbers(args.add, addIntegers, (a, b) => a + b),
+const add = define(
+  'pure',
+  { add: operands },
+  (args) => adding(args.add),
+  (args) => foldNumbers(args.add, addIntegers, (a, b) => a + b),
 );
 
-const subtract = define('pure', { subtract: operands }, (args) =>
-  foldNumbers(args.subtract, subtractIntegers, (a, b) => a - b),
+const subtract = define(
+  'pure',
+  { subtract: operands },
+  (args) => adding(args.subtract),
+  (args) => foldNumbers(args.subtract, subtractIntegers, (a, b) => a - b),
 );
 
-const multiply = define('pure', { multiply: operands }, (args) =>
-  foldNumbers(args.multiply, multiplyIntegers, (a, b) => a * b),
+const multiply = define(
+  'pure',
+  { multiply: operands },
+  (args) => adding(args.multiply),
+  (args) => foldNumbers(args.multiply, multiplyIntegers, (a, b) => a * b),
 );
 
 function requireDivisors(all: readonly NumberValue[], context: PureContext): void {
@@ -59,10 +72,15 @@ function requireDivisors(all: readonly NumberValue[], context: PureContext): voi
   }
 }
 
-const divide = define('pure', { divide: operands }, (args, context) => {
-  requireDivisors(args.divide, context);
-  return foldNumbers(args.divide, divideIntegers, (a, b) => a / b);
-});
+const divide = define(
+  'pure',
+  { divide: operands },
+  (args) => adding(args.divide),
+  (args, context) => {
+    requireDivisors(args.divide, context);
+    return foldNumbers(args.divide, divideIntegers, (a, b) => a / b);
+  },
+);
 
 /** Truncates toward zero. Wraps: the smallest Integer by -1 is itself. */
 function divideIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
@@ -71,10 +89,15 @@ function divideIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
   return toInteger(BigInt(a) / BigInt(b));
 }
 
-const modulo = define('pure', { modulo: operands }, (args, context) => {
-  requireDivisors(args.modulo, context);
-  return foldNumbers(args.modulo, remainderOfIntegers, (a, b) => a % b);
-});
+const modulo = define(
+  'pure',
+  { modulo: operands },
+  (args) => adding(args.modulo),
+  (args, context) => {
+    requireDivisors(args.modulo, context);
+    return foldNumbers(args.modulo, remainderOfIntegers, (a, b) => a % b);
+  },
+);
 
 function remainderOfIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
   if (typeof a === 'number' && typeof b === 'number') return (a % b) + 0;
@@ -95,24 +118,41 @@ function foldBits(
 }
 
 const bitRows = [
-  define('pure', { bitand: operands }, (args) => foldBits(args.bitand, (a, b) => a & b)),
-  define('pure', { bitor: operands }, (args) => foldBits(args.bitor, (a, b) => a | b)),
-  define('pure', { bitxor: operands }, (args) => foldBits(args.bitxor, (a, b) => a ^ b)),
-  define('pure', { bitnot: param(number, 'Number') }, (args) => toInteger(~bitsOf(args.bitnot))),
+  define(
+    'pure',
+    { bitand: operands },
+    (args) => adding(args.bitand),
+    (args) => foldBits(args.bitand, (a, b) => a & b),
+  ),
+  define(
+    'pure',
+    { bitor: operands },
+    (args) => adding(args.bitor),
+    (args) => foldBits(args.bitor, (a, b) => a | b),
+  ),
+  define(
+    'pure',
+    { bitxor: operands },
+    (args) => adding(args.bitxor),
+    (args) => foldBits(args.bitxor, (a, b) => a ^ b),
+  ),
+  define('pure', { bitnot: param(number, 'Number') }, COVERED, (args) =>
+    toInteger(~bitsOf(args.bitnot)),
+  ),
 ];
 
 // --- one number -----------------------------------------------------------------------------------
 
-const abs = define('pure', { abs: param(number, 'Number') }, ({ abs: value }) => {
+const abs = define('pure', { abs: param(number, 'Number') }, COVERED, ({ abs: value }) => {
   if (!isInteger(value)) return double(Math.abs(toDouble(value)));
   return typeof value === 'number' ? Math.abs(value) : toInteger(value < 0n ? -value : value);
 });
 
-const ceil = define('pure', { ceil: param(number, 'Number') }, ({ ceil: value }) =>
+const ceil = define('pure', { ceil: param(number, 'Number') }, COVERED, ({ ceil: value }) =>
   isInteger(value) ? value : double(Math.ceil(toDouble(value))),
 );
 
-const floor = define('pure', { floor: param(number, 'Number') }, ({ floor: value }) =>
+const floor = define('pure', { floor: param(number, 'Number') }, COVERED, ({ floor: value }) =>
   isInteger(value) ? value : double(Math.floor(toDouble(value))),
 );
 
@@ -121,17 +161,19 @@ const PRECISION_DEFAULT = 2;
 const round = define(
   'pure',
   { round: param(number, 'Number'), precision: optional(integer, 'Integer') },
+  COVERED,
   ({ round: value, precision = PRECISION_DEFAULT }) => roundNumber(value, Number(precision)),
 );
 
 const trunc = define(
   'pure',
   { trunc: param(number, 'Number'), precision: optional(integer, 'Integer') },
+  COVERED,
   ({ trunc: value, precision = PRECISION_DEFAULT }) => truncateNumber(value, Number(precision)),
 );
 
 /** Doubles that are not below zero have the sign 1, also 0.0 and NaN. */
-const sign = define('pure', { sign: param(number, 'Number') }, ({ sign: value }) => {
+const sign = define('pure', { sign: param(number, 'Number') }, COVERED, ({ sign: value }) => {
   if (toDouble(value) < 0) return -1;
   return value === 0 ? 0 : 1;
 });
@@ -142,22 +184,29 @@ const sign = define('pure', { sign: param(number, 'Number') }, ({ sign: value })
 export const numberText = (value: NumberValue): string =>
   isInteger(value) ? String(value) : doubleText(toDouble(value));
 
-const sqrt = define('pure', { sqrt: param(number, 'Number') }, ({ sqrt: value }, context) => {
-  if (toDouble(value) < 0) refuseBound(context, numberText(value), 'positive');
-  return double(Math.sqrt(toDouble(value)));
-});
+const sqrt = define(
+  'pure',
+  { sqrt: param(number, 'Number') },
+  COVERED,
+  ({ sqrt: value }, context) => {
+    if (toDouble(value) < 0) refuseBound(context, numberText(value), 'positive');
+    return double(Math.sqrt(toDouble(value)));
+  },
+);
 
 const POWER_DEFAULT = 2;
 
 const pow = define(
   'pure',
   { pow: param(number, 'Number'), exp: optional(number, 'Number') },
+  COVERED,
   ({ pow: base, exp = POWER_DEFAULT }) => double(Math.pow(toDouble(base), toDouble(exp))),
 );
 
 const hypot = define(
   'pure',
   { hypot: param(number, 'Number'), b: optional(number, 'Number') },
+  COVERED,
   ({ hypot: a, b = a }) => double(hypotenuse(toDouble(a), toDouble(b))),
 );
 
@@ -193,7 +242,7 @@ function upperPart(value: number): number {
   return bits.getFloat64(0);
 }
 
-const exp = define('pure', { exp: param(number, 'Number') }, (args) =>
+const exp = define('pure', { exp: param(number, 'Number') }, COVERED, (args) =>
   double(Math.exp(toDouble(args.exp))),
 );
 
@@ -203,11 +252,11 @@ function requireLogarithm(value: NumberValue, context: PureContext): number {
   return operand;
 }
 
-const ln = define('pure', { ln: param(number, 'Number') }, (args, context) =>
+const ln = define('pure', { ln: param(number, 'Number') }, COVERED, (args, context) =>
   double(Math.log(requireLogarithm(args.ln, context))),
 );
 
-const log = define('pure', { log: param(number, 'Number') }, (args, context) =>
+const log = define('pure', { log: param(number, 'Number') }, COVERED, (args, context) =>
   double(Math.log10(requireLogarithm(args.log, context))),
 );
 

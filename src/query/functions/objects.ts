@@ -7,6 +7,7 @@ import { isArray, isKind, isObject } from '../../values/value.ts';
 import type { ObjectValue, Value } from '../../values/value.ts';
 import { arrayWeight } from '../../values/weight.ts';
 import { any, argumentAt, optionalInPlace, param, positionAt } from '../casts.ts';
+import { converting, merging } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import { positionOf } from '../query-path.ts';
@@ -20,6 +21,7 @@ function membersOf(value: Value): ObjectValue | undefined {
 const merge = define(
   'pure',
   { merge: param(any, 'Object'), with: param(any, 'Object*'), lambda: optionalInPlace },
+  (args) => merging(args.merge) + merging(args.with),
   (args, context) => {
     const [left, rights] = operands(args.merge, args.with, context);
     const merged = new Map(left);
@@ -59,6 +61,7 @@ function operands(
 const toObject = define(
   'pure',
   { to_object: param(any, 'Any') },
+  ({ to_object: value }) => converting(value),
   ({ to_object: value }, context) => {
     const members = membersOf(value);
     if (members) return members;
@@ -87,12 +90,17 @@ function objectOf(pairs: readonly Value[], { path }: PureContext): ObjectValue {
   return members;
 }
 
-const toArray = define('pure', { to_array: param(any, 'Any') }, ({ to_array: value }, context) => {
-  if (isArray(value)) return value;
-  const members = membersOf(value);
-  if (!members) return refuseCast(value, 'to_array', 'Array', context);
-  context.session.memory.take(members.size * arrayWeight(2));
-  return [...members];
-});
+const toArray = define(
+  'pure',
+  { to_array: param(any, 'Any') },
+  ({ to_array: value }) => converting(value),
+  ({ to_array: value }, context) => {
+    if (isArray(value)) return value;
+    const members = membersOf(value);
+    if (!members) return refuseCast(value, 'to_array', 'Array', context);
+    context.session.memory.take(members.size * arrayWeight(2));
+    return [...members];
+  },
+);
 
 export const objectRows: readonly FunctionRow[] = [merge, toObject, toArray];

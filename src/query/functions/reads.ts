@@ -16,6 +16,7 @@ import {
   string,
   wrongType,
 } from '../casts.ts';
+import { READ } from '../costs.ts';
 import { define, type ReadContext } from '../define.ts';
 import type { ArgumentPath, Cast, FunctionRow } from '../function-row.ts';
 import type { PageOptions, ReadTime } from '../session.ts';
@@ -26,7 +27,7 @@ const ts = optional(readTimeOrDigits, 'Time');
 const timeOf = (given: Micros | PendingTime | undefined, context: ReadContext): ReadTime =>
   given === undefined ? context.time : seenAt(given, context.session.snapshot);
 
-const get = define('read', { get: param(refOrSet, 'RefOrSet'), ts }, (args, context) =>
+const get = define('read', { get: param(refOrSet, 'RefOrSet'), ts }, READ, (args, context) =>
   context.session.get(args.get, timeOf(args.ts, context), context.path),
 );
 
@@ -36,15 +37,20 @@ const anyRefOrSet: Cast<Ref | SetValue | UnresolvedRef> = (value, where) =>
     ? value
     : wrongType('Ref or Set', value, where);
 
-const exists = define('read', { exists: param(anyRefOrSet, 'RefOrSet'), ts }, (args, context) =>
-  args.exists instanceof UnresolvedRef
-    ? false
-    : context.session.exists(args.exists, timeOf(args.ts, context), context.path),
+const exists = define(
+  'read',
+  { exists: param(anyRefOrSet, 'RefOrSet'), ts },
+  READ,
+  (args, context) =>
+    args.exists instanceof UnresolvedRef
+      ? false
+      : context.session.exists(args.exists, timeOf(args.ts, context), context.path),
 );
 
 const keyFromSecret = define(
   'read',
   { key_from_secret: param(string, 'String') },
+  READ,
   (args, context) => context.session.keyFromSecret(args.key_from_secret, context.path),
 );
 
@@ -116,18 +122,21 @@ const source = param(refOrSet, 'RefOrSet');
 const paginate = define(
   'read',
   { paginate: source, after: optional(cursorOn('after'), 'Cursor'), ...options },
+  READ,
   (args, context) => page(args, args.after, context),
 );
 
 const paginateBefore = define(
   'read',
   { paginate: source, before: param(cursorOn('before'), 'Cursor'), ...options },
+  READ,
   (args, context) => page(args, args.before, context),
 );
 
 const paginateCursor = define(
   'read',
   { paginate: source, cursor: param(cursorObject, 'Object or Null'), ...options },
+  READ,
   (args, context) => page(args, args.cursor, context),
 );
 

@@ -11,6 +11,7 @@ import {
   string,
   wrongType,
 } from '../casts.ts';
+import { COVERED } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { Cast, FunctionRow } from '../function-row.ts';
 import { idOf } from '../navigate.ts';
@@ -63,6 +64,7 @@ const scope = optional(databaseRef, 'Database Ref');
 const ref = define(
   'pure',
   { ref: param(documentCollection, 'Collection Ref'), id: param(id, 'Integer or String'), scope },
+  COVERED,
   (args, context) => documentRef(inScope(args.ref, args.scope, context), args.id, context.session),
 );
 
@@ -81,6 +83,7 @@ const byName = (key: string, kind: SchemaName, since: ApiVersion = '2.0'): Funct
       [key]: param<unknown>(string, 'String'),
       scope: optional<unknown>(databaseRef, 'Database Ref'),
     },
+    COVERED,
     (args, context) =>
       // The casts make them a string and a Ref.
       schemaRef(kind, args[key] as string, args['scope'] as Ref | undefined, context.session),
@@ -100,6 +103,7 @@ const native = (key: string, name: NativeName, since: ApiVersion = '2.0'): Funct
   define(
     'pure',
     { [key]: param(databaseOrNull, 'Database Ref or Null') },
+    COVERED,
     (args, context) => nativeRef(name, args[key], context.session),
     { since },
   );

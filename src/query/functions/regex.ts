@@ -12,12 +12,13 @@ import {
   string,
   wrongType,
 } from '../casts.ts';
+import { reading } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { ArgumentPath, Cast, FunctionRow } from '../function-row.ts';
 import { compileRegex, findMatches, type Regex } from '../regex/regex.ts';
 import { expand, expandedSize, highestGroup, parseReplacement } from '../regex/replacement.ts';
 import { Subject } from '../regex/subject.ts';
-import { chargeText, refuseBound, requireTextSize } from './bounds.ts';
+import { refuseBound, requireTextSize } from './bounds.ts';
 import { searchStart } from './code-points.ts';
 
 /** A String that is a search pattern. */
@@ -35,19 +36,22 @@ const refusePattern = (pattern: string, where: ArgumentPath): never => {
   return fail('invalid argument', positionAt(where), description);
 };
 
-// A step of the matcher is that much less than one of the evaluator.
-const STEPS_PER_CHARGE = 16;
+/** Of the matcher, for each of its steps: 16 of them are about one of the evaluator. */
+const STEP_WORK = 60;
+
+/** What comes before the first step of the matcher; those are spent as it takes them. */
+const matching = (value: string, { program }: Regex): number =>
+  reading(value.length) + program.length * 125;
 
 const reportTo =
   (context: PureContext) =>
   (steps: number): void =>
-    context.session.charge(Math.floor(steps / STEPS_PER_CHARGE));
+    context.session.spend(steps * STEP_WORK);
 
 function subjectOf(text: string, argument: string, context: PureContext): Subject {
   if (text.length > LIMITS.regexSubjectChars) {
     refuseBound(context, argument, `at most ${LIMITS.regexSubjectChars} characters long`);
   }
-  chargeText(context, text.length);
   return new Subject(text);
 }
 
@@ -55,15 +59,21 @@ const text = param(string, 'String');
 const pattern = param(regex, 'Regex');
 
 /** The pattern that matches just this text. */
-const regexEscape = define('pure', { regexescape: text }, (args, context) => {
-  const quoted = `\\Q${args.regexescape.replaceAll('\\E', '\\E\\\\E\\Q')}\\E`;
-  requireTextSize(context, quoted.length);
-  return quoted;
-});
+const regexEscape = define(
+  'pure',
+  { regexescape: text },
+  ({ regexescape: value }) => value.length * 100,
+  (args, context) => {
+    const quoted = `\\Q${args.regexescape.replaceAll('\\E', '\\E\\\\E\\Q')}\\E`;
+    requireTextSize(context, quoted.length);
+    return quoted;
+  },
+);
 
 const containsStrRegex = define(
   'pure',
   { containsstrregex: text, pattern },
+  ({ containsstrregex: value, pattern: search }) => matching(value, search),
   ({ containsstrregex: value, pattern: search }, context) => {
     const subject = subjectOf(value, 'containsstrregex', context);
     return !findMatches(search, subject, { report: reportTo(context) }).next().done;
@@ -78,6 +88,7 @@ const findStrRegex = define(
     start: optional(integer, 'Integer'),
     num_results: optional(integer, 'Integer'),
   },
+  ({ findstrregex: value, pattern: search }) => matching(value, search),
   ({ findstrregex: value, pattern: search, start = 0, num_results: wanted }, context) => {
     const whole = subjectOf(value, 'findstrregex', context);
     const from = searchStart(value, start);
@@ -89,6 +100,8 @@ const findStrRegex = define(
     for (const slots of findMatches(search, subject, { report: reportTo(context) })) {
       const [first = 0, end = 0] = slots;
       memory.take(MATCH_COST + end - first);
+      context.session.spend(1_000 + reading(end - first));
+
       results.push(matchObject(subject, first, end, from));
       if (results.length >= most) break;
     }
@@ -110,6 +123,8 @@ const matchObject = (subject: Subject, start: number, end: number, offset: numbe
 const replaceStrRegex = define(
   'pure',
   { replacestrregex: text, pattern, replace: text, first: optional(boolean, 'Boolean') },
+  ({ replacestrregex: value, pattern: search, replace }) =>
+    matching(value, search) + replace.length * 400,
   ({ replacestrregex: value, pattern: search, replace, first = false }, context) => {
     const subject = subjectOf(value, 'replacestrregex', context);
     const replacement = parseReplacement(replace, search);
@@ -122,7 +137,8 @@ const replaceStrRegex = define(
       if (!replacement) return refuseReplacement(replace, context);
       const size = expandedSize(replacement, slots);
       requireTextSize(context, result.length + start - done + size);
-      chargeText(context, size);
+      context.session.spend((1 + replacement.length) * 1_000 + reading(start - done + size));
+
       result += subject.slice(done, start) + expand(replacement, slots, subject);
       done = end;
       if (first) break;

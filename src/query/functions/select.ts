@@ -18,11 +18,11 @@ import {
   string,
   wrongType,
 } from '../casts.ts';
+import { COVERED, walking } from '../costs.ts';
 import { define, type PureContext, type ReadContext } from '../define.ts';
 import type { Cast, FunctionRow } from '../function-row.ts';
 import { databaseOf, idOf, valueAt, valuesAt, type PathStep } from '../navigate.ts';
 import { positionOf } from '../query-path.ts';
-import { chargeValues } from './bounds.ts';
 import { isAtLeast } from '../session.ts';
 
 interface Selection {
@@ -49,7 +49,6 @@ function selectOne({ path, from, otherwise }: Selection, context: PureContext): 
 
 function selectEvery({ path, from, otherwise }: Selection, context: PureContext): Value {
   refuseUnresolvedFrom(from, 'from', context);
-  chargeValues(context, [from]);
   return valuesAt(from, path, context.session) ?? otherwise?.() ?? [];
 }
 
@@ -68,6 +67,7 @@ const steps = param(path, 'Path');
 const select = define(
   'pure',
   { select: steps, from: param(any, 'Any'), default: lazy, all: optional(boolean, 'Boolean') },
+  ({ from, all }, context) => (all === true ? 3 * walking(from, context) : COVERED),
   (args, context) => {
     const otherwise = eager(args.default, context);
     const selection = { path: args.select, from: args.from, otherwise };
@@ -81,6 +81,7 @@ const select = define(
 const selectAll = define(
   'pure',
   { select_all: steps, from: param(any, 'Any'), default: lazy },
+  (args, context) => 3 * walking(args.from, context),
   (args, context) => {
     const otherwise = eager(args.default, context);
     return selectEvery({ path: args.select_all, from: args.from, otherwise }, context);
@@ -91,6 +92,7 @@ const selectAll = define(
 const selectAsIndex = define(
   'pure',
   { select_as_index: steps, from: param(any, 'Any'), default: lazy },
+  (args, context) => 3 * walking(args.from, context),
   (args, context) => {
     const otherwise = eager(args.default, context);
     return selectEvery({ path: args.select_as_index, from: args.from, otherwise }, context);
@@ -103,13 +105,17 @@ function containsAt(path: readonly PathStep[], value: Value, context: PureContex
 }
 
 /** Deprecated name. */
-const contains = define('pure', { contains: steps, in: param(any, 'Any') }, (args, context) =>
-  containsAt(args.contains, args.in, context),
+const contains = define(
+  'pure',
+  { contains: steps, in: param(any, 'Any') },
+  COVERED,
+  (args, context) => containsAt(args.contains, args.in, context),
 );
 
 const containsPath = define(
   'pure',
   { contains_path: steps, in: param(any, 'Any') },
+  COVERED,
   (args, context) => containsAt(args.contains_path, args.in, context),
   { since: '3' },
 );
@@ -120,6 +126,7 @@ const noArray: Cast<Value> = (value, where) =>
 const containsField = define(
   'pure',
   { contains_field: param(string, 'String'), in: param(noArray, 'Any') },
+  COVERED,
   (args, context) => containsAt([args.contains_field], args.in, context),
   { since: '3' },
 );
@@ -127,12 +134,12 @@ const containsField = define(
 const containsValue = define(
   'read',
   { contains_value: param(any, 'Any'), in: param(any, 'Any') },
+  (args, context) => walking(args.contains_value, context) + 3 * walking(args.in, context),
   (args, context) => isIn(args.contains_value, args.in, context),
   { since: '3' },
 );
 
 function isIn(value: Value, container: Value, context: ReadContext): boolean {
-  chargeValues(context, [value, container]);
   if (isArray(container)) return holds(container, value);
   if (isObject(container)) return holds(container.values(), value);
   return isKinded(container) ? isInKinded(value, container, context) : refuseScalar(context);

@@ -22,20 +22,20 @@ import {
   term,
   unresolvedFault,
 } from '../casts.ts';
+import { COVERED, elements } from '../costs.ts';
 import { define, type Applicable, type PureContext } from '../define.ts';
 import type { Cast, FunctionRow } from '../function-row.ts';
 import { effectOf } from '../lambda-value.ts';
 import { positionOf } from '../query-path.ts';
-import { chargeValues } from './bounds.ts';
 import { Multiset, multisetOf } from './multiset.ts';
 
-const singleton = define('pure', { singleton: param(ref, 'Ref') }, (args) => ({
+const singleton = define('pure', { singleton: param(ref, 'Ref') }, COVERED, (args) => ({
   kind: 'set',
   op: 'singleton',
   ref: args.singleton,
 }));
 
-const events = define('pure', { events: param(refOrSet, 'RefOrSet') }, (args, context) => {
+const events = define('pure', { events: param(refOrSet, 'RefOrSet') }, COVERED, (args, context) => {
   const of = args.events;
   return isKind(of, 'set') && of.op === 'events'
     ? failNoHistory(context)
@@ -45,11 +45,16 @@ const events = define('pure', { events: param(refOrSet, 'RefOrSet') }, (args, co
 const failNoHistory = (context: PureContext): never =>
   fail('invalid argument', positionOf(context.path), 'Set does not support events history.');
 
-const documents = define('pure', { documents: param(collectionRef, 'Collection Ref') }, (args) => ({
-  kind: 'set',
-  op: 'documents',
-  collection: args.documents,
-}));
+const documents = define(
+  'pure',
+  { documents: param(collectionRef, 'Collection Ref') },
+  COVERED,
+  (args) => ({
+    kind: 'set',
+    op: 'documents',
+    collection: args.documents,
+  }),
+);
 
 const terms = manyOf(term);
 
@@ -67,6 +72,7 @@ const matchSet = (
 const match = define(
   'pure',
   { match: param(nameOrIndexRef, 'String or Index Ref'), terms: optional(terms, 'Term*') },
+  COVERED,
   (args, context) => matchSet(args.match, args.terms ?? [], context),
 );
 
@@ -74,18 +80,23 @@ const match = define(
 const matchByTerms = define(
   'pure',
   { match: param(terms, 'Term*'), index: param(nameOrIndexRef, 'String or Index Ref') },
+  COVERED,
   (args, context) => matchSet(args.index, args.match, context),
 );
 
+type OfArrays = (
+  left: readonly Value[],
+  right: readonly Value[],
+  context: PureContext,
+) => readonly Value[];
+
 type Algebra = Extract<SetValue, { readonly sets: readonly SetValue[] }>['op'];
 
-const algebraOf = (
-  op: Algebra,
-  ofArrays: (left: readonly Value[], right: readonly Value[]) => readonly Value[],
-): FunctionRow =>
+const algebraOf = (op: Algebra, ofArrays: OfArrays): FunctionRow =>
   define(
     'pure',
     { [op]: param(someOf(setOrArray), 'SetOrArray+') } as const,
+    (args) => elements(args[op]?.length ?? 0),
     (args: Readonly<Record<string, readonly (readonly Value[] | SetValue)[]>>, context) => {
       const operands = args[op] ?? [];
       const arrays = operands.filter((operand) => isArray(operand));
@@ -100,16 +111,11 @@ const algebraOf = (
     },
   );
 
-/** Each step walks the result of the previous one, which is charged. */
 const foldArrays = (
   arrays: readonly (readonly Value[])[],
-  ofArrays: (left: readonly Value[], right: readonly Value[]) => readonly Value[],
+  ofArrays: OfArrays,
   context: PureContext,
-): readonly Value[] =>
-  arrays.reduce((left, right) => {
-    chargeValues(context, [left, right]);
-    return ofArrays(left, right);
-  });
+): readonly Value[] => arrays.reduce((left, right) => ofArrays(left, right, context));
 
 /**
  * Adjacent members must both list events or both not, and the values they have in common must have the same
@@ -130,9 +136,13 @@ function refuseIncompatible(op: Algebra, sets: readonly SetValue[], context: Pur
 }
 
 /** Each value as often as on the side that has it most often; equal values are adjacent. */
-function unionOfArrays(left: readonly Value[], right: readonly Value[]): readonly Value[] {
-  const [ofLeft, ofRight] = [multisetOf(left), multisetOf(right)];
-  const seen = new Multiset();
+function unionOfArrays(
+  left: readonly Value[],
+  right: readonly Value[],
+  context: PureContext,
+): readonly Value[] {
+  const [ofLeft, ofRight] = [multisetOf(left, context), multisetOf(right, context)];
+  const seen = new Multiset(context);
   return [...left, ...right].flatMap((value) => {
     if (seen.add(value) > 1) return [];
     const count = Math.max(ofLeft.countOf(value), ofRight.countOf(value));
@@ -140,13 +150,21 @@ function unionOfArrays(left: readonly Value[], right: readonly Value[]): readonl
   });
 }
 
-function intersectArrays(left: readonly Value[], right: readonly Value[]): readonly Value[] {
-  const rest = multisetOf(right);
+function intersectArrays(
+  left: readonly Value[],
+  right: readonly Value[],
+  context: PureContext,
+): readonly Value[] {
+  const rest = multisetOf(right, context);
   return left.filter((value) => rest.take(value));
 }
 
-function subtractArrays(left: readonly Value[], right: readonly Value[]): readonly Value[] {
-  const rest = multisetOf(right);
+function subtractArrays(
+  left: readonly Value[],
+  right: readonly Value[],
+  context: PureContext,
+): readonly Value[] {
+  const rest = multisetOf(right, context);
   return left.filter((value) => !rest.take(value));
 }
 
@@ -156,6 +174,7 @@ const lambdaOrIndex: Cast<Lambda | Ref> = (value, where) =>
 const join = define(
   'pure',
   { join: param(set, 'Set'), with: inPlaceOr(lambdaOrIndex, 'Lambda or Index Ref') },
+  COVERED,
   (args, context) => ({
     kind: 'set',
     op: 'join',
@@ -175,6 +194,7 @@ function joinTarget(target: Applicable | Lambda | Ref, context: PureContext): La
 const range = define(
   'pure',
   { range: param(set, 'Set'), from: param(any, 'Any'), to: param(any, 'Any') },
+  COVERED,
   (args, context) => {
     const faults: Fault[] = [];
     const from = bound(args.from, 'from', context, faults);

@@ -3,71 +3,86 @@ import { QueryFailure } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Value } from '../../values/value.ts';
 import { integer, manyOf, optional, param, scalar, string } from '../casts.ts';
+import { BY_PARTS, copying, COVERED, elements, scanning, seeking, splitting } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
-import { boundFault, chargeText, refuseBound, requireTextSize } from './bounds.ts';
+import { boundFault, refuseBound, requireTextSize } from './bounds.ts';
 import { codePointLength, offsetOfCodePoint, searchStart, sliceCodePoints } from './code-points.ts';
 import { toTitleCase } from './title-case.ts';
 
 const text = param(string, 'String');
 
-/** Joins after a check of the size of the result. */
-function join(parts: readonly string[], separator: string, context: PureContext): string {
+function joinedSize(parts: readonly string[], separator: string): number {
   let size = separator.length * Math.max(parts.length - 1, 0);
   for (const part of parts) size += part.length;
-  requireTextSize(context, size);
-  chargeText(context, size);
+  return size;
+}
+
+/** Joins after a check of the size of the result. */
+function join(parts: readonly string[], separator: string, context: PureContext): string {
+  requireTextSize(context, joinedSize(parts, separator));
   return parts.join(separator);
 }
 
 const concat = define(
   'pure',
   { concat: param(manyOf(string), 'String*'), separator: optional(string, 'String') },
+  ({ concat: parts, separator = '' }) =>
+    elements(parts.length) + copying(joinedSize(parts, separator)),
   (args, context) => join(args.concat, args.separator ?? '', context),
 );
 
 // --- searching ------------------------------------------------------------------------------------
 
-const containsStr = define('pure', { containsstr: text, search: text }, (args) =>
-  args.containsstr.includes(args.search),
+const containsStr = define(
+  'pure',
+  { containsstr: text, search: text },
+  ({ containsstr: value, search }) => seeking(value.length, search.length),
+  (args) => args.containsstr.includes(args.search),
 );
 
-const startsWith = define('pure', { startswith: text, search: text }, (args) =>
-  args.startswith.startsWith(args.search),
+const startsWith = define(
+  'pure',
+  { startswith: text, search: text },
+  ({ search }) => copying(search.length),
+  (args) => args.startswith.startsWith(args.search),
 );
 
-const endsWith = define('pure', { endswith: text, search: text }, (args) =>
-  args.endswith.endsWith(args.search),
+const endsWith = define(
+  'pure',
+  { endswith: text, search: text },
+  ({ search }) => copying(search.length),
+  (args) => args.endswith.endsWith(args.search),
 );
 
 const findStr = define(
   'pure',
   { findstr: text, find: text, start: optional(integer, 'Integer') },
-  ({ findstr: value, find, start = 0 }, context) => {
-    chargeText(context, value.length);
+  ({ findstr: value, find }) => scanning(value.length) + seeking(value.length, find.length),
+  ({ findstr: value, find, start = 0 }) => {
     const from = offsetOfCodePoint(value, searchStart(value, start));
     const found = value.indexOf(find, from);
     return found < 0 ? -1 : codePointLength(value.slice(0, found));
   },
 );
 
-const length = define('pure', { length: text }, (args, context) => {
-  chargeText(context, args.length.length);
-  return codePointLength(args.length);
-});
+const length = define(
+  'pure',
+  { length: text },
+  ({ length: value }) => scanning(value.length),
+  (args) => codePointLength(args.length),
+);
 
 // --- letter case and space ------------------------------------------------------------------------
 
-/** Title case reads every letter several times. */
-const TITLE_COST = 16;
+/** For each character. Title case reads every letter several times. */
+const CHANGE_WORK = 80;
+const TITLE_WORK = 1_500;
 
-const changes: Readonly<Record<string, (value: string, context: PureContext) => string>> = {
+const changes: Readonly<Record<string, (value: string) => string>> = {
   lowercase: (value) => value.toLowerCase(),
   uppercase: (value) => value.toUpperCase(),
-  titlecase: (value, context) => {
-    chargeText(context, value.length * TITLE_COST);
-    return toTitleCase(value);
-  },
+  titlecase: toTitleCase,
   ltrim: (value) => value.slice(leadingSpace(value)),
   rtrim: (value) => value.slice(0, value.length - trailingSpace(value)),
   trim: (value) => {
@@ -94,13 +109,17 @@ function trailingSpace(value: string): number {
 }
 
 const changeRows = Object.entries(changes).map(([name, change]) =>
-  define('pure', { [name]: text }, (args, context) => {
-    const value = args[name] ?? '';
-    chargeText(context, value.length);
-    const changed = change(value, context);
-    requireTextSize(context, changed.length);
-    return changed;
-  }),
+  define(
+    'pure',
+    { [name]: text },
+    (args) => (args[name]?.length ?? 0) * (name === 'titlecase' ? TITLE_WORK : CHANGE_WORK),
+    (args, context) => {
+      const value = args[name] ?? '';
+      const changed = change(value);
+      requireTextSize(context, changed.length);
+      return changed;
+    },
+  ),
 );
 
 // --- repeating ------------------------------------------------------------------------------------
@@ -113,24 +132,29 @@ const REPEAT_DEFAULT = 2;
 const repeat = define(
   'pure',
   { repeat: text, number: optional(integer, 'Integer') },
+  ({ repeat: value, number = REPEAT_DEFAULT }) => copying(value.length * timesOf(number)),
   ({ repeat: value, number = REPEAT_DEFAULT }, context) => {
     const times = timesOf(number);
     requireTextSize(context, value.length * times);
-    chargeText(context, value.length * times);
     return value.repeat(times);
   },
 );
 
-const space = define('pure', { space: param(integer, 'Integer') }, (args) =>
+const space = define('pure', { space: param(integer, 'Integer') }, COVERED, (args) =>
   ' '.repeat(timesOf(args.space)),
 );
 
 // --- parts ----------------------------------------------------------------------------------------
 
+/** Each character may be an occurrence. */
+const replacing = (chars: number, needle: number): number =>
+  (needle === 0 ? 2 * splitting(chars) : 0) + chars * 125 + seeking(chars, needle);
+
 /** Every occurrence; the empty text is found around every code point. */
 const replaceStr = define(
   'pure',
   { replacestr: text, find: text, replace: text },
+  ({ replacestr: value, find }) => replacing(value.length, find.length),
   ({ replacestr: value, find, replace }, context) => {
     const parts = find === '' ? ['', ...Array.from(value), ''] : value.split(find);
     return join(parts, replace, context);
@@ -144,8 +168,8 @@ const substring = define(
     start: optional(integer, 'Integer'),
     length: optional(integer, 'Integer'),
   },
+  ({ substring: value }) => 3 * scanning(value.length),
   ({ substring: value, start = 0, length: wanted }, context) => {
-    chargeText(context, value.length);
     const size = codePointLength(value);
     const from = Number(start) < 0 ? size + Number(start) : Number(start);
     if (from < 0 || from > size) {
@@ -168,6 +192,7 @@ const ngram = define(
     min: optional(integer, 'Integer'),
     max: optional(integer, 'Integer'),
   },
+  BY_PARTS,
   ({ ngram: values, min = NGRAM_MIN, max = NGRAM_MAX }, context) => {
     requireNgramSizes(BigInt(min), BigInt(max), context);
     return values.flatMap((value) =>
@@ -187,17 +212,19 @@ function requireNgramSizes(min: bigint, max: bigint, context: PureContext): void
 
 /** What a text takes beside its letters. */
 const GRAM_COST = 32;
+const GRAM_WORK = 500;
 
 /** From left to right, the shorter first. */
 function ngramsOf(value: string, min: number, max: number, context: PureContext): Value[] {
+  context.session.spend(splitting(value.length));
   const chars = Array.from(value);
   const sizes = max > min ? [min, max] : [min];
   const starts = Math.max(chars.length - min + 1, 0);
   requireTextSize(context, starts * (min + max));
-  chargeText(context, starts * (min + max));
   context.session.memory.take(starts * (min + max + sizes.length * GRAM_COST));
   const grams: Value[] = [];
   for (let start = 0; start < starts; start += 1) {
+    context.session.spend(GRAM_WORK * sizes.length + copying(min + max));
     for (const size of sizes) {
       if (start + size <= chars.length) grams.push(chars.slice(start, start + size).join(''));
     }

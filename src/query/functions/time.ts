@@ -29,6 +29,7 @@ import {
   unit,
   type TimeUnit,
 } from '../casts.ts';
+import { COVERED, reading } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import { positionOf } from '../query-path.ts';
@@ -53,12 +54,18 @@ export function dateOfText(text: string, context: PureContext): DateValue {
   );
 }
 
-const time = define('pure', { time: param(string, 'String') }, (args, context) =>
-  timeOfText(args.time, context),
+const time = define(
+  'pure',
+  { time: param(string, 'String') },
+  (args) => reading(args.time.length),
+  (args, context) => timeOfText(args.time, context),
 );
 
-const date = define('pure', { date: param(string, 'String') }, (args, context) =>
-  dateOfText(args.date, context),
+const date = define(
+  'pure',
+  { date: param(string, 'String') },
+  (args) => reading(args.date.length),
+  (args, context) => dateOfText(args.date, context),
 );
 
 // --- units ----------------------------------------------------------------------------------------
@@ -82,6 +89,7 @@ const isTimeNanos = (nanos: bigint): boolean => nanos >= NANOS_MIN && nanos <= N
 const epoch = define(
   'pure',
   { epoch: param(integer, 'Integer'), unit: param(unit, 'Unit') },
+  COVERED,
   (args, context) => {
     const nanos = BigInt(args.epoch) * NANOS_PER_UNIT[args.unit];
     return isTimeNanos(nanos) ? new Time(nanos) : refuseBound(context, 'epoch', TIME_RANGE);
@@ -95,17 +103,22 @@ function requireInteger(value: bigint, name: string, context: PureContext): numb
     : refuseBound(context, name, `between ${INT64_MIN} and ${INT64_MAX}`);
 }
 
-const toMicros = define('pure', { to_micros: param(timeCast, 'Time') }, (args, context) =>
+const toMicros = define('pure', { to_micros: param(timeCast, 'Time') }, COVERED, (args, context) =>
   requireInteger(microsOfTime(args.to_micros), 'to_micros', context),
 );
 
-const toMillis = define('pure', { to_millis: param(timeCast, 'Time') }, (args, context) => {
-  const { seconds, nanos } = splitTime(args.to_millis);
-  const millis = seconds * 1000n + BigInt(Math.floor(nanos / 1_000_000));
-  return requireInteger(millis, 'to_millis', context);
-});
+const toMillis = define(
+  'pure',
+  { to_millis: param(timeCast, 'Time') },
+  COVERED,
+  (args, context) => {
+    const { seconds, nanos } = splitTime(args.to_millis);
+    const millis = seconds * 1000n + BigInt(Math.floor(nanos / 1_000_000));
+    return requireInteger(millis, 'to_millis', context);
+  },
+);
 
-const toSeconds = define('pure', { to_seconds: param(timeCast, 'Time') }, (args) =>
+const toSeconds = define('pure', { to_seconds: param(timeCast, 'Time') }, COVERED, (args) =>
   toInteger(splitTime(args.to_seconds).seconds),
 );
 
@@ -139,7 +152,7 @@ const PARTS: Readonly<Record<string, (value: Time) => number>> = {
 
 const EPOCH = new Time(0n);
 const partRows = Object.entries(PARTS).map(([name, part]) =>
-  define('pure', { [name]: param(timeCast, 'Time') }, (args) => part(args[name] ?? EPOCH)),
+  define('pure', { [name]: param(timeCast, 'Time') }, COVERED, (args) => part(args[name] ?? EPOCH)),
 );
 
 // --- arithmetic -----------------------------------------------------------------------------------
@@ -181,6 +194,7 @@ const timeAdd = define(
     offset: param(integer, 'Integer'),
     unit: param(unit, 'Unit'),
   },
+  COVERED,
   (args, context) => shift(args.time_add, BigInt(args.offset), args.unit, context),
 );
 
@@ -191,6 +205,7 @@ const timeSubtract = define(
     offset: param(integer, 'Integer'),
     unit: param(unit, 'Unit'),
   },
+  COVERED,
   (args, context) => shift(args.time_subtract, -BigInt(args.offset), args.unit, context),
 );
 
@@ -202,6 +217,7 @@ const timeDiff = define(
     other: param(temporal, 'Temporal'),
     unit: param(unit, 'Unit'),
   },
+  COVERED,
   ({ time_diff: start, other: finish, unit: by }, context) => {
     if (start.kind === 'time' && finish.kind === 'time') {
       const units = (finish.nanos - start.nanos) / NANOS_PER_UNIT[by];

@@ -2,6 +2,7 @@
 import { toDouble } from '../../values/number.ts';
 import { double } from '../../values/value.ts';
 import { number, param } from '../casts.ts';
+import { COVERED } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import { refuseBound } from './bounds.ts';
@@ -30,7 +31,7 @@ const INVERSE = new Set(['asin', 'acos']);
 
 export const trigonometryRows: readonly FunctionRow[] = Object.entries(FUNCTIONS).map(
   ([name, call]) =>
-    define('pure', { [name]: param(number, 'Number') }, (args, context: PureContext) => {
+    define('pure', { [name]: param(number, 'Number') }, COVERED, (args, context: PureContext) => {
       const operand = args[name] ?? 0;
       const value = toDouble(operand);
       if (INVERSE.has(name) && Math.abs(value) > 1) {

@@ -12,6 +12,7 @@ import {
   type Value,
 } from '../../values/value.ts';
 import { any, param } from '../casts.ts';
+import { COVERED } from '../costs.ts';
 import { define } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import { NATIVE, type NativeName } from '../../values/native-kinds.ts';
@@ -61,5 +62,5 @@ const CHECKS: Readonly<Record<string, (value: Value) => boolean>> = {
 };
 
 export const typeCheckRows: readonly FunctionRow[] = Object.entries(CHECKS).map(([name, holds]) =>
-  define('pure', { [name]: param(any, 'Any') }, (args) => holds(args[name] ?? null)),
+  define('pure', { [name]: param(any, 'Any') }, COVERED, (args) => holds(args[name] ?? null)),
 );

@@ -10,6 +10,7 @@ import {
   readTime,
   ref,
 } from '../casts.ts';
+import { WRITE, writing } from '../costs.ts';
 import { define } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
 import type { ApiVersion } from '../session.ts';
@@ -22,19 +23,28 @@ const document = param(ref, 'Ref');
 const create = define(
   'write',
   { create: param(nameOrRef, 'String or Ref'), params },
+  (args, context) => writing(args.params, context),
   ({ create: target, params: given = NO_PARAMS }, { session, path, time }) =>
     session.create(target, given, path, 'create', time),
 );
 
-const update = define('write', { update: document, params }, (args, { session, path, time }) =>
-  session.update(args.update, args.params ?? NO_PARAMS, path, time),
+const update = define(
+  'write',
+  { update: document, params },
+  (args, context) => writing(args.params, context),
+  (args, { session, path, time }) =>
+    session.update(args.update, args.params ?? NO_PARAMS, path, time),
 );
 
-const replace = define('write', { replace: document, params }, (args, { session, path, time }) =>
-  session.replace(args.replace, args.params ?? NO_PARAMS, path, time),
+const replace = define(
+  'write',
+  { replace: document, params },
+  (args, context) => writing(args.params, context),
+  (args, { session, path, time }) =>
+    session.replace(args.replace, args.params ?? NO_PARAMS, path, time),
 );
 
-const remove = define('write', { delete: document }, (args, { session, path, time }) =>
+const remove = define('write', { delete: document }, WRITE, (args, { session, path, time }) =>
   session.delete(args.delete, path, time),
 );
 
@@ -44,6 +54,7 @@ const what = param(action, 'String');
 const insertVersion = define(
   'write',
   { insert: document, ts: when, action: what, params },
+  (args, context) => writing(args.params, context),
   (args, { session, path, time }) =>
     session.insert(args.insert, args.ts, args.action, args.params ?? NO_PARAMS, path, time),
 );
@@ -51,6 +62,7 @@ const insertVersion = define(
 const removeVersion = define(
   'write',
   { remove: document, ts: when, action: what },
+  WRITE,
   (args, { session, path, time }) => session.remove(args.remove, args.ts, args.action, path, time),
 );
 
@@ -59,6 +71,7 @@ const createIn = (key: string, native: NativeName, since: ApiVersion = '2.0'): F
   define(
     'write',
     { [key]: param(object, 'Object') },
+    (args, context) => writing(args[key], context),
     (args, { session, path, time }) => {
       const collection = session.names.native(native, undefined);
       return session.create(collection, args[key] ?? NO_PARAMS, path, key, time);
@@ -69,6 +82,7 @@ const createIn = (key: string, native: NativeName, since: ApiVersion = '2.0'): F
 const moveDatabase = define(
   'write',
   { move_database: param(databaseRef, 'Database Ref'), to: param(databaseRef, 'Database Ref') },
+  WRITE,
   (args, { session, path }) => session.moveDatabase(args.move_database, args.to, path),
 );
 

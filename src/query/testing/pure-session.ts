@@ -31,6 +31,7 @@ const refuse = (): never => {
 
 export interface PureSession extends WriteSession {
   readonly steps: number;
+  readonly work: number;
 }
 
 /** Native collections, and documents of theirs. */
@@ -57,10 +58,14 @@ export function pureSession(
   more: Partial<WriteSession> = {},
 ): PureSession {
   let steps = 0;
+  let work = 0;
   const memory = new MemoryBudget();
   return {
     get steps() {
       return steps;
+    },
+    get work() {
+      return work;
     },
     snapshot: SNAPSHOT,
     pendingTs: SNAPSHOT + 1,
@@ -70,6 +75,9 @@ export function pureSession(
     memory,
     charge: (count) => {
       steps += count;
+    },
+    spend: (units) => {
+      work += units;
     },
     get: refuse,
     exists: refuse,

@@ -6,6 +6,7 @@ import { typeName } from '../../../values/type-name.ts';
 import type { SetOf } from '../../../values/value.ts';
 import { filterCursor } from '../filtered.ts';
 import { accessToInner, type SetOperation } from '../operation.ts';
+import { MEMBER_WORK } from '../set-cursor.ts';
 import { elementOf } from '../tuple.ts';
 
 export const filter: SetOperation<SetOf<'filter'>> = {
@@ -18,7 +19,8 @@ export const filter: SetOperation<SetOf<'filter'>> = {
     const { path, key } = sets.reading;
     const rows = request.rows || lambdas.effectOf(lambda) !== 'pure';
     const time = request.past ?? 'present';
-    return filterCursor(sets.open(set, { ...request, rows }), request.first, (tuple) => {
+    const tupleWork = request.tupleWork + MEMBER_WORK;
+    return filterCursor(sets.open(set, { ...request, rows, tupleWork }), request.first, (tuple) => {
       const verdict = lambdas.apply(lambda, elementOf(tuple), 'read', time);
       if (typeof verdict === 'boolean') return verdict;
       const text = typeExpected('Boolean', typeName(verdict));

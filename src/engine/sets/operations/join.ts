@@ -16,7 +16,7 @@ import {
 } from '../operation.ts';
 import { RunMerge } from '../run-merge.ts';
 import { joinSources, runCursor, wholeRuns } from '../runs.ts';
-import { PeekableCursor, type SetRequest } from '../set-cursor.ts';
+import { MEMBER_WORK, PeekableCursor, type SetRequest } from '../set-cursor.ts';
 import { compareTuples, elementOf, withSources, type Tuple } from '../tuple.ts';
 import { narrowAll } from './set-algebra.ts';
 
@@ -58,7 +58,7 @@ export const join: SetOperation<JoinSet> = {
 /** Each value of the source once. */
 function sourceElements(
   { set }: JoinSet,
-  { past, filtered }: SetRequest,
+  { past, filtered, tupleWork }: SetRequest,
   sets: Sets,
 ): readonly Tuple[] {
   const peekable = new PeekableCursor(
@@ -71,6 +71,7 @@ function sourceElements(
       first: SOURCE_FIRST,
       rows: false,
       sources: false,
+      tupleWork: tupleWork + MEMBER_WORK,
     }),
   );
   const elements = new Map<string, Tuple>();

@@ -1,6 +1,7 @@
 /** `reverse`: a set in descending order. Spec: sets 4. */
 import type { SetOf } from '../../../values/value.ts';
 import { accessToInner, shapeOfTuples, type SetOperation } from '../operation.ts';
+import { MEMBER_WORK } from '../set-cursor.ts';
 import { otherSide, reverseTuple } from '../tuple.ts';
 
 export const reverse: SetOperation<SetOf<'reverse'>> = {
@@ -21,6 +22,7 @@ export const reverse: SetOperation<SetOf<'reverse'>> = {
       backward: !request.backward,
       lower: request.upper.map(otherSide),
       upper: request.lower.map(otherSide),
+      tupleWork: request.tupleWork + MEMBER_WORK,
     });
     return {
       pull: () => cursor.pull().map(reverseTuple),

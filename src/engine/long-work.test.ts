@@ -1,0 +1,146 @@
+/** Queries that are short and take long: they are refused for their work, or end when their time is over. No clock decides these tests. */
+import { beforeAll, expect, test } from 'vitest';
+import { coll, EngineWorld, obj, type Query } from './testing/engine-world.ts';
+import { createTestEngine } from './testing/fuzz-world.ts';
+import { outcome, range, same } from './testing/outcomes.ts';
+
+const v = (name: string): Query => ({ var: name });
+/** 2 to the power of `doublings`, as an array or text. */
+const doubled = (first: Query, twice: Query, doublings: number): Query => ({
+  reduce: { lambda: ['a', '_'], expr: twice },
+  initial: first,
+  collection: range(doublings),
+});
+const longText = (doublings: number, first = 'a'): Query =>
+  doubled(first, { concat: [v('a'), v('a')] }, doublings);
+/** So often. */
+const times = (count: number, expr: Query): Query => ({
+  count: { map: { lambda: '_', expr }, collection: range(count) },
+});
+
+const SLOW: Readonly<Record<string, Query>> = {
+  'a search in a long text, again and again': {
+    let: { s: longText(23) },
+    in: times(200, { containsstr: v('s'), search: 'aaaaaaaaab' }),
+  },
+  'a long text sought in another': {
+    let: [{ s: longText(20) }, { t: { concat: ['ab', { substring: v('s'), length: 100_000 }] } }],
+    in: { containsstr: v('s'), search: v('t') },
+  },
+  'a long array counted': {
+    let: { a: doubled([0], { append: v('a'), collection: v('a') }, 17) },
+    in: times(9000, { count: v('a') }),
+  },
+  'compatible characters': {
+    let: { s: longText(17, '\ufdfa\u00c5\u1e69') },
+    in: times(50, { casefold: v('s'), normalizer: 'NFKC' }),
+  },
+  'marks that change places': {
+    let: { s: longText(16, '\u0301\u0323') },
+    in: { casefold: { concat: ['a', v('s')] }, normalizer: 'NFC' },
+  },
+  'title case': { let: { s: longText(22) }, in: { titlecase: v('s') } },
+  'a number of many digits': { let: { s: longText(23, '7') }, in: { to_integer: v('s') } },
+  'matches of a pattern': {
+    let: { s: longText(20) },
+    in: times(10, { findstrregex: v('s'), pattern: '(a|aa)+$x' }),
+  },
+};
+
+test.each(Object.entries(SLOW))('%s: refused', async (_, query) => {
+  expect(await outcome(createTestEngine(), query)).toEqual({ refused: 'bad request' });
+});
+
+const DOCUMENTS = 30_000;
+const BATCH = 5_000;
+
+/** 30,000 documents in each of two collections, and a person who may see few of them. */
+async function largeWorld(): Promise<{ readonly w: EngineWorld; readonly secret: string }> {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'notes', history_days: 0 }) });
+  const one = { create: coll('notes'), params: obj({ data: obj({ n: v('n') }) }) };
+  for (let made = 0; made < DOCUMENTS; made += BATCH) {
+    await w.ask({
+      foreach: { lambda: 'n', expr: one },
+      collection: range(BATCH),
+    });
+  }
+  const mine = { equals: [{ select: ['data', 'n'], from: { get: v('r') } }, -1] };
+  await w.ask({
+    create_role: obj({
+      name: 'reader',
+      privileges: obj({
+        resource: coll('notes'),
+        actions: obj({ read: { query: { lambda: 'r', expr: mine } } }),
+      }),
+    }),
+  });
+  const key = await w.document({ create_key: obj({ role: { role: 'reader' } }) });
+  return { w, secret: key.secret };
+}
+
+let large: Awaited<ReturnType<typeof largeWorld>>;
+beforeAll(async () => {
+  large = await largeWorld();
+}, 120_000);
+
+const documents = { documents: coll('notes') };
+
+test('a large document read again and again: refused', async () => {
+  const { w } = large;
+  const ref = { ref: coll('notes'), id: '1' };
+  const list = doubled([0], { append: v('a'), collection: v('a') }, 19);
+  await w.ask({ do: [{ create: ref, params: obj({ data: obj({ list }) }) }, 0] });
+  const first = { select: ['data', 'list', 0], from: { get: ref } };
+  expect(await w.ask(times(3, first))).toBe(3);
+  expect(await w.fault(times(300, first))).toMatchObject({ status: 400, code: 'bad request' });
+  await w.ask({ do: [{ delete: ref }, 0] });
+});
+
+test('sets of large members: refused', async () => {
+  const { w } = large;
+  expect(await w.ask({ count: { union: same(2, documents) } })).toBe(DOCUMENTS);
+  expect(await w.fault({ count: { union: same(30, documents) } })).toMatchObject({
+    status: 400,
+    code: 'bad request',
+    description: expect.stringMatching(/^Query exceeded .* units of work\.$/),
+  });
+});
+
+test('pages of what a predicate hides: the whole query is refused, and no page is shorter for it', async () => {
+  const { w, secret } = large;
+  expect(await w.ask({ paginate: documents }, { secret })).toEqual({ data: [] });
+  const pages = range(30).map((size) => ({ paginate: documents, size: size + 1 }));
+  expect(await w.fault(pages, { secret })).toMatchObject({ status: 400, code: 'bad request' });
+});
+
+test.each(['a set', 'a predicate', 'an answer'] as const)(
+  'a query ends when its time is over: in %s',
+  async (where) => {
+    const { w, secret } = large;
+    const query = {
+      'a set': { count: { union: same(3, documents) } },
+      'a predicate': { paginate: documents },
+      'an answer': same(40, longText(17)),
+    }[where];
+    const request = {
+      secret: where === 'a predicate' ? secret : 'root-secret',
+      query: JSON.stringify(query),
+      apiVersion: '4',
+      allows: 'read',
+      timeoutMs: 10_000,
+    } as const;
+    expect((await w.engine.query(request)).status).toBe(200);
+    // Each look at the clock takes a second.
+    const { now } = w;
+    let looks = 0;
+    Object.defineProperty(w, 'now', {
+      configurable: true,
+      get: () => now + (looks += 1) * 1_000_000,
+    });
+    const { status } = await w.engine.query(request);
+    Object.defineProperty(w, 'now', { value: now, writable: true, configurable: true });
+    expect(status).toBe(503);
+    expect(looks).toBeLessThan(20);
+  },
+);
