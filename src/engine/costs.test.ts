@@ -1,0 +1,410 @@
+/**
+ * What a call costs covers what it takes: of each function the largest call that its cost allows is timed, on the worst values known to us.
+ * Times are compared with those of a simple loop, so that they mean the same on a slow machine, and the best of several counts.
+ */
+import { expect, test } from 'vitest';
+import { Refusal } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import { any, param } from '../query/casts.ts';
+import { COVERED } from '../query/costs.ts';
+import { define } from '../query/define.ts';
+import { applyLambda } from '../query/evaluate.ts';
+import type { FunctionRow, Parameter } from '../query/function-row.ts';
+import { FUNCTION_ROWS } from '../query/table.ts';
+import { pureSession, run } from '../query/testing/pure-session.ts';
+import { isKind, type Value } from '../values/value.ts';
+import { Budget } from './context/budget.ts';
+import { coll, EngineWorld, obj, type Query } from './testing/engine-world.ts';
+import { range } from './testing/outcomes.ts';
+
+test('a row without a cost does not compile', () => {
+  const value = param(any, 'Any');
+  expect(define('pure', { value }, COVERED, (args) => args.value)).toMatchObject({ cost: 0 });
+  // @ts-expect-error No cost, or no body.
+  expect(define('pure', { value }, () => 0)).not.toHaveProperty('cost', 0);
+});
+
+// --- values that grow -----------------------------------------------------------------------------
+
+/** So many characters or elements. */
+type Grow = (size: number) => Value;
+
+const textOf =
+  (part: string) =>
+  (size: number): string =>
+    part.repeat(Math.ceil(size / part.length));
+const listOf =
+  (item: (index: number) => Value): Grow =>
+  (length) =>
+    Array.from({ length }, (_, index) => item(index));
+const objectOf: Grow = (size) => new Map(pairsOf(size));
+const pairsOf = (length: number): [string, Value][] =>
+  Array.from({ length }, (_, index) => [`key${index}`, index]);
+const twice =
+  (grow: Grow): Grow =>
+  (size) => [grow(size / 2), grow(size / 2)];
+
+const LATIN = textOf('a');
+const TEXTS: readonly Grow[] = [LATIN, ...['\u0130', '\u{1f600}', ' '].map(textOf)];
+/** What grows most when it is normalized, and marks that change places. */
+const NORMALIZED: readonly Grow[] = [
+  textOf('\ufdfa'),
+  (size) => `a${textOf('\u0301\u0323')(size)}`,
+];
+const NUMBERS = listOf((index) => index);
+const LISTS: readonly Grow[] = [
+  NUMBERS,
+  listOf((index) => `text ${index}`),
+  listOf((index) => new Map([['a', index]])),
+];
+const TRUTHS = listOf(() => true);
+const LARGE_NUMBERS = listOf((index) => 2n ** 62n - BigInt(index));
+
+/** By type of the parameter: what it is given. */
+const GROWING: Readonly<Record<string, readonly Grow[]>> = {
+  String: TEXTS,
+  'String*': [LATIN, listOf(String)],
+  'Scalar*': [...TEXTS, ...NORMALIZED, listOf(String)],
+  Any: [LATIN, textOf('7'), ...LISTS, objectOf, pairsOf],
+  'Any*': LISTS,
+  'Any+': LISTS.map(twice),
+  'Array or Page': LISTS,
+  Array: LISTS,
+  Iterable: [...LISTS, TRUTHS],
+  SetOrArray: LISTS,
+  'SetOrArray+': LISTS.map(twice),
+  'Number+': [NUMBERS, LARGE_NUMBERS],
+  Object: [objectOf],
+  'Object*': [objectOf, twice(objectOf)],
+  Path: [listOf(() => 0)],
+};
+
+/** What the other parameters are given, as wire queries. */
+const FIXED: Readonly<Record<string, unknown>> = {
+  String: 'b',
+  'String*': 'b',
+  'Scalar*': 'b',
+  Any: 1,
+  'Any*': [1],
+  'Array or Page': [1],
+  Array: [1],
+  Object: { object: { a: 1 } },
+  'Object*': { object: { a: 1 } },
+  Path: [0],
+  Regex: '(a|b)*\\W$',
+  Lambda: { lambda: 'x', expr: true },
+};
+
+const x = { var: 'x' };
+const same = { equals: [x, x] };
+
+/** Where two arguments grow, or another pattern is worse. */
+const MORE: readonly { readonly query: unknown; readonly grow: readonly Grow[] }[] = [
+  ...['containsstr', 'findstr', 'replacestr'].flatMap((name) =>
+    [199, 4000].map((length) => ({
+      query: {
+        [name]: x,
+        [name === 'containsstr' ? 'search' : 'find']: `ab${'a'.repeat(length)}`,
+        ...(name === 'replacestr' ? { replace: '' } : {}),
+      },
+      grow: [LATIN],
+    })),
+  ),
+  ...['a', ''].map((find) => ({ query: { replacestr: x, find, replace: 'bc' }, grow: TEXTS })),
+  ...['', '[^b]*b', '(\\w|a)+\\b', '\\p{L}*$', '(a?){60}$'].flatMap((pattern) => [
+    { query: { findstrregex: x, pattern }, grow: TEXTS.slice(0, 3) },
+    { query: { replacestrregex: x, pattern, replace: '$0' }, grow: TEXTS.slice(0, 3) },
+  ]),
+  { query: { replacestrregex: 'a', pattern: 'a', replace: x }, grow: [LATIN, textOf('$0')] },
+  { query: { format: x, values: [] }, grow: ['%n', '%%', 'a'].map(textOf) },
+  { query: { format: x, values: ['a'] }, grow: ['%1$.1s', '%1$1024s'].map(textOf) },
+  ...['%s', '%S', '%.1^'].map((format) => ({
+    query: { format, values: [x] },
+    grow: [...TEXTS, ...LISTS],
+  })),
+  ...['NFC', 'NFKD'].map((normalizer) => ({
+    query: { casefold: x, normalizer },
+    grow: [LATIN, ...NORMALIZED],
+  })),
+  { query: { ngram: x, min: 200, max: 201 }, grow: TEXTS.slice(0, 3) },
+  { query: { contains_value: 'none', in: x }, grow: [...LISTS, objectOf] },
+  { query: { select_all: ['a'], from: x }, grow: LISTS },
+  { query: same, grow: [LATIN, ...LISTS, objectOf] },
+];
+
+// --- what is timed --------------------------------------------------------------------------------
+
+interface Case {
+  readonly name: string;
+  readonly query: unknown;
+  readonly grow: Grow;
+}
+
+const isGrowing = ({ form, type }: Parameter<unknown>): boolean =>
+  form !== 'lambda' && Object.hasOwn(GROWING, type);
+
+/** Each parameter that takes something large, alone. */
+function casesOf(row: FunctionRow): Case[] {
+  const parameters = Object.entries(row.form).filter(
+    ([, parameter]) => !parameter.optional || isGrowing(parameter),
+  );
+  return parameters.flatMap(([key, parameter]) => {
+    if (!isGrowing(parameter)) return [];
+    const others = parameters.filter(([other, { optional }]) => other === key || !optional);
+    const query = Object.fromEntries(
+      others.map(([other, { type }]) => [other, other === key ? x : (FIXED[type] ?? 1)]),
+    );
+    const growing = GROWING[parameter.type] ?? [];
+    // What costs the same whatever it is given does nothing with it.
+    const some =
+      row.cost === COVERED && parameter.type === 'String' ? growing.slice(0, 1) : growing;
+    return some.map((grow) => ({ name: row.name, query, grow }));
+  });
+}
+
+const CASES: readonly Case[] = [
+  ...FUNCTION_ROWS.filter(({ effect }) => effect !== 'write').flatMap(casesOf),
+  ...MORE.flatMap(({ query, grow }) =>
+    grow.map((each) => ({ name: JSON.stringify(query).slice(0, 60), query, grow: each })),
+  ),
+];
+
+/** Of the process, or of the wall: the first counts threads of the garbage collector, the second whoever else is at work. */
+interface Moment {
+  readonly cpuMs: number;
+  readonly wallMs: number;
+}
+
+function now(): Moment {
+  const { user, system } = process.cpuUsage();
+  return { cpuMs: (user + system) / 1000, wallMs: performance.now() };
+}
+
+const msBetween = (a: Moment, b: Moment): number =>
+  Math.min(b.cpuMs - a.cpuMs, b.wallMs - a.wallMs);
+
+/** A loop of the kind that units are counted in: milliseconds for what a call may take. */
+function msOfCall(): number {
+  const turns = LIMITS.callWork / 2;
+  let best = Infinity;
+  for (let round = 0; round < 3; round += 1) {
+    const started = now();
+    let sum = 0;
+    for (let turn = 0; turn < turns; turn += 1) sum = (Math.imul(sum, 31) + turn) | 0;
+    expect(sum).toBeTypeOf('number');
+    best = Math.min(best, msBetween(started, now()));
+  }
+  return 2 * best;
+}
+
+/** Enough was seen of what looks at the clock again and again. */
+const LOOKS_MAX = 100;
+const ENOUGH = new Error('enough');
+
+/** The longest time between two looks at the clock. */
+class Gaps {
+  longestMs = 0;
+  private last = now();
+  private looks = 0;
+  private readonly most: number;
+
+  constructor(most = LOOKS_MAX) {
+    this.most = most;
+  }
+
+  begin(): void {
+    this.last = now();
+  }
+
+  readonly look = (): number => {
+    const at = now();
+    this.longestMs = Math.max(this.longestMs, msBetween(this.last, at));
+    this.last = at;
+    this.looks += 1;
+    if (this.looks > this.most) throw ENOUGH;
+    return 0;
+  };
+}
+
+interface Ran {
+  readonly gapMs: number;
+  /** Most units at once. */
+  readonly units: number;
+}
+
+/** Undefined: refused for its size. */
+function ran(query: unknown, argument: Value): Ran | undefined {
+  const lambda = run({ query: { lambda: 'x', expr: query } });
+  if (!('value' in lambda) || !isKind(lambda.value, 'lambda')) throw new Error('no lambda');
+  const gaps = new Gaps();
+  const budget = new Budget(gaps.look, 0, 1_000_000);
+  let most = 0;
+  const session = pureSession('4', {
+    charge: (steps) => budget.charge(steps),
+    spend: (units) => {
+      most = Math.max(most, units);
+      budget.spend(units);
+    },
+  });
+  // What made the argument went through it already.
+  if (typeof argument === 'object' && argument !== null) session.memory.weightOf(argument);
+  gaps.begin();
+  try {
+    applyLambda(lambda.value, argument, session);
+  } catch (thrown) {
+    if (thrown instanceof Refusal) return undefined;
+  }
+  try {
+    gaps.look();
+  } catch {
+    // It was stopped.
+  }
+  return { gapMs: gaps.longestMs, units: most };
+}
+
+const PROBE = 1024;
+const CHARS_MAX = 2 ** 24;
+const NUMBERS_MAX = 2 ** 21;
+const ELEMENTS_MAX = 2 ** 17;
+
+interface Timed {
+  /** As a part of what a call may take. */
+  readonly ofCall: number;
+  readonly size: number;
+  readonly of: string;
+}
+
+/** The largest that is not refused, about: the cost of a small one tells. */
+function largestSize({ query, grow }: Case): number {
+  const small = grow(PROBE);
+  const most =
+    typeof small === 'string' ? CHARS_MAX : grow === NUMBERS ? NUMBERS_MAX : ELEMENTS_MAX;
+  const units = Math.max(ran(query, small)?.units ?? 1, 1);
+  return Math.floor(Math.min(most, (PROBE * LIMITS.callWork) / units));
+}
+
+const TRIES = 8;
+
+/** Large values are made once for neighbours that want the same. */
+class Grown {
+  private grow: Grow | undefined;
+  private size = 0;
+  private value: Value = null;
+
+  of(grow: Grow, size: number): Value {
+    if (this.grow !== grow || this.size !== size) this.value = grow(size);
+    this.grow = grow;
+    this.size = size;
+    return this.value;
+  }
+}
+
+/**
+ * Costs are made to stay within 1, which is 100 ms where a turn of the loop takes a nanosecond. Up to here no test fails: loop and
+ * call are not disturbed alike. A cost that is wrong is missed by a factor of ten or a thousand.
+ */
+const OF_CALL_MAX = 3;
+
+function timeOf({ query, grow }: Case, largest: number, callMs: number, grown: Grown): Timed {
+  let size = largest;
+  let first = ran(query, grown.of(grow, size));
+  while (size > PROBE && first === undefined) {
+    size = Math.floor(size * 0.7);
+    first = ran(query, grown.of(grow, size));
+  }
+  const argument = grown.of(grow, size);
+  let ofCall = (first?.gapMs ?? 0) / callMs;
+  // The machine may have become slower since, or have been busy for a moment.
+  for (let attempt = 1; attempt < TRIES && ofCall > OF_CALL_MAX; attempt += 1) {
+    const nowMs = msOfCall();
+    ofCall = Math.min(ofCall, (ran(query, argument)?.gapMs ?? 0) / nowMs);
+  }
+  return { ofCall, size, of: shown(argument) };
+}
+
+test('the longest call of each function that its cost allows is short', () => {
+  const callMs = msOfCall();
+  const found = new Map<string, Timed>();
+  const sized = CASES.map((each) => ({ each, size: largestSize(each) }));
+  const grows = [...new Set(CASES.map(({ grow }) => grow))];
+  sized.sort((a, b) => grows.indexOf(a.each.grow) - grows.indexOf(b.each.grow) || a.size - b.size);
+  const grown = new Grown();
+  for (const { each, size } of sized) {
+    const timed = timeOf(each, size, callMs, grown);
+    const before = found.get(each.name);
+    if (!before || before.ofCall < timed.ofCall) found.set(each.name, timed);
+  }
+  const slowest = [...found].sort(([, a], [, b]) => b.ofCall - a.ofCall);
+  expect(slowest.filter(([, { ofCall }]) => ofCall > OF_CALL_MAX)).toEqual([]);
+});
+
+// --- writes ---------------------------------------------------------------------------------------
+
+const a = { var: 'a' };
+const doubled = (first: Query, twice: Query, doublings: number): Query => ({
+  reduce: { lambda: ['a', '_'], expr: twice },
+  initial: first,
+  collection: range(doublings),
+});
+const manyOf = (item: Query, doublings: number): Query =>
+  doubled([item], { append: a, collection: a }, doublings);
+
+/** What documents of some hundred KiB are given, larger ones take longer, up to `LIMITS.documentBytes`: a text, numbers, objects, and an object of many members. */
+const LARGE: Readonly<Record<string, Query>> = {
+  text: doubled('a', { concat: [a, a] }, 20),
+  wide: doubled('\u0130', { concat: [a, a] }, 19),
+  numbers: manyOf(1, 17),
+  objects: manyOf(obj({ a: 'b', c: [1] }), 13),
+  members: {
+    to_object: {
+      map: { lambda: 'n', expr: [{ to_string: { var: 'n' } }, 1] },
+      collection: range(2 ** 14),
+    },
+  },
+};
+
+const document: Query = { ref: coll('notes'), id: '1' };
+const params = obj({ data: obj({ a: { var: 'large' } }) });
+const WRITES: readonly Query[] = [
+  { create: coll('notes'), params },
+  { update: document, params },
+  { replace: document, params },
+  { insert: document, ts: 1, action: 'create', params },
+  { delete: document },
+  { create_collection: obj({ name: 'others', data: obj({ a: { var: 'large' } }) }) },
+  { create_key: obj({ role: 'server', data: obj({ a: { var: 'large' } }) }) },
+];
+
+test.each(Object.entries(LARGE))('the longest part of a write is short: %s', async (_, large) => {
+  let gaps = new Gaps(Infinity);
+  let look = (): void => undefined;
+  const w: EngineWorld = new EngineWorld(undefined, {
+    clock: () => {
+      look();
+      return w.now;
+    },
+  });
+  await w.ask({ create_collection: obj({ name: 'notes' }) });
+  await w.ask({ let: { large }, in: { create: document, params } });
+  look = () => void gaps.look();
+  // Each takes enough steps for a look at the clock.
+  const loop = { foreach: { lambda: '_', expr: { now: null } }, collection: range(1024) };
+  let callMs = msOfCall();
+  for (const write of WRITES) {
+    const query = { let: { large }, in: { do: [loop, write, loop, { abort: 'done' }] } };
+    let ofCall = Infinity;
+    for (let attempt = 0; attempt < TRIES && ofCall > OF_CALL_MAX; attempt += 1) {
+      if (attempt > 0) callMs = msOfCall();
+      gaps = new Gaps(Infinity);
+      expect(await w.fault(query)).toMatchObject({ code: 'transaction aborted' });
+      ofCall = Math.min(ofCall, gaps.longestMs / callMs);
+    }
+    expect(ofCall, JSON.stringify(write)).toBeLessThan(OF_CALL_MAX);
+  }
+});
+
+function shown(value: Value): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 4));
+  const [, second] = value as Iterable<unknown>;
+  return String(second).slice(0, 40);
+}
