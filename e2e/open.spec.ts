@@ -89,8 +89,7 @@ test.describe('a worker that does not load', () => {
     await page.clock.runFor('00:20');
     expect(await failure).toMatchObject({
       name: 'UnavailableError',
-      message:
-        'worker_not_started: The database worker did not respond within 20 s after its start.',
+      message: 'worker_not_started: The database worker did not respond within 20 s.',
     });
   });
 });
