@@ -7,9 +7,8 @@ import { ALICE, test } from './support/sync-test.ts';
 
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
 const [, code = ''] =
-  [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].find(([, text = '']) =>
-    text.includes('db.sync('),
-  ) ?? [];
+  [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].find(([, text = '']) => text.includes('.sync({')) ??
+  [];
 
 test('what the README shows of sync works when pasted', async ({ page, hub }) => {
   await hub.admin.query(call('Create', notes(), { data: { text: 'a heron' } }));
