@@ -4,6 +4,7 @@ import { request as requestPlainly, type RequestOptions } from 'node:http';
 import { request as requestByTls } from 'node:https';
 import { BlockList, isIPv6 } from 'node:net';
 import { isSigned, KEYS_FETCH_MS, KEYS_TEXT_MAX } from '../../hosts/signatures.ts';
+import { isLoopback } from '../settings/settings.ts';
 import type { AccessTokenPort } from '../../src/engine/host.ts';
 
 const LOOPBACK_URI = /^http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?:[/?]|$)/;
@@ -62,9 +63,6 @@ for (const [net, bits] of [
 export const isPrivate = (address: string): boolean =>
   PRIVATE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 
-const isLoopbackAddress = (address: string): boolean =>
-  address === '::1' || address.startsWith('127.');
-
 /** Where keys may be fetched from. */
 interface Reach {
   readonly protocol: string;
@@ -83,7 +81,7 @@ const PUBLIC: Reach = {
 const LOOPBACK: Reach = {
   protocol: 'http:',
   request: requestPlainly,
-  allows: isLoopbackAddress,
+  allows: isLoopback,
   fault: new Error('Keys are fetched over http from this machine only.'),
 };
 
