@@ -1,7 +1,8 @@
 /** What no client would send: connections and requests that hold on to what others need. */
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
-import { EMAIL, object, range, type Credentials } from './prepare.ts';
+import { longText, range } from '../../src/engine/testing/large-values.ts';
+import { EMAIL, object, type Credentials } from './prepare.ts';
 import { ATTACKER, send } from './send.ts';
 
 export interface Target {
@@ -98,13 +99,7 @@ export const CONNECTIONS: Readonly<Record<string, Attack>> = {
   'answers that are never read': (target) => {
     const { attacker } = target.credentials;
     const body = JSON.stringify({
-      let: {
-        s: {
-          reduce: { lambda: ['a', '_'], expr: { concat: [{ var: 'a' }, { var: 'a' }] } },
-          initial: 'a',
-          collection: range(20),
-        },
-      },
+      let: { s: longText(20) },
       in: range(14).map(() => ({ var: 's' })),
     });
     const head = `POST / ${HEAD}authorization: Bearer ${attacker}\r\nx-faunadb-api-version: 4\r\ncontent-length: ${body.length}\r\n\r\n`;

@@ -1,4 +1,5 @@
 /** What the hub holds before it is attacked: documents, a person who may see few of them, an innocent program. */
+import { range } from '../../src/engine/testing/large-values.ts';
 import { ROOT_SECRET } from './hub-under-attack.ts';
 import { send } from './send.ts';
 
@@ -18,7 +19,6 @@ export const EMAIL = 'person@example.org';
 export const object = (members: Readonly<Record<string, unknown>>) => ({ object: members });
 export const collection = (name: string) => ({ collection: name });
 export const variable = (name: string) => ({ var: name });
-export const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
 export async function prepare(port: number): Promise<Credentials> {
   const ask = async (query: unknown): Promise<{ readonly secret?: string }> => {

@@ -1,21 +1,7 @@
 /** Queries that are short and take long: by anybody who has a token. */
-import { collection, range, variable } from './prepare.ts';
-
-type Query = unknown;
-
-/** 2 to the power of `doublings`, as an array or a text. */
-const doubled = (first: Query, twice: Query, doublings: number): Query => ({
-  reduce: { lambda: ['a', '_'], expr: twice },
-  initial: first,
-  collection: range(doublings),
-});
-
-const longText = (doublings: number, first = 'a'): Query =>
-  doubled(first, { concat: [variable('a'), variable('a')] }, doublings);
-
-const repeated = (count: number, expr: Query): Query => ({
-  count: { map: { lambda: '_', expr }, collection: range(count) },
-});
+import type { Query } from '../../src/engine/testing/engine-world.ts';
+import { longList, longText, range, repeated } from '../../src/engine/testing/large-values.ts';
+import { collection, variable } from './prepare.ts';
 
 const text = variable('s');
 const all = { match: { index: 'notes_all' } };
@@ -32,7 +18,7 @@ export const QUERIES: Readonly<Record<string, () => Query>> = {
     in: repeated(200, { containsstr: text, search: 'aaaaaaaaab' }),
   }),
   'a long array counted 9,000 times': () => ({
-    let: { a: doubled([0], { append: variable('a'), collection: variable('a') }, 17) },
+    let: { a: longList(17, 0) },
     in: repeated(9000, { count: variable('a') }),
   }),
   'Casefold with NFKC, 50 times': () => ({

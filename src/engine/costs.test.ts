@@ -15,7 +15,7 @@ import { pureSession, run } from '../query/testing/pure-session.ts';
 import { isKind, type Value } from '../values/value.ts';
 import { Budget } from './context/budget.ts';
 import { coll, EngineWorld, obj, type Query } from './testing/engine-world.ts';
-import { range } from './testing/outcomes.ts';
+import { longList, longText, range } from './testing/large-values.ts';
 
 test('a row without a cost does not compile', () => {
   const value = param(any, 'Any');
@@ -340,21 +340,12 @@ test('the longest call of each function that its cost allows is short', () => {
 
 // --- writes ---------------------------------------------------------------------------------------
 
-const a = { var: 'a' };
-const doubled = (first: Query, twice: Query, doublings: number): Query => ({
-  reduce: { lambda: ['a', '_'], expr: twice },
-  initial: first,
-  collection: range(doublings),
-});
-const manyOf = (item: Query, doublings: number): Query =>
-  doubled([item], { append: a, collection: a }, doublings);
-
 /** What documents of some hundred KiB are given, larger ones take longer, up to `LIMITS.documentBytes`: a text, numbers, objects, and an object of many members. */
 const LARGE: Readonly<Record<string, Query>> = {
-  text: doubled('a', { concat: [a, a] }, 20),
-  wide: doubled('\u0130', { concat: [a, a] }, 19),
-  numbers: manyOf(1, 17),
-  objects: manyOf(obj({ a: 'b', c: [1] }), 13),
+  text: longText(20),
+  wide: longText(19, '\u0130'),
+  numbers: longList(17, 1),
+  objects: longList(13, obj({ a: 'b', c: [1] })),
   members: {
     to_object: {
       map: { lambda: 'n', expr: [{ to_string: { var: 'n' } }, 1] },

@@ -8,7 +8,8 @@ import { Ref } from '../values/value.ts';
 import type { Engine } from './engine.ts';
 import { coll, create, obj, type Query } from './testing/engine-world.ts';
 import { createTestEngine } from './testing/fuzz-world.ts';
-import { outcome, range, same } from './testing/outcomes.ts';
+import { range, same } from './testing/large-values.ts';
+import { outcome } from './testing/outcomes.ts';
 
 const v = (name: string): Query => ({ var: name });
 const people = coll('people');

@@ -4,7 +4,8 @@ import { LIMITS } from '../limits.ts';
 import { MemoryBudget } from '../query/memory-budget.ts';
 import { obj, type Query } from './testing/engine-world.ts';
 import { askText, createTestEngine } from './testing/fuzz-world.ts';
-import { outcome, range, same } from './testing/outcomes.ts';
+import { range, same } from './testing/large-values.ts';
+import { outcome } from './testing/outcomes.ts';
 
 const v = (name: string): Query => ({ var: name });
 const forEach = (expr: Query, collection: Query): Query => ({

@@ -2,38 +2,26 @@
 import { beforeAll, expect, test } from 'vitest';
 import { coll, EngineWorld, obj, type Query } from './testing/engine-world.ts';
 import { createTestEngine } from './testing/fuzz-world.ts';
-import { outcome, range, same } from './testing/outcomes.ts';
+import { longList, longText, range, repeated, same } from './testing/large-values.ts';
+import { outcome } from './testing/outcomes.ts';
 
 const v = (name: string): Query => ({ var: name });
-/** 2 to the power of `doublings`, as an array or text. */
-const doubled = (first: Query, twice: Query, doublings: number): Query => ({
-  reduce: { lambda: ['a', '_'], expr: twice },
-  initial: first,
-  collection: range(doublings),
-});
-const longText = (doublings: number, first = 'a'): Query =>
-  doubled(first, { concat: [v('a'), v('a')] }, doublings);
-/** So often. */
-const times = (count: number, expr: Query): Query => ({
-  count: { map: { lambda: '_', expr }, collection: range(count) },
-});
-
 const SLOW: Readonly<Record<string, Query>> = {
   'a search in a long text, again and again': {
     let: { s: longText(23) },
-    in: times(200, { containsstr: v('s'), search: 'aaaaaaaaab' }),
+    in: repeated(200, { containsstr: v('s'), search: 'aaaaaaaaab' }),
   },
   'a long text sought in another': {
     let: [{ s: longText(20) }, { t: { concat: ['ab', { substring: v('s'), length: 100_000 }] } }],
     in: { containsstr: v('s'), search: v('t') },
   },
   'a long array counted': {
-    let: { a: doubled([0], { append: v('a'), collection: v('a') }, 17) },
-    in: times(9000, { count: v('a') }),
+    let: { a: longList(17, 0) },
+    in: repeated(9000, { count: v('a') }),
   },
   'compatible characters': {
     let: { s: longText(17, '\ufdfa\u00c5\u1e69') },
-    in: times(50, { casefold: v('s'), normalizer: 'NFKC' }),
+    in: repeated(50, { casefold: v('s'), normalizer: 'NFKC' }),
   },
   'marks that change places': {
     let: { s: longText(16, '\u0301\u0323') },
@@ -43,7 +31,7 @@ const SLOW: Readonly<Record<string, Query>> = {
   'a number of many digits': { let: { s: longText(23, '7') }, in: { to_integer: v('s') } },
   'matches of a pattern': {
     let: { s: longText(20) },
-    in: times(10, { findstrregex: v('s'), pattern: '(a|aa)+$x' }),
+    in: repeated(10, { findstrregex: v('s'), pattern: '(a|aa)+$x' }),
   },
 };
 
@@ -89,11 +77,11 @@ const documents = { documents: coll('notes') };
 test('a large document read again and again: refused', async () => {
   const { w } = large;
   const ref = { ref: coll('notes'), id: '1' };
-  const list = doubled([0], { append: v('a'), collection: v('a') }, 19);
+  const list = longList(19, 0);
   await w.ask({ do: [{ create: ref, params: obj({ data: obj({ list }) }) }, 0] });
   const first = { select: ['data', 'list', 0], from: { get: ref } };
-  expect(await w.ask(times(3, first))).toBe(3);
-  expect(await w.fault(times(300, first))).toMatchObject({ status: 400, code: 'bad request' });
+  expect(await w.ask(repeated(3, first))).toBe(3);
+  expect(await w.fault(repeated(300, first))).toMatchObject({ status: 400, code: 'bad request' });
   await w.ask({ do: [{ delete: ref }, 0] });
 });
 

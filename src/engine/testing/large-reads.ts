@@ -4,7 +4,8 @@ import { entryBytes, rowBytes } from '../../store/port.ts';
 import type { Entry, Found, ReadTx, Row, Store } from '../../store/port.ts';
 import { coll, create, doc, obj, type Query } from './engine-world.ts';
 import { createTestEngine } from './fuzz-world.ts';
-import { outcome, range, type Outcome } from './outcomes.ts';
+import { range } from './large-values.ts';
+import { outcome, type Outcome } from './outcomes.ts';
 
 export interface LargeRead {
   readonly name: string;

@@ -28,9 +28,3 @@ export async function outcome(engine: Engine, query: Query): Promise<Outcome> {
   const { code, position } = first;
   return { refused: position ? `${code} at ${JSON.stringify(position)}` : code };
 }
-
-export const range = (count: number): readonly number[] =>
-  Array.from({ length: count }, (_, n) => n);
-
-export const same = <T>(count: number, item: T): readonly T[] =>
-  Array.from({ length: count }, () => item);

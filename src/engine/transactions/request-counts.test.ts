@@ -4,7 +4,8 @@ import { createMemoryStore } from '../../store/memory.ts';
 import type { ReadTx, Store } from '../../store/port.ts';
 import { coll, create, doc, obj, type Query } from '../testing/engine-world.ts';
 import { createTestEngine } from '../testing/fuzz-world.ts';
-import { outcome, range } from '../testing/outcomes.ts';
+import { range } from '../testing/large-values.ts';
+import { outcome } from '../testing/outcomes.ts';
 
 interface Requests {
   transactions: number;
