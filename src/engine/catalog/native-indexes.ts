@@ -82,6 +82,14 @@ export function nativeRange(
   return scan('documents', { by: 'entry', ...entries }, { limit });
 }
 
+/** The first entry of a native index under a database, if it has any. */
+export const firstOfNative = (index: NativeIndex, database: DatabaseId): Range =>
+  scan(
+    'documents',
+    { by: 'entry', ...prefixRange(indexPrefix(database, index)) },
+    { limit: 1, rows: false },
+  );
+
 const PREFIX_BYTES = indexPrefix(0, 0).length;
 const FIRST_USER = indexPrefix(0, 1024).slice(PREFIX_BYTES / 2);
 
