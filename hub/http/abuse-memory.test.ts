@@ -147,6 +147,25 @@ test('who does not read answers is given no more of them, and others are', async
   expect((await query({ add: [1, 2] })).body.resource).toBe(3);
 });
 
+test('a page of an allowed origin is told that its answer is not sent', async () => {
+  const origin = 'https://app.example';
+  const opened = await open({
+    settings: { answerBytesPerCredential: 15 * MIB, metrics: 'open', corsOrigins: [origin] },
+  });
+  const { port, url, secret } = opened;
+  const authorization = `Bearer ${secret}`;
+  const unread = dial(port, post(LONG.length, `authorization: ${authorization}`) + LONG);
+  unread.socket.pause();
+  await expect.poll(() => metric(opened, 'answer_bytes')).toBeGreaterThan(9 * MIB);
+  const headers = { authorization, origin };
+  const answer = await fetch(url, { method: 'POST', headers, body: LONG });
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+  expect(answer.headers.get('access-control-expose-headers')).toContain('retry-after');
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(await answer.text()).toContain('its answer is not sent');
+});
+
 test('a long answer arrives as it is, whatever characters lie where it is parted', async () => {
   const { query } = await open();
   const text = '𝒳é€'.repeat(60_000);

@@ -70,7 +70,15 @@ export class RequestHandler {
     const report = (reason: unknown): void => http.report?.(reason);
     const { slowReaderMs } = settings;
     const { answers } = admission;
-    this.responder = new Responder({ logger, metrics, answers, slowReaderMs, draining, report });
+    this.responder = new Responder({
+      logger,
+      metrics,
+      answers,
+      slowReaderMs,
+      draining,
+      dress: (response, request) => dressAnswer(response, request, http),
+      report,
+    });
     this.fixed = new Map([
       ['/health', { name: 'health', serve: (context) => this.serveHealth(context) }],
       ['/metrics', { name: 'metrics', serve: (context) => this.serveMetrics(context) }],

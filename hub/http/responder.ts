@@ -6,6 +6,7 @@ import type { AnswerMemory } from '../admission/answer-memory.ts';
 import { noteOf, type NotedResponse } from '../monitoring/response-note.ts';
 import type { Logger } from '../monitoring/logger.ts';
 import type { RequestContext } from './request-context.ts';
+import type { HubRequest } from './route.ts';
 import {
   sendInParts,
   sendStream,
@@ -22,6 +23,8 @@ export interface ResponderOptions {
   readonly slowReaderMs: number;
   /** Aborted when the hub is stopping. */
   readonly draining: AbortSignal;
+  /** Adds the headers of all responses, those of CORS among them. */
+  readonly dress: (response: TextResponse, request: HubRequest) => HttpResponse;
   readonly report: (reason: unknown) => void;
 }
 
@@ -31,7 +34,11 @@ const LONG_CHARS = 64 * 1024;
 /** The query has run: only its answer is dropped, as when a connection breaks. */
 const NOT_HELD: TextResponse = {
   status: 503,
-  headers: { 'content-type': 'application/json;charset=utf-8', 'cache-control': 'no-store' },
+  headers: {
+    'content-type': 'application/json;charset=utf-8',
+    'cache-control': 'no-store',
+    'retry-after': '1',
+  },
   body: refusalBody(
     'storage_blocked',
     'The query was executed, but its answer is not sent: too many answers are not read yet.',
@@ -72,12 +79,12 @@ export class Responder {
     route: string,
     response: TextResponse,
   ): Promise<void> {
-    const { answers, metrics, slowReaderMs, report } = this.options;
+    const { answers, metrics, slowReaderMs, dress, report } = this.options;
     const bytes = Buffer.byteLength(response.body);
     const release = answers.hold(context.credential.name, bytes);
     if (!release) {
       metrics.countRejection('memory');
-      return this.send(context, route, NOT_HELD);
+      return this.send(context, route, dress(NOT_HELD, context.request));
     }
     this.record(context, route, response);
     try {
