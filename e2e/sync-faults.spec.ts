@@ -68,6 +68,35 @@ test('F16: a network that flaps loses nothing, makes nothing twice, and is not a
   expect((hub.proxy.refused - before) / seconds).toBeLessThan(2 * 2 + 1);
 });
 
+test('a copy whose origin the hub refuses one day says so, and not that the hub is down', async ({
+  page,
+  hub,
+}) => {
+  await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
+  await page.evaluate(() => sync.whenSynced());
+  const { origin } = new URL(page.url());
+  const reasons = page.evaluate(
+    () =>
+      new Promise<readonly [string, string]>((resolve) => {
+        sync.addEventListener('state', ({ detail: { state, reason } }) => {
+          if (reason !== undefined) resolve([state, reason]);
+        });
+      }),
+  );
+  hub.proxy.refusesOrigins = true;
+  // Whatever is open is cut.
+  hub.proxy.set('down');
+  hub.proxy.set('up');
+  expect(await reasons).toEqual([
+    'offline',
+    `The hub answers, but not to pages of this origin: --cors ${origin}`,
+  ]);
+  await submitNote(page, 'kept');
+  hub.proxy.refusesOrigins = false;
+  await settled(page);
+  expect(await atHub(hub)).toEqual(['kept']);
+});
+
 const CUTS = [0, 1, 60, 300] as const;
 
 test('F17: a push that is cut anywhere is done wholly or not at all, and once', async ({

@@ -51,6 +51,8 @@ export class FaultyProxy {
   judge: (passed: Passed) => Fault = () => 'none';
   /** Whether WebSockets pass. Devices do without: then each push is a request, of which it can be said what becomes of it. */
   passesLines = false;
+  /** Pages of other origins are turned away, with all they send, as by a hub whose `--cors` does not name theirs. */
+  refusesOrigins = false;
   /** Lines that were let through. */
   lines = 0;
   private readonly target: URL;
@@ -111,6 +113,10 @@ export class FaultyProxy {
     if (!body) return;
     const { method = 'GET', url: path = '/', headers } = request;
     const passed: Passed = { method, path, headers, body, atMs: performance.now() };
+    if (this.refusesOrigins) {
+      response.writeHead(403).end();
+      return;
+    }
     const isPreflight = method === 'OPTIONS';
     if (!isPreflight) this.passed.push(passed);
     const fault = isPreflight ? 'none' : this.judge(passed);
@@ -182,7 +188,7 @@ export class FaultyProxy {
 
   /** Bytes both ways, after the words that began it. */
   private passLine({ url, rawHeaders }: IncomingMessage, socket: Socket, head: Buffer): void {
-    if (!this.passesLines) {
+    if (!this.passesLines || this.refusesOrigins) {
       socket.end('HTTP/1.1 501 Not Implemented\r\nconnection: close\r\n\r\n');
       return;
     }

@@ -56,21 +56,25 @@ export async function askHub(
 const UNREACHED =
   'The hub could not be reached or its response was lost. It is unknown whether the query ran.';
 
-/**
- * Why there is no answer, as far as a page is told: a hub that refuses the origin answers a request whose answer nobody
- * may read. A ping of the other mode first, for the network may be back.
- */
+/** Why there is no answer, as far as a page is told. */
 export async function unreached(url: string, otherwise: string, cause: unknown): Promise<Refusal> {
+  return new Refusal('connection_needed', (await refusedOrigin(url)) ?? otherwise, { cause });
+}
+
+/**
+ * What to do about a hub that refuses the origin of this page: it answers a request whose answer nobody may read. A ping of the
+ * other mode first, for the network may be back. Undefined: that is not why there is no answer.
+ */
+export async function refusedOrigin(url: string): Promise<string | undefined> {
   const pings = (mode: RequestMode): Promise<boolean> =>
     fetch(`${url}/ping`, { mode, credentials: 'omit', signal: AbortSignal.timeout(PING_MS) }).then(
       () => true,
       () => false,
     );
-  const isForeign = !(await pings('cors')) && (await pings('no-cors'));
-  const text = isForeign
+  const isRefused = !(await pings('cors')) && (await pings('no-cors'));
+  return isRefused
     ? `The hub answers, but not to pages of this origin: --cors ${location.origin}`
-    : otherwise;
-  return new Refusal('connection_needed', text, { cause });
+    : undefined;
 }
 
 const post = (url: string, secret: string, body: string, deadlineMs: number): Promise<Response> =>

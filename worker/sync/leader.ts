@@ -6,7 +6,9 @@ import type { SyncerEvents } from '../../src/sync/device/syncer/syncer-options.t
 import { Syncer } from '../../src/sync/device/syncer/syncer.ts';
 import { RetryLater, type Transport } from '../../src/sync/device/syncer/transport.ts';
 import { random } from '../browser/random.ts';
+import { explainedHello } from './explained-hello.ts';
 import { createHttpTransport } from './http-transport.ts';
+import { refusedOrigin } from './hub-queries.ts';
 
 export interface LeaderOptions {
   readonly replica: Replica;
@@ -93,10 +95,16 @@ export class Leader {
       },
       deadlineMs: EXCHANGE_MS,
     });
+    const hello = explainedHello({
+      hello: transport.hello,
+      refusedOrigin: () => refusedOrigin(url()),
+      now: () => performance.now(),
+      signal: this.exchanges.signal,
+    });
     return {
       ...transport,
       hello: async (message) => {
-        const answer = await transport.hello(message);
+        const answer = await hello(message);
         if (answer.ok) await onWelcome(answer.value);
         return answer;
       },

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { EXPLAIN_EVERY_MS, explainedHello } from './explained-hello.ts';
+import { deviceId } from '../../src/sync/protocol/identifiers.ts';
+import { SYNC_PROTOCOL } from '../../src/sync/protocol/messages.ts';
+
+const TEXT = 'Not to pages of this origin.';
+const message = {
+  protocol: SYNC_PROTOCOL,
+  device: deviceId('0'.repeat(32), 'device'),
+  epoch: undefined,
+  lastSeq: 0,
+};
+
+/** A hello that fails, at a hub that does or does not refuse the origin. */
+function failing(reason: Error, { explanation }: { explanation: string | undefined }) {
+  const stop = new AbortController();
+  const state = { now: 0, asked: 0, stop };
+  const hello = explainedHello({
+    hello: () => Promise.reject(reason),
+    refusedOrigin: () => Promise.resolve((state.asked++, explanation)),
+    now: () => state.now,
+    signal: stop.signal,
+  });
+  return { state, hello: () => hello(message) };
+}
+
+test('explainedHello() is refused in the words that say why', async () => {
+  const { hello } = failing(new TypeError('failed'), { explanation: TEXT });
+  expect(await hello()).toEqual({ ok: false, refusal: { code: 'forbidden', description: TEXT } });
+});
+
+test('explainedHello() fails as before when the hub is down', async () => {
+  const reason = new TypeError('failed');
+  const { state, hello } = failing(reason, { explanation: undefined });
+  await expect(hello()).rejects.toBe(reason);
+  expect(state.asked).toBe(1);
+});
+
+test('explainedHello() asks neither often, nor after a deadline, nor when it was stopped', async () => {
+  const { state, hello } = failing(new TypeError('failed'), { explanation: undefined });
+  for (const now of [0, 1, EXPLAIN_EVERY_MS - 1]) {
+    state.now = now;
+    await expect(hello()).rejects.toThrow('failed');
+  }
+  expect(state.asked).toBe(1);
+  state.now = EXPLAIN_EVERY_MS;
+  await expect(hello()).rejects.toThrow('failed');
+  expect(state.asked).toBe(2);
+  state.now = 2 * EXPLAIN_EVERY_MS;
+  state.stop.abort();
+  await expect(hello()).rejects.toThrow('failed');
+  expect(state.asked).toBe(2);
+  const late = failing(new DOMException('late', 'AbortError'), { explanation: TEXT });
+  await expect(late.hello()).rejects.toThrow('late');
+  expect(late.state.asked).toBe(0);
+});
