@@ -17,7 +17,7 @@ async function send(host: MemoryHost, asked: Asked): Promise<{ status: number; t
   if (by === 'query') {
     const runner = new QueryRunner(host.http);
     const call = { secret, query, timeoutMs: undefined, tags: undefined, traceparent: undefined };
-    const { status, body } = await runner.run(call);
+    const { status, body } = await runner.run(call, {});
     return { status, text: body };
   }
   const shown = scheme === 'Basic' ? btoa(`${secret}:`) : secret;

@@ -9,6 +9,7 @@ import { handleRequest } from '../src/http/handle.ts';
 import type { Loss } from './store/birth-stamp.ts';
 import { locked } from './lock/lock.ts';
 import type { OpenDatabase } from './open-database.ts';
+import type { Abortable } from './queries/abortable-calls.ts';
 import type { OutgoingStreams } from './queries/outgoing-streams.ts';
 import type { QueryRunner } from './queries/query-runner.ts';
 import { queryReply, report } from './queries/replies.ts';
@@ -24,14 +25,18 @@ export interface Opened {
 const VERIFY_STEP = 1000;
 
 /** Past the copy: also what only the hub has. */
-export async function askHub({ sync }: OpenDatabase, call: QueryCall): Promise<QueryReply> {
+export async function askHub(
+  { sync }: OpenDatabase,
+  call: QueryCall,
+  { signal }: Partial<Abortable>,
+): Promise<QueryReply> {
   if (call.secret !== sync.secret) {
     throw new Refusal(
       'bad request',
       'Only the client of a sync can run queries at the hub. Use `sync.client`.',
     );
   }
-  return queryReply(await sync.ask(call));
+  return queryReply(await sync.ask(call, signal));
 }
 
 /** In the shape that callers of the path expect. */

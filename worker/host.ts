@@ -3,22 +3,30 @@ import type { HostApi } from '../src/host/api.ts';
 import { DatabaseHost } from './database-host.ts';
 import { askHub, readLogFile, verify } from './host-calls.ts';
 import type { DatabaseStorage } from './opening/find-store.ts';
+import { AbortableCalls } from './queries/abortable-calls.ts';
 
 /** A null prototype: what the page can name is what is written here. */
 export function createHost(storage: DatabaseStorage): HostApi<MessagePort> {
   const host = new DatabaseHost(storage);
+  const calls = new AbortableCalls();
   const api: HostApi<MessagePort> = {
     open: (...call) => host.open(...call),
     query: (call) =>
       host.answer(({ runner, database }) =>
-        call.at === 'hub' ? askHub(database, call) : runner.run(call),
+        calls.run(call.number, (abortable) =>
+          call.at === 'hub' ? askHub(database, call, abortable) : runner.run(call, abortable),
+        ),
       ),
+    abort: (call) => host.answer(() => Promise.resolve(calls.abort(call))),
     http: (call) => host.answerHttp(call),
     logFile: (id, version) => host.answer(({ database }) => readLogFile(database, id, version)),
     verify: () => host.answer(verify),
     acknowledgeLoss: () => host.answer(({ database }) => database.stored.acknowledgeLoss()),
     sync: (call) => host.answer(({ database }) => database.sync.start(call)),
-    submit: (call) => host.answer(({ database }) => database.sync.submit(call)),
+    submit: (call) =>
+      host.answer(({ database }) =>
+        calls.run(call.number, (abortable) => database.sync.submit(call, abortable)),
+      ),
     syncWait: (call) => host.answer(({ database }) => database.sync.wait(call)),
     writes: (states) => host.answer(({ database }) => database.sync.writes(states)),
     resolveWrite: (id, choice) =>

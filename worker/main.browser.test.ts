@@ -289,3 +289,33 @@ test('indexes of many documents are built in the background, with progress', asy
   expect(await db.verify()).toEqual([]);
   await db.close();
 });
+
+test('a write that was aborted is stored if it was answered, and only then', async () => {
+  const db = await open();
+  const client = db.client();
+  await client.query(q.CreateCollection({ name: 'notes' }));
+  const notes = q.Collection('notes');
+  const stop = Array.from({ length: 60 }, () => new AbortController());
+  const writes = stop.map(({ signal }, n) =>
+    client.query(q.Create(notes, { data: { n } }), { signal }),
+  );
+  const ending = Promise.allSettled(writes);
+  // Some while they are committed, some before: each turn of the worker is over at another time.
+  for (const each of stop) {
+    await client.query(1);
+    each.abort();
+  }
+  const ended = await ending;
+  const count = await client.query(q.Count(q.Documents(notes)));
+  expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(count);
+  const reasons = ended.map((each, i) =>
+    each.status === 'rejected' ? each.reason === stop[i]?.signal.reason : true,
+  );
+  expect(reasons).not.toContain(false);
+  const first = new AbortController();
+  const aborted = client.query(q.Create(notes, { data: {} }), { signal: first.signal });
+  first.abort();
+  await expect(aborted).rejects.toBe(first.signal.reason);
+  expect(await client.query(q.Count(q.Documents(notes)))).toBe(count);
+  await db.destroy();
+});

@@ -181,10 +181,12 @@ export class Database extends TypedEvents<DatabaseEvents> {
   }
 
   private async query(secret: string, query: string, options: QueryOptions): Promise<QueryReply> {
-    const { timeoutMs, traceparent, tags, at } = options;
+    const { timeoutMs, traceparent, tags, at, signal } = options;
     const text = tags && Object.entries(tags).map((pair) => pair.join('='));
-    const reply = await this.link.call((host) =>
-      host.query({ secret, query, timeoutMs, traceparent, tags: text?.join(','), at }),
+    const reply = await this.link.call(
+      (host, number) =>
+        host.query({ secret, query, timeoutMs, traceparent, tags: text?.join(','), at, number }),
+      signal,
     );
     if (reply.metrics.writeOps > 0) this.askToPersist();
     return reply;

@@ -30,6 +30,8 @@ export type Reply<T> =
 export interface HostApi<Port> {
   open(options: OpenOptions, port: Port): Promise<Reply<OpenReply>>;
   query(call: QueryCall): Promise<Reply<QueryReply>>;
+  /** Stops a call if it has had no effect yet: it is refused then, as `time out`. */
+  abort(call: number): Promise<Reply<void>>;
   http(call: HttpCall): Promise<Reply<HttpReply>>;
   /** The file behind a `burrow-file:` URL; undefined when it has expired or never was. */
   logFile(id: string, version: number): Promise<Reply<LogFile | undefined>>;

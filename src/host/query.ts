@@ -2,6 +2,8 @@
 import type { QueryMetrics } from '../answers.ts';
 
 export interface QueryCall {
+  /** By which the page may abort it. */
+  readonly number?: number | undefined;
   readonly secret: string;
   /** Wire JSON. */
   readonly query: string;

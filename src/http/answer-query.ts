@@ -84,7 +84,7 @@ function record(call: ReceivedRequest, query: string, answer: QueryAnswer): void
 }
 
 /** The first error of an answer that has one. */
-export function errorOf({ faults, body }: QueryAnswer): {
+export function errorOf({ faults, body }: Pick<QueryAnswer, 'faults' | 'body'>): {
   readonly code: string | undefined;
   readonly position: readonly unknown[];
 } {

@@ -6,6 +6,7 @@ import { traceparentOf } from '../../src/http/trace-context.ts';
 import type { QueryAnswer } from '../../src/engine/host.ts';
 import type { HttpHost } from '../../src/http/message.ts';
 import type { QueryCall, QueryReply } from '../../src/host/query.ts';
+import type { Abortable } from './abortable-calls.ts';
 import { queryReply } from './replies.ts';
 
 const API_VERSION = '4';
@@ -20,7 +21,7 @@ export class QueryRunner {
     this.host = host;
   }
 
-  async run(call: QueryCall): Promise<QueryReply> {
+  async run(call: QueryCall, { isAbandoned }: Partial<Abortable>): Promise<QueryReply> {
     const arrived = this.host.clock();
     const options = readOptions(call);
     if (options instanceof HeaderFault) {
@@ -35,6 +36,7 @@ export class QueryRunner {
       apiVersion: API_VERSION,
       allows: 'write',
       ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(isAbandoned && { isAbandoned }),
     });
     this.record(call, options, arrived, answer);
     if (answer.notices) console.warn('Burrow:', ...answer.notices);

@@ -2,6 +2,7 @@
 import type { Metrics, QueryAnswer } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import { NO_METRICS } from '../../src/engine/session.ts';
+import { aborted } from '../queries/abortable-calls.ts';
 import type { SyncCall } from '../../src/host/sync.ts';
 
 const LOGIN_MS = 8000;
@@ -37,15 +38,17 @@ export async function askHub(
   url: string,
   token: string | undefined,
   { query, timeoutMs }: TimedQuery,
+  signal?: AbortSignal,
 ): Promise<QueryAnswer> {
-  const answer = await post(url, token ?? '', query, timeoutMs ?? QUERY_MS).catch(
-    async (cause: unknown) => {
-      throw await unreached(url, UNREACHED, cause);
-    },
-  );
+  const sent = post(url, token ?? '', query, timeoutMs ?? QUERY_MS, signal);
+  const { answer, body } = await sent
+    .then(async (answer) => ({ answer, body: await answer.text() }))
+    .catch(async (cause: unknown) => {
+      throw signal?.aborted ? aborted() : await unreached(url, UNREACHED, cause);
+    });
   return {
     status: answer.status,
-    body: await answer.text(),
+    body,
     txnTime: Number(answer.headers.get('x-txn-time') ?? 0),
     metrics: metricsIn(answer.headers),
     database: [],
@@ -77,14 +80,31 @@ export async function refusedOrigin(url: string): Promise<string | undefined> {
     : undefined;
 }
 
-const post = (url: string, secret: string, body: string, deadlineMs: number): Promise<Response> =>
+const post = (
+  url: string,
+  secret: string,
+  body: string,
+  deadlineMs: number,
+  signal?: AbortSignal,
+): Promise<Response> =>
   fetch(`${url}/`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' },
     body,
-    signal: AbortSignal.timeout(deadlineMs),
+    signal: within(deadlineMs, signal),
     credentials: 'omit',
   });
+
+/** Not by `AbortSignal.any`, which Safari 17.0 lacks. */
+function within(ms: number, signal: AbortSignal | undefined): AbortSignal {
+  const late = AbortSignal.timeout(ms);
+  if (!signal) return late;
+  const either = new AbortController();
+  for (const each of [late, signal])
+    each.addEventListener('abort', () => either.abort(each.reason), { once: true });
+  if (signal.aborted) either.abort(signal.reason);
+  return either.signal;
+}
 
 function metricsIn(headers: Headers): Metrics {
   const number = (name: string) => Number(headers.get(name) ?? 0);

@@ -17,6 +17,7 @@ import type { SyncState, WriteState } from '../../src/states.ts';
 import type { Replica, SubmitRequest } from '../../src/sync/device/replica/replica.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import { random } from '../browser/random.ts';
+import type { Abortable } from '../queries/abortable-calls.ts';
 import { queryReply } from '../queries/replies.ts';
 import type { SyncTabMessage, Tabs } from '../tabs/tabs.ts';
 import { judgedData, progressData, writeData } from './session-data.ts';
@@ -100,11 +101,16 @@ export class SyncSession {
     return { secret: this.secret, state: this.state, failed: undefined, missing };
   }
 
-  async submit(call: TimedQuery, replaces?: string): Promise<SubmitReply> {
+  async submit(
+    call: TimedQuery,
+    { isAbandoned }: Partial<Abortable> = {},
+    replaces?: string,
+  ): Promise<SubmitReply> {
     const request: SubmitRequest = {
       query: call.query,
       apiVersion: API_VERSION,
       ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
+      ...(isAbandoned && { isAbandoned }),
       ...(replaces !== undefined && { replaces }),
     };
     const done = await this.options.replica.submit(request);
@@ -136,7 +142,7 @@ export class SyncSession {
         `The write ${id} was not refused, so there is nothing to resolve.`,
       );
     const query = 'edit' in choice ? choice.edit : record.item.query;
-    return this.submit({ query }, id);
+    return this.submit({ query }, {}, id);
   }
 
   /** Rejects everything that waits, with the reason. */
@@ -171,12 +177,13 @@ export class SyncSession {
       : replica.query(request));
     const isBeyond = answer.status >= 400 && errorOf(answer).code === 'connection_needed';
     const isInContact = this.state === 'live' || this.state === 'catching-up';
-    return isBeyond && isInContact ? this.ask(request) : answer;
+    if (!isBeyond || !isInContact || request.isAbandoned?.()) return answer;
+    return this.ask(request);
   }
 
   /** Sends a query to the hub. @throws Refusal `connection_needed` */
-  ask(request: TimedQuery): Promise<QueryAnswer> {
-    return askHub(this.url, this.login.token, request);
+  ask(request: TimedQuery, signal?: AbortSignal): Promise<QueryAnswer> {
+    return askHub(this.url, this.login.token, request, signal);
   }
 
   // --- events -------------------------------------------------------------------------------------

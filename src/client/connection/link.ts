@@ -32,7 +32,8 @@ export interface LinkListener {
 
 const CLOSE_MS = 10_000;
 
-type HostCall<T> = (host: Remote<HostApi<MessagePort>>) => Promise<Reply<T>>;
+type Host = Remote<HostApi<MessagePort>>;
+type HostCall<T> = (host: Host, number?: number) => Promise<Reply<T>>;
 
 /** Calls to the worker of one open database. A lost worker is replaced at the next call. */
 export class Link {
@@ -56,6 +57,7 @@ export class Link {
   /** Counts locking and unlocking: calls begun before are not answered after. */
   private turns = 0;
   private readonly page: PageCache;
+  private calls = 0;
 
   constructor(options: LinkOptions) {
     this.name = options.name;
@@ -131,9 +133,35 @@ export class Link {
     }
   }
 
-  async call<T>(run: HostCall<T>): Promise<T> {
+  /**
+   * @param run is given the number by which the worker knows a call with a signal
+   * @param signal ends the call with its reason if it has had no effect: once the worker has the call, that is its decision
+   */
+  call<T>(run: HostCall<T>, signal?: AbortSignal): Promise<T> {
+    return signal ? this.callUntil(signal, run) : this.send(run);
+  }
+
+  private async send<T>(run: HostCall<T>): Promise<T> {
     const connection = await this.connect();
     return connection.call(run);
+  }
+
+  private callUntil<T>(signal: AbortSignal, run: HostCall<T>): Promise<T> {
+    const number = ++this.calls;
+    return new Promise((resolve, reject) => {
+      let asked: Host | undefined;
+      const abort = (): void => (asked ? void asked.abort(number) : reject(signal.reason));
+      signal.addEventListener('abort', abort);
+      if (signal.aborted) abort();
+      this.send(async (host) => {
+        signal.throwIfAborted();
+        return run((asked = host), number);
+      })
+        .then(resolve, (error: QueryError) =>
+          reject(signal.aborted && error.code === 'time out' ? signal.reason : error),
+        )
+        .finally(() => signal.removeEventListener('abort', abort));
+    });
   }
 
   /** A call that changes nothing: repeated when the page was left during it. */

@@ -79,6 +79,72 @@ test('a failed query rejects with its first error and all of them', async () => 
   await db.close();
 });
 
+const STOPPED = { refusal: { code: 'time out', description: 'aborted' } } as const;
+
+/** A worker that does not answer queries until they are aborted, and then with this. */
+async function openWaiting(answer: Awaited<ReturnType<NonNullable<FakeAnswers['query']>>>) {
+  const asked: (number | undefined)[] = [];
+  const waiting = new Map<number | undefined, () => void>();
+  const { db, fake } = await openFake({
+    query: ({ number }) => {
+      asked.push(number);
+      return new Promise((resolve) => waiting.set(number, () => resolve(answer)));
+    },
+    abort: (number) => {
+      waiting.get(number)?.();
+      return Promise.resolve({ ok: true, value: undefined });
+    },
+  });
+  return { db, fake, asked };
+}
+
+test('query() rejects with the reason of its signal when the worker has stopped it', async () => {
+  const { db, asked } = await openWaiting(STOPPED);
+  const other = db.client().query(1);
+  const stop = new AbortController();
+  const query = db.client().query(2, { signal: stop.signal });
+  await expect.poll(() => asked).toEqual([undefined, 1]);
+  stop.abort();
+  await expect(query).rejects.toBe(stop.signal.reason);
+  await expect(query).rejects.toMatchObject({ name: 'AbortError' });
+  const own = new AbortController();
+  const pages = db.client().paginate(q.Documents(q.Collection('a')), {}, { signal: own.signal });
+  const page = pages.nextPage();
+  await expect.poll(() => asked).toEqual([undefined, 1, 2]);
+  own.abort('enough');
+  await expect(page).rejects.toBe('enough');
+  await db.close();
+  await expect(other).rejects.toMatchObject({ code: 'database_closed' });
+});
+
+test('query() is answered when it was aborted too late, and says so when nobody knows', async () => {
+  const { db, fake, asked } = await openWaiting({ status: 201, body: '{"resource":1}' });
+  const late = new AbortController();
+  const done = db.client().query(1, { signal: late.signal });
+  await expect.poll(() => asked).toHaveLength(1);
+  late.abort();
+  expect(await done).toBe(1);
+  const { signal } = late;
+  await expect(db.client().query(1, { signal })).rejects.toBe(signal.reason);
+  expect(asked).toHaveLength(1);
+  const lost = new AbortController();
+  const query = db.client().query(1, { signal: lost.signal });
+  await expect.poll(() => asked).toHaveLength(2);
+  fake.dispatchEvent(new Event('error'));
+  lost.abort();
+  await expect(query).rejects.toMatchObject({ code: 'worker_lost' });
+});
+
+test('query() is not sent when it was aborted while the database was opened', async () => {
+  const { db, asked } = await openWaiting(STOPPED);
+  const stop = new AbortController();
+  const query = db.client().query(1, { signal: stop.signal });
+  stop.abort();
+  await expect(query).rejects.toBe(stop.signal.reason);
+  await db.close();
+  expect(asked).toEqual([]);
+});
+
 /** Pages of the numbers 0 to 9 by their cursors, as the engine makes them. */
 const pagesOfTen: FakeAnswers = {
   query: ({ query }) => {

@@ -20,6 +20,11 @@ export interface QueryOptions {
   readonly traceparent?: string;
   /** Of the client of a sync: has the hub answer, not the copy. */
   readonly at?: 'hub';
+  /**
+   * Stops the query: it rejects with the reason of the signal, and has had no effect. A write that is being committed by then is answered
+   * as usual; of one that was sent to the hub (`at`) it is unknown whether it took effect.
+   */
+  readonly signal?: AbortSignal;
 }
 
 export interface WithMetrics<T> {

@@ -2,7 +2,13 @@ import type { WorkerMessage } from '../../host/api.ts';
 import type { JudgedData, SubmitReply, SyncProgress } from '../../host/sync.ts';
 import type { SyncState, WriteState } from '../../states.ts';
 import { wrap } from '../queries/builders.ts';
-import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
+import {
+  makeClient,
+  valueOf,
+  type Client,
+  type ClientHost,
+  type QueryOptions,
+} from '../queries/client.ts';
 import { encodeQuery } from '../queries/encode.ts';
 import { refusalError, UsageError } from '../errors.ts';
 import type { Link } from '../connection/link.ts';
@@ -49,10 +55,13 @@ export interface SyncEvents {
   progress: CustomEvent<SyncProgress>;
 }
 
+/** `signal`: stops it before it is in the outbox, as it stops a query. */
+export type SubmitOptions = Pick<QueryOptions, 'signal'>;
+
 export interface SyncClient extends Client {
   /** A write: `value` is what it did here, `settled` what becomes of it at the hub. `query()` of a write is the same without `settled`. */
-  submit<T>(expression: Expr<T>): Promise<Submitted<T>>;
-  submit<A extends Arg>(expression: A): Promise<Submitted<Evaluated<A>>>;
+  submit<T>(expression: Expr<T>, options?: SubmitOptions): Promise<Submitted<T>>;
+  submit<A extends Arg>(expression: A, options?: SubmitOptions): Promise<Submitted<Evaluated<A>>>;
 }
 
 /** What became of writes, until the app has done with them. */
@@ -115,7 +124,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     this.options = { url, sets };
     const client = makeClient(host, () => this.#secret);
     this.client = Object.assign(client, {
-      submit: (expression: Arg) => this.submit(expression),
+      submit: (...call: Parameters<Sync['submit']>) => this.submit(...call),
     }) as SyncClient;
   }
 
@@ -217,10 +226,18 @@ export class Sync extends TypedEvents<SyncEvents> {
       if ('tsMicros' in write && this.settling.has(write.id)) await this.noteVerdict(write);
   }
 
-  private async submit(expression: Arg): Promise<Submitted<never>> {
+  private async submit(expression: Arg, { signal }: SubmitOptions = {}): Promise<Submitted<never>> {
     const query = encodeQuery(wrap(expression));
-    const reply = await this.link.call((host) =>
-      host.submit({ query, timeoutMs: undefined, tags: undefined, traceparent: undefined }),
+    const reply = await this.link.call(
+      (host, number) =>
+        host.submit({
+          query,
+          timeoutMs: undefined,
+          tags: undefined,
+          traceparent: undefined,
+          number,
+        }),
+      signal,
     );
     return (await this.submitted(reply)) as Submitted<never>;
   }

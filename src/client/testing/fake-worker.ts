@@ -1,12 +1,14 @@
 /** A worker of the other side's making: tests of the page say what it answers. */
 import { expose } from 'comlink';
-import type { HostApi, PageMessage, WorkerMessage } from '../../host/api.ts';
+import type { HostApi, PageMessage, RefusalData, WorkerMessage } from '../../host/api.ts';
 import { openDatabase, type Database } from '../../index.ts';
 import { type LossData, type OpenOptions, PROTOCOL } from '../../host/open.ts';
 import type { QueryCall, QueryReply } from '../../host/query.ts';
 
 export type FakeAnswers = Partial<Omit<HostApi<MessagePort>, 'open' | 'query'>> & {
-  readonly query?: (call: QueryCall) => Promise<Pick<QueryReply, 'status' | 'body'>>;
+  readonly query?: (
+    call: QueryCall,
+  ) => Promise<Pick<QueryReply, 'status' | 'body'> | { readonly refusal: RefusalData }>;
   readonly onMessage?: (message: PageMessage, tell: (message: WorkerMessage) => void) => void;
   readonly open?: HostApi<MessagePort>['open'];
 };
@@ -72,6 +74,7 @@ export class FakeWorker extends EventTarget {
       logFile: () => missing,
       verify: () => Promise.resolve({ ok: true, value: [] }),
       acknowledgeLoss: done,
+      abort: done,
       close: done,
       destroy: done,
       lock: done,
@@ -101,7 +104,9 @@ export class FakeWorker extends EventTarget {
       },
       query: async (call) => {
         const reply = await (answers.query ?? (() => missing))(call);
-        return { ok: true, value: { metrics: METRICS, ...reply } };
+        return 'refusal' in reply
+          ? { ok: false, ...reply }
+          : { ok: true, value: { metrics: METRICS, ...reply } };
       },
     };
   }

@@ -84,6 +84,8 @@ export interface QueryRequest {
   readonly retriesMax?: number;
   /** Where it came from over a network: wrong passwords are counted apart. */
   readonly address?: string;
+  /** Nobody waits for the answer any more. */
+  readonly isAbandoned?: () => boolean;
 }
 
 export type Metrics = QueryMetrics;

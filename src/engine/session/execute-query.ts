@@ -74,6 +74,7 @@ export function executeQuery(
   host: ExecutionHost,
 ): BodyResult<QueryExecution> {
   const { request, parsed, started } = plan;
+  if (request.isAbandoned?.()) throw abandoned();
   const snapshot = snapshotOf(Math.max(started, head), request.lastSeenTxn ?? 0);
   const commitTs = snapshot + 1;
   const schema = schemasOver(writer, writer.base);
@@ -133,6 +134,9 @@ function requireCaller(context: AuthenticationContext, secret: string | undefine
   const caller = secret === undefined ? undefined : authenticate(context, secret);
   return caller ?? refuseCaller();
 }
+
+/** Before its commit: it has had no effect. */
+const abandoned = (): Refusal => new Refusal('time out', 'The query was stopped by its caller.');
 
 function refuseCaller(): never {
   throw new Refusal('unauthorized', 'Unauthorized');

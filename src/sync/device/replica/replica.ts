@@ -80,6 +80,7 @@ export interface SubmitRequest {
   readonly query: string;
   readonly apiVersion: ApiVersion;
   readonly timeoutMs?: number;
+  readonly isAbandoned?: () => boolean;
   /** The refused write that this one replaces: it is removed in the same commit. */
   readonly replaces?: string;
 }
