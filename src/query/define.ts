@@ -7,7 +7,7 @@ import type { Effect } from './effect.ts';
 import type { LambdaNode } from './node.ts';
 import type { QueryPath } from './query-path.ts';
 import type { Form, FunctionRow, Parameter } from './function-row.ts';
-import type { ApiVersion, ReadSession, ReadTime, WriteSession } from './session.ts';
+import type { ApiVersion, Identities, ReadSession, ReadTime, WriteSession } from './session.ts';
 
 /** What every body may use. */
 export interface PureContext {
@@ -28,8 +28,7 @@ export interface PureContext {
     | 'memory'
     | 'requireIndex'
     | 'shapeOf'
-    | 'hasToken'
-  >;
+  > & { readonly auth: Pick<Identities, 'hasToken'> };
   /** Applies a lambda written in place, in the scope of the form. Spec: functions 1.2, "Lambda application". */
   apply(lambda: Applicable, argument: Value): Value;
   /**

@@ -13,10 +13,13 @@ function waitingSession(
 ): WriteSession & { readonly asked: string[] } {
   const asked: string[] = [];
   const session = pureSession('4', {
-    keyFromSecret: (secret) => {
-      asked.push(secret);
-      if (!known.includes(secret)) throw new Suspended([need(secret)]);
-      return new Map([['secret', secret]]);
+    auth: {
+      ...pureSession().auth,
+      keyFromSecret: (secret) => {
+        asked.push(secret);
+        if (!known.includes(secret)) throw new Suspended([need(secret)]);
+        return new Map([['secret', secret]]);
+      },
     },
   });
   return Object.assign(session, { asked });
@@ -80,9 +83,12 @@ test('evaluate() looks at few of a thousand elements that wait for the same, and
   const row: Need = { kind: 'row', address: { space: 'documents', key: 'k' as Key } };
   const asked: string[] = [];
   const session = pureSession('4', {
-    keyFromSecret: (secret) => {
-      asked.push(secret);
-      throw new Suspended([row]);
+    auth: {
+      ...pureSession().auth,
+      keyFromSecret: (secret) => {
+        asked.push(secret);
+        throw new Suspended([row]);
+      },
     },
   });
   const collection = Array.from({ length: 1000 }, (_, index) => `${index}`);

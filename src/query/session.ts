@@ -96,9 +96,12 @@ export interface ReadSession {
     argument: Value,
     queryPath: QueryPath,
   ): { readonly lambda: Lambda; readonly session: WriteSession };
-  /** True for resolved refs to members of `kind`, natives included. Spec: values 2, type predicates. */
-  keyFromSecret(secret: string, queryPath: QueryPath): Document | ObjectValue;
+  readonly auth: Identities;
+}
 
+/** Who asks, and who a secret or a password belongs to. */
+export interface Identities {
+  keyFromSecret(secret: string, queryPath: QueryPath): Document | ObjectValue;
   identify(target: Ref | SetValue, password: string, queryPath: QueryPath): boolean;
   identity(queryPath: QueryPath): Value;
   hasIdentity(): boolean;
@@ -108,6 +111,21 @@ export interface ReadSession {
 
 export interface WriteSession extends ReadSession {
   newId(): string;
+  readonly auth: Logins;
+  readonly writes: Writes;
+}
+
+export interface Logins extends Identities {
+  login(
+    target: Ref | SetValue,
+    params: ObjectValue,
+    queryPath: QueryPath,
+    time: ReadTime,
+  ): Document;
+  logout(all: boolean): boolean;
+}
+
+export interface Writes {
   /** `key`: the wire key of the form (`create`, `create_collection`…), the position of most of its faults. Spec: functions 1.5. */
   create(
     target: Ref | string,
@@ -118,7 +136,7 @@ export interface WriteSession extends ReadSession {
   ): Document;
   update(ref: Ref, params: ObjectValue, queryPath: QueryPath, time: ReadTime): Document;
   replace(ref: Ref, params: ObjectValue, queryPath: QueryPath, time: ReadTime): Document;
-  delete(ref: Ref, queryPath: QueryPath, time: ReadTime): Document;
+  delete(ref: Ref, queryPath: QueryPath): Document;
   insert(
     ref: Ref,
     ts: Micros | PendingTime,
@@ -135,11 +153,4 @@ export interface WriteSession extends ReadSession {
     time: ReadTime,
   ): null;
   moveDatabase(from: Ref, to: Ref, queryPath: QueryPath): Document;
-  login(
-    target: Ref | SetValue,
-    params: ObjectValue,
-    queryPath: QueryPath,
-    time: ReadTime,
-  ): Document;
-  logout(all: boolean, queryPath: QueryPath): boolean;
 }

@@ -1,21 +1,9 @@
 /** The engine as functions of the language use it: a session over the context of one query. */
-import { fail } from '../../errors.ts';
-import { undefinedRef } from '../../fault-texts.ts';
 import { MemoryBudget } from '../../query/memory-budget.ts';
-import { positionOf, type QueryPath } from '../../query/query-path.ts';
+import type { QueryPath } from '../../query/query-path.ts';
 import type { ApiVersion, PageOptions, ReadTime, WriteSession } from '../../query/session.ts';
 import { isKind } from '../../values/value.ts';
-import type {
-  ActionName,
-  Document,
-  Lambda,
-  Micros,
-  ObjectValue,
-  PendingTime,
-  Ref,
-  SetValue,
-  Value,
-} from '../../values/value.ts';
+import type { Document, Lambda, Micros, Ref, SetValue, Value } from '../../values/value.ts';
 import { applyLambda } from '../../query/evaluate.ts';
 import { effectOf } from '../../query/lambda-value.ts';
 import { IsolatedBudget, type Steps } from '../context/budget.ts';
@@ -31,30 +19,14 @@ import {
 } from '../context/context.ts';
 import { documentExists, failNothing, getDocument } from '../documents/documents.ts';
 import { functionBody } from '../access/function-body.ts';
-import {
-  currentIdentity,
-  currentToken,
-  hasIdentity,
-  hasToken,
-  identify,
-  keyFromSecret,
-  login,
-  logout,
-  selfIn,
-} from './identity.ts';
+import { CallerIdentity, selfIn } from './identity.ts';
 import { IsolatedMeters } from '../context/meters.ts';
-import { moveDatabase } from '../writes/move-database.ts';
 import { ContextNames } from '../catalog/names.ts';
+import { requireIndex } from '../catalog/require-index.ts';
 import { STORED_LAMBDAS } from '../catalog/stored-lambdas.ts';
 import { elements, firstRef, paginate, setContains } from '../sets/pages.ts';
 import { SetShapes } from '../sets/operations.ts';
-import {
-  changeDocument,
-  createDocument,
-  deleteDocument,
-  insertVersion,
-  removeVersionOf,
-} from '../writes/writes.ts';
+import { DocumentWrites } from '../writes/writes.ts';
 import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 type Target = Ref | SetValue;
@@ -62,9 +34,6 @@ type Target = Ref | SetValue;
 /** Refs of native collections mean the sets of their members. */
 const isDocumentRef = (target: Target): target is Ref =>
   isKind(target, 'ref') && !isNativeCollectionRef(target);
-
-const nameIn = (nameOrRef: string | Ref): string =>
-  typeof nameOrRef === 'string' ? nameOrRef : String(nameOrRef.id);
 
 /** A session makes its context: each needs the other. */
 export class EngineSession implements WriteSession, Lambdas {
@@ -74,6 +43,8 @@ export class EngineSession implements WriteSession, Lambdas {
   readonly names: ContextNames;
   readonly context: EngineContext;
   readonly memory: MemoryBudget;
+  readonly auth: CallerIdentity;
+  readonly writes: DocumentWrites;
   readonly parse = STORED_LAMBDAS.parse;
   readonly effectOf = effectOf;
   private readonly budget: Steps;
@@ -92,6 +63,8 @@ export class EngineSession implements WriteSession, Lambdas {
     this.memory = shared?.memory ?? new MemoryBudget();
     this.context = createContext(parts, permissionsIn, this);
     this.names = shared?.names ?? new ContextNames(this.context);
+    this.auth = new CallerIdentity(this.context);
+    this.writes = new DocumentWrites(this.context);
   }
 
   // --- function values ----------------------------------------------------------------------------
@@ -166,19 +139,7 @@ export class EngineSession implements WriteSession, Lambdas {
   }
 
   requireIndex(nameOrRef: string | Ref, path: QueryPath): Ref {
-    const position = positionOf(path, 'index');
-    const { database } = this.context;
-    const ref =
-      typeof nameOrRef === 'string' ? this.names.ref('indexes', nameOrRef, undefined) : nameOrRef;
-    const schema = this.context.schema(isKind(ref, 'ref') ? ref.database : database);
-    const index = isKind(ref, 'ref') ? schema.index(ref) : undefined;
-    if (!index) return fail('invalid ref', position, undefinedRef('index', nameIn(nameOrRef)));
-    if (!index.active) {
-      return fail('instance not found', position, `Index '${index.name}' is not active.`, {
-        status: 400,
-      });
-    }
-    return index.ref;
+    return requireIndex(this.context.schema, this.names, nameOrRef, path);
   }
 
   shapeOf(set: Target) {
@@ -190,91 +151,8 @@ export class EngineSession implements WriteSession, Lambdas {
     return { lambda, session: permissions ? this.withPermissions(permissions) : this };
   }
 
-  // --- identity -----------------------------------------------------------------------------------
-
-  keyFromSecret(secret: string, path: QueryPath): Document | ObjectValue {
-    return keyFromSecret(this.context, secret, path);
-  }
-
-  identify(target: Target, password: string, path: QueryPath): boolean {
-    return identify(this.context, target, password, path);
-  }
-
-  identity(path: QueryPath): Value {
-    return currentIdentity(this.context, path);
-  }
-
-  hasIdentity(): boolean {
-    return hasIdentity(this.context);
-  }
-
-  token(path: QueryPath): Value {
-    return currentToken(this.context, path);
-  }
-
-  hasToken(): boolean {
-    return hasToken(this.context);
-  }
-
-  login(target: Target, params: ObjectValue, path: QueryPath, time: ReadTime): Document {
-    return login(this.context, target, params, path, time);
-  }
-
-  logout(all: boolean): boolean {
-    return logout(this.context, all);
-  }
-
-  // --- writes -------------------------------------------------------------------------------------
-
   newId(): string {
     return String(this.context.inputs.newId());
-  }
-
-  create(
-    target: Ref | string,
-    params: ObjectValue,
-    path: QueryPath,
-    key: string,
-    time: ReadTime,
-  ): Document {
-    return createDocument(this.context, target, params, path, key, time);
-  }
-
-  update(ref: Ref, params: ObjectValue, path: QueryPath, time: ReadTime): Document {
-    return changeDocument(this.context, 'update', ref, params, path, time);
-  }
-
-  replace(ref: Ref, params: ObjectValue, path: QueryPath, time: ReadTime): Document {
-    return changeDocument(this.context, 'replace', ref, params, path, time);
-  }
-
-  delete(ref: Ref, path: QueryPath): Document {
-    return deleteDocument(this.context, ref, path);
-  }
-
-  insert(
-    ref: Ref,
-    ts: Micros | PendingTime,
-    action: ActionName,
-    params: ObjectValue,
-    path: QueryPath,
-    time: ReadTime,
-  ) {
-    return insertVersion(this.context, ref, ts, action, params, path, time);
-  }
-
-  remove(
-    ref: Ref,
-    ts: Micros | PendingTime,
-    action: ActionName,
-    path: QueryPath,
-    time: ReadTime,
-  ): null {
-    return removeVersionOf(this.context, ref, ts, action, path, time);
-  }
-
-  moveDatabase(from: Ref, to: Ref, path: QueryPath): Document {
-    return moveDatabase(this.context, from, to, path);
   }
 
   /** The same query with other permissions. Whoever brings a time of their own brings it no further than theirs reach. */

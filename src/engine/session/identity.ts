@@ -3,7 +3,7 @@ import { refOfKey } from '../../codec/key.ts';
 import { described, fail, type Step } from '../../errors.ts';
 import { invalidType } from '../../fault-texts.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
-import type { ReadTime } from '../../query/session.ts';
+import type { Logins, ReadTime } from '../../query/session.ts';
 import { type Ref, isKind } from '../../values/value.ts';
 import type { Document, ObjectValue, SetValue, Value } from '../../values/value.ts';
 import { secretDocument } from '../access/authenticate.ts';
@@ -19,11 +19,94 @@ import { parseSecret } from '../access/secrets.ts';
 import { plainObject } from '../documents/stored-values.ts';
 import { typeName } from '../../values/type-name.ts';
 import { endDocument } from '../documents/write-version.ts';
-import { createIn, requirePresent } from '../writes/writes.ts';
+import { requirePresent } from '../writes/write-checks.ts';
+import { createIn } from '../writes/writes.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 type Target = Ref | SetValue;
+
+/** The functions of identity, for the caller of one query. */
+export class CallerIdentity implements Logins {
+  private readonly context: EngineContext;
+
+  constructor(context: EngineContext) {
+    this.context = context;
+  }
+
+  identify(target: Target, password: string, path: QueryPath): boolean {
+    const instance = instanceOf(this.context, target, path, 'identify');
+    return isPassword(this.context, { target, instance }, password);
+  }
+
+  login(target: Target, params: ObjectValue, path: QueryPath, time: ReadTime): Document {
+    const { context } = this;
+    const position = positionOf(path);
+    requirePresent(time, position);
+    requireReadableRefs(context, params, path);
+    const { password, fields } = loginParams(context, params, position);
+    const found = instanceOf(context, target, path, 'login');
+    const instance = found?.database === context.database ? found : undefined;
+    // Compared even without an account: the time of a refusal must not reveal who has one.
+    const isRight = isPassword(context, { target, instance }, password);
+    if (!instance || !isRight) return failLogin(position);
+    const token = new Map(fields).set('instance', instance);
+    return createIn(context, NATIVE.tokens, undefined, token, position);
+  }
+
+  /** Ends the token in use, or all tokens of the identity. False when there is none to end. */
+  logout(all: boolean): boolean {
+    const { context } = this;
+    const { identity, isToken, document } = context.caller;
+    if (all) {
+      if (!identity) return false;
+      for (const token of tokensOf(context, identity)) endDocument(context, token);
+      return true;
+    }
+    if (!isToken || !document) return false;
+    if (liveVersion(context, document, 'present')) endDocument(context, document);
+    return true;
+  }
+
+  hasIdentity(): boolean {
+    return identityOf(this.context) !== undefined;
+  }
+
+  identity(path: QueryPath): Value {
+    const identity = identityOf(this.context);
+    if (identity !== undefined) return identity;
+    const text = 'Authentication does not contain an identity';
+    return fail('missing identity', positionOf(path), text);
+  }
+
+  /** A key of another database can not be told of here. */
+  hasToken(): boolean {
+    const { caller, database } = this.context;
+    return caller.grant !== undefined || caller.document?.database === database;
+  }
+
+  token(path: QueryPath): Value {
+    const { document, grant } = this.context.caller;
+    if (grant) return grant.claims;
+    if (document && this.hasToken()) return document;
+    return fail('invalid token', positionOf(path), 'Token metadata is not accessible.');
+  }
+
+  /** The key or token behind a secret. Error texts do not repeat it. */
+  keyFromSecret(text: string, path: QueryPath): Document {
+    const { context } = this;
+    const secret = parseSecret(text);
+    const found = secret && secretDocument({ ...context, sha256: context.inputs.sha256 }, secret);
+    const live =
+      found && context.permissions.may({ action: 'read', ref: found.ref })
+        ? liveVersion(context, found.ref, 'present')
+        : undefined;
+    if (live) return documentOf(context, live.ref, live.version);
+    return fail('instance not found', positionOf(path), 'No key found for that secret.', {
+      status: 400,
+    });
+  }
+}
 
 /** The document itself, or the first one of a set, at present, also under an outer `at`. */
 const instanceOf = (
@@ -58,16 +141,6 @@ function withWholeMatches(context: EngineContext, target: Target): EngineContext
   };
 }
 
-export const identify = (
-  context: EngineContext,
-  target: Target,
-  password: string,
-  path: QueryPath,
-): boolean => {
-  const instance = instanceOf(context, target, path, 'identify');
-  return isPassword(context, { target, instance }, password);
-};
-
 /** A document that has no password, or is none, takes the same time. @throws Suspended, Refusal `too many requests` */
 function isPassword(
   context: EngineContext,
@@ -84,26 +157,6 @@ function isPassword(
     password,
     found && passwordHashOf(context, found),
   );
-}
-
-export function login(
-  context: EngineContext,
-  target: Target,
-  params: ObjectValue,
-  path: QueryPath,
-  time: ReadTime,
-): Document {
-  const position = positionOf(path);
-  requirePresent(time, position);
-  requireReadableRefs(context, params, path);
-  const { password, fields } = loginParams(context, params, position);
-  const found = instanceOf(context, target, path, 'login');
-  const instance = found?.database === context.database ? found : undefined;
-  // Compared even without an account: the time of a refusal must not reveal who has one.
-  const isRight = isPassword(context, { target, instance }, password);
-  if (!instance || !isRight) return failLogin(position);
-  const token = new Map(fields).set('instance', instance);
-  return createIn(context, NATIVE.tokens, undefined, token, position);
 }
 
 function loginParams(
@@ -128,19 +181,6 @@ const failLogin = (position: readonly Step[]): never =>
     'The document was not found or provided password was incorrect.',
   );
 
-/** Ends the token in use, or all tokens of the identity. False when there is none to end. */
-export function logout(context: EngineContext, all: boolean): boolean {
-  const { identity, isToken, document } = context.caller;
-  if (all) {
-    if (!identity) return false;
-    for (const token of tokensOf(context, identity)) endDocument(context, token);
-    return true;
-  }
-  if (!isToken || !document) return false;
-  if (liveVersion(context, document, 'present')) endDocument(context, document);
-  return true;
-}
-
 const TOKENS_AT_ONCE = 256;
 
 function tokensOf(context: EngineContext, identity: Ref): readonly Ref[] {
@@ -157,26 +197,6 @@ function tokensOf(context: EngineContext, identity: Ref): readonly Ref[] {
 /** The document that the credential acts as; of a token of an identity provider, the user that it names. */
 const identityOf = ({ caller }: EngineContext): Value | undefined =>
   caller.identity ?? caller.grant?.claims.get('sub') ?? undefined;
-
-export const hasIdentity = (context: EngineContext): boolean => identityOf(context) !== undefined;
-
-export function currentIdentity(context: EngineContext, path: QueryPath): Value {
-  const identity = identityOf(context);
-  if (identity !== undefined) return identity;
-  const text = 'Authentication does not contain an identity';
-  return fail('missing identity', positionOf(path), text);
-}
-
-export function currentToken(context: EngineContext, path: QueryPath): Value {
-  const { document, grant } = context.caller;
-  if (grant) return grant.claims;
-  if (document && hasToken(context)) return document;
-  return fail('invalid token', positionOf(path), 'Token metadata is not accessible.');
-}
-
-/** A key of another database can not be told of here. */
-export const hasToken = ({ caller, database }: EngineContext): boolean =>
-  caller.grant !== undefined || caller.document?.database === database;
 
 /** `{"@ref":{"id":"self",…}}`: the token, the credentials or the document in use. */
 export function selfIn(context: EngineContext, collection: Ref): Ref | undefined {
@@ -195,18 +215,4 @@ export function selfIn(context: EngineContext, collection: Ref): Ref | undefined
     default:
       return undefined;
   }
-}
-
-/** The key or token behind a secret. Error texts do not repeat it. */
-export function keyFromSecret(context: EngineContext, text: string, path: QueryPath): Document {
-  const secret = parseSecret(text);
-  const found = secret && secretDocument({ ...context, sha256: context.inputs.sha256 }, secret);
-  const live =
-    found && context.permissions.may({ action: 'read', ref: found.ref })
-      ? liveVersion(context, found.ref, 'present')
-      : undefined;
-  if (live) return documentOf(context, live.ref, live.version);
-  return fail('instance not found', positionOf(path), 'No key found for that secret.', {
-    status: 400,
-  });
 }

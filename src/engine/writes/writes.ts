@@ -1,10 +1,9 @@
-/** `create`, `update`, `replace`, `delete`, `insert`, `remove`: rights, places of faults, order of checks. Spec: functions 1.5. */
+/** What `create`, `update`, `replace` and `delete` do: rights, places of faults, order of checks. Spec: functions 1.5. */
 import { unpackVersion } from '../../codec/row.ts';
-import { fail, type Step } from '../../errors.ts';
-import { undefinedRef } from '../../fault-texts.ts';
+import { fail } from '../../errors.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
-import type { ReadTime } from '../../query/session.ts';
-import { Ref, isObject } from '../../values/value.ts';
+import type { ReadTime, Writes } from '../../query/session.ts';
+import { Ref } from '../../values/value.ts';
 import type {
   ActionName,
   CollectionId,
@@ -16,7 +15,6 @@ import type {
 } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { collectionRef } from '../catalog/definitions.ts';
-import { versionsOf } from '../documents/document-events.ts';
 import {
   documentOf,
   failDenied,
@@ -29,48 +27,135 @@ import {
 import type { LiveVersion } from '../documents/documents.ts';
 import { endCredentialsOf } from './end-credentials.ts';
 import { nextRef } from '../documents/fresh-ref.ts';
-import { removeVersion, rewriteHistory } from '../documents/history-rewrite.ts';
+import { insertVersion, removeVersionAt } from './history-writes.ts';
 import { kindOf } from './kinds.ts';
+import { moveDatabase } from './move-database.ts';
 import { requireReadableRefs } from './params.ts';
-import type { AccessRequest } from '../context/access-request.ts';
 import { SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
-import { checkedFields, failExists, saveDocument } from './save.ts';
+import { failExists, saveDocument } from './save.ts';
 import { objectWithoutNulls, patchedObject } from '../../values/object-changes.ts';
 import { plainObject } from '../documents/stored-values.ts';
-import { isAllowedInContainer, isContainer } from './validate-databases.ts';
 import { endDocument } from '../documents/write-version.ts';
-import { NATIVE, isNative } from '../../values/native-kinds.ts';
+import {
+  failNoCollection,
+  requireOwn,
+  requirePossible,
+  requirePresent,
+  requireRight,
+  type Position,
+} from './write-checks.ts';
+import { NATIVE } from '../../values/native-kinds.ts';
 import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
-type Position = readonly Step[];
+/** The writes of one query. */
+export class DocumentWrites implements Writes {
+  private readonly context: EngineContext;
 
-// --- create -------------------------------------------------------------------------------------
+  constructor(context: EngineContext) {
+    this.context = context;
+  }
 
-/** @param key wire key of the form: the position of nearly all faults */
-export function createDocument(
-  context: EngineContext,
-  target: Ref | string,
-  params: ObjectValue,
-  path: QueryPath,
-  key: string,
-  time: ReadTime,
-): Document {
-  const position = positionOf(path, key);
-  const { collection, id } = targetOf(context, target, position);
-  requireReadableRefs(context, params, path);
-  requirePresent(time, position);
-  const plain = plainObject(params, context.commitTs);
-  const data = objectWithoutNulls(plain);
-  const home = collectionRef(context.database, collection);
-  requireRight(
-    context,
-    id === undefined
-      ? { action: 'create', collection: home, data }
-      : { action: 'create_with_id', collection: home, data, ref: refIn(context, collection, id) },
-    position,
-  );
-  requirePossible(context, collection, position);
-  return createIn(context, collection, id, plain, position);
+  /** @param key wire key of the form: the position of nearly all faults */
+  create(
+    target: Ref | string,
+    params: ObjectValue,
+    path: QueryPath,
+    key: string,
+    time: ReadTime,
+  ): Document {
+    const { context } = this;
+    const position = positionOf(path, key);
+    const { collection, id } = targetOf(context, target, position);
+    requireReadableRefs(context, params, path);
+    requirePresent(time, position);
+    const plain = plainObject(params, context.commitTs);
+    const data = objectWithoutNulls(plain);
+    const home = collectionRef(context.database, collection);
+    requireRight(
+      context,
+      id === undefined
+        ? { action: 'create', collection: home, data }
+        : { action: 'create_with_id', collection: home, data, ref: refIn(context, collection, id) },
+      position,
+    );
+    requirePossible(context, collection, position);
+    return createIn(context, collection, id, plain, position);
+  }
+
+  update(ref: Ref, params: ObjectValue, path: QueryPath, time: ReadTime): Document {
+    return this.change('update', ref, params, path, time);
+  }
+
+  replace(ref: Ref, params: ObjectValue, path: QueryPath, time: ReadTime): Document {
+    return this.change('replace', ref, params, path, time);
+  }
+
+  /** Returns what was there. */
+  delete(ref: Ref, path: QueryPath): Document {
+    const { context } = this;
+    const form = positionOf(path);
+    const verb = positionOf(path, 'delete');
+    if (isNativeCollectionRef(ref)) {
+      fail('invalid argument', verb, 'Cannot delete a schema meta collection.');
+    }
+    requireOwn(context, ref, verb);
+    const places = { missing: form, denied: form };
+    const live = liveAt(context, ref) ?? failWrite(context, 'delete', ref, false, places);
+    if (!context.permissions.may({ action: 'delete', ref }))
+      failWrite(context, 'delete', ref, true, places);
+    const document = documentOf(context, ref, live.version);
+    kindOf(ref.collection).beforeDelete?.(context, ref, form);
+    endDocument(context, ref);
+    return document;
+  }
+
+  insert(
+    ref: Ref,
+    ts: Micros | PendingTime,
+    action: ActionName,
+    params: ObjectValue,
+    path: QueryPath,
+    time: ReadTime,
+  ): Event {
+    return insertVersion(this.context, ref, ts, action, params, path, time);
+  }
+
+  remove(
+    ref: Ref,
+    ts: Micros | PendingTime,
+    action: ActionName,
+    path: QueryPath,
+    time: ReadTime,
+  ): null {
+    return removeVersionAt(this.context, ref, ts, action, path, time);
+  }
+
+  moveDatabase(from: Ref, to: Ref, path: QueryPath): Document {
+    return moveDatabase(this.context, from, to, path);
+  }
+
+  private change(
+    mode: 'update' | 'replace',
+    ref: Ref,
+    params: ObjectValue,
+    path: QueryPath,
+    time: ReadTime,
+  ): Document {
+    const { context } = this;
+    const form = positionOf(path);
+    const verb = positionOf(path, mode);
+    requireOwn(context, ref, verb);
+    requireReadableRefs(context, params, path);
+    requirePresent(time, form);
+    const places = { missing: verb, denied: form };
+    const live = liveAt(context, ref) ?? failWrite(context, 'write', ref, false, places);
+    const previous = fieldsOf(context, ref, live.version);
+    const plain = plainObject(params, context.commitTs);
+    const merged = patchedObject(previous, plain);
+    if (!context.permissions.may({ action: 'write', ref, old: previous, new: merged }))
+      failWrite(context, 'write', ref, true, places);
+    return saveDocument(context, { mode, ref, params: plain, previous }, form);
+  }
 }
 
 const refIn = ({ database }: EngineContext, collection: CollectionId, id: bigint): Ref =>
@@ -120,63 +205,6 @@ function targetOf(
   return { collection, id: target.id };
 }
 
-const failNoCollection = (name: string, position: Position): never =>
-  fail('invalid ref', position, undefinedRef('collection', name));
-
-function requirePossible(
-  context: EngineContext,
-  collection: CollectionId,
-  position: Position,
-): void {
-  if (!isAllowedInContainer(collection) && isContainer(context)) {
-    fail('invalid object in container', position, 'Object is not allowed in a container');
-  }
-  kindOf(collection).requirePossible?.(context, position);
-}
-
-// --- update, replace, delete --------------------------------------------------------------------
-
-export function changeDocument(
-  context: EngineContext,
-  mode: 'update' | 'replace',
-  ref: Ref,
-  params: ObjectValue,
-  path: QueryPath,
-  time: ReadTime,
-): Document {
-  const form = positionOf(path);
-  const verb = positionOf(path, mode);
-  requireOwn(context, ref, verb);
-  requireReadableRefs(context, params, path);
-  requirePresent(time, form);
-  const places = { missing: verb, denied: form };
-  const live = liveAt(context, ref) ?? failWrite(context, 'write', ref, false, places);
-  const previous = fieldsOf(context, ref, live.version);
-  const plain = plainObject(params, context.commitTs);
-  const merged = patchedObject(previous, plain);
-  if (!context.permissions.may({ action: 'write', ref, old: previous, new: merged }))
-    failWrite(context, 'write', ref, true, places);
-  return saveDocument(context, { mode, ref, params: plain, previous }, form);
-}
-
-/** Returns what was there. */
-export function deleteDocument(context: EngineContext, ref: Ref, path: QueryPath): Document {
-  const form = positionOf(path);
-  const verb = positionOf(path, 'delete');
-  if (isNativeCollectionRef(ref)) {
-    fail('invalid argument', verb, 'Cannot delete a schema meta collection.');
-  }
-  requireOwn(context, ref, verb);
-  const places = { missing: form, denied: form };
-  const live = liveAt(context, ref) ?? failWrite(context, 'delete', ref, false, places);
-  if (!context.permissions.may({ action: 'delete', ref }))
-    failWrite(context, 'delete', ref, true, places);
-  const document = documentOf(context, ref, live.version);
-  kindOf(ref.collection).beforeDelete?.(context, ref, form);
-  endDocument(context, ref);
-  return document;
-}
-
 const liveAt = (context: EngineContext, ref: Ref): LiveVersion | undefined =>
   isNativeCollectionRef(ref) ? undefined : liveVersion(context, ref, 'present');
 
@@ -196,100 +224,4 @@ function failWrite(
     ? isThere
     : permissions.may({ action: 'has_rule', deed, ref });
   return isDenied ? failDenied(denied) : failNotFound(context, ref, missing);
-}
-
-// --- insert, remove -----------------------------------------------------------------------------
-
-/** `delete` means the end of a document, every other action a version of it. */
-const isEnd = (action: ActionName): boolean => action === 'delete' || action === 'remove';
-
-export function insertVersion(
-  context: EngineContext,
-  ref: Ref,
-  ts: Micros | PendingTime,
-  action: ActionName,
-  params: ObjectValue,
-  path: QueryPath,
-  time: ReadTime,
-): Event {
-  const form = positionOf(path);
-  if (isNative(ref.collection) && ref.collection !== NATIVE.keys) {
-    fail('invalid argument', form, 'Cannot insert event for specified ref.');
-  }
-  const at = requirePast(context, ref, ts, 'insert', params, path, time);
-  const plain = plainObject(params, context.commitTs);
-  const data = objectWithoutNulls(plain);
-  requireRight(context, { action: 'history_write', ref, ts: at, kind: action, data }, form);
-  requirePossible(context, ref.collection, form);
-  if (isEnd(action)) {
-    rewriteHistory(context, ref, { ts: at, fields: undefined });
-    return { kind: 'event', ts: at, action: 'delete', document: ref, data: null };
-  }
-  const change = { mode: 'insert', ref, params: plain, previous: undefined } as const;
-  const fields = checkedFields(context, change, form);
-  rewriteHistory(context, ref, { ts: at, fields });
-  const shown = fields.get('data');
-  const isShown = shown !== undefined && isObject(shown);
-  return { kind: 'event', ts: at, action: 'create', document: ref, data: isShown ? shown : null };
-}
-
-export function removeVersionOf(
-  context: EngineContext,
-  ref: Ref,
-  ts: Micros | PendingTime,
-  action: ActionName,
-  path: QueryPath,
-  time: ReadTime,
-): null {
-  const form = positionOf(path);
-  if (isNative(ref.collection)) {
-    fail('invalid argument', form, 'Cannot remove event for specified ref.');
-  }
-  const at = requirePast(context, ref, ts, 'remove', NO_PARAMS, path, time);
-  const version = versionsOf(context, ref).find((each) => each.ts === at);
-  const data = version ? fieldsOf(context, ref, version) : NO_PARAMS;
-  requireRight(context, { action: 'history_write', ref, ts: at, kind: action, data }, form);
-  removeVersion(context, ref, at, isEnd(action) ? 'end' : 'live');
-  return null;
-}
-
-const NO_PARAMS: ObjectValue = new Map();
-
-function requirePast(
-  context: EngineContext,
-  ref: Ref,
-  ts: Micros | PendingTime,
-  verb: 'insert' | 'remove',
-  params: ObjectValue,
-  path: QueryPath,
-  time: ReadTime,
-): Micros {
-  const form = positionOf(path);
-  requireOwn(context, ref, positionOf(path, verb));
-  requireReadableRefs(context, params, path);
-  requirePresent(time, form);
-  if (!context.schema(context.database).collection(ref.collection)) {
-    failNoCollection(String(ref.collection), positionOf(path, verb));
-  }
-  if (typeof ts !== 'number') return context.commitTs;
-  if (verb === 'insert' && ts > context.snapshot) failWriteTime(form);
-  return ts;
-}
-
-// --- checks -------------------------------------------------------------------------------------
-
-function requireOwn(context: EngineContext, ref: Ref, position: Position): void {
-  if (ref.database === context.database) return;
-  fail('invalid argument', position, 'Cannot write a scoped ref.');
-}
-
-export function requirePresent(time: ReadTime, position: Position): void {
-  if (time !== 'present') failWriteTime(position);
-}
-
-const failWriteTime = (position: Position): never =>
-  fail('invalid write time', position, 'Cannot write outside of snapshot time.');
-
-function requireRight(context: EngineContext, request: AccessRequest, position: Position): void {
-  if (!context.permissions.may(request)) failDenied(position);
 }

@@ -8,43 +8,44 @@ const login = define(
   'write',
   { login: param(refOrSet, 'RefOrSet'), params: param(object, 'Object') },
   COVERED,
-  ({ login: target, params }, { session, path, time }) => session.login(target, params, path, time),
+  ({ login: target, params }, { session, path, time }) =>
+    session.auth.login(target, params, path, time),
 );
 
 const logout = define('write', { logout: param(boolean, 'Boolean') }, COVERED, (args, context) =>
-  context.session.logout(args.logout, context.path),
+  context.session.auth.logout(args.logout),
 );
 
 const identify = define(
   'read',
   { identify: param(refOrSet, 'RefOrSet'), password: param(string, 'String') },
   COVERED,
-  (args, context) => context.session.identify(args.identify, args.password, context.path),
+  (args, context) => context.session.auth.identify(args.identify, args.password, context.path),
 );
 
 const none = param(nothing, 'Null');
 
 /** Deprecated name. */
 const identity = define('read', { identity: none }, COVERED, (_, { session, path }) =>
-  session.identity(path),
+  session.auth.identity(path),
 );
 const currentIdentity = define(
   'read',
   { current_identity: none },
   COVERED,
-  (_, { session, path }) => session.identity(path),
+  (_, { session, path }) => session.auth.identity(path),
   { since: '4' },
 );
 
 /** Deprecated name. */
 const hasIdentity = define('read', { has_identity: none }, COVERED, (_, { session }) =>
-  session.hasIdentity(),
+  session.auth.hasIdentity(),
 );
 const hasCurrentIdentity = define(
   'read',
   { has_current_identity: none },
   COVERED,
-  (_, { session }) => session.hasIdentity(),
+  (_, { session }) => session.auth.hasIdentity(),
   { since: '4' },
 );
 
@@ -52,14 +53,14 @@ const currentToken = define(
   'read',
   { current_token: none },
   COVERED,
-  (_, { session, path }) => session.token(path),
+  (_, { session, path }) => session.auth.token(path),
   { since: '4' },
 );
 const hasCurrentToken = define(
   'pure',
   { has_current_token: none },
   COVERED,
-  (_, { session }) => session.hasToken(),
+  (_, { session }) => session.auth.hasToken(),
   { since: '4' },
 );
 

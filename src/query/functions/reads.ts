@@ -51,7 +51,7 @@ const keyFromSecret = define(
   'read',
   { key_from_secret: param(string, 'String') },
   READ,
-  (args, context) => context.session.keyFromSecret(args.key_from_secret, context.path),
+  (args, context) => context.session.auth.keyFromSecret(args.key_from_secret, context.path),
 );
 
 type Cursor = NonNullable<PageOptions['cursor']>;

@@ -25,7 +25,7 @@ const create = define(
   { create: param(nameOrRef, 'String or Ref'), params },
   (args, context) => writing(args.params, context),
   ({ create: target, params: given = NO_PARAMS }, { session, path, time }) =>
-    session.create(target, given, path, 'create', time),
+    session.writes.create(target, given, path, 'create', time),
 );
 
 const update = define(
@@ -33,7 +33,7 @@ const update = define(
   { update: document, params },
   (args, context) => writing(args.params, context),
   (args, { session, path, time }) =>
-    session.update(args.update, args.params ?? NO_PARAMS, path, time),
+    session.writes.update(args.update, args.params ?? NO_PARAMS, path, time),
 );
 
 const replace = define(
@@ -41,11 +41,11 @@ const replace = define(
   { replace: document, params },
   (args, context) => writing(args.params, context),
   (args, { session, path, time }) =>
-    session.replace(args.replace, args.params ?? NO_PARAMS, path, time),
+    session.writes.replace(args.replace, args.params ?? NO_PARAMS, path, time),
 );
 
-const remove = define('write', { delete: document }, WRITE, (args, { session, path, time }) =>
-  session.delete(args.delete, path, time),
+const remove = define('write', { delete: document }, WRITE, (args, { session, path }) =>
+  session.writes.delete(args.delete, path),
 );
 
 const when = param<Micros | PendingTime>(readTime, 'Time');
@@ -56,14 +56,15 @@ const insertVersion = define(
   { insert: document, ts: when, action: what, params },
   (args, context) => writing(args.params, context),
   (args, { session, path, time }) =>
-    session.insert(args.insert, args.ts, args.action, args.params ?? NO_PARAMS, path, time),
+    session.writes.insert(args.insert, args.ts, args.action, args.params ?? NO_PARAMS, path, time),
 );
 
 const removeVersion = define(
   'write',
   { remove: document, ts: when, action: what },
   WRITE,
-  (args, { session, path, time }) => session.remove(args.remove, args.ts, args.action, path, time),
+  (args, { session, path, time }) =>
+    session.writes.remove(args.remove, args.ts, args.action, path, time),
 );
 
 /** `create` on a native collection, with its own key for the positions. */
@@ -74,7 +75,7 @@ const createIn = (key: string, native: NativeName, since: ApiVersion = '2.0'): F
     (args, context) => writing(args[key], context),
     (args, { session, path, time }) => {
       const collection = session.names.native(native, undefined);
-      return session.create(collection, args[key] ?? NO_PARAMS, path, key, time);
+      return session.writes.create(collection, args[key] ?? NO_PARAMS, path, key, time);
     },
     { since },
   );
@@ -83,7 +84,7 @@ const moveDatabase = define(
   'write',
   { move_database: param(databaseRef, 'Database Ref'), to: param(databaseRef, 'Database Ref') },
   WRITE,
-  (args, { session, path }) => session.moveDatabase(args.move_database, args.to, path),
+  (args, { session, path }) => session.writes.moveDatabase(args.move_database, args.to, path),
 );
 
 export const writeRows: readonly FunctionRow[] = [

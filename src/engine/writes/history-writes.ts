@@ -1,0 +1,99 @@
+/** `insert` and `remove`: versions in the past of a document. Spec: functions 1.5. */
+import { fail } from '../../errors.ts';
+import { positionOf, type QueryPath } from '../../query/query-path.ts';
+import type { ReadTime } from '../../query/session.ts';
+import { isObject, type Ref } from '../../values/value.ts';
+import type { ActionName, Event, Micros, ObjectValue, PendingTime } from '../../values/value.ts';
+import { NATIVE, isNative } from '../../values/native-kinds.ts';
+import { objectWithoutNulls } from '../../values/object-changes.ts';
+import type { EngineContext } from '../context/context.ts';
+import { versionsOf } from '../documents/document-events.ts';
+import { fieldsOf } from '../documents/documents.ts';
+import { removeVersion, rewriteHistory } from '../documents/history-rewrite.ts';
+import { plainObject } from '../documents/stored-values.ts';
+import { requireReadableRefs } from './params.ts';
+import { checkedFields } from './save.ts';
+import {
+  failNoCollection,
+  failWriteTime,
+  requireOwn,
+  requirePossible,
+  requirePresent,
+  requireRight,
+} from './write-checks.ts';
+
+/** `delete` means the end of a document, every other action a version of it. */
+const isEnd = (action: ActionName): boolean => action === 'delete' || action === 'remove';
+
+export function insertVersion(
+  context: EngineContext,
+  ref: Ref,
+  ts: Micros | PendingTime,
+  action: ActionName,
+  params: ObjectValue,
+  path: QueryPath,
+  time: ReadTime,
+): Event {
+  const form = positionOf(path);
+  if (isNative(ref.collection) && ref.collection !== NATIVE.keys) {
+    fail('invalid argument', form, 'Cannot insert event for specified ref.');
+  }
+  const at = requirePast(context, ref, ts, 'insert', params, path, time);
+  const plain = plainObject(params, context.commitTs);
+  const data = objectWithoutNulls(plain);
+  requireRight(context, { action: 'history_write', ref, ts: at, kind: action, data }, form);
+  requirePossible(context, ref.collection, form);
+  if (isEnd(action)) {
+    rewriteHistory(context, ref, { ts: at, fields: undefined });
+    return { kind: 'event', ts: at, action: 'delete', document: ref, data: null };
+  }
+  const change = { mode: 'insert', ref, params: plain, previous: undefined } as const;
+  const fields = checkedFields(context, change, form);
+  rewriteHistory(context, ref, { ts: at, fields });
+  const shown = fields.get('data');
+  const isShown = shown !== undefined && isObject(shown);
+  return { kind: 'event', ts: at, action: 'create', document: ref, data: isShown ? shown : null };
+}
+
+export function removeVersionAt(
+  context: EngineContext,
+  ref: Ref,
+  ts: Micros | PendingTime,
+  action: ActionName,
+  path: QueryPath,
+  time: ReadTime,
+): null {
+  const form = positionOf(path);
+  if (isNative(ref.collection)) {
+    fail('invalid argument', form, 'Cannot remove event for specified ref.');
+  }
+  const at = requirePast(context, ref, ts, 'remove', new Map(), path, time);
+  const version = versionsOf(context, ref).find((each) => each.ts === at);
+  const data = version ? fieldsOf(context, ref, version) : NO_PARAMS;
+  requireRight(context, { action: 'history_write', ref, ts: at, kind: action, data }, form);
+  removeVersion(context, ref, at, isEnd(action) ? 'end' : 'live');
+  return null;
+}
+
+const NO_PARAMS: ObjectValue = new Map();
+
+function requirePast(
+  context: EngineContext,
+  ref: Ref,
+  ts: Micros | PendingTime,
+  verb: 'insert' | 'remove',
+  params: ObjectValue,
+  path: QueryPath,
+  time: ReadTime,
+): Micros {
+  const form = positionOf(path);
+  requireOwn(context, ref, positionOf(path, verb));
+  requireReadableRefs(context, params, path);
+  requirePresent(time, form);
+  if (!context.schema(context.database).collection(ref.collection)) {
+    failNoCollection(String(ref.collection), positionOf(path, verb));
+  }
+  if (typeof ts !== 'number') return context.commitTs;
+  if (verb === 'insert' && ts > context.snapshot) failWriteTime(form);
+  return ts;
+}

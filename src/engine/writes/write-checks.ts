@@ -1,0 +1,46 @@
+/** What each write checks, and where its faults are reported. */
+import { fail, type Step } from '../../errors.ts';
+import { undefinedRef } from '../../fault-texts.ts';
+import type { ReadTime } from '../../query/session.ts';
+import type { CollectionId, Ref } from '../../values/value.ts';
+import type { AccessRequest } from '../context/access-request.ts';
+import type { EngineContext } from '../context/context.ts';
+import { failDenied } from '../documents/documents.ts';
+import { kindOf } from './kinds.ts';
+import { isAllowedInContainer, isContainer } from './validate-databases.ts';
+
+export type Position = readonly Step[];
+
+export function requireOwn(context: EngineContext, ref: Ref, position: Position): void {
+  if (ref.database === context.database) return;
+  fail('invalid argument', position, 'Cannot write a scoped ref.');
+}
+
+export function requirePresent(time: ReadTime, position: Position): void {
+  if (time !== 'present') failWriteTime(position);
+}
+
+export const failWriteTime = (position: Position): never =>
+  fail('invalid write time', position, 'Cannot write outside of snapshot time.');
+
+export function requireRight(
+  context: EngineContext,
+  request: AccessRequest,
+  position: Position,
+): void {
+  if (!context.permissions.may(request)) failDenied(position);
+}
+
+export function requirePossible(
+  context: EngineContext,
+  collection: CollectionId,
+  position: Position,
+): void {
+  if (!isAllowedInContainer(collection) && isContainer(context)) {
+    fail('invalid object in container', position, 'Object is not allowed in a container');
+  }
+  kindOf(collection).requirePossible?.(context, position);
+}
+
+export const failNoCollection = (name: string, position: Position): never =>
+  fail('invalid ref', position, undefinedRef('collection', name));
