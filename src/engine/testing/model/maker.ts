@@ -147,11 +147,13 @@ export class ModelQueries {
     const few = (): Part[] => random.some(3, () => random.below(3));
     const ofPair = (expr: Part): Part => form({ lambda: ['x', 'y'], expr });
     const bound = (): Part => random.pick([[], random.below(2), [random.below(2)]]);
+    const operand = (): Part => (random.chance(0.7) ? random.chance(0.5) : random.below(2));
     return random.pick<() => Part>([
       () => form({ paginate: form({ join: this.matched(), with: this.leading() }) }),
       () => form({ paginate: form({ range: this.matched(), from: bound(), to: bound() }) }),
       () => form({ reduce: ofPair([x, y]), initial: 9, collection: few() }),
       () => form({ map: ofPair(y), collection: [few(), few()] }),
+      () => form({ [random.pick(['and', 'or'])]: [operand(), operand(), operand()] }),
       () => form({ let: [call(['x', 1]), call(['x', form({ add: [x, 1] })])], in: x }),
       () =>
         form({
