@@ -1,7 +1,7 @@
 /** Q3 to Q5: what must hold whatever is asked: laws of sets and pages, round trips, and failures that leave nothing behind. */
 import { expect, test } from 'vitest';
 import { parseJson, stringifyJson, type Json } from '../codec/json.ts';
-import { FaultStore } from '../store/fault-store.ts';
+import { FailingStore } from '../store/failing-store.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { SPACES, type Store } from '../store/port.ts';
 import type { Key } from '../codec/key.ts';
@@ -207,7 +207,7 @@ test(`a query that fails at any call of the store leaves nothing behind (BURROW_
   const randomSource = new RandomSource(SEED);
   let failed = 0;
   const inner = createMemoryStore();
-  const store = new FaultStore(inner);
+  const store = new FailingStore(inner);
   const { queries } = await openWorld(store, randomSource);
   for (let n = 0; n < CASES / 3; n += 1) {
     const text = textOf(queries.write(0));

@@ -1,8 +1,8 @@
-/** Test kit: a store over another one whose n-th call of the backend fails. */
+/** Test kit: a store whose n-th call of the backend fails; all others go to the store beneath. */
 import { Refusal } from '../errors.ts';
 import type { ReadOptions, ReadTx, Store, WriteOptions, WriteTx } from './port.ts';
 
-export class FaultStore implements Store {
+export class FailingStore implements Store {
   private readonly store: Store;
   /** Number of begins, fetches, applies and commits so far. */
   calls = 0;

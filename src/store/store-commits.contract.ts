@@ -1,6 +1,6 @@
 /** What every store does with transactions. */
 import { expect, test } from 'vitest';
-import { FaultStore } from './fault-store.ts';
+import { FailingStore } from './failing-store.ts';
 import type { WriteSet } from './port.ts';
 import {
   STRICT,
@@ -124,7 +124,7 @@ export function isAtomic(fresh: Fresh): void {
     const store = await fresh();
     await put(store, 'documents', [row('a', ['e']), row('b')]);
     const before = await everything(store);
-    const faulty = new FaultStore(store);
+    const faulty = new FailingStore(store);
     const job = (): Promise<void> =>
       faulty.write(async (tx) => {
         const found = await tx.fetch([at('a')], [rangeOf({ by: 'entry' })]);

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Key } from '../../codec/key.ts';
 import { Refusal } from '../../errors.ts';
-import { FaultStore } from '../../store/fault-store.ts';
+import { FailingStore } from '../../store/failing-store.ts';
 import { Overlay } from '../../store/overlay.ts';
 import type { EntrySpace } from '../../store/port.ts';
 import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
@@ -277,7 +277,7 @@ test('collectExpiredData() cut off at any call of the store leaves every answer 
     await w.page({ paginate: { match: { index: 'by_n' }, terms: 3 } }),
     await w.events({ match: { index: 'by_n' }, terms: 3 }),
   ];
-  const store = new FaultStore(new EngineWorld().store);
+  const store = new FailingStore(new EngineWorld().store);
   const w = new EngineWorld(store);
   await w.ask({
     create_index: obj({ name: 'by_n', source: '_', terms: obj({ field: ['data', 'n'] }) }),
