@@ -93,10 +93,10 @@ export type {
   KeyParams,
   Membership,
   Privilege,
-  RoleAction,
   RoleParams,
 } from './client/queries/types/schema.ts';
 export type { StoredDatabase } from './client/stored-names.ts';
 export type { ResultOf } from './client/queries/values.ts';
 export type { SetError, SyncProgress } from './host/sync.ts';
+export type { RoleAction } from './values/role-actions.ts';
 export type { PendingState, Persistence, SyncState, VerdictState, WriteState } from './states.ts';

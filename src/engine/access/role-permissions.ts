@@ -8,18 +8,8 @@ import type { RoleDefinition } from '../catalog/definitions.ts';
 import { isAny } from './permissions.ts';
 import type { AccessRequest, Permissions } from '../context/access-request.ts';
 import { decider, type Decide } from './predicates.ts';
+import type { RoleAction } from '../../values/role-actions.ts';
 import { resourceName, type ResourceName } from '../catalog/refs.ts';
-
-type Action =
-  | 'read'
-  | 'unrestricted_read'
-  | 'write'
-  | 'create'
-  | 'create_with_id'
-  | 'delete'
-  | 'history_read'
-  | 'history_write'
-  | 'call';
 
 type WriteDeed = Extract<
   AccessRequest,
@@ -124,22 +114,26 @@ class RolePermissions implements Permissions {
     );
   }
 
-  private grantsOfDocument(action: Action, ref: Ref, argument: ArgumentFor = () => ref): boolean {
+  private grantsOfDocument(
+    action: RoleAction,
+    ref: Ref,
+    argument: ArgumentFor = () => ref,
+  ): boolean {
     return ref.database === this.context.database && this.allows(action, ref.collection, argument);
   }
 
-  private grants(action: Action, resource: Ref, argument: ArgumentFor): boolean {
+  private grants(action: RoleAction, resource: Ref, argument: ArgumentFor): boolean {
     const isOwn = resource.database === this.context.database;
     return isOwn && this.allows(action, resourceName(resource), argument);
   }
 
-  private allows(action: Action, name: ResourceName, argument: ArgumentFor): boolean {
+  private allows(action: RoleAction, name: ResourceName, argument: ArgumentFor): boolean {
     const policy = this.ruleOf(action, name);
     if (policy === undefined || policy === 'always') return policy === 'always';
     return isAny(policy, (predicate) => this.decide(predicate, argument(arityOf(predicate))));
   }
 
-  private ruleOf(action: Action, name: ResourceName): Policy | undefined {
+  private ruleOf(action: RoleAction, name: ResourceName): Policy | undefined {
     this.known ??= policiesOf(rolesOf(this.context, this.caller));
     return this.known.get(name)?.get(action);
   }

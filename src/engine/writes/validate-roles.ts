@@ -16,6 +16,7 @@ import {
 } from './draft.ts';
 import { refuseMisspelt } from './misspelt.ts';
 import { noteUnappliedPermissions } from './unapplied-permissions.ts';
+import { isRoleAction, ROLE_ACTIONS } from '../../values/role-actions.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
 const RESERVED = ['events', 'sets', 'self', 'documents', '_'];
@@ -34,19 +35,6 @@ export const ROLE: Kind = {
   },
   afterWrite: noteUnappliedPermissions,
   beforeDelete: requireRoleUnused,
-};
-
-/** How many arguments a predicate gets. Checked only where a single object is given. */
-const ARITY: Readonly<Record<string, number>> = {
-  read: 1,
-  unrestricted_read: 1,
-  write: 2,
-  create: 1,
-  create_with_id: 2,
-  delete: 1,
-  history_read: 1,
-  history_write: 4,
-  call: 1,
 };
 
 /** Names of the functions that do it. */
@@ -91,15 +79,14 @@ function checkPrivilege(
     refuseType(draft, [...field, 'actions'], actions, 'Map');
     return kept;
   }
-  refuseMisspelt(draft, actions, Object.keys(ARITY), [...field, 'actions'], ACTION_SYNONYMS);
+  refuseMisspelt(draft, actions, Object.keys(ROLE_ACTIONS), [...field, 'actions'], ACTION_SYNONYMS);
   const known = new Map<string, Value>();
   for (const [action, policy] of actions) {
-    const arity = ARITY[action];
-    if (arity === undefined) continue;
+    if (!isRoleAction(action)) continue;
     known.set(action, policy);
     const path = [...field, 'actions', action];
     if (isKind(policy, 'lambda')) {
-      if (checksArity) checkArity(draft, policy, arity, path);
+      if (checksArity) checkArity(draft, policy, ROLE_ACTIONS[action], path);
     } else if (typeof policy !== 'boolean') refuseType(draft, path, policy, 'Boolean or Lambda');
   }
   return kept.set('actions', known);

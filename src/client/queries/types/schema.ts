@@ -1,5 +1,6 @@
 /** What schema objects are made of. Described with examples in docs/schema.md. */
 import type { Expr } from '../values.ts';
+import type { RoleAction } from '../../../values/role-actions.ts';
 import type { Arg } from './arguments.ts';
 
 type OneOrMany<T> = T | readonly T[];
@@ -73,18 +74,6 @@ export interface FunctionParams extends Named {
   readonly role?: Arg;
   readonly permissions?: Permissions<'call'>;
 }
-
-/** What a role can let its members do. */
-export type RoleAction =
-  | 'read'
-  | 'unrestricted_read'
-  | 'write'
-  | 'create'
-  | 'create_with_id'
-  | 'delete'
-  | 'history_read'
-  | 'history_write'
-  | 'call';
 
 /** What a role lets its members do with a collection, an index or a function. */
 export interface Privilege {

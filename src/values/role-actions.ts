@@ -1,0 +1,17 @@
+/** The actions of roles, with how many arguments the predicate of each gets. Spec: auth 3.1. */
+export const ROLE_ACTIONS = {
+  read: 1,
+  unrestricted_read: 1,
+  write: 2,
+  create: 1,
+  create_with_id: 2,
+  delete: 1,
+  history_read: 1,
+  history_write: 4,
+  call: 1,
+} as const satisfies Readonly<Record<string, number>>;
+
+/** What a role can let its members do. */
+export type RoleAction = keyof typeof ROLE_ACTIONS;
+
+export const isRoleAction = (name: string): name is RoleAction => Object.hasOwn(ROLE_ACTIONS, name);
