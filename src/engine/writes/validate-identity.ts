@@ -18,7 +18,7 @@ import {
 import { isPasswordHash, normalised, passwordFault } from '../access/passwords.ts';
 import { SECRET_RANDOM_BYTES, parseSecret, secretHash, secretText } from '../access/secrets.ts';
 import { checkPriority } from './validate-databases.ts';
-import { checkKeyRole } from './validate-functions.ts';
+import { checkKeyRole } from './check-role.ts';
 import { NATIVE, isNative } from '../../values/native-kinds.ts';
 
 export const KEY: Kind = {
