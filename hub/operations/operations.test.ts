@@ -5,6 +5,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/port.ts';
+import { HUB_ROWS } from '../store/hub-rows.ts';
 import { memoryStorage, openTestHub, type TestHub } from '../testing/test-hub.ts';
 import { createKey } from './create-key.ts';
 import { dumpStore, loadStore } from './dump.ts';
@@ -68,6 +69,11 @@ test('a dump is loaded as it was, with history, under a new epoch and the same r
   expect((await restored.query(events)).body).toEqual((await hub.query(events)).body);
   expect(restored.hub.epoch).toMatch(/^[0-9a-f]{32}$/);
   expect(restored.hub.epoch).not.toBe(hub.hub.epoch);
+  // Ids that devices made are still theirs.
+  const idKeyIn = async (of: Store) =>
+    (await of.read((tx) => tx.fetch([HUB_ROWS.idKey], []))).rows[0]?.value;
+  expect(await idKeyIn(store)).toMatch(/^[0-9a-f]{64}$/);
+  expect(await idKeyIn(target)).toBe(await idKeyIn(store));
   // Ids go on where they were.
   expect(
     (await restored.query({ create: { collection: 'notes' }, params: { object: {} } })).status,

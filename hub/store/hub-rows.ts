@@ -1,4 +1,4 @@
-/** The hub's own rows in `meta`: epoch, hash of the root secret, key that signs URLs, marks of a load or move. */
+/** The hub's own rows in `meta`: epoch, hash of the root secret, keys, marks of a load or move. */
 import { randomBytes } from 'node:crypto';
 import { Refusal } from '../../src/errors.ts';
 import { metaKey } from '../../src/codec/key.ts';
@@ -12,6 +12,8 @@ export const HUB_ROWS = {
   rootHash: at('root secret'),
   /** Signs URLs of log files. */
   urlKey: at('url key'),
+  /** Checks ids of documents that devices made: `src/sync/hub/rows/id-key.ts` reads it. */
+  idKey: at('id key'),
   /** Present while a load or move into this store is incomplete. */
   loading: at('loading'),
   /** Where the data were moved: no hub serves them from here any more. */
@@ -34,7 +36,7 @@ export async function prepareHubRows(
   rootHash: (stored: string | undefined) => string | undefined,
 ): Promise<HubRows> {
   return store.write(async (tx) => {
-    const { epoch, rootHash: root, urlKey, loading, moved } = await readRows(tx);
+    const { epoch, rootHash: root, urlKey, idKey, loading, moved } = await readRows(tx);
     if (loading !== undefined)
       throw new Refusal(
         'storage_unavailable',
@@ -53,6 +55,7 @@ export async function prepareHubRows(
         ? []
         : [put(HUB_ROWS.rootHash, rows.rootHash)]),
       ...(urlKey === undefined ? [put(HUB_ROWS.urlKey, rows.urlKey)] : []),
+      ...(idKey === undefined ? [put(HUB_ROWS.idKey, randomBytes(32).toString('hex'))] : []),
     ];
     if (puts.length > 0) tx.apply({ puts, deletes: [] });
     return rows;
@@ -62,15 +65,16 @@ export async function prepareHubRows(
 async function readRows(
   tx: ReadTx,
 ): Promise<Readonly<Record<keyof typeof HUB_ROWS, string | undefined>>> {
-  const { epoch, rootHash, urlKey, loading, moved } = HUB_ROWS;
-  const addresses = [epoch, rootHash, urlKey, loading, moved];
+  const { epoch, rootHash, urlKey, idKey, loading, moved } = HUB_ROWS;
+  const addresses = [epoch, rootHash, urlKey, idKey, loading, moved];
   const found = (await tx.fetch(addresses, [])).rows.map(textOf);
   return {
     epoch: found[0],
     rootHash: found[1],
     urlKey: found[2],
-    loading: found[3],
-    moved: found[4],
+    idKey: found[3],
+    loading: found[4],
+    moved: found[5],
   };
 }
 

@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { request as httpRequest } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
+import { SYNC_PROTOCOL } from '../../src/sync/protocol/messages.ts';
 import {
   createThing,
   DEVICE,
@@ -25,7 +26,11 @@ test('hello, push, pull and check over HTTP', async () => {
   const { post, hub } = await open();
   const { epoch } = hub;
   const exchange = async (path: string, message: unknown) => (await post(path, message)).json();
-  expect(await exchange('hello', HELLO)).toMatchObject({ protocol: 1, epoch, lastSeq: 0 });
+  expect(await exchange('hello', HELLO)).toMatchObject({
+    protocol: SYNC_PROTOCOL,
+    epoch,
+    lastSeq: 0,
+  });
   const contact = { device: DEVICE, epoch };
   expect(await exchange('push', { ...contact, items: thirtyWrites(), settled: 0 })).toMatchObject({
     lastSeq: 30,
@@ -48,7 +53,10 @@ test('refusals have a code and a status', async () => {
   };
   expect(await refusal('hello', '{')).toEqual([400, 'bad_message']);
   expect(await refusal('hello', [])).toEqual([400, 'bad_message']);
-  expect(await refusal('hello', { ...HELLO, protocol: 2 })).toEqual([426, 'upgrade_needed']);
+  expect(await refusal('hello', { ...HELLO, protocol: SYNC_PROTOCOL - 1 })).toEqual([
+    426,
+    'upgrade_needed',
+  ]);
   expect(await refusal('hello', HELLO, 'nobody')).toEqual([401, 'needs_login']);
   const epoch = '0'.repeat(32);
   const push = { device: DEVICE, epoch, items: [], settled: 0 };

@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto';
 import { createSyncRoute, type SyncRouteSettings } from '../sync/sync-route.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import { hashOf } from '../../src/sync/protocol/digest.ts';
+import { SYNC_PROTOCOL } from '../../src/sync/protocol/messages.ts';
 import { openTestHub, type TestHub } from './test-hub.ts';
 
 export const DEVICE = 'd'.repeat(32);
-export const HELLO = { protocol: 1, device: DEVICE, lastSeq: 0 };
+export const HELLO = { protocol: SYNC_PROTOCOL, device: DEVICE, lastSeq: 0 };
 
 export interface SyncTestHub extends TestHub {
   /** One exchange of the sync protocol; a string is sent as it is. */

@@ -25,6 +25,7 @@ const WELCOME = {
   ...HELLO,
   epoch: 'e'.repeat(32),
   hubTime: 0,
+  idKey: '1d'.repeat(32),
   actor: { database: [], role: 'admin', roles: [] },
 };
 

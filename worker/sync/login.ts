@@ -75,7 +75,7 @@ export class CopyLogin {
   async adopt(url: string): Promise<ReplicaState> {
     const { welcome, device } =
       this.introduced ?? (await this.introduce(url, this.token, undefined));
-    return this.options.replica.adopt(url, welcome.actor, welcome.epoch, device);
+    return this.options.replica.adopt(url, welcome, device);
   }
 
   private async logInBy(

@@ -78,7 +78,16 @@ afterEach(() => vi.unstubAllGlobals());
 
 const write = (seq: number, device = 'one', query = '{}'): KeptWrite => ({
   device,
-  item: { seq, hash: `hash ${seq}`, query, apiVersion: '4', now: seq, ids: [], digest: undefined },
+  item: {
+    seq,
+    hash: `hash ${seq}`,
+    query,
+    apiVersion: '4',
+    now: seq,
+    ids: [],
+    digest: undefined,
+    idKey: undefined,
+  },
 });
 
 const seqs = (writes: readonly KeptWrite[]) => writes.map(({ item }) => item.seq);

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { JudgedData } from '../../src/host/sync.ts';
-import { ADMIN, DeviceWorld, verdictOn } from '../../src/sync/testing/device-world.ts';
+import { WELCOMED, DeviceWorld, verdictOn } from '../../src/sync/testing/device-world.ts';
 import { Waits } from './waits.ts';
 
 const CREATE = { create_collection: { object: { name: 'notes' } } };
@@ -8,7 +8,7 @@ const CREATE = { create_collection: { object: { name: 'notes' } } };
 async function open() {
   const world = new DeviceWorld();
   const { replica } = world;
-  await replica.adopt('hub', ADMIN, 'e', 'd'.repeat(32));
+  await replica.adopt('hub', WELCOMED, 'd'.repeat(32));
   const fence = await replica.takeFence();
   const told: JudgedData[] = [];
   const reported: unknown[] = [];

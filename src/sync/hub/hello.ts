@@ -7,6 +7,7 @@ import { actorOf, expiryOf, ownerOf, passwordTimeOf } from './rights/caller-fact
 import { callerOfDevice, type CallerHost, type DeviceRequest } from './rights/device-caller.ts';
 import { deviceIn, deviceRow } from './rows/device-rows.ts';
 import { epochIn } from './rows/epoch.ts';
+import { hubKeyIn, idKeyOf } from './rows/id-key.ts';
 
 /** A device that says hello every minute is not written each time. */
 const SEEN_STEP: Micros = 86_400 * 1_000_000;
@@ -46,9 +47,11 @@ export function hello(
     actor: actorOf(caller),
     expiresAt: expiryOf(caller),
     passwordSetAt: passwordTimeOf(caller),
+    idKey: idKeyOf(hubKeyIn(writer), { owner, device }, host.sha256),
   };
-  const isNew = !known || hubTime - known.seen > SEEN_STEP;
-  const record = { owner, lastSeq: 0, lastNow: 0, forgotten: 0, ...known, seen: hubTime };
+  const isNew = known?.protocol !== SYNC_PROTOCOL || hubTime - known.seen > SEEN_STEP;
+  const protocol = SYNC_PROTOCOL;
+  const record = { owner, lastSeq: 0, lastNow: 0, forgotten: 0, ...known, protocol, seen: hubTime };
   if (isNew) writer.put('sync', deviceRow(database, device, record));
   return { value: welcome, ts: Math.max(hubTime, head) + 1, keep: isNew };
 }

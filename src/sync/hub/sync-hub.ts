@@ -33,7 +33,7 @@ import { requireDeviceIn } from './rows/device-rows.ts';
 import { requireEpoch } from './rows/epoch.ts';
 
 export interface SyncHubOptions extends CallerHost {
-  /** Over a store that has an epoch (`prepareEpoch`), made with `logsChanges`. */
+  /** Over a store that has an epoch and an id key (`prepareEpoch`, `prepareIdKey`), made with `logsChanges`. */
   readonly engine: Pick<Engine, 'transactions' | 'onCommit'>;
   /** Commits of this process and of others on the same store; those of `engine` when left out. */
   readonly onCommit?: (listener: (notice: CommitNotice) => void) => () => void;

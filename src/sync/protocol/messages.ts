@@ -30,7 +30,7 @@ import { requestedSet, setAnswer, setName } from './sets.ts';
 import { pushItem, verdict } from './writes.ts';
 
 /** Raised when a message changes its meaning. A hub answers every protocol it ever spoke, or says `upgrade_needed`. */
-export const SYNC_PROTOCOL = 1;
+export const SYNC_PROTOCOL = 2;
 
 // --- hello: before anything else, and after every unknown outcome -----------------------------------
 
@@ -69,6 +69,8 @@ const welcome = object(() => ({
   expiresAt: maybe(micros),
   /** When the password of the identity was set last: a device's own check of an older one is invalid from then on. */
   passwordSetAt: maybe(micros),
+  /** With it the device makes ids (`device-ids.ts`). Always the same for a device of a person. */
+  idKey: hexDigits(64),
 }));
 
 // --- pull: what changed since `cursor` in the sets, and the next page of those not complete; at one time ---

@@ -8,7 +8,7 @@ import { integer, list, maybe, object, oneOf, text, type TypeOf } from './schema
 export const pushItem = object(() => ({
   /** 1, 2, 3, … without a gap. */
   seq: integer(1),
-  /** SHA-256, hexadecimal, over all other members but `digest`. */
+  /** SHA-256, hexadecimal, over all other members but `digest` and `idKey`. */
   hash: hexDigits(64),
   /** Wire JSON text. */
   query: text(SYNC_LIMITS.pushChars),
@@ -19,6 +19,8 @@ export const pushItem = object(() => ({
   ids: list(documentId, SYNC_LIMITS.idsPerItem),
   /** Of what it did on the device; undefined: it was not run there. */
   digest: maybe(hexDigits(64)),
+  /** With which the ids were made (`device-ids.ts`); undefined: the device had none yet. */
+  idKey: maybe(hexDigits(64)),
 }));
 export type PushItem = TypeOf<typeof pushItem>;
 

@@ -15,6 +15,8 @@ import { scan } from '../../store/scan.ts';
 
 export const ADMIN: Actor = { database: [], identity: undefined, role: 'admin', roles: [] };
 
+export const WELCOMED = { actor: ADMIN, epoch: 'e', idKey: '1d'.repeat(32) };
+
 export const sha256 = (bytes: Uint8Array): Uint8Array =>
   new Uint8Array(createHash('sha256').update(bytes).digest());
 

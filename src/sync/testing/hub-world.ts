@@ -6,6 +6,7 @@ import { SYNC_LIMITS } from '../../limits.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import { unpackVersion } from '../../codec/row.ts';
+import { createDeviceIds } from '../protocol/device-ids.ts';
 import { hashOf } from '../protocol/digest.ts';
 import {
   type Check,
@@ -24,6 +25,7 @@ import type { PushItem, Verdict } from '../protocol/writes.ts';
 import { isSyncRefusal, type SyncRefusal } from '../protocol/refusals.ts';
 import { bucketOf, Fingerprint } from '../protocol/fingerprint.ts';
 import { prepareEpoch } from '../hub/rows/epoch.ts';
+import { prepareIdKey } from '../hub/rows/id-key.ts';
 import { createSyncHub, type SyncHub } from '../hub/sync-hub.ts';
 
 export const sha256 = (bytes: Uint8Array): Uint8Array =>
@@ -53,7 +55,9 @@ export class HubWorld extends EngineWorld {
     options: Partial<EngineOptions> = {},
   ): Promise<HubWorld> {
     const world = new HubWorld(store, options);
-    world.epoch = await prepareEpoch(store, (count) => new Uint8Array(count).fill(7));
+    const random = (count: number) => new Uint8Array(count).fill(7);
+    world.epoch = await prepareEpoch(store, random);
+    await prepareIdKey(store, random);
     return world;
   }
 
@@ -83,6 +87,7 @@ export interface Write {
   readonly now?: number;
   readonly ids?: readonly string[];
   readonly digest?: string;
+  readonly idKey?: string;
 }
 
 /** @throws what the hub refused */
@@ -105,6 +110,7 @@ export class Device {
   cursor: number | undefined = undefined;
   token: string | undefined = undefined;
   schema: string | undefined = undefined;
+  idKey = '';
   maxBytes: number = SYNC_LIMITS.pullBytes;
   sets: AskedSet[] = [];
   /** What it was sent of documents, by name: stored text. */
@@ -116,6 +122,7 @@ export class Device {
   readonly heardOf = new Set<string>();
   mustCheck = false;
   private readonly world: HubWorld;
+  private readonly makeId: ReturnType<typeof createDeviceIds>;
   private staged: { puts: Map<string, string | undefined> } | undefined = undefined;
 
   constructor(world: HubWorld, secret: string, id: string) {
@@ -123,6 +130,11 @@ export class Device {
     this.secret = secret;
     this.id = id;
     this.epoch = world.epoch;
+    this.makeId = createDeviceIds(
+      () => world.now,
+      (count) => new Uint8Array(count),
+      sha256,
+    );
   }
 
   /** Whatever is here, under this id. */
@@ -138,11 +150,24 @@ export class Device {
   }
 
   async hello(): Promise<Welcome> {
-    return accepted(await this.world.sync.hello(this.secret, wire(this.helloMessage())));
+    const welcome = accepted(await this.world.sync.hello(this.secret, wire(this.helloMessage())));
+    this.idKey = welcome.idKey;
+    return welcome;
+  }
+
+  /** The id of a document that it makes. */
+  newId(): string {
+    return String(this.makeId(this.idKey));
   }
 
   /** The next write, as it would stand in the outbox. */
-  item({ query, now = this.world.now + this.seq, ids = [], digest }: Write): PushItem {
+  item({
+    query,
+    now = this.world.now + this.seq,
+    ids = [],
+    digest,
+    idKey = this.idKey,
+  }: Write): PushItem {
     const content = {
       seq: (this.seq += 1),
       query: JSON.stringify(query),
@@ -150,7 +175,7 @@ export class Device {
       now,
       ids,
     };
-    return { ...content, hash: hashOf(content, sha256), digest };
+    return { ...content, hash: hashOf(content, sha256), digest, idKey };
   }
 
   pushMessage(items: readonly PushItem[]): Push {

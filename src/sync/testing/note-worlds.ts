@@ -1,7 +1,7 @@
 /** A hub with notes that have a number, and a device with a copy of them. */
 import { EngineWorld } from '../../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../store/memory.ts';
-import { ADMIN, DeviceWorld, everything } from './device-world.ts';
+import { DeviceWorld, everything, WELCOMED } from './device-world.ts';
 
 export const notes = { collection: 'notes' };
 /** Numbers of all notes. */
@@ -30,7 +30,7 @@ export async function noteWorlds() {
   await hub.answer(createNote(1));
   const memory = new SharedMemory();
   const device = new DeviceWorld(createMemoryStore(memory));
-  await device.replica.adopt('https://hub', ADMIN, 'e', 'd1');
+  await device.replica.adopt('https://hub', WELCOMED, 'd1');
   const fence = await device.replica.takeFence();
   await device.replica.apply(fence, await everything(hub.store));
   return { hub, device, fence, memory };

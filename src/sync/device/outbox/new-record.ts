@@ -2,6 +2,7 @@
 import type { QueryPlan } from '../../../engine/session.ts';
 import { LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
+import type { IdKey } from '../../protocol/device-ids.ts';
 import { hashOf } from '../../protocol/digest.ts';
 import type { PushItem } from '../../protocol/writes.ts';
 import type { OutboxRecord } from '../state/outbox-record.ts';
@@ -12,20 +13,22 @@ type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 interface NewWrite extends WriteNumber {
   readonly now: Micros;
+  /** With which its ids were made. */
+  readonly idKey: IdKey | undefined;
   /** Undefined: only the hub can run it. */
   readonly run: LocalExecution | undefined;
   readonly replaces: string | undefined;
 }
 
 export function newRecord(plan: QueryPlan, write: NewWrite, sha256: Sha256): OutboxRecord {
-  const { seq, era, now, run, replaces } = write;
+  const { seq, era, now, idKey, run, replaces } = write;
   const { query, apiVersion } = plan.request;
   const ids = plan.inputs.madeIds.map(String);
   const digest = run && digestOfExecution(run, sha256);
   return {
     id: `${era}.${seq}`,
     era,
-    item: { ...hashed({ seq, query, apiVersion, now, ids }, sha256), digest },
+    item: { ...hashed({ seq, query, apiVersion, now, ids }, sha256), digest, idKey },
     state: 'local',
     at: plan.started,
     local: run && localAnswer(run),
@@ -39,7 +42,7 @@ export function newRecord(plan: QueryPlan, write: NewWrite, sha256: Sha256): Out
 }
 
 /** With the hash of the rest: another number makes another hash. */
-export const hashed = <T extends Omit<PushItem, 'hash' | 'digest'>>(
+export const hashed = <T extends Omit<PushItem, 'hash' | 'digest' | 'idKey'>>(
   content: T,
   sha256: Sha256,
 ): T & Pick<PushItem, 'hash'> => ({ ...content, hash: hashOf(content, sha256) });

@@ -4,6 +4,7 @@ import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import { Refusal } from '../../../errors.ts';
 import { LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
+import type { IdKey } from '../../protocol/device-ids.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import type { RebaseHost } from '../rebase/replica-transaction.ts';
 import type { WriteRecord } from '../state/outbox-record.ts';
@@ -29,6 +30,8 @@ export interface SubmitHost extends RebaseHost {
 export interface SubmitInput {
   readonly plan: QueryPlan;
   readonly now: Micros;
+  /** With which the plan makes ids: that of the state may be a later one. */
+  readonly idKey: IdKey | undefined;
   /** The id of a refused write that is removed in the same commit. */
   readonly replaces: string | undefined;
 }
@@ -43,7 +46,7 @@ export interface SubmitOutcome {
 
 /** @throws Suspended; Refusal `outbox_full`, as `discard`, and those of the query */
 export function submit(
-  { plan, now, replaces }: SubmitInput,
+  { plan, now, idKey, replaces }: SubmitInput,
   before: ReplicaState,
   input: BodyInput,
   host: SubmitHost,
@@ -62,7 +65,7 @@ export function submit(
   if (run && !run.attempted.outcome.ok)
     return { value: { record: undefined, device, run }, ts: run.ts, keep: false };
   const seq = state.lastSeq + 1;
-  const record = newRecord(plan, { seq, era, now, run, replaces }, host.sha256);
+  const record = newRecord(plan, { seq, era, now, idKey, run, replaces }, host.sha256);
   const row = outboxRow(era, record);
   writer.put('sync', row);
   const outboxSize = state.outboxSize + String(row.value).length;

@@ -13,7 +13,7 @@ import type { ReplicaState } from '../state/replica-state.ts';
 import { readState, STATE } from '../state/state-row.ts';
 import { isSameIdentity } from '../view/impersonation.ts';
 
-type Origin = Pick<ReplicaState, 'hub' | 'epoch' | 'device'> & { readonly actor: Actor };
+type Origin = Pick<ReplicaState, 'hub' | 'epoch' | 'device' | 'idKey'> & { readonly actor: Actor };
 
 /** @throws Suspended; Refusal `forbidden` when it has a schema of its own, or is a copy of something else */
 export function adopt(input: BodyInput, origin: Origin): StateChange<ReplicaState> {

@@ -4,6 +4,7 @@ import type { QueryPlan } from '../../../engine/session.ts';
 import type { TransactionBody } from '../../../engine/transactions.ts';
 import { mayWrite } from '../../../engine/engine.ts';
 import { Refusal } from '../../../errors.ts';
+import { createDeviceIds, type IdKey } from '../../protocol/device-ids.ts';
 import { submit, type SubmitOutcome } from '../outbox/submit.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { planFor } from '../view/local-execution.ts';
@@ -17,7 +18,7 @@ import {
 } from './replica-store.ts';
 import type { SubmitRequest, SubmittedWrite } from './replica.ts';
 
-export interface LocalQueryOptions extends Omit<ReplicaStoreOptions, 'random'> {
+export interface LocalQueryOptions extends ReplicaStoreOptions {
   /** The one the engine was made with. */
   readonly view: ReplicaView;
   /** A write is stored; whoever made it gets its answer when this resolves. */
@@ -29,10 +30,12 @@ type Submitted = SubmittedWrite | { readonly failed: QueryAnswer };
 export class LocalQueries {
   private readonly options: LocalQueryOptions;
   private readonly store: ReplicaStore;
+  private readonly makeId: (key: IdKey) => bigint;
 
   constructor(options: LocalQueryOptions, store: ReplicaStore) {
     this.options = options;
     this.store = store;
+    this.makeId = createDeviceIds(options.clock, options.random, options.sha256);
   }
 
   /** Reads, or submits, depending on the query. */
@@ -60,7 +63,9 @@ export class LocalQueries {
   }
 
   private planOf(request: Omit<QueryRequest, 'secret'>, state: ReplicaState): QueryPlan {
-    return planFor(this.options.engine.transactions, request, requireActor(state));
+    const { idKey } = state;
+    const ids = idKey === undefined ? {} : { moreIds: () => this.makeId(idKey) };
+    return planFor(this.options.engine.transactions, request, requireActor(state), ids);
   }
 
   private async execute(plan: QueryPlan): Promise<QueryAnswer> {
@@ -82,7 +87,7 @@ export class LocalQueries {
 
   private async submitPlan(
     plan: QueryPlan,
-    { skew, lastNow }: ReplicaState,
+    { skew, lastNow, idKey }: ReplicaState,
     replaces?: string,
   ): Promise<Submitted> {
     const { view, clock, onSubmitted } = this.options;
@@ -94,7 +99,7 @@ export class LocalQueries {
       if (state.isLocked)
         throw new Refusal('locked', 'The data on this device is locked. Log in again.');
       const now = Math.max(started, state.lastNow + 1);
-      return submit({ plan: { ...plan, now }, now, replaces }, state, input, host);
+      return submit({ plan: { ...plan, now }, now, idKey, replaces }, state, input, host);
     };
     try {
       const committed = await transactions.write(body);

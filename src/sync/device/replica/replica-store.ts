@@ -86,7 +86,7 @@ export class ReplicaStore {
   private planOf({ item }: OutboxRecord, state: ReplicaState): QueryPlan {
     const { engine, sha256 } = this.options;
     const { query, apiVersion, now, ids } = item;
-    const inputs = { now, ids: ids.map(BigInt), moreIds: derivedIds(item, sha256) };
+    const inputs = { now, ids: ids.map(BigInt), moreIds: derivedIds(item, item.idKey, sha256) };
     const request = { query, apiVersion, allows: 'write' } as const;
     return planFor(engine.transactions, request, requireActor(state), inputs);
   }

@@ -7,7 +7,7 @@ import type { QueryAnswer, QueryRequest } from '../../../engine/host.ts';
 import type { ApiVersion } from '../../../query/session.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { DatedDocument, DeviceId, Epoch } from '../../protocol/identifiers.ts';
-import type { Actor, Pulled, Welcome } from '../../protocol/messages.ts';
+import type { Pulled, Welcome } from '../../protocol/messages.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import type { PushBounds } from '../outbox/find-writes.ts';
 import type { Applied, PullRequest } from '../pulled/apply-pull.ts';
@@ -18,7 +18,7 @@ export interface Replica {
   /** Undefined: this database is no copy of a hub's. */
   state(): Promise<ReplicaState | undefined>;
   /** Makes an empty database a replica. @throws Refusal when it has a schema of its own, or is of another hub or identity */
-  adopt(hub: string, actor: Actor, epoch: Epoch, device: DeviceId): Promise<ReplicaState>;
+  adopt(hub: string, welcome: Introduction, device: DeviceId): Promise<ReplicaState>;
 
   /** Reads, or submits a write, depending on the query: for callers that do not know of sync. */
   query(request: QueryRequest): Promise<QueryAnswer>;
@@ -75,6 +75,9 @@ export interface Replica {
   /** Hides all data, or shows it again. */
   lock(isLocked: boolean): Promise<void>;
 }
+
+/** What a copy begins with. */
+export type Introduction = Pick<Welcome, 'actor' | 'epoch' | 'idKey'>;
 
 export interface SubmitRequest {
   readonly query: string;

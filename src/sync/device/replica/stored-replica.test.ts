@@ -2,7 +2,13 @@ import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../../store/memory.ts';
 import { when } from '../../testing/simulation/sim-schema.ts';
 import { derivedIds } from '../../protocol/digest.ts';
-import { DeviceWorld, everything, sha256, verdictOn, ADMIN } from '../../testing/device-world.ts';
+import {
+  DeviceWorld,
+  everything,
+  sha256,
+  verdictOn,
+  WELCOMED,
+} from '../../testing/device-world.ts';
 import {
   addToFirst,
   createNote as create,
@@ -122,7 +128,7 @@ test('apply() makes up the same ids each time a write runs on other data than wh
     await device.replica.apply(fence, await everything(hub.store));
     made.push(await device.see({ select: ['data', 0, 'id'], from: fifty }));
   }
-  expect(made).toEqual([String(derivedIds(item!, sha256)(0)), made[0]]);
+  expect(made).toEqual([String(derivedIds(item!, WELCOMED.idKey, sha256)(0)), made[0]]);
 });
 
 test('apply() undoes a refused write and writes that read it, and keeps both in the outbox', async () => {
@@ -242,9 +248,9 @@ test('lock() hides all data until it is unlocked', async () => {
 test('adopt() refuses a database with a schema of its own, and one of another hub', async () => {
   const own = new DeviceWorld();
   await own.answer({ create_collection: { object: { name: 'mine' } } });
-  await expect(own.replica.adopt('https://hub', ADMIN, 'e', 'd2')).rejects.toThrow(
+  await expect(own.replica.adopt('https://hub', WELCOMED, 'd2')).rejects.toThrow(
     'did not come from a hub',
   );
   const { device } = await worlds();
-  await expect(device.replica.adopt('https://other', ADMIN, 'e', 'd2')).rejects.toThrow('another');
+  await expect(device.replica.adopt('https://other', WELCOMED, 'd2')).rejects.toThrow('another');
 });

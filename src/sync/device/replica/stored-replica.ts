@@ -3,7 +3,7 @@ import { hexOfBytes } from '../../../codec/hex.ts';
 import type { QueryRequest } from '../../../engine/host.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
-import type { Actor, Pulled, Welcome } from '../../protocol/messages.ts';
+import type { Pulled, Welcome } from '../../protocol/messages.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import { outgoingItems, writesById, type PushBounds } from '../outbox/find-writes.ts';
 import { parkWrites } from '../outbox/park-writes.ts';
@@ -21,7 +21,7 @@ import { readState, STATE } from '../state/state-row.ts';
 import { adopt } from './adopt.ts';
 import { LocalQueries, type LocalQueryOptions } from './local-queries.ts';
 import { ReplicaStore, type ReplicaStoreOptions } from './replica-store.ts';
-import type { Replica, SubmitRequest } from './replica.ts';
+import type { Introduction, Replica, SubmitRequest } from './replica.ts';
 
 export type ReplicaOptions = ReplicaStoreOptions & LocalQueryOptions;
 
@@ -42,8 +42,8 @@ class StoredReplica implements Replica {
     return this.store.read(({ writer }) => readState(writer.row(STATE)));
   }
 
-  adopt(hub: string, actor: Actor, epoch: Epoch, device: DeviceId) {
-    return this.store.write((input) => adopt(input, { hub, actor, epoch, device }));
+  adopt(hub: string, { actor, epoch, idKey }: Introduction, device: DeviceId) {
+    return this.store.write((input) => adopt(input, { hub, actor, epoch, idKey, device }));
   }
 
   // --- queries ------------------------------------------------------------------------------------
@@ -126,12 +126,12 @@ class StoredReplica implements Replica {
     });
   }
 
-  applyWelcome(fence: number, { hubTime, epoch, actor }: Welcome, arrived: Micros) {
+  applyWelcome(fence: number, { hubTime, epoch, actor, idKey }: Welcome, arrived: Micros) {
     return this.store.changeFenced(fence, ({ state }) => {
       // A clock that was ahead has made timestamps in the future: they must not hold up the next ones.
       const lastNow = Math.min(state.lastNow, hubTime);
       const skew = hubTime - arrived;
-      const next = { ...state, skew, lastNow, actor, epoch: state.epoch ?? epoch };
+      const next = { ...state, skew, lastNow, actor, idKey, epoch: state.epoch ?? epoch };
       return { value: next, next };
     });
   }

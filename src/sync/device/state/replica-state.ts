@@ -1,6 +1,7 @@
 /** The state of a copy: of which hub and identity it is, and how far it has come. Stored as one row. */
 import type { Micros } from '../../../values/value.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
+import type { IdKey } from '../../protocol/device-ids.ts';
 import type { Actor, Pulled } from '../../protocol/messages.ts';
 import type { SetAnswer, SetPart } from '../../protocol/sets.ts';
 
@@ -21,6 +22,8 @@ export interface ReplicaState {
   /** Version of the schema. */
   readonly schema: string | undefined;
   readonly actor: Actor | undefined;
+  /** For ids of documents. Undefined until the hub has told: copies of earlier versions have none. */
+  readonly idKey: IdKey | undefined;
   /** In order of priority. */
   readonly sets: readonly KeptSet[];
   /** Number of the latest write. */

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
 import type { Pulled } from '../../protocol/messages.ts';
-import { ADMIN, DeviceWorld } from '../../testing/device-world.ts';
+import type { SyncRefusal } from '../../protocol/refusals.ts';
+import { ADMIN, WELCOMED, DeviceWorld } from '../../testing/device-world.ts';
 import type { Replica } from '../replica/replica.ts';
 import type { Signal } from './signal.ts';
 import type { ReplicaProgress } from './syncer-options.ts';
@@ -27,6 +28,8 @@ class FakeHub implements Transport {
   readonly listeners: ListenEvents[] = [];
   /** Thrown instead of an answer, or awaited before it. */
   trouble: (() => Promise<void>) | undefined = undefined;
+  /** Answered to hello. */
+  refusal: SyncRefusal | undefined = undefined;
   /** By the id a device goes under. */
   readonly lastSeqs = new Map<string, number>();
   /** Writes that it judges at once. */
@@ -37,8 +40,9 @@ class FakeHub implements Transport {
 
   async hello({ device }: Parameters<Transport['hello']>[0]) {
     await this.meet('hello');
+    if (this.refusal) return { ok: false, refusal: this.refusal } as const;
     const welcome = {
-      protocol: 1,
+      protocol: 2,
       device,
       epoch: 'e',
       hubTime: Date.now() * 1000,
@@ -46,6 +50,7 @@ class FakeHub implements Transport {
       actor: ADMIN,
       expiresAt: undefined,
       passwordSetAt: undefined,
+      idKey: WELCOMED.idKey,
     };
     return { ok: true, value: welcome } as const;
   }
@@ -109,7 +114,7 @@ const closers: (() => Promise<void>)[] = [];
 async function begin(takeFence?: (work: () => Promise<number>) => Promise<number>) {
   const world = new DeviceWorld();
   const hub = new FakeHub();
-  await world.replica.adopt('hub', ADMIN, 'e', DEVICE);
+  await world.replica.adopt('hub', WELCOMED, DEVICE);
   const states: SyncState[] = [];
   const progress: ReplicaProgress[] = [];
   const faults: unknown[] = [];
@@ -284,6 +289,26 @@ test('a copy that has forgotten what it did hears of all its writes before it go
   await vi.waitFor(() => expect(states.at(-1)).toBe('live'));
   expect(hub.pushedBy).toEqual(Array<string>(6).fill(DEVICE));
   expect((await world.replica.state())?.device).not.toBe(DEVICE);
+});
+
+test('who is told to upgrade stays offline and keeps its writes, and sends them when both speak one protocol', async () => {
+  const { world, hub, syncer, states } = await start();
+  hub.refusal = { code: 'upgrade_needed', description: 'This hub supports protocol 3 only.' };
+  // The session is over, so hello comes first.
+  hub.trouble = () => Promise.reject(new Error('no network'));
+  syncer.kick();
+  await until(() => expect(states.at(-1)).toBe('offline'));
+  hub.trouble = undefined;
+  await world.submit(CREATE);
+  hub.asked.length = 0;
+  await pass(10_000);
+  await until(() => expect(hub.asked).toContain('hello'));
+  expect([hub.pushedBy, states.at(-1)]).toEqual([[], 'offline']);
+  expect((await world.replica.writes()).map(({ state }) => state)).toEqual(['local']);
+  hub.refusal = undefined;
+  await pass(600_000);
+  await until(() => expect(hub.pushedBy).toEqual([DEVICE]));
+  expect((await world.replica.writes()).map(({ state }) => state)).toEqual(['confirmed']);
 });
 
 const broken = new Error('the store is busy');

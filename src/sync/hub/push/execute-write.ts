@@ -1,5 +1,4 @@
 /** Executes a write of a device, and says what became of it. */
-import { decodeDocumentKey, documentKey } from '../../../codec/key.ts';
 import {
   errorBody,
   refusalBody,
@@ -8,17 +7,19 @@ import {
 } from '../../../engine/session.ts';
 import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import type { Caller } from '../../../engine/context.ts';
-import { fault, Refusal, type RefusalCode } from '../../../errors.ts';
+import { Refusal, type RefusalCode } from '../../../errors.ts';
 import { LIMITS } from '../../../limits.ts';
 import { Overlay } from '../../../store/overlay.ts';
 import type { WriteSet } from '../../../store/port.ts';
-import { Suspended, type Reader } from '../../../store/reader.ts';
+import { Suspended } from '../../../store/reader.ts';
 import type { Micros } from '../../../values/value.ts';
+import type { IdKey } from '../../protocol/device-ids.ts';
 import { digestOf } from '../../protocol/digest.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import { ownerOf } from '../rights/caller-facts.ts';
 import { deviceTaken } from '../rows/device-rows.ts';
+import { faultOfIds } from './given-ids.ts';
 import type { OfferedWrite, PushHost } from './offered-write.ts';
 
 export interface Judgement {
@@ -41,7 +42,7 @@ export function refuseSecrets(): never {
 
 /** @throws Suspended, SyncRefused; WriteFailed when the hub could not execute it, though a later try may */
 export function executeWrite(
-  write: OfferedWrite,
+  write: OfferedWrite & { readonly idKey: IdKey },
   plan: QueryPlan,
   input: BodyInput,
   host: PushHost,
@@ -52,8 +53,8 @@ export function executeWrite(
     const run = host.transactions.execute(plan, { ...input, writer: own });
     requireOwner(write, run.value.caller);
     const effects = own.writes();
-    if (hasTakenId(write, plan.inputs.madeIds, effects, input.writer))
-      return refused(write, judgedAt, errorBody([ID_TAKEN]));
+    const wrong = faultOfIds(write, plan.inputs.madeIds, effects, input, host);
+    if (wrong) return refused(write, judgedAt, errorBody([wrong]));
     if (run.value.outcome.ok) return accepted(write, plan, run, effects, host);
     return refused(write, judgedAt, answerBody(plan, run, undefined, host));
   } catch (thrown) {
@@ -70,35 +71,6 @@ const answerBody = (
 ): string => transactions.answer(plan, { ...run, committed, readSet: NO_READS, retries: 0 }).body;
 
 const NO_READS = { rows: [], ranges: [] };
-
-/**
- * The device made up an id that a document here already has. The engine took the next one, but what the device writes later would go to
- * that other document.
- */
-function hasTakenId(
-  { item, database }: OfferedWrite,
-  made: readonly bigint[],
-  { puts }: WriteSet,
-  reader: Reader,
-): boolean {
-  const given = item.ids.map(BigInt);
-  const others = new Set(made.slice(given.length));
-  return puts.some(({ space, row }) => {
-    if (space !== 'documents' || others.size === 0) return false;
-    const { collection, id } = decodeDocumentKey(row.key);
-    if (!others.has(id)) return false;
-    return given.some((taken) => {
-      const key = documentKey(database, collection, taken);
-      return reader.rowAssumedAbsent({ space: 'documents', key }) !== undefined;
-    });
-  });
-}
-
-const ID_TAKEN = fault(
-  'instance already exists',
-  [],
-  'A document id that the device generated is already in use.',
-);
 
 /** The credential may belong to another user since the push began. */
 function requireOwner({ owner, database }: OfferedWrite, caller: Caller): void {

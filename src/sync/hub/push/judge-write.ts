@@ -7,14 +7,16 @@ import type { QueryPlan } from '../../../engine/session.ts';
 import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { isTrackedSpace } from '../../../store/port.ts';
-import type { Writer } from '../../../store/reader.ts';
+import type { Reader, Writer } from '../../../store/reader.ts';
 import type { Micros } from '../../../values/value.ts';
 import { contentHashOf, derivedIds } from '../../protocol/digest.ts';
+import type { IdKey } from '../../protocol/device-ids.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
 import { withoutSecrets } from '../../protocol/without-secrets.ts';
 import type { Verdict } from '../../protocol/writes.ts';
 import { deviceRow, requireDeviceIn, type DeviceRecord } from '../rows/device-rows.ts';
 import { requireEpoch } from '../rows/epoch.ts';
+import { hubKeyIn, idKeyOf, isIdKeyOf } from '../rows/id-key.ts';
 import {
   contentKey,
   contentRow,
@@ -49,18 +51,28 @@ export function judgeWrite(
     if (known) return { value: known, ts: input.head, keep: false };
     const now = clampedNow(write, record);
     // Made in its turn: waiting for the writes before it does not count as its time.
-    plan ??= planOf(write, now, host);
+    const idKey = idKeyFor(writer, write, host);
+    plan ??= planOf(write, now, idKey, host);
     const timed = plan.now === now ? plan : { ...plan, now };
     const key = contentKey(write.database, write.item.now, contentHashOf(write.item, host.sha256));
     const before = verdictByContent(writer, key, write.owner);
     const judgement = before
       ? judgedBefore(before, write)
-      : executeWrite(write, timed, input, host);
+      : executeWrite({ ...write, idKey }, timed, input, host);
     writeJudgement(writer, write, record, now, judgement);
     const { verdict } = judgement;
     if (!before) writer.put('sync', contentRow(key, write.owner, verdict));
     return { value: verdict, ts: before ? nextCommitTime(plan, input) : verdict.ts, keep: true };
   };
+}
+
+/** The one that the write names, if the hub has given it to this person: it may have been made under another device id. */
+function idKeyFor(reader: Reader, { item, owner, device }: OfferedWrite, host: PushHost): IdKey {
+  const { sha256 } = host;
+  const hubKey = hubKeyIn(reader);
+  const { idKey } = item;
+  const isGood = idKey !== undefined && isIdKeyOf(owner, idKey, hubKey, sha256);
+  return isGood ? idKey : idKeyOf(hubKey, { owner, device }, sha256);
 }
 
 /** Another copy of the device has sent it: it is not made again. */
@@ -103,7 +115,12 @@ function clampedNow({ item, request }: OfferedWrite, { lastNow }: DeviceRecord):
   return Math.max(isAhead ? request.started : item.now, lastNow);
 }
 
-function planOf({ item, parsed, request }: OfferedWrite, now: Micros, host: PushHost): QueryPlan {
+function planOf(
+  { item, parsed, request }: OfferedWrite,
+  now: Micros,
+  idKey: IdKey,
+  host: PushHost,
+): QueryPlan {
   const query: QueryRequest = {
     secret: request.secret,
     query: item.query,
@@ -112,7 +129,7 @@ function planOf({ item, parsed, request }: OfferedWrite, now: Micros, host: Push
     ...(host.queryTimeoutMs !== undefined && { timeoutMs: host.queryTimeoutMs }),
   };
   const ids = item.ids.map(BigInt);
-  const moreIds = derivedIds(item, host.sha256);
+  const moreIds = derivedIds(item, idKey, host.sha256);
   const plan = host.transactions.plan(query, { now, ids, moreIds, ...(parsed && { parsed }) });
   return withoutSecrets(plan, refuseSecrets);
 }

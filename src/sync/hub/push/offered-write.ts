@@ -1,10 +1,10 @@
 /** A write of a push as the hub considers it, and what it needs to judge it. */
 import type { QueryPlan } from '../../../engine/session.ts';
 import type { Transactions } from '../../../engine/engine.ts';
-import type { DatabaseId, Micros } from '../../../values/value.ts';
+import type { DatabaseId } from '../../../values/value.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
 import type { PushItem } from '../../protocol/writes.ts';
-import type { DeviceRequest } from '../rights/device-caller.ts';
+import type { CallerHost, DeviceRequest } from '../rights/device-caller.ts';
 import type { FailedWrites } from './failed-writes.ts';
 
 export interface OfferedWrite {
@@ -22,10 +22,8 @@ export interface OfferedWrite {
   readonly request: DeviceRequest;
 }
 
-export interface PushHost {
+export interface PushHost extends CallerHost {
   readonly transactions: Transactions;
-  readonly clock: () => Micros;
-  readonly sha256: (bytes: Uint8Array) => Uint8Array;
   readonly failedWrites: FailedWrites;
   readonly queryTimeoutMs: number | undefined;
 }

@@ -3,10 +3,12 @@ import { coll, create, doc, obj, ROOT } from '../../../engine/testing/engine-wor
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
+import { deviceIdFrom, isIdMadeWith } from '../../protocol/device-ids.ts';
 import { derivedIds } from '../../protocol/digest.ts';
+import { deviceIn, deviceRow } from '../rows/device-rows.ts';
 import { createSyncHub } from '../sync-hub.ts';
 import { ids, THINGS } from '../../testing/things.ts';
-import { accepted, HubWorld, sha256, wire, type Device } from '../../testing/hub-world.ts';
+import { accepted, Device, HubWorld, sha256, wire } from '../../testing/hub-world.ts';
 
 const item = (n: number) => create(doc('things', n), { n });
 
@@ -37,8 +39,161 @@ test('ids that a write makes up beyond those it carries are known before it is s
     ids: ['77'],
   });
   await device.push(write);
-  const more = derivedIds(write, sha256)(1);
+  const more = derivedIds(write, device.idKey, sha256)(1);
   expect(await world.ask({ exists: doc('things', String(more)) })).toBe(true);
+});
+
+/** A person who may create things, and give them ids if `mayChoose`. */
+async function creator(world: HubWorld, id: number, { mayChoose = false } = {}): Promise<Device> {
+  const device = await world.device(await world.user(id));
+  const actions = obj({ create: true, ...(mayChoose && { create_with_id: true }) });
+  const privileges = obj({ resource: coll('things'), actions });
+  const membership = obj({
+    resource: coll('users'),
+    predicate: { query: { lambda: 'me', expr: { equals: [{ var: 'me' }, doc('users', id)] } } },
+  });
+  await world.ask({ create_role: obj({ name: `creator${id}`, privileges, membership }) });
+  return device;
+}
+
+const newThing = create(coll('things'), { n: 1 });
+
+test('T19 an id that the device could not have made takes the right to choose ids', async () => {
+  const { world } = await open();
+  const device = await creator(world, 1);
+  const other = await creator(world, 2);
+  const own = device.newId();
+  const { verdicts } = await device.push(
+    device.item({ query: newThing, ids: ['4242'] }),
+    device.item({ query: newThing, ids: [other.newId()] }),
+    device.item({ query: newThing, ids: [own] }),
+    device.item({ query: { do: [newThing, newThing] }, ids: [device.newId(), '4243'] }),
+    device.item({ query: newThing }),
+  );
+  expect(verdicts.map(({ state }) => state)).toEqual([
+    'refused',
+    'refused',
+    'confirmed',
+    'refused',
+    'confirmed',
+  ]);
+  expect(verdicts[0]?.body).toContain('permission denied');
+  expect(await world.ask({ exists: doc('things', own) })).toBe(true);
+  expect(await world.ask({ exists: doc('things', 4242) })).toBe(false);
+  const chooser = await creator(world, 3, { mayChoose: true });
+  const chosen = await chooser.push(chooser.item({ query: newThing, ids: ['4242'] }));
+  expect(chosen.verdicts[0]?.state).toBe('confirmed');
+});
+
+test('T19 an id made under another device id of the person is good with the key it was made with, and no other key is', async () => {
+  const { world } = await open();
+  const device = await creator(world, 1);
+  const second = await world.device(device.secret);
+  const { idKey } = device;
+  const other = await creator(world, 2);
+  const forged = second.id + idKey.slice(second.id.length);
+  const { verdicts } = await second.push(
+    second.item({ query: newThing, ids: [device.newId()], idKey }),
+    second.item({ query: newThing, ids: [device.newId()] }),
+    second.item({ query: newThing, ids: [other.newId()], idKey: other.idKey }),
+    second.item({ query: newThing, ids: [idWith(forged)], idKey: forged }),
+    second.item({ query: newThing, ids: [idWith(FOREIGN)], idKey: FOREIGN }),
+  );
+  expect(verdicts.map(({ state }) => state)).toEqual([
+    'confirmed',
+    'refused',
+    'refused',
+    'refused',
+    'refused',
+  ]);
+});
+
+const FOREIGN = 'ab'.repeat(32);
+const idWith = (key: string) =>
+  String(deviceIdFrom(1_767_225_600_000_000, new Uint8Array(2), key, sha256));
+
+test('devices of a person that write at one time do not make one id', async () => {
+  const { world } = await open();
+  const device = await creator(world, 1);
+  const second = await world.device(device.secret);
+  const made = [device, second].map((each) => Array.from({ length: 500 }, () => each.newId()));
+  expect(new Set(made.flat()).size).toBe(1000);
+});
+
+test('T19 an id of a device is still good after a restore from a backup made before its first hello', async () => {
+  const memory = new SharedMemory();
+  const { world } = await open(createMemoryStore(memory));
+  const secret = await world.user(1);
+  const privileges = obj({ resource: coll('things'), actions: obj({ create: true }) });
+  await world.ask({
+    create_role: obj({ name: 'creator', privileges, membership: obj({ resource: coll('users') }) }),
+  });
+  const backup = new SharedMemory();
+  backup.version = memory.version;
+  const device = await world.device(secret);
+  const id = device.newId();
+  const restored = await HubWorld.open(createMemoryStore(backup));
+  restored.now = world.now + 1_000_000;
+  const again = new Device(restored, secret, device.id);
+  await again.hello();
+  expect(again.idKey).toBe(device.idKey);
+  const { verdicts } = await again.push(again.item({ query: newThing, ids: [id] }));
+  expect(verdicts[0]?.state).toBe('confirmed');
+});
+
+test('T19 a push cannot ask which documents there are: a taken id is refused like one of others', async () => {
+  const { world } = await open();
+  const device = await creator(world, 1);
+  const own = device.newId();
+  await world.ask(create(doc('things', 4242), {}));
+  await world.ask(create(doc('things', own), {}));
+  const { verdicts } = await device.push(
+    ...['4242', '4243', own].map((id) => device.item({ query: newThing, ids: [id] })),
+  );
+  expect(verdicts.map(({ state }) => state)).toEqual(['refused', 'refused', 'refused']);
+  expect(new Set(verdicts.map(({ body }) => body)).size).toBe(1);
+});
+
+test('T19 a push cannot make a user anew whose token is still somewhere', async () => {
+  const { world } = await open();
+  const device = await world.device(await world.user(1));
+  const token = await world.user(2);
+  await world.ask({ delete: doc('users', 2) });
+  const privileges = obj({ resource: coll('users'), actions: obj({ create: true }) });
+  const membership = obj({ resource: coll('users') });
+  await world.ask({ create_role: obj({ name: 'inviter', privileges, membership }) });
+  const write = device.item({ query: create(coll('users'), {}), ids: ['2'] });
+  expect((await device.push(write)).verdicts[0]?.state).toBe('refused');
+  expect(await world.engine.authenticate(token)).toBeUndefined();
+});
+
+test('T19 whitespace in a query does not choose the ids that the hub derives from it', async () => {
+  const { world } = await open();
+  const device = await creator(world, 1);
+  for (let spaces = 0; spaces < 20; spaces++) {
+    const query = { do: [{ concat: ' '.repeat(spaces) }, newThing] };
+    const write = device.item({ query });
+    await device.push(write);
+    const id = derivedIds(write, device.idKey, sha256)(0);
+    expect(isIdMadeWith(device.idKey, id, sha256)).toBe(true);
+    expect(await world.ask({ exists: doc('things', String(id)) })).toBe(true);
+  }
+});
+
+test('a device of an earlier protocol is told to upgrade, and one that was met under it says hello first', async () => {
+  const { world, device } = await open();
+  const { sync } = world;
+  const old = { ...device.helloMessage(), protocol: 1 };
+  expect(await sync.hello(ROOT, wire(old))).toMatchObject({ code: 'upgrade_needed' });
+  await world.engine.transactions.write(({ writer, head }) => {
+    const { protocol: _, ...record } = deviceIn(writer, 0, device.id, 'root 0 in 0')!;
+    writer.put('sync', deviceRow(0, device.id, record));
+    return { value: undefined, ts: head + 1, keep: true };
+  });
+  const write = device.item({ query: item(1) });
+  expect(await device.tryPush(write)).toMatchObject({ code: 'epoch_changed' });
+  await device.hello();
+  expect((await device.push(write)).verdicts[0]?.state).toBe('confirmed');
 });
 
 test('S1 writes sent by two tabs at once take effect once each', async () => {

@@ -4,6 +4,7 @@ import type { Row, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
+import { SYNC_PROTOCOL } from '../../protocol/messages.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
 import { recordIn, recordRow } from './records.ts';
 
@@ -18,6 +19,8 @@ export interface DeviceRecord {
   readonly forgotten: number;
   /** When it last said hello, to the day. */
   readonly seen: Micros;
+  /** That it said hello in. Undefined: 1. */
+  readonly protocol?: number;
 }
 
 const deviceAddress = (database: DatabaseId, device: DeviceId): RowAddress => ({
@@ -45,7 +48,7 @@ export function requireDeviceIn(
   owner: string,
 ): DeviceRecord {
   const record = deviceIn(reader, database, device, owner);
-  if (record) return record;
+  if (record?.protocol === SYNC_PROTOCOL) return record;
   throw new SyncRefused('epoch_changed', 'The hub does not know this device. Send hello first.');
 }
 

@@ -90,10 +90,18 @@ export function mutantReplica(
         return applied;
       };
       return own;
+    case 'ids are made with another key':
+      own.adopt = (hub, welcome, device) =>
+        replica.adopt(hub, { ...welcome, idKey: FORGED }, device);
+      own.applyWelcome = (fence, welcome, arrived) =>
+        replica.applyWelcome(fence, { ...welcome, idKey: FORGED }, arrived);
+      return own;
     default:
       return replica;
   }
 }
+
+const FORGED = 'f0'.repeat(32);
 
 /** Shows whatever number is asked for. */
 function fearless(replica: Replica): Replica {

@@ -5,8 +5,9 @@ import type { ReplicaState } from '../../device/state/replica-state.ts';
 import type { OutboxRecord } from '../../device/state/outbox-record.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import { derivedIds } from '../../protocol/digest.ts';
+import { ID_NOT_AVAILABLE } from '../../hub/push/given-ids.ts';
 import type { DeviceRecord } from '../../hub/rows/device-rows.ts';
-import type { Verdict } from '../../protocol/writes.ts';
+import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import { syncKey } from '../../../codec/key.ts';
 import { difference } from './end.ts';
 import { heldBy, nameOf } from './model.ts';
@@ -110,14 +111,25 @@ export class Invariants {
     }
   }
 
-  /** I5: every write that was acknowledged is in the outbox. */
+  /** I5: every write that was acknowledged is in the outbox. I9: and none is refused for the ids that the device made up. */
   private checkOutbox(device: SimDevice): void {
     const { forgotten, resolved } = this.world;
     const records = device.outbox();
+    for (const { id, item, verdict } of records)
+      if (verdict?.body?.includes(ID_NOT_AVAILABLE) && !this.hasTwin(device, item))
+        this.blame('I9', device, `made ids in ${id} that the hub takes for those of others`);
     const marks = new Set(records.map(({ item }) => markOf(item.query)));
     for (const { device: of, mark } of this.world.accepted)
       if (of === device && !marks.has(mark) && !resolved.has(mark) && !forgotten.has(mark))
         this.blame('I5', device, `has no record of ${mark}`);
+  }
+
+  /** A clone had the same key at the same time, and made the same id first. */
+  private hasTwin(device: SimDevice, { ids, idKey }: PushItem): boolean {
+    const others = this.world.devices.filter((each) => each !== device);
+    const same = (item: PushItem) =>
+      item.idKey === idKey && item.ids.some((each) => ids.includes(each));
+    return others.some((each) => each.outbox().some(({ item }) => same(item)));
   }
 
   /** I3, I8, S8: what is shown. */
@@ -185,7 +197,7 @@ export class Invariants {
     for (const { item } of pending) {
       const { query, now, ids } = item;
       const request = { secret: ROOT, query, apiVersion: '4', allows: 'write' } as const;
-      const moreIds = derivedIds(item, sha256);
+      const moreIds = derivedIds(item, item.idKey, sha256);
       const plan = transactions.plan(request, { now, ids: ids.map(BigInt), moreIds });
       await transactions.write((input) => transactions.execute(plan, input));
     }

@@ -20,6 +20,7 @@ export const MUTANTS = [
   'pending writes are not run again',
   'parts of a pull are shown',
   'tabs are not serialized',
+  'ids are made with another key',
 ] as const;
 export type Mutant = (typeof MUTANTS)[number];
 

@@ -4,7 +4,7 @@ import { packVersion } from '../../../codec/row.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { Pulled } from '../../protocol/messages.ts';
 import type { Verdict } from '../../protocol/writes.ts';
-import { ADMIN, DeviceWorld, everything } from '../device-world.ts';
+import { DeviceWorld, WELCOMED, everything } from '../device-world.ts';
 import { coll, data, when } from './sim-schema.ts';
 
 export interface Write {
@@ -60,7 +60,7 @@ export class Real {
     real.schema = await everything(hub.store);
     real.tabs = [real.tab(), real.tab()];
     const { replica } = real.first;
-    await replica.adopt('hub', ADMIN, 'e1', 'd');
+    await replica.adopt('hub', { ...WELCOMED, epoch: 'e1' }, 'd');
     real.fence = await replica.takeFence();
     await replica.apply(real.fence, real.pulled(new Model(), []));
     return real;

@@ -261,7 +261,7 @@ export class SimDevice implements Link {
       if (!answer.ok && answer.refusal.code === 'client_regressed')
         answer = await ask((device = fresh), 0);
       if (!answer.ok) return false;
-      await replica.adopt('hub', answer.value.actor, answer.value.epoch, device);
+      await replica.adopt('hub', answer.value, device);
     }
     const state = await replica.state();
     const kept = this.file.filter(({ device }) => device === state?.device);

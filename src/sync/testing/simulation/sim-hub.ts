@@ -5,6 +5,7 @@ import { headOf, HEAD } from '../../../engine/transactions.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
 import { EPOCH, prepareEpoch } from '../../hub/rows/epoch.ts';
+import { prepareIdKey } from '../../hub/rows/id-key.ts';
 import { createSyncHub, type SyncHub } from '../../hub/sync-hub.ts';
 import type { Chance, Clockwork } from './clockwork.ts';
 import { mutantHub, mutantHubStore } from './hub-mutants.ts';
@@ -63,6 +64,7 @@ export class SimHub {
     const { chance, mutant, onDeath } = this.options;
     const { memory } = this;
     await prepareEpoch(createMemoryStore(memory), (count) => chance.bytes(count));
+    await prepareIdKey(createMemoryStore(memory), (count) => new Uint8Array(count).fill(7));
     const process = new Process(this.options.clockwork, (where) => {
       this.running = undefined;
       onDeath(where);
