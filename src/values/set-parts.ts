@@ -1,6 +1,6 @@
 /**
- * The operations that make sets, and their parts: one row each. Types, equality, weight, order, wire text, stored text and `@set`
- * literals follow from it; how a set is read is in `src/engine/sets/operations/`. Spec: sets 4, values 5.
+ * What the sets of an operation are made of. Types, equality, weight, order, wire text, stored text and `@set` literals follow from its
+ * parts. Each operation tells its own, in `src/engine/sets/operations/`; `set-table.ts` lists them. Spec: sets 4, values 5.
  */
 
 /**
@@ -28,28 +28,5 @@ export interface SetPart {
   readonly wire: string;
 }
 
-/** Parts in the order in which they are stored. */
-export const SET_PARTS = {
-  match: { index: { kind: 'index', wire: 'match' }, terms: { kind: 'terms', wire: 'terms' } },
-  documents: { collection: { kind: 'collection', wire: 'documents' } },
-  singleton: { ref: { kind: 'ref', wire: 'singleton' } },
-  events: { of: { kind: 'source', wire: 'events' } },
-  union: { sets: { kind: 'members', wire: 'union' } },
-  intersection: { sets: { kind: 'members', wire: 'intersection' } },
-  difference: { sets: { kind: 'members', wire: 'difference' } },
-  distinct: { set: { kind: 'set', wire: 'distinct' } },
-  reverse: { set: { kind: 'set', wire: 'reverse' } },
-  filter: {
-    set: { kind: 'set', wire: 'collection' },
-    lambda: { kind: 'predicate', wire: 'filter' },
-  },
-  join: { set: { kind: 'set', wire: 'join' }, with: { kind: 'target', wire: 'with' } },
-  range: {
-    set: { kind: 'set', wire: 'range' },
-    from: { kind: 'bound', wire: 'from' },
-    to: { kind: 'bound', wire: 'to' },
-  },
-} as const satisfies Readonly<Record<string, Readonly<Record<string, SetPart>>>>;
-
-export type SetParts = typeof SET_PARTS;
-export type SetOp = keyof SetParts;
+/** By name, in the order in which they are stored. */
+export type SetParts = Readonly<Record<string, SetPart>>;

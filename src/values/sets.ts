@@ -2,7 +2,8 @@
  * Sets and their parts: making a set of them, and sets as plain objects for order, storage and navigation. Spec:
  * values 5 and 10.
  */
-import { SET_PARTS, type PartKind, type SetOp, type SetPart } from './set-parts.ts';
+import type { PartKind, SetPart } from './set-parts.ts';
+import { SET_TABLE, type SetOp } from './set-table.ts';
 import {
   isArray,
   isKind,
@@ -16,7 +17,7 @@ import {
 export type NamedParts = readonly (readonly [name: string, part: SetPart])[];
 
 const STORED: ReadonlyMap<string, NamedParts> = new Map(
-  Object.entries(SET_PARTS).map(([op, parts]) => [op, Object.entries<SetPart>(parts)]),
+  Object.entries(SET_TABLE).map(([op, parts]) => [op, Object.entries<SetPart>(parts)]),
 );
 const WIRE: ReadonlyMap<string, NamedParts> = new Map(
   [...STORED].map(([op, parts]) => [

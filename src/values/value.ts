@@ -11,7 +11,8 @@
  * Spec: values 2.
  */
 import type { NativeSingular } from './native-kinds.ts';
-import type { PartKind, SetOp, SetParts } from './set-parts.ts';
+import type { PartKind } from './set-parts.ts';
+import type { SetOp, SetTable } from './set-table.ts';
 
 declare const brand: unique symbol;
 export type Branded<T, Name extends string> = T & { readonly [brand]: Name };
@@ -135,7 +136,7 @@ type SetPartsOf<Parts> = {
 };
 
 export type SetValue = {
-  [Op in SetOp]: { readonly kind: 'set'; readonly op: Op } & SetPartsOf<SetParts[Op]> &
+  [Op in SetOp]: { readonly kind: 'set'; readonly op: Op } & SetPartsOf<SetTable[Op]> &
     // A native collection's ref used as a set: it is rendered as that ref, and reading it needs other permissions.
     (Op extends 'documents' ? { readonly native?: true } : unknown);
 }[SetOp];

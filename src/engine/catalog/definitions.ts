@@ -14,7 +14,7 @@ import { NATIVE, nativeName, isNative } from '../../values/native-kinds.ts';
 /** Who has access besides admin and server keys, by action. Spec: auth 3.7. */
 export type LegacyPermissions = ReadonlyMap<string, 'public' | Ref>;
 
-interface Definition {
+export interface Definition {
   readonly ref: Ref;
   readonly name: string;
   /** Valid time of the version that it was read from. */
@@ -85,8 +85,6 @@ export interface RoleDefinition extends Definition {
   readonly privileges: readonly Privilege[];
   readonly membership: readonly Membership[];
 }
-
-export type AccessProviderDefinition = Definition;
 
 /** The ref of a collection itself. */
 export const collectionRef = (database: DatabaseId, collection: CollectionId): Ref =>

@@ -10,7 +10,7 @@ import type { Entry, Range, Row } from '../../store/port.ts';
 import { Suspended, type Reader } from '../../store/reader.ts';
 import { entriesIn, scan } from '../../store/scan.ts';
 import { Ref } from '../../values/value.ts';
-import type { CollectionId, DatabaseId, Lambda, Micros, ObjectValue } from '../../values/value.ts';
+import type { CollectionId, DatabaseId, Lambda, ObjectValue } from '../../values/value.ts';
 import {
   collectionDefinitionOf,
   functionDefinitionOf,
@@ -19,42 +19,40 @@ import {
   roleDefinitionOf,
   sourceCovering,
 } from './definitions.ts';
-import type {
-  AccessProviderDefinition,
-  CollectionDefinition,
-  FunctionDefinition,
-  IndexDefinition,
-  RoleDefinition,
-} from './definitions.ts';
-import { NATIVE, type NativeName, nativeName, isNative } from '../../values/native-kinds.ts';
+import type { CollectionDefinition, Definition, IndexDefinition } from './definitions.ts';
+import {
+  isNative,
+  NATIVE,
+  NATIVE_KINDS,
+  NATIVE_NAMES,
+  nativeName,
+  type NativeName,
+  type SchemaName,
+} from '../../values/native-kinds.ts';
 
-interface Definitions {
-  readonly collections: CollectionDefinition;
-  readonly indexes: IndexDefinition;
-  readonly functions: FunctionDefinition;
-  readonly roles: RoleDefinition;
-  readonly access_providers: AccessProviderDefinition;
-}
 /** Kinds that are read whole. Databases are not: there may be many, see `databases.ts`. */
-export type SchemaKind = keyof Definitions;
+export type SchemaKind = Exclude<SchemaName, 'databases'>;
 
-interface Stored {
-  readonly ref: Ref;
-  readonly name: string;
-  readonly ts: Micros;
-  readonly fields: ObjectValue;
-}
-const MAKERS: { readonly [K in SchemaKind]: (stored: Stored) => Definitions[K] | undefined } = {
+export const isSchemaKind = (name: NativeName | undefined): name is SchemaKind =>
+  name !== undefined && name !== 'databases' && NATIVE_KINDS[name].isNamed;
+const SCHEMA_KINDS = NATIVE_NAMES.filter((name) => isSchemaKind(name));
+
+/** Of the kinds whose definition holds more than is stored. */
+const MAKERS = {
   collections: collectionDefinitionOf,
   indexes: indexDefinitionOf,
   functions: functionDefinitionOf,
   roles: roleDefinitionOf,
-  access_providers: (stored) => stored,
-};
-const SCHEMA_KINDS = Object.keys(MAKERS) as SchemaKind[];
+} as const;
 
-export const isSchemaKind = (name: NativeName | undefined): name is SchemaKind =>
-  name !== undefined && Object.hasOwn(MAKERS, name);
+type Made = {
+  readonly [K in keyof typeof MAKERS]: NonNullable<ReturnType<(typeof MAKERS)[K]>>;
+};
+type Definitions = { readonly [K in SchemaKind]: K extends keyof Made ? Made[K] : Definition };
+
+const makers: {
+  readonly [K in SchemaKind]?: (stored: Definition) => Definition | undefined;
+} = MAKERS;
 
 interface Part<D> {
   readonly list: readonly D[];
@@ -190,12 +188,14 @@ export class Schema {
       database: this.database,
     }) as ObjectValue;
     const name = fields.get('name');
-    const definition = MAKERS[kind]({
+    const stored = {
       ref: new Ref(this.database, collection, id),
       name: typeof name === 'string' ? name : '',
       ts: version.ts,
       fields,
-    });
+    };
+    const make = makers[kind];
+    const definition = (make ? make(stored) : stored) as Definitions[K] | undefined;
     definitionsByRow.set(row, definition);
     return definition;
   }

@@ -1,8 +1,7 @@
-/** The table of set operations, and the reader that dispatches to them. Spec: sets 4. */
+/** Shapes and readers of all sets: each asks the operation of the set. Spec: sets 4. */
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import type { SetOp } from '../../values/set-parts.ts';
-import type { SetOf, SetValue } from '../../values/value.ts';
+import type { SetValue } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { Change } from './changes.ts';
 import type {
@@ -14,35 +13,9 @@ import type {
   SetShape,
   Shapes,
 } from './operation.ts';
-import { difference } from './operations/difference.ts';
-import { distinct } from './operations/distinct.ts';
-import { documents } from './operations/documents.ts';
-import { events } from './operations/events.ts';
-import { filter } from './operations/filter.ts';
-import { intersection } from './operations/intersection.ts';
-import { join } from './operations/join.ts';
-import { match } from './operations/match.ts';
-import { range } from './operations/range.ts';
-import { refAsSet } from './operations/ref-as-set.ts';
-import { reverse } from './operations/reverse.ts';
-import { singleton } from './operations/singleton.ts';
-import { union } from './operations/union.ts';
+import { OPERATIONS } from './operation-table.ts';
+import { refAsSet } from './ref-as-set.ts';
 import type { SetCursor, SetRequest, SetTarget } from './set-cursor.ts';
-
-const OPERATIONS: { readonly [Op in SetOp]: SetOperation<SetOf<Op>> } = {
-  match,
-  documents,
-  singleton,
-  events,
-  union,
-  intersection,
-  difference,
-  distinct,
-  reverse,
-  filter,
-  join,
-  range,
-};
 
 const operationOf = (target: SetTarget): SetOperation<SetTarget> =>
   target.kind === 'ref' ? refAsSet : OPERATIONS[target.op];

@@ -14,7 +14,7 @@ import { failValidation } from './params.ts';
 import { patchedObject } from '../../values/object-changes.ts';
 import { followRename } from './renames.ts';
 import { SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
-import { credentialsGiven, type PasswordChange } from './validate-identity.ts';
+import { credentialsGiven, type PasswordChange } from './password-params.ts';
 import { writeVersion } from '../documents/write-version.ts';
 import { nativeName, isNative } from '../../values/native-kinds.ts';
 import { isSchemaKind } from '../catalog/schema.ts';

@@ -6,12 +6,8 @@ import { isSameRef } from '../catalog/refs.ts';
 import { failNotUnique } from '../documents/unique.ts';
 import { findCredentials } from '../access/credentials.ts';
 import { checkData, checkTtl, refuse, type Draft, type Kind } from './draft.ts';
-import {
-  checkInstance,
-  passwordChange,
-  setPassword,
-  setsAnyPassword,
-} from './validate-identity.ts';
+import { checkInstance } from './check-instance.ts';
+import { passwordChange, setPassword, setsAnyPassword } from './password-params.ts';
 
 export const CREDENTIALS: Kind = {
   accepts: ['instance', 'data', 'ttl'],

@@ -7,7 +7,7 @@ import type { EngineContext } from '../context/context.ts';
 import { fieldsOf } from '../documents/documents.ts';
 import { nextRef } from '../documents/fresh-ref.ts';
 import { writeVersion } from '../documents/write-version.ts';
-import { setPassword, type PasswordChange } from './validate-identity.ts';
+import { setPassword, type PasswordChange } from './password-params.ts';
 
 /** Gives a document its password, or another one. Rights of the caller play no part. */
 export function writeCredentials(

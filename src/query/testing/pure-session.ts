@@ -8,19 +8,10 @@ import type { EvaluateOptions } from '../evaluation.ts';
 import { MemoryBudget } from '../memory-budget.ts';
 import { parseQuery } from '../parse.ts';
 import { isAtLeast, type ApiVersion, type Names, type WriteSession } from '../session.ts';
-import { NATIVE, type SchemaName } from '../../values/native-kinds.ts';
+import { NATIVE, NATIVE_KINDS } from '../../values/native-kinds.ts';
 
 /** 2024-01-01T00:00:00Z */
 export const SNAPSHOT = 1_704_067_200_000_000;
-
-const KINDS = {
-  collections: 'collection',
-  databases: 'database',
-  indexes: 'index',
-  functions: 'function',
-  roles: 'role',
-  access_providers: 'access_provider',
-} as const satisfies Record<SchemaName, UnresolvedRef['what']>;
 
 const nameOfNative = (id: bigint): string | undefined =>
   Object.entries(NATIVE).find(([, number]) => BigInt(number) === id)?.[0];
@@ -40,7 +31,7 @@ function namesIn(apiVersion: ApiVersion): Names {
   return {
     ref: (kind, name) => {
       const wire = `{"id":"${name}","${collectionKey}":{"@ref":{"id":"${kind}"}}}`;
-      return new UnresolvedRef(KINDS[kind], name, wire);
+      return new UnresolvedRef(NATIVE_KINDS[kind].singular, name, wire);
     },
     native: (name) => new Ref(0, NATIVE.collections, BigInt(NATIVE[name])),
     refToWire: (ref) => {

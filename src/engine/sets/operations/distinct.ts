@@ -1,8 +1,14 @@
 /** `distinct`: the first tuple of each run. Spec: sets 4. */
+import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
 import { accessToInner, type SetOperation } from '../operation.ts';
 import { runCursor, wholeRuns } from '../runs.ts';
 import { PeekableCursor } from '../set-cursor.ts';
+
+/** What its sets are made of. */
+export const parts = {
+  set: { kind: 'set', wire: 'distinct' },
+} as const satisfies SetParts;
 
 export const distinct: SetOperation<SetOf<'distinct'>> = {
   shape: ({ set }, sets) => sets.shapeOf(set),

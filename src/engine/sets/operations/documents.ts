@@ -1,4 +1,5 @@
 /** `documents`: the documents of a collection, as a set of refs. Spec: sets 1.7, 4, 6. */
+import type { SetParts } from '../../../values/set-parts.ts';
 import type { Ref, SetOf } from '../../../values/value.ts';
 import { requireRetained } from '../../documents/documents.ts';
 import type { Change } from '../changes.ts';
@@ -14,6 +15,11 @@ import {
   type SetTarget,
 } from '../set-cursor.ts';
 import { changesOfDocuments, readableChanges } from '../stored-versions.ts';
+
+/** What its sets are made of. */
+export const parts = {
+  collection: { kind: 'collection', wire: 'documents' },
+} as const satisfies SetParts;
 
 export const documents: SetOperation<SetOf<'documents'>> = {
   shape: () => REFS,

@@ -1,8 +1,14 @@
 /** `events`: the history of a set or of a document. Spec: sets 1.3, 6. */
 import { fail } from '../../../errors.ts';
 import { positionOf } from '../../../query/query-path.ts';
+import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
 import { shapeOfTuples, type SetOperation } from '../operation.ts';
+
+/** What its sets are made of. */
+export const parts = {
+  of: { kind: 'source', wire: 'events' },
+} as const satisfies SetParts;
 
 export const events: SetOperation<SetOf<'events'>> = {
   shape(set, sets) {

@@ -3,11 +3,18 @@ import { fail } from '../../../errors.ts';
 import { typeExpected } from '../../../fault-texts.ts';
 import { positionOf } from '../../../query/query-path.ts';
 import { typeName } from '../../../values/type-name.ts';
+import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
 import { filterCursor } from '../filtered.ts';
 import { accessToInner, type SetOperation } from '../operation.ts';
 import { MEMBER_WORK } from '../set-cursor.ts';
 import { elementOf } from '../tuple.ts';
+
+/** What its sets are made of. */
+export const parts = {
+  set: { kind: 'set', wire: 'collection' },
+  lambda: { kind: 'predicate', wire: 'filter' },
+} as const satisfies SetParts;
 
 export const filter: SetOperation<SetOf<'filter'>> = {
   shape: ({ set }, sets) => ({ ...sets.shapeOf(set), hasHistory: false }),

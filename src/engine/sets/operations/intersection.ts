@@ -1,5 +1,6 @@
 /** `intersection`: a value occurs as often as in the member that has it least often. Spec: sets 4. */
 import { eachElement } from '../../../query/collect-needs.ts';
+import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
 import { combinedChanges } from '../changes.ts';
 import type { SetOperation } from '../operation.ts';
@@ -11,7 +12,12 @@ import {
   narrowAll,
   openMembers,
   shapeOfMembers,
-} from './set-algebra.ts';
+} from '../set-algebra.ts';
+
+/** What its sets are made of. */
+export const parts = {
+  sets: { kind: 'members', wire: 'intersection' },
+} as const satisfies SetParts;
 
 export const intersection: SetOperation<SetOf<'intersection'>> = {
   shape: shapeOfMembers,

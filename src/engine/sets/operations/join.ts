@@ -5,6 +5,7 @@ import { eachElement } from '../../../query/collect-needs.ts';
 import { positionOf } from '../../../query/query-path.ts';
 import { isNativeCollectionRef } from '../../../values/native-refs.ts';
 import { typeName } from '../../../values/type-name.ts';
+import type { SetParts } from '../../../values/set-parts.ts';
 import { isKind, Ref, type SetOf, type SetValue } from '../../../values/value.ts';
 import { joinedChanges } from '../changes.ts';
 import {
@@ -18,7 +19,13 @@ import { RunMerge } from '../run-merge.ts';
 import { joinSources, runCursor, wholeRuns } from '../runs.ts';
 import { MEMBER_WORK, PeekableCursor, type SetRequest } from '../set-cursor.ts';
 import { compareTuples, elementOf, withSources, type Tuple } from '../tuple.ts';
-import { narrowAll } from './set-algebra.ts';
+import { narrowAll } from '../set-algebra.ts';
+
+/** What its sets are made of. */
+export const parts = {
+  set: { kind: 'set', wire: 'join' },
+  with: { kind: 'target', wire: 'with' },
+} as const satisfies SetParts;
 
 type JoinSet = SetOf<'join'>;
 

@@ -5,6 +5,7 @@ import { fail } from '../../../errors.ts';
 import { undefinedRef } from '../../../fault-texts.ts';
 import { positionOf } from '../../../query/query-path.ts';
 import type { Entry } from '../../../store/port.ts';
+import type { SetParts } from '../../../values/set-parts.ts';
 import type { Micros, Ref, SetOf } from '../../../values/value.ts';
 import type { IndexDefinition, IndexField } from '../../catalog/definitions.ts';
 import type { EngineContext } from '../../context/context.ts';
@@ -18,6 +19,12 @@ import { RangeScan, type ScanRange } from '../range-scan.ts';
 import { EMPTY_CURSOR, withRows, type SetCursor, type SetRequest } from '../set-cursor.ts';
 import { readAll, readableChanges } from '../stored-versions.ts';
 import type { Tuple } from '../tuple.ts';
+
+/** What its sets are made of. */
+export const parts = {
+  index: { kind: 'index', wire: 'match' },
+  terms: { kind: 'terms', wire: 'terms' },
+} as const satisfies SetParts;
 
 type MatchSet = SetOf<'match'>;
 

@@ -1,7 +1,15 @@
 /** `range`: the tuples between two bounds, inclusive. Spec: sets 4. */
+import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
 import { boundAfter, boundOf } from '../cursors.ts';
 import { accessToInner, type SetOperation } from '../operation.ts';
+
+/** What its sets are made of. */
+export const parts = {
+  set: { kind: 'set', wire: 'range' },
+  from: { kind: 'bound', wire: 'from' },
+  to: { kind: 'bound', wire: 'to' },
+} as const satisfies SetParts;
 
 export const range: SetOperation<SetOf<'range'>> = {
   shape: ({ set }, sets) => ({ ...sets.shapeOf(set), hasHistory: false }),

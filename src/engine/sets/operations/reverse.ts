@@ -1,8 +1,14 @@
 /** `reverse`: a set in descending order. Spec: sets 4. */
+import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
 import { accessToInner, shapeOfTuples, type SetOperation } from '../operation.ts';
 import { MEMBER_WORK } from '../set-cursor.ts';
 import { otherSide, reverseTuple } from '../tuple.ts';
+
+/** What its sets are made of. */
+export const parts = {
+  set: { kind: 'set', wire: 'reverse' },
+} as const satisfies SetParts;
 
 export const reverse: SetOperation<SetOf<'reverse'>> = {
   /** The values are in the other direction. Without covered values, the ref becomes one. */

@@ -1,4 +1,5 @@
 /** `singleton`: the set of one document. Spec: sets 4, 6. */
+import type { SetParts } from '../../../values/set-parts.ts';
 import type { Ref, SetOf, Value } from '../../../values/value.ts';
 import type { EngineContext } from '../../context/context.ts';
 import { liveVersion, noteDocumentRead } from '../../documents/documents.ts';
@@ -7,6 +8,11 @@ import { within } from '../runs.ts';
 import { EMPTY_CURSOR, sourcesOf, type SetCursor, type SetRequest } from '../set-cursor.ts';
 import { changesOfDocument } from '../stored-versions.ts';
 import { RefTuple } from '../tuple.ts';
+
+/** What its sets are made of. */
+export const parts = {
+  ref: { kind: 'ref', wire: 'singleton' },
+} as const satisfies SetParts;
 
 export const singleton: SetOperation<SetOf<'singleton'>> = {
   shape: () => REFS,

@@ -1,10 +1,16 @@
 /** `union`: a value occurs as often as in the member that has it most often. Spec: sets 4. */
+import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
 import { unitedChanges } from '../changes.ts';
 import type { SetOperation } from '../operation.ts';
 import { RunMerge } from '../run-merge.ts';
 import { pickRun, runCursor } from '../runs.ts';
-import { accessToMembers, narrowAll, openMembers, shapeOfMembers } from './set-algebra.ts';
+import { accessToMembers, narrowAll, openMembers, shapeOfMembers } from '../set-algebra.ts';
+
+/** What its sets are made of. */
+export const parts = {
+  sets: { kind: 'members', wire: 'union' },
+} as const satisfies SetParts;
 
 export const union: SetOperation<SetOf<'union'>> = {
   shape: shapeOfMembers,

@@ -2,14 +2,14 @@
  * A ref that is read as a set: a native collection is the set of its members, a document the set of itself. Spec:
  * sets 1.3, 1.7.
  */
-import type { Ref } from '../../../values/value.ts';
-import { isNativeCollectionRef } from '../../../values/native-refs.ts';
-import { documentEvents } from '../../documents/document-events.ts';
-import { REFS, type SetOperation } from '../operation.ts';
-import { sourcesOf } from '../set-cursor.ts';
-import { RefTuple } from '../tuple.ts';
-import { changesOfCollection, openCollection } from './documents.ts';
-import { openDocument } from './singleton.ts';
+import type { Ref } from '../../values/value.ts';
+import { isNativeCollectionRef } from '../../values/native-refs.ts';
+import { documentEvents } from '../documents/document-events.ts';
+import { REFS, type SetOperation } from './operation.ts';
+import { sourcesOf } from './set-cursor.ts';
+import { RefTuple } from './tuple.ts';
+import { changesOfCollection, openCollection } from './operations/documents.ts';
+import { openDocument } from './operations/singleton.ts';
 
 export const refAsSet: SetOperation<Ref> = {
   shape: () => REFS,

@@ -2,13 +2,13 @@
  * What union, intersection and difference share. Tuples with equal covered values are equal: members are read run by
  * run. Spec: sets 4.
  */
-import { eachElement } from '../../../query/collect-needs.ts';
-import { isNativeCollectionRef } from '../../../values/native-refs.ts';
-import { isKind, type SetValue } from '../../../values/value.ts';
-import type { Change } from '../changes.ts';
-import type { Access, ChangesRequest, Sets, SetShape, Shapes } from '../operation.ts';
-import { wholeRuns } from '../runs.ts';
-import type { SetCursor, SetRequest } from '../set-cursor.ts';
+import { eachElement } from '../../query/collect-needs.ts';
+import { isNativeCollectionRef } from '../../values/native-refs.ts';
+import { isKind, type SetValue } from '../../values/value.ts';
+import type { Change } from './changes.ts';
+import type { Access, ChangesRequest, Sets, SetShape, Shapes } from './operation.ts';
+import { wholeRuns } from './runs.ts';
+import type { SetCursor, SetRequest } from './set-cursor.ts';
 
 type SetOfMembers = SetValue & { readonly sets: readonly SetValue[] };
 
