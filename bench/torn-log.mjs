@@ -1,19 +1,21 @@
-// `node bench/torn-log.mjs`: how a kill of the browser can cost a whole database two starts later, and what keeps it from doing so.
-// See docs/decisions/0004-crash.md.
-import { appendFileSync, readdirSync } from 'node:fs';
+// `node bench/torn-log.mjs [--times 3]`: how a kill of the browser can cost a whole database two starts later, what keeps it from
+// doing so, and that Burrow does that. See docs/decisions/0004-crash.md.
+import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openBrowser } from './host/browser.mjs';
+import { parseArgs } from 'node:util';
+import { killBrowser, openBrowser } from './host/browser.mjs';
 import { buildPage } from './host/build.mjs';
 import { serve } from './host/server.mjs';
-import { inTab } from './host/tabs.mjs';
+import { inTab, openTab } from './host/tabs.mjs';
 
 const DOCUMENTS = 1000;
 /** What a kill leaves: the head of a log record of 530 bytes, and nothing behind it. */
 const TORN_RECORD = Buffer.from([0x11, 0x22, 0x33, 0x44, 0x12, 0x02, 0x01]);
 const PIECE_KB = 60;
 
+const { values } = parseArgs({ options: { times: { type: 'string', default: '3' } } });
 const contender = 'raw-idb-worker';
-const web = await serve(await buildPage([contender]));
+const web = await serve(await buildPage([contender, 'burrow']));
 
 /** @param {import('playwright').BrowserContext} context */
 const placeIn = (context) => ({ context, url: web.url, contender });
@@ -53,8 +55,11 @@ function tear(profile) {
 }
 
 /** @param {import('playwright').BrowserContext} context */
-async function countIn(context) {
-  const { counts } = await inTab(placeIn(context), 'db', (tab) => tab.call('contents'));
+const countIn = (context) => inTab(placeIn(context), 'db', documentsIn);
+
+/** @param {Awaited<ReturnType<typeof openTab>>} tab */
+async function documentsIn(tab) {
+  const { counts } = await tab.call('contents');
   return counts.reduce((/** @type {number} */ sum, [, count]) => sum + count, 0);
 }
 
@@ -83,10 +88,64 @@ const writeBallast = (page, pieces) =>
     { pieces, bytes: PIECE_KB * 1024 },
   );
 
-const rows = [];
-for (const pieces of [0, 10, 20, 40, 80, 0, 80]) {
-  rows.push(await restartTwice(pieces));
-  console.log(JSON.stringify(rows.at(-1)));
+/**
+ * Burrow, killed while it writes, and then two starts. Without the marks outside IndexedDB it does not know of the kill.
+ * @param {boolean} isMarked
+ */
+async function killAndRestartTwice(isMarked) {
+  const place = { url: web.url, contender: 'burrow' };
+  let browser = await openBrowser('torn-log', { fresh: true });
+  const tab = await openTab(browser.context, web.url, { contender: 'burrow' });
+  await tab.call('open', 'db');
+  await tab.call('run', 'fill', { documents: DOCUMENTS, batch: 100 });
+  await killBrowser(browser);
+  tear(browser.folder);
+  if (!isMarked) rmSync(join(browser.folder, 'Default/File System'), { recursive: true });
+
+  browser = await openBrowser('torn-log');
+  const [first, ms] = await inTab({ ...place, context: browser.context }, 'db', async (again) => {
+    const started = performance.now();
+    const count = await documentsIn(again);
+    await again.call('run', 'increment', fewWrites);
+    if (isMarked) await again.page.evaluate(untilUnmarked);
+    return [count, performance.now() - started];
+  });
+  await browser.close();
+
+  browser = await openBrowser('torn-log');
+  const inBrowser = { ...place, context: browser.context };
+  const second = await inTab(inBrowser, 'db', documentsIn).catch(() => 0);
+  await browser.close();
+  browser.forget();
+  return { Burrow: isMarked ? 'as it is' : 'without marks', ms: Math.round(ms), first, second };
 }
-console.table(rows);
+
+/** Runs in the page: resolves when no worker is left that may have been killed amid writes. */
+async function untilUnmarked() {
+  const root = await navigator.storage.getDirectory();
+  const marks = await root.getDirectoryHandle('burrow-writing');
+  for (;;) {
+    const { held = [] } = await navigator.locks.query();
+    const alive = new Set(held.map(({ name = '' }) => encodeURIComponent(name)));
+    let isUnmarked = true;
+    for await (const name of marks.keys()) isUnmarked &&= alive.has(name);
+    if (isUnmarked) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+const ballast = [];
+for (const pieces of [0, 10, 20, 40, 80, 0, 80]) {
+  ballast.push(await restartTwice(pieces));
+  console.log(JSON.stringify(ballast.at(-1)));
+}
+const kills = [];
+for (let time = 0; time < Number(values.times); time++) {
+  for (const isMarked of [true, false]) {
+    kills.push(await killAndRestartTwice(isMarked));
+    console.log(JSON.stringify(kills.at(-1)));
+  }
+}
+console.table(ballast);
+console.table(kills);
 web.close();

@@ -113,6 +113,9 @@ export function hear({ database, streams, port }: Opened, message: PageMessage):
     case 'cancel':
       streams.cancel(message.stream).catch(report);
       return;
+    case 'ended':
+      database.stored.afterEnds(message.workers).catch(report);
+      return;
     case 'ping':
       port.postMessage({ type: 'pong' } satisfies WorkerMessage);
   }

@@ -75,6 +75,19 @@ export function processesOf(folder) {
   });
 }
 
+/** Resolves when it is gone. @param {Awaited<ReturnType<typeof openBrowser>>} browser */
+export async function killBrowser({ context, folder }) {
+  const closed = new Promise((resolve) => context.once('close', resolve));
+  for (const { pid } of processesOf(folder)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended with the one before.
+    }
+  }
+  await closed;
+}
+
 /** @param {string} folder */
 export function resetPeaks(folder) {
   for (const { pid } of processesOf(folder)) {

@@ -1,7 +1,7 @@
 // One database from its birth, through some kills of its browser. It ends with the first loss.
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openBrowser, processesOf } from './browser.mjs';
+import { killBrowser, openBrowser } from './browser.mjs';
 import { benchRoot } from './build.mjs';
 import { openTab, sleep, within } from './tabs.mjs';
 
@@ -97,7 +97,6 @@ function keepEvidence(name) {
 
 /** @param {Wanted} wanted @param {Awaited<ReturnType<typeof openBrowser>>} browser @param {Tab} tab @param {Set<number>} acknowledged @param {number} from */
 async function writeAndKill({ size, pauseMs }, browser, tab, acknowledged, from) {
-  const closed = new Promise((resolve) => browser.context.once('close', resolve));
   await tab.page.exposeFunction('acknowledge', (/** @type {number} */ transaction) => {
     acknowledged.add(transaction);
   });
@@ -105,14 +104,7 @@ async function writeAndKill({ size, pauseMs }, browser, tab, acknowledged, from)
   const writing = tab.call('writeUntilKilled', { size, from, pauseMs }).catch(() => undefined);
   await within(untilMore(acknowledged, least), 60_000, 'The first acknowledged write');
   await sleep(Math.random() * 1000);
-  for (const { pid } of processesOf(browser.folder)) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It ended with the one before.
-    }
-  }
-  await Promise.all([closed, writing]);
+  await Promise.all([killBrowser(browser), writing]);
 }
 
 /** @param {Set<number>} acknowledged @param {number} least */

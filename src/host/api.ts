@@ -76,6 +76,8 @@ export type PageMessage =
   | { readonly type: 'cancel'; readonly stream: number }
   /** The page has lost the network, or has it again: workers are not told everywhere. */
   | { readonly type: 'network'; readonly change: 'online' | 'offline' }
+  /** Workers that ended while the browser went on, by the names of their locks. Sent once, after opening. */
+  | { readonly type: 'ended'; readonly workers: readonly string[] }
   | { readonly type: 'ping' };
 
 /** From the worker, through the port. */

@@ -5,9 +5,9 @@ import type { StoredDatabase } from '../store/stored-database.ts';
 import { forgetOutside } from '../sync/forget-outside.ts';
 
 export interface DatabaseStorage {
-  /** Opens what is stored under a name. `onClosed`: the browser or another tab took it away. */
+  /** Opens what is stored under a name. `aliveLock` names this worker. `onClosed`: the browser or another tab took it away. */
   readonly openStore: (
-    name: string,
+    options: Pick<OpenOptions, 'name' | 'aliveLock'>,
     onClosed: (description: string) => void,
   ) => Promise<StoredDatabase>;
   /** Deletes what is stored under a name, and is open in no tab. */
@@ -26,10 +26,11 @@ export interface FoundStore {
  */
 export async function findStore(
   storage: DatabaseStorage,
-  { name, birth }: Pick<OpenOptions, 'name' | 'birth'>,
+  options: Pick<OpenOptions, 'name' | 'birth' | 'aliveLock'>,
   onClosed: (description: string) => void,
 ): Promise<FoundStore | undefined> {
-  const stored = await storage.openStore(name, onClosed);
+  const { name, birth } = options;
+  const stored = await storage.openStore(options, onClosed);
   const state = await readLock(stored.store);
   const isWanted = birth === undefined || birth === stored.birth || stored.loss !== undefined;
   if (state === 'forgotten' || (!isWanted && stored.isNew))
@@ -37,7 +38,7 @@ export async function findStore(
   else if (isWanted) return { stored, isLocked: state === 'locked' };
   else await stored.store.close();
   if (birth !== undefined) return undefined;
-  return { stored: await storage.openStore(name, onClosed), isLocked: false };
+  return { stored: await storage.openStore(options, onClosed), isLocked: false };
 }
 
 /**

@@ -194,14 +194,14 @@ test('openOutsideMarker() keeps a text, here and in a cache', async () => {
 test('openDexieDatabase() keeps its birth outside by itself', async ({ skip }) => {
   skip(withoutProtocol !== undefined, withoutProtocol);
   const name = freshName();
-  const database = await openStoredDatabase(name, () => undefined);
+  const database = await openStoredDatabase({ name, aliveLock: name }, () => undefined);
   await database.store.close();
-  const again = await openStoredDatabase(name, () => undefined);
+  const again = await openStoredDatabase({ name, aliveLock: name }, () => undefined);
   expect(again.birth).toBe(database.birth);
   expect(again.loss).toBeUndefined();
   await again.store.close();
   await evictIndexedDb();
-  const third = await openStoredDatabase(name, () => undefined);
+  const third = await openStoredDatabase({ name, aliveLock: name }, () => undefined);
   expect(third.loss).toEqual({ kind: 'recreated', lastHead: 0 });
   await third.acknowledgeLoss();
   await third.destroy();

@@ -34,6 +34,7 @@ import { endedEarly, IdbTransaction } from './idb-transaction.ts';
 import type { Migrations } from './migrations.ts';
 import { openOutsideMarker } from './outside-marker.ts';
 import { needsOneAtATime, UnderWay } from './under-way.ts';
+import type { WriteMark } from './write-mark.ts';
 
 /** Why a store that was open is not any more. */
 export type StoreEnd = 'upgraded by another tab' | 'deleted by another tab' | 'lost';
@@ -47,6 +48,8 @@ export interface IndexedDbStoreOptions extends CheckpointOptions {
   /** Whether a transaction begins only when the one before has ended; absent: where the browser makes that necessary. */
   readonly isOneAtATime?: boolean;
   readonly watchdog?: Watchdog;
+  /** Set before the first write, removed when the store is closed. */
+  readonly mark?: WriteMark;
 }
 
 export interface BrowserStore extends Store {
@@ -133,6 +136,8 @@ export class IndexedDbStore implements BrowserStore {
     body: (tx: WriteTx) => Promise<T>,
     { spaces = SPACES, durability }: WriteOptions,
   ): Promise<T> {
+    const marking = this.options.mark?.set();
+    if (marking) await marking;
     let former: { readonly tx: IdbTransaction; readonly result: () => T } | undefined;
     return this.run(async (connection) => {
       if (former?.tx.failure?.mayBeCommitted && (await this.hasArrived(connection, former.tx)))
@@ -160,13 +165,13 @@ export class IndexedDbStore implements BrowserStore {
   async close(): Promise<void> {
     if (this.state.state === 'open') this.end(closed);
     await this.closing;
-    await this.checkpoint.flush();
+    await Promise.all([this.checkpoint.flush(), this.options.mark?.remove()]);
   }
 
   async destroy(): Promise<void> {
     if (this.state.state === 'open') this.end(closed);
     await this.closing;
-    await this.checkpoint.abandon();
+    await Promise.all([this.checkpoint.abandon(), this.options.mark?.remove()]);
     await destroyStore(this.name, this.options);
   }
 

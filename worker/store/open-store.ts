@@ -1,5 +1,6 @@
 /** Opens what a browser stores under a name: IndexedDB, by way of Dexie. */
 import { HEAD, headOf } from '../../src/engine/transactions.ts';
+import type { OpenOptions } from '../../src/host/open.ts';
 import {
   destroyStore,
   IndexedDbStore,
@@ -7,7 +8,9 @@ import {
   type IndexedDbStoreOptions,
   type StoreEnd,
 } from './indexed-db-store.ts';
+import { renewLogAfterKill } from './renew-log.ts';
 import { deletedElsewhere, type StoredDatabase } from './stored-database.ts';
+import { canTearLog, WriteMark } from './write-mark.ts';
 
 /** @throws Refusal `storage_blocked`, `storage_unavailable`, `quota_exceeded`, `local_data_loss` */
 export async function openIndexedDbStore(
@@ -27,11 +30,13 @@ export const destroyIndexedDbStore = (
 
 /** The database of an engine. `onClosed`: the browser or another tab took it away. */
 export async function openStoredDatabase(
-  name: string,
+  { name, aliveLock }: Pick<OpenOptions, 'name' | 'aliveLock'>,
   onClosed: (description: string) => void,
 ): Promise<StoredDatabase> {
+  const mark = canTearLog(navigator.userAgent) ? new WriteMark(aliveLock) : undefined;
   const store = await openIndexedDbStore(name, {
     head: { address: HEAD, read: headOf },
+    ...(mark && { mark }),
     onEnd: (end) => onClosed(ENDS[end]),
   });
   return {
@@ -40,6 +45,9 @@ export async function openStoredDatabase(
     isNew: store.isNew,
     loss: store.loss,
     acknowledgeLoss: () => store.acknowledgeLoss(),
+    afterEnds: async (ended) => {
+      if (mark) await renewLogAfterKill(ended);
+    },
     destroy: () => store.destroy(),
   };
 }

@@ -13,6 +13,8 @@ export interface StoredDatabase {
   /** What had been lost when it was opened, until that is acknowledged. */
   readonly loss: Loss | undefined;
   acknowledgeLoss(): Promise<void>;
+  /** Repairs what workers may have left that were killed with the browser. @param ended the workers that were not */
+  afterEnds(ended: readonly string[]): Promise<void>;
   /** Closes the store and deletes it all. */
   destroy(): Promise<void>;
 }

@@ -10,6 +10,7 @@ serve({
       isNew: false,
       loss: undefined,
       acknowledgeLoss: () => Promise.resolve(),
+      afterEnds: () => Promise.resolve(),
       destroy: () => Promise.resolve(),
     }),
   destroyStore: () => Promise.resolve(),

@@ -2,6 +2,7 @@ import { transfer, wrap, type Remote } from 'comlink';
 import type { HostApi, PageMessage, RefusalData, Reply, WorkerMessage } from '../../host/api.ts';
 import type { OpenOptions, OpenReply } from '../../host/open.ts';
 import { refusalError, type QueryError } from '../errors.ts';
+import { noteEnd } from './noted-ends.ts';
 import { messageOf } from './start-worker.ts';
 
 type RemoteHost = Remote<HostApi<MessagePort>>;
@@ -76,6 +77,8 @@ export class Connection {
     try {
       const reply = await connection.call((host) => host.open(options, transfer(port2, [port2])));
       connection.watch(options.aliveLock);
+      const workers = noteEnd(options.aliveLock, connection.released.signal);
+      connection.post({ type: 'ended', workers });
       return { connection, reply };
     } catch (error) {
       connection.end(error instanceof Error ? error : new Error(String(error)));

@@ -5,6 +5,7 @@ import type { Persistence } from '../../states.ts';
 import { Connection } from './connection.ts';
 import { DatabaseClosed, refusalError, type QueryError } from '../errors.ts';
 import { lossReport, type LossReport } from './loss-report.ts';
+import { ALIVE } from './noted-ends.ts';
 import { isLeft, PageCache } from './page-cache.ts';
 import { startWorker } from './start-worker.ts';
 import type { Remote } from 'comlink';
@@ -336,7 +337,7 @@ export class Link {
         rootSecret: this.#secret || undefined,
         birth: this.birth,
         syncSecret: this.syncSecret,
-        aliveLock: `burrow:alive:${Math.random()}:${performance.now()}`,
+        aliveLock: `${ALIVE}${Math.random()}:${performance.now()}`,
       },
       {
         onMessage: (message) => this.receive(message),

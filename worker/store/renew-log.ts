@@ -1,0 +1,46 @@
+/**
+ * Has LevelDB begin a new log after a kill that may have torn the present one: it does when its buffer is full, and then
+ * never reads the torn log again. Measurements: docs/decisions/0004-crash.md.
+ */
+import { Dexie } from 'dexie';
+import { unlessElsewhere } from '../tabs/web-locks.ts';
+import { killedWriters, removeMarks } from './write-mark.ts';
+
+/** The buffer holds 1 to 4 MB, depending on the disk. */
+const PIECES = 80;
+/** A larger value goes to a file of its own, past the log. */
+const PIECE_BYTES = 60 * 1024;
+const PIECES_AT_ONCE = 8;
+/** Any database of the origin will do: all of them share the log. */
+const SCRATCH = 'burrow:scratch';
+
+/**
+ * Nothing happens unless a worker was killed with its browser; one tab does it for all.
+ * @param ended workers that ended while the browser went on
+ */
+export const renewLogAfterKill = (ended: readonly string[]): Promise<void> =>
+  unlessElsewhere(SCRATCH, async () => {
+    const killed = await killedWriters(ended);
+    if (killed.length === 0) return;
+    await fillBuffer();
+    // Not before: if the browser is killed again amid it, the next start does it.
+    await removeMarks(killed);
+  });
+
+async function fillBuffer(): Promise<void> {
+  const scratch = new Dexie(SCRATCH, { autoOpen: false, cache: 'disabled' });
+  scratch.version(1).stores({ pieces: '' });
+  await scratch.open();
+  try {
+    const pieces = scratch.table<Uint8Array, number>('pieces');
+    for (let first = 0; first < PIECES; first += PIECES_AT_ONCE) {
+      const keys = Array.from({ length: PIECES_AT_ONCE }, (_, index) => first + index);
+      await pieces.bulkPut(
+        keys.map(() => new Uint8Array(PIECE_BYTES)),
+        keys,
+      );
+    }
+  } finally {
+    await scratch.delete();
+  }
+}
