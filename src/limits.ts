@@ -43,5 +43,6 @@ export const HUB_LIMITS = {
   /** A reader of a stream that takes nothing for so long is gone. */
   slowReaderMs: 30_000,
   passwordsWaiting: 1_000,
+  longQueriesWaiting: 1_000,
   drainMs: 9_000,
 } as const;

@@ -1,6 +1,6 @@
 /** The engine of one store: what worker, hub and tests make one of, and what it offers them. What it needs: `context/host.ts`. */
 import { utf8Length } from '../codec/utf8.ts';
-import { QueryFailure, Refusal, statusOf } from '../errors.ts';
+import { QueryFailure, Refusal, statusOf, TurnOver } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { parseQuery } from '../query/parse.ts';
 import type { Node } from '../query/node.ts';
@@ -17,6 +17,7 @@ import type {
   QueryRequest,
 } from './context/host.ts';
 import { executeQuery, type QueryExecution, type QueryPlan } from './session/execute-query.ts';
+import type { DetachedOption } from './transactions/detached.ts';
 import type { TransactionBody, BodyInput, BodyResult } from './transactions/execution.ts';
 import { authenticateSecret } from './session/authenticate-secret.ts';
 import { ExpiredDataCollector, type SweepProgress } from './jobs/collect-expired-data.ts';
@@ -41,7 +42,7 @@ export interface Transactions {
   /** What all executions of a query share. `ids`: the first it generates; `moreIds`: those after them, by how many came before. */
   plan(
     request: QueryRequest,
-    given?: Partial<Pick<QueryPlan, 'impersonation' | 'now' | 'parsed'>> & {
+    given?: Partial<Pick<QueryPlan, 'impersonation' | 'now' | 'parsed' | 'turnMs'>> & {
       readonly ids?: readonly bigint[];
       readonly moreIds?: (index: number) => bigint;
     },
@@ -76,7 +77,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-export function createEngine(options: EngineOptions): Engine {
+export function createEngine(options: EngineOptions & DetachedOption): Engine {
   const transactor = new Transactor(options);
   const expiredData = new ExpiredDataCollector(transactor, options);
   const makeId = createIds(options.clock, options.random);
@@ -101,7 +102,7 @@ export function createEngine(options: EngineOptions): Engine {
     plan: (request, { ids = [], moreIds = makeId, parsed, ...more } = {}) => ({
       request,
       parsed: parsed ?? parse(request.query, request.apiVersion),
-      started: options.clock(),
+      started: request.arrived ?? options.clock(),
       inputs: new RecordedInputs(moreIds, options, { address: request.address, ids }),
       ...more,
     }),
@@ -111,26 +112,30 @@ export function createEngine(options: EngineOptions): Engine {
       refusedQuery(request, reason, started, options.clock()),
   };
 
-  /** Without a valid secret a long text is not parsed. @throws Refusal */
-  const readForKnown = async (request: QueryRequest): Promise<QueryPlan['parsed'] | undefined> => {
-    const { secret } = request;
+  /** @throws Refusal */
+  const requireCredential = async ({ secret }: QueryRequest): Promise<void> => {
     if (secret === undefined || !(await authenticateSecret(transactor, secret, options)))
       throw new Refusal('unauthorized', 'Unauthorized');
-    return transactions.readLong(request);
   };
 
+  const { longQueries, view } = options;
   const query = async (request: QueryRequest): Promise<QueryAnswer> => {
     let parsed: QueryPlan['parsed'] | undefined;
     if (isLong(request.query)) {
-      const started = options.clock();
+      const arrived = options.clock();
       try {
-        parsed = await readForKnown(request);
+        // Without a valid secret a long text is not parsed.
+        await requireCredential(request);
+        if (longQueries) return await longQueries.execute({ ...request, arrived });
+        parsed = await transactions.readLong(request);
       } catch (reason) {
-        return refusedQuery(request, reason, started, options.clock());
+        return refusedQuery(request, reason, arrived, options.clock());
       }
     }
-    const plan = transactions.plan(request, parsed && { parsed });
-    const { view } = options;
+    const plan = transactions.plan(request, {
+      ...(parsed && { parsed }),
+      ...(longQueries && { turnMs: longQueries.turnMs(request) }),
+    });
     const looked: RowAddress[] = [];
     const body = (input: BodyInput): BodyResult<QueryExecution> => {
       looked.length = 0;
@@ -145,7 +150,11 @@ export function createEngine(options: EngineOptions): Engine {
       const { rows, ranges } = answer.readSet;
       return { ...answer, readSet: { rows: [...rows, ...looked], ranges } };
     } catch (reason) {
-      return transactions.refused(plan, reason);
+      return reason instanceof TurnOver && longQueries
+        ? longQueries
+            .execute({ ...request, arrived: plan.started })
+            .catch((refusal: unknown) => transactions.refused(plan, refusal))
+        : transactions.refused(plan, reason);
     }
   };
 

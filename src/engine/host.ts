@@ -6,6 +6,7 @@ export type {
   CredentialLabel,
   EngineOptions,
   Lease,
+  LongQueries,
   Metrics,
   QueryAnswer,
   QueryRequest,

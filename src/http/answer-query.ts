@@ -48,6 +48,7 @@ export async function runQuery(call: ReceivedRequest, input: QueryInput): Promis
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(options.retriesMax !== undefined && { retriesMax: options.retriesMax }),
       ...(call.request.address !== undefined && { address: call.request.address }),
+      isAbandoned: () => call.request.signal?.aborted ?? false,
     })
     .catch((reason: unknown) => refusedAnswer(reason, host.clock()));
   record(call, input.query, answer);
@@ -122,6 +123,7 @@ export function answerHeaders(
       : status === 500
         ? ({} as Record<string, string>)
         : metricHeaders(metrics);
+  if (status === 429) headers['retry-after'] = '1';
   return Object.assign(headers, txnHeader(txnTime));
 }
 

@@ -22,6 +22,8 @@ export interface HttpRequest {
   readonly base?: string | undefined;
   /** Network address of the caller. */
   readonly address?: string | undefined;
+  /** Aborted when the caller has gone. */
+  readonly signal?: AbortSignal;
 }
 
 export type Headers = Readonly<Record<string, string>>;

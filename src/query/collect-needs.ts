@@ -2,7 +2,7 @@
  * Parts of a query that do not depend on each other: all their needs are collected before the query waits, all their faults before it
  * fails. Once an execution has a missing read, it goes on only to find more of them: faults are ignored. See docs/decisions/0001-run-again.md.
  */
-import { QueryFailure, type Fault } from '../errors.ts';
+import { QueryFailure, TurnOver, type Fault } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { rangeName, rowName } from '../store/snapshot-cache.ts';
 import { Suspended, type Need } from '../store/reader.ts';
@@ -21,7 +21,7 @@ export class NeedCollector {
   private waits = false;
   private idleParts = 0;
 
-  /** Takes in what a part threw; throws on what is neither a need nor a fault. */
+  /** Takes in what a part threw; throws on what is neither a need nor a fault: at the end of a turn, also while it waits. */
   add(thrown: unknown): void {
     if (thrown instanceof Suspended) {
       this.waits = true;
@@ -30,7 +30,7 @@ export class NeedCollector {
       this.idleParts = this.needs.length > before ? 0 : this.idleParts + 1;
     } else if (thrown instanceof QueryFailure) {
       for (const fault of thrown.faults) this.faults.push(fault);
-    } else if (!this.waits) {
+    } else if (!this.waits || thrown instanceof TurnOver) {
       throw thrown;
     }
   }

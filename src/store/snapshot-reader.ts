@@ -75,6 +75,7 @@ const SLACK_BYTES = 2 * LIMITS.fetchBytes;
 export class SnapshotReader implements Reader {
   private readonly cache: SnapshotCache;
   private readonly head: Micros | undefined;
+  private readonly fetchBytes: number;
   /** By space and key: a combined key would have to be built for each look-up. */
   private rows = new Map<Space, Map<Key, Row | undefined>>();
   private ranges = new Map<string, HeldRange>();
@@ -88,10 +89,18 @@ export class SnapshotReader implements Reader {
   /** What the present execution assumed to be absent without a read. */
   private assumedAbsent: StoreNeed[] = [];
 
-  /** @param head the commit that the snapshot shows: the cache is used only while it is at the same one */
-  constructor(cache: SnapshotCache, head: Micros | undefined) {
+  /**
+   * @param head the commit that the snapshot shows: the cache is used only while it is at the same one
+   * @param fetchBytes most that one fetch brings
+   */
+  constructor(
+    cache: SnapshotCache,
+    head: Micros | undefined,
+    fetchBytes: number = LIMITS.fetchBytes,
+  ) {
     this.cache = cache;
     this.head = head;
+    this.fetchBytes = fetchBytes;
   }
 
   /** Begins the next execution. */
@@ -201,10 +210,10 @@ export class SnapshotReader implements Reader {
     readSets: readonly ReadSet[],
   ): Promise<void> {
     this.makeRoom(needs, readSets);
-    const until = this.heldBytes + LIMITS.fetchBytes;
+    const until = this.heldBytes + this.fetchBytes;
     let plan = planOf(needs, this.partial);
     for (;;) {
-      this.keep(plan, await tx.fetch(plan.rows, plan.ranges, LIMITS.fetchBytes));
+      this.keep(plan, await tx.fetch(plan.rows, plan.ranges, this.fetchBytes));
       if (plan.later.length === 0 || this.heldBytes >= until) return;
       plan = planOf(plan.later, this.partial);
     }

@@ -2,6 +2,7 @@
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Micros } from '../../values/value.ts';
+import { endTurn, timedOut } from './time-over.ts';
 
 const STEPS_PER_OP = 50;
 /** The clock is read once in so many steps, and in so many units of work. */
@@ -31,6 +32,7 @@ export const boundedWork = (units: number): number => Math.min(units, LIMITS.cal
 
 /** Of a query. */
 export class Budget implements Steps {
+  private turnEnd: Micros = Infinity;
   private steps = 0;
   private nextLook = STEPS_BETWEEN_LOOKS;
   private workUntilLook = WORK_BETWEEN_LOOKS;
@@ -87,9 +89,16 @@ export class Budget implements Steps {
     if (this.isSpent) throw exceeded('Query', LIMITS.queryWork, WORK);
   }
 
+  /** @throws Refusal, TurnOver */
   private requireTime(): void {
-    if (this.clock() <= this.deadline) return;
-    throw new Refusal('time out', `Query took longer than its time limit of ${this.timeoutMs} ms.`);
+    const now = this.clock();
+    if (now > this.deadline) throw timedOut(this.timeoutMs);
+    if (now > this.turnEnd) endTurn();
+  }
+
+  /** From now on: at its end, evaluation ends too. */
+  limitTurn(ms: number): void {
+    this.turnEnd = this.clock() + ms * 1000;
   }
 
   get computeOps(): number {

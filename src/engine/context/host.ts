@@ -40,6 +40,10 @@ export interface EngineOptions {
   readonly regionGroup: string;
   /** Gives the event loop a turn between slices of background work. */
   readonly pause: () => Promise<void>;
+  /** Executes queries that take long, and those whose text is longer than `LIMITS.sliceChars`. Without it, they are executed here. */
+  readonly longQueries?: LongQueries;
+  /** Most that one fetch brings, if less than `LIMITS.fetchBytes`: between fetches, others have their turn. */
+  readonly fetchBytes?: number;
   /** Reads the text of a query that is longer than `LIMITS.sliceChars` (`longQueryReader`); without it, every text is read at once. */
   readonly readLong?: (text: string, apiVersion: ApiVersion) => Promise<Node>;
   /** Keep, for each commit, which documents it changed: what a hub needs to bring devices up to date. */
@@ -48,6 +52,14 @@ export interface EngineOptions {
   readonly view?: View;
   /** How long cached facts stay valid without asking the store; 'never' outside a lease. */
   readonly lease?: Lease;
+}
+
+/** Another engine on the same store, which holds up nobody. */
+export interface LongQueries {
+  /** How long the query may be evaluated here before it goes there. */
+  turnMs(request: QueryRequest): number;
+  /** Executes it from its start. @throws Refusal */
+  execute(request: QueryRequest & { readonly arrived: Micros }): Promise<QueryAnswer>;
 }
 
 export interface Lease {
@@ -84,6 +96,8 @@ export interface QueryRequest {
   readonly retriesMax?: number;
   /** Where it came from over a network: wrong passwords are counted apart. */
   readonly address?: string;
+  /** When it came, if it has waited elsewhere. */
+  readonly arrived?: Micros;
   /** Nobody waits for the answer any more. */
   readonly isAbandoned?: () => boolean;
 }

@@ -41,6 +41,8 @@ export interface QueryPlan {
   readonly inputs: Pick<RecordedInputs, 'begin' | 'madeIds'>;
   /** Of a caller who has no secret here. */
   readonly impersonation?: Impersonation;
+  /** How long it may be evaluated in one execution. */
+  readonly turnMs?: number;
   /** `Now()`, when it is not the snapshot: the query was made elsewhere. Permissions and expiry use the snapshot all the same. */
   readonly now?: Micros;
 }
@@ -67,7 +69,7 @@ const RENDER_WORK = 5;
 
 export type ExecutionHost = AuthenticationHost & Pick<EngineOptions, 'clock'>;
 
-/** @throws Suspended, Refusal */
+/** @throws Suspended, Refusal, TurnOver */
 export function executeQuery(
   plan: QueryPlan,
   { writer, head, answers }: BodyInput,
@@ -105,6 +107,7 @@ export function executeQuery(
     rewritten: new Set(),
   };
   const session = new EngineSession(parts, permissionsIn, budget);
+  if (plan.turnMs !== undefined) budget.limitTurn(plan.turnMs);
   if (!isGranted(session.context, caller)) refuseCaller();
   if (parsed instanceof QueryFailure) return ended({ ok: false, failure: parsed });
   try {

@@ -7,6 +7,7 @@ import type { Micros } from '../../values/value.ts';
 import type { EngineOptions, QueryAnswer } from '../context/host.ts';
 import type { Engine } from '../engine.ts';
 import { createEngine } from '../engine.ts';
+import type { DetachedOption } from '../transactions/detached.ts';
 
 export const ROOT = 'root-secret';
 
@@ -52,7 +53,10 @@ export class EngineWorld {
    * @param store another engine may be on it too
    * @param options what this one has otherwise
    */
-  constructor(store: Store = createMemoryStore(), options: Partial<EngineOptions> = {}) {
+  constructor(
+    store: Store = createMemoryStore(),
+    options: Partial<EngineOptions & DetachedOption> = {},
+  ) {
     this.store = store;
     this.engine = createEngine({
       store: this.store,

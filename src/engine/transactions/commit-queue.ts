@@ -1,17 +1,21 @@
 /** Writes that wait for a commit, and the loop that commits them in groups, one group at a time. */
 import { Refusal } from '../../errors.ts';
-import { hostNeeds, type Job, type Outcome } from './execution.ts';
+import type { EngineOptions } from '../context/host.ts';
+import { hasTakenTurn, hostNeeds, type Job, type Outcome } from './execution.ts';
 import type { Committed, GroupCommitter } from './group-commit.ts';
 
 const GROUP_JOBS_MAX = 256;
 
 export class CommitQueue {
   private readonly committer: GroupCommitter;
+  private readonly pause: EngineOptions['pause'] | undefined;
   private readonly waiting: Job[] = [];
   private state: 'idle' | 'committing' = 'idle';
 
-  constructor(committer: GroupCommitter) {
+  /** @param pause after a query that has taken all of its turn */
+  constructor(committer: GroupCommitter, pause?: EngineOptions['pause']) {
     this.committer = committer;
+    this.pause = pause;
   }
 
   /** No commit is in progress. */
@@ -29,7 +33,9 @@ export class CommitQueue {
     while (this.waiting.length > 0) {
       const jobs = this.waiting.splice(0, GROUP_JOBS_MAX);
       try {
-        this.settle(await this.committer.commit(jobs));
+        const committed = await this.committer.commit(jobs);
+        this.settle(committed);
+        if (committed.members.some(({ outcome }) => hasTakenTurn(outcome))) await this.pause?.();
       } catch (reason) {
         await this.commitOneByOne(jobs, reason);
       }

@@ -1,5 +1,5 @@
 /** Executions of transaction bodies: synchronous, over one snapshot; alone, or each over the writes of the one before. */
-import { assert } from '../../errors.ts';
+import { assert, TurnOver } from '../../errors.ts';
 import { Overlay } from '../../store/overlay.ts';
 import type { WriteSet } from '../../store/port.ts';
 import { Suspended, type Need, type Writer } from '../../store/reader.ts';
@@ -146,12 +146,16 @@ export function executeGroup(
     if (isAlone) {
       if (!wrote) shared.clear();
     } else if (wrote) shared.absorb(own.writes());
-    if (shared.bytes > GROUP_BYTES_MAX || snapshot.isFull) break;
+    if (shared.bytes > GROUP_BYTES_MAX || snapshot.isFull || hasTakenTurn(outcome)) break;
   }
   const rest = jobs.slice(members.length);
   const writes = shared.isEmpty ? undefined : shared.writes();
   return { members, rest, needs, assumedAbsent, writes, snapshot, head, ts };
 }
+
+/** Others that are not of the group go first. */
+export const hasTakenTurn = (outcome: Outcome): boolean =>
+  outcome.state === 'failed' && outcome.reason instanceof TurnOver;
 
 /** Not by spreading: needs may be more than a call takes arguments. */
 function addTo(list: StoreNeed[], more: readonly StoreNeed[]): void {

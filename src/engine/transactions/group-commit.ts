@@ -7,6 +7,7 @@ import { planOf } from '../../store/snapshot-reader.ts';
 import type { EngineOptions } from '../context/host.ts';
 import { changeRows } from './change-log.ts';
 import { noticeOf, type CommitNotices } from './commit-notices.ts';
+import type { DetachedOption, ExecuteDetached } from './detached.ts';
 import { executeGroup, type CommitGroup, type Job } from './execution.ts';
 import { HEAD, headRow } from './head.ts';
 import type { Commit, HeadTracker } from './head-tracker.ts';
@@ -20,7 +21,8 @@ import {
   ValidationFailed,
 } from './validation.ts';
 
-export type CommitOptions = Pick<EngineOptions, 'store' | 'durability' | 'random' | 'logsChanges'>;
+export type CommitOptions = Pick<EngineOptions, 'store' | 'durability' | 'random' | 'logsChanges'> &
+  DetachedOption;
 
 export interface Committed extends Pick<CommitGroup, 'members' | 'rest'> {
   /** How often another commit intervened, or an assumption was false. */
@@ -41,12 +43,13 @@ export class GroupCommitter {
   private readonly notices: CommitNotices;
   private readonly writeOptions: WriteOptions;
   private readonly logsChanges: boolean;
+  private readonly detached: ExecuteDetached | undefined;
   /** Tells commits of this engine from those of others at the same time. */
   private readonly signature: string;
   private commits = 0;
 
   constructor(
-    { store, durability, random, logsChanges = false }: CommitOptions,
+    { store, durability, random, logsChanges = false, detached }: CommitOptions,
     heads: HeadTracker,
     notices: CommitNotices,
   ) {
@@ -55,13 +58,16 @@ export class GroupCommitter {
     this.notices = notices;
     this.writeOptions = { spaces: HOT_SPACES, durability };
     this.logsChanges = logsChanges;
+    this.detached = detached;
     this.signature = random(6).join('.');
   }
 
   async commit(jobs: readonly Job[]): Promise<Committed> {
     const { heads } = this;
     const known = heads.cached();
-    const optimistic = known && executeGroup(jobs, known.reader, known.head);
+    const optimistic = this.detached
+      ? await this.executeDetached(jobs, this.detached)
+      : known && executeGroup(jobs, known.reader, known.head);
     if (optimistic && isSettled(optimistic) && !optimistic.writes && heads.isLeaseHeld())
       return this.finish({ group: optimistic, commit: undefined }, 0);
     // Beside other tabs, the head has often moved: then it is better to look before writing.
@@ -81,6 +87,22 @@ export class GroupCommitter {
     const pessimistic = await this.transact((tx) => this.executeIn(tx, patient, undefined));
     assert(pessimistic, () => 'validation failed for a write that assumed nothing');
     return this.finish(pessimistic, 1);
+  }
+
+  private executeDetached(
+    jobs: readonly Job[],
+    detached: ExecuteDetached,
+  ): Promise<CommitGroup | undefined> {
+    return detached(
+      this.store,
+      this.heads,
+      ({ reader, head }) => executeGroup(jobs, reader, head),
+      ({ needs, assumedAbsent, members }) => ({
+        needs: [...needs, ...assumedAbsent],
+        readSets: members.map(({ outcome }) => outcome.readSet),
+        isValid: ({ reader }) => needs.length === 0 && reader.isAbsent(assumedAbsent),
+      }),
+    );
   }
 
   /** Undefined when validation failed. */
@@ -111,8 +133,9 @@ export class GroupCommitter {
     const assumedAbsent = group.assumedAbsent.filter(
       (need) => need.kind === 'range' || !added.has(nameOf(need.address)),
     );
-    if (assumedAbsent.length === 0 && this.heads.isLeaseForGood())
-      return this.apply(tx, group, added);
+    // A thread of long queries may have committed since it was executed.
+    const isCurrent = this.heads.isLeaseForGood() && this.heads.cachedHead === group.head;
+    if (assumedAbsent.length === 0 && isCurrent) return this.apply(tx, group, added);
     const plan = planOf(assumedAbsent);
     const asked = tx.fetch([...plan.rows, HEAD], plan.ranges);
     const applied = this.apply(tx, group, added);

@@ -24,13 +24,15 @@ export interface Snapshot {
 export class HeadTracker {
   private readonly cache = new SnapshotCache(LIMITS.cacheBytes);
   private readonly lease: Lease | undefined;
+  private readonly fetchBytes: number;
   /** The head as last seen in a transaction. */
   private seen: { readonly row: Row | undefined; readonly head: Head } | undefined = undefined;
   /** A commit of this engine that is not known to be durable: a snapshot may show it before. */
   private pending: Commit | undefined = undefined;
 
-  constructor(lease: Lease | undefined) {
+  constructor(lease: Lease | undefined, fetchBytes: number = LIMITS.fetchBytes) {
     this.lease = lease;
+    this.fetchBytes = fetchBytes;
   }
 
   isLeaseHeld(): boolean {
@@ -50,7 +52,11 @@ export class HeadTracker {
   /** What is cached, without a read of the store. */
   cached(): Snapshot | undefined {
     const { head } = this.cache;
-    return head === undefined ? undefined : { head, reader: new SnapshotReader(this.cache, head) };
+    return head === undefined ? undefined : { head, reader: this.readerAt(head) };
+  }
+
+  private readerAt(head: Micros): SnapshotReader {
+    return new SnapshotReader(this.cache, head, this.fetchBytes);
   }
 
   /** What is cached, if a transaction begun now shows just that: nobody else can commit. */
@@ -65,7 +71,7 @@ export class HeadTracker {
   async enter(tx: ReadTx, needs: readonly StoreNeed[], trusted?: Snapshot): Promise<Snapshot> {
     const plan = planOf(needs);
     if (trusted) {
-      const found = await tx.fetch(plan.rows, plan.ranges, LIMITS.fetchBytes);
+      const found = await tx.fetch(plan.rows, plan.ranges, this.fetchBytes);
       // Held still: nobody can have committed before this snapshot was taken.
       if (this.isLeaseHeld()) {
         trusted.reader.keep(plan, found);
@@ -73,9 +79,9 @@ export class HeadTracker {
       }
     }
     const asked = { ...plan, rows: [HEAD, ...plan.rows] };
-    const found = await tx.fetch(asked.rows, asked.ranges, LIMITS.fetchBytes);
+    const found = await tx.fetch(asked.rows, asked.ranges, this.fetchBytes);
     const head = this.moveTo(found.rows[0]);
-    const reader = new SnapshotReader(this.cache, head);
+    const reader = this.readerAt(head);
     reader.keep(asked, found);
     return { head, reader };
   }

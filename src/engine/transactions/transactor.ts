@@ -8,6 +8,7 @@ import type { Micros } from '../../values/value.ts';
 import type { CommitNotice, EngineOptions, ReadSet } from '../context/host.ts';
 import { CommitNotices } from './commit-notices.ts';
 import { CommitQueue } from './commit-queue.ts';
+import type { ExecuteDetached } from './detached.ts';
 import { execute, hostNeeds, valueOf } from './execution.ts';
 import type { BodyInput, Outcome, TransactionBody, WriteLimits } from './execution.ts';
 import { GroupCommitter, type CommitOptions } from './group-commit.ts';
@@ -29,10 +30,12 @@ const HOT = { spaces: HOT_SPACES };
 
 type TransactorOptions = ConstructorParameters<typeof HostWork>[0] &
   CommitOptions &
-  Pick<EngineOptions, 'lease'>;
+  Pick<EngineOptions, 'lease'> &
+  Partial<Pick<EngineOptions, 'pause' | 'fetchBytes'>>;
 
 export class Transactor {
   private readonly store: Store;
+  private readonly detached: ExecuteDetached | undefined;
   private readonly work: HostWork;
   private readonly heads: HeadTracker;
   private readonly notices = new CommitNotices();
@@ -41,8 +44,10 @@ export class Transactor {
   constructor(options: TransactorOptions) {
     this.store = options.store;
     this.work = new HostWork(options);
-    this.heads = new HeadTracker(options.lease);
-    this.queue = new CommitQueue(new GroupCommitter(options, this.heads, this.notices));
+    this.heads = new HeadTracker(options.lease, options.fetchBytes);
+    this.detached = options.detached;
+    const committer = new GroupCommitter(options, this.heads, this.notices);
+    this.queue = new CommitQueue(committer, options.pause);
   }
 
   onCommit(listener: (notice: CommitNotice) => void): () => void {
@@ -89,6 +94,17 @@ export class Transactor {
 
   private async readOnce(body: TransactionBody<unknown>, answers: HostAnswers): Promise<Outcome> {
     const { heads, queue } = this;
+    const detached = await this.detached?.(
+      this.store,
+      heads,
+      (snapshot) => executeAt(snapshot, body, answers),
+      (outcome) => ({
+        needs: unreadBy(outcome),
+        readSets: [outcome.readSet],
+        isValid: ({ reader }) => isValid(outcome, reader),
+      }),
+    );
+    if (detached) return detached;
     const known = heads.cached();
     const optimistic = known && executeAt(known, body, answers);
     const unread = optimistic ? unreadBy(optimistic) : [];

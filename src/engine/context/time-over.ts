@@ -1,0 +1,9 @@
+/** How a query ends whose time is over: for good, or where it has had its turn. */
+import { Refusal, TurnOver } from '../../errors.ts';
+
+export const timedOut = (timeoutMs: number): Refusal =>
+  new Refusal('time out', `Query took longer than its time limit of ${timeoutMs} ms.`);
+
+export function endTurn(): never {
+  throw new TurnOver();
+}

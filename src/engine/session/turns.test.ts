@@ -1,0 +1,152 @@
+/** Queries that take longer than a turn go elsewhere, and those of an engine for them hold no transaction. */
+import { expect, test } from 'vitest';
+import { QueryFailure, TurnOver } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { NeedCollector } from '../../query/collect-needs.ts';
+import { createMemoryStore } from '../../store/memory.ts';
+import type { Store } from '../../store/port.ts';
+import { Suspended } from '../../store/reader.ts';
+import type { LongQueries, QueryAnswer } from '../context/host.ts';
+import { longQueryReader } from './long-queries.ts';
+import { executeDetached } from '../transactions/detached.ts';
+import { coll, EngineWorld, obj, ROOT } from '../testing/engine-world.ts';
+
+type Sent = Parameters<LongQueries['execute']>[0];
+
+/** Of some thousand steps. */
+const long = (then: unknown) => ({
+  do: [{ map: { lambda: 'i', expr: { add: [{ var: 'i' }, 1] } }, collection: numbers(2000) }, then],
+});
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i);
+const create = (id: string) => ({ create: { ref: coll('notes'), id }, params: obj({}) });
+
+/** A clock that goes on by a millisecond with each look. */
+function ticking(): () => number {
+  let now = 1_767_225_600_000_000;
+  return () => (now += 1000);
+}
+
+async function openWith(turnMs: number) {
+  const store = createMemoryStore();
+  const clock = ticking();
+  const sent: Sent[] = [];
+  const other = new EngineWorld(store, { clock, detached: executeDetached });
+  const execute = (request: Sent): Promise<QueryAnswer> => {
+    sent.push(request);
+    return other.engine.query(request);
+  };
+  const longQueries = { turnMs: () => turnMs, execute };
+  const readLong = longQueryReader(() => Promise.resolve());
+  const world = new EngineWorld(store, { clock, longQueries, readLong });
+  const ask = (query: unknown, secret = ROOT) =>
+    world.engine.query({ secret, query: JSON.stringify(query), apiVersion: '4', allows: 'write' });
+  await ask({ create_collection: obj({ name: 'notes' }) });
+  return { ask, sent };
+}
+
+test('a query that takes longer than its turn is executed elsewhere, once, as of when it came', async () => {
+  const { ask, sent } = await openWith(1);
+  expect(await ask(long(create('1')))).toMatchObject({ status: 201 });
+  expect(sent).toHaveLength(1);
+  expect(sent[0]?.arrived).toBeGreaterThan(1_767_225_600_000_000);
+  expect((await ask(create('1'))).body).toContain('instance already exists');
+  expect((await ask({ count: { documents: coll('notes') } })).body).toBe('{"resource":1}');
+  expect(sent).toHaveLength(1);
+});
+
+test('a query that ends within its turn stays', async () => {
+  const { ask, sent } = await openWith(1000);
+  expect(await ask(long(create('1')))).toMatchObject({ status: 201 });
+  expect(sent).toEqual([]);
+});
+
+test('of writes at once, those that take long leave the others alone', async () => {
+  const { ask, sent } = await openWith(1);
+  const queries = numbers(12).map((i) => (i % 3 === 0 ? long(create(`${i}`)) : create(`${i}`)));
+  const answers = await Promise.all(queries.map((query) => ask(query)));
+  expect(answers.map(({ status }) => status)).toEqual(queries.map(() => 201));
+  expect(sent).toHaveLength(4);
+});
+
+test('a fault, a predicate or a call does not hide the end of a turn', async () => {
+  const { ask, sent } = await openWith(1);
+  await ask(create('1'));
+  await ask({
+    create_function: obj({ name: 'f', body: { query: { lambda: '_', expr: long(1) } } }),
+  });
+  for (const query of [
+    [long(1), { abort: 'no' }],
+    obj({ a: { abort: 'no' }, b: long(1) }),
+    { filter: { lambda: '_', expr: { equals: [long(1), 1] } }, collection: [1, 2] },
+    { call: 'f', arguments: 1 },
+    {
+      paginate: {
+        filter: { lambda: '_', expr: { equals: [long(1), 1] } },
+        collection: { documents: coll('notes') },
+      },
+    },
+  ]) {
+    sent.length = 0;
+    await ask(query);
+    expect(sent, JSON.stringify(query).slice(0, 80)).toHaveLength(1);
+  }
+});
+
+test('the end of a turn also ends looking ahead for what will be read', () => {
+  const collector = new NeedCollector();
+  collector.add(new Suspended([]));
+  // What other parts throw meanwhile is ignored.
+  collector.add(new QueryFailure([]));
+  expect(() => collector.add(new TurnOver())).toThrow(TurnOver);
+});
+
+test('a long text goes elsewhere unread, but only with a valid secret', async () => {
+  const { ask, sent } = await openWith(1000);
+  const query = 'x'.repeat(LIMITS.sliceChars + 1);
+  expect((await ask(query, 'of nobody')).status).toBe(401);
+  expect(sent).toEqual([]);
+  expect((await ask(query)).body).toBe(JSON.stringify({ resource: query }));
+  expect(sent).toHaveLength(1);
+});
+
+test('executeDetached() evaluates while no transaction is open, whatever is missing', async () => {
+  const inner = createMemoryStore();
+  const plain = new EngineWorld(inner);
+  await plain.ask({ create_collection: obj({ name: 'notes' }) });
+  for (const id of ['1', '2', '3']) await plain.ask(create(id));
+  let open = 0;
+  let looks = 0;
+  const whileOpen: number[] = [];
+  const counted = async <T>(run: () => Promise<T>): Promise<T> => {
+    open += 1;
+    try {
+      return await run();
+    } finally {
+      open -= 1;
+    }
+  };
+  const store: Store = {
+    read: (body, options) => counted(() => inner.read(body, options)),
+    write: (body, options) => counted(() => inner.write(body, options)),
+    close: () => inner.close(),
+  };
+  const clock = ticking();
+  const watched = (): number => {
+    looks += 1;
+    whileOpen.push(open);
+    return clock();
+  };
+  const world = new EngineWorld(store, { clock: watched, detached: executeDetached });
+  const get = (id: string) => ({ get: { ref: coll('notes'), id } });
+  const query = { let: [{ a: long(get('1')) }, { b: long(get('2')) }], in: long(create('4')) };
+  const answer = await world.engine.query({
+    secret: ROOT,
+    query: JSON.stringify(query),
+    apiVersion: '4',
+    allows: 'write',
+    timeoutMs: 100_000,
+  });
+  expect(answer).toMatchObject({ status: 201 });
+  expect(looks).toBeGreaterThan(10);
+  expect(Math.max(...whileOpen)).toBe(0);
+});
