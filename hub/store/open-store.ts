@@ -1,14 +1,20 @@
 /** Opens the store of a hub: a folder with PGlite, or a server that speaks the PostgreSQL protocol. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { CommitNotice, Lease } from '../../src/engine/host.ts';
+import { HEAD, readHead } from '../../src/engine/transactions.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Store } from '../../src/store/port.ts';
 import { withDiskRoom } from './disk-room.ts';
+import { LentDatabase } from '../sql/lent-database.ts';
+import type { SqlConnection } from '../sql/sql-client.ts';
+import { rollback } from '../sql/statements.ts';
 import { dataIn, takeFolder } from './folder-lock.ts';
 import { OtherCommits } from './other-commits.ts';
 import { isMemory, openPglite } from '../sql/pglite-database.ts';
 import { PgDatabase } from '../sql/pg-database.ts';
+import { rowOver } from './sql-transactions.ts';
 import { newWriter, openTables } from './sql-tables.ts';
 
 export interface HubStoreOptions {
@@ -36,10 +42,25 @@ export interface HubStore {
    * stands for all commits between: what they changed is not known. Returns the way to stop.
    */
   onOtherCommit(listener: (notice: CommitNotice) => void): () => void;
+  /** For a thread of this process that opens the same store. Its commits are those of another process. */
+  lend(): StoreLoan;
   /** To the database, since it was opened. */
   roundTrips(): number;
   /** Waits for what is in flight. */
   close(): Promise<void>;
+}
+
+/** A server takes connections of the thread; an embedded database has one, which is lent through the port. */
+export type StoreAccess = { readonly tenant: string } & (
+  | { readonly postgres: string }
+  | { readonly port: MessagePort }
+);
+
+export interface StoreLoan {
+  /** For `openBorrowedStore()` in the thread, once. */
+  readonly access: StoreAccess;
+  /** The thread has ended. */
+  end(): Promise<void>;
 }
 
 const TENANT = /^[a-z0-9_-]{1,63}$/u;
@@ -69,6 +90,20 @@ async function openFolder(
   const folder = isMemory(data) ? undefined : await takeFolder(data, say);
   const database = openPglite(folder ? folder.data : data);
   let isOpen = true;
+  /** What threads have committed is known. */
+  let isSure = true;
+  const listeners = new Set<(notice: CommitNotice) => void>();
+  const announce = (notice: CommitNotice): void => {
+    for (const listener of listeners) listener(notice);
+  };
+  /** After a thread that ended with the connection: what it did there is rolled back, or unknown. */
+  const recover = async (connection: SqlConnection): Promise<void> => {
+    isSure = false;
+    await connection.run([rollback([])]);
+    const { ts } = readHead(await rowOver(connection, tenant, HEAD));
+    announce({ previous: ts, ts, rows: [], entries: [] });
+    isSure = true;
+  };
   try {
     const store = await openTables(database, tenant);
     return {
@@ -77,9 +112,17 @@ async function openFolder(
       describe: folder
         ? `PGlite in ${folder.path}`
         : 'PGlite in memory, lost when this process ends',
-      lease: { isHeld: () => isOpen, isForGood: true },
-      // The folder has one opener.
-      onOtherCommit: () => () => undefined,
+      lease: { isHeld: () => isOpen && isSure, isForGood: true },
+      // The folder has one opener: there are only threads.
+      onOtherCommit(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+      lend() {
+        const { port1: port, port2 } = new MessageChannel();
+        const lent = new LentDatabase({ database, port, onCommitted: announce, recover });
+        return { access: { tenant, port: port2 }, end: () => lent.end() };
+      },
       roundTrips: () => database.roundTrips,
       async close() {
         isOpen = false;
@@ -133,6 +176,7 @@ async function openPostgres(
     describe: `PostgreSQL at ${withoutPassword(url)}`,
     lease: undefined,
     onOtherCommit: (listener) => others.listen(listener),
+    lend: () => ({ access: { tenant, postgres: url }, end: () => Promise.resolve() }),
     roundTrips: () => database.roundTrips,
     async close() {
       others.close();

@@ -4,6 +4,7 @@ import type {
   Found,
   Range,
   ReadTx,
+  Row,
   RowAddress,
   Space,
   WriteSet,
@@ -135,6 +136,22 @@ export class ReadTransaction extends Transaction {
     if (only && only.length <= SHARED_ROWS_MAX) return [await shared.rows(only)];
     return (await connect()).run(statements);
   }
+}
+
+/** A row as a connection sees it that nobody else uses. */
+export async function rowOver(
+  connection: SqlConnection,
+  tenant: string,
+  address: RowAddress,
+): Promise<Row | undefined> {
+  const { statements, read } = planFetch(
+    tenant,
+    { rows: [address], ranges: [], bytesMax: Infinity },
+    true,
+  );
+  const found = read(await connection.run(statements));
+  assert(found !== 'long entries', () => 'the exact plan reads entries of any length');
+  return found.rows[0];
 }
 
 const isSameResult = (a: SqlResult | undefined, b: SqlResult | undefined): boolean =>

@@ -1,0 +1,74 @@
+/** The database of another thread, which lends its connections (`lent-database.ts`). */
+import type { MessagePort } from 'node:worker_threads';
+import type { CommitNotice } from '../../src/engine/host.ts';
+import type { FromLender, ToLender } from './lent-database.ts';
+import {
+  SqlFailure,
+  type SqlConnection,
+  type SqlDatabase,
+  type SqlResult,
+  type Statement,
+} from './sql-client.ts';
+
+export class BorrowedDatabase implements SqlDatabase {
+  readonly isExclusive = true;
+  roundTrips = 0;
+  private readonly port: MessagePort;
+  private readonly calls = new Map<number, (answer: FromLender) => void>();
+  private count = 0;
+
+  constructor(port: MessagePort) {
+    this.port = port;
+    port.on('message', (answer: FromLender) => {
+      this.calls.get(answer.call)?.(answer);
+      this.calls.delete(answer.call);
+    });
+  }
+
+  async connect(): Promise<SqlConnection> {
+    const n = (this.count += 1);
+    await this.call((call) => ({ type: 'connect', n, call }));
+    return {
+      run: (statements) => this.run(n, statements),
+      // In a turn of its own: what was committed is announced in this one.
+      release: () => void setImmediate(() => this.send({ type: 'release', n })),
+    };
+  }
+
+  /** Commits reach the other thread before anybody else uses the connection: its cache stays right. */
+  announce({ previous, ts, rows, entries, logged }: CommitNotice): void {
+    const notice = { previous, ts, rows, entries, ...(logged && { logged }) };
+    this.send({ type: 'committed', notice });
+  }
+
+  listen(): undefined {
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    // What was released in this turn is released first.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    this.port.close();
+  }
+
+  private async run(n: number, statements: readonly Statement[]): Promise<readonly SqlResult[]> {
+    this.roundTrips += 1;
+    const { results = [] } = await this.call((call) => ({ type: 'run', n, call, statements }));
+    return results;
+  }
+
+  private async call(messageOf: (call: number) => ToLender): Promise<FromLender> {
+    const call = (this.count += 1);
+    const answer = await new Promise<FromLender>((resolve) => {
+      this.calls.set(call, resolve);
+      this.send(messageOf(call));
+    });
+    const { failure } = answer;
+    if (failure) throw new SqlFailure(failure.message, failure.code, failure.at);
+    return answer;
+  }
+
+  private send(message: ToLender): void {
+    this.port.postMessage(message);
+  }
+}

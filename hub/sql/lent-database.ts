@@ -1,0 +1,115 @@
+/** Lends the database of this thread to another one, which has no connection of its own: whoever has the connection has it alone. */
+import type { MessagePort } from 'node:worker_threads';
+import type { CommitNotice } from '../../src/engine/host.ts';
+import {
+  SqlFailure,
+  type SqlConnection,
+  type SqlDatabase,
+  type SqlResult,
+  type Statement,
+} from './sql-client.ts';
+
+/** `n` is a connection of the borrower, `call` identifies the answer. */
+export type ToLender =
+  | { readonly type: 'connect'; readonly n: number; readonly call: number }
+  | {
+      readonly type: 'run';
+      readonly n: number;
+      readonly call: number;
+      readonly statements: readonly Statement[];
+    }
+  | { readonly type: 'release'; readonly n: number }
+  /** Sent before the connection is released. */
+  | { readonly type: 'committed'; readonly notice: CommitNotice };
+
+export interface FromLender {
+  readonly call: number;
+  readonly results?: readonly SqlResult[];
+  readonly failure?: Pick<SqlFailure, 'message' | 'code' | 'at'>;
+}
+
+export interface LentDatabaseOptions {
+  readonly database: SqlDatabase;
+  readonly port: MessagePort;
+  readonly onCommitted: (notice: CommitNotice) => void;
+  /** What a connection was used for is unknown, for the borrower has ended. Called before somebody else gets it. */
+  readonly recover: (connection: SqlConnection) => Promise<void>;
+}
+
+export class LentDatabase {
+  private readonly options: LentDatabaseOptions;
+  /** By their number, and what was last sent on each. */
+  private readonly held = new Map<number, { connection: SqlConnection; last: Promise<unknown> }>();
+  private hasEnded = false;
+
+  constructor(options: LentDatabaseOptions) {
+    this.options = options;
+    options.port.on('message', (message: ToLender) => this.receive(message));
+    options.port.unref();
+  }
+
+  /** The borrower has ended. */
+  async end(): Promise<void> {
+    this.hasEnded = true;
+    this.options.port.close();
+    for (const [n, { connection, last }] of this.held) {
+      this.held.delete(n);
+      await last;
+      await this.options.recover(connection).finally(() => connection.release());
+    }
+  }
+
+  private receive(message: ToLender): void {
+    if (message.type === 'committed') this.options.onCommitted(message.notice);
+    else if (message.type === 'release') this.release(message.n);
+    else void this.answer(message);
+  }
+
+  private release(n: number): void {
+    this.held.get(n)?.connection.release();
+    this.held.delete(n);
+  }
+
+  private async answer(message: Extract<ToLender, { readonly call: number }>): Promise<void> {
+    const { call } = message;
+    let answer: FromLender;
+    try {
+      if (message.type === 'connect') {
+        await this.connect(message.n);
+        answer = { call };
+      } else answer = { call, results: await this.run(message.n, message.statements) };
+    } catch (reason) {
+      const { message: text, code, at } = failureOf(reason);
+      answer = { call, failure: { message: text, code, at } };
+    }
+    if (!this.hasEnded) this.options.port.postMessage(answer);
+  }
+
+  private async connect(n: number): Promise<void> {
+    const connection = await this.options.database.connect();
+    if (this.hasEnded) connection.release();
+    else this.held.set(n, { connection, last: Promise.resolve() });
+  }
+
+  private run(n: number, statements: readonly Statement[]): Promise<readonly SqlResult[]> {
+    const held = this.held.get(n);
+    if (!held) return Promise.reject(new SqlFailure('The connection was released.', undefined));
+    const run = held.connection.run(statements.map(withBuffers));
+    held.last = run.catch(() => undefined);
+    return run;
+  }
+}
+
+/** Between threads a `Buffer` becomes plain bytes. */
+const withBuffers = ({ name, text, values }: Statement): Statement => ({
+  name,
+  text,
+  values: values.map((value: Statement['values'][number] | Uint8Array) =>
+    value instanceof Uint8Array
+      ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+      : value,
+  ),
+});
+
+const failureOf = (reason: unknown): SqlFailure =>
+  reason instanceof SqlFailure ? reason : new SqlFailure(String(reason), undefined);

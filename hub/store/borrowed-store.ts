@@ -1,0 +1,39 @@
+/** The store of a hub, opened in another thread of its process. */
+import type { CommitNotice } from '../../src/engine/host.ts';
+import type { Store } from '../../src/store/port.ts';
+import { BorrowedDatabase } from '../sql/borrowed-database.ts';
+import { openHubStore, type StoreAccess } from './open-store.ts';
+import { openTables } from './sql-tables.ts';
+
+export interface BorrowedStore {
+  readonly store: Store;
+  /** Of every commit, as soon as it is durable. */
+  announce(notice: CommitNotice): void;
+  close(): Promise<void>;
+}
+
+const CONNECTIONS_MAX = 2;
+
+/** @throws Refusal `storage_unavailable` */
+export async function openBorrowedStore(access: StoreAccess): Promise<BorrowedStore> {
+  const { tenant } = access;
+  if ('port' in access) {
+    const database = new BorrowedDatabase(access.port);
+    const store = await openTables(database, tenant);
+    return {
+      store,
+      announce: (notice) => database.announce(notice),
+      async close() {
+        await store.close();
+        await database.close();
+      },
+    };
+  }
+  const opened = await openHubStore({
+    at: access,
+    tenant,
+    connectionsMax: CONNECTIONS_MAX,
+  });
+  // The server notifies the others.
+  return { store: opened.store, announce: () => undefined, close: () => opened.close() };
+}
