@@ -213,6 +213,7 @@ module.exports = {
       'sql',
       'store',
       'passwords',
+      'evaluators',
       'instance',
       'admission',
       'http',

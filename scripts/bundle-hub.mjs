@@ -10,6 +10,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** Where `npm run hub` and tests put it: packages are found from there. */
 export const hubFolder = join(root, 'node_modules/.cache/burrow/hub');
 
+/** What is made of sources: the hub, and its thread for long queries. */
+const programs = ['main.ts', 'evaluator-thread.ts'].map((name) => join(root, 'hub', name));
+
 /** Threads are started by their files, which stand beside the program. */
 const threads = () =>
   readdirSync(join(root, 'hub'), { recursive: true, encoding: 'utf8' })
@@ -29,7 +32,7 @@ export async function bundleHub(folder, { packages, failpoints = false }) {
   const outside = isInside ? /^@electric-sql\/pglite/ : BARE;
   /** @type {Set<string>} */
   const inside = new Set();
-  const files = [join(root, 'hub/main.ts'), ...(isInside ? threads() : [])];
+  const files = [...programs, ...(isInside ? threads() : [])];
   for (const file of files) {
     const name = basename(file).replace(/\.ts$/, '.mjs');
     const { code, modules } = await bundled(file, outside, { failpoints, minify: isInside });

@@ -28,7 +28,10 @@ export async function serve(
   let hub: OpenedHub | undefined;
   let server: HubServer | undefined;
   const close = async (): Promise<void> => {
+    // They end before the time is over in which requests in flight may end.
+    const ending = hub?.endLongQueries(settings.drainMs / 2);
     await server?.close();
+    await ending;
     await (hub ?? storage).close();
   };
   try {

@@ -60,6 +60,7 @@ export class RequestHandler {
       requests: () => admission.counts.requests,
       streams: () => admission.counts.streams,
       passwordsWaiting: hub.passwordsWaiting,
+      longQueries: hub.longQueries,
       roundTrips: hub.roundTrips,
       bodyBytes: () => bodies.used,
       answerBytes: () => admission.answers.used,

@@ -10,7 +10,10 @@ export interface TlsFiles {
 }
 
 export interface HubServerOptions {
-  readonly hub: Pick<OpenedHub, 'http' | 'noteUrl' | 'passwordsWaiting' | 'roundTrips'>;
+  readonly hub: Pick<
+    OpenedHub,
+    'http' | 'noteUrl' | 'passwordsWaiting' | 'longQueries' | 'roundTrips'
+  >;
   readonly settings: HubSettings;
   readonly tls: TlsFiles | undefined;
   readonly logger: Logger;

@@ -1,12 +1,10 @@
 /** An engine over a store, with what a server needs beside it: logs, exports, password threads, background jobs. */
-import { createHmac, hash, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { BUILD } from '../../hosts/build.ts';
-import { createClock, monotonicClock } from '../../hosts/clock.ts';
 import { IndexBuilds } from '../../hosts/index-builds.ts';
 import { openGzip } from '../../hosts/open-gzip.ts';
 import { SweepSchedule } from '../../hosts/sweep-schedule.ts';
-import type { CommitNotice, EngineOptions } from '../../src/engine/host.ts';
-import { createEngine } from '../../src/engine/engine.ts';
+import type { CommitNotice } from '../../src/engine/host.ts';
 import { longQueryReader } from '../../src/engine/session.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { hashOfRootSecret } from '../../src/engine/access.ts';
@@ -18,15 +16,23 @@ import type { Store } from '../../src/store/port.ts';
 import { pruneChanges } from '../../src/sync/hub/pruning/prune-changes.ts';
 import { pruneDeletedDatabases } from '../../src/sync/hub/pruning/prune-deleted-databases.ts';
 import { PasswordPool } from '../passwords/password-pool.ts';
-import { isLoopback, type HubSettings } from '../settings/settings.ts';
+import type { HubSettings } from '../settings/settings.ts';
 import { prepareHubRows } from '../store/hub-rows.ts';
 import type { HubStore } from '../store/open-store.ts';
-import { createAccessTokens } from './access-tokens.ts';
-import { createRandomBytes } from './random-bytes.ts';
+import { EvaluatorPool, type Evaluator } from '../evaluators/evaluator-pool.ts';
+import { startEvaluator } from './start-evaluator.ts';
+import {
+  createHubEngine,
+  engineSettings,
+  hubClock,
+  pause,
+  sha256,
+  type HubEngine,
+} from './hub-engine.ts';
 
 /** What `openHubStore()` opens, or a test in its place. */
 export type HubStorage = Pick<HubStore, 'store' | 'lease' | 'onOtherCommit' | 'close'> &
-  Partial<Pick<HubStore, 'roundTrips'>>;
+  Partial<Pick<HubStore, 'roundTrips' | 'lend'>>;
 
 export interface OpenedHub {
   readonly store: Store;
@@ -35,27 +41,25 @@ export interface OpenedHub {
   readonly http: HttpHost;
   /** 32 hex digits: new after each restore. */
   readonly epoch: string;
-  /** How the engine authenticates callers: for routes that do it themselves. */
-  readonly authentication: Pick<
-    EngineOptions,
-    'random' | 'sha256' | 'rootSecret' | 'accessTokens' | 'ownDocument'
-  >;
+  readonly authentication: HubEngine['authentication'];
   readonly onCommit: CommitFeed['listen'];
   /** Only if it was generated just now: the store keeps a hash, so it cannot be shown again. */
   readonly newRootSecret: string | undefined;
   /** The URL at which it listens: its public one, unless the settings name another. */
   readonly noteUrl: (url: string) => void;
   readonly passwordsWaiting: () => number;
+  readonly longQueries: () => { readonly running: number; readonly waiting: number };
   /** To the database, since start. */
   readonly roundTrips: () => number;
+  /** Refuses long queries that wait. @param ms those that run may go on for so long */
+  endLongQueries(ms: number): Promise<void>;
   /** Releases everything. Nothing may be in flight. */
   close(): Promise<void>;
 }
 
 const FLUSH_MS = 2000;
-
-const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(hash('sha256', bytes, 'buffer'));
-const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** What comes from the database in one piece is read in one piece: some 20 ms. */
+const FETCH_BYTES = 2 * 1024 * 1024;
 
 export async function openHub(
   storage: HubStorage,
@@ -65,37 +69,24 @@ export async function openHub(
   const { store, lease } = storage;
   const root = chooseRootSecret(settings.rootSecret);
   const rows = await prepareHubRows(store, root.hashFor);
-  const clock = monotonicClock(createClock());
-  const random = createRandomBytes();
-  const { regionGroup, hashCost } = settings;
+  const { hashCost } = settings;
   const pool = new PasswordPool({
     hashCost,
     threads: settings.passwordThreads,
     waitingMax: settings.passwordsWaiting,
   });
   let url = settings.publicUrl;
-  const authentication = {
-    random,
-    sha256,
-    rootSecret: { hash: rows.rootHash ?? '' },
-    accessTokens: createAccessTokens({
-      url: () => url,
-      isLoopbackOnly: isLoopback(settings.host),
-    }),
-    ownDocument: settings.ownDocument === 'readable' ? 'readable' : 'by role',
-  } as const;
-  const engine = createEngine({
-    ...authentication,
+  const { rootHash } = rows;
+  const evaluators = openEvaluators(storage, settings, (lend) =>
+    startEvaluator({ settings: engineSettings(settings), url, rootHash }, lend(), report),
+  );
+  const { engine, clock, random, authentication } = createHubEngine(settings, {
+    url: () => url,
+    rootHash,
     store,
-    clock,
     passwords: pool.passwords,
-    hashCost,
-    durability: 'strict',
-    regionGroup,
-    pause,
     readLong: longQueryReader(pause),
-    // Devices are brought up to date from it.
-    logsChanges: true,
+    ...(evaluators && { longQueries: evaluators, fetchBytes: FETCH_BYTES }),
     ...(lease && { lease }),
   });
   let isClosing = false;
@@ -107,6 +98,7 @@ export async function openHub(
   const commits = openCommitFeed(engine, storage);
   const jobs = startBackgroundJobs(engine, clock, reportWork);
   commits.listen((notice) => jobs.noteCommit(notice));
+  if (evaluators) commits.listen((notice) => evaluators.noteCommit(notice));
   return {
     store,
     engine,
@@ -118,6 +110,7 @@ export async function openHub(
       url ??= own;
     },
     passwordsWaiting: () => pool.waitingCount,
+    longQueries: () => evaluators?.counts ?? NO_QUERIES,
     roundTrips: () => storage.roundTrips?.() ?? 0,
     http: {
       engine,
@@ -130,8 +123,10 @@ export async function openHub(
       ...(logs.log && { log: logs.log }),
       exports: logs.exports,
     },
+    endLongQueries: async (ms) => evaluators?.close(ms),
     async close() {
       isClosing = true;
+      await evaluators?.close();
       commits.close();
       jobs.close();
       await logs.close();
@@ -140,6 +135,17 @@ export async function openHub(
       await storage.close();
     },
   };
+}
+
+const NO_QUERIES = { running: 0, waiting: 0 };
+
+function openEvaluators(
+  { lend }: HubStorage,
+  { queryThreads: threads, longQueriesWaiting: waitingMax }: HubSettings,
+  start: (lend: HubStore['lend']) => Evaluator,
+): EvaluatorPool | undefined {
+  if (threads === 0 || !lend) return undefined;
+  return new EvaluatorPool({ threads, waitingMax, clock: hubClock(), start: () => start(lend) });
 }
 
 /** The one given replaces the stored one. If there is neither, one is generated. */

@@ -6,6 +6,7 @@ export interface Gauges {
   readonly requests: () => number;
   readonly streams: () => number;
   readonly passwordsWaiting: () => number;
+  readonly longQueries: () => { readonly running: number; readonly waiting: number };
   readonly roundTrips: () => number;
   readonly bodyBytes: () => number;
   readonly answerBytes: () => number;
@@ -67,6 +68,16 @@ export class HubMetrics {
       'burrow_passwords_waiting',
       'Passwords waiting to be hashed.',
       gauges.passwordsWaiting,
+    );
+    addGauge(
+      'burrow_long_queries',
+      'Queries executed by threads of their own now.',
+      () => gauges.longQueries().running,
+    );
+    addGauge(
+      'burrow_long_queries_waiting',
+      'Queries waiting for such a thread.',
+      () => gauges.longQueries().waiting,
     );
     addGauge(
       'burrow_database_round_trips',

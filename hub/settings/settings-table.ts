@@ -46,6 +46,11 @@ const bound = (
 
 const TERABYTE = 2 ** 40;
 const PASSWORD_THREADS_MAX = 4;
+const QUERY_THREADS_MAX = 4;
+
+/** One core is left to the thread that answers. */
+const threadsBeside = (max: number): number =>
+  Math.max(1, Math.min(max, availableParallelism() - 1));
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -179,9 +184,15 @@ export const SETTINGS = {
     '--password-threads <number>',
     'threads that hash passwords',
     integer(1, 64),
-    // One core is left to requests that need no password.
-    Math.max(1, Math.min(PASSWORD_THREADS_MAX, availableParallelism() - 1)),
+    threadsBeside(PASSWORD_THREADS_MAX),
     `one less than there are cores, at most ${PASSWORD_THREADS_MAX}`,
+  ),
+  queryThreads: required(
+    '--query-threads <number>',
+    'threads that execute queries which take long; 0: they hold up all others',
+    integer(0, 64),
+    threadsBeside(QUERY_THREADS_MAX),
+    `one less than there are cores, at most ${QUERY_THREADS_MAX}`,
   ),
 } as const satisfies Readonly<Record<string, Setting>>;
 

@@ -2,6 +2,7 @@
 import type { CommitNotice } from '../../src/engine/host.ts';
 import type { Store } from '../../src/store/port.ts';
 import { BorrowedDatabase } from '../sql/borrowed-database.ts';
+import { withDiskRoom } from './disk-room.ts';
 import { openHubStore, type StoreAccess } from './open-store.ts';
 import { openTables } from './sql-tables.ts';
 
@@ -21,7 +22,7 @@ export async function openBorrowedStore(access: StoreAccess): Promise<BorrowedSt
     const database = new BorrowedDatabase(access.port);
     const store = await openTables(database, tenant);
     return {
-      store,
+      store: access.folder === undefined ? store : withDiskRoom(store, access.folder),
       announce: (notice) => database.announce(notice),
       async close() {
         await store.close();

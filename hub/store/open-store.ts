@@ -53,7 +53,8 @@ export interface HubStore {
 /** A server takes connections of the thread; an embedded database has one, which is lent through the port. */
 export type StoreAccess = { readonly tenant: string } & (
   | { readonly postgres: string }
-  | { readonly port: MessagePort }
+  /** `folder`: where it must have room for what is written. */
+  | { readonly port: MessagePort; readonly folder?: string | undefined }
 );
 
 export interface StoreLoan {
@@ -121,7 +122,7 @@ async function openFolder(
       lend() {
         const { port1: port, port2 } = new MessageChannel();
         const lent = new LentDatabase({ database, port, onCommitted: announce, recover });
-        return { access: { tenant, port: port2 }, end: () => lent.end() };
+        return { access: { tenant, port: port2, folder: folder?.data }, end: () => lent.end() };
       },
       roundTrips: () => database.roundTrips,
       async close() {

@@ -1,0 +1,97 @@
+/** The program of a thread for long queries: an engine of its own over the store of the hub. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { Refusal } from '../src/errors.ts';
+import type { Engine } from '../src/engine/engine.ts';
+import { executeDetached } from '../src/engine/transactions.ts';
+import type { Store } from '../src/store/port.ts';
+import type { FromEvaluator, LongQuery, ToEvaluator } from './evaluators/messages.ts';
+import { createHubEngine } from './instance/hub-engine.ts';
+import type { EvaluatorData } from './instance/start-evaluator.ts';
+import { PasswordPool } from './passwords/password-pool.ts';
+import { openBorrowedStore } from './store/borrowed-store.ts';
+
+interface Opened {
+  readonly engine: Engine;
+  close(): Promise<void>;
+}
+
+const port = parentPort;
+if (!port) throw new Error('This file must be started as a thread.');
+
+const { settings, url, rootHash, access, written } = workerData as EvaluatorData;
+/** Each fetch is another execution: few queries need more than one. */
+const BORROWED_FETCH_BYTES = 4 * 1024 * 1024;
+const hasWritten = new Int32Array(written);
+let opened: Promise<Opened> | undefined;
+
+const send = (message: FromEvaluator): void => port.postMessage(message);
+
+async function open(): Promise<Opened> {
+  const borrowed = await openBorrowedStore(access);
+  const pool = new PasswordPool({ hashCost: settings.hashCost, threads: 1, waitingMax: 1000 });
+  const { engine } = createHubEngine(settings, {
+    url: () => url,
+    rootHash,
+    store: noted(borrowed.store),
+    passwords: pool.passwords,
+    detached: executeDetached,
+    // A borrowed connection: the thread that answers reads what comes.
+    ...('port' in access && { fetchBytes: BORROWED_FETCH_BYTES }),
+  });
+  engine.onCommit((notice) => borrowed.announce(notice));
+  return {
+    engine,
+    async close() {
+      await pool.close();
+      await borrowed.close();
+    },
+  };
+}
+
+/** Before the first write of a query, the other thread knows that it may have written. */
+const noted = (store: Store): Store => ({
+  read: (body, options) => store.read(body, options),
+  write(body, options) {
+    Atomics.store(hasWritten, 0, 1);
+    return store.write(body, options);
+  },
+  close: () => store.close(),
+});
+
+async function answer(request: LongQuery): Promise<FromEvaluator> {
+  try {
+    const { engine } = await (opened ??= open());
+    const { readSet: _, ...rest } = await engine.query(request);
+    return { type: 'answer', answer: rest };
+  } catch (reason) {
+    // The next query opens it, if it could not be opened.
+    if (!(await isOpen())) opened = undefined;
+    const message = reason instanceof Error ? (reason.stack ?? reason.message) : String(reason);
+    return reason instanceof Refusal
+      ? { type: 'failed', code: reason.code, message: reason.message }
+      : { type: 'failed', message };
+  }
+}
+
+const isOpen = async (): Promise<boolean> => (await opened?.catch(() => undefined)) !== undefined;
+
+async function close(): Promise<void> {
+  await (await opened?.catch(() => undefined))?.close();
+  port?.close();
+}
+
+port.on('message', (message: ToEvaluator) => {
+  switch (message.type) {
+    case 'query':
+      void answer(message.request).then(send);
+      break;
+    case 'commit':
+      void opened?.then(({ engine }) => engine.noteCommit(message.notice)).catch(() => undefined);
+      break;
+    case 'look':
+      send({ type: 'alive' });
+      break;
+    case 'close':
+      void close();
+  }
+});

@@ -1,0 +1,166 @@
+/** The pool with threads that do as their queries say. */
+import { Worker } from 'node:worker_threads';
+import { afterEach, expect, test } from 'vitest';
+import { EvaluatorPool, type EvaluatorPoolOptions } from './evaluator-pool.ts';
+
+const PROGRAM = `
+const { parentPort: port, workerData: written } = require('node:worker_threads');
+const flag = new Int32Array(written);
+let end = () => undefined;
+port.on('message', ({ type, request }) => {
+  if (type === 'look') port.postMessage({ type: 'alive' });
+  if (type === 'commit') end();
+  if (type === 'close') port.close();
+  if (type !== 'query') return;
+  const [task] = request.query.split(' ');
+  if (task.includes('write')) Atomics.store(flag, 0, 1);
+  if (task.includes('stuck')) for (;;);
+  if (task.includes('crash')) throw new Error('a bug');
+  if (task.includes('memory')) for (const all = []; ; ) all.push(new Array(1000).fill(all.length));
+  const answer = () => port.postMessage({ type: 'answer', answer: { status: 200, body: request.query } });
+  if (task.includes('wait')) end = answer; else answer();
+});
+`;
+
+let pool: EvaluatorPool | undefined;
+let started = 0;
+afterEach(() => pool?.close());
+
+function open(options: Partial<EvaluatorPoolOptions> = {}): EvaluatorPool {
+  started = 0;
+  pool = new EvaluatorPool({
+    threads: 1,
+    waitingMax: 10,
+    clock: () => performance.now() * 1000,
+    graceMs: 50,
+    lookMs: 500,
+    start() {
+      started += 1;
+      const written = new Int32Array(new SharedArrayBuffer(4));
+      const resourceLimits = { maxOldGenerationSizeMb: 32 };
+      return {
+        worker: new Worker(PROGRAM, { eval: true, workerData: written.buffer, resourceLimits }),
+        begin: () => void Atomics.store(written, 0, 0),
+        mayHaveWritten: () => Atomics.load(written, 0) === 1,
+      };
+    },
+    ...options,
+  });
+  return pool;
+}
+
+const request = (query: string, more: object = {}) => ({
+  secret: 'somebody',
+  query,
+  apiVersion: '4',
+  allows: 'write',
+  timeoutMs: 100_000,
+  arrived: performance.now() * 1000,
+  ...more,
+});
+
+type Request = Parameters<EvaluatorPool['execute']>[0];
+
+const execute = (query: string, more?: object): Promise<string> =>
+  pool
+    ? pool.execute(request(query, more) as Request).then(
+        ({ body }) => body,
+        (reason: unknown) => codeOf(reason),
+      )
+    : Promise.reject(new Error('There is no pool.'));
+
+const codeOf = (reason: unknown): string =>
+  reason instanceof Error && 'code' in reason ? String(reason.code) : String(reason);
+
+const commit = { previous: 1, ts: 2, rows: [], entries: [] };
+
+test('queries of two credentials alternate', async () => {
+  open();
+  const ends: string[] = [];
+  const asked = ['a 1', 'a 2', 'a 3', 'b 1', 'b 2'].map((query) =>
+    execute(query, { secret: query.slice(0, 1) }).then((body) => ends.push(body)),
+  );
+  await Promise.all(asked);
+  expect(ends).toEqual(['a 1', 'b 1', 'a 2', 'b 2', 'a 3']);
+  expect(started).toBe(1);
+});
+
+test('a query that is stuck past its time is ended with its thread, and the next is answered', async () => {
+  open();
+  const stuck = execute('stuck', { timeoutMs: 100 });
+  const next = execute('next');
+  expect(await stuck).toBe('time out');
+  expect(await next).toBe('next');
+  expect(started).toBe(2);
+});
+
+test('a query that waits for the store past its time is not ended', async () => {
+  open();
+  const waits = execute('wait', { timeoutMs: 1 });
+  let looks = 0;
+  const end = setInterval(() => (looks += 1) > 10 && pool?.noteCommit(commit), 50);
+  expect(await waits).toBe('wait');
+  clearInterval(end);
+  expect(started).toBe(1);
+});
+
+test.each([
+  ['crash', 'Error: a bug'],
+  ['memory', 'limit_exceeded'],
+  ['write-crash', 'storage_unavailable'],
+  ['write-stuck', 'storage_unavailable'],
+])('%s: its query is answered with its end, and the next by another thread', async (task, end) => {
+  open();
+  const answers = [
+    execute(task, { timeoutMs: task === 'memory' ? 100_000 : 100 }),
+    execute('next'),
+  ];
+  expect(await Promise.all(answers)).toEqual([end, 'next']);
+  expect(started).toBe(2);
+});
+
+test('a query whose time is over while it waits is answered then', async () => {
+  open();
+  const running = execute('wait');
+  expect(await execute('late', { timeoutMs: 50 })).toBe('time out');
+  pool?.noteCommit(commit);
+  expect(await running).toBe('wait');
+});
+
+test('more than may wait are refused, and who has gone gives way', async () => {
+  open({ waitingMax: 2 });
+  let isGone = false;
+  const running = execute('wait');
+  const gone = execute('gone', { isAbandoned: () => isGone });
+  const waiting = execute('second');
+  expect(await execute('refused')).toBe('too many requests');
+  isGone = true;
+  const last = execute('last');
+  pool?.noteCommit(commit);
+  expect(await Promise.all([running, gone, waiting, last])).toEqual([
+    'wait',
+    'time out',
+    'second',
+    'last',
+  ]);
+});
+
+test('a credential with long queries under way has shorter turns, others do not', async () => {
+  const turnOf = (secret: string) => open1.turnMs(request('', { secret }) as Request);
+  const open1 = open();
+  const quiet = turnOf('a');
+  const running = execute('wait', { secret: 'a' });
+  expect([turnOf('a'), turnOf('b')]).toEqual([quiet / 2, quiet]);
+  pool?.noteCommit(commit);
+  await running;
+  expect(turnOf('a')).toBe(quiet);
+});
+
+test('close() ends what runs and refuses what waits', async () => {
+  open();
+  const answers = [execute('wait'), execute('second')];
+  await expect.poll(() => pool?.counts).toEqual({ running: 1, waiting: 1 });
+  await pool?.close();
+  expect(await Promise.all(answers)).toEqual(['storage_unavailable', 'storage_unavailable']);
+  expect(await execute('late')).toBe('storage_unavailable');
+});

@@ -1,0 +1,252 @@
+/**
+ * Executes queries that take long in a few threads, so that the thread that answers has time for all others. Queries of one
+ * credential wait for each other; among credentials, the threads go round.
+ */
+import type { Worker } from 'node:worker_threads';
+import type {
+  CommitNotice,
+  LongQueries,
+  QueryAnswer,
+  QueryRequest,
+} from '../../src/engine/host.ts';
+import { timedOut } from '../../src/engine/context.ts';
+import { Refusal } from '../../src/errors.ts';
+import { LIMITS } from '../../src/limits.ts';
+import { FairQueue } from './fair-queue.ts';
+import type { FromEvaluator, ToEvaluator } from './messages.ts';
+
+export interface Evaluator {
+  readonly worker: Worker;
+  /** Begins the next query. */
+  begin(): void;
+  /** Whether the present query may have committed something. */
+  mayHaveWritten(): boolean;
+}
+
+export interface EvaluatorPoolOptions {
+  readonly threads: number;
+  /** Queries that may wait, of all credentials; more are refused. */
+  readonly waitingMax: number;
+  /** µs, as in `QueryRequest.arrived`. */
+  readonly clock: () => number;
+  readonly start: () => Evaluator;
+  /** Past the time of a query, before its thread is asked whether it is stuck; and until it must have answered. */
+  readonly graceMs?: number;
+  readonly lookMs?: number;
+}
+
+type Arrived = Parameters<LongQueries['execute']>[0];
+
+interface Task {
+  readonly name: string;
+  readonly request: Arrived;
+  readonly resolve: (answer: QueryAnswer) => void;
+  readonly reject: (reason: unknown) => void;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+interface Thread extends Evaluator {
+  busy: Task | undefined;
+  /** Why it was ended, or what it threw. */
+  reason: unknown;
+}
+
+/** A query is evaluated for so long by the thread that answers; for less, when its credential has such queries under way. */
+const TURN_MS = 20;
+const TURN_MIN_MS = 2;
+const GRACE_MS = 1000;
+const LOOK_MS = 2000;
+const NO_READS = { rows: [], ranges: [] };
+
+export class EvaluatorPool implements LongQueries {
+  private readonly options: EvaluatorPoolOptions;
+  private readonly queue = new FairQueue<Task>();
+  private readonly threads = new Set<Thread>();
+  private isClosed = false;
+
+  constructor(options: EvaluatorPoolOptions) {
+    this.options = options;
+  }
+
+  get counts(): { readonly running: number; readonly waiting: number } {
+    const running = [...this.threads].filter(({ busy }) => busy).length;
+    return { running, waiting: this.queue.size };
+  }
+
+  turnMs(request: QueryRequest): number {
+    if (this.queue.isEmpty) return TURN_MS;
+    return Math.max(TURN_MIN_MS, TURN_MS / (1 + this.queue.countOf(nameOf(request))));
+  }
+
+  async execute(request: Arrived): Promise<QueryAnswer> {
+    if (this.isClosed) throw shuttingDown();
+    const name = nameOf(request);
+    if (this.queue.size >= this.options.waitingMax) this.dropAbandoned();
+    if (this.queue.size >= this.options.waitingMax)
+      throw new Refusal('too many requests', 'Too many long queries wait: try later.');
+    return new Promise((resolve, reject) => {
+      const task: Task = { name, request, resolve, reject, timer: undefined };
+      this.queue.add(name, task);
+      task.timer = setTimeout(() => this.refuseWaiting(task), Math.max(0, this.msLeft(task)));
+      this.assign();
+    });
+  }
+
+  /** Keeps the caches of threads right while they execute something. */
+  noteCommit({ previous, ts, rows, entries }: CommitNotice): void {
+    const notice = { previous, ts, rows, entries };
+    for (const thread of this.threads) if (thread.busy) send(thread, { type: 'commit', notice });
+  }
+
+  /** Refuses what waits. @param ms what runs may go on for so long */
+  async close(ms = 0): Promise<void> {
+    this.isClosed = true;
+    for (const task of this.queue.waiting()) {
+      this.queue.remove(task.name, task);
+      this.settle(task).reject(shuttingDown());
+    }
+    await Promise.all([...this.threads].map((thread) => this.closeThread(thread, ms)));
+  }
+
+  private async closeThread(thread: Thread, ms: number): Promise<void> {
+    const exited = new Promise((resolve) => thread.worker.once('exit', resolve));
+    if (!thread.busy) send(thread, { type: 'close' });
+    const end = (): void => this.terminate(thread, shuttingDown());
+    const late = setTimeout(end, thread.busy ? ms : LOOK_MS);
+    await exited;
+    clearTimeout(late);
+  }
+
+  private assign(): void {
+    for (const thread of this.threads) if (!thread.busy) this.give(thread);
+    if (this.isClosed || this.threads.size >= this.options.threads) return;
+    const task = this.next();
+    if (task) this.give(this.addThread(), task);
+  }
+
+  private next(): Task | undefined {
+    // With several threads, no credential has all of them.
+    const runningMax = Math.max(1, this.options.threads - 1);
+    for (;;) {
+      const task = this.queue.take(runningMax);
+      if (!task?.request.isAbandoned?.()) return task;
+      this.queue.end(task.name);
+      this.settle(task).reject(abandoned());
+    }
+  }
+
+  /** An idle thread does not keep the process alive. */
+  private give(thread: Thread, task: Task | undefined = this.next()): void {
+    thread.busy = task;
+    if (!task) {
+      if (this.isClosed) send(thread, { type: 'close' });
+      thread.worker.unref();
+      return;
+    }
+    clearTimeout(task.timer);
+    this.watch(thread, task, this.msLeft(task) + (this.options.graceMs ?? GRACE_MS));
+    const { isAbandoned: _, ...request } = task.request;
+    thread.worker.ref();
+    thread.begin();
+    send(thread, { type: 'query', request });
+  }
+
+  private addThread(): Thread {
+    const thread: Thread = { ...this.options.start(), busy: undefined, reason: undefined };
+    this.threads.add(thread);
+    const { worker } = thread;
+    worker.on('message', (message: FromEvaluator) => this.receive(thread, message));
+    worker.on('error', (reason) => (thread.reason ??= reason));
+    worker.on('exit', () => this.remove(thread));
+    return thread;
+  }
+
+  private receive(thread: Thread, message: FromEvaluator): void {
+    const task = thread.busy;
+    if (!task) return;
+    if (message.type === 'alive') {
+      // It waits for the store: a commit may be on its way.
+      this.watch(thread, task, this.options.graceMs ?? GRACE_MS);
+      return;
+    }
+    this.queue.end(task.name);
+    this.settle(task);
+    this.give(thread);
+    if (message.type === 'answer') task.resolve({ ...message.answer, readSet: NO_READS });
+    else
+      task.reject(
+        message.code ? new Refusal(message.code, message.message) : new Error(message.message),
+      );
+  }
+
+  /** Asks the thread after so many ms whether it is stuck. */
+  private watch(thread: Thread, task: Task, ms: number): void {
+    clearTimeout(task.timer);
+    task.timer = setTimeout(() => {
+      send(thread, { type: 'look' });
+      const stuck = (): void => this.terminate(thread, timedOut(timeoutMsOf(task)));
+      task.timer = setTimeout(stuck, this.options.lookMs ?? LOOK_MS);
+    }, ms);
+  }
+
+  private terminate(thread: Thread, reason: unknown): void {
+    thread.reason = reason;
+    void thread.worker.terminate();
+  }
+
+  /** Its query is answered; another thread takes its place when it is needed. */
+  private remove(thread: Thread): void {
+    this.threads.delete(thread);
+    const { busy: task, reason } = thread;
+    if (task) {
+      this.queue.end(task.name);
+      this.settle(task).reject(thread.mayHaveWritten() ? unknownOutcome(reason) : lossOf(reason));
+    }
+    this.assign();
+  }
+
+  private refuseWaiting(task: Task): void {
+    if (this.queue.remove(task.name, task)) this.settle(task).reject(timedOut(timeoutMsOf(task)));
+  }
+
+  private dropAbandoned(): void {
+    for (const task of this.queue.waiting())
+      if (task.request.isAbandoned?.() && this.queue.remove(task.name, task))
+        this.settle(task).reject(abandoned());
+  }
+
+  private settle(task: Task): Task {
+    clearTimeout(task.timer);
+    return task;
+  }
+
+  private msLeft(task: Task): number {
+    const { clock } = this.options;
+    return timeoutMsOf(task) - (clock() - task.request.arrived) / 1000;
+  }
+}
+
+const send = ({ worker }: Evaluator, message: ToEvaluator): void => worker.postMessage(message);
+
+/** A key may be everybody's: whoever has it counts by address too. */
+const nameOf = ({ secret = '', address = '' }: QueryRequest): string =>
+  `${secret.split(':', 1)[0]} ${address}`;
+
+const timeoutMsOf = ({ request }: Task): number =>
+  request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs;
+
+const shuttingDown = (): Refusal => new Refusal('storage_unavailable', 'The hub is shutting down.');
+const abandoned = (): Refusal => new Refusal('time out', 'The client went while the query waited.');
+
+const unknownOutcome = (cause: unknown): Refusal =>
+  new Refusal(
+    'storage_unavailable',
+    'The thread that executed the query has ended: check whether its write was made before you retry it.',
+    { cause },
+  );
+
+function lossOf(reason: unknown): unknown {
+  if (reason instanceof Error && 'code' in reason && reason.code === 'ERR_WORKER_OUT_OF_MEMORY')
+    return new Refusal('limit_exceeded', 'The query takes more memory than a query may.');
+  return reason ?? new Error('The thread of a long query has ended.');
+}

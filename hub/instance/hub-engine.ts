@@ -1,0 +1,69 @@
+/** The engine of a hub, as the thread that answers and those of long queries have it. */
+import { hash } from 'node:crypto';
+import { createClock, monotonicClock } from '../../hosts/clock.ts';
+import { createEngine, type Engine } from '../../src/engine/engine.ts';
+import type { EngineOptions } from '../../src/engine/host.ts';
+import type { DetachedOption } from '../../src/engine/transactions.ts';
+import { isLoopback, type HubSettings } from '../settings/settings.ts';
+import { createAccessTokens } from './access-tokens.ts';
+import { createRandomBytes } from './random-bytes.ts';
+
+export type EngineSettings = Pick<HubSettings, 'hashCost' | 'host' | 'ownDocument' | 'regionGroup'>;
+
+/** Without secrets: threads are given them. */
+export const engineSettings = ({
+  hashCost,
+  host,
+  ownDocument,
+  regionGroup,
+}: HubSettings): EngineSettings => ({ hashCost, host, ownDocument, regionGroup });
+
+export interface HubEngine extends Pick<EngineOptions, 'clock' | 'random'> {
+  readonly engine: Engine;
+  /** How it authenticates callers: for routes that do it themselves. */
+  readonly authentication: Pick<
+    EngineOptions,
+    'random' | 'sha256' | 'rootSecret' | 'accessTokens' | 'ownDocument'
+  >;
+}
+
+type Parts = {
+  /** Where callers reach it. */
+  readonly url: () => string | undefined;
+  readonly rootHash: string | undefined;
+} & Pick<EngineOptions, 'store' | 'passwords'> &
+  Partial<Pick<EngineOptions, 'lease' | 'fetchBytes' | 'readLong' | 'longQueries'>> &
+  DetachedOption;
+
+export const sha256 = (bytes: Uint8Array): Uint8Array =>
+  new Uint8Array(hash('sha256', bytes, 'buffer'));
+export const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export function createHubEngine(
+  { hashCost, host, ownDocument, regionGroup }: EngineSettings,
+  { url, rootHash, ...parts }: Parts,
+): HubEngine {
+  const clock = hubClock();
+  const random = createRandomBytes();
+  const authentication = {
+    random,
+    sha256,
+    rootSecret: { hash: rootHash ?? '' },
+    accessTokens: createAccessTokens({ url, isLoopbackOnly: isLoopback(host) }),
+    ownDocument: ownDocument === 'readable' ? 'readable' : 'by role',
+  } as const;
+  const engine = createEngine({
+    ...authentication,
+    ...parts,
+    clock,
+    hashCost,
+    durability: 'strict',
+    regionGroup,
+    pause,
+    // Devices are brought up to date from it.
+    logsChanges: true,
+  });
+  return { engine, clock, random, authentication };
+}
+
+export const hubClock = (): (() => number) => monotonicClock(createClock());

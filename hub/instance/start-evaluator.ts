@@ -1,0 +1,38 @@
+/** Starts a thread for long queries: `hub/evaluator-thread.ts`, which is bundled beside the hub. */
+import { Worker } from 'node:worker_threads';
+import type { Evaluator } from '../evaluators/evaluator-pool.ts';
+import type { StoreAccess, StoreLoan } from '../store/open-store.ts';
+import type { EngineSettings } from './hub-engine.ts';
+
+export interface EvaluatorData {
+  readonly settings: EngineSettings;
+  readonly url: string | undefined;
+  readonly rootHash: string | undefined;
+  readonly access: StoreAccess;
+  /** One number: 1 once the present query may have written. */
+  readonly written: SharedArrayBuffer;
+}
+
+/** A query that takes more ends its thread, and no other. */
+const HEAP_MB = 1024;
+
+export function startEvaluator(
+  parts: Pick<EvaluatorData, 'settings' | 'url' | 'rootHash'>,
+  loan: StoreLoan,
+  report: (reason: unknown) => void,
+): Evaluator {
+  const { access } = loan;
+  const written = new Int32Array(new SharedArrayBuffer(4));
+  const workerData: EvaluatorData = { ...parts, access, written: written.buffer };
+  const worker = new Worker(new URL('./evaluator-thread.mjs', import.meta.url), {
+    workerData,
+    transferList: 'port' in access ? [access.port] : [],
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+  });
+  worker.once('exit', () => void loan.end().catch(report));
+  return {
+    worker,
+    begin: () => void Atomics.store(written, 0, 0),
+    mayHaveWritten: () => Atomics.load(written, 0) === 1,
+  };
+}

@@ -1,0 +1,207 @@
+/** Queries that take long, at a hub with threads for them: others are answered meanwhile, over PGlite and over PostgreSQL. */
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { removeTestHub, startHub, type HubBody, type HubProcess } from './testing/hub-process.ts';
+import { sharedPostgres } from './testing/hub-stores.ts';
+
+const postgres = sharedPostgres();
+afterAll(removeTestHub);
+
+const object = (members: object) => ({ object: members });
+const variable = (name: string) => ({ var: name });
+const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
+
+/** From an audit of the hub: it stopped it for seconds. */
+const containsStr = {
+  let: [
+    {
+      s: {
+        reduce: { lambda: ['a', 'x'], expr: { concat: [variable('a'), variable('a')] } },
+        initial: 'a',
+        collection: numbers(17),
+      },
+    },
+  ],
+  in: {
+    count: {
+      map: { lambda: 'i', expr: { containsstr: variable('s'), search: 'aaaaaaaaab' } },
+      collection: numbers(2000),
+    },
+  },
+};
+
+/** Counts an array of 131,072 elements so many times. */
+const counting = (times: number, then: unknown = null) => ({
+  let: [
+    {
+      s: {
+        reduce: { lambda: ['a', 'x'], expr: { append: variable('a'), collection: variable('a') } },
+        initial: [1],
+        collection: numbers(17),
+      },
+    },
+    {
+      counts: {
+        map: { lambda: 'i', expr: { count: variable('s') } },
+        collection: numbers(times),
+      },
+    },
+  ],
+  in: then ?? { count: variable('counts') },
+});
+
+const create = (id: string, n: unknown = 1) => ({
+  create: { ref: { collection: 'notes' }, id },
+  params: object({ data: object({ n }) }),
+});
+const get = (id: string) => ({
+  select: ['data', 'n'],
+  from: { get: { ref: { collection: 'notes' }, id } },
+});
+
+type Ask = (query: unknown) => Promise<{ readonly status: number; readonly body: HubBody }>;
+
+const asWith =
+  ({ url }: HubProcess, secret: string): Ask =>
+  async (query) => {
+    const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(query) });
+    return { status: answer.status, body: (await answer.json()) as HubBody };
+  };
+
+async function keyOf(hub: HubProcess, role = 'server'): Promise<string> {
+  const { body } = await hub.query({ create_key: object({ role }) });
+  return (body.resource as { readonly secret: string }).secret;
+}
+
+async function metric({ url }: HubProcess, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1]);
+}
+
+describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
+  let hub: HubProcess;
+
+  beforeEach(async () => {
+    const store =
+      kind === 'PGlite' ? ['--data', 'memory:'] : ['--postgres', (await postgres()).url];
+    hub = await startHub({ args: [...store, '--metrics', 'open', '--query-threads', '1'] });
+    await hub.query({
+      or: [
+        { exists: { collection: 'notes' } },
+        { do: [{ create_collection: object({ name: 'notes' }) }, true] },
+      ],
+    });
+  });
+  afterEach(async () => {
+    hub.child.kill('SIGKILL');
+    await hub.exited;
+  });
+
+  test.each([
+    ['ContainsStr', containsStr],
+    ['Count', counting(300)],
+  ])('V2: others are answered while %s takes long, again and again', async (_name, query) => {
+    const attacker = asWith(hub, await keyOf(hub));
+    const innocent = asWith(hub, await keyOf(hub));
+    let ended = 0;
+    let isOver = false;
+    const over = () => isOver;
+    const attack = async (): Promise<void> => {
+      for (; !over(); ended += 1) await attacker(query);
+    };
+    // The hub ends before it does.
+    void attack().catch(() => undefined);
+    await expect.poll(() => metric(hub, 'burrow_long_queries')).toBe(1);
+    ended = 0;
+    for (let i = 0; i < 20; i += 1) {
+      expect((await fetch(`${hub.url}/ping`)).status).toBe(200);
+      expect((await innocent({ add: [1, i] })).body.resource).toBe(1 + i);
+    }
+    const id = String(Date.now());
+    expect((await innocent(create(id, 7))).status).toBe(201);
+    expect((await innocent(get(id))).body.resource).toBe(7);
+    // On one thread, each of the 42 would have waited for the end of a long one.
+    expect(ended).toBeLessThan(21);
+    isOver = true;
+  });
+
+  test('a long write commits once, and the next query and a stream see it', async () => {
+    const ask = asWith(hub, await keyOf(hub));
+    const id = String(Date.now());
+    await ask(create(id, 0));
+    const stream = await openStream(hub, { ref: { collection: 'notes' }, id });
+    const before = await ask(get(id));
+    const long = await ask(
+      counting(150, {
+        update: { ref: { collection: 'notes' }, id },
+        params: object({ data: object({ n: { add: [get(id), { count: variable('counts') }] } }) }),
+      }),
+    );
+    expect(before.body.resource).toBe(0);
+    expect(long.status).toBe(200);
+    expect((await ask(get(id))).body.resource).toBe(150);
+    expect(await stream.next()).toContain('"n":150');
+    stream.close();
+    const versions = { events: { ref: { collection: 'notes' }, id } };
+    const { body } = await ask({ count: { select: 'data', from: { paginate: versions } } });
+    expect(body.resource).toBe(2);
+  });
+
+  test('writes of both kinds to one document at once: none is lost', async () => {
+    const ask = asWith(hub, await keyOf(hub));
+    const id = String(Date.now());
+    await ask(create(id, 0));
+    const add = {
+      update: { ref: { collection: 'notes' }, id },
+      params: object({ data: object({ n: { add: [get(id), 1] } }) }),
+    };
+    let isOver = false;
+    const over = () => isOver;
+    const long = Promise.all(numbers(4).map(() => ask(counting(100, add)))).finally(() => {
+      isOver = true;
+    });
+    let shorts = 0;
+    while (!over()) {
+      expect((await ask(add)).status).toBe(200);
+      shorts += 1;
+      const { body } = await ask(get(id));
+      expect(body.resource).toBeGreaterThanOrEqual(shorts);
+    }
+    expect((await long).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect((await ask(get(id))).body.resource).toBe(shorts + 4);
+  });
+
+  test('a body of 8 MB is not parsed by the thread that answers', async () => {
+    const ask = asWith(hub, await keyOf(hub));
+    const large = ask({ count: numbers(1_000_000) });
+    await expect.poll(() => metric(hub, 'burrow_long_queries')).toBe(1);
+    expect((await fetch(`${hub.url}/ping`)).status).toBe(200);
+    expect(await large).toEqual({ status: 200, body: { resource: 1_000_000 } });
+  });
+
+  test('it stops while long queries run', async () => {
+    const ask = asWith(hub, await keyOf(hub));
+    const asked = [ask(counting(9000)), ask(counting(9000))].map((each) =>
+      each.then(({ status }) => status).catch(() => 'disconnected'),
+    );
+    await expect.poll(() => metric(hub, 'burrow_long_queries_waiting')).toBe(1);
+    hub.child.kill('SIGTERM');
+    for (const end of await Promise.all(asked)) expect([503, 'disconnected']).toContain(end);
+    expect(await hub.exited).toEqual({ code: 0, signal: null });
+  });
+});
+
+async function openStream(hub: HubProcess, query: unknown) {
+  const abort = new AbortController();
+  const headers = { authorization: `Bearer ${await keyOf(hub)}`, 'x-faunadb-api-version': '4' };
+  const answer = await fetch(`${hub.url}/stream?fields=document`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(query),
+    signal: abort.signal,
+  });
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const next = async (): Promise<string> => (await reader?.read())?.value ?? '';
+  expect(await next()).toContain('"start"');
+  return { next, close: () => abort.abort() };
+}
