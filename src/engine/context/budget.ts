@@ -85,15 +85,16 @@ export class Budget implements Steps {
     }
     this.spent += WORK_BETWEEN_LOOKS - this.workUntilLook;
     this.workUntilLook = WORK_BETWEEN_LOOKS;
-    this.requireTime();
+    this.requireTime(units / 1000);
     if (this.isSpent) throw exceeded('Query', LIMITS.queryWork, WORK);
   }
 
   /** @throws Refusal, TurnOver */
-  private requireTime(): void {
+  /** @param aheadMicros what is about to be done takes */
+  private requireTime(aheadMicros = 0): void {
     const now = this.clock();
     if (now > this.deadline) throw timedOut(this.timeoutMs);
-    if (now > this.turnEnd) endTurn();
+    if (now + aheadMicros > this.turnEnd) endTurn();
   }
 
   /** From now on: at its end, evaluation ends too. */
