@@ -181,12 +181,12 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
 
   test('it stops while long queries run', async () => {
     const ask = asWith(hub, await keyOf(hub));
-    const asked = [ask(counting(9000)), ask(counting(9000))].map((each) =>
-      each.then(({ status }) => status).catch(() => 'disconnected'),
-    );
-    await expect.poll(() => metric(hub, 'burrow_long_queries_waiting')).toBe(1);
+    const asked = numbers(20)
+      .map(() => ask(counting(300)))
+      .map((each) => each.then(({ status }) => status).catch(() => 'disconnected'));
+    await expect.poll(() => metric(hub, 'burrow_long_queries_waiting')).toBeGreaterThan(1);
     hub.child.kill('SIGTERM');
-    for (const end of await Promise.all(asked)) expect([503, 'disconnected']).toContain(end);
+    for (const end of await Promise.all(asked)) expect([200, 503, 'disconnected']).toContain(end);
     expect(await hub.exited).toEqual({ code: 0, signal: null });
   });
 });

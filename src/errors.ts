@@ -71,12 +71,6 @@ export interface Fault extends Described {
 }
 
 /**
- * Thrown by a query that may only be evaluated for a turn (`QueryPlan.turnMs`), at its end. It is no fault, so nothing that handles
- * faults catches it.
- */
-export class TurnOver extends Error {}
-
-/**
  * A query failed: one or more faults of the caller. Thrown inside the engine, answered as data.
  * Not an `Error`: queries fail often, and capturing a stack that is never read is slow.
  */

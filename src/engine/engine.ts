@@ -1,8 +1,9 @@
 /** The engine of one store: what worker, hub and tests make one of, and what it offers them. What it needs: `context/host.ts`. */
 import { utf8Length } from '../codec/utf8.ts';
-import { QueryFailure, Refusal, statusOf, TurnOver } from '../errors.ts';
+import { QueryFailure, Refusal, statusOf } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { parseQuery } from '../query/parse.ts';
+import { TurnOver } from '../query/turn-over.ts';
 import type { Node } from '../query/node.ts';
 import type { ApiVersion } from '../query/session.ts';
 import type { RowAddress } from '../store/port.ts';

@@ -2,10 +2,11 @@
  * Parts of a query that do not depend on each other: all their needs are collected before the query waits, all their faults before it
  * fails. Once an execution has a missing read, it goes on only to find more of them: faults are ignored. See docs/decisions/0001-run-again.md.
  */
-import { QueryFailure, TurnOver, type Fault } from '../errors.ts';
+import { QueryFailure, type Fault } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { rangeName, rowName } from '../store/snapshot-cache.ts';
 import { Suspended, type Need } from '../store/reader.ts';
+import { TurnOver } from './turn-over.ts';
 
 /** Thrown where a missing value is used: its need was thrown where it was found to be missing. */
 export const WAITING = new Suspended([]);

@@ -1,6 +1,7 @@
 /** Queries that take longer than a turn go elsewhere, and those of an engine for them hold no transaction. */
 import { expect, test } from 'vitest';
-import { QueryFailure, TurnOver } from '../../errors.ts';
+import { QueryFailure } from '../../errors.ts';
+import { TurnOver } from '../../query/turn-over.ts';
 import { LIMITS } from '../../limits.ts';
 import { NeedCollector } from '../../query/collect-needs.ts';
 import { createMemoryStore } from '../../store/memory.ts';

@@ -1,5 +1,6 @@
 /** Executions of transaction bodies: synchronous, over one snapshot; alone, or each over the writes of the one before. */
-import { assert, TurnOver } from '../../errors.ts';
+import { assert } from '../../errors.ts';
+import { TurnOver } from '../../query/turn-over.ts';
 import { Overlay } from '../../store/overlay.ts';
 import type { WriteSet } from '../../store/port.ts';
 import { Suspended, type Need, type Writer } from '../../store/reader.ts';
