@@ -99,7 +99,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
 
   test.each([
     ['ContainsStr', containsStr],
-    ['Count', counting(300)],
+    ['Count', counting(150)],
   ])('V2: others are answered while %s takes long, again and again', async (_name, query) => {
     const attacker = asWith(hub, await keyOf(hub));
     const innocent = asWith(hub, await keyOf(hub));
@@ -182,7 +182,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
   test('it stops while long queries run', async () => {
     const ask = asWith(hub, await keyOf(hub));
     const asked = numbers(20)
-      .map(() => ask(counting(300)))
+      .map(() => ask(counting(150)))
       .map((each) => each.then(({ status }) => status).catch(() => 'disconnected'));
     await expect.poll(() => metric(hub, 'burrow_long_queries_waiting')).toBeGreaterThan(1);
     hub.child.kill('SIGTERM');

@@ -89,8 +89,7 @@ export class Budget implements Steps {
     if (this.isSpent) throw exceeded('Query', LIMITS.queryWork, WORK);
   }
 
-  /** @throws Refusal, TurnOver */
-  /** @param aheadMicros what is about to be done takes */
+  /** @param aheadMicros what is about to be done takes. @throws Refusal, TurnOver */
   private requireTime(aheadMicros = 0): void {
     const now = this.clock();
     if (now > this.deadline) throw timedOut(this.timeoutMs);

@@ -72,8 +72,8 @@ export class HeadTracker {
     const plan = planOf(needs);
     if (trusted) {
       const found = await tx.fetch(plan.rows, plan.ranges, this.fetchBytes);
-      // Held still: nobody can have committed before this snapshot was taken.
-      if (this.isLeaseHeld()) {
+      // Held still: of others, only a thread of this engine's process can have committed before this snapshot was taken.
+      if (this.isLeaseHeld() && this.cache.head === trusted.head) {
         trusted.reader.keep(plan, found);
         return trusted;
       }

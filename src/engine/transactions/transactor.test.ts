@@ -147,6 +147,43 @@ test('read() under a lease answers from memory, and what another tab said is for
   expect((await tab.read(reading(1))).value).toBe(6);
 });
 
+test('read() under a lease notices what a thread commits before the snapshot is taken', async () => {
+  const store = createMemoryStore();
+  let beforeRead = (): Promise<unknown> => Promise.resolve();
+  const late: Store = {
+    ...store,
+    read: (body) =>
+      body({
+        async fetch(rows, ranges) {
+          const before = beforeRead;
+          beforeRead = () => Promise.resolve();
+          await before();
+          return store.read((tx) => tx.fetch(rows, ranges));
+        },
+      }),
+  };
+  const tab = transactorOn(late, () => true);
+  const thread = transactorOn(store);
+  thread.onCommit((notice) => tab.noteCommit(notice));
+  const move: TransactionBody<number> = (input) => {
+    put(input, 1, 0);
+    put(input, 2, 5);
+    return { value: 0, ts: input.head + 1, keep: true };
+  };
+  const both: TransactionBody<string> = (input) => ({
+    value: `${valueAt(input, 1)} ${valueAt(input, 2)} at ${input.head}`,
+    ts: input.head,
+    keep: false,
+  });
+  await tab.write(adding(1, 5));
+  expect((await tab.read(reading(1))).value).toBe(5);
+  let committed: number | undefined;
+  beforeRead = async () => {
+    ({ committed } = await thread.write(move));
+  };
+  expect((await tab.read(both)).value).toBe(`0 5 at ${committed}`);
+});
+
 test('an answer does not depend on what was cached', async () => {
   const step = fc.record({
     tab: fc.integer({ min: 0, max: 1 }),
