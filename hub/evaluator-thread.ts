@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Refusal } from '../src/errors.ts';
 import type { Engine } from '../src/engine/engine.ts';
-import { executeDetached } from '../src/engine/transactions.ts';
+import { detachedExecutions } from '../src/engine/transactions.ts';
 import type { Store } from '../src/store/port.ts';
 import type { FromEvaluator, LongQuery, ToEvaluator } from './evaluators/messages.ts';
 import { createHubEngine } from './instance/hub-engine.ts';
@@ -34,7 +34,7 @@ async function open(): Promise<Opened> {
     rootHash,
     store: noted(borrowed.store),
     passwords: pool.passwords,
-    detached: executeDetached,
+    detached: detachedExecutions,
     // A borrowed connection: the thread that answers reads what comes.
     ...('port' in access && { fetchBytes: BORROWED_FETCH_BYTES }),
   });

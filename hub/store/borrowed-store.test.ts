@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import { RandomSource, seedOf } from '../../src/engine/testing/random-source.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { hashOfRootSecret } from '../../src/engine/access.ts';
-import { executeDetached, HEAD } from '../../src/engine/transactions.ts';
+import { detachedExecutions, HEAD } from '../../src/engine/transactions.ts';
 import type { Store } from '../../src/store/port.ts';
 import { describeStore } from '../../src/store/store.contract.ts';
 import { createHubEngine, sha256 } from '../instance/hub-engine.ts';
@@ -50,7 +50,7 @@ const engineOn = (store: Store): Engine =>
     rootHash: hashOfRootSecret(SECRET, sha256),
     store,
     passwords: { hash: async () => '', verify: async () => false },
-    detached: executeDetached,
+    detached: detachedExecutions,
   }).engine;
 
 const closing: (() => Promise<void>)[] = [];

@@ -7,6 +7,6 @@ export type {
   BodyInput,
   BodyResult,
 } from './transactions/execution.ts';
-export { executeDetached, type DetachedOption } from './transactions/detached.ts';
+export { detachedExecutions, type DetachedOption } from './transactions/detached.ts';
 export { commitsSince, HEAD, headOf, readHead } from './transactions/head.ts';
 export { PasswordGate } from './transactions/password-gate.ts';

@@ -123,7 +123,6 @@ export function answerHeaders(
       : status === 500
         ? ({} as Record<string, string>)
         : metricHeaders(metrics);
-  if (status === 429) headers['retry-after'] = '1';
   return Object.assign(headers, txnHeader(txnTime));
 }
 

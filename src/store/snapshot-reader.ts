@@ -93,11 +93,7 @@ export class SnapshotReader implements Reader {
    * @param head the commit that the snapshot shows: the cache is used only while it is at the same one
    * @param fetchBytes most that one fetch brings
    */
-  constructor(
-    cache: SnapshotCache,
-    head: Micros | undefined,
-    fetchBytes: number = LIMITS.fetchBytes,
-  ) {
+  constructor(cache: SnapshotCache, head: Micros | undefined, fetchBytes: number) {
     this.cache = cache;
     this.head = head;
     this.fetchBytes = fetchBytes;

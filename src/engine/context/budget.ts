@@ -2,7 +2,8 @@
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Micros } from '../../values/value.ts';
-import { endTurn, timedOut } from './time-over.ts';
+import { TurnOver } from '../../query/turn-over.ts';
+import { timedOut } from './time-over.ts';
 
 const STEPS_PER_OP = 50;
 /** The clock is read once in so many steps, and in so many units of work. */
@@ -93,7 +94,7 @@ export class Budget implements Steps {
   private requireTime(aheadMicros = 0): void {
     const now = this.clock();
     if (now > this.deadline) throw timedOut(this.timeoutMs);
-    if (now + aheadMicros > this.turnEnd) endTurn();
+    if (now + aheadMicros > this.turnEnd) throw new TurnOver();
   }
 
   /** From now on: at its end, evaluation ends too. */

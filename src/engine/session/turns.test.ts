@@ -9,7 +9,7 @@ import type { Store } from '../../store/port.ts';
 import { Suspended } from '../../store/reader.ts';
 import type { LongQueries, QueryAnswer } from '../context/host.ts';
 import { longQueryReader } from './long-queries.ts';
-import { executeDetached } from '../transactions/detached.ts';
+import { detachedExecutions } from '../transactions/detached.ts';
 import { coll, EngineWorld, obj, ROOT } from '../testing/engine-world.ts';
 
 type Sent = Parameters<LongQueries['execute']>[0];
@@ -31,7 +31,7 @@ async function openWith(turnMs: number) {
   const store = createMemoryStore();
   const clock = ticking();
   const sent: Sent[] = [];
-  const other = new EngineWorld(store, { clock, detached: executeDetached });
+  const other = new EngineWorld(store, { clock, detached: detachedExecutions });
   const execute = (request: Sent): Promise<QueryAnswer> => {
     sent.push(request);
     return other.engine.query(request);
@@ -110,7 +110,7 @@ test('a long text goes elsewhere unread, but only with a valid secret', async ()
   expect(sent).toHaveLength(1);
 });
 
-test('executeDetached() evaluates while no transaction is open, whatever is missing', async () => {
+test('detachedExecutions evaluates while no transaction is open, whatever is missing', async () => {
   const inner = createMemoryStore();
   const plain = new EngineWorld(inner);
   await plain.ask({ create_collection: obj({ name: 'notes' }) });
@@ -137,7 +137,7 @@ test('executeDetached() evaluates while no transaction is open, whatever is miss
     whileOpen.push(open);
     return clock();
   };
-  const world = new EngineWorld(store, { clock: watched, detached: executeDetached });
+  const world = new EngineWorld(store, { clock: watched, detached: detachedExecutions });
   const get = (id: string) => ({ get: { ref: coll('notes'), id } });
   const query = { let: [{ a: long(get('1')) }, { b: long(get('2')) }], in: long(create('4')) };
   const answer = await world.engine.query({

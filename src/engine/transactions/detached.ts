@@ -5,7 +5,17 @@
 import { HOT_SPACES, type Store } from '../../store/port.ts';
 import type { StoreNeed } from '../../store/snapshot-reader.ts';
 import type { ReadSet } from '../context/host.ts';
+import {
+  executeAt,
+  executeGroup,
+  type CommitGroup,
+  type Job,
+  type Outcome,
+  type TransactionBody,
+} from './execution.ts';
 import type { HeadTracker, Snapshot } from './head-tracker.ts';
+import type { HostAnswers } from './host-answers.ts';
+import { isValid, unreadBy } from './validation.ts';
 
 const HOT = { spaces: HOT_SPACES };
 
@@ -20,19 +30,52 @@ interface Needed {
   readonly isValid: (snapshot: Snapshot) => boolean;
 }
 
-export type ExecuteDetached = typeof executeDetached;
+/** Of reads and of groups of writes. Undefined when others commit all the time. */
+export const detachedExecutions = {
+  read: (
+    store: Store,
+    heads: HeadTracker,
+    body: TransactionBody<unknown>,
+    answers: HostAnswers,
+  ): Promise<Outcome | undefined> =>
+    executeDetached(
+      store,
+      heads,
+      (snapshot) => executeAt(snapshot, body, answers),
+      (outcome) => ({
+        needs: unreadBy(outcome),
+        readSets: [outcome.readSet],
+        isValid: ({ reader }) => isValid(outcome, reader),
+      }),
+    ),
+  group: (
+    store: Store,
+    heads: HeadTracker,
+    jobs: readonly Job[],
+  ): Promise<CommitGroup | undefined> =>
+    executeDetached(
+      store,
+      heads,
+      ({ reader, head }) => executeGroup(jobs, reader, head),
+      ({ needs, assumedAbsent, members }) => ({
+        needs: [...needs, ...assumedAbsent],
+        readSets: members.map(({ outcome }) => outcome.readSet),
+        isValid: ({ reader }) => needs.length === 0 && reader.isAbsent(assumedAbsent),
+      }),
+    ),
+};
 
 /** Of engines: few need it, so it is given to them. */
 export interface DetachedOption {
   /** Queries take long here: no transaction of the store is open while one is evaluated, as far as that is possible. */
-  readonly detached?: ExecuteDetached;
+  readonly detached?: typeof detachedExecutions;
 }
 
 /**
  * The result of an execution over a snapshot that is not older than this call; undefined when others commit all the time.
  * @param neededBy what it lacks
  */
-export async function executeDetached<T>(
+async function executeDetached<T>(
   store: Store,
   heads: HeadTracker,
   executeAt: (snapshot: Snapshot) => T,

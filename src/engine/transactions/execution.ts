@@ -49,7 +49,7 @@ export type Outcome = {
   | { readonly state: 'suspended'; readonly needs: readonly Need[] }
 );
 
-export function execute(
+function execute(
   body: TransactionBody<unknown>,
   input: BodyInput,
   snapshot: SnapshotReader,
@@ -63,6 +63,16 @@ export function execute(
     if (thrown instanceof Suspended) return { state: 'suspended', needs: thrown.needs, ...ended() };
     return { state: 'failed', reason: thrown, ...ended() };
   }
+}
+
+/** Alone, over what is known of a snapshot. */
+export function executeAt(
+  { head, reader }: { readonly head: Micros; readonly reader: SnapshotReader },
+  body: TransactionBody<unknown>,
+  answers: HostAnswers,
+): Outcome {
+  const bounded: BodyInput['bounded'] = (query) => reader.bounded(query);
+  return execute(body, { writer: new Overlay(reader), head, answers, bounded }, reader);
 }
 
 /** The reads that it waits for: without them there is no outcome. */

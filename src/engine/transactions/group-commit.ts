@@ -7,7 +7,7 @@ import { planOf } from '../../store/snapshot-reader.ts';
 import type { EngineOptions } from '../context/host.ts';
 import { changeRows } from './change-log.ts';
 import { noticeOf, type CommitNotices } from './commit-notices.ts';
-import type { DetachedOption, ExecuteDetached } from './detached.ts';
+import type { DetachedOption } from './detached.ts';
 import { executeGroup, type CommitGroup, type Job } from './execution.ts';
 import { HEAD, headRow } from './head.ts';
 import type { Commit, HeadTracker } from './head-tracker.ts';
@@ -43,7 +43,7 @@ export class GroupCommitter {
   private readonly notices: CommitNotices;
   private readonly writeOptions: WriteOptions;
   private readonly logsChanges: boolean;
-  private readonly detached: ExecuteDetached | undefined;
+  private readonly detached: DetachedOption['detached'];
   /** Tells commits of this engine from those of others at the same time. */
   private readonly signature: string;
   private commits = 0;
@@ -66,7 +66,7 @@ export class GroupCommitter {
     const { heads } = this;
     const known = heads.cached();
     const optimistic = this.detached
-      ? await this.executeDetached(jobs, this.detached)
+      ? await this.detached.group(this.store, heads, jobs)
       : known && executeGroup(jobs, known.reader, known.head);
     if (optimistic && isSettled(optimistic) && !optimistic.writes && heads.isLeaseHeld())
       return this.finish({ group: optimistic, commit: undefined }, 0);
@@ -87,22 +87,6 @@ export class GroupCommitter {
     const pessimistic = await this.transact((tx) => this.executeIn(tx, patient, undefined));
     assert(pessimistic, () => 'validation failed for a write that assumed nothing');
     return this.finish(pessimistic, 1);
-  }
-
-  private executeDetached(
-    jobs: readonly Job[],
-    detached: ExecuteDetached,
-  ): Promise<CommitGroup | undefined> {
-    return detached(
-      this.store,
-      this.heads,
-      ({ reader, head }) => executeGroup(jobs, reader, head),
-      ({ needs, assumedAbsent, members }) => ({
-        needs: [...needs, ...assumedAbsent],
-        readSets: members.map(({ outcome }) => outcome.readSet),
-        isValid: ({ reader }) => needs.length === 0 && reader.isAbsent(assumedAbsent),
-      }),
-    );
   }
 
   /** Undefined when validation failed. */

@@ -3,16 +3,15 @@
  * writes share a commit. See docs/decisions/0001-run-again.md.
  */
 import { HOT_SPACES, type Store } from '../../store/port.ts';
-import { Overlay } from '../../store/overlay.ts';
 import type { Micros } from '../../values/value.ts';
 import type { CommitNotice, EngineOptions, ReadSet } from '../context/host.ts';
 import { CommitNotices } from './commit-notices.ts';
 import { CommitQueue } from './commit-queue.ts';
-import type { ExecuteDetached } from './detached.ts';
-import { execute, hostNeeds, valueOf } from './execution.ts';
-import type { BodyInput, Outcome, TransactionBody, WriteLimits } from './execution.ts';
+import type { DetachedOption } from './detached.ts';
+import { executeAt, hostNeeds, valueOf } from './execution.ts';
+import type { Outcome, TransactionBody, WriteLimits } from './execution.ts';
 import { GroupCommitter, type CommitOptions } from './group-commit.ts';
-import { HeadTracker, type Snapshot } from './head-tracker.ts';
+import { HeadTracker } from './head-tracker.ts';
 import { HostAnswers } from './host-answers.ts';
 import { HostWork } from './host-work.ts';
 import { isValid, unreadBy } from './validation.ts';
@@ -35,7 +34,7 @@ type TransactorOptions = ConstructorParameters<typeof HostWork>[0] &
 
 export class Transactor {
   private readonly store: Store;
-  private readonly detached: ExecuteDetached | undefined;
+  private readonly detached: DetachedOption['detached'];
   private readonly work: HostWork;
   private readonly heads: HeadTracker;
   private readonly notices = new CommitNotices();
@@ -94,16 +93,7 @@ export class Transactor {
 
   private async readOnce(body: TransactionBody<unknown>, answers: HostAnswers): Promise<Outcome> {
     const { heads, queue } = this;
-    const detached = await this.detached?.(
-      this.store,
-      heads,
-      (snapshot) => executeAt(snapshot, body, answers),
-      (outcome) => ({
-        needs: unreadBy(outcome),
-        readSets: [outcome.readSet],
-        isValid: ({ reader }) => isValid(outcome, reader),
-      }),
-    );
+    const detached = await this.detached?.read(this.store, heads, body, answers);
     if (detached) return detached;
     const known = heads.cached();
     const optimistic = known && executeAt(known, body, answers);
@@ -121,13 +111,4 @@ export class Transactor {
       }
     }, HOT);
   }
-}
-
-function executeAt(
-  { head, reader }: Snapshot,
-  body: TransactionBody<unknown>,
-  answers: HostAnswers,
-): Outcome {
-  const bounded: BodyInput['bounded'] = (query) => reader.bounded(query);
-  return execute(body, { writer: new Overlay(reader), head, answers, bounded }, reader);
 }
