@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto';
 import { createClock, monotonicClock } from '../../hosts/clock.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
-import type { EngineOptions } from '../../src/engine/host.ts';
+import type { EngineOptions, LongQueries } from '../../src/engine/host.ts';
+import { inTurns } from '../../src/engine/query-turns.ts';
 import type { DetachedOption } from '../../src/engine/transactions.ts';
 import { isLoopback, type HubSettings } from '../settings/settings.ts';
 import { createAccessTokens } from './access-tokens.ts';
@@ -32,8 +33,8 @@ type Parts = {
   readonly url: () => string | undefined;
   readonly rootHash: string | undefined;
 } & Pick<EngineOptions, 'store' | 'passwords'> &
-  Partial<Pick<EngineOptions, 'lease' | 'fetchBytes' | 'readLong' | 'longQueries'>> &
-  DetachedOption;
+  Partial<Pick<EngineOptions, 'lease' | 'fetchBytes' | 'readLong'>> &
+  DetachedOption & { readonly longQueries?: LongQueries | undefined };
 
 export const sha256 = (bytes: Uint8Array): Uint8Array =>
   new Uint8Array(hash('sha256', bytes, 'buffer'));
@@ -41,7 +42,7 @@ export const pause = (): Promise<void> => new Promise((resolve) => setImmediate(
 
 export function createHubEngine(
   { hashCost, host, ownDocument, regionGroup }: EngineSettings,
-  { url, rootHash, ...parts }: Parts,
+  { url, rootHash, longQueries, ...parts }: Parts,
 ): HubEngine {
   const clock = hubClock();
   const random = createRandomBytes();
@@ -63,7 +64,8 @@ export function createHubEngine(
     // Devices are brought up to date from it.
     logsChanges: true,
   });
-  return { engine, clock, random, authentication };
+  const own = longQueries ? inTurns(engine, longQueries, clock) : engine;
+  return { engine: own, clock, random, authentication };
 }
 
 export const hubClock = (): (() => number) => monotonicClock(createClock());

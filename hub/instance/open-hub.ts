@@ -86,7 +86,8 @@ export async function openHub(
     store,
     passwords: pool.passwords,
     readLong: longQueryReader(pause),
-    ...(evaluators && { longQueries: evaluators, fetchBytes: FETCH_BYTES }),
+    longQueries: evaluators,
+    ...(evaluators && { fetchBytes: FETCH_BYTES }),
     ...(lease && { lease }),
   });
   let isClosing = false;

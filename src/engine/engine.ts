@@ -3,7 +3,6 @@ import { utf8Length } from '../codec/utf8.ts';
 import { QueryFailure, Refusal, statusOf } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { parseQuery } from '../query/parse.ts';
-import { TurnOver } from '../query/turn-over.ts';
 import type { Node } from '../query/node.ts';
 import type { ApiVersion } from '../query/session.ts';
 import type { RowAddress } from '../store/port.ts';
@@ -43,7 +42,7 @@ export interface Transactions {
   /** What all executions of a query share. `ids`: the first it generates; `moreIds`: those after them, by how many came before. */
   plan(
     request: QueryRequest,
-    given?: Partial<Pick<QueryPlan, 'impersonation' | 'now' | 'parsed' | 'turnMs'>> & {
+    given?: Partial<Pick<QueryPlan, 'impersonation' | 'now' | 'parsed'>> & {
       readonly ids?: readonly bigint[];
       readonly moreIds?: (index: number) => bigint;
     },
@@ -52,7 +51,7 @@ export interface Transactions {
   execute(plan: QueryPlan, input: BodyInput): BodyResult<QueryExecution>;
   answer(plan: QueryPlan, executed: Transacted<QueryExecution>): QueryAnswer;
   /** The answer to what an execution threw; what is no refusal is thrown again. */
-  refused(plan: QueryPlan, reason: unknown): QueryAnswer;
+  refused(plan: Pick<QueryPlan, 'request' | 'started'>, reason: unknown): QueryAnswer;
 }
 
 export interface Engine {
@@ -113,30 +112,26 @@ export function createEngine(options: EngineOptions & DetachedOption): Engine {
       refusedQuery(request, reason, started, options.clock()),
   };
 
-  /** @throws Refusal */
-  const requireCredential = async ({ secret }: QueryRequest): Promise<void> => {
+  /** Without a valid secret a long text is not parsed. @throws Refusal */
+  const readForKnown = async (request: QueryRequest): Promise<QueryPlan['parsed'] | undefined> => {
+    const { secret } = request;
     if (secret === undefined || !(await authenticateSecret(transactor, secret, options)))
       throw new Refusal('unauthorized', 'Unauthorized');
+    return transactions.readLong(request);
   };
 
-  const { longQueries, view } = options;
   const query = async (request: QueryRequest): Promise<QueryAnswer> => {
     let parsed: QueryPlan['parsed'] | undefined;
     if (isLong(request.query)) {
-      const arrived = options.clock();
+      const started = options.clock();
       try {
-        // Without a valid secret a long text is not parsed.
-        await requireCredential(request);
-        if (longQueries) return await longQueries.execute({ ...request, arrived });
-        parsed = await transactions.readLong(request);
+        parsed = await readForKnown(request);
       } catch (reason) {
-        return refusedQuery(request, reason, arrived, options.clock());
+        return refusedQuery(request, reason, started, options.clock());
       }
     }
-    const plan = transactions.plan(request, {
-      ...(parsed && { parsed }),
-      ...(longQueries && { turnMs: longQueries.turnMs(request) }),
-    });
+    const plan = transactions.plan(request, parsed && { parsed });
+    const { view } = options;
     const looked: RowAddress[] = [];
     const body = (input: BodyInput): BodyResult<QueryExecution> => {
       looked.length = 0;
@@ -151,11 +146,7 @@ export function createEngine(options: EngineOptions & DetachedOption): Engine {
       const { rows, ranges } = answer.readSet;
       return { ...answer, readSet: { rows: [...rows, ...looked], ranges } };
     } catch (reason) {
-      return reason instanceof TurnOver && longQueries
-        ? longQueries
-            .execute({ ...request, arrived: plan.started })
-            .catch((refusal: unknown) => transactions.refused(plan, refusal))
-        : transactions.refused(plan, reason);
+      return transactions.refused(plan, reason);
     }
   };
 

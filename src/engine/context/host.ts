@@ -40,8 +40,6 @@ export interface EngineOptions {
   readonly regionGroup: string;
   /** Gives the event loop a turn between slices of background work. */
   readonly pause: () => Promise<void>;
-  /** Executes queries that take long, and those whose text is longer than `LIMITS.sliceChars`. Without it, they are executed here. */
-  readonly longQueries?: LongQueries;
   /** Most that one fetch brings, if less than `LIMITS.fetchBytes`: between fetches, others have their turn. */
   readonly fetchBytes?: number;
   /** Reads the text of a query that is longer than `LIMITS.sliceChars` (`longQueryReader`); without it, every text is read at once. */
@@ -54,7 +52,7 @@ export interface EngineOptions {
   readonly lease?: Lease;
 }
 
-/** Another engine on the same store, which holds up nobody. */
+/** Another engine on the same store, which holds up nobody: for queries that take long, and those whose text is longer than `LIMITS.sliceChars`. */
 export interface LongQueries {
   /** How long the query may be evaluated here before it goes there. */
   turnMs(request: QueryRequest): number;
@@ -98,6 +96,8 @@ export interface QueryRequest {
   readonly address?: string;
   /** When it came, if it has waited elsewhere. */
   readonly arrived?: Micros;
+  /** How long it may be evaluated in one execution: then `TurnOver` is thrown. */
+  readonly turnMs?: number;
   /** Nobody waits for the answer any more. */
   readonly isAbandoned?: () => boolean;
 }

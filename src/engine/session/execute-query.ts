@@ -41,8 +41,6 @@ export interface QueryPlan {
   readonly inputs: Pick<RecordedInputs, 'begin' | 'madeIds'>;
   /** Of a caller who has no secret here. */
   readonly impersonation?: Impersonation;
-  /** How long it may be evaluated in one execution. */
-  readonly turnMs?: number;
   /** `Now()`, when it is not the snapshot: the query was made elsewhere. Permissions and expiry use the snapshot all the same. */
   readonly now?: Micros;
 }
@@ -107,7 +105,7 @@ export function executeQuery(
     rewritten: new Set(),
   };
   const session = new EngineSession(parts, permissionsIn, budget);
-  if (plan.turnMs !== undefined) budget.limitTurn(plan.turnMs);
+  if (request.turnMs !== undefined) budget.limitTurn(request.turnMs);
   if (!isGranted(session.context, caller)) refuseCaller();
   if (parsed instanceof QueryFailure) return ended({ ok: false, failure: parsed });
   try {

@@ -1,16 +1,17 @@
 /** Queries that take longer than a turn go elsewhere, and those of an engine for them hold no transaction. */
 import { expect, test } from 'vitest';
-import { QueryFailure } from '../../errors.ts';
-import { TurnOver } from '../../query/turn-over.ts';
-import { LIMITS } from '../../limits.ts';
-import { NeedCollector } from '../../query/collect-needs.ts';
-import { createMemoryStore } from '../../store/memory.ts';
-import type { Store } from '../../store/port.ts';
-import { Suspended } from '../../store/reader.ts';
-import type { LongQueries, QueryAnswer } from '../context/host.ts';
-import { longQueryReader } from './long-queries.ts';
-import { detachedExecutions } from '../transactions/detached.ts';
-import { coll, EngineWorld, obj, ROOT } from '../testing/engine-world.ts';
+import { QueryFailure } from '../errors.ts';
+import { TurnOver } from '../query/turn-over.ts';
+import { LIMITS } from '../limits.ts';
+import { NeedCollector } from '../query/collect-needs.ts';
+import { createMemoryStore } from '../store/memory.ts';
+import type { Store } from '../store/port.ts';
+import { Suspended } from '../store/reader.ts';
+import type { LongQueries, QueryAnswer } from './context/host.ts';
+import { inTurns } from './query-turns.ts';
+import { longQueryReader } from './session/long-queries.ts';
+import { detachedExecutions } from './transactions/detached.ts';
+import { coll, EngineWorld, obj, ROOT } from './testing/engine-world.ts';
 
 type Sent = Parameters<LongQueries['execute']>[0];
 
@@ -38,9 +39,10 @@ async function openWith(turnMs: number) {
   };
   const longQueries = { turnMs: () => turnMs, execute };
   const readLong = longQueryReader(() => Promise.resolve());
-  const world = new EngineWorld(store, { clock, longQueries, readLong });
+  const world = new EngineWorld(store, { clock, readLong });
+  const engine = inTurns(world.engine, longQueries, clock);
   const ask = (query: unknown, secret = ROOT) =>
-    world.engine.query({ secret, query: JSON.stringify(query), apiVersion: '4', allows: 'write' });
+    engine.query({ secret, query: JSON.stringify(query), apiVersion: '4', allows: 'write' });
   await ask({ create_collection: obj({ name: 'notes' }) });
   return { ask, sent };
 }

@@ -1,0 +1,45 @@
+/** Queries that take longer than a turn are executed elsewhere, so that they hold up nobody here. */
+import { Refusal } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import { TurnOver } from '../query/turn-over.ts';
+import type { LongQueries, QueryAnswer } from './context/host.ts';
+import type { Engine } from './engine.ts';
+
+type ArrivedQuery = Parameters<LongQueries['execute']>[0];
+
+/** The same engine, but for its queries. */
+export function inTurns(engine: Engine, longQueries: LongQueries, clock: () => number): Engine {
+  const { transactions } = engine;
+
+  /** Without a valid secret a long text is not parsed, here or there. */
+  const executeLong = async (request: ArrivedQuery): Promise<QueryAnswer> => {
+    const { secret } = request;
+    if (secret === undefined || !(await engine.authenticate(secret)))
+      throw new Refusal('unauthorized', 'Unauthorized');
+    return longQueries.execute(request);
+  };
+
+  const executeShort = async (request: ArrivedQuery): Promise<QueryAnswer> => {
+    try {
+      return await engine.query({ ...request, turnMs: longQueries.turnMs(request) });
+    } catch (reason) {
+      if (reason instanceof TurnOver) return longQueries.execute(request);
+      throw reason;
+    }
+  };
+
+  return {
+    ...engine,
+    async query(request) {
+      const arrived = clock();
+      const asked = { ...request, arrived };
+      try {
+        return await (request.query.length > LIMITS.sliceChars
+          ? executeLong(asked)
+          : executeShort(asked));
+      } catch (reason) {
+        return transactions.refused({ request, started: arrived }, reason);
+      }
+    },
+  };
+}
