@@ -110,6 +110,7 @@ module.exports = {
     room('values', ...values),
     room('codec', ...codec),
     room('store', ...store),
+    room('packed', ...query),
     room('query', ...query),
     room('engine', ...engine),
     ...roomsOf('src/engine', [

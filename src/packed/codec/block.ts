@@ -1,0 +1,119 @@
+/** Reads what `BlockWriter` has written. Keys become text only where they are looked at. */
+import { isEntryFamily, isFamily, type Family } from '../families.ts';
+import { ByteReader, Malformed, rawText } from './byte-reader.ts';
+import { BLOCK_FORMAT, INTERVAL_ITEMS } from './block-writer.ts';
+import { unsealed } from './sealed.ts';
+
+/** Items of one interval, as columns. */
+export interface Items {
+  readonly keys: readonly string[];
+  /** Primary keys, in an entry family. */
+  readonly owners: readonly string[];
+  /** Where the body begins and ends; of a deleted item it begins at -1. */
+  readonly from: readonly number[];
+  readonly to: readonly number[];
+}
+
+const UINT32_BYTES = 4;
+
+export class Block {
+  readonly family: Family;
+  /** The number of the last log record that went into its run. */
+  readonly newest: number;
+  readonly bytes: Uint8Array;
+  readonly intervals: number;
+  private readonly hasOwners: boolean;
+  private readonly view: DataView;
+  private readonly restartsAt: number;
+
+  /** @throws Malformed */
+  constructor(stored: Uint8Array) {
+    const bytes = unsealed(stored);
+    const reader = new ByteReader(bytes);
+    if (reader.byte() !== BLOCK_FORMAT) throw new Malformed('its format is unknown');
+    const family = reader.byte();
+    if (!isFamily(family)) throw new Malformed('its family is unknown');
+    this.family = family;
+    this.hasOwners = isEntryFamily(family);
+    this.newest = reader.number();
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.intervals = this.view.getUint32(bytes.length - UINT32_BYTES, true);
+    this.restartsAt = bytes.length - UINT32_BYTES * (this.intervals + 1);
+  }
+
+  /** The last interval that does not begin after (key, owner); 0 when all do. */
+  seek(key: string, owner: string): number {
+    let low = 1;
+    let high = this.intervals;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.compareFirst(middle, key, owner) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+
+  /** @throws Malformed */
+  read(interval: number): Items {
+    const reader = new ByteReader(this.bytes, this.restart(interval), this.restart(interval + 1));
+    const keys: string[] = [];
+    const owners: string[] = [];
+    const from: number[] = [];
+    const to: number[] = [];
+    let key = '';
+    let owner = '';
+    for (let count = 0; count < INTERVAL_ITEMS && !reader.isAtEnd; count += 1) {
+      key = nextPart(reader, key);
+      if (this.hasOwners) owner = nextPart(reader, owner);
+      const length = reader.number();
+      keys.push(key);
+      owners.push(owner);
+      from.push(length === 0 ? -1 : reader.at);
+      if (length > 1) reader.take(length - 1);
+      to.push(reader.at);
+    }
+    return { keys, owners, from, to };
+  }
+
+  /** The body of an item that `read` gave; undefined when it is deleted. */
+  body({ from, to }: Items, at: number): Uint8Array | undefined {
+    const begin = from[at] ?? -1;
+    return begin < 0 ? undefined : this.bytes.subarray(begin, to[at]);
+  }
+
+  private restart(interval: number): number {
+    return interval < this.intervals
+      ? this.view.getUint32(this.restartsAt + UINT32_BYTES * interval, true)
+      : this.restartsAt;
+  }
+
+  private compareFirst(interval: number, key: string, owner: string): number {
+    const reader = new ByteReader(this.bytes, this.restart(interval), this.restartsAt);
+    reader.number();
+    const ofKeys = compareNext(reader, key);
+    if (ofKeys !== 0 || !this.hasOwners) return ofKeys;
+    reader.number();
+    return compareNext(reader, owner);
+  }
+}
+
+function nextPart(reader: ByteReader, former: string): string {
+  const shared = reader.number();
+  const rest = reader.number();
+  if (rest === 0) return shared === former.length ? former : former.slice(0, shared);
+  return former.slice(0, shared) + rawText(reader.take(rest));
+}
+
+/** Compares the bytes that come next, behind their length, with a text. */
+function compareNext(reader: ByteReader, text: string): number {
+  const length = reader.number();
+  const { bytes, at } = reader;
+  reader.take(length);
+  const min = Math.min(length, text.length);
+  for (let i = 0; i < min; i += 1) {
+    const difference = (bytes[at + i] ?? 0) - text.charCodeAt(i);
+    if (difference !== 0) return difference;
+  }
+  return length - text.length;
+}

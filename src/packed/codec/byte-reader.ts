@@ -1,0 +1,62 @@
+/** Reads what `ByteWriter` has written. Reading past the end throws: the bytes are damaged. */
+export class Malformed extends Error {}
+
+export class ByteReader {
+  at: number;
+  readonly bytes: Uint8Array;
+  readonly end: number;
+
+  constructor(bytes: Uint8Array, at = 0, end = bytes.length) {
+    this.bytes = bytes;
+    this.at = at;
+    this.end = end;
+  }
+
+  get isAtEnd(): boolean {
+    return this.at >= this.end;
+  }
+
+  byte(): number {
+    if (this.at >= this.end) throw new Malformed('it ends too early');
+    const value = this.bytes[this.at] ?? 0;
+    this.at += 1;
+    return value;
+  }
+
+  number(): number {
+    const first = this.byte();
+    if (first < 0x80) return first;
+    let value = first & 0x7f;
+    for (let factor = 0x80; ; factor *= 0x80) {
+      const next = this.byte();
+      value += (next & 0x7f) * factor;
+      if (!Number.isSafeInteger(value)) throw new Malformed('a number is too large');
+      if (next < 0x80) return value;
+    }
+  }
+
+  take(count: number): Uint8Array {
+    const from = this.at;
+    if (from + count > this.end) throw new Malformed('it ends too early');
+    this.at = from + count;
+    return this.bytes.subarray(from, this.at);
+  }
+
+  delimited(): string {
+    return rawText(this.take(this.number()));
+  }
+}
+
+const BYTES_PER_CALL = 4096;
+
+/** Text with one byte per character. */
+export function rawText(bytes: Uint8Array): string {
+  if (bytes.length <= BYTES_PER_CALL) return textOf(bytes);
+  let text = '';
+  for (let at = 0; at < bytes.length; at += BYTES_PER_CALL)
+    text += textOf(bytes.subarray(at, at + BYTES_PER_CALL));
+  return text;
+}
+
+/** Spreading the bytes takes seven times as long. */
+const textOf = (bytes: Uint8Array): string => Reflect.apply(String.fromCharCode, null, bytes);

@@ -1,0 +1,88 @@
+/** Bytes that grow. Numbers are variable in length: seven bits a byte, lowest first; the highest bit is set if another follows. */
+const CAPACITY_MIN = 256;
+const encoder = new TextEncoder();
+
+export class ByteWriter {
+  length = 0;
+  private bytes: Uint8Array;
+
+  constructor(capacity = CAPACITY_MIN) {
+    this.bytes = new Uint8Array(Math.max(capacity, CAPACITY_MIN));
+  }
+
+  byte(value: number): void {
+    this.reserve(1);
+    this.bytes[this.length] = value;
+    this.length += 1;
+  }
+
+  /** @param value a safe integer from 0 */
+  number(value: number): void {
+    this.reserve(8);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.bytes[this.length] = (rest % 0x80) | 0x80;
+      this.length += 1;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.bytes[this.length] = rest;
+    this.length += 1;
+  }
+
+  uint32(value: number): void {
+    this.reserve(4);
+    new DataView(this.bytes.buffer).setUint32(this.length, value, true);
+    this.length += 4;
+  }
+
+  append(bytes: Uint8Array): void {
+    this.reserve(bytes.length);
+    this.bytes.set(bytes, this.length);
+    this.length += bytes.length;
+  }
+
+  /** Text with one byte per character, such as keys. */
+  raw(text: string, from = 0): void {
+    const count = text.length - from;
+    this.reserve(count);
+    const { bytes, length } = this;
+    for (let i = 0; i < count; i += 1) bytes[length + i] = text.charCodeAt(from + i);
+    this.length = length + count;
+  }
+
+  /** The text as UTF-8. Returns the number of its bytes. */
+  utf8(text: string): number {
+    this.reserve(text.length * 3);
+    const { written } = encoder.encodeInto(text, this.bytes.subarray(this.length));
+    this.length += written;
+    return written;
+  }
+
+  /** Its length, then the text. */
+  delimited(text: string): void {
+    this.number(text.length);
+    this.raw(text);
+  }
+
+  /** A copy that does not grow. */
+  finish(): Uint8Array {
+    return this.bytes.slice(0, this.length);
+  }
+
+  /** What was written so far; valid until more is. */
+  view(): Uint8Array {
+    return this.bytes.subarray(0, this.length);
+  }
+
+  clear(): void {
+    this.length = 0;
+  }
+
+  private reserve(count: number): void {
+    const needed = this.length + count;
+    if (needed <= this.bytes.length) return;
+    const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2));
+    grown.set(this.bytes);
+    this.bytes = grown;
+  }
+}

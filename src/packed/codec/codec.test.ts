@@ -1,0 +1,181 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { keyOfBytes } from '../../codec/key.ts';
+import { utf8Bytes } from '../../codec/utf8.ts';
+import { compareItemKeys, type ItemKey } from '../manifest.ts';
+import { anyFamily, anyItems, anyManifest, anyRecord, anyRow } from '../testing/arbitrary.ts';
+import { Block } from './block.ts';
+import { BlockWriter, INTERVAL_ITEMS } from './block-writer.ts';
+import { bloomHash, bloomOf, mayContain } from './bloom.ts';
+import { ByteReader, Malformed } from './byte-reader.ts';
+import { ByteWriter } from './byte-writer.ts';
+import { checksum } from './checksum.ts';
+import { joined, PART_BYTES_MAX, partsOf, readPart } from './log-parts.ts';
+import { readRecord, recordBytes } from './log-record.ts';
+import { readManifest, writeManifest } from './manifest-bytes.ts';
+import { readRowBody, writeRowBody } from './stored-value.ts';
+import { TableIndex, TableIndexWriter } from './table-index.ts';
+
+test('checksum() is xxHash32', () => {
+  const of = (text: string): number => checksum(utf8Bytes(text));
+  expect(of('')).toBe(0x02cc5d05);
+  expect(of('a')).toBe(0x550d7456);
+  expect(of('abc')).toBe(0x32d153ff);
+  expect(of('Nobody inspects the spammish repetition')).toBe(0xe2293b2f);
+});
+
+test('number() keeps every safe integer', () => {
+  fc.assert(
+    fc.property(fc.array(fc.maxSafeNat()), (numbers) => {
+      const out = new ByteWriter();
+      for (const number of numbers) out.number(number);
+      const reader = new ByteReader(out.finish());
+      expect(numbers.map(() => reader.number())).toEqual(numbers);
+      expect(reader.isAtEnd).toBe(true);
+    }),
+  );
+});
+
+test('readRowBody() returns what writeRowBody() was given', () => {
+  fc.assert(
+    fc.property(anyRow, (row) => {
+      const out = new ByteWriter();
+      writeRowBody(out, row);
+      expect(readRowBody(row.key, out.finish())).toEqual(row);
+    }),
+  );
+});
+
+test('a block gives back its items, and seek() finds the interval of each', () => {
+  fc.assert(
+    fc.property(anyFamily, fc.nat(), anyItems, (family, newest, items) => {
+      const block = blockOf(family, newest, items);
+      const read = Array.from({ length: block.intervals }, (_, i) => block.read(i));
+      const isPair = family === 1 || family === 3;
+      expect(block.newest).toBe(newest);
+      expect(read.flatMap(({ keys }) => keys)).toEqual(items.map(({ key }) => key));
+      expect(read.flatMap(({ owners }) => owners)).toEqual(
+        items.map(({ owner }) => (isPair ? owner : '')),
+      );
+      expect(read.flatMap((each) => each.keys.map((_, at) => block.body(each, at)))).toEqual(
+        items.map(({ body }) => body),
+      );
+      for (const [at, { key, owner }] of items.entries())
+        expect(block.seek(key, isPair ? owner : '')).toBe(Math.floor(at / INTERVAL_ITEMS));
+    }),
+  );
+});
+
+test('a block, a part or a table index with a changed byte is malformed', () => {
+  const stored = [
+    blockBytes(0, 7, [{ key: 'a', owner: '', body: new Uint8Array(9) }]),
+    partsOf(new Uint8Array(20))[0] ?? new Uint8Array(),
+    indexBytes(),
+  ];
+  const readers = [(b: Uint8Array) => new Block(b), readPart, (b: Uint8Array) => new TableIndex(b)];
+  for (const [i, bytes] of stored.entries()) {
+    readers[i]?.(bytes);
+    for (const at of bytes.keys()) {
+      const changed = bytes.slice();
+      changed[at] = (changed[at] ?? 0) ^ 0x10;
+      expect(() => readers[i]?.(changed)).toThrow(Malformed);
+    }
+    expect(() => readers[i]?.(bytes.subarray(0, bytes.length - 1))).toThrow(Malformed);
+    expect(() => readers[i]?.(new Uint8Array())).toThrow(Malformed);
+  }
+});
+
+test('a Bloom filter contains what it was made of, and little else', () => {
+  const keys = Array.from({ length: 5000 }, (_, i) => `key ${i}`);
+  const bloom = bloomOf(keys.map(bloomHash));
+  expect(keys.every((key) => mayContain(bloom, bloomHash(key)))).toBe(true);
+  const wrong = keys.filter((key) => mayContain(bloom, bloomHash(`no ${key}`))).length;
+  expect(wrong).toBeLessThan(150);
+  expect(mayContain(new Uint8Array(), bloomHash('a'))).toBe(true);
+});
+
+test('a table index finds the block of each key', () => {
+  const index = new TableIndex(indexBytes());
+  expect(index.blocks).toBe(100);
+  expect(index.span(0)).toEqual({ first: 0, last: 1 });
+  expect(index.span(99)).toEqual({ first: 198, last: 199 });
+  expect(index.blockOf('0', '')).toBe(0);
+  for (let i = 0; i < 100; i += 1) {
+    expect(index.blockOf(fenceOf(i), '')).toBe(i);
+    expect(index.blockOf(`${fenceOf(i)}x`, '')).toBe(i);
+  }
+  expect(index.mayContain('there')).toBe(true);
+});
+
+test('readManifest() returns what writeManifest() was given', () => {
+  fc.assert(
+    fc.property(anyManifest, (manifest) => {
+      const out = new ByteWriter();
+      writeManifest(out, manifest);
+      expect(readManifest(new ByteReader(out.finish()))).toEqual(manifest);
+    }),
+  );
+});
+
+test('readRecord() returns what recordBytes() was given, whole or in parts', () => {
+  fc.assert(
+    fc.property(anyRecord, (record) => {
+      const bytes = recordBytes(record);
+      const parts = partsOf(bytes).map(readPart);
+      expect(parts.every(({ index, count }, at) => index === at && count === parts.length)).toBe(
+        true,
+      );
+      expect(readRecord(joined(parts.map(({ piece }) => piece)))).toEqual(record);
+    }),
+  );
+  const large = Uint8Array.from({ length: 3 * PART_BYTES_MAX + 1 }, (_, i) => i & 0xff);
+  expect(partsOf(large)).toHaveLength(4);
+  expect(joined(partsOf(large).map((part) => readPart(part).piece))).toEqual(large);
+});
+
+test('stored bytes are these', () => {
+  const record = recordBytes({
+    kind: 'commit',
+    changes: [
+      {
+        space: 'documents',
+        key: keyOfBytes('k'),
+        row: { key: keyOfBytes('k'), entries: ['e1', 'e2'].map(keyOfBytes), value: 'é' },
+        ended: [keyOfBytes('e0')],
+      },
+      { space: 'meta', key: keyOfBytes('m'), row: undefined, ended: [] },
+    ],
+  });
+  expect(hexOf(record)).toBe('0101016b010265300b020002653101013200c3a90a016d00');
+  const block = blockBytes(1, 300, [
+    { key: 'ab', owner: 'o1', body: new Uint8Array() },
+    { key: 'ac', owner: 'o2', body: undefined },
+  ]);
+  expect(hexOf(block.subarray(0, -4))).toBe(
+    '0101ac020002616200026f3101010163010132000400000001000000',
+  );
+  expect(bloomHash('burrow')).toBe(0x2337f7e2);
+});
+
+const hexOf = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+interface Item extends ItemKey {
+  readonly body: Uint8Array | undefined;
+}
+
+function blockBytes(family: 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7, newest: number, items: readonly Item[]) {
+  const writer = new BlockWriter(family, newest);
+  for (const { key, owner, body } of items.toSorted(compareItemKeys)) writer.add(key, owner, body);
+  return writer.finish();
+}
+
+const blockOf = (...asked: Parameters<typeof blockBytes>): Block => new Block(blockBytes(...asked));
+
+const fenceOf = (i: number): string => `k${String(i).padStart(4, '0')}`;
+
+function indexBytes(): Uint8Array {
+  const writer = new TableIndexWriter(0, 1);
+  for (let i = 0; i < 100; i += 1) writer.addBlock(fenceOf(i), '', 2 * i);
+  return writer.finish(200, [bloomHash('there')]);
+}

@@ -1,0 +1,51 @@
+/**
+ * A record as parts of the log: from 64 KB on Chromium gives a value a file of its own. Each part tells which of how many it is, and
+ * has its checksum.
+ */
+import { ByteReader, Malformed } from './byte-reader.ts';
+import { ByteWriter } from './byte-writer.ts';
+import { sealed, unsealed } from './sealed.ts';
+
+export const PART_BYTES_MAX = 48 * 1024;
+const PART_FORMAT = 1;
+
+export function partsOf(record: Uint8Array): Uint8Array[] {
+  const count = Math.max(1, Math.ceil(record.length / PART_BYTES_MAX));
+  return Array.from({ length: count }, (_, i) => {
+    const piece = record.subarray(i * PART_BYTES_MAX, (i + 1) * PART_BYTES_MAX);
+    const out = new ByteWriter(piece.length + 32);
+    out.byte(PART_FORMAT);
+    out.number(i);
+    out.number(count);
+    out.append(piece);
+    return sealed(out);
+  });
+}
+
+export interface Part {
+  readonly index: number;
+  readonly count: number;
+  readonly piece: Uint8Array;
+}
+
+/** @throws Malformed */
+export function readPart(stored: Uint8Array): Part {
+  const reader = new ByteReader(unsealed(stored));
+  if (reader.byte() !== PART_FORMAT) throw new Malformed('its format is unknown');
+  const index = reader.number();
+  const count = reader.number();
+  if (index >= count) throw new Malformed('it is not one of its record');
+  return { index, count, piece: reader.take(reader.end - reader.at) };
+}
+
+export function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [only] = pieces;
+  if (only && pieces.length === 1) return only;
+  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}

@@ -1,0 +1,49 @@
+/**
+ * What the packed store stands on: a numbered log and blocks. Each call is one transaction: whole, or not at all; between two of
+ * them other tabs may do anything. A call that fails throws, and has done nothing unless it says that it may have.
+ */
+import type { Durability } from '../store/port.ts';
+import type { IdRange } from './manifest.ts';
+
+export interface LogPart {
+  readonly number: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface StoredBlock {
+  readonly id: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Ids to read, ascending; `limit`: at most so many of them. */
+export interface BlockRange extends IdRange {
+  readonly limit?: number;
+}
+
+export interface Look {
+  /** Ascending. */
+  readonly log: readonly LogPart[];
+  /** Of each range those that are there, ascending. */
+  readonly blocks: readonly (readonly StoredBlock[])[];
+}
+
+export interface Trim {
+  /** Parts of the log up to this number are deleted. Their numbers are not given again. */
+  readonly logThrough: number;
+  readonly blocks: readonly IdRange[];
+}
+
+export interface Medium {
+  /** @param after the log behind this number is read; undefined: none of it */
+  look(after: number | undefined, blocks: readonly BlockRange[]): Promise<Look>;
+  /**
+   * Adds parts at the end of the log. Their numbers follow each other, and the greatest that ever was; the first is 1.
+   * @param expected what the first part's number must be
+   * @returns false: it would have been another, and nothing was added
+   */
+  append(parts: readonly Uint8Array[], expected: number, durability: Durability): Promise<boolean>;
+  /** Resolves when they are stored before anything that is asked for later. */
+  putBlocks(blocks: readonly StoredBlock[]): Promise<void>;
+  trim(trim: Trim): Promise<void>;
+  close(): Promise<void>;
+}

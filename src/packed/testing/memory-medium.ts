@@ -1,0 +1,60 @@
+/** Test kit: a medium in memory. Several stores may share what it stands on, as tabs share a database. */
+import type { BlockRange, LogPart, Look, Medium, StoredBlock, Trim } from '../medium.ts';
+import type { IdRange } from '../manifest.ts';
+
+export class MediumData {
+  log: LogPart[] = [];
+  lastNumber = 0;
+  readonly blocks = new Map<number, Uint8Array>();
+  /** Ascending; undefined: to be sorted again. */
+  private ids: number[] | undefined = [];
+
+  look(after: number | undefined, ranges: readonly BlockRange[]): Look {
+    const log = after === undefined ? [] : this.log.filter(({ number }) => number > after);
+    return { log, blocks: ranges.map((range) => this.within(range)) };
+  }
+
+  append(parts: readonly Uint8Array[], expected: number): boolean {
+    if (this.lastNumber + 1 !== expected) return false;
+    for (const bytes of parts) this.log.push({ number: (this.lastNumber += 1), bytes });
+    return true;
+  }
+
+  putBlocks(blocks: readonly StoredBlock[]): void {
+    for (const { id, bytes } of blocks) this.blocks.set(id, bytes);
+    this.ids = undefined;
+  }
+
+  trim({ logThrough, blocks }: Trim): void {
+    this.log = this.log.filter(({ number }) => number > logThrough);
+    for (const range of blocks) for (const { id } of this.within(range)) this.blocks.delete(id);
+    if (blocks.length > 0) this.ids = undefined;
+  }
+
+  private within({ first, last, limit = Infinity }: IdRange & BlockRange): StoredBlock[] {
+    if (last - first < 100) return this.few(first, last, limit);
+    this.ids ??= [...this.blocks.keys()].sort((a, b) => a - b);
+    const found: StoredBlock[] = [];
+    for (const id of this.ids)
+      if (id >= first && id <= last && found.length < limit)
+        found.push({ id, bytes: this.blocks.get(id) ?? new Uint8Array() });
+    return found;
+  }
+
+  private few(first: number, last: number, limit: number): StoredBlock[] {
+    const found: StoredBlock[] = [];
+    for (let id = first; id <= last && found.length < limit; id += 1) {
+      const bytes = this.blocks.get(id);
+      if (bytes) found.push({ id, bytes });
+    }
+    return found;
+  }
+}
+
+export const createMemoryMedium = (data = new MediumData()): Medium => ({
+  look: async (after, blocks) => data.look(after, blocks),
+  append: async (parts, expected) => data.append(parts, expected),
+  putBlocks: async (blocks) => data.putBlocks(blocks),
+  trim: async (trim) => data.trim(trim),
+  close: async () => undefined,
+});
