@@ -1,0 +1,97 @@
+/** Synchronous reads of blocks that are cached; those that are not are noted, to be loaded together. */
+import { Block } from '../codec/block.ts';
+import { joined } from '../codec/log-parts.ts';
+import { TableIndex } from '../codec/table-index.ts';
+import { readingOf } from '../damage.ts';
+import { idsOf, type IdRange, type Table } from '../manifest.ts';
+import type { Look, StoredBlock } from '../medium.ts';
+import type { BlockCache } from './block-cache.ts';
+
+/** A block of a version is not there any more: another tab has merged its table, or it is lost. */
+export class BlockGone extends Error {
+  readonly id: number;
+  constructor(id: number) {
+    super(`Block ${id} is not there.`);
+    this.id = id;
+  }
+}
+
+interface Wanted extends IdRange {
+  readonly take: (bytes: Uint8Array) => void;
+}
+
+export class BlockAccess {
+  private readonly cache: BlockCache;
+  private wanted = new Map<number, Wanted>();
+
+  constructor(cache: BlockCache) {
+    this.cache = cache;
+  }
+
+  get isMissing(): boolean {
+    return this.wanted.size > 0;
+  }
+
+  /** Undefined: not cached, and noted. */
+  index(table: Table): TableIndex | undefined {
+    const cached = this.cache.index(table);
+    if (cached || this.wanted.has(table.first + table.index)) return cached;
+    const { last } = idsOf(table);
+    const first = table.first + table.index;
+    const take = (bytes: Uint8Array): void =>
+      this.cache.putIndex(
+        table,
+        readingOf(
+          () => `block ${first}`,
+          () => new TableIndex(bytes),
+        ),
+      );
+    this.wanted.set(first, { first, last, take });
+    return undefined;
+  }
+
+  /** Undefined: not cached, and noted. */
+  block(table: Table, index: TableIndex, at: number): Block | undefined {
+    const span = index.span(at);
+    const first = table.first + span.first;
+    const cached = this.cache.block(first);
+    if (cached || this.wanted.has(first)) return cached;
+    const take = (bytes: Uint8Array): void =>
+      this.cache.put(
+        first,
+        readingOf(
+          () => `block ${first}`,
+          () => new Block(bytes),
+        ),
+      );
+    this.wanted.set(first, { first, last: table.first + span.last, take });
+    return undefined;
+  }
+
+  /** What was noted, as ranges for the medium; `take` is given what it returns. */
+  request(): { readonly ranges: readonly IdRange[]; readonly take: (found: Look) => void } {
+    const wanted = [...this.wanted.values()].sort((a, b) => a.first - b.first);
+    this.wanted = new Map();
+    const ranges: IdRange[] = [];
+    for (const { first, last } of wanted) {
+      const former = ranges.at(-1);
+      if (former?.last === first - 1) ranges[ranges.length - 1] = { first: former.first, last };
+      else ranges.push({ first, last });
+    }
+    return { ranges, take: ({ blocks }) => takeAll(wanted, blocks.flat()) };
+  }
+}
+
+/** @throws BlockGone */
+function takeAll(wanted: readonly Wanted[], found: readonly StoredBlock[]): void {
+  let at = 0;
+  for (const { first, last, take } of wanted) {
+    const parts: Uint8Array[] = [];
+    for (let id = first; id <= last; id += 1, at += 1) {
+      const stored = found[at];
+      if (stored?.id !== id) throw new BlockGone(id);
+      parts.push(stored.bytes);
+    }
+    take(joined(parts));
+  }
+}

@@ -1,0 +1,27 @@
+/** A place in one source of a range: the memtable, or a run. */
+import type { Key } from '../../codec/key.ts';
+import type { Row } from '../../store/port.ts';
+import type { ItemKey } from '../manifest.ts';
+
+/** From `start` on, in one direction, to the end of `[lower, upper)`. */
+export interface Span {
+  readonly lower: Key;
+  readonly upper: Key;
+  readonly reverse: boolean;
+  /** Where it was read to: only what comes behind that in its direction. */
+  readonly after: ItemKey | undefined;
+  /** About so many items will be read. */
+  readonly items: number;
+}
+
+export interface Cursor {
+  /** `missing`: a block is needed that is not cached; it was noted. */
+  state: 'item' | 'missing' | 'end';
+  /** Of the item. */
+  key: string;
+  owner: string;
+  isDeleted: boolean;
+  next(): void;
+  /** The item's row, when the source has it: of an entry only the memtable has. */
+  row(): Row | undefined;
+}

@@ -1,0 +1,147 @@
+/** One range over all sources of a version, in pieces: it goes on where it was when a block was missing. */
+import { keyOfBytes, type Key } from '../../codec/key.ts';
+import { entryBytes, isEntrySpace, type Entry, type Range, type Row } from '../../store/port.ts';
+import { entryFamily, isEntryFamily, rowFamily, type Family } from '../families.ts';
+import type { ItemKey } from '../manifest.ts';
+import type { BlockAccess } from './block-access.ts';
+import type { Cursor, Span } from './cursor.ts';
+import { MemtableCursor } from './memtable-cursor.ts';
+import { RunCursor } from './run-cursor.ts';
+import { MISSING, pointRow } from './point-get.ts';
+import type { Version } from './version.ts';
+
+export class RangeScan {
+  readonly found: Entry[] = [];
+  /** More is there than was found. */
+  isCut = false;
+  bytes = 0;
+  private readonly version: Version;
+  private readonly range: Range;
+  private readonly family: Family | undefined;
+  private readonly rowsFrom: Family;
+  /** The last item that was looked at. */
+  private after: ItemKey | undefined = undefined;
+  private isAtEnd = false;
+  /** Entries before this one have their rows. */
+  private filled = 0;
+
+  constructor(version: Version, range: Range) {
+    this.version = version;
+    this.range = range;
+    this.rowsFrom = rowFamily(range.space);
+    if (range.by === 'key') this.family = this.rowsFrom;
+    else this.family = isEntrySpace(range.space) ? entryFamily(range.space) : undefined;
+    this.isAtEnd = range.lower >= range.upper || range.limit < 1 || this.family === undefined;
+  }
+
+  /** Goes on, up to so many bytes in all. Returns false when a block is missing. */
+  run(access: BlockAccess, bytesMax: number): boolean {
+    if (!this.isAtEnd && this.family !== undefined) this.scan(access, this.family, bytesMax);
+    return this.fill(access, bytesMax) && (this.isAtEnd || this.isCut);
+  }
+
+  /** There is no room for more of it. */
+  stop(): void {
+    if (!this.isAtEnd || this.filled < this.found.length) this.isCut = true;
+    this.isAtEnd = true;
+  }
+
+  private scan(access: BlockAccess, family: Family, bytesMax: number): void {
+    const cursors = this.cursors(access, family);
+    for (;;) {
+      const first = leading(cursors, this.range.reverse);
+      if (first === 'missing') return;
+      if (!first || this.found.length >= this.range.limit) {
+        this.isAtEnd = true;
+        return;
+      }
+      if (!first.isDeleted) {
+        if (this.bytes >= bytesMax) {
+          this.isCut = true;
+          return;
+        }
+        this.take(first, isEntryFamily(family));
+      }
+      this.after = { key: first.key, owner: first.owner };
+      pass(cursors, first);
+    }
+  }
+
+  private take(cursor: Cursor, isEntry: boolean): void {
+    const entry = keyOfBytes(cursor.key);
+    const key = isEntry ? keyOfBytes(cursor.owner) : entry;
+    const row = this.range.rows ? cursor.row() : undefined;
+    const each: Entry = { entry, key, row };
+    this.found.push(each);
+    this.bytes += entryBytes(each);
+  }
+
+  /** Rows of entries that came without. */
+  private fill(access: BlockAccess, bytesMax: number): boolean {
+    if (!this.range.rows || this.range.by === 'key') return true;
+    let isWhole = true;
+    for (let at = this.filled; at < this.found.length; at += 1) {
+      const entry = this.found[at];
+      if (!entry || entry.row) continue;
+      const row = this.rowOf(access, entry.key);
+      if (row === MISSING) isWhole = false;
+      else if (row) {
+        const withRow = { ...entry, row };
+        this.found[at] = withRow;
+        this.bytes += entryBytes(withRow) - entryBytes(entry);
+      }
+    }
+    if (isWhole) this.filled = this.found.length;
+    if (isWhole && this.bytes > bytesMax) this.truncate(bytesMax);
+    return isWhole;
+  }
+
+  private rowOf(access: BlockAccess, key: Key): Row | undefined | typeof MISSING {
+    return pointRow(this.version, this.rowsFrom, key, access);
+  }
+
+  /** The entries alone were few bytes; with their rows they are more than asked for. */
+  private truncate(bytesMax: number): void {
+    let bytes = 0;
+    const end = this.found.findIndex((entry) => {
+      if (bytes >= bytesMax) return true;
+      bytes += entryBytes(entry);
+      return false;
+    });
+    if (end < 0) return;
+    this.found.length = end;
+    this.bytes = bytes;
+    this.isCut = true;
+  }
+
+  private cursors(access: BlockAccess, family: Family): Cursor[] {
+    const { memtable, manifest } = this.version;
+    const { lower, upper, reverse, limit } = this.range;
+    const { after } = this;
+    const span: Span = { lower, upper, reverse, after, items: limit - this.found.length };
+    return [
+      new MemtableCursor(memtable.families[family], span, isEntryFamily(family)),
+      ...manifest.families[family].map((run) => new RunCursor(run, access, span)),
+    ];
+  }
+}
+
+/** The cursor that comes first; of those with the same item the newest. */
+function leading(cursors: readonly Cursor[], reverse: boolean): Cursor | undefined | 'missing' {
+  let first: Cursor | undefined;
+  for (const cursor of cursors) {
+    if (cursor.state === 'missing') return 'missing';
+    if (cursor.state === 'end') continue;
+    if (!first || (reverse ? isBefore(first, cursor) : isBefore(cursor, first))) first = cursor;
+  }
+  return first;
+}
+
+/** Moves all that are at this item on. */
+function pass(cursors: readonly Cursor[], { key, owner }: Cursor): void {
+  for (const cursor of cursors)
+    if (cursor.state === 'item' && cursor.key === key && cursor.owner === owner) cursor.next();
+}
+
+const isBefore = (a: Cursor, b: Cursor): boolean =>
+  a.key < b.key || (a.key === b.key && a.owner < b.owner);

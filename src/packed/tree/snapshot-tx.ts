@@ -1,0 +1,85 @@
+/** A transaction's view: the version at its first fetch, whatever is committed later. */
+import { assert } from '../../errors.ts';
+import {
+  SPACES,
+  type Found,
+  type Range,
+  type ReadTx,
+  type RowAddress,
+  type Space,
+} from '../../store/port.ts';
+import { BlockAccess, BlockGone } from './block-access.ts';
+import { Fetch } from './fetch.ts';
+import type { Tree } from './tree.ts';
+import type { Version } from './version.ts';
+
+export class SnapshotTx implements ReadTx {
+  /** Undefined before the first fetch. */
+  version: Version | undefined;
+  /** A block of the version is not there any more: what the body did is to be forgotten. */
+  gone: BlockGone | undefined = undefined;
+  private readonly tree: Tree;
+  private readonly spaces: readonly Space[];
+
+  /** @param version absent: the newest there is when the first fetch is made */
+  constructor(tree: Tree, spaces: readonly Space[] = SPACES, version?: Version) {
+    this.tree = tree;
+    this.spaces = spaces;
+    this.version = version;
+    if (version) tree.pin(version);
+  }
+
+  async fetch(
+    rows: readonly RowAddress[],
+    ranges: readonly Range[],
+    bytesMax = Infinity,
+  ): Promise<Found> {
+    for (const { space } of rows) requireWithin(this.spaces, space);
+    for (const { space } of ranges) requireWithin(this.spaces, space);
+    const access = new BlockAccess(this.tree.cache);
+    const version = this.version ?? (await this.begin(access, rows, ranges, bytesMax));
+    const fetch = new Fetch(version, rows, ranges, bytesMax);
+    for (;;) {
+      const found = fetch.run(access);
+      if (found) return found;
+      await this.load(access);
+    }
+  }
+
+  /** To be called when it is not needed any more. */
+  release(): void {
+    if (this.version) this.tree.unpin(this.version);
+  }
+
+  /** Looks at the log, and brings along the blocks that are likely to be needed. */
+  private async begin(
+    access: BlockAccess,
+    ...[rows, ranges, bytesMax]: Required<Parameters<ReadTx['fetch']>>
+  ): Promise<Version> {
+    if (!this.tree.isCurrent()) {
+      new Fetch(this.tree.version, rows, ranges, bytesMax).run(access);
+      await this.tree.look(access);
+    }
+    // Two fetches may have been first.
+    if (this.version) return this.version;
+    this.version = this.tree.version;
+    this.tree.pin(this.version);
+    return this.version;
+  }
+
+  private async load(access: BlockAccess): Promise<void> {
+    try {
+      await this.tree.load(access);
+    } catch (reason) {
+      if (reason instanceof BlockGone) this.gone = reason;
+      throw reason;
+    }
+  }
+}
+
+export function requireWithin(spaces: readonly Space[], space: Space): void {
+  assert(
+    spaces.includes(space),
+    () => `this transaction covers ${spaces.join(', ')}, not ${space}`,
+  );
+}

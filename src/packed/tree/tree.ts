@@ -1,0 +1,106 @@
+/** The newest version this tab knows, the cache, and who still reads which version. */
+import {
+  versionAfter,
+  versionWith,
+  EMPTY_VERSION,
+  type NumberedRecord,
+  type Version,
+} from './version.ts';
+import { damaged } from '../damage.ts';
+import type { Manifest } from '../manifest.ts';
+import type { Look, Medium } from '../medium.ts';
+import { BlockAccess, BlockGone } from './block-access.ts';
+import { BlockCache } from './block-cache.ts';
+
+export interface TreeOptions {
+  readonly medium: Medium;
+  /** Of blocks in memory. */
+  readonly cacheBytesMax: number;
+  /** Whether no other tab can have committed until now. */
+  readonly isAlone: () => boolean;
+}
+
+export class Tree {
+  version: Version = EMPTY_VERSION;
+  readonly cache: BlockCache;
+  readonly medium: Medium;
+  private readonly isAlone: () => boolean;
+  private isOpen = false;
+  private readonly pins = new Map<Manifest, number>();
+
+  constructor({ medium, cacheBytesMax, isAlone }: TreeOptions) {
+    this.medium = medium;
+    this.isAlone = isAlone;
+    this.cache = new BlockCache(cacheBytesMax);
+  }
+
+  /** Whether the version is the newest there is. */
+  isCurrent(): boolean {
+    return this.isOpen && this.isAlone();
+  }
+
+  /** Reads the log from where it is known on, and blocks with it. */
+  async look(access = new BlockAccess(this.cache)): Promise<void> {
+    const { ranges, take } = access.request();
+    const found = await this.medium.look(this.version.number, ranges);
+    this.isOpen = true;
+    this.advanceTo(found);
+    try {
+      take(found);
+    } catch (reason) {
+      // They were of a version that is no longer the newest; if they are needed all the same, they are loaded again.
+      if (!(reason instanceof BlockGone)) throw reason;
+    }
+  }
+
+  /** @throws BlockGone */
+  async load(access: BlockAccess): Promise<void> {
+    const { ranges, take } = access.request();
+    take(await this.medium.look(undefined, ranges));
+  }
+
+  /** A record of this tab is in the log. */
+  advance(record: NumberedRecord): void {
+    if (record.number > this.version.number) this.setVersion(versionWith(this.version, [record]));
+  }
+
+  pin({ manifest }: Version): void {
+    this.pins.set(manifest, (this.pins.get(manifest) ?? 0) + 1);
+  }
+
+  unpin({ manifest }: Version): void {
+    const left = (this.pins.get(manifest) ?? 0) - 1;
+    if (left > 0) this.pins.set(manifest, left);
+    else this.pins.delete(manifest);
+  }
+
+  get pinned(): readonly Manifest[] {
+    return [...this.pins.keys()];
+  }
+
+  /**
+   * A block of a version was not there. Resolves when there is a newer version that may do without it.
+   * @throws Refusal `local_data_loss` when there is none
+   */
+  async recover({ manifest }: Version, { id }: BlockGone): Promise<void> {
+    await this.look();
+    if (this.version.manifest === manifest) throw damaged(`block ${id}`, 'it is missing');
+  }
+
+  /** What was looked up may have been learnt otherwise, meanwhile. */
+  private advanceTo({ log }: Look): void {
+    const { number } = this.version;
+    this.setVersion(
+      versionAfter(
+        this.version,
+        log.filter((part) => part.number > number),
+      ),
+    );
+  }
+
+  private setVersion(version: Version): void {
+    const hasFlipped = version.manifest !== this.version.manifest;
+    this.version = version;
+    if (hasFlipped) this.cache.keepIndexesOf([version.manifest, ...this.pins.keys()]);
+  }
+}
