@@ -1,14 +1,17 @@
 import type { Store } from '../store/port.ts';
 import { describeStore } from '../store/store.contract.ts';
-import { PackedStore } from './packed-store.ts';
-import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
+import type { PackedLimits } from './limits.ts';
+import { MediumData } from './testing/memory-medium.ts';
+import { openPacked, SMALL } from './testing/packed-kit.ts';
 
-const databases = new Map<string, MediumData>();
+const opening =
+  (limits: Partial<PackedLimits>) =>
+  (databases = new Map<string, MediumData>()) =>
+  async (name: string): Promise<Store> => {
+    const data = databases.get(name) ?? new MediumData();
+    databases.set(name, data);
+    return openPacked(data, limits);
+  };
 
-describeStore('PackedStore', async (name): Promise<Store> => {
-  const data = databases.get(name) ?? new MediumData();
-  databases.set(name, data);
-  const store = new PackedStore({ medium: createMemoryMedium(data) });
-  await store.open();
-  return store;
-});
+describeStore('PackedStore', opening({})());
+describeStore('PackedStore that flushes and merges all the time', opening(SMALL)());

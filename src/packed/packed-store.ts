@@ -12,25 +12,46 @@ import {
   type WriteSet,
   type WriteTx,
 } from '../store/port.ts';
-import { partsOf } from './codec/log-parts.ts';
-import { recordBytes, type LogRecord } from './codec/log-record.ts';
 import { WrittenRows } from './commit.ts';
+import { PACKED_LIMITS, type PackedLimits } from './limits.ts';
+import { Maintenance, type MaintenanceOptions } from './maintenance.ts';
+import type { Medium } from './medium.ts';
+import { Flips } from './tree/flip.ts';
 import { requireWithin, SnapshotTx } from './tree/snapshot-tx.ts';
-import { Tree, type TreeOptions } from './tree/tree.ts';
+import { Tree } from './tree/tree.ts';
 import type { Version } from './tree/version.ts';
+import { Turns } from './turns.ts';
 
-export type PackedStoreOptions = Pick<TreeOptions, 'medium'> & Partial<TreeOptions>;
+export interface PackedStoreOptions extends Pick<MaintenanceOptions, 'pause' | 'onFailure'> {
+  readonly medium: Medium;
+  /** Of blocks in memory. */
+  readonly cacheBytesMax?: number;
+  /** Whether no other tab can have committed until now; absent: never. */
+  readonly isAlone?: () => boolean;
+  /** Runs it if no other tab is flushing or merging; absent: there is no other. */
+  readonly exclusively?: MaintenanceOptions['exclusively'];
+  readonly limits?: Partial<PackedLimits>;
+}
 
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
 
 export class PackedStore implements Store {
   private readonly tree: Tree;
   private isClosed = false;
-  /** Settles when all writes begun so far have ended. */
-  private lastWrite: Promise<unknown> = Promise.resolve();
+  private readonly turns = new Turns();
+  private readonly maintenance: Maintenance;
 
   constructor(options: PackedStoreOptions) {
-    this.tree = new Tree({ cacheBytesMax: CACHE_BYTES_MAX, isAlone: () => false, ...options });
+    const { medium, cacheBytesMax = CACHE_BYTES_MAX, isAlone = () => false } = options;
+    this.tree = new Tree({ medium, cacheBytesMax, isAlone });
+    this.maintenance = new Maintenance({
+      tree: this.tree,
+      flips: new Flips(this.tree, this.turns),
+      limits: { ...PACKED_LIMITS, ...options.limits },
+      pause: options.pause,
+      exclusively: options.exclusively ?? ((body) => body()),
+      onFailure: options.onFailure,
+    });
   }
 
   /** @throws Refusal `local_data_loss` when the log is damaged */
@@ -49,23 +70,33 @@ export class PackedStore implements Store {
     }
   }
 
-  write<T>(
+  async write<T>(
     body: (tx: WriteTx) => Promise<T>,
     { spaces = SPACES, durability }: WriteOptions,
   ): Promise<T> {
-    const result = this.lastWrite.then(async () => {
+    await this.maintenance.room();
+    const result = await this.turns.run(async () => {
       this.requireOpen();
       return this.commit(body, spaces, durability);
     });
-    // Not with what the body returned: it may hold all that was read for it.
-    const forgotten = (): void => undefined;
-    this.lastWrite = result.then(forgotten, forgotten);
+    this.maintenance.begin();
     return result;
+  }
+
+  /** Moves what is in memory and log into tables; to be called when there is time. */
+  async flush(): Promise<void> {
+    await this.maintenance.flush();
+  }
+
+  /** Resolves when no flush and no merge is under way. */
+  async settled(): Promise<void> {
+    await this.maintenance.ended();
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await this.lastWrite;
+    await this.turns.ended();
+    await this.maintenance.stop();
     await this.tree.medium.close();
   }
 
@@ -103,14 +134,10 @@ export class PackedStore implements Store {
     const tx = new SnapshotTx(this.tree, SPACES, version);
     try {
       const former = await tx.fetch(written.needed, []);
-      const record: LogRecord = { kind: 'commit', changes: written.changes(former.rows) };
-      const parts = partsOf(recordBytes(record));
+      const changes = written.changes(former.rows);
       do {
-        const expected = this.tree.version.number + 1;
-        if (await this.tree.medium.append(parts, expected, durability)) {
-          this.tree.advance({ number: expected + parts.length - 1, record });
-          return true;
-        }
+        const number = await this.tree.append({ kind: 'commit', changes }, durability);
+        if (number !== undefined) return true;
         await this.tree.look();
       } while (this.tree.version.committed === version.committed);
       return false;

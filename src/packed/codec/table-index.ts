@@ -55,6 +55,11 @@ export class TableIndex {
     this.fences = new Block(reader.take(reader.end - reader.at));
   }
 
+  /** The number of the last log record that went into the table. */
+  get newest(): number {
+    return this.fences.newest;
+  }
+
   /** Offsets of the first and the last id of a block. */
   span(block: number): { readonly first: number; readonly last: number } {
     return { first: this.offsets[block] ?? 0, last: (this.offsets[block + 1] ?? 0) - 1 };

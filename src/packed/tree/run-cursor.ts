@@ -6,6 +6,7 @@ import type { Block, Items } from '../codec/block.ts';
 import { readRowBody } from '../codec/stored-value.ts';
 import type { TableIndex } from '../codec/table-index.ts';
 import { readingOf } from '../damage.ts';
+import { isEntryFamily } from '../families.ts';
 import { compareItemKeys, type ItemKey, type Run, type Table } from '../manifest.ts';
 import type { BlockAccess } from './block-access.ts';
 import type { Cursor, Span } from './cursor.ts';
@@ -51,12 +52,17 @@ export class RunCursor implements Cursor {
   }
 
   row(): Row | undefined {
-    const body = this.block?.body(this.items, this.at);
-    if (!body) return undefined;
+    const body = this.body();
+    if (!body || !this.block || isEntryFamily(this.block.family)) return undefined;
     return readingOf(
       () => `a row in table ${this.tables[this.tableAt]?.first}`,
       () => readRowBody(keyOfBytes(this.key), body),
     );
+  }
+
+  /** Undefined: the item is deleted. */
+  body(): Uint8Array | undefined {
+    return this.block?.body(this.items, this.at);
   }
 
   private isBeforeStart(): boolean {

@@ -1,16 +1,13 @@
 /** The newest version this tab knows, the cache, and who still reads which version. */
-import {
-  versionAfter,
-  versionWith,
-  EMPTY_VERSION,
-  type NumberedRecord,
-  type Version,
-} from './version.ts';
+import type { Durability } from '../../store/port.ts';
+import { partsOf } from '../codec/log-parts.ts';
+import { recordBytes, type LogRecord } from '../codec/log-record.ts';
 import { damaged } from '../damage.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Look, Medium } from '../medium.ts';
 import { BlockAccess, BlockGone } from './block-access.ts';
 import { BlockCache } from './block-cache.ts';
+import { versionAfter, versionWith, EMPTY_VERSION, type Version } from './version.ts';
 
 export interface TreeOptions {
   readonly medium: Medium;
@@ -59,9 +56,16 @@ export class Tree {
     take(await this.medium.look(undefined, ranges));
   }
 
-  /** A record of this tab is in the log. */
-  advance(record: NumberedRecord): void {
-    if (record.number > this.version.number) this.setVersion(versionWith(this.version, [record]));
+  /** Returns its number; undefined: another tab was first, and it is not stored. */
+  async append(record: LogRecord, durability: Durability): Promise<number | undefined> {
+    const parts = partsOf(recordBytes(record));
+    const expected = this.version.number + 1;
+    if (!(await this.medium.append(parts, expected, durability))) return undefined;
+    const number = expected + parts.length - 1;
+    // A reader may have found it in the log already.
+    if (number > this.version.number)
+      this.setVersion(versionWith(this.version, [{ number, record }]));
+    return number;
   }
 
   pin({ manifest }: Version): void {

@@ -1,0 +1,30 @@
+/** Sizes of the packed store; tests make them small. */
+export interface PackedLimits {
+  /** The memtable is flushed when it takes so much memory, or so many commits made it. */
+  readonly memtableBytesMax: number;
+  readonly commitsMax: number;
+  readonly tableBytes: number;
+  readonly blockBytes: number;
+  /** Of rows, which are read one by one more often than entries are. */
+  readonly rowBlockBytes: number;
+  /** Blocks are put so many bytes at a time. */
+  readonly putBytes: number;
+  /** A part of a block, below what Chromium gives a file of its own. */
+  readonly partBytes: number;
+  /** Items that are merged between two pauses. */
+  readonly sliceItems: number;
+  /** So many runs of a level become one. */
+  readonly runsPerLevel: number;
+}
+
+export const PACKED_LIMITS: PackedLimits = {
+  memtableBytesMax: 3 * 1024 * 1024,
+  commitsMax: 3000,
+  tableBytes: 1024 * 1024,
+  blockBytes: 8 * 1024,
+  rowBlockBytes: 4 * 1024,
+  putBytes: 256 * 1024,
+  partBytes: 56 * 1024,
+  sliceItems: 4000,
+  runsPerLevel: 4,
+};

@@ -1,0 +1,82 @@
+/** Flushes and merges, beside the transactions and never in their way. */
+import { flush, type MaintenanceContext } from './tree/flush.ts';
+import { mergeOnce } from './tree/merge.ts';
+
+export interface MaintenanceOptions extends MaintenanceContext {
+  /** Runs it if no other tab is at it; a lock that only saves work. */
+  readonly exclusively: (body: () => Promise<void>) => Promise<void>;
+  /** It failed. What is stored is whole, and it begins again with a later commit. */
+  readonly onFailure: (reason: unknown) => void;
+}
+
+/** Writers wait when the memtable has grown to so many times what it should be. */
+const BEHIND = 4;
+
+export class Maintenance {
+  private readonly options: MaintenanceOptions;
+  private running: Promise<void> | undefined = undefined;
+  private isStopped = false;
+  private mustFlush = false;
+
+  constructor(options: MaintenanceOptions) {
+    this.options = options;
+  }
+
+  /** Begins what is due. */
+  begin(): void {
+    if (this.running || this.isStopped || !this.isDue()) return;
+    this.running = this.run()
+      .catch(this.options.onFailure)
+      .finally(() => (this.running = undefined));
+  }
+
+  /** What is in the memtable is flushed now, be it little. */
+  async flush(): Promise<void> {
+    await this.ended();
+    this.mustFlush = true;
+    this.begin();
+    await this.ended();
+  }
+
+  async ended(): Promise<void> {
+    await this.running;
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    await this.running;
+  }
+
+  /** Resolves when there is room in the memtable. */
+  async room(): Promise<void> {
+    if (this.running && this.isFull(BEHIND)) await this.running;
+  }
+
+  private async run(): Promise<void> {
+    await this.options.exclusively(async () => {
+      let isBusy = true;
+      while (isBusy && !this.isStopped) {
+        isBusy = this.isDue() ? await this.flushOnce() : await mergeOnce(this.options);
+        await this.options.pause();
+      }
+    });
+  }
+
+  private async flushOnce(): Promise<boolean> {
+    this.mustFlush = false;
+    await flush(this.options);
+    return true;
+  }
+
+  private isDue(): boolean {
+    return this.mustFlush || this.isFull(1);
+  }
+
+  private isFull(times: number): boolean {
+    const { tree, limits } = this.options;
+    const { memtable, commits } = tree.version;
+    return (
+      memtable.bytes > times * limits.memtableBytesMax || commits.length > times * limits.commitsMax
+    );
+  }
+}

@@ -1,0 +1,114 @@
+/** The memtable becomes tables, and what made it is cut from the log. */
+import { keyOfBytes, LOWEST_KEY } from '../../codec/key.ts';
+import type { SortedEntries } from '../../store/sorted-entries.ts';
+import { ByteWriter } from '../codec/byte-writer.ts';
+import { writeRowBody } from '../codec/stored-value.ts';
+import { ALL_FAMILIES, isEntryFamily, type Family } from '../families.ts';
+import type { PackedLimits } from '../limits.ts';
+import {
+  claimOf,
+  compareItemKeys,
+  familiesOf,
+  type Manifest,
+  type Runs,
+  type Table,
+} from '../manifest.ts';
+import type { Flips } from './flip.ts';
+import { DELETED } from './memtable.ts';
+import { TableWriter } from './table-writer.ts';
+import type { Tree } from './tree.ts';
+import type { Version } from './version.ts';
+
+export interface MaintenanceContext {
+  readonly tree: Tree;
+  readonly flips: Flips;
+  readonly limits: PackedLimits;
+  /** Lets others go on. */
+  readonly pause: () => Promise<void>;
+}
+
+/** Returns false when there was nothing to flush, or another tab has flushed meanwhile. */
+export async function flush(context: MaintenanceContext): Promise<boolean> {
+  const { tree, flips } = context;
+  const version = tree.version;
+  if (version.commits.length === 0) return false;
+  const firstId = await flips.claim();
+  const tables = await writeTables(context, version, firstId);
+  return flips.flip(claimOf({ first: firstId }), (manifest) =>
+    manifest.flushed === version.manifest.flushed
+      ? flushedInto(manifest, version.number, tables)
+      : undefined,
+  );
+}
+
+type NewTables = Readonly<Record<Family, readonly Table[]>>;
+
+async function writeTables(
+  { tree, limits, pause }: MaintenanceContext,
+  { memtable, manifest, number }: Version,
+  firstId: number,
+): Promise<NewTables> {
+  const tables: Record<Family, readonly Table[]> = familiesOf(() => []);
+  let nextId = firstId;
+  for (const family of ALL_FAMILIES) {
+    const writer = new TableWriter({ family, newest: number, firstId: nextId, limits });
+    const isAlone = manifest.families[family].length === 0;
+    for (const { key, owner, body } of itemsOf(memtable.families[family], family)) {
+      // Where nothing lies below, there is nothing to hide.
+      if (body || !isAlone) writer.add(key, owner, body);
+      const due = writer.due();
+      if (!due) continue;
+      await tree.medium.putBlocks(due);
+      await pause();
+    }
+    const rest = writer.finish();
+    if (rest.length > 0) await tree.medium.putBlocks(rest);
+    tables[family] = writer.tables;
+    ({ nextId } = writer);
+  }
+  return tables;
+}
+
+function* itemsOf(
+  list: SortedEntries,
+  family: Family,
+): Generator<{ key: string; owner: string; body: Uint8Array | undefined }> {
+  const out = new ByteWriter();
+  const isEntry = isEntryFamily(family);
+  for (const { entry, key, row } of list.within(EVERYTHING)) {
+    const owner = isEntry ? key : '';
+    if (!row || row === DELETED) yield { key: entry, owner, body: undefined };
+    else if (isEntry) yield { key: entry, owner, body: NO_BODY };
+    else {
+      out.clear();
+      writeRowBody(out, row);
+      yield { key: entry, owner, body: out.view() };
+    }
+  }
+}
+
+const EVERYTHING = {
+  lower: LOWEST_KEY,
+  // Above every byte.
+  upper: keyOfBytes('\u0100'),
+  limit: Infinity,
+  reverse: false,
+};
+const NO_BODY = new Uint8Array(0);
+
+function flushedInto(manifest: Manifest, flushed: number, tables: NewTables): Manifest {
+  const families = familiesOf((family) => withNewRun(manifest.families[family], tables[family]));
+  return { ...manifest, flushed, families };
+}
+
+/** A run after all others needs no merging: it goes behind the oldest. */
+function withNewRun(runs: Runs, tables: readonly Table[]): Runs {
+  const [first] = tables;
+  if (!first) return runs;
+  const oldest = runs.at(-1);
+  const isAfter = runs.every((run) =>
+    run.tables.every(({ high }) => compareItemKeys(high, first.low) < 0),
+  );
+  if (!oldest || !isAfter) return [{ level: 0, isMerging: false, tables }, ...runs];
+  return [...runs.slice(0, -1), { ...oldest, tables: [...oldest.tables, ...tables] }];
+}

@@ -1,0 +1,137 @@
+/** Tables of several runs become tables of one, a range of keys at a time. */
+import { keyOfBytes, LOWEST_KEY } from '../../codec/key.ts';
+import { ALL_FAMILIES, type Family } from '../families.ts';
+import { claimOf, type ItemKey, type Run, type Table } from '../manifest.ts';
+import { BlockAccess, BlockGone } from './block-access.ts';
+import { BlockCache } from './block-cache.ts';
+import type { MaintenanceContext } from './flush.ts';
+import { mergedInto, pickMerge, type MergePlan } from './pick-merge.ts';
+import { RunCursor } from './run-cursor.ts';
+import { TableWriter } from './table-writer.ts';
+
+/** What a merge reads is not read again soon: it does not go into the cache of queries. */
+const CACHE_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Carries one plan out. Returns false when there is nothing to merge, or another tab has merged meanwhile. */
+export async function mergeOnce(context: MaintenanceContext): Promise<boolean> {
+  const { tree, limits } = context;
+  for (const family of ALL_FAMILIES) {
+    const plan = pickMerge(tree.version.manifest.families[family], limits);
+    if (plan) return unlessGone(context, () => merge(context, family, plan));
+  }
+  return false;
+}
+
+/** Another tab may have merged the same tables, and deleted them. */
+async function unlessGone(
+  { tree }: MaintenanceContext,
+  body: () => Promise<boolean>,
+): Promise<boolean> {
+  const { version } = tree;
+  try {
+    return await body();
+  } catch (reason) {
+    if (!(reason instanceof BlockGone)) throw reason;
+    await tree.recover(version, reason);
+    return true;
+  }
+}
+
+async function merge(
+  context: MaintenanceContext,
+  family: Family,
+  plan: MergePlan,
+): Promise<boolean> {
+  const { flips } = context;
+  const inputs = plan.inputs.flat();
+  const [only] = inputs;
+  const isMove = only !== undefined && inputs.length === 1;
+  const firstId = await flips.claim();
+  const tables = isMove ? [only] : await writeMerged(context, family, plan, firstId);
+  return flips.flip(claimOf({ first: firstId }), (manifest) => {
+    const runs = mergedInto(manifest.families[family], plan, tables);
+    return runs && { ...manifest, families: { ...manifest.families, [family]: runs } };
+  });
+}
+
+async function writeMerged(
+  { tree, limits, pause }: MaintenanceContext,
+  family: Family,
+  plan: MergePlan,
+  firstId: number,
+): Promise<readonly Table[]> {
+  const source = new MergeSource(plan, new BlockAccess(new BlockCache(CACHE_BYTES_MAX)));
+  await source.load((access) => tree.load(access));
+  const writer = new TableWriter({ family, newest: source.newest(), firstId, limits });
+  for (let isOver = false; !isOver;) {
+    isOver = source.moveInto(writer, plan.dropsDeletions, limits.sliceItems);
+    const due = isOver ? writer.finish() : writer.due();
+    if (due && due.length > 0) await tree.medium.putBlocks(due);
+    await source.load((access) => tree.load(access));
+    await pause();
+  }
+  return writer.tables;
+}
+
+/** The items of all inputs in order; of those with the same key the newest. */
+class MergeSource {
+  private readonly runs: readonly Run[];
+  private readonly access: BlockAccess;
+  private after: ItemKey | undefined = undefined;
+
+  constructor({ runs, inputs }: MergePlan, access: BlockAccess) {
+    this.runs = runs.flatMap((run, at) => {
+      const tables = inputs[at] ?? [];
+      return tables.length > 0 ? { ...run, tables } : [];
+    });
+    this.access = access;
+    for (const { tables } of this.runs) for (const table of tables) access.index(table);
+  }
+
+  async load(load: (access: BlockAccess) => Promise<void>): Promise<void> {
+    if (this.access.isMissing) await load(this.access);
+  }
+
+  /** The number of the last log record in any of them. */
+  newest(): number {
+    const numbers = this.runs.flatMap(({ tables }) =>
+      tables.map((table) => this.access.index(table)?.newest ?? 0),
+    );
+    return Math.max(0, ...numbers);
+  }
+
+  /** Moves about so many items on. Returns whether that was all. */
+  moveInto(writer: TableWriter, dropsDeletions: boolean, items: number): boolean {
+    const cursors = this.cursors(items);
+    for (let count = 0; count < items; count += 1) {
+      if (cursors.some(({ state }) => state === 'missing')) return false;
+      const first = firstOf(cursors);
+      if (!first) return true;
+      const { key, owner } = first;
+      const body = first.body();
+      if (body || !dropsDeletions) writer.add(key, owner, body);
+      this.after = { key, owner };
+      for (const cursor of cursors)
+        if (cursor.state === 'item' && cursor.key === key && cursor.owner === owner) cursor.next();
+    }
+    return false;
+  }
+
+  private cursors(items: number): RunCursor[] {
+    const { after } = this;
+    const upper = keyOfBytes('\u0100');
+    const span = { lower: LOWEST_KEY, upper, reverse: false, after, items };
+    return this.runs.map((run) => new RunCursor(run, this.access, span));
+  }
+}
+
+function firstOf(cursors: readonly RunCursor[]): RunCursor | undefined {
+  let first: RunCursor | undefined;
+  for (const cursor of cursors) {
+    if (cursor.state !== 'item') continue;
+    const isFirst =
+      !first || cursor.key < first.key || (cursor.key === first.key && cursor.owner < first.owner);
+    if (isFirst) first = cursor;
+  }
+  return first;
+}

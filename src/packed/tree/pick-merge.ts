@@ -1,0 +1,168 @@
+/** Which tables are merged next. */
+import { compareItemKeys, type ItemKey, type Run, type Runs, type Table } from '../manifest.ts';
+import type { PackedLimits } from '../limits.ts';
+
+export interface MergePlan {
+  /** The runs it was made for. */
+  readonly runs: Runs;
+  /** Of each run the tables that are rewritten or moved; the last with any is where they go. */
+  readonly inputs: readonly (readonly Table[])[];
+  /** Index of the run that takes them. */
+  readonly target: number;
+  /** The runs that become one. */
+  readonly group: { readonly from: number; readonly to: number };
+  /** Nothing older may have what it deletes: deletions need not be kept. */
+  readonly dropsDeletions: boolean;
+}
+
+/** Undefined: there is nothing to merge. */
+export function pickMerge(runs: Runs, limits: PackedLimits): MergePlan | undefined {
+  const group = groupToMerge(runs, limits.runsPerLevel);
+  if (group) return planOf(runs, group);
+  return smallTables(runs, limits);
+}
+
+interface Group {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Adjacent runs of one level: those that are being merged, or enough to begin. */
+function groupToMerge(runs: Runs, runsPerLevel: number): Group | undefined {
+  const groups = groupsOf(runs);
+  const begun = groups.filter(({ from, to }) => from < to && runs[from]?.isMerging);
+  const ready = groups.filter(
+    ({ from, to }) => !runs[from]?.isMerging && to - from + 1 >= runsPerLevel,
+  );
+  // Old runs are large: theirs goes on unless too many young ones wait, of which each read has to look at every one.
+  const isPressed = ready.some(({ from, to }) => to - from + 1 >= 2 * runsPerLevel);
+  return (isPressed ? ready[0] : begun.at(-1)) ?? begun[0] ?? ready[0];
+}
+
+function groupsOf(runs: Runs): Group[] {
+  const groups: Group[] = [];
+  for (const [at, run] of runs.entries()) {
+    const last = groups.at(-1);
+    const former = last && runs[last.to];
+    const isSame = former?.level === run.level && former.isMerging === run.isMerging;
+    if (last && isSame) groups[groups.length - 1] = { from: last.from, to: at };
+    else groups.push({ from: at, to: at });
+  }
+  return groups;
+}
+
+/** A table of the newest, with what it overlaps in older ones, and what that overlaps in turn. */
+function planOf(runs: Runs, group: Group): MergePlan {
+  const inputs: (readonly Table[])[] = runs.map(() => []);
+  const first = runs[group.from]?.tables[0];
+  if (first) inputs[group.from] = [first];
+  let range = first && { low: first.low, high: first.high };
+  for (let at = group.from + 1; at <= group.to && range; at += 1) {
+    const overlapping = tablesWithin(runs[at], range);
+    inputs[at] = overlapping;
+    range = unionOf(range, overlapping);
+  }
+  return {
+    runs,
+    inputs,
+    target: group.to,
+    group,
+    dropsDeletions: range !== undefined && isLowest(runs, group.to, range),
+  };
+}
+
+interface KeySpan {
+  readonly low: ItemKey;
+  readonly high: ItemKey;
+}
+
+const tablesWithin = (run: Run | undefined, { low, high }: KeySpan): readonly Table[] =>
+  (run?.tables ?? []).filter(
+    (table) => compareItemKeys(table.high, low) >= 0 && compareItemKeys(table.low, high) <= 0,
+  );
+
+function unionOf({ low, high }: KeySpan, tables: readonly Table[]): KeySpan {
+  const first = tables[0]?.low ?? low;
+  const last = tables.at(-1)?.high ?? high;
+  return {
+    low: compareItemKeys(first, low) < 0 ? first : low,
+    high: compareItemKeys(last, high) > 0 ? last : high,
+  };
+}
+
+const isLowest = (runs: Runs, target: number, range: KeySpan): boolean =>
+  runs.slice(target + 1).every((run) => tablesWithin(run, range).length === 0);
+
+/** Small tables beside each other in one run, none larger than the others together. */
+function smallTables(runs: Runs, limits: PackedLimits): MergePlan | undefined {
+  for (const [at, { tables }] of runs.entries()) {
+    const found = smallIn(tables, limits);
+    const [first] = found;
+    const last = found.at(-1);
+    if (!first || !last) continue;
+    const inputs = runs.map((_, i) => (i === at ? found : []));
+    const dropsDeletions = isLowest(runs, at, { low: first.low, high: last.high });
+    return { runs, inputs, target: at, group: { from: at, to: at }, dropsDeletions };
+  }
+  return undefined;
+}
+
+function smallIn(tables: readonly Table[], { tableBytes, runsPerLevel }: PackedLimits) {
+  for (let from = 0; from + runsPerLevel <= tables.length; from += 1) {
+    const found: Table[] = [];
+    let bytes = 0;
+    let largest = 0;
+    for (const table of tables.slice(from)) {
+      if (bytes + table.bytes > tableBytes) break;
+      found.push(table);
+      bytes += table.bytes;
+      largest = Math.max(largest, table.bytes);
+    }
+    if (found.length >= runsPerLevel && largest * 2 <= bytes) return found;
+  }
+  return [];
+}
+
+/** The runs when a plan is carried out, if they still are what it was made for. */
+export function mergedInto(
+  runs: Runs,
+  plan: MergePlan,
+  outputs: readonly Table[],
+): Runs | undefined {
+  const newer = runs.length - plan.runs.length;
+  if (newer < 0 || !plan.runs.every((run, at) => isSameRun(run, runs[newer + at])))
+    return undefined;
+  const { inputs, target, group } = plan;
+  const gone = new Set(inputs.flat());
+  const goneIds = new Set([...gone].map(({ first }) => first));
+  const merged = runs.slice(newer).map((run, at): Run => {
+    const kept = run.tables.filter(({ first }) => !goneIds.has(first));
+    const tables = at === target ? sortedTables([...kept, ...outputs]) : kept;
+    const isMember = group.from < group.to && at >= group.from && at <= group.to;
+    return { ...run, isMerging: run.isMerging || isMember, tables };
+  });
+  return [...runs.slice(0, newer), ...withoutEmpty(merged, plan)];
+}
+
+/** Tables may have come behind those of the oldest. */
+function isSameRun(expected: Run, found: Run | undefined): boolean {
+  return (
+    found !== undefined &&
+    found.level === expected.level &&
+    expected.tables.every(({ first }, at) => found.tables[at]?.first === first)
+  );
+}
+
+/** A group of which one run is left is a run of the next level. */
+function withoutEmpty(runs: readonly Run[], { target, group }: MergePlan): Run[] {
+  const isDone =
+    group.from < group.to &&
+    runs.slice(group.from, target).every(({ tables }) => tables.length === 0);
+  const levelled = runs.map((run, at) =>
+    isDone && at === target ? { ...run, level: run.level + 1, isMerging: false } : run,
+  );
+  return levelled.filter(({ tables }) => tables.length > 0);
+}
+
+const sortedTables = (tables: Table[]): Table[] =>
+  tables.sort((a, b) => compareItemKeys(a.low, b.low));

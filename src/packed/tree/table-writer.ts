@@ -1,0 +1,133 @@
+/** Sorted items as tables of blocks. */
+import { bloomHash } from '../codec/bloom.ts';
+import { BlockWriter } from '../codec/block-writer.ts';
+import { sharedLength } from '../codec/stored-value.ts';
+import { TableIndexWriter } from '../codec/table-index.ts';
+import { isEntryFamily, type Family } from '../families.ts';
+import type { PackedLimits } from '../limits.ts';
+import type { ItemKey, Table } from '../manifest.ts';
+import type { StoredBlock } from '../medium.ts';
+
+export interface TableWriterOptions {
+  readonly family: Family;
+  /** The number of the last log record that goes into the tables. */
+  readonly newest: number;
+  /** Id of the first block; the next ones follow it. */
+  readonly firstId: number;
+  readonly limits: PackedLimits;
+}
+
+interface OpenTable {
+  readonly first: number;
+  readonly low: ItemKey;
+  readonly index: TableIndexWriter;
+  readonly hashes: number[];
+  items: number;
+}
+
+export class TableWriter {
+  /** Finished tables. */
+  readonly tables: Table[] = [];
+  /** Id behind the last one given. */
+  nextId: number;
+  private readonly options: TableWriterOptions;
+  private readonly block: BlockWriter;
+  private readonly blockBytes: number;
+  private readonly hasBloom: boolean;
+  private stored: StoredBlock[] = [];
+  private storedBytes = 0;
+  private table: OpenTable | undefined = undefined;
+  private tableBytes = 0;
+  private blockLow: ItemKey = NOWHERE;
+  /** Of the block before this one, and of all items. */
+  private formerHigh: ItemKey = NOWHERE;
+  private high: ItemKey = NOWHERE;
+
+  constructor(options: TableWriterOptions) {
+    const { family, newest, firstId, limits } = options;
+    this.options = options;
+    this.nextId = firstId;
+    this.block = new BlockWriter(family, newest);
+    this.hasBloom = !isEntryFamily(family);
+    this.blockBytes = this.hasBloom ? limits.rowBlockBytes : limits.blockBytes;
+  }
+
+  /** @param body undefined: the item is deleted */
+  add(key: string, owner: string, body: Uint8Array | undefined): void {
+    const { block, blockBytes, options } = this;
+    if (block.count > 0 && block.bytes + (body?.length ?? 0) > blockBytes) this.endBlock();
+    if (this.tableBytes >= options.limits.tableBytes) this.endTable();
+    if (block.count === 0) this.blockLow = { key, owner };
+    this.table ??= this.newTable({ key, owner });
+    block.add(key, owner, body);
+    this.table.items += 1;
+    if (this.hasBloom) this.table.hashes.push(bloomHash(key));
+    this.high = { key, owner };
+  }
+
+  /** Blocks to be put, once they are worth it. */
+  due(): readonly StoredBlock[] | undefined {
+    return this.storedBytes >= this.options.limits.putBytes ? this.takeStored() : undefined;
+  }
+
+  /** Nothing is added any more. Returns the last blocks to be put. */
+  finish(): readonly StoredBlock[] {
+    this.endTable();
+    return this.takeStored();
+  }
+
+  private newTable(low: ItemKey): OpenTable {
+    const { family, newest } = this.options;
+    const index = new TableIndexWriter(family, newest);
+    return { first: this.nextId, low, index, hashes: [], items: 0 };
+  }
+
+  private endBlock(): void {
+    const { block, table, blockLow } = this;
+    if (block.count === 0 || !table) return;
+    const isFirst = this.nextId === table.first;
+    const fence = isFirst ? NOWHERE : fenceBetween(this.formerHigh, blockLow);
+    table.index.addBlock(fence.key, fence.owner, this.nextId - table.first);
+    this.formerHigh = this.high;
+    this.tableBytes += this.store(block.finish());
+  }
+
+  private endTable(): void {
+    this.endBlock();
+    const { table } = this;
+    if (!table) return;
+    const { first, low, items, hashes } = table;
+    const index = this.nextId - first;
+    const bytes = this.store(table.index.finish(index, hashes)) + this.tableBytes;
+    const indexParts = this.nextId - first - index;
+    this.tables.push({ first, index, indexParts, items, bytes, low, high: this.high });
+    this.table = undefined;
+    this.tableBytes = 0;
+  }
+
+  private store(bytes: Uint8Array): number {
+    const { partBytes } = this.options.limits;
+    for (let at = 0; at < bytes.length; at += partBytes) {
+      const part = bytes.length <= partBytes ? bytes : bytes.slice(at, at + partBytes);
+      this.stored.push({ id: this.nextId, bytes: part });
+      this.nextId += 1;
+    }
+    this.storedBytes += bytes.length;
+    return bytes.length;
+  }
+
+  private takeStored(): readonly StoredBlock[] {
+    const { stored } = this;
+    this.stored = [];
+    this.storedBytes = 0;
+    return stored;
+  }
+}
+
+const NOWHERE: ItemKey = { key: '', owner: '' };
+
+/** The shortest that is after all items before the block, and not after its first. */
+function fenceBetween(before: ItemKey, low: ItemKey): ItemKey {
+  if (before.key === low.key) return low;
+  return { key: low.key.slice(0, sharedLength(before.key, low.key) + 1), owner: '' };
+}
