@@ -1,6 +1,7 @@
 /** Flushes and merges, beside the transactions and never in their way. */
 import { flush, type MaintenanceContext } from './tree/flush.ts';
 import { mergeOnce } from './tree/merge.ts';
+import { sweep } from './tree/sweep.ts';
 
 export interface MaintenanceOptions extends MaintenanceContext {
   /** Runs it if no other tab is at it; a lock that only saves work. */
@@ -17,6 +18,7 @@ export class Maintenance {
   private running: Promise<void> | undefined = undefined;
   private isStopped = false;
   private mustFlush = false;
+  private mustSweep = false;
 
   constructor(options: MaintenanceOptions) {
     this.options = options;
@@ -34,6 +36,14 @@ export class Maintenance {
   async flush(): Promise<void> {
     await this.ended();
     this.mustFlush = true;
+    this.begin();
+    await this.ended();
+  }
+
+  /** Deletes what was left by flushes and merges that were cut short. */
+  async sweep(): Promise<void> {
+    await this.ended();
+    this.mustSweep = true;
     this.begin();
     await this.ended();
   }
@@ -56,20 +66,27 @@ export class Maintenance {
     await this.options.exclusively(async () => {
       let isBusy = true;
       while (isBusy && !this.isStopped) {
-        isBusy = this.isDue() ? await this.flushOnce() : await mergeOnce(this.options);
+        isBusy = await this.step();
         await this.options.pause();
       }
     });
   }
 
-  private async flushOnce(): Promise<boolean> {
-    this.mustFlush = false;
-    await flush(this.options);
+  /** Returns false when nothing was left to do. */
+  private async step(): Promise<boolean> {
+    if (this.mustFlush || this.isFull(1)) {
+      this.mustFlush = false;
+      await flush(this.options);
+      return true;
+    }
+    if (!this.mustSweep) return mergeOnce(this.options);
+    this.mustSweep = false;
+    await sweep(this.options);
     return true;
   }
 
   private isDue(): boolean {
-    return this.mustFlush || this.isFull(1);
+    return this.mustFlush || this.mustSweep || this.isFull(1);
   }
 
   private isFull(times: number): boolean {

@@ -15,6 +15,7 @@ import {
 import { WrittenRows } from './commit.ts';
 import { PACKED_LIMITS, type PackedLimits } from './limits.ts';
 import { Maintenance, type MaintenanceOptions } from './maintenance.ts';
+import type { Manifest } from './manifest.ts';
 import type { Medium } from './medium.ts';
 import { Flips } from './tree/flip.ts';
 import { requireWithin, SnapshotTx } from './tree/snapshot-tx.ts';
@@ -86,6 +87,16 @@ export class PackedStore implements Store {
   /** Moves what is in memory and log into tables; to be called when there is time. */
   async flush(): Promise<void> {
     await this.maintenance.flush();
+  }
+
+  /** Deletes blocks that no table has; to be called now and then, when there is time. */
+  async sweep(): Promise<void> {
+    await this.maintenance.sweep();
+  }
+
+  /** The tables of the newest version this tab knows. */
+  get manifest(): Manifest {
+    return this.tree.version.manifest;
   }
 
   /** Resolves when no flush and no merge is under way. */

@@ -20,9 +20,15 @@ interface Wanted extends IdRange {
   readonly take: (bytes: Uint8Array) => void;
 }
 
+/** More than all cursors of one fetch need at a time. */
+const HELD_BYTES_MAX = 16 * 1024 * 1024;
+
 export class BlockAccess {
   private readonly cache: BlockCache;
   private wanted = new Map<number, Wanted>();
+  /** What this fetch has used: a small cache may have lost it before all that is needed together is there. */
+  private readonly held = new Map<number, Block>();
+  private heldBytes = 0;
 
   constructor(cache: BlockCache) {
     this.cache = cache;
@@ -54,18 +60,27 @@ export class BlockAccess {
   block(table: Table, index: TableIndex, at: number): Block | undefined {
     const span = index.span(at);
     const first = table.first + span.first;
-    const cached = this.cache.block(first);
-    if (cached || this.wanted.has(first)) return cached;
-    const take = (bytes: Uint8Array): void =>
-      this.cache.put(
-        first,
-        readingOf(
-          () => `block ${first}`,
-          () => new Block(bytes),
-        ),
-      );
+    const known = this.held.get(first) ?? this.cache.block(first);
+    if (known) this.hold(first, known);
+    if (known || this.wanted.has(first)) return known;
+    const take = (bytes: Uint8Array): void => {
+      const named = (): string => `block ${first}`;
+      const block = readingOf(named, () => new Block(bytes));
+      this.cache.put(first, block);
+      this.hold(first, block);
+    };
     this.wanted.set(first, { first, last: table.first + span.last, take });
     return undefined;
+  }
+
+  private hold(first: number, block: Block): void {
+    if (this.held.has(first)) return;
+    if (this.heldBytes > HELD_BYTES_MAX) {
+      this.held.clear();
+      this.heldBytes = 0;
+    }
+    this.held.set(first, block);
+    this.heldBytes += block.bytes.length;
   }
 
   /** What was noted, as ranges for the medium; `take` is given what it returns. */

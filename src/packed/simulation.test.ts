@@ -1,0 +1,45 @@
+/**
+ * Tabs on one medium, stopped at every await in an order that a seed gives. BURROW_PACKED_SEEDS sets how many (150; in CI 1,000), BURROW_SEED
+ * which comes first.
+ */
+import { expect, test } from 'vitest';
+import { seedOf } from '../engine/testing/random-source.ts';
+import { Crossings } from './testing/simulation/crossings.ts';
+import { PLANTED_FAULTS, type PlantedFault } from './testing/simulation/faults.ts';
+import { Simulation } from './testing/simulation/simulation.ts';
+
+const SEEDS = Number(process.env['BURROW_PACKED_SEEDS'] ?? (process.env['CI'] ? 1000 : 150));
+const FIRST = seedOf('BURROW_SEED');
+
+test(`two tabs lose nothing and see nothing that was not, from seed ${FIRST}`, async () => {
+  const all = new Crossings();
+  for (let seed = FIRST; seed < FIRST + SEEDS; seed += 1) {
+    const crossings = await runSeed(seed);
+    all.add(crossings);
+  }
+  expect(all.never).toEqual([]);
+});
+
+test.each(PLANTED_FAULTS)('the simulation finds out that %s', async (fault) => {
+  expect(await seedThatFinds(fault)).toBeGreaterThan(0);
+});
+
+async function runSeed(seed: number, fault?: PlantedFault): Promise<Crossings> {
+  try {
+    return await new Simulation(seed, fault).run();
+  } catch (reason) {
+    throw new Error(`BURROW_SEED=${seed} fails: ${String(reason)}`, { cause: reason });
+  }
+}
+
+/** How many seeds were tried until one failed; 0: none did. */
+async function seedThatFinds(fault: PlantedFault): Promise<number> {
+  for (let tried = 1; tried <= SEEDS; tried += 1) {
+    const found = await runSeed(FIRST + tried, fault).then(
+      () => false,
+      () => true,
+    );
+    if (found) return tried;
+  }
+  return 0;
+}

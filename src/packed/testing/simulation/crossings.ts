@@ -1,0 +1,45 @@
+/** What the simulation must have met: which ways of tabs and maintenance have crossed, how often. */
+export const CROSSINGS = [
+  'a commit found its number taken',
+  'a claim found its number taken',
+  'a flip found its number taken',
+  'a flush or merge was overtaken before its flip',
+  'a tab slept while the log was cut',
+  'a reader found a block gone',
+  'a body ran again',
+  'a commit failed and had arrived',
+  'a commit failed and had not arrived',
+  'killed with a commit asked for',
+  'killed with a commit stored and not answered',
+  'killed between putting blocks and the flip',
+  'killed between the flip and the cut',
+  'killed while reading',
+  'a thawed tab found its commit refused',
+  'a thawed tab put blocks after another flip',
+  'the lock of a frozen tab was stolen',
+  'tables were merged',
+  'deletions were flushed above older rows',
+  'orphans were swept',
+] as const;
+export type Crossing = (typeof CROSSINGS)[number];
+
+export class Crossings {
+  private readonly counts = new Map<Crossing, number>();
+
+  note(crossing: Crossing): void {
+    this.counts.set(crossing, this.of(crossing) + 1);
+  }
+
+  of(crossing: Crossing): number {
+    return this.counts.get(crossing) ?? 0;
+  }
+
+  add(other: Crossings): void {
+    for (const crossing of CROSSINGS)
+      this.counts.set(crossing, this.of(crossing) + other.of(crossing));
+  }
+
+  get never(): readonly Crossing[] {
+    return CROSSINGS.filter((crossing) => this.of(crossing) === 0);
+  }
+}

@@ -1,0 +1,189 @@
+/** The medium of one tab of the simulation: calls stop at the scheduler, some fail, and faults can be planted. */
+import type { RandomSource } from '../../../engine/testing/random-source.ts';
+import { joined, readPart } from '../../codec/log-parts.ts';
+import { readRecord, type LogRecord } from '../../codec/log-record.ts';
+import type { Look, Medium, StoredBlock, Trim } from '../../medium.ts';
+import type { MediumData } from '../memory-medium.ts';
+import type { Crossings } from './crossings.ts';
+import {
+  hasDeletions,
+  isIndexOrBlock,
+  withoutBloom,
+  withoutDeletions,
+  type PlantedFault,
+} from './faults.ts';
+import type { Actor, Scheduler } from './scheduler.ts';
+
+export interface SimWorld {
+  readonly data: MediumData;
+  readonly scheduler: Scheduler;
+  readonly random: RandomSource;
+  readonly crossings: Crossings;
+  readonly fault: PlantedFault | undefined;
+  /** The number of the last flip in the log. */
+  flipped: number;
+}
+
+export class StorageFailed extends Error {}
+
+const FAILS = 0.01;
+
+export class SimMedium implements Medium {
+  /** What maintenance of this tab has done since its last claim. */
+  phase: 'idle' | 'claimed' | 'put' | 'flipped' = 'idle';
+  /** When this tab was thawed last, the flip of that time. */
+  private putAt = 0;
+  hasThawed = false;
+  private readonly world: SimWorld;
+  private readonly actor: Actor;
+  private late: readonly StoredBlock[] = [];
+
+  constructor(world: SimWorld, actor: Actor) {
+    this.world = world;
+    this.actor = actor;
+  }
+
+  async look(...[after, ranges]: Parameters<Medium['look']>): Promise<Look> {
+    const { data, crossings, fault, random } = this.world;
+    const found = await this.call('look', () => data.look(after, ranges.map(this.placed)));
+    const first = found.log[0]?.number;
+    if (after !== undefined && after > 0 && first !== undefined && first > after + 1)
+      crossings.note('a tab slept while the log was cut');
+    const asked = ranges.reduce((sum, each) => sum + each.last - each.first + 1, 0);
+    const isWhole = found.blocks.flat().length === asked;
+    if (!isWhole) crossings.note('a reader found a block gone');
+    const blocks = found.blocks.map((each) => each.map((block) => this.unplaced(block, ranges)));
+    if (fault === 'the log is cached' && after !== undefined && after > 0 && random.chance(0.5))
+      return { log: [], blocks };
+    return { log: found.log, blocks };
+  }
+
+  async append(...[parts, expected]: Parameters<Medium['append']>): Promise<boolean> {
+    const { data, fault, crossings } = this.world;
+    const record = readRecord(joined(parts.map((part) => readPart(part).piece)));
+    if (record.kind === 'flip' && fault === 'the log is cut before the flip')
+      await this.call('cut', () => data.trim({ logThrough: flushedOf(record), blocks: [] }));
+    const isAdded = await this.call(`append ${record.kind}`, () =>
+      this.add(record, parts, expected),
+    );
+    if (record.kind === 'flip' && this.late.length > 0) {
+      const { late } = this;
+      this.late = [];
+      await this.call('put', () => data.putBlocks(late));
+    }
+    if (!isAdded) crossings.note(`a ${record.kind} found its number taken`);
+    if (!isAdded && this.hasThawed && record.kind === 'commit')
+      crossings.note('a thawed tab found its commit refused');
+    this.hasThawed = false;
+    this.notePhase(record, isAdded);
+    return isAdded;
+  }
+
+  async putBlocks(blocks: readonly StoredBlock[]): Promise<void> {
+    const { data, fault, crossings } = this.world;
+    if (this.hasThawed && this.putAt < this.world.flipped)
+      crossings.note('a thawed tab put blocks after another flip');
+    if (blocks.some(({ bytes }) => hasDeletions(bytes)))
+      crossings.note('deletions were flushed above older rows');
+    if (fault === 'the manifest comes before the blocks') this.late = [...this.late, ...blocks];
+    else await this.call('put', () => data.putBlocks(blocks.map((block) => this.faulty(block))));
+    this.phase = 'put';
+  }
+
+  async trim({ logThrough, blocks }: Trim): Promise<void> {
+    await this.call('trim', () =>
+      this.world.data.trim({ logThrough, blocks: blocks.map(this.placed) }),
+    );
+    this.phase = 'idle';
+  }
+
+  async close(): Promise<void> {
+    await this.call('close', () => undefined);
+  }
+
+  private async call<T>(kind: string, body: () => T): Promise<T> {
+    const { scheduler, random, crossings } = this.world;
+    const fails = kind === 'append commit' && random.chance(FAILS);
+    const arrives = random.chance(0.5);
+    const outcome = await scheduler.call(this.actor, kind, () => {
+      const value = fails && !arrives ? undefined : { value: body() };
+      return value;
+    });
+    if (!fails && outcome) return outcome.value;
+    crossings.note(
+      arrives ? 'a commit failed and had arrived' : 'a commit failed and had not arrived',
+    );
+    throw new StorageFailed();
+  }
+
+  private add(record: LogRecord, parts: readonly Uint8Array[], expected: number): boolean {
+    const { data, fault } = this.world;
+    if (record.kind === 'flip' && fault === 'a flip takes its number by force') {
+      data.log = data.log.filter(
+        ({ number }) => number < expected || number >= expected + parts.length,
+      );
+      data.log.push(...parts.map((bytes, i) => ({ number: expected + i, bytes })));
+      data.log.sort((a, b) => a.number - b.number);
+      data.lastNumber = Math.max(data.lastNumber, expected + parts.length - 1);
+      return true;
+    }
+    const number = fault === 'the number is not checked' ? data.lastNumber + 1 : expected;
+    const isAdded = data.append(parts, number);
+    if (isAdded && record.kind === 'flip') this.world.flipped = data.lastNumber;
+    return isAdded;
+  }
+
+  private notePhase(record: LogRecord, isAdded: boolean): void {
+    const { kind } = record;
+    if (!isAdded || kind === 'commit') return;
+    if (kind === 'flip' && record.manifest.retired.length > 0)
+      this.world.crossings.note('tables were merged');
+    if (kind === 'claim') {
+      if (this.phase === 'put')
+        this.world.crossings.note('a flush or merge was overtaken before its flip');
+      this.phase = 'claimed';
+      this.putAt = this.world.flipped;
+    } else this.phase = 'flipped';
+  }
+
+  private faulty(block: StoredBlock): StoredBlock {
+    const { fault } = this.world;
+    const kind = isIndexOrBlock(block.bytes);
+    const placed = this.placedBlock(block);
+    if (fault === 'the Bloom filter is wrong' && kind === 'index')
+      return { ...placed, bytes: withoutBloom(block.bytes) };
+    if (fault === 'deletions are dropped too early' && kind === 'block')
+      return { ...placed, bytes: withoutDeletions(block.bytes) };
+    return placed;
+  }
+
+  /** With the fault, claims share ids. */
+  private readonly placed = <R extends { readonly first: number; readonly last: number }>(
+    range: R,
+  ): R => ({
+    ...range,
+    first: this.idOf(range.first),
+    last: this.idOf(range.last),
+  });
+
+  private placedBlock({ id, bytes }: StoredBlock): StoredBlock {
+    return { id: this.idOf(id), bytes };
+  }
+
+  private unplaced(
+    { id, bytes }: StoredBlock,
+    ranges: readonly { readonly first: number; readonly last: number }[],
+  ): StoredBlock {
+    const range = ranges.find((each) => id >= this.idOf(each.first) && id <= this.idOf(each.last));
+    return { id: range ? id + range.first - this.idOf(range.first) : id, bytes };
+  }
+
+  private idOf(id: number): number {
+    if (this.world.fault !== 'ids are given twice') return id;
+    const perClaim = 2 ** 20;
+    return (Math.floor(id / perClaim) % 3) * perClaim + (id % perClaim);
+  }
+}
+
+const flushedOf = (record: LogRecord): number =>
+  record.kind === 'flip' ? record.manifest.flushed : 0;

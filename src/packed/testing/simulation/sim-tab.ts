@@ -1,0 +1,192 @@
+/** A tab of the simulation: it reads, writes, flushes and sweeps, and compares all that it sees with the model. */
+import { keyOfBytes, type Key } from '../../../codec/key.ts';
+import type { RandomSource } from '../../../engine/testing/random-source.ts';
+import { KeyTaken, type Range, type ReadTx, type Row, type WriteSet } from '../../../store/port.ts';
+import { rangeOf } from '../../../store/testing/store-rows.ts';
+import { PackedStore } from '../../packed-store.ts';
+import { SMALL } from '../packed-kit.ts';
+import { HEAD_KEY, type Model, modelRange, NOTHING } from './model.ts';
+import { must, mustEqual } from './must.ts';
+import type { Actor } from './scheduler.ts';
+import { SimMedium, StorageFailed, type SimWorld } from './sim-medium.ts';
+
+/** A lock of the browser: whoever asks for it while another has it goes without. */
+export interface SimLock {
+  holder: Actor | undefined;
+}
+
+const KEYS = Array.from({ length: 14 }, (_, i) => keyOfBytes(`k${String(i).padStart(2, '0')}`));
+const ENTRIES = Array.from({ length: 9 }, (_, i) => keyOfBytes(`e${i}`));
+const HEAD = { space: 'meta', key: HEAD_KEY } as const;
+
+export class SimTab implements Actor {
+  state: Actor['state'] = 'running';
+  readonly name: string;
+  readonly medium: SimMedium;
+  /** What it met that must not be; the first is enough. */
+  failure: unknown = undefined;
+  isDone = false;
+  private readonly world: SimWorld;
+  private readonly model: Model;
+  private readonly lock: SimLock;
+  private readonly random: RandomSource;
+  private writes = 0;
+
+  constructor(name: string, world: SimWorld, model: Model, lock: SimLock) {
+    this.name = name;
+    this.world = world;
+    this.model = model;
+    this.lock = lock;
+    this.random = world.random;
+    this.medium = new SimMedium(world, this);
+  }
+
+  async run(steps: number): Promise<void> {
+    try {
+      const store = await this.open();
+      for (let step = 0; step < steps; step += 1) await this.act(store);
+      await store.close();
+    } catch (reason) {
+      this.failure ??= reason;
+    }
+    this.isDone = true;
+  }
+
+  async open(): Promise<PackedStore> {
+    const store = new PackedStore({
+      medium: this.medium,
+      limits: { ...SMALL, partBytes: 10_000 },
+      cacheBytesMax: this.random.pick([0, 2000, 100_000]),
+      pause: () => this.world.scheduler.stop(this, 'pause'),
+      onFailure: (reason) => (this.failure ??= reason),
+      exclusively: (body) => this.exclusively(body),
+    });
+    await store.open();
+    return store;
+  }
+
+  /** All there is, compared with the model. Returns the name of the last write. */
+  async check(store: PackedStore): Promise<string> {
+    const { acknowledgedDepth } = this.model;
+    const ranges = [rangeOf({}), rangeOf({ by: 'entry' }), this.anyRange()];
+    return store.read(async (tx) => {
+      const name = await this.compare(tx, KEYS.slice(0, 5), ranges);
+      must(this.model.depth(name) >= acknowledgedDepth, `${this.name} read an old state`);
+      return name;
+    });
+  }
+
+  private async act(store: PackedStore): Promise<void> {
+    const what = this.random.next();
+    if (what < 0.6) await this.write(store);
+    else if (what < 0.9) await this.check(store);
+    else if (what < 0.97) await store.flush();
+    else {
+      await store.sweep();
+      this.world.crossings.note('orphans were swept');
+    }
+  }
+
+  private async write(store: PackedStore): Promise<void> {
+    let name = '';
+    let attempts = 0;
+    const body = async (tx: ReadTx & { apply: (writes: WriteSet) => void }): Promise<void> => {
+      attempts += 1;
+      this.writes += 1;
+      name = `${this.name}/${this.writes}`;
+      const base = await this.compare(
+        tx,
+        this.random.some(3, () => this.random.pick(KEYS)),
+        [this.anyRange()],
+      );
+      const writes = this.anyWrites(name);
+      this.model.offer(name, base, writes);
+      const head: Row = { key: HEAD_KEY, entries: [], value: name };
+      tx.apply({ ...writes, puts: [...writes.puts, { space: 'meta', row: head }] });
+      isTaken = writes.puts.some(({ row, isNew }) => isNew && this.model.state(base).has(row.key));
+    };
+    let isTaken = false;
+    try {
+      await store.write(body, { durability: 'relaxed' });
+      must(!isTaken, 'a new row was there');
+      this.model.acknowledge(name);
+    } catch (reason) {
+      if (reason instanceof KeyTaken) must(isTaken, 'a new row was not there');
+      else if (!(reason instanceof StorageFailed)) throw reason;
+    }
+    if (attempts > 1) this.world.crossings.note('a body ran again');
+  }
+
+  /** Reads the head and more, in one or two fetches. Returns what the head names. */
+  private async compare(
+    tx: ReadTx,
+    keys: readonly Key[],
+    ranges: readonly Range[],
+  ): Promise<string> {
+    const addresses = keys.map((key) => ({ space: 'documents', key }) as const);
+    const isApart = this.random.chance(0.5);
+    const first = await tx.fetch(isApart ? [HEAD] : [HEAD, ...addresses], isApart ? [] : ranges);
+    const second = isApart ? await tx.fetch(addresses, ranges) : first;
+    const name = String(first.rows[0]?.value ?? NOTHING);
+    const state = this.model.state(name);
+    const rows = isApart ? second.rows : second.rows.slice(1);
+    mustEqual(
+      rows,
+      keys.map((key) => state.get(key)),
+      'rows',
+    );
+    mustEqual(
+      second.ranges,
+      ranges.map((range) => modelRange(state, range)),
+      'ranges',
+    );
+    return name;
+  }
+
+  private anyWrites(name: string): WriteSet {
+    const keys = new Set(this.random.some(4, () => this.random.pick(KEYS)));
+    const puts: { space: 'documents'; row: Row; isNew?: boolean }[] = [];
+    const deletes: { space: 'documents'; key: Key }[] = [];
+    for (const key of keys) {
+      if (this.random.chance(0.3)) deletes.push({ space: 'documents', key });
+      else puts.push({ space: 'documents', row: this.anyRow(key, name), ...this.anyNewness() });
+    }
+    return { puts, deletes };
+  }
+
+  private anyRow(key: Key, name: string): Row {
+    const entries = [...new Set(this.random.some(3, () => this.random.pick(ENTRIES)))];
+    return { key, entries, value: `${name} ${'x'.repeat(this.random.below(40))}` };
+  }
+
+  private anyNewness(): { isNew?: boolean } {
+    return this.random.chance(0.1) ? { isNew: true } : {};
+  }
+
+  private anyRange(): Range {
+    const by = this.random.pick(['key', 'entry'] as const);
+    const bounds = by === 'key' ? KEYS : ENTRIES;
+    return rangeOf({
+      by,
+      lower: this.random.pick(bounds),
+      upper: this.random.pick(bounds),
+      reverse: this.random.chance(0.5),
+      limit: this.random.pick([1, 3, 1000]),
+      rows: this.random.chance(0.5),
+    });
+  }
+
+  private async exclusively(body: () => Promise<void>): Promise<void> {
+    await this.world.scheduler.stop(this, 'lock');
+    const { holder } = this.lock;
+    if (holder && holder.state === 'running') return;
+    if (holder?.state === 'frozen')
+      this.world.crossings.note('the lock of a frozen tab was stolen');
+    this.lock.holder = this;
+    try {
+      await body();
+    } finally {
+      if (this.lock.holder === this) this.lock.holder = undefined;
+    }
+  }
+}
