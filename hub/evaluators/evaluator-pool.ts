@@ -13,6 +13,7 @@ import { timedOut } from '../../src/engine/context.ts';
 import { Refusal } from '../../src/errors.ts';
 import { LIMITS } from '../../src/limits.ts';
 import { FairQueue } from './fair-queue.ts';
+import { LoopTurns } from './loop-turns.ts';
 import type { FromEvaluator, ToEvaluator } from './messages.ts';
 
 export interface Evaluator {
@@ -60,6 +61,7 @@ const NO_READS = { rows: [], ranges: [] };
 
 export class EvaluatorPool implements LongQueries {
   private readonly options: EvaluatorPoolOptions;
+  private readonly loop = new LoopTurns();
   private readonly queue = new FairQueue<Task>();
   private readonly threads = new Set<Thread>();
   private isClosed = false;
@@ -71,6 +73,10 @@ export class EvaluatorPool implements LongQueries {
   get counts(): { readonly running: number; readonly waiting: number } {
     const running = [...this.threads].filter(({ busy }) => busy).length;
     return { running, waiting: this.queue.size };
+  }
+
+  whenFree(request: QueryRequest): Promise<void> | undefined {
+    return this.loop.enter(nameOf(request));
   }
 
   turnMs(request: QueryRequest): number {

@@ -37,7 +37,7 @@ async function openWith(turnMs: number) {
     sent.push(request);
     return other.engine.query(request);
   };
-  const longQueries = { turnMs: () => turnMs, execute };
+  const longQueries = { whenFree: () => undefined, turnMs: () => turnMs, execute };
   const readLong = longQueryReader(() => Promise.resolve());
   const world = new EngineWorld(store, { clock, readLong });
   const engine = inTurns(world.engine, longQueries, clock);

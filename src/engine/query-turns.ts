@@ -20,6 +20,8 @@ export function inTurns(engine: Engine, longQueries: LongQueries, clock: () => n
   };
 
   const executeShort = async (request: ArrivedQuery): Promise<QueryAnswer> => {
+    const free = longQueries.whenFree(request);
+    if (free) await free;
     try {
       return await engine.query({ ...request, turnMs: longQueries.turnMs(request) });
     } catch (reason) {

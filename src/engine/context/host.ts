@@ -54,6 +54,8 @@ export interface EngineOptions {
 
 /** Another engine on the same store, which holds up nobody: for queries that take long, and those whose text is longer than `LIMITS.sliceChars`. */
 export interface LongQueries {
+  /** When the query may begin here; undefined: now. */
+  whenFree(request: QueryRequest): Promise<void> | undefined;
   /** How long the query may be evaluated here before it goes there. */
   turnMs(request: QueryRequest): number;
   /** Executes it from its start. @throws Refusal */

@@ -1,7 +1,7 @@
 /** Writes that wait for a commit, and the loop that commits them in groups, one group at a time. */
 import { Refusal } from '../../errors.ts';
 import type { EngineOptions } from '../context/host.ts';
-import { hasTakenTurn, hostNeeds, type Job, type Outcome } from './execution.ts';
+import { hostNeeds, type Job, type Outcome } from './execution.ts';
 import type { Committed, GroupCommitter } from './group-commit.ts';
 
 const GROUP_JOBS_MAX = 256;
@@ -12,7 +12,7 @@ export class CommitQueue {
   private readonly waiting: Job[] = [];
   private state: 'idle' | 'committing' = 'idle';
 
-  /** @param pause after a query that has taken all of its turn */
+  /** @param pause between two groups of one queue */
   constructor(committer: GroupCommitter, pause?: EngineOptions['pause']) {
     this.committer = committer;
     this.pause = pause;
@@ -35,7 +35,7 @@ export class CommitQueue {
       try {
         const committed = await this.committer.commit(jobs);
         this.settle(committed);
-        if (committed.members.some(({ outcome }) => hasTakenTurn(outcome))) await this.pause?.();
+        if (committed.rest.length > 0) await this.pause?.();
       } catch (reason) {
         await this.commitOneByOne(jobs, reason);
       }

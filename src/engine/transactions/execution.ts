@@ -1,6 +1,5 @@
 /** Executions of transaction bodies: synchronous, over one snapshot; alone, or each over the writes of the one before. */
 import { assert } from '../../errors.ts';
-import { TurnOver } from '../../query/turn-over.ts';
 import { Overlay } from '../../store/overlay.ts';
 import type { WriteSet } from '../../store/port.ts';
 import { Suspended, type Need, type Writer } from '../../store/reader.ts';
@@ -124,12 +123,16 @@ export interface CommitGroup {
 }
 
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
+/** Nothing else is done while a group is evaluated. */
+const GROUP_MICROS = 10_000;
 
 export function executeGroup(
   jobs: readonly Job[],
   snapshot: SnapshotReader,
   head: Micros,
+  clock: () => Micros,
 ): CommitGroup {
+  const until = clock() + GROUP_MICROS;
   const shared = new Overlay(snapshot);
   const isAlone = jobs.length === 1;
   const needs: StoreNeed[] = [];
@@ -157,16 +160,12 @@ export function executeGroup(
     if (isAlone) {
       if (!wrote) shared.clear();
     } else if (wrote) shared.absorb(own.writes());
-    if (shared.bytes > GROUP_BYTES_MAX || snapshot.isFull || hasTakenTurn(outcome)) break;
+    if (shared.bytes > GROUP_BYTES_MAX || snapshot.isFull || clock() > until) break;
   }
   const rest = jobs.slice(members.length);
   const writes = shared.isEmpty ? undefined : shared.writes();
   return { members, rest, needs, assumedAbsent, writes, snapshot, head, ts };
 }
-
-/** Others that are not of the group go first. */
-export const hasTakenTurn = (outcome: Outcome): boolean =>
-  outcome.state === 'failed' && outcome.reason instanceof TurnOver;
 
 /** Not by spreading: needs may be more than a call takes arguments. */
 function addTo(list: StoreNeed[], more: readonly StoreNeed[]): void {

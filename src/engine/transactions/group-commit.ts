@@ -4,6 +4,7 @@ import { changesOf } from '../../store/snapshot-cache.ts';
 import { HOT_SPACES, KeyTaken } from '../../store/port.ts';
 import type { RowAddress, Store, WriteOptions, WriteTx } from '../../store/port.ts';
 import { planOf } from '../../store/snapshot-reader.ts';
+import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 import { changeRows } from './change-log.ts';
 import { noticeOf, type CommitNotices } from './commit-notices.ts';
@@ -21,7 +22,10 @@ import {
   ValidationFailed,
 } from './validation.ts';
 
-export type CommitOptions = Pick<EngineOptions, 'store' | 'durability' | 'random' | 'logsChanges'> &
+export type CommitOptions = Pick<
+  EngineOptions,
+  'store' | 'clock' | 'durability' | 'random' | 'logsChanges'
+> &
   DetachedOption;
 
 export interface Committed extends Pick<CommitGroup, 'members' | 'rest'> {
@@ -42,6 +46,7 @@ export class GroupCommitter {
   private readonly heads: HeadTracker;
   private readonly notices: CommitNotices;
   private readonly writeOptions: WriteOptions;
+  private readonly clock: () => Micros;
   private readonly logsChanges: boolean;
   private readonly detached: DetachedOption['detached'];
   /** Tells commits of this engine from those of others at the same time. */
@@ -49,7 +54,7 @@ export class GroupCommitter {
   private commits = 0;
 
   constructor(
-    { store, durability, random, logsChanges = false, detached }: CommitOptions,
+    { store, clock, durability, random, logsChanges = false, detached }: CommitOptions,
     heads: HeadTracker,
     notices: CommitNotices,
   ) {
@@ -57,6 +62,7 @@ export class GroupCommitter {
     this.heads = heads;
     this.notices = notices;
     this.writeOptions = { spaces: HOT_SPACES, durability };
+    this.clock = clock;
     this.logsChanges = logsChanges;
     this.detached = detached;
     this.signature = random(6).join('.');
@@ -66,8 +72,8 @@ export class GroupCommitter {
     const { heads } = this;
     const known = heads.cached();
     const optimistic = this.detached
-      ? await this.detached.group(this.store, heads, jobs)
-      : known && executeGroup(jobs, known.reader, known.head);
+      ? await this.detached.group(this.store, heads, jobs, this.clock)
+      : known && executeGroup(jobs, known.reader, known.head, this.clock);
     if (optimistic && isSettled(optimistic) && !optimistic.writes && heads.isLeaseHeld())
       return this.finish({ group: optimistic, commit: undefined }, 0);
     // Beside other tabs, the head has often moved: then it is better to look before writing.
@@ -144,7 +150,7 @@ export class GroupCommitter {
     )
       return this.apply(tx, optimistic);
     for (;;) {
-      const group = executeGroup(jobs, reader, head);
+      const group = executeGroup(jobs, reader, head, this.clock);
       const { needs, assumedAbsent, members } = group;
       const lacking = [...needs, ...assumedAbsent];
       const readSets = members.map(({ outcome }) => outcome.readSet);

@@ -68,6 +68,27 @@ test('write() of two engines on one store loses nothing: a commit between sends 
   expect(value).toBe(400 + 100);
 });
 
+test('write() of many that take long lets others have a turn between their commits', async () => {
+  let now = 0;
+  let pauses = 0;
+  const transactor = new Transactor({
+    store: createMemoryStore(),
+    clock: () => now,
+    passwords,
+    random: (bytes) => new Uint8Array(randomBytes(bytes)),
+    durability: 'relaxed',
+    hashCost: 4,
+    pause: async () => void pauses++,
+  });
+  const slow: TransactionBody<number> = (input) => {
+    now += 4000;
+    return adding(1, 1)(input);
+  };
+  const results = await Promise.all(Array.from({ length: 30 }, () => transactor.write(slow)));
+  expect(results.map((each) => each.value)).toEqual(Array.from({ length: 30 }, (_, i) => i + 1));
+  expect(pauses).toBeGreaterThanOrEqual(9);
+});
+
 test('write() that fails leaves nothing, and the others of its group stay', async () => {
   const transactor = transactorOn(createMemoryStore());
   const failing: TransactionBody<number> = (input) => {
