@@ -39,7 +39,7 @@ export interface Transactions {
   readLong(
     request: Pick<QueryRequest, 'query' | 'apiVersion'>,
   ): Promise<QueryPlan['parsed']> | undefined;
-  /** What all executions of a query share. `ids`: the first it generates; `moreIds`: those after them, by how many came before. */
+  /** What all executions of a query share. `ids`: the first it generates; `moreIds`: those after them, by how many came before, in what runs with the caller's own permissions. */
   plan(
     request: QueryRequest,
     given?: Partial<Pick<QueryPlan, 'impersonation' | 'now' | 'parsed'>> & {
@@ -103,7 +103,11 @@ export function createEngine(options: EngineOptions & DetachedOption): Engine {
       request,
       parsed: parsed ?? parse(request.query, request.apiVersion),
       started: request.arrived ?? options.clock(),
-      inputs: new RecordedInputs(moreIds, options, { address: request.address, ids }),
+      inputs: new RecordedInputs(moreIds, options, {
+        address: request.address,
+        ids,
+        ...(moreIds !== makeId && { makeOwnId: makeId }),
+      }),
       ...more,
     }),
     execute: (plan, input) => input.bounded(() => executeQuery(plan, input, options)),

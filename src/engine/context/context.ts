@@ -12,6 +12,8 @@ import type { Schema } from '../catalog/schema.ts';
 export interface Inputs {
   /** A fresh document id: positive, later ones greater. */
   readonly newId: () => bigint;
+  /** One that nobody has brought along with the query. */
+  readonly newOwnId: () => bigint;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
   /** The audience that tokens of identity providers name for the root database. */

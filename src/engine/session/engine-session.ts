@@ -155,10 +155,12 @@ export class EngineSession implements WriteSession, Lambdas {
     return String(this.context.inputs.newId());
   }
 
-  /** The same query with other permissions. Whoever brings a time of their own brings it no further than theirs reach. */
+  /** The same query with other permissions. Whoever brings a time or ids of their own brings them no further than theirs reach. */
   private withPermissions(permissions: Permissions): EngineSession {
     const { context } = this;
-    const parts = context.now === undefined ? context : { ...context, now: undefined };
+    const { inputs } = context;
+    const own = { now: undefined, inputs: { ...inputs, newId: inputs.newOwnId } };
+    const parts = context.now === undefined ? context : { ...context, ...own };
     return new EngineSession(parts, () => permissions, this.budget, this);
   }
 }

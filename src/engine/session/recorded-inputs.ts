@@ -29,27 +29,32 @@ export function createIds(
   };
 }
 
+interface Origin {
+  /** Where the query came from. */
+  readonly address?: string | undefined;
+  /** The first of its ids, made up elsewhere. */
+  readonly ids?: readonly bigint[];
+  /** For ids that must be made up here; the same as for others unless given. */
+  readonly makeOwnId?: () => bigint;
+}
+
 export class RecordedInputs {
   private readonly makeId: (index: number) => bigint;
+  private readonly makeOwnId: (() => bigint) | undefined;
   private readonly options: Pick<EngineOptions, 'random' | 'sha256' | 'accessTokens'>;
   private readonly address: string | undefined;
   private readonly ids: bigint[];
+  private readonly ownIds: bigint[] = [];
   private bytes: Uint8Array[] = [];
 
-  /**
-   * @param makeId gets how many ids came before
-   * @param address where the query came from
-   * @param ids the first of its ids, made up elsewhere
-   */
+  /** @param makeId gets how many ids came before */
   constructor(
     makeId: (index: number) => bigint,
     options: Pick<EngineOptions, 'random' | 'sha256' | 'accessTokens'>,
-    {
-      address,
-      ids = [],
-    }: { readonly address?: string | undefined; readonly ids?: readonly bigint[] } = {},
+    { address, ids = [], makeOwnId }: Origin = {},
   ) {
     this.makeId = makeId;
+    this.makeOwnId = makeOwnId;
     this.address = address;
     this.ids = [...ids];
     this.options = options;
@@ -63,12 +68,16 @@ export class RecordedInputs {
   /** The inputs of one run, from the first on. */
   begin(answers: HostAnswers): Inputs {
     let idAt = 0;
+    let ownIdAt = 0;
     let bytesAt = 0;
+    const newId = (): bigint => {
+      const index = idAt++;
+      return (this.ids[index] ??= this.makeId(index));
+    };
+    const { makeOwnId } = this;
     return {
-      newId: () => {
-        const index = idAt++;
-        return (this.ids[index] ??= this.makeId(index));
-      },
+      newId,
+      newOwnId: makeOwnId ? () => (this.ownIds[ownIdAt++] ??= makeOwnId()) : newId,
       randomBytes: (count) => (this.bytes[bytesAt++] ??= this.options.random(count)),
       sha256: this.options.sha256,
       rootAudience: this.options.accessTokens?.rootAudience,

@@ -159,6 +159,7 @@ const NO_INPUTS = {
   rootAudience: undefined,
   mayFetch: undefined,
   newId: unused,
+  newOwnId: unused,
   randomBytes: unused,
   sha256: unused,
   hash: unused,

@@ -372,6 +372,39 @@ test('T19 Now() of a push does not reach a function with a role of its own: ther
   expect(times.filter((each) => each === at)).toHaveLength(2);
 });
 
+test('T19 ids of a push do not reach a function with a role of its own: there the hub makes them', async () => {
+  const { world } = await open();
+  const device = await creator(world, 1);
+  const body = { query: { lambda: '_', expr: [{ new_id: null }, create(coll('things'))] } };
+  await world.ask({ create_function: obj({ name: 'make', body, role: 'server' }) });
+  await world.ask({
+    create_role: obj({
+      name: 'caller',
+      privileges: obj({ resource: { function: 'make' }, actions: obj({ call: true }) }),
+      membership: obj({ resource: coll('users') }),
+    }),
+  });
+  const call = { call: { function: 'make' }, arguments: null };
+  const given = Array.from({ length: 3 }, () => device.newId());
+  const { verdicts } = await device.push(
+    device.item({ query: { do: [newThing, call] }, ids: given }),
+    device.item({ query: { do: [newThing, call] }, ids: [] }),
+  );
+  expect(verdicts.map(({ state }) => state)).toEqual(['confirmed', 'confirmed']);
+  expect(await world.ask({ exists: doc('things', given[0]!) })).toBe(true);
+  for (const { body: text } of verdicts) {
+    const { resource } = JSON.parse(text ?? '') as { resource: [string, { ref: WireRef }] };
+    for (const id of [resource[0], resource[1].ref['@ref'].id]) {
+      expect(given).not.toContain(id);
+      expect(isIdMadeWith(device.idKey, BigInt(id), sha256)).toBe(false);
+    }
+  }
+});
+
+interface WireRef {
+  readonly '@ref': { readonly id: string };
+}
+
 test('T19 an id that is taken is refused', async () => {
   const { world, device } = await open();
   await world.ask(item(5));
