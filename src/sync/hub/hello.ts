@@ -1,16 +1,18 @@
 /** Answers hello: registers the device for its owner, and says where the hub is. */
 import type { BodyInput, BodyResult } from '../../engine/transactions.ts';
+import { SYNC_LIMITS } from '../../limits.ts';
 import type { Micros } from '../../values/value.ts';
 import { SYNC_PROTOCOL, type Hello, type Welcome } from '../protocol/messages.ts';
 import { SyncRefused } from '../protocol/refusals.ts';
 import { actorOf, expiryOf, ownerOf, passwordTimeOf } from './rights/caller-facts.ts';
 import { callerOfDevice, type CallerHost, type DeviceRequest } from './rights/device-caller.ts';
-import { deviceIn, deviceRow } from './rows/device-rows.ts';
+import { deviceIn, deviceRow, type DeviceRecord } from './rows/device-rows.ts';
 import { epochIn } from './rows/epoch.ts';
 import { hubKeyIn, idKeyOf } from './rows/id-key.ts';
 
 /** A device that says hello every minute is not written each time. */
 const SEEN_STEP: Micros = 86_400 * 1_000_000;
+const CONTACT_STEP: Micros = 3600 * 1_000_000;
 
 /** @throws SyncRefused `upgrade_needed` */
 export function requireProtocol({ protocol }: Hello): void {
@@ -49,9 +51,21 @@ export function hello(
     passwordSetAt: passwordTimeOf(caller),
     idKey: idKeyOf(hubKeyIn(writer), { owner, device }, host.sha256),
   };
-  const isNew = known?.protocol !== SYNC_PROTOCOL || hubTime - known.seen > SEEN_STEP;
-  const protocol = SYNC_PROTOCOL;
-  const record = { owner, lastSeq: 0, lastNow: 0, forgotten: 0, ...known, protocol, seen: hubTime };
+  const before = known?.lastNow ?? 0;
+  // It has nothing unsent: what it writes from here on is written after this.
+  const since = deviceSeq === lastSeq ? hubTime - SYNC_LIMITS.nowAheadMicros : 0;
+  const isLater = since - before > CONTACT_STEP;
+  const isSeen = known?.protocol === SYNC_PROTOCOL && hubTime - known.seen <= SEEN_STEP;
+  const isNew = !isSeen || isLater;
+  const record: DeviceRecord = {
+    owner,
+    lastSeq: 0,
+    forgotten: 0,
+    ...known,
+    lastNow: Math.max(before, since),
+    protocol: SYNC_PROTOCOL,
+    seen: hubTime,
+  };
   if (isNew) writer.put('sync', deviceRow(database, device, record));
   return { value: welcome, ts: Math.max(hubTime, head) + 1, keep: isNew };
 }

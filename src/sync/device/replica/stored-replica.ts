@@ -1,6 +1,7 @@
 /** A replica over a store: see `replica.ts`. */
 import { hexOfBytes } from '../../../codec/hex.ts';
 import type { QueryRequest } from '../../../engine/host.ts';
+import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
 import type { Pulled, Welcome } from '../../protocol/messages.ts';
@@ -126,10 +127,13 @@ class StoredReplica implements Replica {
     });
   }
 
-  applyWelcome(fence: number, { hubTime, epoch, actor, idKey }: Welcome, arrived: Micros) {
+  applyWelcome(fence: number, welcome: Welcome, arrived: Micros) {
+    const { hubTime, lastSeq, epoch, actor, idKey } = welcome;
     return this.store.changeFenced(fence, ({ state }) => {
+      // The hub takes no write for one that was made before a contact with nothing unsent.
+      const since = lastSeq === state.lastSeq ? hubTime - SYNC_LIMITS.nowAheadMicros : 0;
       // A clock that was ahead has made timestamps in the future: they must not hold up the next ones.
-      const lastNow = Math.min(state.lastNow, hubTime);
+      const lastNow = Math.max(Math.min(state.lastNow, hubTime), since);
       const skew = hubTime - arrived;
       const next = { ...state, skew, lastNow, actor, idKey, epoch: state.epoch ?? epoch };
       return { value: next, next };

@@ -349,6 +349,30 @@ test('T19 Now() of a write is not after the hub, and never goes back', async () 
   expect(await seconds(4)).toBe(at + SYNC_LIMITS.nowAheadMicros);
 });
 
+test('T19 Now() of a write is not before the latest contact at which the device had nothing unsent', async () => {
+  const { world, device } = await open();
+  const stored = (id: number) => create(doc('things', id), { at: { now: null } });
+  const at = (id: number) =>
+    world.ask({ to_micros: { select: ['data', 'at'], from: { get: doc('things', id) } } });
+  const day = 86_400_000_000;
+  const contact = world.now;
+  const years = contact - 1000 * day;
+  await device.push(device.item({ query: stored(1), now: years }));
+  expect(Number(await at(1))).toBe(contact - SYNC_LIMITS.nowAheadMicros);
+  // Weeks without contact, then hello with two unsent writes, one of them older than it can be.
+  const old = device.item({ query: stored(2), now: contact + day });
+  const lie = device.item({ query: stored(3), now: years });
+  world.now += 20 * day;
+  await device.hello();
+  await device.push(old, lie);
+  expect([await at(2), await at(3)]).toEqual([contact + day, contact + day]);
+  // All is sent at the next contact.
+  const later = world.now;
+  await device.hello();
+  await device.push(device.item({ query: stored(4), now: later - day }));
+  expect(Number(await at(4))).toBeGreaterThanOrEqual(later - SYNC_LIMITS.nowAheadMicros);
+});
+
 test('T19 Now() of a push does not reach a function with a role of its own: there the hub has the time', async () => {
   const { world, device } = await open();
   const time = { to_micros: { now: null } };
@@ -356,7 +380,8 @@ test('T19 Now() of a push does not reach a function with a role of its own: ther
   const body = { query: { lambda: '_', expr: stamp } };
   await world.ask({ create_function: obj({ name: 'stamp', body, role: 'server' }) });
   await world.ask({ create_function: obj({ name: 'own', body }) });
-  const at = world.now - 86_400_000_000;
+  const at = world.now;
+  world.now += 86_400_000_000;
   const call = (name: string) => ({ call: { function: name }, arguments: null });
   await device.push(
     device.item({ query: call('stamp'), now: at }),

@@ -13,7 +13,7 @@ export interface DeviceRecord {
   readonly owner: string;
   /** Number of the latest write that was judged. */
   readonly lastSeq: number;
-  /** The latest `Now()` that was accepted. */
+  /** No write has an earlier `Now()`: that of the latest, or of the latest contact at which the device had nothing unsent. */
   readonly lastNow: Micros;
   /** Verdicts up to here are forgotten. */
   readonly forgotten: number;
