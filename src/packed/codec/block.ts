@@ -14,7 +14,43 @@ export interface Items {
   readonly to: readonly number[];
 }
 
+export interface FoundItem {
+  readonly ordinal: number;
+  readonly isEqual: boolean;
+  readonly from: number;
+  readonly to: number;
+}
+
 const UINT32_BYTES = 4;
+
+/** A part of a key, item by item. */
+class PartBytes {
+  private bytes = new Uint8Array(64);
+
+  /** Reads the part of the next item. Returns how it compares with a text. */
+  next(reader: ByteReader, text: string): number {
+    const shared = reader.number();
+    const count = reader.number();
+    const from = reader.at;
+    reader.skip(count);
+    const length = shared + count;
+    if (length > this.bytes.length) this.grow(length);
+    const { bytes } = this;
+    for (let i = 0; i < count; i += 1) bytes[shared + i] = reader.bytes[from + i] ?? 0;
+    const min = Math.min(length, text.length);
+    for (let i = 0; i < min; i += 1) {
+      const difference = (bytes[i] ?? 0) - text.charCodeAt(i);
+      if (difference !== 0) return difference;
+    }
+    return length - text.length;
+  }
+
+  private grow(length: number): void {
+    const grown = new Uint8Array(2 * length);
+    grown.set(this.bytes);
+    this.bytes = grown;
+  }
+}
 
 export class Block {
   readonly family: Family;
@@ -54,6 +90,37 @@ export class Block {
     return low - 1;
   }
 
+  /**
+   * The last item that is not after (key, owner), if it is in this block.
+   * Makes no text of keys, which would take most of the time of a look-up.
+   * @throws Malformed
+   */
+  floor(key: string, owner: string): FoundItem | undefined {
+    const interval = this.seek(key, owner);
+    const reader = new ByteReader(this.bytes, this.restart(interval), this.restart(interval + 1));
+    const keyBytes = new PartBytes();
+    const ownerBytes = new PartBytes();
+    let found: FoundItem | undefined;
+    for (let ordinal = interval * INTERVAL_ITEMS; !reader.isAtEnd; ordinal += 1) {
+      let order = keyBytes.next(reader, key);
+      if (this.hasOwners) {
+        const ofOwners = ownerBytes.next(reader, owner);
+        if (order === 0) order = ofOwners;
+      }
+      if (order > 0) return found;
+      const length = reader.number();
+      const from = length === 0 ? -1 : reader.at;
+      if (length > 1) reader.skip(length - 1);
+      found = { ordinal, isEqual: order === 0, from, to: reader.at };
+    }
+    return found;
+  }
+
+  /** The body of an item that `floor` found; undefined when it is deleted. */
+  bodyOf({ from, to }: FoundItem): Uint8Array | undefined {
+    return from < 0 ? undefined : this.bytes.subarray(from, to);
+  }
+
   /** @throws Malformed */
   read(interval: number): Items {
     const reader = new ByteReader(this.bytes, this.restart(interval), this.restart(interval + 1));
@@ -70,7 +137,7 @@ export class Block {
       keys.push(key);
       owners.push(owner);
       from.push(length === 0 ? -1 : reader.at);
-      if (length > 1) reader.take(length - 1);
+      if (length > 1) reader.skip(length - 1);
       to.push(reader.at);
     }
     return { keys, owners, from, to };
@@ -109,7 +176,7 @@ function nextPart(reader: ByteReader, former: string): string {
 function compareNext(reader: ByteReader, text: string): number {
   const length = reader.number();
   const { bytes, at } = reader;
-  reader.take(length);
+  reader.skip(length);
   const min = Math.min(length, text.length);
   for (let i = 0; i < min; i += 1) {
     const difference = (bytes[at + i] ?? 0) - text.charCodeAt(i);

@@ -35,10 +35,14 @@ export class ByteReader {
     }
   }
 
+  skip(count: number): void {
+    if (this.at + count > this.end) throw new Malformed('it ends too early');
+    this.at += count;
+  }
+
   take(count: number): Uint8Array {
     const from = this.at;
-    if (from + count > this.end) throw new Malformed('it ends too early');
-    this.at = from + count;
+    this.skip(count);
     return this.bytes.subarray(from, this.at);
   }
 

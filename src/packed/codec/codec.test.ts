@@ -60,8 +60,15 @@ test('a block gives back its items, and seek() finds the interval of each', () =
       expect(read.flatMap((each) => each.keys.map((_, at) => block.body(each, at)))).toEqual(
         items.map(({ body }) => body),
       );
-      for (const [at, { key, owner }] of items.entries())
-        expect(block.seek(key, isPair ? owner : '')).toBe(Math.floor(at / INTERVAL_ITEMS));
+      for (const [at, { key, owner: itemOwner, body }] of items.entries()) {
+        const owner = isPair ? itemOwner : '';
+        expect(block.seek(key, owner)).toBe(Math.floor(at / INTERVAL_ITEMS));
+        const found = block.floor(key, owner);
+        expect(found).toMatchObject({ ordinal: at, isEqual: true });
+        expect(found && block.bodyOf(found)).toEqual(body);
+        expect(block.floor(`${key}\0`, owner)).toMatchObject({ isEqual: false });
+      }
+      expect(block.floor('', '')).toBeUndefined();
     }),
   );
 });

@@ -5,7 +5,6 @@ import { BlockWriter } from './block-writer.ts';
 import { bloomHash, bloomOf, mayContain } from './bloom.ts';
 import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
-import { INTERVAL_ITEMS } from './block-writer.ts';
 import { sealed, unsealed } from './sealed.ts';
 
 export class TableIndexWriter {
@@ -67,17 +66,10 @@ export class TableIndex {
 
   /** The last block that does not begin after (key, owner); the first when all do. */
   blockOf(key: string, owner: string): number {
-    const interval = this.fences.seek(key, owner);
-    const { keys, owners } = this.fences.read(interval);
-    let at = keys.length - 1;
-    while (at > 0 && isAfter(keys[at] ?? '', owners[at] ?? '', key, owner)) at -= 1;
-    return interval * INTERVAL_ITEMS + at;
+    return this.fences.floor(key, owner)?.ordinal ?? 0;
   }
 
   mayContain(key: string): boolean {
     return this.bloom.length === 0 || mayContain(this.bloom, bloomHash(key));
   }
 }
-
-const isAfter = (aKey: string, aOwner: string, key: string, owner: string): boolean =>
-  aKey > key || (aKey === key && aOwner > owner);

@@ -51,9 +51,8 @@ function tableWith({ tables }: Run, key: Key): Table | undefined {
 }
 
 function rowInBlock(block: Block, key: Key): Row | undefined {
-  const items = block.read(block.seek(key, ''));
-  const at = items.keys.indexOf(key);
-  if (at < 0) return undefined;
-  const body = block.body(items, at);
+  const found = block.floor(key, '');
+  if (!found?.isEqual) return undefined;
+  const body = block.bodyOf(found);
   return body ? readRowBody(key, body) : DELETED;
 }
