@@ -91,9 +91,12 @@ export class Maintenance {
 
   private isFull(times: number): boolean {
     const { tree, limits } = this.options;
-    const { memtable, commits } = tree.version;
-    return (
-      memtable.bytes > times * limits.memtableBytesMax || commits.length > times * limits.commitsMax
-    );
+    let bytes = 0;
+    let commits = 0;
+    for (const layer of tree.version.layers) {
+      bytes += layer.memtable.bytes;
+      commits += layer.commits.length;
+    }
+    return bytes > times * limits.memtableBytesMax || commits > times * limits.commitsMax;
   }
 }

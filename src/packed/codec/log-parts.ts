@@ -13,7 +13,7 @@ export function partsOf(record: Uint8Array): Uint8Array[] {
   const count = Math.max(1, Math.ceil(record.length / PART_BYTES_MAX));
   return Array.from({ length: count }, (_, i) => {
     const piece = record.subarray(i * PART_BYTES_MAX, (i + 1) * PART_BYTES_MAX);
-    const out = new ByteWriter(piece.length + 32);
+    const out = new ByteWriter(piece.length + HEADER_BYTES_MAX);
     out.byte(PART_FORMAT);
     out.number(i);
     out.number(count);
@@ -21,6 +21,9 @@ export function partsOf(record: Uint8Array): Uint8Array[] {
     return sealed(out);
   });
 }
+
+/** And of the checksum behind. */
+const HEADER_BYTES_MAX = 32;
 
 export interface Part {
   readonly index: number;

@@ -27,15 +27,18 @@ export type LogRecord =
 /** A used number never gets another meaning. */
 const KIND = { commit: 1, claim: 2, flip: 3 } as const;
 
+/** About what a change takes. */
+const CHANGE_BYTES = 400;
+
 export function recordBytes(record: LogRecord): Uint8Array {
-  const out = new ByteWriter();
+  const out = new ByteWriter(record.kind === 'commit' ? record.changes.length * CHANGE_BYTES : 0);
   out.byte(KIND[record.kind]);
   if (record.kind === 'flip') writeManifest(out, record.manifest);
   if (record.kind === 'commit') {
     const body = new ByteWriter();
     for (const change of record.changes) writeChange(out, body, change);
   }
-  return out.finish();
+  return out.view();
 }
 
 /** @throws Malformed */

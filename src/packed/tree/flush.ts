@@ -17,7 +17,7 @@ import type { Flips } from './flip.ts';
 import { DELETED } from './memtable.ts';
 import { TableWriter } from './table-writer.ts';
 import type { Tree } from './tree.ts';
-import type { Version } from './version.ts';
+import type { Layer } from './version.ts';
 
 export interface MaintenanceContext {
   readonly tree: Tree;
@@ -30,14 +30,13 @@ export interface MaintenanceContext {
 /** Returns false when there was nothing to flush, or another tab has flushed meanwhile. */
 export async function flush(context: MaintenanceContext): Promise<boolean> {
   const { tree, flips } = context;
-  const version = tree.version;
-  if (version.commits.length === 0) return false;
+  const layer = tree.seal();
+  if (!layer) return false;
+  const { manifest: before } = tree.version;
   const firstId = await flips.claim();
-  const tables = await writeTables(context, version, firstId);
+  const tables = await writeTables(context, layer, before, firstId);
   return flips.flip(claimOf({ first: firstId }), (manifest) =>
-    manifest.flushed === version.manifest.flushed
-      ? flushedInto(manifest, version.number, tables)
-      : undefined,
+    manifest.flushed === before.flushed ? flushedInto(manifest, layer.through, tables) : undefined,
   );
 }
 
@@ -45,13 +44,14 @@ type NewTables = Readonly<Record<Family, readonly Table[]>>;
 
 async function writeTables(
   { tree, limits, pause }: MaintenanceContext,
-  { memtable, manifest, number }: Version,
+  { memtable, through }: Layer,
+  manifest: Manifest,
   firstId: number,
 ): Promise<NewTables> {
   const tables: Record<Family, readonly Table[]> = familiesOf(() => []);
   let nextId = firstId;
   for (const family of ALL_FAMILIES) {
-    const writer = new TableWriter({ family, newest: number, firstId: nextId, limits });
+    const writer = new TableWriter({ family, newest: through, firstId: nextId, limits });
     const isAlone = manifest.families[family].length === 0;
     for (const { key, owner, body } of itemsOf(memtable.families[family], family)) {
       // Where nothing lies below, there is nothing to hide.

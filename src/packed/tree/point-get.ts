@@ -15,13 +15,15 @@ import type { Version } from './version.ts';
 export const MISSING = Symbol('missing');
 
 export function pointRow(
-  { memtable, manifest }: Version,
+  { layers, manifest }: Version,
   family: Family,
   key: Key,
   access: BlockAccess,
 ): Row | undefined | typeof MISSING {
-  const fresh = memtableRow(memtable, family, key);
-  if (fresh) return fresh === DELETED ? undefined : fresh;
+  for (const { memtable } of layers) {
+    const fresh = memtableRow(memtable, family, key);
+    if (fresh) return fresh === DELETED ? undefined : fresh;
+  }
   for (const run of manifest.families[family]) {
     const found = rowInRun(run, key, access);
     if (found === DELETED) return undefined;

@@ -115,12 +115,15 @@ export class RangeScan {
   }
 
   private cursors(access: BlockAccess, family: Family): Cursor[] {
-    const { memtable, manifest } = this.version;
+    const { layers, manifest } = this.version;
     const { lower, upper, reverse, limit } = this.range;
     const { after } = this;
     const span: Span = { lower, upper, reverse, after, items: limit - this.found.length };
     return [
-      new MemtableCursor(memtable.families[family], span, isEntryFamily(family)),
+      ...layers.map(
+        ({ memtable }) =>
+          new MemtableCursor(memtable.families[family], span, isEntryFamily(family)),
+      ),
       ...manifest.families[family].map((run) => new RunCursor(run, access, span)),
     ];
   }

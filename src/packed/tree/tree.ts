@@ -7,7 +7,14 @@ import type { Manifest } from '../manifest.ts';
 import type { Look, Medium } from '../medium.ts';
 import { BlockAccess, BlockGone } from './block-access.ts';
 import { BlockCache } from './block-cache.ts';
-import { versionAfter, versionWith, EMPTY_VERSION, type Version } from './version.ts';
+import {
+  EMPTY_VERSION,
+  sealed,
+  versionAfter,
+  versionWith,
+  type Layer,
+  type Version,
+} from './version.ts';
 
 export interface TreeOptions {
   readonly medium: Medium;
@@ -66,6 +73,12 @@ export class Tree {
     if (number > this.version.number)
       this.setVersion(versionWith(this.version, [{ number, record }]));
     return number;
+  }
+
+  /** The oldest part of the memtable that is not flushed, as it will stay; undefined: nothing is to be flushed. */
+  seal(): Layer | undefined {
+    if (this.version.layers.length === 1) this.version = sealed(this.version) ?? this.version;
+    return this.version.layers.length > 1 ? this.version.layers.at(-1) : undefined;
   }
 
   pin({ manifest }: Version): void {

@@ -13,15 +13,25 @@ export interface Version {
   /** The last one of a commit: versions with the same hold the same rows. */
   readonly committed: number;
   readonly manifest: Manifest;
+  /** Newest first: commits go into the first, the others are sealed and wait for their flush. */
+  readonly layers: readonly Layer[];
+}
+
+/** A memtable and what it is made of. */
+export interface Layer {
   readonly memtable: Memtable;
-  /** What the memtable is made of, oldest first. */
+  /** Oldest first. */
   readonly commits: readonly NumberedCommit[];
+  /** The last number that may be in it. */
+  readonly through: number;
 }
 
 interface NumberedCommit {
   readonly number: number;
   readonly changes: readonly Change[];
 }
+
+const EMPTY_LAYER: Layer = { memtable: EMPTY_MEMTABLE, commits: [], through: Infinity };
 
 /** A record, and the number of its last part. */
 export interface NumberedRecord {
@@ -33,8 +43,7 @@ export const EMPTY_VERSION: Version = {
   number: 0,
   committed: 0,
   manifest: EMPTY_MANIFEST,
-  memtable: EMPTY_MEMTABLE,
-  commits: [],
+  layers: [EMPTY_LAYER],
 };
 
 /** The version after the rest of the log. @throws Refusal `local_data_loss` that names the record */
@@ -59,28 +68,57 @@ export function versionWith(before: Version, records: readonly NumberedRecord[])
     committed = number;
   }
   const { flushed } = manifest;
-  const isFlushed = flushed !== before.manifest.flushed;
-  const kept = isFlushed ? before.commits.filter(({ number }) => number > flushed) : before.commits;
-  const fresh = added.filter(({ number }) => number > flushed);
   return {
     number: records.at(-1)?.number ?? before.number,
     // What was flushed and cut before this tab looked was committed, too.
     committed: Math.max(committed, flushed > before.number ? flushed : 0),
     manifest,
-    memtable: isFlushed
-      ? memtableOf(EMPTY_MEMTABLE, [...kept, ...fresh])
-      : memtableOf(before.memtable, fresh),
-    commits: fresh.length > 0 || isFlushed ? [...kept, ...fresh] : kept,
+    layers: layersWith(
+      before.layers,
+      flushed,
+      added.filter(({ number }) => number > flushed),
+    ),
   };
 }
 
-const memtableOf = (before: Memtable, commits: readonly NumberedCommit[]): Memtable =>
-  commits.length === 0
-    ? before
-    : memtableWith(
-        before,
-        commits.flatMap(({ changes }) => changes),
-      );
+/** The newest layer takes no more; undefined: there is nothing in it. */
+export function sealed(version: Version): Version | undefined {
+  const [newest, ...older] = version.layers;
+  if (!newest || newest.commits.length === 0) return undefined;
+  return { ...version, layers: [EMPTY_LAYER, { ...newest, through: version.number }, ...older] };
+}
+
+function layersWith(
+  before: readonly Layer[],
+  flushed: number,
+  added: readonly NumberedCommit[],
+): readonly Layer[] {
+  const [newest = EMPTY_LAYER, ...older] = before.map((layer) => withoutFlushed(layer, flushed));
+  const rest = older.filter(({ commits }) => commits.length > 0);
+  return [added.length > 0 ? layerWith(newest, added) : newest, ...rest];
+}
+
+/** Whole layers, as a rule: those of another tab's flush end elsewhere. */
+function withoutFlushed(layer: Layer, flushed: number): Layer {
+  const first = layer.commits[0];
+  if (!first || first.number > flushed) return layer;
+  const empty = { ...EMPTY_LAYER, through: layer.through };
+  if (layer.through <= flushed) return empty;
+  const kept = layer.commits.filter(({ number }) => number > flushed);
+  return kept.length > 0 ? layerWith(empty, kept) : empty;
+}
+
+const layerWith = (
+  { memtable, commits, through }: Layer,
+  added: readonly NumberedCommit[],
+): Layer => ({
+  memtable: memtableWith(
+    memtable,
+    added.flatMap(({ changes }) => changes),
+  ),
+  commits: [...commits, ...added],
+  through,
+});
 
 /** Whole records. @throws Refusal `local_data_loss` */
 function recordsOf(log: readonly LogPart[]): NumberedRecord[] {
