@@ -35,32 +35,8 @@ export interface HttpTransportOptions {
 const NO_SUCH_PLACE = 404;
 
 export function createHttpTransport(options: HttpTransportOptions): Transport {
-  const post = async <N extends RequestName>(
-    name: N,
-    message: RequestOf<N>,
-  ): Promise<HubAnswer<AnswerOf<N>>> => {
-    const token = options.token();
-    if (token === undefined) return NOBODY;
-    const stop = new AbortController();
-    const end = (): void => stop.abort();
-    const late = setTimeout(end, options.deadlineMs);
-    options.signal?.addEventListener('abort', end);
-    try {
-      const answer = await options.fetch(`${options.url}/sync/${name}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(message),
-        signal: stop.signal,
-        // With `cache: 'no-store'` the browser would send a CORS preflight before each exchange.
-        credentials: 'omit',
-      });
-      if (answer.ok) return { ok: true, value: ANSWERS[name](await answer.json(), name) };
-      return await refusedBy(answer);
-    } finally {
-      clearTimeout(late);
-      options.signal?.removeEventListener('abort', end);
-    }
-  };
+  const post = <N extends RequestName>(name: N, message: RequestOf<N>) =>
+    postTo(options, name, message);
   let line: HubLine | undefined;
   return {
     ...requestsBy(post),
@@ -96,6 +72,34 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       };
     },
   };
+}
+
+async function postTo<N extends RequestName>(
+  options: HttpTransportOptions,
+  name: N,
+  message: RequestOf<N>,
+): Promise<HubAnswer<AnswerOf<N>>> {
+  const token = options.token();
+  if (token === undefined) return NOBODY;
+  const stop = new AbortController();
+  const end = (): void => stop.abort();
+  const late = setTimeout(end, options.deadlineMs);
+  options.signal?.addEventListener('abort', end);
+  try {
+    const answer = await options.fetch(`${options.url}/sync/${name}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(message),
+      signal: stop.signal,
+      // With `cache: 'no-store'` the browser would send a CORS preflight before each exchange.
+      credentials: 'omit',
+    });
+    if (answer.ok) return { ok: true, value: ANSWERS[name](await answer.json(), name) };
+    return await refusedBy(answer);
+  } finally {
+    clearTimeout(late);
+    options.signal?.removeEventListener('abort', end);
+  }
 }
 
 const NOBODY: HubAnswer<never> = {

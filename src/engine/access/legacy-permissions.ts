@@ -4,7 +4,7 @@
  */
 import { unreachable } from '../../errors.ts';
 import { isKind } from '../../values/value.ts';
-import type { ObjectValue, Ref } from '../../values/value.ts';
+import type { CollectionId, ObjectValue, Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { permissionsAt } from '../catalog/definitions.ts';
 import type { IndexDefinition, LegacyPermissions, RoleDefinition } from '../catalog/definitions.ts';
@@ -47,55 +47,42 @@ const isTokenOrCredentials = ({ collection }: Ref): boolean =>
   collection === NATIVE.tokens || collection === NATIVE.credentials;
 
 /** What `permissions` members allow: to every caller, to a document's tokens, or to those of a collection. */
-export function memberPermissions(context: EngineContext, identity: Ref | undefined): Permissions {
-  const letsIn = (permissions: LegacyPermissions | undefined, action: string): boolean => {
-    const guest = permissions?.get(action);
-    if (guest === undefined) return false;
-    return guest === 'public' || (identity !== undefined && isGuest(guest, identity));
-  };
-  const schema = (): Schema => context.schema(context.database);
-  const isOpen = (resource: Ref): boolean =>
-    resource.database === context.database && !isGoverned(schema(), resource);
-  const isOfOpenCollection = ({ database, collection }: Ref): boolean =>
-    database === context.database && !governed(schema()).has(collection);
-  const byCollection = (ref: Ref, action: string): boolean =>
-    letsIn(schema().collection(ref.collection)?.permissions, action);
-  const byDocument = (fields: ObjectValue | undefined, action: string): boolean =>
-    fields !== undefined && letsIn(permissionsAt(fields), action);
-  const mayTouch = (ref: Ref, action: 'read' | 'write', old?: ObjectValue): boolean =>
-    !isNative(ref.collection) &&
-    isOfOpenCollection(ref) &&
-    (byCollection(ref, action) || byDocument(old ?? storedFields(context, ref), action));
-  const mayReadIndex = (index: IndexDefinition): boolean =>
-    isOpen(index.ref) && letsIn(index.permissions, 'read');
-  const mayCreate = (collection: Ref): boolean =>
-    isOpen(collection) && letsIn(schema().collection(Number(collection.id))?.permissions, 'create');
+export const memberPermissions = (context: EngineContext, identity: Ref | undefined): Permissions =>
+  new MemberPermissions(context, identity);
 
-  const may = (request: AccessRequest): boolean => {
+class MemberPermissions implements Permissions {
+  private readonly context: EngineContext;
+  private readonly identity: Ref | undefined;
+
+  constructor(context: EngineContext, identity: Ref | undefined) {
+    this.context = context;
+    this.identity = identity;
+  }
+
+  may(request: AccessRequest): boolean {
     switch (request.action) {
       case 'read':
-        return mayTouch(request.ref, 'read');
+        return this.mayTouch(request.ref, 'read');
       case 'delete':
-        return mayTouch(request.ref, 'write');
+        return this.mayTouch(request.ref, 'write');
       case 'write':
-        return mayTouch(request.ref, 'write', request.old);
+        return this.mayTouch(request.ref, 'write', request.old);
       case 'create':
       case 'create_with_id':
-        return mayCreate(request.collection);
+        return this.isOpenFor(request.collection, 'create');
       case 'read_index':
-        return mayReadIndex(request.index);
+        return this.mayReadIndex(request.index);
       case 'read_all_of_index':
-        return mayReadIndex(request.index) && !sourcesAreGoverned(schema(), request.index);
+        return this.mayReadIndex(request.index) && !sourcesAreGoverned(this.schema, request.index);
       case 'read_entry':
-        if (mayReadIndex(request.index) && isOfOpenCollection(request.ref)) return true;
-        return mayTouch(request.ref, 'read');
+        if (this.mayReadIndex(request.index) && this.isOfOpenCollection(request.ref)) return true;
+        return this.mayTouch(request.ref, 'read');
       case 'read_all_of_collection':
-        return (
-          isOpen(request.collection) &&
-          letsIn(schema().collection(Number(request.collection.id))?.permissions, 'read')
-        );
-      case 'call':
-        return isOpen(request.function.ref) && letsIn(request.function.permissions, 'call');
+        return this.isOpenFor(request.collection, 'read');
+      case 'call': {
+        const { ref, permissions } = request.function;
+        return this.isOpen(ref) && this.letsIn(permissions, 'call');
+      }
       case 'history_read':
       case 'history_write':
       case 'set_any_password':
@@ -104,8 +91,44 @@ export function memberPermissions(context: EngineContext, identity: Ref | undefi
       default:
         return unreachable(request);
     }
-  };
-  return { may };
+  }
+
+  private get schema(): Schema {
+    return this.context.schema(this.context.database);
+  }
+
+  private letsIn(permissions: LegacyPermissions | undefined, action: string): boolean {
+    const guest = permissions?.get(action);
+    if (guest === undefined) return false;
+    return guest === 'public' || (this.identity !== undefined && isGuest(guest, this.identity));
+  }
+
+  private isOpen(resource: Ref): boolean {
+    return resource.database === this.context.database && !isGoverned(this.schema, resource);
+  }
+
+  private isOfOpenCollection({ database, collection }: Ref): boolean {
+    return database === this.context.database && !governed(this.schema).has(collection);
+  }
+
+  private isOpenFor(collection: Ref, action: 'create' | 'read'): boolean {
+    return this.isOpen(collection) && this.letsInto(Number(collection.id), action);
+  }
+
+  private letsInto(collection: CollectionId, action: string): boolean {
+    return this.letsIn(this.schema.collection(collection)?.permissions, action);
+  }
+
+  private mayReadIndex({ ref, permissions }: IndexDefinition): boolean {
+    return this.isOpen(ref) && this.letsIn(permissions, 'read');
+  }
+
+  private mayTouch(ref: Ref, action: 'read' | 'write', old?: ObjectValue): boolean {
+    if (isNative(ref.collection) || !this.isOfOpenCollection(ref)) return false;
+    if (this.letsInto(ref.collection, action)) return true;
+    const fields = old ?? storedFields(this.context, ref);
+    return fields !== undefined && this.letsIn(permissionsAt(fields), action);
+  }
 }
 
 const isGuest = (guest: Ref, identity: Ref): boolean =>
