@@ -1,18 +1,15 @@
 /** The engine of one store: what worker, hub and tests make one of, and what it offers them. What it needs: `context/host.ts`. */
-import { utf8Length } from '../codec/utf8.ts';
-import { QueryFailure, Refusal, statusOf } from '../errors.ts';
+import { QueryFailure, Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { parseQuery } from '../query/parse.ts';
 import type { Node } from '../query/node.ts';
 import type { ApiVersion } from '../query/session.ts';
 import type { RowAddress } from '../store/port.ts';
-import type { Micros } from '../values/value.ts';
-import { errorBody, NO_METRICS, refusedAnswer } from './session/answer.ts';
+import { answerOf, refusedQuery } from './session/query-answer.ts';
 import type {
   CommitNotice,
   Credential,
   EngineOptions,
-  Metrics,
   QueryAnswer,
   QueryRequest,
 } from './context/host.ts';
@@ -80,6 +77,22 @@ export interface Engine {
 export function createEngine(options: EngineOptions & DetachedOption): Engine {
   const transactor = new Transactor(options);
   const expiredData = new ExpiredDataCollector(transactor, options);
+  const transactions = createTransactions(options, transactor);
+  return {
+    query: (request) => answerQuery(request, { options, transactor, transactions }),
+    transactions,
+    authenticate: (secret) => authenticateSecret(transactor, secret, options),
+    entitlements: (secret) => entitlementsOf(transactor, secret, options),
+    onCommit: (listener) => transactor.onCommit(listener),
+    noteCommit: (notice) => transactor.noteCommit(notice),
+    buildIndexes: (onProgress) => buildIndexes(transactor, options, onProgress),
+    collectExpiredData: (onProgress) => expiredData.collect(onProgress),
+    verify: (onProgress) => verifyStore(options, onProgress),
+    close: () => options.store.close(),
+  };
+}
+
+function createTransactions(options: EngineOptions, transactor: Transactor): Transactions {
   const makeId = createIds(options.clock, options.random);
   const parsedQueries = new TextCache<Node | QueryFailure>();
 
@@ -91,14 +104,11 @@ export function createEngine(options: EngineOptions & DetachedOption): Engine {
         return failureIn(reason);
       }
     });
-  const isLong = (text: string): boolean =>
-    options.readLong !== undefined && text.length > LIMITS.sliceChars;
-
-  const transactions: Transactions = {
+  return {
     read: (body) => transactor.read(body),
     write: (body) => transactor.write(body),
     readLong: ({ query: text, apiVersion }) =>
-      isLong(text) ? options.readLong?.(text, apiVersion).catch(failureIn) : undefined,
+      isLong(options, text) ? options.readLong?.(text, apiVersion).catch(failureIn) : undefined,
     plan: (request, { ids = [], moreIds = makeId, parsed, ...more } = {}) => ({
       request,
       parsed: parsed ?? parse(request.query, request.apiVersion),
@@ -115,57 +125,57 @@ export function createEngine(options: EngineOptions & DetachedOption): Engine {
     refused: ({ request, started }, reason) =>
       refusedQuery(request, reason, started, options.clock()),
   };
+}
 
-  /** Without a valid secret a long text is not parsed. @throws Refusal */
-  const readForKnown = async (request: QueryRequest): Promise<QueryPlan['parsed'] | undefined> => {
-    const { secret } = request;
-    if (secret === undefined || !(await authenticateSecret(transactor, secret, options)))
-      throw new Refusal('unauthorized', 'Unauthorized');
-    return transactions.readLong(request);
-  };
+const isLong = ({ readLong }: EngineOptions, text: string): boolean =>
+  readLong !== undefined && text.length > LIMITS.sliceChars;
 
-  const query = async (request: QueryRequest): Promise<QueryAnswer> => {
-    let parsed: QueryPlan['parsed'] | undefined;
-    if (isLong(request.query)) {
-      const started = options.clock();
-      try {
-        parsed = await readForKnown(request);
-      } catch (reason) {
-        return refusedQuery(request, reason, started, options.clock());
-      }
-    }
-    const plan = transactions.plan(request, parsed && { parsed });
-    const { view } = options;
-    const looked: RowAddress[] = [];
-    const body = (input: BodyInput): BodyResult<QueryExecution> => {
-      looked.length = 0;
-      const writer = view?.over(input.writer, looked) ?? input.writer;
-      if (writer !== input.writer && mayWrite(plan)) throw new Refusal('forbidden', READ_ONLY);
-      return transactions.execute(plan, { ...input, writer });
-    };
+interface QueryHost {
+  readonly options: EngineOptions;
+  readonly transactor: Transactor;
+  readonly transactions: Transactions;
+}
+
+async function answerQuery(request: QueryRequest, host: QueryHost): Promise<QueryAnswer> {
+  const { options, transactor, transactions } = host;
+  let parsed: QueryPlan['parsed'] | undefined;
+  if (isLong(options, request.query)) {
+    const started = options.clock();
     try {
-      const run = await (mayWrite(plan) ? transactor.write(body, request) : transactor.read(body));
-      const answer = transactions.answer(plan, run);
-      if (looked.length === 0) return answer;
-      const { rows, ranges } = answer.readSet;
-      return { ...answer, readSet: { rows: [...rows, ...looked], ranges } };
+      parsed = await readForKnown(request, host);
     } catch (reason) {
-      return transactions.refused(plan, reason);
+      return refusedQuery(request, reason, started, options.clock());
     }
+  }
+  const plan = transactions.plan(request, parsed && { parsed });
+  const { view } = options;
+  const looked: RowAddress[] = [];
+  const body = (input: BodyInput): BodyResult<QueryExecution> => {
+    looked.length = 0;
+    const writer = view?.over(input.writer, looked) ?? input.writer;
+    if (writer !== input.writer && mayWrite(plan)) throw new Refusal('forbidden', READ_ONLY);
+    return transactions.execute(plan, { ...input, writer });
   };
+  try {
+    const run = await (mayWrite(plan) ? transactor.write(body, request) : transactor.read(body));
+    const answer = transactions.answer(plan, run);
+    if (looked.length === 0) return answer;
+    const { rows, ranges } = answer.readSet;
+    return { ...answer, readSet: { rows: [...rows, ...looked], ranges } };
+  } catch (reason) {
+    return transactions.refused(plan, reason);
+  }
+}
 
-  return {
-    query,
-    transactions,
-    authenticate: (secret) => authenticateSecret(transactor, secret, options),
-    entitlements: (secret) => entitlementsOf(transactor, secret, options),
-    onCommit: (listener) => transactor.onCommit(listener),
-    noteCommit: (notice) => transactor.noteCommit(notice),
-    buildIndexes: (onProgress) => buildIndexes(transactor, options, onProgress),
-    collectExpiredData: (onProgress) => expiredData.collect(onProgress),
-    verify: (onProgress) => verifyStore(options, onProgress),
-    close: () => options.store.close(),
-  };
+/** Without a valid secret a long text is not parsed. @throws Refusal */
+async function readForKnown(
+  request: QueryRequest,
+  { options, transactor, transactions }: QueryHost,
+): Promise<QueryPlan['parsed'] | undefined> {
+  const { secret } = request;
+  if (secret === undefined || !(await authenticateSecret(transactor, secret, options)))
+    throw new Refusal('unauthorized', 'Unauthorized');
+  return transactions.readLong(request);
 }
 
 function failureIn(reason: unknown): QueryFailure {
@@ -179,56 +189,3 @@ const READ_ONLY =
 /** By the text of the query and the place of the call; whether it does is another matter. */
 export const mayWrite = ({ request, parsed }: QueryPlan): boolean =>
   request.allows === 'write' && !(parsed instanceof QueryFailure) && parsed.effect === 'write';
-
-const NO_READS: QueryAnswer['readSet'] = { rows: [], ranges: [] };
-
-function answerOf(
-  request: QueryRequest,
-  run: Transacted<QueryExecution>,
-  tookMicros: Micros,
-): QueryAnswer {
-  const { caller, outcome, snapshot, budget, meters } = run.value;
-  const body = outcome.ok
-    ? `{"resource":${outcome.text}}`
-    : errorBody(outcome.failure.faults, request.apiVersion);
-  const isCounted = outcome.ok || outcome.failure.faults[0]?.code === 'transaction aborted';
-  const metrics: Metrics = {
-    bytesIn: utf8Length(request.query),
-    bytesOut: utf8Length(body),
-    computeOps: isCounted ? budget.computeOps : 1,
-    readOps: isCounted ? meters.readOps : 0,
-    writeOps: outcome.ok ? meters.writeOps : 0,
-    readBytes: isCounted ? meters.readBytes : 0,
-    writeBytes: outcome.ok ? meters.writeBytes : 0,
-    queryTimeMs: Math.round(tookMicros / 1000),
-    retries: run.retries,
-  };
-  return {
-    status: outcome.ok ? (outcome.created ? 201 : 200) : statusOf(outcome.failure.faults),
-    body,
-    txnTime: run.committed ?? snapshot,
-    metrics,
-    credential: caller.label,
-    database: caller.path,
-    ...(outcome.ok ? {} : { faults: outcome.failure.faults }),
-    ...(outcome.ok && meters.notices.length > 0 && { notices: meters.notices }),
-    readSet: run.readSet,
-  };
-}
-
-/** A refusal of a query, with what it cost. */
-function refusedQuery(
-  request: QueryRequest,
-  reason: unknown,
-  started: Micros,
-  ended: Micros,
-): QueryAnswer {
-  const answer = refusedAnswer(reason, ended);
-  const metrics: Metrics = {
-    ...NO_METRICS,
-    bytesIn: utf8Length(request.query),
-    bytesOut: utf8Length(answer.body),
-    queryTimeMs: Math.round((ended - started) / 1000),
-  };
-  return { ...answer, metrics, readSet: NO_READS };
-}

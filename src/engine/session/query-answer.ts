@@ -1,0 +1,61 @@
+/** What a query is answered with, and what it cost. */
+import { utf8Length } from '../../codec/utf8.ts';
+import { statusOf } from '../../errors.ts';
+import type { Micros } from '../../values/value.ts';
+import type { Metrics, QueryAnswer, QueryRequest } from '../context/host.ts';
+import type { Transacted } from '../transactions/transactor.ts';
+import { errorBody, NO_METRICS, refusedAnswer } from './answer.ts';
+import type { QueryExecution } from './execute-query.ts';
+
+const NO_READS: QueryAnswer['readSet'] = { rows: [], ranges: [] };
+
+export function answerOf(
+  request: QueryRequest,
+  run: Transacted<QueryExecution>,
+  tookMicros: Micros,
+): QueryAnswer {
+  const { caller, outcome, snapshot, budget, meters } = run.value;
+  const body = outcome.ok
+    ? `{"resource":${outcome.text}}`
+    : errorBody(outcome.failure.faults, request.apiVersion);
+  const isCounted = outcome.ok || outcome.failure.faults[0]?.code === 'transaction aborted';
+  const metrics: Metrics = {
+    bytesIn: utf8Length(request.query),
+    bytesOut: utf8Length(body),
+    computeOps: isCounted ? budget.computeOps : 1,
+    readOps: isCounted ? meters.readOps : 0,
+    writeOps: outcome.ok ? meters.writeOps : 0,
+    readBytes: isCounted ? meters.readBytes : 0,
+    writeBytes: outcome.ok ? meters.writeBytes : 0,
+    queryTimeMs: Math.round(tookMicros / 1000),
+    retries: run.retries,
+  };
+  return {
+    status: outcome.ok ? (outcome.created ? 201 : 200) : statusOf(outcome.failure.faults),
+    body,
+    txnTime: run.committed ?? snapshot,
+    metrics,
+    credential: caller.label,
+    database: caller.path,
+    ...(outcome.ok ? {} : { faults: outcome.failure.faults }),
+    ...(outcome.ok && meters.notices.length > 0 && { notices: meters.notices }),
+    readSet: run.readSet,
+  };
+}
+
+/** A refusal of a query, with what it cost. */
+export function refusedQuery(
+  request: QueryRequest,
+  reason: unknown,
+  started: Micros,
+  ended: Micros,
+): QueryAnswer {
+  const answer = refusedAnswer(reason, ended);
+  const metrics: Metrics = {
+    ...NO_METRICS,
+    bytesIn: utf8Length(request.query),
+    bytesOut: utf8Length(answer.body),
+    queryTimeMs: Math.round((ended - started) / 1000),
+  };
+  return { ...answer, metrics, readSet: NO_READS };
+}
