@@ -107,20 +107,29 @@ export function executeQuery(
   const session = new EngineSession(parts, permissionsIn, budget);
   if (request.turnMs !== undefined) budget.limitTurn(request.turnMs);
   if (!isGranted(session.context, caller)) refuseCaller();
-  if (parsed instanceof QueryFailure) return ended({ ok: false, failure: parsed });
+  return ended(outcomeOf(parsed, session, request, budget, writer));
+}
+
+function outcomeOf(
+  parsed: QueryPlan['parsed'],
+  session: EngineSession,
+  request: QueryRequest,
+  budget: Budget,
+  writer: BodyInput['writer'],
+): QueryExecution['outcome'] {
+  if (parsed instanceof QueryFailure) return { ok: false, failure: parsed };
   try {
     const value = evaluate(parsed, session, limitsOf(request));
-    const names = new ContextNames(session.context);
     const text = renderValue(value, {
-      names,
+      names: new ContextNames(session.context),
       apiVersion: request.apiVersion,
-      pendingTs: commitTs,
+      pendingTs: session.pendingTs,
       report: (chars) => budget.spend(boundedWork(chars * RENDER_WORK)),
     });
     requireTransactionSize(writer.bytes);
-    return ended({ ok: true, text, created: isKind(value, 'document') && value.created });
+    return { ok: true, text, created: isKind(value, 'document') && value.created };
   } catch (reason) {
-    if (reason instanceof QueryFailure) return ended({ ok: false, failure: reason });
+    if (reason instanceof QueryFailure) return { ok: false, failure: reason };
     throw reason;
   }
 }
