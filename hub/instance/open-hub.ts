@@ -14,6 +14,7 @@ import { LogExports } from '../../src/logs/exports.ts';
 import { QueryLog } from '../../src/logs/query-log.ts';
 import type { Store } from '../../src/store/port.ts';
 import { pruneChanges } from '../../src/sync/hub/pruning/prune-changes.ts';
+import { pruneDevices } from '../../src/sync/hub/pruning/prune-devices.ts';
 import { pruneDeletedDatabases } from '../../src/sync/hub/pruning/prune-deleted-databases.ts';
 import { PasswordPool } from '../passwords/password-pool.ts';
 import type { HubSettings } from '../settings/settings.ts';
@@ -60,6 +61,8 @@ export interface OpenedHub {
 const FLUSH_MS = 2000;
 /** What comes from the database in one piece is read in one piece: some 20 ms. */
 const FETCH_BYTES = 2 * 1024 * 1024;
+/** µs. */
+const DAY = 86_400 * 1_000_000;
 
 export async function openHub(
   storage: HubStorage,
@@ -238,11 +241,20 @@ function startBackgroundJobs(
 ) {
   const { transactions } = engine;
   const builds = new IndexBuilds({ build: () => engine.buildIndexes(), report });
+  let devicesPrunedAt = 0;
+  /** It looks at each device. */
+  const pruneDevicesDaily = async (): Promise<void> => {
+    const now = clock();
+    if (now - devicesPrunedAt < DAY) return;
+    await pruneDevices({ transactions, clock }, now - SYNC_LIMITS.devicesKeptMicros);
+    devicesPrunedAt = now;
+  };
   const sweeps = new SweepSchedule({
     async sweep() {
       await engine.collectExpiredData();
       await pruneChanges({ transactions, clock }, clock() - SYNC_LIMITS.changesKeptMicros);
       await pruneDeletedDatabases({ transactions, clock });
+      await pruneDevicesDaily();
     },
     after: (ms, body) => {
       const timer = setTimeout(body, ms).unref();

@@ -101,6 +101,8 @@ const STATUS: Readonly<Partial<Record<string, number>>> = {
   gap: 409,
   epoch_changed: 409,
   device_taken: 409,
+  device_expired: 409,
+  too_many_devices: 403,
   needs_login: 401,
   locked: 403,
   bad_message: 400,

@@ -41,3 +41,8 @@ export const lineBytes = 64 * 1024;
 /** A device that comes back later compares fingerprints. */
 export const changesKeptMicros = 30 * 86_400 * 1_000_000;
 export const pruneRows = 500;
+/** Devices of one person that the hub has met within `devicesCountedMicros`. Another one is told that there are too many. */
+export const devicesPerPerson = 200;
+export const devicesCountedMicros = 30 * 86_400 * 1_000_000;
+/** A device that was not met for so long is forgotten, and what it wrote before then is refused: the hub does not know any more whether it was made. */
+export const devicesKeptMicros = 365 * 86_400 * 1_000_000;

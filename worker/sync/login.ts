@@ -126,7 +126,9 @@ export class CopyLogin {
       deadlineMs: HELLO_MS,
     });
     const hello = async (device: DeviceId, lastSeq: number) => {
-      const message = { protocol: SYNC_PROTOCOL, device, epoch: undefined, lastSeq };
+      const settled = device === known?.device ? known.settledSeq : 0;
+      const { epoch } = known ?? {};
+      const message = { protocol: SYNC_PROTOCOL, device, epoch, lastSeq, settled };
       const exchange = await transport.hello(message).catch(async (cause: unknown) => {
         throw await unreached(url, known ? NOT_MET : FIRST_TIME, cause);
       });
@@ -149,6 +151,7 @@ export class CopyLogin {
 
 const OF_DEVICE: ReadonlySet<string> = new Set([
   'device_taken',
+  'device_expired',
   'client_regressed',
   'client_forked',
 ]);

@@ -6,7 +6,14 @@ import { SYNC_PROTOCOL, type Hello, type Welcome } from '../protocol/messages.ts
 import { SyncRefused } from '../protocol/refusals.ts';
 import { actorOf, expiryOf, ownerOf, passwordTimeOf } from './rights/caller-facts.ts';
 import { callerOfDevice, type CallerHost, type DeviceRequest } from './rights/device-caller.ts';
-import { deviceIn, deviceRow, type DeviceRecord } from './rows/device-rows.ts';
+import {
+  deviceIn,
+  deviceRow,
+  ownedAddress,
+  ownedRow,
+  requireRoom,
+  type DeviceRecord,
+} from './rows/device-rows.ts';
 import { epochIn } from './rows/epoch.ts';
 import { hubKeyIn, idKeyOf } from './rows/id-key.ts';
 
@@ -22,7 +29,7 @@ export function requireProtocol({ protocol }: Hello): void {
 
 /** @throws Suspended, SyncRefused */
 export function hello(
-  { device, lastSeq: deviceSeq }: Hello,
+  { device, epoch: deviceEpoch, lastSeq: deviceSeq, settled = 0 }: Hello,
   request: DeviceRequest,
   input: BodyInput,
   host: CallerHost,
@@ -33,13 +40,15 @@ export function hello(
   const owner = ownerOf(caller.caller);
   const epoch = epochIn(writer);
   const known = deviceIn(writer, database, device, owner);
+  if (!known && settled > 0 && deviceEpoch === epoch) throw deviceExpired();
+  const hubTime = request.started;
+  if (!known) requireRoom(writer, { database, owner }, hubTime);
   const lastSeq = known?.lastSeq ?? 0;
   if (deviceSeq < lastSeq)
     throw new SyncRefused(
       'client_regressed',
       `The device has made ${deviceSeq} writes, but the hub has processed ${lastSeq} of it.`,
     );
-  const hubTime = request.started;
   const welcome: Welcome = {
     protocol: SYNC_PROTOCOL,
     device,
@@ -66,6 +75,16 @@ export function hello(
     protocol: SYNC_PROTOCOL,
     seen: hubTime,
   };
-  if (isNew) writer.put('sync', deviceRow(database, device, record));
+  if (isNew) {
+    writer.put('sync', deviceRow(database, device, record));
+    writer.put('sync', ownedRow(ownedAddress(database, owner, device), record));
+  }
   return { value: welcome, ts: Math.max(hubTime, head) + 1, keep: isNew };
 }
+
+/** What of its writes was judged is not known any more, but all that it has no verdict on is newer than that, or refused for its age. */
+const deviceExpired = (): SyncRefused =>
+  new SyncRefused(
+    'device_expired',
+    'The hub has not met this device for more than 365 days and has forgotten it. The device goes on under a new id, with all its writes.',
+  );

@@ -41,6 +41,8 @@ const hello = object(() => ({
   epoch: maybe(epoch),
   /** Of the latest write this device ever made; 0: none. A hub that knows more has met a later state of the device. */
   lastSeq: count,
+  /** It has verdicts up to here, under this id. A hub that knows nothing of it has forgotten the device. */
+  settled: optional(count),
 }));
 
 /** Who the hub takes the caller for: by that the device previews what will be allowed. */

@@ -8,6 +8,8 @@ import { object, SchemaMismatch, text, type Schema, type TypeOf } from './schema
  * - `gap`: writes before these are missing here.
  * - `epoch_changed`: the hub was restored: say hello.
  * - `device_taken`: the id belongs to somebody else.
+ * - `device_expired`: the hub has not met the device for so long that it has forgotten it. It takes a new id.
+ * - `too_many_devices`: the person has as many as one may have.
  * - `needs_login`: the credential has expired; `locked`: it was withdrawn.
  * - `bad_message`: one of the two sides has a bug.
  */
@@ -18,6 +20,8 @@ export type SyncRefusalCode =
   | 'gap'
   | 'epoch_changed'
   | 'device_taken'
+  | 'device_expired'
+  | 'too_many_devices'
   | 'needs_login'
   | 'locked'
   | 'bad_message';

@@ -146,7 +146,8 @@ export class Device {
   }
 
   helloMessage(): Hello {
-    return { protocol: SYNC_PROTOCOL, device: this.id, epoch: this.epoch, lastSeq: this.seq };
+    const { id, epoch, seq, settled } = this;
+    return { protocol: SYNC_PROTOCOL, device: id, epoch, lastSeq: seq, settled };
   }
 
   async hello(): Promise<Welcome> {

@@ -15,6 +15,7 @@ const OTHER_IDENTITY = 'The login belongs to another user than this copy.';
 /** Refusals that are about the device id, not about the copy. */
 const ABOUT_DEVICE: ReadonlySet<string> = new Set<SyncRefusalCode>([
   'client_forked',
+  'device_expired',
   'epoch_changed',
   'gap',
   'bad_message',
@@ -56,6 +57,7 @@ export class Handshake {
         device,
         epoch: state.epoch,
         lastSeq: state.lastSeq,
+        settled: state.settledSeq,
       }),
     );
     const { epoch, lastSeq } = welcome;

@@ -116,6 +116,7 @@ async function begin(takeFence?: (work: () => Promise<number>) => Promise<number
   const hub = new FakeHub();
   await world.replica.adopt('hub', WELCOMED, DEVICE);
   const states: SyncState[] = [];
+  const reasons: string[] = [];
   const progress: ReplicaProgress[] = [];
   const faults: unknown[] = [];
   const replica: Replica = Object.create(world.replica) as Replica;
@@ -128,7 +129,10 @@ async function begin(takeFence?: (work: () => Promise<number>) => Promise<number
     random: () => 0.5,
     wait,
     events: {
-      onState: (state) => states.push(state),
+      onState: (state, reason) => {
+        states.push(state);
+        if (reason) reasons.push(reason.description);
+      },
       onVerdict: () => undefined,
       onProgress: (each) => progress.push(each),
       onRound: () => undefined,
@@ -138,7 +142,7 @@ async function begin(takeFence?: (work: () => Promise<number>) => Promise<number
   });
   syncer.start();
   closers.push(() => syncer.stop());
-  return { world, hub, syncer, states, progress, faults };
+  return { world, hub, syncer, states, reasons, progress, faults };
 }
 
 /** A syncer that is live, and of which the hub knows all. */
@@ -289,6 +293,22 @@ test('a copy that has forgotten what it did hears of all its writes before it go
   await vi.waitFor(() => expect(states.at(-1)).toBe('live'));
   expect(hub.pushedBy).toEqual(Array<string>(6).fill(DEVICE));
   expect((await world.replica.state())?.device).not.toBe(DEVICE);
+});
+
+test('a device that the hub has forgotten says why, and goes on under another id with what it never sent', async () => {
+  const { world, hub, syncer, states, reasons } = await start();
+  hub.trouble = () => Promise.reject(new Error('no network'));
+  syncer.kick();
+  await until(() => expect(states.at(-1)).toBe('offline'));
+  await world.submit(CREATE);
+  hub.trouble = undefined;
+  hub.refusal = { code: 'device_expired', description: 'not met for long' };
+  await until(() => expect(reasons).toContain('not met for long'));
+  hub.refusal = undefined;
+  await until(() => expect(hub.pushedBy).toHaveLength(1));
+  expect(hub.pushedBy).not.toEqual([DEVICE]);
+  await until(() => expect(states.at(-1)).toBe('live'));
+  expect((await world.replica.writes()).map(({ state }) => state)).toEqual(['confirmed']);
 });
 
 test('who is told to upgrade stays offline and keeps its writes, and sends them when both speak one protocol', async () => {

@@ -146,6 +146,10 @@ export class Syncer {
     switch (refusal.code) {
       case 'client_regressed':
         return this.handshake.startOver();
+      case 'device_expired':
+        reporter.setState('offline', refusal);
+        await this.handshake.takeNewDevice();
+        return scheduler.backOff();
       case 'client_forked':
       case 'device_taken':
         return this.handshake.takeNewDevice();
@@ -163,6 +167,7 @@ export class Syncer {
         await replica.lock(true);
         reporter.setState('locked', refusal);
         return scheduler.waitUntilWoken();
+      case 'too_many_devices':
       case 'upgrade_needed':
       case 'bad_message':
         reporter.setState('offline', refusal);

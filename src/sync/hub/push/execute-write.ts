@@ -94,7 +94,7 @@ function accepted(
   return { verdict: verdictOn(item, state, ts, answerBody(plan, run, ts, host)), effects };
 }
 
-const refused = ({ item }: OfferedWrite, ts: Micros, body: string): Judgement => ({
+export const refused = ({ item }: OfferedWrite, ts: Micros, body: string): Judgement => ({
   verdict: verdictOn(item, 'refused', ts, body),
   effects: NO_EFFECTS,
 });

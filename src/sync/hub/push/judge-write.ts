@@ -3,7 +3,7 @@
  * verdict and the device's number are in the commit of the effects, so either all of it happens or nothing.
  */
 import type { QueryRequest } from '../../../engine/host.ts';
-import type { QueryPlan } from '../../../engine/session.ts';
+import { refusalBody, type QueryPlan } from '../../../engine/session.ts';
 import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { isTrackedSpace } from '../../../store/port.ts';
@@ -29,6 +29,7 @@ import {
   executeWrite,
   nextCommitTime,
   NO_EFFECTS,
+  refused,
   refuseSecrets,
   type Judgement,
 } from './execute-write.ts';
@@ -58,7 +59,9 @@ export function judgeWrite(
     const before = verdictByContent(writer, key, write.owner);
     const judgement = before
       ? judgedBefore(before, write)
-      : executeWrite({ ...write, idKey }, timed, input, host);
+      : isTooOld(now, write)
+        ? refused(write, nextCommitTime(plan, input), refusalBody('forbidden', TOO_OLD))
+        : executeWrite({ ...write, idKey }, timed, input, host);
     writeJudgement(writer, write, record, now, judgement);
     const { verdict } = judgement;
     if (!before) writer.put('sync', contentRow(key, write.owner, verdict));
@@ -108,6 +111,13 @@ function knownVerdict(
     `Write ${seq} differs from the one that the hub processed under this number.`,
   );
 }
+
+/** A device that was forgotten may have sent it before: it is not made twice. */
+const isTooOld = (now: Micros, { request }: OfferedWrite): boolean =>
+  now < request.started - SYNC_LIMITS.devicesKeptMicros;
+
+const TOO_OLD =
+  'The write was made more than 365 days ago, so the hub does not know any more whether it was made here. Look at the data, and submit it again if it is missing.';
 
 /** Not before the device's last; a timestamp in the future becomes the time of arrival, so the next is right once the clock is set. */
 function clampedNow({ item, request }: OfferedWrite, { lastNow }: DeviceRecord): Micros {

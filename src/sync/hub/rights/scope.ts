@@ -27,7 +27,7 @@ export interface Scope {
 
 export const NO_SCOPE: Scope = { rows: [], ranges: [], lapses: undefined, lapsed: 0 };
 
-const scopeAddress = (database: DatabaseId, device: DeviceId): RowAddress => ({
+export const scopeAddress = (database: DatabaseId, device: DeviceId): RowAddress => ({
   space: 'sync',
   key: syncKey('scope', database, device),
 });

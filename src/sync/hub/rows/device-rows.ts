@@ -1,12 +1,15 @@
-/** What a hub knows of each device, for ever. */
-import { syncKey } from '../../../codec/key.ts';
+/** What a hub knows of each device, until it has not met it for `devicesKeptMicros`. */
+import { syncKey, type Key } from '../../../codec/key.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
+import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Row, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
+import { scan } from '../../../store/scan.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import { SYNC_PROTOCOL } from '../../protocol/messages.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
-import { recordIn, recordRow } from './records.ts';
+import { readRecord, recordIn, recordRow } from './records.ts';
 
 export interface DeviceRecord {
   /** Whose it is: see `ownerOf`. */
@@ -23,10 +26,21 @@ export interface DeviceRecord {
   readonly protocol?: number;
 }
 
-const deviceAddress = (database: DatabaseId, device: DeviceId): RowAddress => ({
+export const deviceAddress = (database: DatabaseId, device: DeviceId): RowAddress => ({
   space: 'sync',
   key: syncKey('device', database, device),
 });
+
+const DEVICE_DIGITS = 32;
+/** Ends a text in a key. */
+const END_LENGTH = 2;
+
+/** Of a row that `deviceRow` made. */
+export function deviceOf(key: Key, database: DatabaseId): DeviceId {
+  const device = key.slice(-DEVICE_DIGITS - END_LENGTH, -END_LENGTH);
+  if (deviceAddress(database, device).key !== key) throw new Error('not the key of a device');
+  return device;
+}
 
 /** @throws Suspended; SyncRefused `device_taken` */
 export function deviceIn(
@@ -57,3 +71,38 @@ export const deviceTaken = (): SyncRefused =>
 
 export const deviceRow = (database: DatabaseId, device: DeviceId, record: DeviceRecord): Row =>
   recordRow(deviceAddress(database, device), record);
+
+/** When it was last met, as far as what it said of its writes shows. */
+export const lastMet = ({ seen, lastNow }: DeviceRecord): Micros => Math.max(seen, lastNow);
+
+// --- devices of a person ----------------------------------------------------------------------------
+
+export const ownedAddress = (
+  database: DatabaseId,
+  owner: string,
+  device: DeviceId,
+): RowAddress => ({ space: 'sync', key: syncKey('owned', database, owner, device) });
+
+interface OwnedRecord {
+  readonly seen: Micros;
+}
+
+export const ownedRow = (address: RowAddress, { seen }: DeviceRecord): Row =>
+  recordRow(address, { seen } satisfies OwnedRecord);
+
+/** A person may have another device. @throws Suspended; SyncRefused `too_many_devices` */
+export function requireRoom(
+  reader: Reader,
+  { database, owner }: { readonly database: DatabaseId; readonly owner: string },
+  now: Micros,
+): void {
+  const range = prefixRange(syncKey('owned', database, owner));
+  const since = now - SYNC_LIMITS.devicesCountedMicros;
+  const rows = reader.range(scan('sync', range, { limit: Number.MAX_SAFE_INTEGER }));
+  const met = rows.filter(({ row }) => row && (readRecord(row) as OwnedRecord).seen > since);
+  if (met.length < SYNC_LIMITS.devicesPerPerson) return;
+  throw new SyncRefused(
+    'too_many_devices',
+    `This user has ${met.length} devices, which is as many as one user may have. A device that is not used for 30 days does not count.`,
+  );
+}

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { coll, create, doc, obj, ROOT } from '../../../engine/testing/engine-world.ts';
+import { SYNC_LIMITS } from '../../../limits.ts';
+import { createMemoryStore } from '../../../store/memory.ts';
+import { EVERY_KEY } from '../../../codec/ranges.ts';
+import type { Store } from '../../../store/port.ts';
+import { scan } from '../../../store/scan.ts';
+import { accepted, Device, HubWorld, wire } from '../../testing/hub-world.ts';
+import { pruneChanges } from './prune-changes.ts';
+import { pruneDevices } from './prune-devices.ts';
+
+const DAY = 86_400_000_000;
+const newThing = create(coll('things'), { n: 1 });
+
+async function open() {
+  const store = createMemoryStore();
+  const world = await HubWorld.open(store);
+  await world.ask({ create_collection: obj({ name: 'things' }) });
+  await world.ask({ create_collection: obj({ name: 'users' }) });
+  const host = { transactions: world.engine.transactions, clock: () => world.now };
+  const prune = async () => {
+    await pruneChanges(host, world.now - SYNC_LIMITS.changesKeptMicros);
+    return pruneDevices(host, world.now - SYNC_LIMITS.devicesKeptMicros);
+  };
+  return { store, world, prune };
+}
+
+/** Rows of the space `sync` that name the device. */
+async function rowsOf(store: Store, { id }: Device): Promise<number> {
+  const { ranges } = await store.read((tx) => tx.fetch([], [scan('sync', EVERY_KEY)]));
+  return (ranges[0] ?? []).filter(({ key }) => key.includes(id)).length;
+}
+
+const helloOf = (world: HubWorld, device: Device) =>
+  world.sync.hello(device.secret, wire(device.helloMessage()));
+
+const count = (world: HubWorld) => world.ask({ count: { documents: coll('things') } });
+
+test('pruneDevices() forgets all of a device that was not met for a year, and nothing of another', async () => {
+  const { store, world, prune } = await open();
+  const idle = await world.device();
+  const active = await world.device();
+  for (const device of [idle, active]) {
+    device.sets = [
+      { id: 'all', query: '{"documents":{"collection":"things"}}', loaded: 'nothing' },
+    ];
+    await device.push(...Array.from({ length: 60 }, () => device.item({ query: newThing })));
+    await device.pull();
+  }
+  const kept = await rowsOf(store, active);
+  expect(await prune()).toBe(0);
+  world.now += 300 * DAY;
+  await active.hello();
+  world.now += 100 * DAY;
+  expect(await prune()).toBe(1);
+  expect(await rowsOf(store, idle)).toBe(0);
+  expect(await rowsOf(store, active)).toBe(kept);
+  expect(await prune()).toBe(0);
+});
+
+test('a device that comes back after it was forgotten is told so, and goes on under a new id: what it never sent is judged, what may have been made is not made twice', async () => {
+  const { world, prune } = await open();
+  const device = await world.device();
+  const first = device.item({ query: newThing });
+  // The answer to this one was lost.
+  const sent = device.item({ query: newThing });
+  await device.push(first, sent);
+  device.settled = 1;
+  const unsent = device.item({ query: newThing, now: world.now + 300 * DAY });
+  world.now += 400 * DAY;
+  expect(await prune()).toBe(1);
+  expect(await helloOf(world, device)).toMatchObject({
+    code: 'device_expired',
+    description: expect.stringContaining('365 days'),
+  });
+  expect(await device.tryPush(sent)).toMatchObject({ code: 'epoch_changed' });
+  const moved = new Device(world, ROOT, 'e'.repeat(32));
+  const { idKey } = device;
+  const writes = [sent, unsent].map(({ now }) => moved.item({ query: newThing, now, idKey }));
+  await moved.hello();
+  const { verdicts } = await moved.push(...writes);
+  expect(verdicts.map(({ state }) => state)).toEqual(['refused', 'confirmed']);
+  expect(verdicts[0]?.body).toContain('more than 365 days ago');
+  expect(await count(world)).toBe(3);
+});
+
+test('a person has so many devices at most, those not met for 30 days not counted, and others have theirs', async () => {
+  const { world } = await open();
+  const secret = await world.user(1);
+  const first = await world.device(secret);
+  for (let i = 1; i < SYNC_LIMITS.devicesPerPerson; i++) await world.device(secret);
+  const more = new Device(world, secret, 'f'.repeat(32));
+  expect(await helloOf(world, more)).toMatchObject({
+    code: 'too_many_devices',
+    description: expect.stringContaining(`${SYNC_LIMITS.devicesPerPerson} devices`),
+  });
+  const { idKey } = first;
+  expect(await more.tryPush(more.item({ query: newThing, idKey }))).toMatchObject({
+    code: 'epoch_changed',
+  });
+  // Those it has go on, also after a new login; so do others.
+  const again = await world.document({
+    login: doc('users', 1),
+    params: obj({ password: 'secret' }),
+  });
+  first.secret = again.secret;
+  accepted(await helloOf(world, first));
+  accepted(await helloOf(world, await world.device(await world.user(2))));
+  accepted(await helloOf(world, await world.device(ROOT)));
+  world.now += 31 * DAY;
+  accepted(await helloOf(world, more));
+});

@@ -1,0 +1,85 @@
+/** Forgets devices that the hub has not met for long: with all that is kept for each. */
+import { syncKey } from '../../../codec/key.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
+import { databasesBelow, ROOT_DATABASE } from '../../../engine/catalog.ts';
+import { SYNC_LIMITS } from '../../../limits.ts';
+import type { Entry } from '../../../store/port.ts';
+import type { DeviceId } from '../../protocol/identifiers.ts';
+import { rangeAfter, scan } from '../../../store/scan.ts';
+import type { DatabaseId, Micros } from '../../../values/value.ts';
+import { scopeAddress } from '../rights/scope.ts';
+import {
+  deviceAddress,
+  deviceOf,
+  lastMet,
+  ownedAddress,
+  type DeviceRecord,
+} from '../rows/device-rows.ts';
+import { readRecord, recordIn } from '../rows/records.ts';
+import { pruneBatch, type PruneHost } from './prune-batch.ts';
+
+/**
+ * @param before devices last met earlier are forgotten
+ * @returns how many
+ */
+export async function pruneDevices(host: PruneHost, before: Micros): Promise<number> {
+  const { value: databases } = await host.transactions.read((input) => ({
+    value: [...databasesBelow(input.writer, ROOT_DATABASE)],
+    ts: input.head,
+    keep: false,
+  }));
+  let pruned = 0;
+  for (const database of databases)
+    for await (const device of idleDevices(host, database, before))
+      if (await forget(host, database, device, before)) pruned += 1;
+  return pruned;
+}
+
+async function* idleDevices({ transactions }: PruneHost, database: DatabaseId, before: Micros) {
+  const all = prefixRange(syncKey('device', database));
+  let range = scan('sync', all, { limit: SYNC_LIMITS.pruneRows });
+  for (;;) {
+    const { value: entries } = await transactions.read(({ writer, head }) => ({
+      value: writer.range(range),
+      ts: head,
+      keep: false,
+    }));
+    for (const entry of entries) if (isIdle(entry, before)) yield deviceOf(entry.key, database);
+    const last = entries.at(-1);
+    if (!last || entries.length < SYNC_LIMITS.pruneRows) return;
+    range = rangeAfter(range, last);
+  }
+}
+
+const isIdle = ({ row }: Entry, before: Micros): boolean =>
+  row !== undefined && lastMet(readRecord(row) as DeviceRecord) < before;
+
+/** Its verdicts first: what is left when this is cut off is found again by its record. */
+async function forget(
+  { transactions, clock }: PruneHost,
+  database: DatabaseId,
+  device: DeviceId,
+  before: Micros,
+): Promise<boolean> {
+  const address = deviceAddress(database, device);
+  const verdicts = prefixRange(syncKey('verdict', database, device));
+  for (;;) {
+    const { value } = await transactions.write(({ writer, head }) => {
+      const record = recordIn(writer, address) as DeviceRecord | undefined;
+      const ended = { ts: Math.max(clock(), head) + 1, keep: true };
+      // It has come back meanwhile.
+      if (!record || lastMet(record) >= before) return { ...ended, value: 'kept', keep: false };
+      const found = writer.range(pruneBatch(verdicts.lower, verdicts.upper));
+      for (const { key } of found) writer.delete('sync', key);
+      if (found.length === SYNC_LIMITS.pruneRows) return { ...ended, value: 'more' };
+      for (const { key } of [
+        scopeAddress(database, device),
+        ownedAddress(database, record.owner, device),
+        address,
+      ])
+        writer.delete('sync', key);
+      return { ...ended, value: 'forgotten' };
+    });
+    if (value !== 'more') return value === 'forgotten';
+  }
+}
