@@ -36,9 +36,18 @@ export async function openSyncTestHub(
 
 const sha256 = (bytes: Uint8Array) => new Uint8Array(createHash('sha256').update(bytes).digest());
 
+/** Not before the hello of the device: µs. */
+const NOW = Date.now() * 1000;
+
 /** One write as a device pushes it. */
 export function pushItem(seq: number, query: unknown) {
-  const content = { seq, query: JSON.stringify(query), apiVersion: '4' as const, now: 0, ids: [] };
+  const content = {
+    seq,
+    query: JSON.stringify(query),
+    apiVersion: '4' as const,
+    now: NOW,
+    ids: [],
+  };
   return { ...content, hash: hashOf(content, sha256) };
 }
 
