@@ -1,6 +1,6 @@
 /**
- * What each set operation defines: how its sets are read, and what is known of them before. All are listed in
- * `operations.ts`.
+ * What each set operation defines beside its parts: how its sets are read, and what is known of them before. All are listed in
+ * `operation-table.ts`.
  */
 import type { QueryPath } from '../../query/query-path.ts';
 import type { Ref, SetValue } from '../../values/value.ts';
