@@ -16,6 +16,8 @@ const BEHIND = 4;
 export class Maintenance {
   private readonly options: MaintenanceOptions;
   private running: Promise<void> | undefined = undefined;
+  /** Writers that wait for room. */
+  private waiting: (() => void)[] = [];
   private isStopped = false;
   private mustFlush = false;
   private mustSweep = false;
@@ -29,7 +31,10 @@ export class Maintenance {
     if (this.running || this.isStopped || !this.isDue()) return;
     this.running = this.run()
       .catch(this.options.onFailure)
-      .finally(() => (this.running = undefined));
+      .finally(() => {
+        this.running = undefined;
+        this.letGoOn();
+      });
   }
 
   /** What is in the memtable is flushed now, be it little. */
@@ -57,9 +62,10 @@ export class Maintenance {
     await this.running;
   }
 
-  /** Resolves when there is room in the memtable. */
+  /** Resolves when there is room in the memtable, or nobody makes any. */
   async room(): Promise<void> {
-    if (this.running && this.isFull(BEHIND)) await this.running;
+    while (this.running && this.isFull(BEHIND))
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 
   private async run(): Promise<void> {
@@ -67,6 +73,7 @@ export class Maintenance {
       let isBusy = true;
       while (isBusy && !this.isStopped) {
         isBusy = await this.step();
+        this.letGoOn();
         await this.options.pause();
       }
     });
@@ -83,6 +90,12 @@ export class Maintenance {
     this.mustSweep = false;
     await sweep(this.options);
     return true;
+  }
+
+  private letGoOn(): void {
+    const { waiting } = this;
+    this.waiting = [];
+    for (const goOn of waiting) goOn();
   }
 
   private isDue(): boolean {

@@ -22,6 +22,7 @@ import { requireWithin, SnapshotTx } from './tree/snapshot-tx.ts';
 import { Tree } from './tree/tree.ts';
 import type { Version } from './tree/version.ts';
 import { Turns } from './turns.ts';
+import { verifyEntries, verifyTree } from './verify.ts';
 
 export interface PackedStoreOptions extends Pick<MaintenanceOptions, 'pause' | 'onFailure'> {
   readonly medium: Medium;
@@ -31,8 +32,21 @@ export interface PackedStoreOptions extends Pick<MaintenanceOptions, 'pause' | '
   readonly isAlone?: () => boolean;
   /** Runs it if no other tab is flushing or merging; absent: there is no other. */
   readonly exclusively?: MaintenanceOptions['exclusively'];
+  /** Beside other tabs, so that each gets its turn; absent: as it comes. */
+  readonly writers?: WriterLock;
   readonly limits?: Partial<PackedLimits>;
 }
+
+/**
+ * A lock for readers and writers, first come, first served. It decides nothing: a record whose number was taken is not stored,
+ * whoever holds a lock. Without it a writer whose body takes long would always be too late beside one whose body does not.
+ */
+export interface WriterLock {
+  shared<T>(body: () => Promise<T>): Promise<T>;
+  exclusive<T>(body: () => Promise<T>): Promise<T>;
+}
+
+const NO_LOCK: WriterLock = { shared: (body) => body(), exclusive: (body) => body() };
 
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
 
@@ -41,10 +55,12 @@ export class PackedStore implements Store {
   private isClosed = false;
   private readonly turns = new Turns();
   private readonly maintenance: Maintenance;
+  private readonly writers: WriterLock;
 
   constructor(options: PackedStoreOptions) {
     const { medium, cacheBytesMax = CACHE_BYTES_MAX, isAlone = () => false } = options;
     this.tree = new Tree({ medium, cacheBytesMax, isAlone });
+    this.writers = options.writers ?? NO_LOCK;
     this.maintenance = new Maintenance({
       tree: this.tree,
       flips: new Flips(this.tree, this.turns),
@@ -71,14 +87,11 @@ export class PackedStore implements Store {
     }
   }
 
-  async write<T>(
-    body: (tx: WriteTx) => Promise<T>,
-    { spaces = SPACES, durability }: WriteOptions,
-  ): Promise<T> {
+  async write<T>(body: WriteBody<T>, { spaces = SPACES, durability }: WriteOptions): Promise<T> {
     await this.maintenance.room();
     const result = await this.turns.run(async () => {
       this.requireOpen();
-      return this.commit(body, spaces, durability);
+      return this.commit(body, { spaces, durability });
     });
     this.maintenance.begin();
     return result;
@@ -92,6 +105,18 @@ export class PackedStore implements Store {
   /** Deletes blocks that no table has; to be called now and then, when there is time. */
   async sweep(): Promise<void> {
     await this.maintenance.sweep();
+  }
+
+  /** A sentence for each thing that is damaged or does not fit; none: all is well. */
+  async verify(): Promise<readonly string[]> {
+    await this.maintenance.ended();
+    const ofTables = await verifyTree(this.tree);
+    if (ofTables.length > 0) return ofTables;
+    const [documents, history] = await this.read(async (tx) => [
+      await verifyEntries(tx, 'documents'),
+      await verifyEntries(tx, 'history'),
+    ]);
+    return [...(documents ?? []), ...(history ?? [])];
   }
 
   /** The tables of the newest version this tab knows. */
@@ -111,23 +136,36 @@ export class PackedStore implements Store {
     await this.tree.medium.close();
   }
 
-  /** Runs the body on what is known, until nobody else was first. */
-  private async commit<T>(
-    body: (tx: WriteTx) => Promise<T>,
-    spaces: readonly Space[],
-    durability: Durability,
-  ): Promise<T> {
-    for (;;) {
-      const { version } = this.tree;
-      const tx = new SnapshotTx(this.tree, spaces, version);
-      const written = new WrittenRows();
-      const outcome = await outcomeOf(() => run(body, tx, written, spaces));
-      tx.release();
-      if (tx.gone) await this.recover(tx);
-      else if (outcome.isFailure || written.isEmpty) {
-        if (await this.isStill(version)) return outcome();
-      } else if (await this.append(version, written, durability)) return outcome();
-    }
+  /** Runs the body on what is known; when somebody else was first, again, and nobody else then. */
+  private async commit<T>(body: WriteBody<T>, options: Required<WriteOptions>): Promise<T> {
+    const attempt = (): Promise<Outcome<T> | undefined> => this.attempt(body, options);
+    const { writers } = this;
+    const isAlone = this.tree.isCurrent();
+    const first = isAlone ? await attempt() : await writers.shared(attempt);
+    if (first) return first();
+    return writers.exclusive(async () => {
+      for (;;) {
+        const outcome = await attempt();
+        if (outcome) return outcome();
+      }
+    });
+  }
+
+  /** Undefined: something else was committed meanwhile, or merged, and nothing of this was. */
+  private async attempt<T>(
+    body: WriteBody<T>,
+    { spaces, durability }: Required<WriteOptions>,
+  ): Promise<Outcome<T> | undefined> {
+    const { version } = this.tree;
+    const tx = new SnapshotTx(this.tree, spaces, version);
+    const written = new WrittenRows();
+    const outcome = await outcomeOf(() => run(body, tx, written, spaces));
+    tx.release();
+    if (tx.gone) await this.recover(tx);
+    else if (outcome.isFailure || written.isEmpty)
+      return (await this.isStill(version)) ? outcome : undefined;
+    else if (await this.append(version, written, durability)) return outcome;
+    return undefined;
   }
 
   /** Whether nothing has been committed since; looks at the log when that is not known. */
@@ -172,6 +210,8 @@ export class PackedStore implements Store {
   }
 }
 
+type WriteBody<T> = (tx: WriteTx) => Promise<T>;
+
 interface Outcome<T> {
   /** What the body returned, or throws what it threw. */
   (): T;
@@ -191,7 +231,7 @@ async function outcomeOf<T>(body: () => Promise<T>): Promise<Outcome<T>> {
 }
 
 async function run<T>(
-  body: (tx: WriteTx) => Promise<T>,
+  body: WriteBody<T>,
   tx: SnapshotTx,
   written: WrittenRows,
   spaces: readonly Space[],

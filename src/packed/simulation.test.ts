@@ -1,5 +1,5 @@
 /**
- * Tabs on one medium, stopped at every await in an order that a seed gives. BURROW_PACKED_SEEDS sets how many (150; in CI 1,000), BURROW_SEED
+ * Tabs on one medium, stopped at every await in an order that a seed gives. BURROW_PACKED_SEEDS sets how many (300; in CI 1,000), BURROW_SEED
  * which comes first.
  */
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { Crossings } from './testing/simulation/crossings.ts';
 import { PLANTED_FAULTS, type PlantedFault } from './testing/simulation/faults.ts';
 import { Simulation } from './testing/simulation/simulation.ts';
 
-const SEEDS = Number(process.env['BURROW_PACKED_SEEDS'] ?? (process.env['CI'] ? 1000 : 150));
+const SEEDS = Number(process.env['BURROW_PACKED_SEEDS'] ?? (process.env['CI'] ? 1000 : 300));
 const FIRST = seedOf('BURROW_SEED');
 
 test(`two tabs lose nothing and see nothing that was not, from seed ${FIRST}`, async () => {

@@ -68,7 +68,7 @@ export class Simulation {
     if (tab.state === 'frozen') {
       if (random.chance(THAW)) this.thaw(tab);
     } else if (random.chance(KILL)) this.kill(tab);
-    else if (random.chance(FREEZE)) tab.state = 'frozen';
+    else if (random.chance(freezeOf(tab))) tab.state = 'frozen';
   }
 
   private thaw(tab: SimTab): void {
@@ -106,6 +106,7 @@ export class Simulation {
       await store.flush();
       await store.sweep();
       await tab.check(store);
+      mustEqual(await store.verify(), [], 'what verify() finds');
       await store.close();
       if (tab.failure !== undefined) throw tab.failure;
       this.checkBlocks(store);
@@ -126,3 +127,7 @@ export class Simulation {
       must(claims.has(claimOf({ first: id })), `block ${id} is an orphan`);
   }
 }
+
+/** More often amid a flush or merge, where more can go wrong. */
+const freezeOf = ({ medium: { phase } }: SimTab): number =>
+  phase === 'claimed' || phase === 'put' ? 5 * FREEZE : FREEZE;

@@ -1,0 +1,156 @@
+import { expect, test } from 'vitest';
+import type { Row } from '../store/port.ts';
+import {
+  at,
+  counterOf,
+  everything,
+  fixed,
+  increment,
+  inRange,
+  put,
+  RELAXED,
+  row,
+  sequence,
+  write,
+} from '../store/testing/store-rows.ts';
+import type { WriterLock } from './packed-store.ts';
+import { salvage } from './salvage.ts';
+import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
+import { openPacked, SMALL } from './testing/packed-kit.ts';
+import { createWriterLock } from './testing/writer-lock.ts';
+
+const rows = (count: number, value = 'v'): Row[] =>
+  sequence(count).map((i) => ({ ...row(fixed(i), [`e${fixed(i)}`]), value: value + fixed(i) }));
+
+test('flush() cuts the log, and open() finds all in tables', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data);
+  await put(store, 'documents', rows(500));
+  await write(store, { puts: [], deletes: [at(fixed(3))] });
+  const before = await everything(store);
+  await store.flush();
+  // The claim of its ids, and the flip.
+  expect(data.log).toHaveLength(2);
+  expect(await everything(await openPacked(data))).toEqual(before);
+  expect(await store.verify()).toEqual([]);
+});
+
+test('read() keeps its snapshot while all its tables are merged and swept', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data, SMALL, { cacheBytesMax: 0 });
+  await put(store, 'documents', rows(60));
+  await store.flush();
+  const seen = await store.read(async (tx) => {
+    const before = await tx.fetch([at(fixed(7))], []);
+    for (const round of sequence(6)) {
+      await put(store, 'documents', rows(60, `round ${round} `));
+      await store.flush();
+      await store.sweep();
+    }
+    return [
+      ...before.rows,
+      ...(
+        await tx.fetch(
+          rows(60).map(({ key }) => at(key)),
+          [],
+        )
+      ).rows,
+    ];
+  });
+  expect(seen.map((each) => each?.value)).toEqual(
+    [fixed(7), ...sequence(60).map(fixed)].map((each) => `v${each}`),
+  );
+  expect((await inRange(store, { limit: 1 }))[0]?.row?.value).toBe('round 5 000000');
+});
+
+test('read() of another tab goes on when its tables are merged away', async () => {
+  const data = new MediumData();
+  const other = await openPacked(data, {}, { cacheBytesMax: 0 });
+  const store = await openPacked(data, SMALL);
+  await put(store, 'documents', rows(60));
+  await store.flush();
+  let runs = 0;
+  const found = await other.read(async (tx) => {
+    runs += 1;
+    await tx.fetch([at(fixed(0))], []);
+    if (runs === 1)
+      for (const round of sequence(6)) {
+        await put(store, 'documents', rows(60, `round ${round} `));
+        await store.flush();
+      }
+    return tx.fetch(
+      rows(60).map(({ key }) => at(key)),
+      [],
+    );
+  });
+  expect(runs).toBe(2);
+  expect(found.rows[9]?.value).toBe(`round 5 ${fixed(9)}`);
+});
+
+test('a damaged block is an error that names it, for read() and verify(); salvage() brings out the rest', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data);
+  await put(store, 'documents', rows(500));
+  await store.flush();
+  await put(store, 'meta', [row('later')]);
+  const [id = 0] = [...data.blocks.keys()].sort((a, b) => a - b);
+  const bytes = data.blocks.get(id)?.slice() ?? new Uint8Array();
+  bytes[40] = (bytes[40] ?? 0) ^ 1;
+  data.blocks.set(id, bytes);
+  const damaged = await openPacked(data);
+  await expect(inRange(damaged, {})).rejects.toMatchObject({
+    code: 'local_data_loss',
+    message: expect.stringContaining(`block ${id} `),
+  });
+  expect(await damaged.verify()).toEqual([expect.stringContaining(`block ${id} `)]);
+  const saved = await salvage(createMemoryMedium(data));
+  expect(saved.damaged).toEqual([`block ${id}`]);
+  expect(saved.rows.get('meta')?.size).toBe(1);
+  expect(saved.rows.get('documents')?.size).toBeGreaterThan(300);
+});
+
+test('a missing block or record is an error that names it', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data);
+  await put(store, 'documents', rows(50));
+  await store.flush();
+  await put(store, 'documents', rows(1, 'a'));
+  await put(store, 'documents', rows(1, 'b'));
+  const [id = 0] = [...data.blocks.keys()].sort((a, b) => a - b);
+  data.blocks.delete(id);
+  const without = await openPacked(data);
+  await expect(inRange(without, {})).rejects.toThrow(`block ${id} (it is missing)`);
+  const [, second] = data.log;
+  data.log = data.log.filter((each) => each !== second);
+  await expect(openPacked(data)).rejects.toThrow(`log record ${second?.number} (it is missing)`);
+});
+
+test('write() whose body takes long gets its turn beside one whose body does not', async () => {
+  const data = new MediumData();
+  const writers: WriterLock = createWriterLock();
+  const [slow, fast] = [
+    await openPacked(data, {}, { writers }),
+    await openPacked(data, {}, { writers }),
+  ];
+  let isOver = false;
+  let runs = 0;
+  const long = slow.write(async (tx) => {
+    runs += 1;
+    for (const _ of sequence(20)) {
+      await tx.fetch([at('a')], []);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    tx.apply({ puts: [{ space: 'documents', row: row('a') }], deletes: [] });
+  }, RELAXED);
+  const others = (async () => {
+    while (!isOver) {
+      await increment(fast);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  })();
+  await long;
+  isOver = true;
+  await others;
+  expect(runs).toBeLessThanOrEqual(2);
+  expect(await counterOf(fast)).toBeGreaterThan(0);
+});
