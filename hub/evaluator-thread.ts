@@ -4,14 +4,17 @@ import { Refusal } from '../src/errors.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { detachedExecutions } from '../src/engine/transactions.ts';
 import type { Store } from '../src/store/port.ts';
-import type { FromEvaluator, LongQuery, ToEvaluator } from './evaluators/messages.ts';
+import type { FromEvaluator, LongPush, LongQuery, ToEvaluator } from './evaluators/messages.ts';
+import { createSyncHub, type SyncHub } from '../src/sync/hub/sync-hub.ts';
 import { createHubEngine } from './instance/hub-engine.ts';
 import type { EvaluatorData } from './instance/start-evaluator.ts';
 import { PasswordPool } from './passwords/password-pool.ts';
+import { INVALID_JSON, NOT_JSON, parseMessage } from './sync/parse-message.ts';
 import { openBorrowedStore } from './store/borrowed-store.ts';
 
 interface Opened {
   readonly engine: Engine;
+  readonly devices: SyncHub;
   close(): Promise<void>;
 }
 
@@ -29,7 +32,7 @@ const send = (message: FromEvaluator): void => port.postMessage(message);
 async function open(): Promise<Opened> {
   const borrowed = await openBorrowedStore(access);
   const pool = new PasswordPool({ hashCost: settings.hashCost, threads: 1, waitingMax: 1000 });
-  const { engine } = createHubEngine(settings, {
+  const { engine, clock, authentication } = createHubEngine(settings, {
     url: () => url,
     rootHash,
     store: noted(borrowed.store),
@@ -39,9 +42,13 @@ async function open(): Promise<Opened> {
     ...('port' in access && { fetchBytes: BORROWED_FETCH_BYTES }),
   });
   engine.onCommit((notice) => borrowed.announce(notice));
+  const queryTimeoutMs = settings.queryTimeoutDefaultMs;
+  const devices = createSyncHub({ ...authentication, engine, clock, queryTimeoutMs });
   return {
     engine,
+    devices,
     async close() {
+      devices.close();
       await pool.close();
       await borrowed.close();
     },
@@ -58,11 +65,21 @@ const noted = (store: Store): Store => ({
   close: () => store.close(),
 });
 
-async function answer(request: LongQuery): Promise<FromEvaluator> {
+async function answer({ engine }: Opened, request: LongQuery): Promise<FromEvaluator> {
+  const { readSet: _, ...rest } = await engine.query(request);
+  return { type: 'answer', answer: rest };
+}
+
+async function process({ devices }: Opened, push: LongPush): Promise<FromEvaluator> {
+  const { secret, text, message } = push;
+  const offered = text === undefined ? message : parseMessage(text);
+  const pushed = offered === NOT_JSON ? INVALID_JSON : await devices.push(secret, offered);
+  return { type: 'pushed', pushed };
+}
+
+async function told(work: (on: Opened) => Promise<FromEvaluator>): Promise<FromEvaluator> {
   try {
-    const { engine } = await (opened ??= open());
-    const { readSet: _, ...rest } = await engine.query(request);
-    return { type: 'answer', answer: rest };
+    return await work(await (opened ??= open()));
   } catch (reason) {
     // The next query opens it, if it could not be opened.
     if (!(await isOpen())) opened = undefined;
@@ -83,7 +100,10 @@ async function close(): Promise<void> {
 port.on('message', (message: ToEvaluator) => {
   switch (message.type) {
     case 'query':
-      void answer(message.request).then(send);
+      void told((on) => answer(on, message.request)).then(send);
+      break;
+    case 'push':
+      void told((on) => process(on, message.push)).then(send);
       break;
     case 'commit':
       void opened?.then(({ engine }) => engine.noteCommit(message.notice)).catch(() => undefined);

@@ -1,6 +1,14 @@
 /** Queries that take long, at a hub with threads for them: others are answered meanwhile, over PGlite and over PostgreSQL. */
+import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { removeTestHub, startHub, type HubBody, type HubProcess } from './testing/hub-process.ts';
+import {
+  removeTestHub,
+  ROOT_SECRET,
+  startHub,
+  type HubBody,
+  type HubProcess,
+} from './testing/hub-process.ts';
+import { pushItem } from './testing/sync-test-hub.ts';
 import { sharedPostgres } from './testing/hub-stores.ts';
 
 const postgres = sharedPostgres();
@@ -171,6 +179,38 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     expect((await ask(get(id))).body.resource).toBe(shorts + 4);
   });
 
+  test('a push with a write that takes long is judged elsewhere, and what it wrote is there', async () => {
+    const { push } = await openDevice(hub);
+    const ask = asWith(hub, await keyOf(hub));
+    const [before, id, after] = numbers(3).map((n) => String(Date.now() * 10 + n));
+    const pushed = push([
+      create(`${before}`, 1),
+      counting(150, create(`${id}`, 2)),
+      create(`${after}`, 3),
+    ]);
+    await expect.poll(() => metric(hub, 'burrow_long_queries')).toBe(1);
+    expect((await fetch(`${hub.url}/ping`)).status).toBe(200);
+    expect(await pushed).toEqual([200, [1, 2, 3]]);
+    expect((await ask([get(`${before}`), get(`${id}`), get(`${after}`)])).body.resource).toEqual([
+      1, 2, 3,
+    ]);
+    // Sent again, nothing of it is made again.
+    expect(await push([create(`${before}`, 1)], 0)).toEqual([200, [1]]);
+  });
+
+  test('a push whose text is long is read elsewhere, and one that is no JSON refused', async () => {
+    const { push, post } = await openDevice(hub);
+    const ask = asWith(hub, await keyOf(hub));
+    const id = String(Date.now());
+    await push([create(id, { count: numbers(100_000) })]);
+    expect((await ask(get(id))).body.resource).toBe(100_000);
+    const refused = await post('push', 'x'.repeat(200_000));
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      { code: 'bad_message', description: 'The message is not valid JSON.' },
+    ]);
+  });
+
   test('a body of 8 MB is not parsed by the thread that answers', async () => {
     const ask = asWith(hub, await keyOf(hub));
     const large = ask({ count: numbers(1_000_000) });
@@ -190,6 +230,30 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     expect(await hub.exited).toEqual({ code: 0, signal: null });
   });
 });
+
+/** A device of root. */
+async function openDevice(hub: HubProcess) {
+  const device = randomBytes(16).toString('hex');
+  const post = (path: string, body: string) =>
+    fetch(`${hub.url}/sync/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ROOT_SECRET}` },
+      body,
+    });
+  const hello = await post('hello', JSON.stringify({ protocol: 1, device, lastSeq: 0 }));
+  const { epoch } = (await hello.json()) as { readonly epoch: string };
+  let last = 0;
+  const push = async (queries: readonly unknown[], after = last) => {
+    const items = queries.map((query, i) => pushItem(after + i + 1, query));
+    last = after + queries.length;
+    const answer = await post('push', JSON.stringify({ device, epoch, settled: 0, items }));
+    const { verdicts } = (await answer.json()) as {
+      readonly verdicts: readonly { readonly seq: number }[];
+    };
+    return [answer.status, verdicts.map(({ seq }) => seq)];
+  };
+  return { push, post };
+}
 
 async function openStream(hub: HubProcess, query: unknown) {
   const abort = new AbortController();

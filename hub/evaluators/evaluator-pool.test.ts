@@ -146,7 +146,7 @@ test('more than may wait are refused, and who has gone gives way', async () => {
 });
 
 test('a credential with long queries under way has shorter turns, others do not', async () => {
-  const turnOf = (secret: string) => open1.turnMs(request('', { secret }) as Request);
+  const turnOf = (secret: string) => open1.turnMs({ secret });
   const open1 = open();
   const quiet = turnOf('a');
   const running = execute('wait', { secret: 'a' });

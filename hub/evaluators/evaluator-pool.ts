@@ -10,11 +10,11 @@ import type {
   QueryRequest,
 } from '../../src/engine/host.ts';
 import { timedOut } from '../../src/engine/context.ts';
-import { Refusal } from '../../src/errors.ts';
+import { assert, Refusal } from '../../src/errors.ts';
 import { LIMITS } from '../../src/limits.ts';
 import { FairQueue } from './fair-queue.ts';
 import { LoopTurns } from './loop-turns.ts';
-import type { FromEvaluator, ToEvaluator } from './messages.ts';
+import type { FromEvaluator, LongPush, Pushed, ToEvaluator } from './messages.ts';
 
 export interface Evaluator {
   readonly worker: Worker;
@@ -37,11 +37,16 @@ export interface EvaluatorPoolOptions {
 }
 
 type Arrived = Parameters<LongQueries['execute']>[0];
+type Asked = Extract<ToEvaluator, { readonly type: 'query' | 'push' }>;
+type Answered = Exclude<FromEvaluator, { readonly type: 'failed' | 'alive' }>;
+/** One credential, from one address. */
+type Credential = Pick<QueryRequest, 'secret' | 'address'>;
 
 interface Task {
   readonly name: string;
-  readonly request: Arrived;
-  readonly resolve: (answer: QueryAnswer) => void;
+  readonly request: Pick<Arrived, 'arrived' | 'timeoutMs' | 'isAbandoned'>;
+  readonly asked: Asked;
+  readonly resolve: (answer: Answered) => void;
   readonly reject: (reason: unknown) => void;
   timer: ReturnType<typeof setTimeout> | undefined;
 }
@@ -57,6 +62,8 @@ const TURN_MS = 20;
 const TURN_MIN_MS = 2;
 const GRACE_MS = 1000;
 const LOOK_MS = 2000;
+/** Of all its writes, and of waiting: each write has a time of its own. */
+const PUSH_MS = 120_000;
 const NO_READS = { rows: [], ranges: [] };
 
 export class EvaluatorPool implements LongQueries {
@@ -79,19 +86,37 @@ export class EvaluatorPool implements LongQueries {
     return this.loop.enter(nameOf(request));
   }
 
-  turnMs(request: QueryRequest): number {
+  turnMs(request: Credential): number {
     if (this.queue.isEmpty) return TURN_MS;
     return Math.max(TURN_MIN_MS, TURN_MS / (1 + this.queue.countOf(nameOf(request))));
   }
 
-  async execute(request: Arrived): Promise<QueryAnswer> {
+  async execute(query: Arrived): Promise<QueryAnswer> {
+    const { isAbandoned: _, ...request } = query;
+    const told = await this.run(nameOf(query), query, { type: 'query', request });
+    assert(told.type === 'answer', () => 'a query has an answer');
+    return { ...told.answer, readSet: NO_READS };
+  }
+
+  /** A push of a device with a write that takes long, or whose text is long. */
+  async push(push: LongPush): Promise<Pushed> {
+    const arrived = this.options.clock();
+    const told = await this.run(
+      nameOf(push),
+      { arrived, timeoutMs: PUSH_MS },
+      { type: 'push', push },
+    );
+    assert(told.type === 'pushed', () => 'a push has an answer of its own');
+    return told.pushed;
+  }
+
+  private async run(name: string, request: Task['request'], asked: Asked): Promise<Answered> {
     if (this.isClosed) throw shuttingDown();
-    const name = nameOf(request);
     if (this.queue.size >= this.options.waitingMax) this.dropAbandoned();
     if (this.queue.size >= this.options.waitingMax)
       throw new Refusal('too many requests', 'Too many long queries wait: try later.');
     return new Promise((resolve, reject) => {
-      const task: Task = { name, request, resolve, reject, timer: undefined };
+      const task: Task = { name, request, asked, resolve, reject, timer: undefined };
       this.queue.add(name, task);
       task.timer = setTimeout(() => this.refuseWaiting(task), Math.max(0, this.msLeft(task)));
       this.assign();
@@ -151,10 +176,9 @@ export class EvaluatorPool implements LongQueries {
     }
     clearTimeout(task.timer);
     this.watch(thread, task, this.msLeft(task) + (this.options.graceMs ?? GRACE_MS));
-    const { isAbandoned: _, ...request } = task.request;
     thread.worker.ref();
     thread.begin();
-    send(thread, { type: 'query', request });
+    send(thread, task.asked);
   }
 
   private addThread(): Thread {
@@ -178,7 +202,7 @@ export class EvaluatorPool implements LongQueries {
     this.queue.end(task.name);
     this.settle(task);
     this.give(thread);
-    if (message.type === 'answer') task.resolve({ ...message.answer, readSet: NO_READS });
+    if (message.type !== 'failed') task.resolve(message);
     else
       task.reject(
         message.code ? new Refusal(message.code, message.message) : new Error(message.message),
@@ -235,7 +259,7 @@ export class EvaluatorPool implements LongQueries {
 const send = ({ worker }: Evaluator, message: ToEvaluator): void => worker.postMessage(message);
 
 /** A key may be everybody's: whoever has it counts by address too. */
-const nameOf = ({ secret = '', address = '' }: QueryRequest): string =>
+const nameOf = ({ secret = '', address = '' }: Credential): string =>
   `${secret.split(':', 1)[0]} ${address}`;
 
 const timeoutMsOf = ({ request }: Task): number =>

@@ -1,10 +1,21 @@
 /** Between the thread that answers and a thread that executes long queries, which has one of them at a time. */
 import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
 import type { RefusalCode } from '../../src/errors.ts';
+import type { AnswerOf } from '../../src/sync/protocol/messages.ts';
+import type { SyncRefusal } from '../../src/sync/protocol/refusals.ts';
 
+export type Pushed = AnswerOf<'push'> | SyncRefusal;
 export type LongQuery = Omit<QueryRequest, 'isAbandoned'>;
 
+/** A push of a device: the message, or its text when that is long. */
+export interface LongPush {
+  readonly secret: string;
+  readonly message?: unknown;
+  readonly text?: string;
+}
+
 export type ToEvaluator =
+  | { readonly type: 'push'; readonly push: LongPush }
   | { readonly type: 'query'; readonly request: LongQuery }
   | { readonly type: 'commit'; readonly notice: CommitNotice }
   /** Is it stuck? */
@@ -12,6 +23,7 @@ export type ToEvaluator =
   | { readonly type: 'close' };
 
 export type FromEvaluator =
+  | { readonly type: 'pushed'; readonly pushed: Pushed }
   | { readonly type: 'answer'; readonly answer: Omit<QueryAnswer, 'readSet'> }
   | { readonly type: 'failed'; readonly code?: RefusalCode; readonly message: string }
   | { readonly type: 'alive' };

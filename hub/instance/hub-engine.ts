@@ -9,7 +9,10 @@ import { isLoopback, type HubSettings } from '../settings/settings.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { createRandomBytes } from './random-bytes.ts';
 
-export type EngineSettings = Pick<HubSettings, 'hashCost' | 'host' | 'ownDocument' | 'regionGroup'>;
+export type EngineSettings = Pick<
+  HubSettings,
+  'hashCost' | 'host' | 'ownDocument' | 'regionGroup' | 'queryTimeoutDefaultMs'
+>;
 
 /** Without secrets: threads are given them. */
 export const engineSettings = ({
@@ -17,7 +20,14 @@ export const engineSettings = ({
   host,
   ownDocument,
   regionGroup,
-}: HubSettings): EngineSettings => ({ hashCost, host, ownDocument, regionGroup });
+  queryTimeoutDefaultMs,
+}: HubSettings): EngineSettings => ({
+  hashCost,
+  host,
+  ownDocument,
+  regionGroup,
+  queryTimeoutDefaultMs,
+});
 
 export interface HubEngine extends Pick<EngineOptions, 'clock' | 'random'> {
   readonly engine: Engine;

@@ -13,6 +13,7 @@ import { SYNC_LIMITS } from '../../src/limits.ts';
 import { LogExports } from '../../src/logs/exports.ts';
 import { QueryLog } from '../../src/logs/query-log.ts';
 import type { Store } from '../../src/store/port.ts';
+import type { LongPushes } from '../../src/sync/hub/push/offered-write.ts';
 import { pruneChanges } from '../../src/sync/hub/pruning/prune-changes.ts';
 import { pruneDevices } from '../../src/sync/hub/pruning/prune-devices.ts';
 import { pruneDeletedDatabases } from '../../src/sync/hub/pruning/prune-deleted-databases.ts';
@@ -52,6 +53,8 @@ export interface OpenedHub {
   readonly longQueries: () => { readonly running: number; readonly waiting: number };
   /** To the database, since start. */
   readonly roundTrips: () => number;
+  /** Executes pushes that take long; undefined without threads for them. */
+  readonly longPushes: HubPushes | undefined;
   /** Refuses long queries that wait. @param ms those that run may go on for so long */
   endLongQueries(ms: number): Promise<void>;
   /** Releases everything. Nothing may be in flight. */
@@ -127,6 +130,7 @@ export async function openHub(
       ...(logs.log && { log: logs.log }),
       exports: logs.exports,
     },
+    longPushes: evaluators && pushesBy(evaluators),
     endLongQueries: async (ms) => evaluators?.close(ms),
     async close() {
       isClosing = true;
@@ -140,6 +144,17 @@ export async function openHub(
     },
   };
 }
+
+export interface HubPushes extends LongPushes {
+  /** Of a message that is not parsed yet. @throws Refusal */
+  executeText(secret: string, text: string): ReturnType<LongPushes['execute']>;
+}
+
+const pushesBy = (evaluators: EvaluatorPool): HubPushes => ({
+  turnMs: (secret) => evaluators.turnMs({ secret }),
+  execute: (secret, message) => evaluators.push({ secret, message }),
+  executeText: (secret, text) => evaluators.push({ secret, text }),
+});
 
 const NO_QUERIES = { running: 0, waiting: 0 };
 

@@ -4,9 +4,9 @@ import { gzip } from 'node:zlib';
 import { Refusal } from '../../src/errors.ts';
 import { secretOf } from '../../src/http/authorization.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
-import { SYNC_LIMITS } from '../../src/limits.ts';
+import { LIMITS, SYNC_LIMITS } from '../../src/limits.ts';
 import { createSyncHub, type SyncHub } from '../../src/sync/hub/sync-hub.ts';
-import { isRequestName } from '../../src/sync/protocol/messages.ts';
+import { isRequestName, type RequestName } from '../../src/sync/protocol/messages.ts';
 import {
   isSyncRefusal,
   type SyncRefusal,
@@ -16,6 +16,7 @@ import type { HubRequest, HubRoute } from '../http/route.ts';
 import type { OpenedHub } from '../instance/open-hub.ts';
 import { eventStream } from './event-stream.ts';
 import { openFeed } from './open-feed.ts';
+import { INVALID_JSON, NOT_JSON, parseMessage } from './parse-message.ts';
 import { serveSyncSession } from './sync-websocket.ts';
 
 export interface SyncRouteSettings {
@@ -24,7 +25,7 @@ export interface SyncRouteSettings {
 }
 
 export function createSyncRoute(
-  hub: Pick<OpenedHub, 'engine' | 'http' | 'authentication' | 'onCommit'>,
+  hub: Pick<OpenedHub, 'engine' | 'http' | 'authentication' | 'onCommit' | 'longPushes'>,
   { queryTimeoutMs, heartbeatMs = SYNC_LIMITS.heartbeatMs }: SyncRouteSettings = {},
 ): HubRoute {
   const sync = createSyncHub({
@@ -32,12 +33,13 @@ export function createSyncRoute(
     engine: hub.engine,
     clock: hub.http.clock,
     onCommit: hub.onCommit,
+    longPushes: hub.longPushes,
     pause: () => new Promise((resolve) => setImmediate(resolve)),
     ...(queryTimeoutMs !== undefined && { queryTimeoutMs }),
   });
   return {
     prefix: PREFIX,
-    handle: (request) => respond(sync, request, heartbeatMs),
+    handle: (request) => respond({ sync, longPushes: hub.longPushes }, request, heartbeatMs),
     webSocket: {
       path: `${PREFIX}line`,
       serve: (session) => serveSyncSession(sync, session, heartbeatMs),
@@ -48,7 +50,7 @@ export function createSyncRoute(
 const PREFIX = '/sync/';
 
 async function respond(
-  sync: SyncHub,
+  { sync, longPushes }: { readonly sync: SyncHub; readonly longPushes: OpenedHub['longPushes'] },
   request: HubRequest,
   heartbeatMs: number,
 ): Promise<HttpResponse> {
@@ -69,31 +71,25 @@ async function respond(
       ? refuse(feed)
       : { status: 200, headers: EVENT_HEADERS, body: eventStream(feed) };
   }
-  const message = parseJson(request.body);
-  if (message === NOT_JSON) return refuse(INVALID_JSON);
-  const answer = await sync[name](secret, message);
+  const { body } = request;
+  const answer =
+    longPushes && name === 'push' && body !== undefined && body.length > LIMITS.sliceChars
+      ? await longPushes.executeText(secret, body)
+      : await answerTo(name, secret, parseMessage(body), sync);
   return isSyncRefusal(answer) ? refuse(answer) : respondWith(request, answer);
 }
+
+const answerTo = async (
+  name: RequestName,
+  secret: string,
+  message: unknown,
+  sync: SyncHub,
+): Promise<object> => (message === NOT_JSON ? INVALID_JSON : sync[name](secret, message));
 
 const NO_CREDENTIAL: SyncRefusal = {
   code: 'needs_login',
   description: 'The request has no credential.',
 };
-const INVALID_JSON: SyncRefusal = {
-  code: 'bad_message',
-  description: 'The message is not valid JSON.',
-};
-
-const NOT_JSON = Symbol('not JSON');
-
-function parseJson(body: string | undefined): unknown {
-  try {
-    return JSON.parse(body ?? '');
-  } catch {
-    return NOT_JSON;
-  }
-}
-
 const STATUS: Readonly<Partial<Record<string, number>>> = {
   upgrade_needed: 426,
   client_forked: 409,

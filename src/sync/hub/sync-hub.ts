@@ -4,6 +4,7 @@ import type { BodyInput } from '../../engine/transactions.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { keyOf } from '../../engine/documents.ts';
 import type { DatabaseId } from '../../values/value.ts';
+import { TurnOver } from '../../query/turn-over.ts';
 import { hashOf } from '../protocol/digest.ts';
 import type { ChangeHint } from '../protocol/hints.ts';
 import { deviceId, type DatedDocument, type DeviceId } from '../protocol/identifiers.ts';
@@ -25,7 +26,7 @@ import { pull } from './pull/pull.ts';
 import { RecentChanges } from './pull/recent-changes.ts';
 import { FailedWrites } from './push/failed-writes.ts';
 import { judgePush } from './push/judge-push.ts';
-import type { PushHost } from './push/offered-write.ts';
+import type { LongPushes, PushHost } from './push/offered-write.ts';
 import { ownerOf } from './rights/caller-facts.ts';
 import { callerOfDevice, type CallerHost, type DeviceRequest } from './rights/device-caller.ts';
 import { keepScope } from './rights/keep-scope.ts';
@@ -38,6 +39,8 @@ export interface SyncHubOptions extends CallerHost {
   /** Commits of this process and of others on the same store; those of `engine` when left out. */
   readonly onCommit?: (listener: (notice: CommitNotice) => void) => () => void;
   readonly queryTimeoutMs?: number;
+  /** For pushes with a write that takes long; without it, they are processed here. */
+  readonly longPushes?: LongPushes | undefined;
   /** Yields to other work: devices that wait for a hint get it before the device that pushed gets its answer. */
   readonly pause?: () => Promise<void>;
 }
@@ -117,7 +120,9 @@ class Hub implements SyncHub {
       const { database, owner, record } = await this.pusherOf(push, request);
       const device = { database, device: push.device };
       this.hints.notePush(device);
-      const verdicts = await judgePush(push, { database, owner, request }, this.pushHost);
+      const judged = await this.judge(push, { database, owner, request });
+      if (isSyncRefusal(judged)) return judged;
+      const { verdicts } = judged;
       const pushed = { lastSeq: Math.max(record.lastSeq, verdicts.at(-1)?.seq ?? 0), verdicts };
       const brought = await this.pullAfter(secret, push, database).catch(() => undefined);
       if (brought) return { ...pushed, brought };
@@ -187,6 +192,19 @@ class Hub implements SyncHub {
     await this.options.pause?.();
     const next = this.hints.nextPull({ database, device });
     return next && piggybackedPull({ ...next, settled }, (message) => this.pull(secret, message));
+  }
+
+  private async judge(
+    push: Push,
+    from: Parameters<typeof judgePush>[1],
+  ): Promise<Pick<AnswerOf<'push'>, 'verdicts'> | SyncRefusal> {
+    const { longPushes } = this.options;
+    try {
+      return { verdicts: await judgePush(push, from, this.pushHost) };
+    } catch (reason) {
+      if (!(reason instanceof TurnOver) || !longPushes) throw reason;
+      return longPushes.execute(from.request.secret, push);
+    }
   }
 
   // --- callers ------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import type { Caller } from '../../../engine/context.ts';
 import { Refusal, type RefusalCode } from '../../../errors.ts';
 import { LIMITS } from '../../../limits.ts';
+import { TurnOver } from '../../../query/turn-over.ts';
 import { Overlay } from '../../../store/overlay.ts';
 import type { WriteSet } from '../../../store/port.ts';
 import { Suspended } from '../../../store/reader.ts';
@@ -124,10 +125,12 @@ const ABOUT_THE_QUERY: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
   'connection_needed',
 ]);
 
+const PASSED_ON = [Suspended, SyncRefused, TurnOver];
+
 /** @throws what is not about the query */
 function bodyOfRefusal(write: OfferedWrite, thrown: unknown, { failedWrites }: PushHost): string {
   if (thrown instanceof MakesSecret) return refusalBody('connection_needed', NEEDS_CONNECTION);
-  if (thrown instanceof Suspended || thrown instanceof SyncRefused) throw thrown;
+  if (PASSED_ON.some((type) => thrown instanceof type)) throw thrown;
   if (!(thrown instanceof Refusal)) {
     if (failedWrites.isLastTry(write)) return refusalBody('internal server error', ALWAYS_FAILS);
     throw new WriteFailed(thrown);

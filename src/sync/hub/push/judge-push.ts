@@ -1,5 +1,6 @@
 /** Judges all writes of a push: they share commits, and one that cannot be judged holds up those behind it. */
 import { Refusal } from '../../../errors.ts';
+import { TurnOver } from '../../../query/turn-over.ts';
 import type { Push } from '../../protocol/messages.ts';
 import type { Verdict } from '../../protocol/writes.ts';
 import { callerOfDevice, type CallerHost, type DeviceRequest } from '../rights/device-caller.ts';
@@ -9,7 +10,7 @@ import type { OfferedWrite, PushHost } from './offered-write.ts';
 
 type Host = PushHost & CallerHost;
 
-/** @returns verdicts up to the first write without one; none when the first is to be sent again @throws SyncRefused, and as the store fails */
+/** @returns verdicts up to the first write without one; none when the first is to be sent again @throws SyncRefused, TurnOver, and as the store fails */
 export async function judgePush(
   { device, epoch, settled, items }: Push,
   from: Pick<OfferedWrite, 'database' | 'owner' | 'request'>,
@@ -23,6 +24,9 @@ export async function judgePush(
       return judgeOne(write, host);
     }),
   );
+  // Those before it are committed: who judges them again finds their verdicts.
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected' && outcome.reason instanceof TurnOver) throw outcome.reason;
   const verdicts: Verdict[] = [];
   for (const outcome of outcomes) {
     if (outcome.status === 'fulfilled') verdicts.push(outcome.value);

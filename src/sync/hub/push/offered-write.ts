@@ -3,6 +3,8 @@ import type { QueryPlan } from '../../../engine/session.ts';
 import type { Transactions } from '../../../engine/engine.ts';
 import type { DatabaseId } from '../../../values/value.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
+import type { AnswerOf } from '../../protocol/messages.ts';
+import type { SyncRefusal } from '../../protocol/refusals.ts';
 import type { PushItem } from '../../protocol/writes.ts';
 import type { CallerHost, DeviceRequest } from '../rights/device-caller.ts';
 import type { FailedWrites } from './failed-writes.ts';
@@ -22,7 +24,16 @@ export interface OfferedWrite {
   readonly request: DeviceRequest;
 }
 
+/** Another hub of devices on the same store, which holds up nobody. */
+export interface LongPushes {
+  /** How long a write may be evaluated here. */
+  turnMs(secret: string): number;
+  /** Processes it from its start. @throws Refusal */
+  execute(secret: string, message: unknown): Promise<AnswerOf<'push'> | SyncRefusal>;
+}
+
 export interface PushHost extends CallerHost {
+  readonly longPushes?: LongPushes | undefined;
   readonly transactions: Transactions;
   readonly failedWrites: FailedWrites;
   readonly queryTimeoutMs: number | undefined;
