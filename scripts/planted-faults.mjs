@@ -187,7 +187,7 @@ const FAULTS = [
   ],
   [
     'update keeps nulls',
-    'engine/documents/stored-values.ts',
+    'values/object-changes.ts',
     'if (value === null) patched.delete(name);',
     'if (value === null) patched.set(name, null);',
   ],

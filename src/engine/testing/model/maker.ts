@@ -124,8 +124,8 @@ export class ModelQueries {
   }
 
   /** Of the index whose values several documents have in common. */
-  private matched(): Part {
-    return form({ match: form({ index: 'i0' }), terms: this.random.below(2) });
+  private matched(terms = this.random.below(2)): Part {
+    return form({ match: form({ index: 'i0' }), terms });
   }
 
   /** All that is there at this moment. */
@@ -147,6 +147,7 @@ export class ModelQueries {
     const few = (): Part[] => random.some(3, () => random.below(3));
     const ofPair = (expr: Part): Part => form({ lambda: ['x', 'y'], expr });
     const bound = (): Part => random.pick([[], random.below(2), [random.below(2)]]);
+    const terms = random.chance(0.5) ? [0, 1] : [1, 0];
     const operand = (): Part => (random.chance(0.7) ? random.chance(0.5) : random.below(2));
     return random.pick<() => Part>([
       () => form({ paginate: form({ join: this.matched(), with: this.leading() }) }),
@@ -154,6 +155,8 @@ export class ModelQueries {
       () => form({ reduce: ofPair([x, y]), initial: 9, collection: few() }),
       () => form({ map: ofPair(y), collection: [few(), few()] }),
       () => form({ [random.pick(['and', 'or'])]: [operand(), operand(), operand()] }),
+      () => form({ at: this.time(), expr: form({ paginate: this.matched() }) }),
+      () => form({ paginate: form({ intersection: terms.map((each) => this.matched(each)) }) }),
       () => form({ let: [call(['x', 1]), call(['x', form({ add: [x, 1] })])], in: x }),
       () =>
         form({
