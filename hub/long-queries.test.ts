@@ -8,6 +8,7 @@ import {
   type HubBody,
   type HubProcess,
 } from './testing/hub-process.ts';
+import { SYNC_PROTOCOL } from '../src/sync/protocol/messages.ts';
 import { pushItem } from './testing/sync-test-hub.ts';
 import { sharedPostgres } from './testing/hub-stores.ts';
 
@@ -240,7 +241,10 @@ async function openDevice(hub: HubProcess) {
       headers: { authorization: `Bearer ${ROOT_SECRET}` },
       body,
     });
-  const hello = await post('hello', JSON.stringify({ protocol: 1, device, lastSeq: 0 }));
+  const hello = await post(
+    'hello',
+    JSON.stringify({ protocol: SYNC_PROTOCOL, device, lastSeq: 0 }),
+  );
   const { epoch } = (await hello.json()) as { readonly epoch: string };
   let last = 0;
   const push = async (queries: readonly unknown[], after = last) => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { RetryLater } from '../../src/sync/device/syncer/transport.ts';
+import { SYNC_PROTOCOL } from '../../src/sync/protocol/messages.ts';
 import { createHttpTransport, retryAfterIn } from './http-transport.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -20,7 +21,7 @@ test.each([
   expect(retryAfterIn(header, NOW)).toBe(ms);
 });
 
-const HELLO = { protocol: 1, device: 'd'.repeat(32), epoch: undefined, lastSeq: 0 };
+const HELLO = { protocol: SYNC_PROTOCOL, device: 'd'.repeat(32), epoch: undefined, lastSeq: 0 };
 const WELCOME = {
   ...HELLO,
   epoch: 'e'.repeat(32),
