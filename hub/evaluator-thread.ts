@@ -1,6 +1,8 @@
 /** The program of a thread for long queries: an engine of its own over the store of the hub. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { utf8Bytes } from '../src/codec/utf8.ts';
 import { Refusal } from '../src/errors.ts';
+import { LIMITS } from '../src/limits.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { detachedExecutions } from '../src/engine/transactions.ts';
 import type { Store } from '../src/store/port.ts';
@@ -27,7 +29,11 @@ const BORROWED_FETCH_BYTES = 4 * 1024 * 1024;
 const hasWritten = new Int32Array(written);
 let opened: Promise<Opened> | undefined;
 
-const send = (message: FromEvaluator): void => port.postMessage(message);
+function send(message: FromEvaluator): void {
+  const buffer = message.type === 'answer' ? message.answer.bytes?.buffer : undefined;
+  // Not copied.
+  port?.postMessage(message, buffer instanceof ArrayBuffer ? [buffer] : []);
+}
 
 async function open(): Promise<Opened> {
   const borrowed = await openBorrowedStore(access);
@@ -67,7 +73,9 @@ const noted = (store: Store): Store => ({
 
 async function answer({ engine }: Opened, request: LongQuery): Promise<FromEvaluator> {
   const { readSet: _, ...rest } = await engine.query(request);
-  return { type: 'answer', answer: rest };
+  const isLong = rest.body.length > LIMITS.sliceChars;
+  if (!request.takesBytes || !isLong) return { type: 'answer', answer: rest };
+  return { type: 'answer', answer: { ...rest, body: '', bytes: utf8Bytes(rest.body) } };
 }
 
 async function process({ devices }: Opened, push: LongPush): Promise<FromEvaluator> {

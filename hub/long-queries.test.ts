@@ -212,6 +212,25 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     ]);
   });
 
+  test('a long answer is what it would be in one thread', async () => {
+    const ask = asWith(hub, await keyOf(hub));
+    const text = 'ä€😀"\\'.repeat(30_000);
+    const query = { let: [{ a: text }], in: numbers(30).map(() => variable('a')) };
+    const { status, body } = await ask(query);
+    expect(status).toBe(200);
+    expect(body.resource).toEqual(numbers(30).map(() => text));
+    const formatted = await fetch(hub.url, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${ROOT_SECRET}`,
+        'x-faunadb-api-version': '4',
+        'x-faunadb-formatted-json': 'true',
+      },
+      body: JSON.stringify(query),
+    });
+    expect(await formatted.json()).toEqual(body);
+  });
+
   test('a body of 8 MB is not parsed by the thread that answers', async () => {
     const ask = asWith(hub, await keyOf(hub));
     const large = ask({ count: numbers(1_000_000) });

@@ -60,9 +60,11 @@ export class Responder {
   /** Resolves at once, or when a long answer was read. */
   async send(context: RequestContext, route: string, response: NotedResponse): Promise<void> {
     const { raw, request } = context;
+    if (response.bytes && request.method !== 'HEAD')
+      return this.sendLong(context, route, response, response.bytes);
     const body =
       request.method === 'HEAD' || typeof response.body !== 'string' ? '' : response.body;
-    if (body.length > LONG_CHARS) return this.sendLong(context, route, { ...response, body });
+    if (body.length > LONG_CHARS) return this.sendLong(context, route, response, body);
     const retry = needsRetryAfter(response) ? { 'retry-after': '1' } : {};
     const close = this.options.draining.aborted ? { connection: 'close' } : {};
     sendText(context.response, { ...response, body }, { ...retry, ...close });
@@ -77,10 +79,11 @@ export class Responder {
   private async sendLong(
     context: RequestContext,
     route: string,
-    response: TextResponse,
+    response: NotedResponse,
+    body: string | Uint8Array,
   ): Promise<void> {
     const { answers, metrics, slowReaderMs, dress, report } = this.options;
-    const bytes = Buffer.byteLength(response.body);
+    const bytes = Buffer.byteLength(body);
     const release = answers.hold(context.credential.name, bytes);
     if (!release) {
       metrics.countRejection('memory');
@@ -88,7 +91,7 @@ export class Responder {
     }
     this.record(context, route, response);
     try {
-      await sendInParts(context.response, response, bytes, slowReaderMs);
+      await sendInParts(context.response, response, body, { bytes, slowReaderMs });
     } catch (reason) {
       report(reason);
     } finally {

@@ -30,23 +30,23 @@ export function sendText(
   to.end(response.body);
 }
 
-/** Characters of a long answer that are written at once. */
+/** Characters or bytes of a long answer that are written at once. */
 const PART_CHARS = 256 * 1024;
 
 /** A client that reads nothing for `slowReaderMs` is disconnected. Resolves when all was written, or nobody reads it any more. */
 export async function sendInParts(
   to: AnyResponse,
-  response: TextResponse,
-  bytes: number,
-  slowReaderMs: number,
+  response: HttpResponse,
+  body: string | Uint8Array,
+  { bytes, slowReaderMs }: { readonly bytes: number; readonly slowReaderMs: number },
 ): Promise<void> {
-  const { body, headers } = response;
-  const length = headers['content-length'] ?? String(bytes);
+  const length = response.headers['content-length'] ?? String(bytes);
   writeHead(to, response, { 'content-length': length });
   const never = new AbortController().signal;
   for (let at = 0; at < body.length && !to.destroyed;) {
-    const end = partEnd(body, at + PART_CHARS);
-    if (!write(to, body.slice(at, end))) await drained(to, never, slowReaderMs);
+    const end = typeof body === 'string' ? partEnd(body, at + PART_CHARS) : at + PART_CHARS;
+    const part = typeof body === 'string' ? body.slice(at, end) : body.subarray(at, end);
+    if (!write(to, part)) await drained(to, never, slowReaderMs);
     at = end;
   }
   to.end();

@@ -7,6 +7,7 @@ import type { Micros } from '../values/value.ts';
 import { metricHeaders, noticeHeader, txnHeader } from './answer-headers.ts';
 import {
   answerText,
+  JSON_TYPE,
   UNAUTHORIZED_HEADERS,
   type HttpHost,
   type HttpRequest,
@@ -31,6 +32,8 @@ export interface QueryInput {
   readonly query: string;
   readonly allows: 'write' | 'read';
   readonly placeName?: string;
+  /** Whoever asks sends the answer as it is. */
+  readonly takesBytes?: boolean;
 }
 
 /** Executes and logs a query. A refusal becomes an answer; other errors of the engine are rethrown. */
@@ -48,6 +51,7 @@ export async function runQuery(call: ReceivedRequest, input: QueryInput): Promis
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(options.retriesMax !== undefined && { retriesMax: options.retriesMax }),
       ...(call.request.address !== undefined && { address: call.request.address }),
+      ...(input.takesBytes && !options.isFormatted && !options.isTraced && { takesBytes: true }),
       isAbandoned: () => call.request.signal?.aborted ?? false,
     })
     .catch((reason: unknown) => refusedAnswer(reason, host.clock()));
@@ -108,7 +112,9 @@ export function answerOf(call: ReceivedRequest, answer: QueryAnswer): HttpRespon
     headers['x-faunadb-host'] = 'burrow';
   if (answer.notices) Object.assign(headers, noticeHeader(answer.notices));
   const response = answerText(status, headers, body);
-  return answer.faults ? { ...response, faults: answer.faults } : response;
+  const { bytes, faults } = answer;
+  if (bytes) return { ...response, headers: { ...headers, 'content-type': JSON_TYPE }, bytes };
+  return faults ? { ...response, faults } : response;
 }
 
 /** All responses but 401 and 500 have metrics. */

@@ -134,7 +134,7 @@ async function answerQuery(
   allows: 'write' | 'read',
 ): Promise<HttpResponse> {
   const placeName = allows === 'read' ? { placeName: 'get requests' } : {};
-  return answerOf(call, await runQuery(call, { query, allows, ...placeName }));
+  return answerOf(call, await runQuery(call, { query, allows, takesBytes: true, ...placeName }));
 }
 
 /** An invalid secret is reported before a wrong method. */

@@ -34,6 +34,8 @@ export interface HttpResponse {
   readonly headers: Headers;
   /** A stream ends when its consumer returns. Text is UTF-8. */
   readonly body: string | AsyncIterable<string> | AsyncIterable<Uint8Array>;
+  /** In place of `body`, which is then empty: UTF-8. */
+  readonly bytes?: Uint8Array;
   /** For the log of the host. */
   readonly faults?: readonly Fault[];
 }
@@ -57,7 +59,7 @@ export interface HttpHost extends Pick<EngineOptions, 'clock' | 'random'> {
   readonly report?: (reason: unknown) => void;
 }
 
-const JSON_TYPE = 'application/json;charset=utf-8';
+export const JSON_TYPE = 'application/json;charset=utf-8';
 
 export const answerText = (status: number, headers: Headers, text: string): HttpResponse => ({
   status,

@@ -100,6 +100,8 @@ export interface QueryRequest {
   readonly arrived?: Micros;
   /** How long it may be evaluated in one execution: then `TurnOver` is thrown. */
   readonly turnMs?: number;
+  /** A long answer may come as `bytes`, with an empty `body`. */
+  readonly takesBytes?: boolean;
   /** Nobody waits for the answer any more. */
   readonly isAbandoned?: () => boolean;
 }
@@ -122,6 +124,8 @@ export interface QueryAnswer {
   readonly status: number;
   /** `{"resource":…}` or `{"errors":[…]}`. */
   readonly body: string;
+  /** In its place: UTF-8 that another thread has made. */
+  readonly bytes?: Uint8Array;
   /** Commit time when something was written, else the snapshot. */
   readonly txnTime: Micros;
   readonly metrics: Metrics;
