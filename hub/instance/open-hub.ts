@@ -123,6 +123,7 @@ export async function openHub(
       engine,
       clock,
       random,
+      pause,
       report,
       build: BUILD,
       onCommit: commits.listen,

@@ -2,6 +2,7 @@
 import { refusedAnswer } from '../engine/session.ts';
 import { parseJson } from '../codec/json.ts';
 import { utf8Length } from '../codec/utf8.ts';
+import { LIMITS } from '../limits.ts';
 import type { Metrics, QueryAnswer } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
 import { metricHeaders, noticeHeader, txnHeader } from './answer-headers.ts';
@@ -13,7 +14,7 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from './message.ts';
-import { prettyJson } from './pretty-json.ts';
+import { prettyJson, prettyJsonInSlices } from './pretty-json.ts';
 import type { RequestOptions } from './request-headers.ts';
 
 /** A request whose headers have been parsed. */
@@ -102,9 +103,9 @@ export function errorOf({ faults, body }: Pick<QueryAnswer, 'faults' | 'body'>):
   return { code: typeof code === 'string' ? code : undefined, position: [] };
 }
 
-export function answerOf(call: ReceivedRequest, answer: QueryAnswer): HttpResponse {
+export async function answerOf(call: ReceivedRequest, answer: QueryAnswer): Promise<HttpResponse> {
   const { status, metrics, txnTime } = answer;
-  const body = bodyOf(call.options, answer);
+  const body = await bodyOf(call, answer);
   const bytesOut = body === answer.body ? metrics.bytesOut : utf8Length(body);
   const told = bytesOut === metrics.bytesOut ? metrics : { ...metrics, bytesOut };
   const headers = answerHeaders(status, txnTime, told);
@@ -132,13 +133,16 @@ export function answerHeaders(
   return Object.assign(headers, txnHeader(txnTime));
 }
 
-function bodyOf(
-  { isFormatted, isTraced }: RequestOptions,
+async function bodyOf(
+  { options: { isFormatted, isTraced }, host: { pause } }: ReceivedRequest,
   { status, body, metrics }: QueryAnswer,
-): string {
+): Promise<string> {
   const isWithTrace = isTraced && status !== 401 && status !== 500 && body.endsWith('}');
   const traced = isWithTrace
     ? `${body.slice(0, -1)},"trace":[{"name":"query","duration_ms":${metrics.queryTimeMs}}]}`
     : body;
-  return isFormatted ? prettyJson(traced) : traced;
+  if (!isFormatted) return traced;
+  return pause && traced.length > LIMITS.sliceChars
+    ? prettyJsonInSlices(traced, pause)
+    : prettyJson(traced);
 }

@@ -55,6 +55,8 @@ export interface HttpHost extends Pick<EngineOptions, 'clock' | 'random'> {
   readonly cors?: CorsPolicy;
   /** Default and maximum time of a query. Absent: those of the engine. */
   readonly queryTime?: { readonly defaultMs: number; readonly maxMs: number };
+  /** Gives the event loop a turn between slices of long work; absent: it is done at once. */
+  readonly pause?: () => Promise<void>;
   /** Receives internal errors. */
   readonly report?: (reason: unknown) => void;
 }

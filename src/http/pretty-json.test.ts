@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { prettyJson } from './pretty-json.ts';
+import { prettyJson, prettyJsonInSlices } from './pretty-json.ts';
 
 test('prettyJson() lays out, and keeps numbers to the letter', () => {
   expect(prettyJson('{"a":[1.0,9007199254740993],"b":{},"c":[],"d":"{x:[1,2]}"}')).toBe(
@@ -14,4 +14,17 @@ test('prettyJson() says the same as JSON.stringify with two spaces', () => {
       expect(prettyJson(JSON.stringify(value))).toBe(JSON.stringify(value, null, 2));
     }),
   );
+});
+
+test('prettyJsonInSlices() says the same, with turns of others between, whatever the text', async () => {
+  const text = JSON.stringify([
+    'x'.repeat(8_000_000),
+    '\\"'.repeat(100_000),
+    ...Array.from({ length: 50_000 }, (_, i) => ({ i })),
+  ]);
+  let pauses = 0;
+  const pause = async (): Promise<void> => void pauses++;
+  expect((await prettyJsonInSlices(text, pause)) === prettyJson(text)).toBe(true);
+  expect(JSON.stringify(JSON.parse(prettyJson(text))) === text).toBe(true);
+  expect(pauses).toBeGreaterThan(10);
 });
