@@ -15,6 +15,9 @@ export function createClock(
   };
 }
 
+/** µs that this process has run, also where somebody sets the wall clock. */
+export const elapsed = (): number => Math.round(performance.now() * 1000);
+
 /** The same clock, which stands still where it would go back. */
 export function monotonicClock(clock: () => number): () => number {
   let last = -Infinity;

@@ -1,4 +1,5 @@
 /** Sync: the copy of a hub's database that this one may be. */
+import { elapsed } from '../../hosts/clock.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Settings } from '../../src/host/settings.ts';
@@ -50,6 +51,7 @@ export function openCopy(parts: CopyParts): OpenCopy {
     store,
     transactions: stored.transactions,
     clock,
+    elapsed,
     ...passwords,
   });
   const sync = new SyncSession({

@@ -1,3 +1,4 @@
+import { elapsed } from '../../hosts/clock.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { encodeBase64Url } from '../../src/codec/base64.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
@@ -51,6 +52,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
           state === 'locked' ? parts.onLock(state) : parts.onDestroyed(),
         ),
     clock,
+    elapsed,
     random,
     sha256,
     passwords,

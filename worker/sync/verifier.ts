@@ -29,6 +29,8 @@ export interface VerifierOptions {
   readonly store: Store;
   readonly transactions: Transactions;
   readonly clock: () => Micros;
+  /** µs that have passed, whatever is done to the clock. */
+  readonly elapsed: () => Micros;
   readonly hash: (password: string, cost: number) => Promise<string>;
   readonly verify: (password: string, hash: string | undefined) => Promise<boolean>;
 }
@@ -44,22 +46,19 @@ export class OfflineLogin {
 
   /** Called after a login at the hub. @param passwordSetAt when the password was set, as the hub says */
   async remember(user: string, password: string, passwordSetAt: Micros | undefined): Promise<void> {
-    const { clock, hash } = this.options;
-    const made: Verifier = {
-      user,
-      hash: await hash(password, COST),
-      expiresAt: clock() + LIFE_DAYS * DAY,
-      passwordSetAt,
-    };
-    const row = { key: VERIFIER.key, entries: [], value: JSON.stringify(made) };
-    await this.write((writer) => writer.put('sync', row));
+    const hashed = await this.options.hash(password, COST);
+    await this.write((writer, now) => {
+      const expiresAt = now + LIFE_DAYS * DAY;
+      const made: Verifier = { user, hash: hashed, expiresAt, passwordSetAt };
+      writer.put('sync', { key: VERIFIER.key, entries: [], value: JSON.stringify(made) });
+    });
   }
 
   /** @throws Refusal `connection_needed` when this device cannot tell; `too many requests` */
   async check(user: string, password: string): Promise<boolean> {
-    const { clock, verify } = this.options;
-    const known = await this.read();
-    if (known?.user !== user || known.expiresAt < clock()) throw unknownHere();
+    const { verify } = this.options;
+    const { known, now } = await this.look();
+    if (known?.user !== user || known.expiresAt < now) throw unknownHere();
     const attempt = { target: user, account: user, address: undefined };
     const verdict = await this.gate.pass(attempt, () => verify(password, known.hash));
     if (typeof verdict === 'boolean') return verdict;
@@ -69,7 +68,7 @@ export class OfflineLogin {
 
   /** The hub says when the password was set: a password set at another time than the one checked here ends offline login. */
   async notePassword(setAt: Micros | undefined): Promise<void> {
-    const known = await this.read();
+    const { known } = await this.look();
     if (known && setAt !== undefined && known.passwordSetAt !== setAt) await this.forget();
   }
 
@@ -77,23 +76,28 @@ export class OfflineLogin {
     await this.write((writer) => writer.delete('sync', VERIFIER.key));
   }
 
-  private async read(): Promise<Verifier | undefined> {
-    const { value } = await this.options.transactions.read(({ writer }) => {
+  /** `now` is not before the last commit, and this makes one: a clock that is set back afterwards gives no days more. */
+  private async look(): Promise<{ readonly known: Verifier | undefined; readonly now: Micros }> {
+    const { value } = await this.options.transactions.write(({ writer, head }) => {
       const row = writer.row(VERIFIER);
-      return {
-        value: row && (JSON.parse(String(row.value)) as Verifier),
-        ts: 0,
-        keep: false,
-      };
+      const known = row && (JSON.parse(String(row.value)) as Verifier);
+      const now = this.notBefore(head);
+      if (row) writer.put('sync', row);
+      return { value: { known, now }, ts: now + 1, keep: known !== undefined };
     });
     return value;
   }
 
-  private async write(change: (writer: Writer) => void): Promise<void> {
+  private async write(change: (writer: Writer, now: Micros) => void): Promise<void> {
     await this.options.transactions.write(({ writer, head }) => {
-      change(writer);
-      return { value: undefined, ts: Math.max(head, this.options.clock()) + 1, keep: true };
+      const now = this.notBefore(head);
+      change(writer, now);
+      return { value: undefined, ts: now + 1, keep: true };
     });
+  }
+
+  private notBefore(head: Micros): Micros {
+    return Math.max(head, this.options.clock());
   }
 }
 

@@ -20,6 +20,8 @@ export interface EngineOptions {
   readonly store: Store;
   /** Wall clock, µs. */
   readonly clock: () => Micros;
+  /** µs that have passed since some moment, whatever is done to the wall clock: where users can set it. */
+  readonly elapsed?: () => Micros;
   /** Fresh random bytes: ids, salts of secrets. */
   readonly random: (bytes: number) => Uint8Array;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;

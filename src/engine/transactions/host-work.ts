@@ -5,7 +5,10 @@ import type { EngineOptions } from '../context/host.ts';
 import { PasswordGate, type VerifyResult } from './password-gate.ts';
 import { PublishedKeys } from './published-keys.ts';
 
-type Options = Pick<EngineOptions, 'store' | 'clock' | 'passwords' | 'hashCost' | 'accessTokens'>;
+type Options = Pick<
+  EngineOptions,
+  'store' | 'clock' | 'elapsed' | 'passwords' | 'hashCost' | 'accessTokens'
+>;
 
 /** How long a verified signature is not verified again: withdrawn keys are noticed after it. */
 const SIGNATURE_LIFE: Micros = 60 * 1_000_000;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMemoryStore, SharedMemory } from '../../store/memory.ts';
+import type { EngineOptions } from '../context/host.ts';
 import { coll, create, doc, EngineWorld, obj, type Query } from '../testing/engine-world.ts';
 
 const MINUTE = 60 * 1_000_000;
@@ -12,8 +13,11 @@ const login = (target: Query, password?: string): Query => ({
 const FAILED = { code: 'authentication failed', status: 400 };
 const LIMITED = { code: 'too many requests', status: 429 };
 
-async function world(memory = new SharedMemory()): Promise<EngineWorld> {
-  const w = new EngineWorld(createMemoryStore(memory));
+async function world(
+  memory = new SharedMemory(),
+  options: Partial<EngineOptions> = {},
+): Promise<EngineWorld> {
+  const w = new EngineWorld(createMemoryStore(memory), options);
   await w.ask({ create_collection: obj({ name: 'users' }) });
   for (const name of ['by_mail', 'also_by_mail']) {
     const terms = [obj({ field: ['data', 'mail'] })];
@@ -159,6 +163,32 @@ test('what was tried is remembered over a reload and in other tabs, where no que
   expect(stored).toContain('failures/');
   expect(stored).not.toMatch(/wrong|users|example/);
   expect(await w.engine.verify()).toEqual([]);
+});
+
+test('who sets the clock gets no more tries, in one session or over reloads, and is barred for no longer', async () => {
+  const memory = new SharedMemory();
+  let passed = 0;
+  const elapsed = () => passed;
+  const w = await world(memory, { elapsed });
+  const steps = [2 * 60 * MINUTE, -3 * 24 * 60 * MINUTE, 60 * 24 * 60 * MINUTE];
+  expect(await codes(w, login(user, 'wrong'), 4)).toEqual(five.slice(1));
+  w.now += 2 * 60 * MINUTE;
+  expect(await codes(w, login(user, 'wrong'), 2)).toEqual([FAILED.code, LIMITED.code]);
+  for (const step of steps) {
+    w.now += step;
+    const refused = await w.fault(login(user, 'p1'));
+    expect(refused).toMatchObject(LIMITED);
+    // In the words of the clock as it stands.
+    expect(refused.description).toContain(
+      new Date((w.now + MINUTE) / 1000).toISOString().slice(0, 16),
+    );
+    // A reload: what has passed begins anew.
+    const other = new EngineWorld(createMemoryStore(memory), { elapsed: () => passed - 5_000_000 });
+    other.now = w.now + step;
+    expect(await other.fault(login(user, 'p1'))).toMatchObject(LIMITED);
+  }
+  passed += MINUTE;
+  expect(await codeOf(w, login(user, 'p1'))).toBe('ok');
 });
 
 test('rows about what no limit asks for any more go away', async () => {

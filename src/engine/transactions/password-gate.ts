@@ -9,6 +9,7 @@ import type { PasswordAttempt } from '../../store/reader.ts';
 import { scan } from '../../store/scan.ts';
 import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
+import { AttemptClock, type AttemptClockOptions } from './attempt-clock.ts';
 
 /** Whether the password is right; or that nothing was tried, and until when nothing will be. */
 export type VerifyResult = boolean | { readonly until: Micros };
@@ -27,18 +28,18 @@ const NAMES_MAX = 4096;
 /** How many rows are checked for removal for each row that is written. */
 const SWEPT = 8;
 
-type Options = Pick<EngineOptions, 'store' | 'clock'>;
+type Options = Pick<EngineOptions, 'store'> & AttemptClockOptions;
 
 export class PasswordGate {
   private readonly store: Options['store'];
-  private readonly clock: Options['clock'];
+  private readonly clock: AttemptClock;
   /** What this engine has seen itself: rows tell of other tabs, and of the time before. */
   private readonly own = new Map<string, Failures>();
   private last: Micros = 0;
 
-  constructor({ store, clock }: Options) {
-    this.store = store;
-    this.clock = clock;
+  constructor(options: Options) {
+    this.store = options.store;
+    this.clock = new AttemptClock(options);
   }
 
   /**
@@ -47,14 +48,17 @@ export class PasswordGate {
    */
   async pass(attempt: PasswordAttempt, compare: () => Promise<boolean>): Promise<VerifyResult> {
     const names = namesOf(attempt);
-    const stored = await this.store.read((tx) => failuresIn(tx, names), META);
+    const stored = await this.store.read(async (tx) => {
+      const asked = await failuresIn(tx, names);
+      return this.clock.isNew ? [...asked, ...(await allFailuresIn(tx))] : asked;
+    }, META);
     // From here to `note` nothing is awaited: attempts at the same time see each other.
-    const now = this.clock();
+    const now = this.clock.now(latestOf(stored.flat()));
     const [targeted = [], accounted = targeted] = names.map((name, i) =>
       joined(stored[i] ?? [], this.own.get(name) ?? [], now),
     );
     const until = barredUntil(targeted, attempt, now);
-    if (until !== undefined) return { until };
+    if (until !== undefined) return { until: this.clock.shown(until, now) };
     const isBarred = barredUntil(accounted, attempt, now) !== undefined;
     const failure: Failure = { at: this.uniqueTime(now), address: attempt.address ?? null };
     for (const name of names) {
@@ -141,6 +145,14 @@ async function failuresIn(tx: ReadTx, names: readonly string[]): Promise<readonl
   const { rows } = await tx.fetch(addresses, []);
   return rows.map((row) => parse(row?.value));
 }
+
+async function allFailuresIn(tx: ReadTx): Promise<readonly Failures[]> {
+  const { ranges } = await tx.fetch([], [scan('meta', { lower: metaKey(PREFIX), upper: END })]);
+  return (ranges[0] ?? []).map(({ row }) => parse(row?.value));
+}
+
+const latestOf = (failures: Failures): Micros | undefined =>
+  failures.reduce<Micros | undefined>((latest, { at }) => Math.max(latest ?? at, at), undefined);
 
 /** Only this file writes them. */
 const parse = (value: string | Uint8Array | undefined): Failures =>

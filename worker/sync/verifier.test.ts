@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { EngineWorld } from '../../src/engine/testing/engine-world.ts';
+import { createMemoryStore, SharedMemory } from '../../src/store/memory.ts';
+import { OfflineLogin } from './verifier.ts';
+
+const DAY = 86_400_000_000;
+const MINUTE = 60_000_000;
+const USER = 'https://hub alice';
+
+function open(memory = new SharedMemory()) {
+  const world = new EngineWorld(createMemoryStore(memory));
+  const time = { passed: 0 };
+  const login = new OfflineLogin({
+    store: world.store,
+    transactions: world.engine.transactions,
+    clock: () => world.now,
+    elapsed: () => time.passed,
+    hash: (password) => Promise.resolve(`hash of ${password}`),
+    verify: (password, hash) => Promise.resolve(hash === `hash of ${password}`),
+  });
+  return { memory, world, time, login };
+}
+
+const UNKNOWN = { code: 'connection_needed' };
+const LIMITED = { code: 'too many requests' };
+
+test('OfflineLogin takes the password of the user who logged in, for 30 days', async () => {
+  const { world, login } = open();
+  await expect(login.check(USER, 'right')).rejects.toMatchObject(UNKNOWN);
+  await login.remember(USER, 'right', 1);
+  expect(await login.check(USER, 'right')).toBe(true);
+  expect(await login.check(USER, 'wrong')).toBe(false);
+  await expect(login.check('https://hub bob', 'right')).rejects.toMatchObject(UNKNOWN);
+  world.now += 30 * DAY + 1000;
+  await expect(login.check(USER, 'right')).rejects.toMatchObject(UNKNOWN);
+});
+
+test('OfflineLogin gives no days more when the clock is set back, also after a reload', async () => {
+  const { memory, world, login } = open();
+  await login.remember(USER, 'right', 1);
+  const start = world.now;
+  world.now = start + 20 * DAY;
+  // Nothing else is written on this day.
+  expect(await login.check(USER, 'right')).toBe(true);
+  world.now = start;
+  const later = open(memory);
+  later.world.now = start + 9 * DAY;
+  expect(await later.login.check(USER, 'right')).toBe(true);
+  later.world.now = start + 31 * DAY;
+  await expect(later.login.check(USER, 'right')).rejects.toMatchObject(UNKNOWN);
+  later.world.now = start;
+  await expect(later.login.check(USER, 'right')).rejects.toMatchObject(UNKNOWN);
+});
+
+test('OfflineLogin counts guesses across steps of the clock, in either direction and over a reload', async () => {
+  const { memory, world, time, login } = open();
+  await login.remember(USER, 'right', 1);
+  for (let i = 0; i < 5; i++) {
+    world.now += (i % 2 ? -1 : 1) * 90 * MINUTE;
+    expect(await login.check(USER, `guess ${i}`)).toBe(false);
+  }
+  await expect(login.check(USER, 'right')).rejects.toMatchObject(LIMITED);
+  world.now += 90 * MINUTE;
+  await expect(login.check(USER, 'right')).rejects.toMatchObject(LIMITED);
+  const reloaded = open(memory);
+  reloaded.world.now = world.now + DAY;
+  await expect(reloaded.login.check(USER, 'right')).rejects.toMatchObject(LIMITED);
+  time.passed += MINUTE;
+  world.now = reloaded.world.now;
+  expect(await login.check(USER, 'right')).toBe(true);
+});
