@@ -87,6 +87,36 @@ test('read() of another tab goes on when its tables are merged away', async () =
   expect(found.rows[9]?.value).toBe(`round 5 ${fixed(9)}`);
 });
 
+test('a merge that another tab was faster at changes nothing', async () => {
+  const data = new MediumData();
+  const filling = await openPacked(data, { ...SMALL, runsPerLevel: 100 });
+  for (const round of sequence(4)) {
+    await put(filling, 'documents', rows(40, `round ${round} `));
+    await filling.flush();
+  }
+  let open = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let pauses = 0;
+  const late = await openPacked(data, SMALL, {
+    pause: () => ((pauses += 1) === 3 ? gate : Promise.resolve()),
+  });
+  const merging = late.flush();
+  const fast = await openPacked(data, SMALL);
+  for (const round of sequence(3)) {
+    await put(fast, 'documents', rows(20, `later ${round} `));
+    await fast.flush();
+  }
+  const expected = await everything(fast);
+  open();
+  await merging;
+  expect(pauses).toBeGreaterThan(3);
+  expect(await late.verify()).toEqual([]);
+  expect(await everything(late)).toEqual(expected);
+  expect(await everything(await openPacked(data))).toEqual(expected);
+});
+
 test('a damaged block is an error that names it, for read() and verify(); salvage() brings out the rest', async () => {
   const data = new MediumData();
   const store = await openPacked(data);

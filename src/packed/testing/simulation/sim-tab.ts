@@ -1,7 +1,7 @@
 /** A tab of the simulation: it reads, writes, flushes and sweeps, and compares all that it sees with the model. */
 import { keyOfBytes, type Key } from '../../../codec/key.ts';
 import type { RandomSource } from '../../../engine/testing/random-source.ts';
-import { KeyTaken, type Range, type ReadTx, type Row, type WriteSet } from '../../../store/port.ts';
+import type { Range, ReadTx, Row, WriteSet, WriteTx } from '../../../store/port.ts';
 import { rangeOf } from '../../../store/testing/store-rows.ts';
 import { PackedStore } from '../../packed-store.ts';
 import { SMALL } from '../packed-kit.ts';
@@ -18,6 +18,16 @@ export interface SimLock {
 const KEYS = Array.from({ length: 14 }, (_, i) => keyOfBytes(`k${String(i).padStart(2, '0')}`));
 const ENTRIES = Array.from({ length: 9 }, (_, i) => keyOfBytes(`e${i}`));
 const HEAD = { space: 'meta', key: HEAD_KEY } as const;
+
+/** What one run of a body did. */
+interface Attempt {
+  readonly name: string;
+  readonly base: string;
+  /** A row that it says is new was there. */
+  readonly isTaken: boolean;
+}
+
+class GaveUp extends Error {}
 
 export class SimTab implements Actor {
   state: Actor['state'] = 'running';
@@ -88,33 +98,40 @@ export class SimTab implements Actor {
   }
 
   private async write(store: PackedStore): Promise<void> {
-    let name = '';
+    const { acknowledgedDepth } = this.model;
+    const givesUp = this.random.chance(0.05);
+    let attempt: Attempt | undefined;
     let attempts = 0;
-    const body = async (tx: ReadTx & { apply: (writes: WriteSet) => void }): Promise<void> => {
+    const body = async (tx: WriteTx): Promise<void> => {
       attempts += 1;
-      this.writes += 1;
-      name = `${this.name}/${this.writes}`;
-      const base = await this.compare(
-        tx,
-        this.random.some(3, () => this.random.pick(KEYS)),
-        [this.anyRange()],
-      );
-      const writes = this.anyWrites(name);
-      this.model.offer(name, base, writes);
-      const head: Row = { key: HEAD_KEY, entries: [], value: name };
-      tx.apply({ ...writes, puts: [...writes.puts, { space: 'meta', row: head }] });
-      isTaken = writes.puts.some(({ row, isNew }) => isNew && this.model.state(base).has(row.key));
+      attempt = await this.attempt(tx);
+      if (givesUp) throw new GaveUp();
     };
-    let isTaken = false;
     try {
       await store.write(body, { durability: 'relaxed' });
-      must(!isTaken, 'a new row was there');
-      this.model.acknowledge(name);
+      must(attempt?.isTaken === false, 'a new row was there');
+      if (attempt) this.model.acknowledge(attempt.name);
     } catch (reason) {
-      if (reason instanceof KeyTaken) must(isTaken, 'a new row was not there');
-      else if (!(reason instanceof StorageFailed)) throw reason;
+      if (reason instanceof StorageFailed) return;
+      must(reason instanceof GaveUp || attempt?.isTaken === true, String(reason));
+      const depth = this.model.depth(attempt?.base ?? NOTHING);
+      must(depth >= acknowledgedDepth, `${this.name} failed for an old state`);
     }
     if (attempts > 1) this.world.crossings.note('a body ran again');
+  }
+
+  private async attempt(tx: WriteTx): Promise<Attempt> {
+    this.writes += 1;
+    const name = `${this.name}/${this.writes}`;
+    const keys = this.random.some(3, () => this.random.pick(KEYS));
+    const base = await this.compare(tx, keys, [this.anyRange()]);
+    const writes = this.anyWrites(name);
+    this.model.offer(name, base, writes);
+    const head: Row = { key: HEAD_KEY, entries: [], value: name };
+    tx.apply({ ...writes, puts: [...writes.puts, { space: 'meta', row: head }] });
+    const state = this.model.state(base);
+    const isTaken = writes.puts.some(({ row, isNew }) => isNew && state.has(row.key));
+    return { name, base, isTaken };
   }
 
   /** Reads the head and more, in one or two fetches. Returns what the head names. */
