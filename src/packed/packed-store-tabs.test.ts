@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { keyOfBytes } from '../codec/key.ts';
 import type { Row } from '../store/port.ts';
 import {
   at,
@@ -8,6 +9,7 @@ import {
   increment,
   inRange,
   put,
+  rangeOf,
   RELAXED,
   row,
   sequence,
@@ -183,4 +185,25 @@ test('write() whose body takes long gets its turn beside one whose body does not
   await others;
   expect(runs).toBeLessThanOrEqual(2);
   expect(await counterOf(fast)).toBeGreaterThan(0);
+});
+
+test('fetch() of several ranges ends at a bound of bytes with all rows of what it found', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data, SMALL);
+  await put(store, 'documents', rows(300, 'x'.repeat(50)));
+  await store.flush();
+  const ranges = sequence(6).map((i) =>
+    rangeOf({ by: 'entry', lower: keyOfBytes(`e${fixed(i * 50)}`) }),
+  );
+  const whole = await store.read((tx) => tx.fetch([], ranges));
+  for (const bytesMax of sequence(40).map((i) => i * i * 100)) {
+    const cold = await openPacked(data, SMALL, { cacheBytesMax: 0 });
+    const found = await cold.read((tx) => tx.fetch([at(fixed(7))], ranges, bytesMax));
+    for (const [i, entries] of found.ranges.entries()) {
+      expect(entries).toEqual(whole.ranges[i]?.slice(0, entries.length));
+      const isCut = found.truncation?.ranges.has(i) === true;
+      expect(entries.length < (whole.ranges[i]?.length ?? 0)).toBe(isCut);
+    }
+    await cold.close();
+  }
 });

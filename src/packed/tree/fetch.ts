@@ -17,7 +17,7 @@ import type { Version } from './version.ts';
 const ROWS_AT_A_TIME = 256;
 
 export class Fetch {
-  private readonly version: Version;
+  readonly version: Version;
   private readonly wanted: readonly RowAddress[];
   private readonly bytesMax: number;
   private readonly rows: (Row | undefined)[] = [];

@@ -36,14 +36,17 @@ export class RangeScan {
 
   /** Goes on, up to so many bytes in all. Returns false when a block is missing. */
   run(access: BlockAccess, bytesMax: number): boolean {
-    if (!this.isAtEnd && this.family !== undefined) this.scan(access, this.family, bytesMax);
+    const mayGoOn = !this.isAtEnd && !this.isCut;
+    if (mayGoOn && this.family !== undefined) this.scan(access, this.family, bytesMax);
     return this.fill(access, bytesMax) && (this.isAtEnd || this.isCut);
   }
 
   /** There is no room for more of it. */
   stop(): void {
-    if (!this.isAtEnd || this.filled < this.found.length) this.isCut = true;
-    this.isAtEnd = true;
+    const isWhole = (this.isAtEnd || this.isCut) && this.filled === this.found.length;
+    if (isWhole) return;
+    this.isCut = true;
+    this.found.length = this.filled;
   }
 
   private scan(access: BlockAccess, family: Family, bytesMax: number): void {
@@ -78,7 +81,10 @@ export class RangeScan {
 
   /** Rows of entries that came without. */
   private fill(access: BlockAccess, bytesMax: number): boolean {
-    if (!this.range.rows || this.range.by === 'key') return true;
+    if (!this.range.rows || this.range.by === 'key') {
+      this.filled = this.found.length;
+      return true;
+    }
     let isWhole = true;
     for (let at = this.filled; at < this.found.length; at += 1) {
       const entry = this.found[at];
@@ -110,6 +116,7 @@ export class RangeScan {
     });
     if (end < 0) return;
     this.found.length = end;
+    this.filled = end;
     this.bytes = bytes;
     this.isCut = true;
   }

@@ -37,8 +37,10 @@ export class SnapshotTx implements ReadTx {
     for (const { space } of rows) requireWithin(this.spaces, space);
     for (const { space } of ranges) requireWithin(this.spaces, space);
     const access = new BlockAccess(this.tree.cache);
-    const version = this.version ?? (await this.begin(access, rows, ranges, bytesMax));
-    const fetch = new Fetch(version, rows, ranges, bytesMax);
+    const { version } = this;
+    const fetch = version
+      ? new Fetch(version, rows, ranges, bytesMax)
+      : await this.begin(access, rows, ranges, bytesMax);
     for (;;) {
       const found = fetch.run(access);
       if (found) return found;
@@ -54,17 +56,20 @@ export class SnapshotTx implements ReadTx {
   /** Looks at the log, and brings along the blocks that are likely to be needed. */
   private async begin(
     access: BlockAccess,
-    ...[rows, ranges, bytesMax]: Required<Parameters<ReadTx['fetch']>>
-  ): Promise<Version> {
-    if (!this.tree.isCurrent()) {
-      new Fetch(this.tree.version, rows, ranges, bytesMax).run(access);
-      await this.tree.look(access);
+    ...asked: Required<Parameters<ReadTx['fetch']>>
+  ): Promise<Fetch> {
+    const { tree } = this;
+    const likely = new Fetch(tree.version, ...asked);
+    if (!tree.isCurrent()) {
+      likely.run(access);
+      await tree.look(access);
     }
     // Two fetches may have been first.
-    if (this.version) return this.version;
-    this.version = this.tree.version;
-    this.tree.pin(this.version);
-    return this.version;
+    if (!this.version) {
+      this.version = tree.version;
+      tree.pin(this.version);
+    }
+    return likely.version === this.version ? likely : new Fetch(this.version, ...asked);
   }
 
   private async load(access: BlockAccess): Promise<void> {
