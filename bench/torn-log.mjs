@@ -128,7 +128,9 @@ async function untilUnmarked() {
     const { held = [] } = await navigator.locks.query();
     const alive = new Set(held.map(({ name = '' }) => encodeURIComponent(name)));
     let isUnmarked = true;
-    for await (const name of marks.keys()) isUnmarked &&= alive.has(name);
+    for await (const folder of marks.values()) {
+      for await (const name of folder.keys()) isUnmarked &&= alive.has(name);
+    }
     if (isUnmarked) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }

@@ -299,7 +299,8 @@ test('signOut({ forget }) leaves nothing on the device, and what was forgotten i
   await open(two);
   const urls = [await exportLog(one), await exportLog(two)] as const;
   expect([await isReadable(one, urls[0]), await isReadable(two, urls[1])]).toEqual([true, true]);
-  expect(await scan(one)).toMatchObject({ databases: [NAME], files: [`/burrow/${NAME}.birth`] });
+  expect((await scan(one)).databases).toEqual([NAME]);
+  expect((await scan(one)).files).toContain(`/burrow/${NAME}.birth`);
 
   await one.evaluate(() => db.signOut({ forget: true }));
   expect(await scan(one)).toEqual(NOTHING);

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ALIVE, noteEnd } from './connection/noted-ends.ts';
+import type * as NotedEnds from './connection/noted-ends.ts';
 
 let page = new EventTarget();
 let stored: Record<string, string> = {};
 
 beforeEach(() => {
   page = new EventTarget();
-  stored = {};
+  stored = { other: 'kept' };
   const methods = {
     setItem: (key: string, value: string) => (stored[key] = value),
     removeItem: (key: string) => delete stored[key],
@@ -21,27 +21,36 @@ afterEach(() => vi.unstubAllGlobals());
 
 const leave = (): unknown => page.dispatchEvent(new Event('pagehide'));
 
-test('noteEnd() notes a worker whose page is left, and hands out the notes once', () => {
-  stored['other'] = 'kept';
-  expect(noteEnd(`${ALIVE}1`, new AbortController().signal)).toEqual([]);
+/** As in a page that has just been loaded. */
+async function loaded(): Promise<typeof NotedEnds> {
+  vi.resetModules();
+  page = new EventTarget();
+  vi.stubGlobal('addEventListener', page.addEventListener.bind(page));
+  return import('./connection/noted-ends.ts');
+}
+
+test('noteWhenLeft() notes all workers of a page that is left, until the next page is', async () => {
+  const first = await loaded();
+  expect(first.noteWhenLeft(`${first.ALIVE}1`)).toEqual([]);
+  first.noteWhenLeft(`${first.ALIVE}2`);
   expect(stored).toEqual({ other: 'kept' });
   leave();
-  expect(noteEnd(`${ALIVE}2`, new AbortController().signal)).toEqual([`${ALIVE}1`]);
+  const next = await loaded();
+  expect(next.noteWhenLeft(`${next.ALIVE}3`)).toEqual([`${next.ALIVE}1`, `${next.ALIVE}2`]);
   leave();
-  expect(stored).toEqual({ other: 'kept', [`${ALIVE}2`]: '' });
+  expect(stored).toEqual({ other: 'kept', [`${next.ALIVE}3`]: '' });
 });
 
-test('noteEnd() notes a worker whose connection ended, and then no more', () => {
-  const connection = new AbortController();
-  noteEnd(`${ALIVE}1`, connection.signal);
-  connection.abort();
-  expect(stored).toEqual({ [`${ALIVE}1`]: '' });
-  delete stored[`${ALIVE}1`];
+test('noteClosed() leaves no note of a worker', async () => {
+  const { ALIVE, noteWhenLeft, noteClosed } = await loaded();
+  noteWhenLeft(`${ALIVE}1`);
+  noteClosed(`${ALIVE}1`);
   leave();
-  expect(stored).toEqual({});
+  expect(stored).toEqual({ other: 'kept' });
 });
 
-test('noteEnd() does without storage', () => {
+test('noteWhenLeft() does without storage', async () => {
   vi.stubGlobal('localStorage', undefined);
-  expect(noteEnd(`${ALIVE}1`, new AbortController().signal)).toEqual([]);
+  const { ALIVE, noteWhenLeft } = await loaded();
+  expect(noteWhenLeft(`${ALIVE}1`)).toEqual([]);
 });

@@ -34,7 +34,7 @@ import { endedEarly, IdbTransaction } from './idb-transaction.ts';
 import type { Migrations } from './migrations.ts';
 import { openOutsideMarker } from './outside-marker.ts';
 import { needsOneAtATime, UnderWay } from './under-way.ts';
-import type { WriteMark } from './write-mark.ts';
+import { removeMarksOf, type WriteMark } from './write-mark.ts';
 
 /** Why a store that was open is not any more. */
 export type StoreEnd = 'upgraded by another tab' | 'deleted by another tab' | 'lost';
@@ -136,7 +136,7 @@ export class IndexedDbStore implements BrowserStore {
     body: (tx: WriteTx) => Promise<T>,
     { spaces = SPACES, durability }: WriteOptions,
   ): Promise<T> {
-    const marking = this.options.mark?.set();
+    const marking = this.state.state === 'open' ? this.options.mark?.set() : undefined;
     if (marking) await marking;
     let former: { readonly tx: IdbTransaction; readonly result: () => T } | undefined;
     return this.run(async (connection) => {
@@ -171,7 +171,7 @@ export class IndexedDbStore implements BrowserStore {
   async destroy(): Promise<void> {
     if (this.state.state === 'open') this.end(closed);
     await this.closing;
-    await Promise.all([this.checkpoint.abandon(), this.options.mark?.remove()]);
+    await this.checkpoint.abandon();
     await destroyStore(this.name, this.options);
   }
 
@@ -343,6 +343,7 @@ export async function destroyStore(
   await deleteDatabase(name, openDeadlineMs);
   // Another tab may have written it anew until it heard of the deletion.
   await outside?.remove();
+  await removeMarksOf(name);
 }
 
 /** Takes back everything that a transaction did, and throws why it failed. */

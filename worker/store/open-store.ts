@@ -33,7 +33,7 @@ export async function openStoredDatabase(
   { name, aliveLock }: Pick<OpenOptions, 'name' | 'aliveLock'>,
   onClosed: (description: string) => void,
 ): Promise<StoredDatabase> {
-  const mark = canTearLog(navigator.userAgent) ? new WriteMark(aliveLock) : undefined;
+  const mark = canTearLog(navigator.userAgent) ? new WriteMark(name, aliveLock) : undefined;
   const store = await openIndexedDbStore(name, {
     head: { address: HEAD, read: headOf },
     ...(mark && { mark }),

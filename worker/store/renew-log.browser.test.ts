@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi, type MockInstance } from 'vitest';
 import { freshName } from '../testing/store-kit.ts';
 import { renewLogAfterKill } from './renew-log.ts';
-import { killedWriters, removeMarks, WriteMark } from './write-mark.ts';
+import { marksOfKilled, removeMarksOf, WriteMark } from './write-mark.ts';
 
 let open: MockInstance<IDBFactory['open']>;
 const opened = (): readonly string[] => open.mock.calls.map(([name]) => name);
@@ -12,15 +12,18 @@ beforeEach(() => {
 
 afterEach(async () => {
   vi.restoreAllMocks();
-  await removeMarks(await killedWriters([]));
+  await Promise.all((await marksOfKilled([])).map((mark) => mark.remove()));
 });
 
 /** The mark of a worker that is no more. */
 async function markedWorker(): Promise<string> {
   const worker = freshName();
-  await new WriteMark(worker).set();
+  await new WriteMark('notes', worker).set();
   return worker;
 }
+
+const killed = async (): Promise<readonly string[]> =>
+  (await marksOfKilled([])).map(({ worker }) => worker);
 
 const scratches = async (): Promise<number> =>
   (await indexedDB.databases()).filter(({ name }) => name === 'burrow:scratch').length;
@@ -28,37 +31,47 @@ const scratches = async (): Promise<number> =>
 // Workers of other test files come and go in the same origin.
 test('renewLogAfterKill() writes for a worker that was killed, once, and leaves nothing', async () => {
   const worker = await markedWorker();
-  expect(await killedWriters([])).toContain(worker);
+  expect(await killed()).toContain(worker);
   await renewLogAfterKill([]);
   expect(opened()).toEqual(['burrow:scratch']);
-  expect(await killedWriters([])).not.toContain(worker);
+  expect(await killed()).not.toContain(worker);
   expect(await scratches()).toBe(0);
-  await renewLogAfterKill(await killedWriters([]));
+  await renewLogAfterKill(await killed());
   expect(opened()).toHaveLength(1);
 });
 
 test('renewLogAfterKill() writes nothing after workers that ended while the browser went on', async () => {
   const worker = await markedWorker();
-  await renewLogAfterKill([worker, ...(await killedWriters([]))]);
+  await renewLogAfterKill([worker, ...(await killed())]);
   expect(opened()).toEqual([]);
   // Its mark went, so it is no kill when the note of its end is gone too.
-  expect(await killedWriters([])).not.toContain(worker);
+  expect(await killed()).not.toContain(worker);
 });
 
 test('a worker that lives was not killed, nor was one that has closed its store', async () => {
   const worker = freshName();
-  const mark = new WriteMark(worker);
+  const mark = new WriteMark('notes', worker);
   await navigator.locks.request(worker, async () => {
     await mark.set();
-    expect(await killedWriters([])).not.toContain(worker);
+    expect(await killed()).not.toContain(worker);
   });
-  expect(await killedWriters([])).toContain(worker);
+  expect(await killed()).toContain(worker);
   await mark.remove();
-  expect(await killedWriters([])).not.toContain(worker);
+  expect(await killed()).not.toContain(worker);
+});
+
+test('the marks of a database go with it', async () => {
+  const name = freshName();
+  const worker = freshName();
+  const mark = new WriteMark(name, worker);
+  await mark.set();
+  await removeMarksOf(name);
+  expect(await killed()).not.toContain(worker);
+  await mark.remove();
 });
 
 test('a mark is set once, and is not waited for after that', async () => {
-  const mark = new WriteMark(freshName());
+  const mark = new WriteMark('notes', freshName());
   const first = mark.set();
   expect(mark.set()).toBe(first);
   await first;

@@ -4,7 +4,7 @@
  */
 import { Dexie } from 'dexie';
 import { unlessElsewhere } from '../tabs/web-locks.ts';
-import { killedWriters, removeMarks } from './write-mark.ts';
+import { marksOfKilled } from './write-mark.ts';
 
 /** The buffer holds 1 to 4 MB, depending on the disk. */
 const PIECES = 80;
@@ -20,11 +20,11 @@ const SCRATCH = 'burrow:scratch';
  */
 export const renewLogAfterKill = (ended: readonly string[]): Promise<void> =>
   unlessElsewhere(SCRATCH, async () => {
-    const killed = await killedWriters(ended);
-    if (killed.length === 0) return;
+    const left = await marksOfKilled(ended);
+    if (left.length === 0) return;
     await fillBuffer();
     // Not before: if the browser is killed again amid it, the next start does it.
-    await removeMarks(killed);
+    await Promise.all(left.map((mark) => mark.remove()));
   });
 
 async function fillBuffer(): Promise<void> {

@@ -6,29 +6,32 @@
 /** Where IndexedDB is LevelDB. */
 export const canTearLog = (userAgent: string): boolean => /Chrom(?:e|ium)\//.test(userAgent);
 
+const FOLDER = 'burrow-writing';
+
 const folder = async (): Promise<FileSystemDirectoryHandle> => {
   const root = await navigator.storage.getDirectory();
-  return root.getDirectoryHandle('burrow-writing', { create: true });
+  return root.getDirectoryHandle(FOLDER, { create: true });
 };
 
 const nothing = (): undefined => undefined;
 
-/** The mark of one worker. Where there is no private file system, nothing is marked. */
+/** The mark of one worker, in a folder of its database. Where there is no private file system, nothing is marked. */
 export class WriteMark {
+  private readonly name: string;
   private readonly worker: string;
   private setting: Promise<unknown> | undefined = undefined;
   private isSet = false;
 
   /** @param worker name of the lock that it holds as long as it lives */
-  constructor(worker: string) {
-    this.worker = worker;
+  constructor(name: string, worker: string) {
+    this.name = encodeURIComponent(name);
+    this.worker = encodeURIComponent(worker);
   }
 
   /** To be awaited before a write; undefined when the mark is set already. */
   set(): Promise<unknown> | undefined {
     if (this.isSet) return undefined;
-    this.setting ??= folder()
-      .then((marks) => marks.getFileHandle(fileOf(this.worker), { create: true }))
+    this.setting ??= this.make()
       .catch(nothing)
       .finally(() => (this.isSet = true));
     return this.setting;
@@ -37,34 +40,55 @@ export class WriteMark {
   /** This worker writes no more. */
   async remove(): Promise<void> {
     await this.setting;
-    if (this.isSet) await removeMarks([this.worker]);
+    if (!this.isSet) return;
+    // With the database, its folder may have gone.
+    const own = await (await folder()).getDirectoryHandle(this.name).catch(nothing);
+    await own?.removeEntry(this.worker).catch(nothing);
+  }
+
+  private async make(): Promise<void> {
+    const own = await (await folder()).getDirectoryHandle(this.name, { create: true });
+    await own.getFileHandle(this.worker, { create: true });
   }
 }
 
+/** Of a database that was deleted: nobody writes to it any more. */
+export async function removeMarksOf(name: string): Promise<void> {
+  const marks = await folder().catch(nothing);
+  await marks?.removeEntry(encodeURIComponent(name), { recursive: true }).catch(nothing);
+}
+
+export interface LeftMark {
+  /** Name of the lock that the worker held. */
+  readonly worker: string;
+  remove(): Promise<void>;
+}
+
 /**
- * Workers that were killed with their browser and may have been writing: a mark is left, and they do not live.
- * @param ended workers that ended while the browser went on; their marks are removed
+ * Marks of workers that were killed with their browser: they do not live, and no page has noted their end.
+ * @param ended workers whose end was noted; their marks are removed
  */
-export async function killedWriters(ended: readonly string[]): Promise<readonly string[]> {
-  const marked = await markedWorkers().catch((): readonly string[] => []);
-  if (marked.length === 0) return [];
+export async function marksOfKilled(ended: readonly string[]): Promise<readonly LeftMark[]> {
+  const marks = await allMarks().catch((): readonly LeftMark[] => []);
+  if (marks.length === 0) return [];
   const { held = [] } = await navigator.locks.query();
-  await removeMarks(marked.filter((worker) => ended.includes(worker)));
-  const alive = new Set([...ended, ...held.map(({ name }) => name)]);
-  return marked.filter((worker) => !alive.has(worker));
+  await Promise.all(
+    marks.filter(({ worker }) => ended.includes(worker)).map((each) => each.remove()),
+  );
+  const known = new Set([...ended, ...held.map(({ name }) => name)]);
+  return marks.filter(({ worker }) => !known.has(worker));
 }
 
-export async function removeMarks(workers: readonly string[]): Promise<void> {
-  if (workers.length === 0) return;
-  const marks = await folder();
-  // Another tab may have removed it.
-  await Promise.all(workers.map((each) => marks.removeEntry(fileOf(each)).catch(nothing)));
+async function allMarks(): Promise<readonly LeftMark[]> {
+  const marks: LeftMark[] = [];
+  for await (const handle of (await folder()).values()) {
+    if (!(handle instanceof FileSystemDirectoryHandle)) continue;
+    for await (const file of handle.keys())
+      marks.push({
+        worker: decodeURIComponent(file),
+        // Another tab may have removed it.
+        remove: () => handle.removeEntry(file).catch(nothing),
+      });
+  }
+  return marks;
 }
-
-async function markedWorkers(): Promise<readonly string[]> {
-  const workers: string[] = [];
-  for await (const name of (await folder()).keys()) workers.push(decodeURIComponent(name));
-  return workers;
-}
-
-const fileOf = (worker: string): string => encodeURIComponent(worker);

@@ -2,7 +2,7 @@ import { transfer, wrap, type Remote } from 'comlink';
 import type { HostApi, PageMessage, RefusalData, Reply, WorkerMessage } from '../../host/api.ts';
 import type { OpenOptions, OpenReply } from '../../host/open.ts';
 import { refusalError, type QueryError } from '../errors.ts';
-import { noteEnd } from './noted-ends.ts';
+import { noteClosed, noteWhenLeft } from './noted-ends.ts';
 import { messageOf } from './start-worker.ts';
 
 type RemoteHost = Remote<HostApi<MessagePort>>;
@@ -35,6 +35,7 @@ export class Connection {
   private ended: Error | undefined = undefined;
   private pinging: ReturnType<typeof setInterval> | undefined = undefined;
   private pingsMissed = 0;
+  private aliveLock = '';
 
   private constructor(worker: Worker, port: MessagePort, handlers: ConnectionHandlers) {
     this.worker = worker;
@@ -77,8 +78,8 @@ export class Connection {
     try {
       const reply = await connection.call((host) => host.open(options, transfer(port2, [port2])));
       connection.watch(options.aliveLock);
-      const workers = noteEnd(options.aliveLock, connection.released.signal);
-      connection.post({ type: 'ended', workers });
+      connection.aliveLock = options.aliveLock;
+      connection.post({ type: 'ended', workers: noteWhenLeft(options.aliveLock) });
       return { connection, reply };
     } catch (error) {
       connection.end(error instanceof Error ? error : new Error(String(error)));
@@ -138,9 +139,18 @@ export class Connection {
     let late: ReturnType<typeof setTimeout> | undefined;
     const tooLong = new Promise((resolve) => (late = setTimeout(resolve, RETIRE_MS)));
     // A worker that cannot close is terminated all the same.
-    await Promise.race([this.host.close().catch(() => undefined), tooLong]);
+    const closing = this.host.close().then(
+      () => this.noteClosed(),
+      () => undefined,
+    );
+    await Promise.race([closing, tooLong]);
     clearTimeout(late);
     this.end(reason);
+  }
+
+  /** The worker has closed the database. */
+  noteClosed(): void {
+    noteClosed(this.aliveLock);
   }
 
   private letGo(reason: Error): void {

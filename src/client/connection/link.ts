@@ -254,6 +254,7 @@ export class Link {
     const late = setTimeout(() => connection.end(reason), deadlineMs);
     try {
       await connection.call((host) => host[how]());
+      connection.noteClosed();
     } catch (error) {
       // Ended by the deadline, and closed all the same. The database may not have been deleted.
       if (how === 'destroy' || error !== reason) throw error;

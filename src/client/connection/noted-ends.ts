@@ -1,28 +1,36 @@
 /**
- * Notes of the workers that ended while the browser went on, in `localStorage`, the only place that a page can write to in its last
- * turn. A worker without a note was killed with its browser: what it was writing may have torn a log (docs/decisions/0004-crash.md).
+ * Notes of the workers whose page was left, in `localStorage`, the only place that a page can write to in its last turn. A worker without a
+ * note was killed with its browser: what it was writing may have torn a log (docs/decisions/0004-crash.md).
  */
 
 /** What the names of locks of workers begin with, and so do the notes. */
 export const ALIVE = 'burrow:alive:';
 
+/** Workers of this page that have not closed their database. */
+const workers = new Set<string>();
+/** Notes of earlier pages. They are removed when the page is left: by then the worker has been told of them. */
+let noted: readonly string[] = [];
+
 /**
- * Notes the end of a worker: of its connection, or of the page.
+ * Notes the worker when the page is left.
  * @param worker name of its lock
- * @returns the workers noted before; their notes are removed when this one is made
+ * @returns the workers noted before
  */
-export function noteEnd(worker: string, connection: AbortSignal): readonly string[] {
+export function noteWhenLeft(worker: string): readonly string[] {
   try {
-    const before = Object.keys(localStorage).filter((key) => key.startsWith(ALIVE));
-    const note = (): void => {
-      for (const each of before) localStorage.removeItem(each);
-      localStorage.setItem(worker, '');
-    };
-    addEventListener('pagehide', note, { signal: connection });
-    connection.addEventListener('abort', note);
-    return before;
+    noted = Object.keys(localStorage).filter((key) => key.startsWith(ALIVE));
+    workers.add(worker);
+    addEventListener('pagehide', leave);
   } catch {
     // Not a page, or one that may store nothing: an end is taken for a kill, which costs some writes.
-    return [];
   }
+  return noted;
+}
+
+/** The worker has closed its database: its end needs no note. */
+export const noteClosed = (worker: string): unknown => workers.delete(worker);
+
+function leave(): void {
+  for (const each of noted) localStorage.removeItem(each);
+  for (const each of workers) localStorage.setItem(each, '');
 }
