@@ -73,6 +73,7 @@ export class Maintenance {
       let isBusy = true;
       while (isBusy && !this.isStopped) {
         isBusy = await this.step();
+        await this.options.tree.loadIndexes();
         this.letGoOn();
         await this.options.pause();
       }

@@ -74,6 +74,7 @@ export class PackedStore implements Store {
   /** @throws Refusal `local_data_loss` when the log is damaged */
   async open(): Promise<void> {
     await this.tree.look();
+    await this.tree.loadIndexes();
   }
 
   async read<T>(body: (tx: ReadTx) => Promise<T>, { spaces }: ReadOptions = {}): Promise<T> {

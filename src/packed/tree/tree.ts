@@ -1,9 +1,10 @@
 /** The newest version this tab knows, the cache, and who still reads which version. */
+import { Refusal } from '../../errors.ts';
 import type { Durability } from '../../store/port.ts';
 import { partsOf } from '../codec/log-parts.ts';
 import { recordBytes, type LogRecord } from '../codec/log-record.ts';
 import { damaged } from '../damage.ts';
-import type { Manifest } from '../manifest.ts';
+import { tablesOf, type Manifest } from '../manifest.ts';
 import type { Look, Medium } from '../medium.ts';
 import { BlockAccess, BlockGone } from './block-access.ts';
 import { BlockCache } from './block-cache.ts';
@@ -23,6 +24,9 @@ export interface TreeOptions {
   /** Whether no other tab can have committed until now. */
   readonly isAlone: () => boolean;
 }
+
+/** Indexes of a few KB each: of larger trees those not read ahead are read when they are needed. */
+const INDEXES_AHEAD_MAX = 500;
 
 export class Tree {
   version: Version = EMPTY_VERSION;
@@ -61,6 +65,20 @@ export class Tree {
   async load(access: BlockAccess): Promise<void> {
     const { ranges, take } = access.request();
     take(await this.medium.look(undefined, ranges));
+  }
+
+  /** Indexes of tables are read ahead of their first use, so that a look-up is one call of the medium. */
+  async loadIndexes(): Promise<void> {
+    const access = new BlockAccess(this.cache);
+    for (const table of tablesOf(this.version.manifest).slice(-INDEXES_AHEAD_MAX))
+      access.index(table);
+    if (!access.isMissing) return;
+    try {
+      await this.load(access);
+    } catch (reason) {
+      // Another tab has just merged a table, or one is damaged: whoever needs it meets that again.
+      if (!(reason instanceof BlockGone) && !(reason instanceof Refusal)) throw reason;
+    }
   }
 
   /** Returns its number; undefined: another tab was first, and it is not stored. */
