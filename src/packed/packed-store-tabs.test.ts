@@ -164,7 +164,7 @@ test('write() whose body takes long gets its turn beside one whose body does not
     await openPacked(data, {}, { writers }),
     await openPacked(data, {}, { writers }),
   ];
-  let isOver = false;
+  const over = new AbortController();
   let runs = 0;
   const long = slow.write(async (tx) => {
     runs += 1;
@@ -175,13 +175,13 @@ test('write() whose body takes long gets its turn beside one whose body does not
     tx.apply({ puts: [{ space: 'documents', row: row('a') }], deletes: [] });
   }, RELAXED);
   const others = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await increment(fast);
       await new Promise((resolve) => setImmediate(resolve));
     }
   })();
   await long;
-  isOver = true;
+  over.abort();
   await others;
   expect(runs).toBeLessThanOrEqual(2);
   expect(await counterOf(fast)).toBeGreaterThan(0);

@@ -68,18 +68,28 @@ async function verifyTable(tree: Tree, family: Family, table: Table): Promise<re
   try {
     access.index(table);
     await tree.load(access);
-    const index = access.index(table);
     const checked = new TableCheck(table, isEntryFamily(family));
-    for (let at = 0; index && at < index.blocks; at += 1) {
-      access.block(table, index, at);
-      if (access.isMissing) await tree.load(access);
-      const block = access.block(table, index, at);
-      if (block) checked.take(index, at, block);
-    }
+    const index = access.index(table);
+    if (index) await eachBlock(tree, access, table, index, checked);
     return checked.end();
   } catch (reason) {
     if (reason instanceof Refusal) return [reason.message];
     throw reason;
+  }
+}
+
+async function eachBlock(
+  tree: Tree,
+  access: BlockAccess,
+  table: Table,
+  index: TableIndex,
+  checked: TableCheck,
+): Promise<void> {
+  for (let at = 0; at < index.blocks; at += 1) {
+    access.block(table, index, at);
+    if (access.isMissing) await tree.load(access);
+    const block = access.block(table, index, at);
+    if (block) checked.take(index, at, block);
   }
 }
 
