@@ -93,7 +93,7 @@ export class Transactor {
 
   private async readOnce(body: TransactionBody<unknown>, answers: HostAnswers): Promise<Outcome> {
     const { heads, queue } = this;
-    const detached = await this.detached?.read(this.store, heads, body, answers);
+    const detached = this.detached && (await this.detached.read(this.store, heads, body, answers));
     if (detached) return detached;
     const known = heads.cached();
     const optimistic = known && executeAt(known, body, answers);
