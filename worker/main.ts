@@ -2,4 +2,8 @@
 import { destroyIndexedDbStore, openStoredDatabase } from './store/open-store.ts';
 import { serve } from './serve.ts';
 
-serve({ openStore: openStoredDatabase, destroyStore: (name) => destroyIndexedDbStore(name) });
+serve({
+  openStore: openStoredDatabase,
+  destroyStore: (name) => destroyIndexedDbStore(name),
+  isShared: true,
+});

@@ -1,6 +1,8 @@
 /** Everything that one worker needs to serve one database: opened in order, closed in reverse. */
+import { sha256 } from '@noble/hashes/sha2.js';
 import { BUILD } from '../hosts/build.ts';
 import { createClock } from '../hosts/clock.ts';
+import { hashOfRootSecret } from '../src/engine/access.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import type { WorkerMessage } from '../src/host/api.ts';
 import type { OpenOptions } from '../src/host/open.ts';
@@ -12,9 +14,11 @@ import { findStore, type DatabaseStorage, type FoundStore } from './opening/find
 import { followCommits } from './opening/follow-commits.ts';
 import { joinTabs, type JoinedTabs, type TabsHandlers } from './opening/join-tabs.ts';
 import { openCopy, type OpenCopy } from './opening/open-copy.ts';
-import { openEngine, type OpenEngine } from './opening/open-engine.ts';
+import { openEngine, rootSecretOf } from './opening/open-engine.ts';
 import { openLogs, type OpenLogs } from './opening/open-logs.ts';
+import { startEvaluator } from './queries/evaluator-messages.ts';
 import { LiveQueries } from './queries/live-queries.ts';
+import { LongQueriesBeside } from './queries/long-queries.ts';
 import { report } from './queries/replies.ts';
 import { holdForLife } from './tabs/web-locks.ts';
 
@@ -24,8 +28,8 @@ export interface OpenContext extends TabsHandlers {
   readonly onClosed: (description: string) => void;
 }
 
-export interface OpenDatabase
-  extends FoundStore, OpenCopy, Pick<OpenEngine, 'rootSecret'>, Pick<JoinedTabs, 'tabs'> {
+export interface OpenDatabase extends FoundStore, OpenCopy, Pick<JoinedTabs, 'tabs'> {
+  readonly rootSecret: string;
   readonly http: HttpHost;
   readonly live: LiveQueries;
   /** Releases everything. No call may be running. */
@@ -54,8 +58,32 @@ export async function openDatabase(
 
   const { isLocked, stored } = found;
   const base = { name, settings, store: stored.store, isLocked, clock, report: reportWork };
-  const local = openEngine({ ...base, ...handlers, joined, rootSecret: options.rootSecret });
-  const copy = openCopy({ ...base, tell, joined, local, syncSecret: options.syncSecret });
+  const rootSecret = rootSecretOf(options.rootSecret, isLocked);
+  const beside =
+    isLocked || !storage.isShared
+      ? undefined
+      : new LongQueriesBeside({
+          start: startEvaluator,
+          evaluator: () => ({
+            name,
+            settings,
+            birth: stored.birth,
+            aliveLock: options.aliveLock,
+            rootHash: hashOfRootSecret(rootSecret, sha256),
+          }),
+          executeHere: (request, isSynced) =>
+            isSynced ? copy.read(request) : local.withoutTurns.query(request),
+          clock,
+        });
+  const local = openEngine({ ...base, ...handlers, joined, rootSecret, longQueries: beside });
+  const copy = openCopy({
+    ...base,
+    tell,
+    joined,
+    local,
+    syncSecret: options.syncSecret,
+    longQueries: beside?.ofCopy,
+  });
   const logs = openLogs(base);
   const live = openLiveQueries(copy.engine, tell);
   const jobs = openJobs({ ...base, tell, engine: copy.engine });
@@ -65,11 +93,11 @@ export async function openDatabase(
     void logs.exports.work();
   }
 
-  const { rootSecret } = local;
   const http = httpHost(copy.engine, logs, joined, clock);
   const close = async () => {
     isClosing = true;
     jobs.close();
+    beside?.close();
     await copy.sync.stop();
     live.close();
     await logs.close();

@@ -1,18 +1,24 @@
 import { expose } from 'comlink';
 import { type Hello, PROTOCOL, type Ready } from '../src/host/open.ts';
+import { serveEvaluator } from './evaluator.ts';
 import { HASHING_NAME } from './passwords/hashing-protocol.ts';
 import { serveHashing } from './passwords/hashing-worker.ts';
 import { createHost } from './host.ts';
 import type { DatabaseStorage } from './opening/find-store.ts';
+import { EVALUATOR_NAME } from './queries/evaluator-messages.ts';
 
 /**
- * Makes this worker that of a page: one open database. Started a second time under another name, by itself, it is one that
- * only hashes passwords: so users, and their bundlers, have one worker file to care for.
+ * Makes this worker that of a page: one open database. Started again under another name, by itself, it is one that only hashes
+ * passwords, or only executes queries that take long: so users, and their bundlers, have one worker file to care for.
  */
 export function serve(storage: DatabaseStorage): void {
   const scope = self as unknown as DedicatedWorkerGlobalScope;
   if (scope.name === HASHING_NAME) {
     serveHashing(scope);
+    return;
+  }
+  if (scope.name === EVALUATOR_NAME) {
+    serveEvaluator(scope, storage);
     return;
   }
   scope.addEventListener('message', ({ data }: MessageEvent<Partial<Hello> | undefined>) => {

@@ -10,6 +10,7 @@ type ArrivedQuery = Parameters<LongQueries['execute']>[0];
 /** The same engine, but for its queries. */
 export function inTurns(engine: Engine, longQueries: LongQueries, clock: () => number): Engine {
   const { transactions } = engine;
+  const { textCharsMax = LIMITS.sliceChars } = longQueries;
 
   /** Without a valid secret a long text is not parsed, here or there. */
   const executeLong = async (request: ArrivedQuery): Promise<QueryAnswer> => {
@@ -22,8 +23,13 @@ export function inTurns(engine: Engine, longQueries: LongQueries, clock: () => n
   const executeShort = async (request: ArrivedQuery): Promise<QueryAnswer> => {
     const free = longQueries.whenFree(request);
     if (free) await free;
+    const { writeTurnMs } = longQueries;
     try {
-      return await engine.query({ ...request, turnMs: longQueries.turnMs(request) });
+      return await engine.query({
+        ...request,
+        turnMs: longQueries.turnMs(request),
+        ...(writeTurnMs !== undefined && { writeTurnMs }),
+      });
     } catch (reason) {
       if (reason instanceof TurnOver) return longQueries.execute(request);
       throw reason;
@@ -36,7 +42,7 @@ export function inTurns(engine: Engine, longQueries: LongQueries, clock: () => n
       const arrived = clock();
       const asked = { ...request, arrived };
       try {
-        return await (request.query.length > LIMITS.sliceChars
+        return await (request.query.length > textCharsMax
           ? executeLong(asked)
           : executeShort(asked));
       } catch (reason) {

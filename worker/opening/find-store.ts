@@ -12,6 +12,8 @@ export interface DatabaseStorage {
   ) => Promise<StoredDatabase>;
   /** Deletes what is stored under a name, and is open in no tab. */
   readonly destroyStore: (name: string) => Promise<void>;
+  /** Other workers can open the same. */
+  readonly isShared: boolean;
 }
 
 export interface FoundStore {

@@ -26,7 +26,7 @@ export function followCommits(
 /** Above so many keys, other tabs are told that anything may have changed: that is cheaper than sending the keys. */
 const NOTICE_KEYS_MAX = 256;
 
-function shortNotice(notice: CommitNotice): CommitNotice {
+export function shortNotice(notice: CommitNotice): CommitNotice {
   const { ts, rows, entries } = notice;
   if (rows.length + entries.length <= NOTICE_KEYS_MAX) return notice;
   // As if the commits before it had been missed.

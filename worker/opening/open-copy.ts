@@ -5,6 +5,8 @@ import type { Engine } from '../../src/engine/engine.ts';
 import type { Settings } from '../../src/host/settings.ts';
 import type { SyncMessage } from '../../src/host/sync.ts';
 import type { Store } from '../../src/store/port.ts';
+import type { LongQueries } from '../../src/engine/host.ts';
+import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import { createReplica } from '../../src/sync/device/replica/stored-replica.ts';
 import { random } from '../browser/random.ts';
 import type { LoginHost } from '../lock/unlock.ts';
@@ -23,13 +25,14 @@ export interface CopyParts {
   /** Of clients of the synced identity; undefined: another one is made. */
   readonly syncSecret: string | undefined;
   readonly local: OpenEngine;
+  readonly longQueries: LongQueries | undefined;
   readonly joined: JoinedTabs;
   readonly clock: () => number;
   readonly tell: (message: SyncMessage) => void;
   readonly report: (reason: unknown) => void;
 }
 
-export interface OpenCopy {
+export interface OpenCopy extends Pick<Replica, 'read'> {
   /** Serves the synced identity too. */
   readonly engine: Engine;
   readonly sync: SyncSession;
@@ -38,6 +41,7 @@ export interface OpenCopy {
 
 export function openCopy(parts: CopyParts): OpenCopy {
   const { name, store, isLocked, settings, syncSecret, local, joined, clock, tell, report } = parts;
+  const { longQueries } = parts;
   const { stored, view, passwords } = local;
   const replica = createReplica({
     engine: stored,
@@ -45,6 +49,7 @@ export function openCopy(parts: CopyParts): OpenCopy {
     clock,
     random,
     sha256,
+    ...(longQueries && { longQueries }),
     onSubmitted: (write) => sync.noteWrite(write),
   });
   const offlineLogin = new OfflineLogin({
@@ -70,6 +75,7 @@ export function openCopy(parts: CopyParts): OpenCopy {
   const login = { name, replica, offlineLogin, login: sync.login };
   return {
     engine: syncedEngine(stored, sync, replica),
+    read: (request) => replica.read(request),
     sync,
     isLoginOfCopy: (call) => isLoginOfCopy(login, call),
   };

@@ -2,7 +2,9 @@ import { elapsed } from '../../hosts/clock.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { encodeBase64Url } from '../../src/codec/base64.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
-import type { EngineOptions } from '../../src/engine/host.ts';
+import type { EngineOptions, LongQueries } from '../../src/engine/host.ts';
+import { inTurns } from '../../src/engine/query-turns.ts';
+import type { DetachedOption } from '../../src/engine/transactions.ts';
 import type { Settings } from '../../src/host/settings.ts';
 import type { Store } from '../../src/store/port.ts';
 import { ReplicaView } from '../../src/sync/device/view/replica-view.ts';
@@ -13,23 +15,24 @@ import { guardedStore, lockedStore } from '../lock/lock.ts';
 import { PasswordPool, startHashingWorker } from '../passwords/passwords.ts';
 import type { JoinedTabs, TabsHandlers } from './join-tabs.ts';
 
-export interface EngineParts extends TabsHandlers {
+export interface EngineParts extends TabsHandlers, DetachedOption {
   readonly store: Store;
   readonly isLocked: boolean;
   readonly settings: Settings;
-  /** Undefined: another one is made. */
-  readonly rootSecret: string | undefined;
+  readonly rootSecret: EngineOptions['rootSecret'];
   readonly joined: Pick<JoinedTabs, 'lease'>;
   readonly clock: () => number;
+  readonly longQueries?: LongQueries | undefined;
 }
 
 /** The engine over what this device stores. */
 export interface OpenEngine {
   readonly stored: Engine;
+  /** The same, which executes all queries here. */
+  readonly withoutTurns: Engine;
   /** Of pending writes of a copy. */
   readonly view: ReplicaView;
   readonly passwords: EngineOptions['passwords'];
-  readonly rootSecret: string;
   readonly close: () => Promise<void>;
 }
 
@@ -37,15 +40,12 @@ export const REGION_GROUP = 'local';
 const HASHING_WORKERS_MAX = 2;
 
 export function openEngine(parts: EngineParts): OpenEngine {
-  const { store, isLocked, settings, joined, clock } = parts;
+  const { store, isLocked, settings, joined, clock, rootSecret, longQueries, detached } = parts;
   const { hashCost, audience, durability, ownDocument } = settings;
   const pool = new PasswordPool({ hashCost, start: startHashingWorker, workersMax: spareCores() });
   const { passwords } = pool;
   const view = new ReplicaView();
-  // A page that names its own secret must not be able to log in by it.
-  const rootSecret =
-    (isLocked ? undefined : parts.rootSecret) ?? `burrow-root-${encodeBase64Url(random(30))}`;
-  const stored = createEngine({
+  const withoutTurns = createEngine({
     store: isLocked
       ? lockedStore(store)
       : guardedStore(store, (state) =>
@@ -65,14 +65,20 @@ export function openEngine(parts: EngineParts): OpenEngine {
     pause,
     view,
     ...(joined.lease && { lease: joined.lease }),
+    ...(detached && { detached }),
   });
+  const stored = longQueries ? inTurns(withoutTurns, longQueries, clock) : withoutTurns;
   const close = async (): Promise<void> => {
     // First: queries that wait for a hash fail, and the engine need not wait for them.
     pool.close();
     await stored.close();
   };
-  return { stored, view, passwords, rootSecret, close };
+  return { stored, withoutTurns, view, passwords, close };
 }
+
+/** A page that names its own secret must not be able to log in to a locked database by it. */
+export const rootSecretOf = (given: string | undefined, isLocked: boolean): string =>
+  (isLocked ? undefined : given) ?? `burrow-root-${encodeBase64Url(random(30))}`;
 
 /** One core is left to everything else. */
 const spareCores = (): number =>

@@ -14,4 +14,5 @@ serve({
       destroy: () => Promise.resolve(),
     }),
   destroyStore: () => Promise.resolve(),
+  isShared: false,
 });

@@ -60,6 +60,10 @@ export interface LongQueries {
   whenFree(request: QueryRequest): Promise<void> | undefined;
   /** How long the query may be evaluated here before it goes there. */
   turnMs(request: QueryRequest): number;
+  /** Likewise, of queries that may write; `turnMs` if not given. */
+  readonly writeTurnMs?: number;
+  /** A longer text goes there unread; `LIMITS.sliceChars` if not given. */
+  readonly textCharsMax?: number;
   /** Executes it from its start. @throws Refusal */
   execute(request: QueryRequest & { readonly arrived: Micros }): Promise<QueryAnswer>;
 }
@@ -102,6 +106,8 @@ export interface QueryRequest {
   readonly arrived?: Micros;
   /** How long it may be evaluated in one execution: then `TurnOver` is thrown. */
   readonly turnMs?: number;
+  /** Likewise, if it may write. */
+  readonly writeTurnMs?: number;
   /** A long answer may come as `bytes`, with an empty `body`. */
   readonly takesBytes?: boolean;
   /** Nobody waits for the answer any more. */

@@ -105,7 +105,8 @@ export function executeQuery(
     rewritten: new Set(),
   };
   const session = new EngineSession(parts, permissionsIn, budget);
-  if (request.turnMs !== undefined) budget.limitTurn(request.turnMs);
+  const turnMs = turnMsOf(plan);
+  if (turnMs !== undefined) budget.limitTurn(turnMs);
   if (!isGranted(session.context, caller)) refuseCaller();
   return ended(outcomeOf(parsed, session, request, budget, writer));
 }
@@ -143,6 +144,12 @@ const snapshotOf = (present: Micros, lastSeen: Micros): Micros =>
 function requireCaller(context: AuthenticationContext, secret: string | undefined): Caller {
   const caller = secret === undefined ? undefined : authenticate(context, secret);
   return caller ?? refuseCaller();
+}
+
+function turnMsOf({ request, parsed }: QueryPlan): number | undefined {
+  const { turnMs, writeTurnMs = turnMs } = request;
+  const mayWrite = !(parsed instanceof QueryFailure) && parsed.effect === 'write';
+  return mayWrite ? writeTurnMs : turnMs;
 }
 
 /** Before its commit: it has had no effect. */

@@ -1,10 +1,11 @@
 /** Queries of the app on a copy: reads of the data shown, and writes into the outbox. */
-import type { QueryAnswer, QueryRequest } from '../../../engine/host.ts';
+import type { LongQueries, QueryAnswer, QueryRequest } from '../../../engine/host.ts';
 import type { QueryPlan } from '../../../engine/session.ts';
 import type { TransactionBody } from '../../../engine/transactions.ts';
 import { mayWrite } from '../../../engine/engine.ts';
 import { Refusal } from '../../../errors.ts';
 import { createDeviceIds, type IdKey } from '../../protocol/device-ids.ts';
+import { TurnOver } from '../../../query/turn-over.ts';
 import { submit, type SubmitOutcome } from '../outbox/submit.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { planFor } from '../view/local-execution.ts';
@@ -21,6 +22,8 @@ import type { SubmitRequest, SubmittedWrite } from './replica.ts';
 export interface LocalQueryOptions extends ReplicaStoreOptions {
   /** The one the engine was made with. */
   readonly view: ReplicaView;
+  /** Executes reads that take long, as the actor of the copy. */
+  readonly longQueries?: LongQueries;
   /** A write is stored; whoever made it gets its answer when this resolves. */
   readonly onSubmitted?: (write: Pick<SubmittedWrite, 'device' | 'item'>) => Promise<void>;
 }
@@ -68,9 +71,13 @@ export class LocalQueries {
     return planFor(this.options.engine.transactions, request, requireActor(state), ids);
   }
 
-  private async execute(plan: QueryPlan): Promise<QueryAnswer> {
-    const { engine, view } = this.options;
+  private async execute(planned: QueryPlan): Promise<QueryAnswer> {
+    const { engine, view, longQueries } = this.options;
     const { transactions } = engine;
+    const { request } = planned;
+    const plan = longQueries
+      ? { ...planned, request: { ...request, turnMs: longQueries.turnMs(request) } }
+      : planned;
     const rows: TrackedReads['rows'] = [];
     try {
       const run = await transactions.read((input) => {
@@ -81,7 +88,10 @@ export class LocalQueries {
       const { readSet } = answer;
       return { ...answer, readSet: { ...readSet, rows: [...readSet.rows, ...rows] } };
     } catch (reason) {
-      return transactions.refused(plan, reason);
+      if (!(reason instanceof TurnOver && longQueries)) return transactions.refused(plan, reason);
+      return longQueries
+        .execute({ ...request, arrived: plan.started })
+        .catch((refusal: unknown) => transactions.refused(plan, refusal));
     }
   }
 

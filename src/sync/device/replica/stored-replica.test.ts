@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { repeated } from '../../../engine/testing/large-values.ts';
 import { createMemoryStore } from '../../../store/memory.ts';
 import { when } from '../../testing/simulation/sim-schema.ts';
 import { derivedIds } from '../../protocol/digest.ts';
@@ -18,6 +20,7 @@ import {
   noteWorlds as worlds,
 } from '../../testing/note-worlds.ts';
 import { Fenced } from '../state/fence.ts';
+import { createReplica } from './stored-replica.ts';
 
 const byN = (n: number) => ({ count: { match: { index: 'by_n' }, terms: n } });
 
@@ -38,6 +41,35 @@ test('submit() shows a write at once, in every tab, and after a reopening', asyn
   const reopened = new DeviceWorld(createMemoryStore(memory));
   expect(await reopened.see(page)).toEqual({ data: [1, 2] });
   expect(await reopened.asRoot(byN(2))).toBe(1);
+});
+
+test('read() of what takes longer than its turn is executed elsewhere, and any other here', async () => {
+  const { device } = await worlds();
+  const elsewhere: string[] = [];
+  const replica = createReplica({
+    engine: device.engine,
+    view: device.view,
+    clock: () => device.now,
+    random: (count) => new Uint8Array(randomBytes(count)),
+    sha256,
+    longQueries: {
+      whenFree: () => undefined,
+      turnMs: () => -1,
+      execute: (request) => {
+        elsewhere.push(request.query);
+        return device.replica.read(request);
+      },
+    },
+  });
+  const read = async (query: unknown) => {
+    const { body } = await replica.read({ query: JSON.stringify(query), apiVersion: '4' });
+    return (JSON.parse(body) as { resource: unknown }).resource;
+  };
+  expect(await read(page)).toEqual({ data: [1] });
+  expect(elsewhere).toEqual([]);
+  const long = [repeated(2000, 1), page];
+  expect(await read(long)).toEqual([2000, { data: [1] }]);
+  expect(elsewhere).toEqual([JSON.stringify(long)]);
 });
 
 test('submit() numbers writes of two tabs without a gap', async () => {

@@ -1,0 +1,125 @@
+/** The worker beside that of a page: an engine of its own over the same stored database, for queries that take long. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { createClock } from '../hosts/clock.ts';
+import type { Engine } from '../src/engine/engine.ts';
+import type { QueryAnswer } from '../src/engine/host.ts';
+import { detachedExecutions } from '../src/engine/transactions.ts';
+import type { Store } from '../src/store/port.ts';
+import { createReplica } from '../src/sync/device/replica/stored-replica.ts';
+import type { Replica } from '../src/sync/device/replica/replica.ts';
+import { random } from './browser/random.ts';
+import { locked } from './lock/lock.ts';
+import { findStore, type DatabaseStorage } from './opening/find-store.ts';
+import { shortNotice } from './opening/follow-commits.ts';
+import { joinTabs, type JoinedTabs } from './opening/join-tabs.ts';
+import { openEngine } from './opening/open-engine.ts';
+import type {
+  EvaluatorOptions,
+  FromEvaluator,
+  LongQuery,
+  ToEvaluator,
+} from './queries/evaluator-messages.ts';
+import { refusalOf, report } from './queries/replies.ts';
+
+export function serveEvaluator(scope: DedicatedWorkerGlobalScope, storage: DatabaseStorage): void {
+  const send = (message: FromEvaluator): void => scope.postMessage(message);
+  const evaluator = new Evaluator(storage, () => send({ type: 'may-write' }));
+  scope.addEventListener('message', ({ data }: MessageEvent<ToEvaluator>) => {
+    switch (data.type) {
+      case 'open':
+        // A worker that cannot open it fails: queries are executed without it.
+        evaluator.open(data.options).then(() => send({ type: 'opened' }), reportError);
+        return;
+      case 'query':
+        evaluator.execute(data.query).then(
+          (answer) => send({ type: 'answer', answer }),
+          (reason: unknown) => send({ type: 'refused', refusal: refusalOf(reason) }),
+        );
+        return;
+      case 'write':
+        evaluator.noteMayWrite();
+    }
+  });
+}
+
+/** How long after a write the other tabs count this one among them: the next query may write too. */
+const STAY_MS = 1_000;
+
+class Evaluator {
+  private readonly storage: DatabaseStorage;
+  private readonly askToWrite: () => void;
+  private opened: { readonly engine: Engine; readonly replica: Replica } | undefined = undefined;
+  /** While it writes, this worker is a tab among others: nobody believes to be alone. */
+  private joined: JoinedTabs | undefined = undefined;
+  private leaving: ReturnType<typeof setTimeout> | undefined = undefined;
+  private name = '';
+  private mayWrite: Promise<void> | undefined = undefined;
+  noteMayWrite: () => void = () => undefined;
+
+  constructor(storage: DatabaseStorage, askToWrite: () => void) {
+    this.storage = storage;
+    this.askToWrite = askToWrite;
+  }
+
+  async open({ name, settings, birth, aliveLock, rootHash }: EvaluatorOptions): Promise<void> {
+    const found = await findStore(this.storage, { name, birth, aliveLock }, report);
+    if (!found || found.isLocked) throw locked();
+    this.name = name;
+    const clock = createClock();
+    const { stored, view } = openEngine({
+      store: this.noted(found.stored.store),
+      isLocked: false,
+      settings,
+      rootSecret: { hash: rootHash },
+      joined: { lease: undefined },
+      clock,
+      // The worker of the page hears of it too, and ends this one.
+      onLock: () => undefined,
+      onDestroyed: () => undefined,
+      detached: detachedExecutions,
+    });
+    stored.onCommit((notice) =>
+      this.joined?.tabs.tell({ type: 'commit', notice: shortNotice(notice) }),
+    );
+    const replica = createReplica({ engine: stored, view, clock, random, sha256 });
+    this.opened = { engine: stored, replica };
+  }
+
+  async execute({ request, isSynced }: LongQuery): Promise<QueryAnswer> {
+    if (!this.opened) throw locked();
+    const { engine, replica } = this.opened;
+    clearTimeout(this.leaving);
+    this.mayWrite = undefined;
+    try {
+      return await (isSynced ? replica.read(request) : engine.query(request));
+    } finally {
+      this.leaving = setTimeout(() => this.leave(), STAY_MS);
+    }
+  }
+
+  /** Before the first write of a query, the page's worker knows of it, and no tab has a lease. */
+  private noted(store: Store): Store {
+    return {
+      read: (...read) => store.read(...read),
+      write: async (...write) => {
+        this.mayWrite ??= new Promise((resolve) => {
+          this.noteMayWrite = resolve;
+          this.askToWrite();
+        });
+        await this.mayWrite;
+        this.joined ??= joinTabs(this.name, {
+          onDestroyed: () => undefined,
+          onLock: () => undefined,
+        });
+        await this.joined.ready;
+        return store.write(...write);
+      },
+      close: () => store.close(),
+    };
+  }
+
+  private leave(): void {
+    this.joined?.leave();
+    this.joined = undefined;
+  }
+}

@@ -1,0 +1,111 @@
+/** Queries that take long, beside short ones: in a worker beside that of the page. */
+import { expect, test } from 'vitest';
+import { openDatabase, q, type Database, type Expr } from '../src/index.ts';
+import { longText, repeated } from '../src/engine/testing/large-values.ts';
+import { wireOf } from './testing/wire-query.ts';
+
+let databases = 0;
+async function open(): Promise<Database> {
+  const db = await openDatabase(`long-${Date.now()}-${++databases}`, { durability: 'relaxed' });
+  await db.client().query(q.CreateCollection({ name: 'notes' }));
+  return db;
+}
+
+const notes = q.Collection('notes');
+const search = (times: number) =>
+  repeated(times, { containsstr: { var: 's' }, search: 'aaaaaaaaab' });
+/** Takes a second or more, and counts. */
+const TIMES = 120;
+const long = (times = TIMES): Expr<number> =>
+  wireOf({ let: { s: longText(21) }, in: search(times) });
+
+const count = (db: Database): Promise<number> => db.client().query(q.Count(q.Documents(notes)));
+
+test('a query that takes long is answered, and short ones are not kept waiting for it', async () => {
+  const db = await open();
+  const order: string[] = [];
+  const answer = db
+    .client()
+    .query(long())
+    .then((value) => (order.push('long'), value));
+  for (let i = 0; i < 5; i++) await db.client().query(q.Create(notes, { data: { i } }));
+  order.push('short');
+  expect(await answer).toBe(TIMES);
+  expect(order).toEqual(['short', 'long']);
+  // What was written meanwhile is seen by the next one.
+  expect(await db.client().query([long(), q.Count(q.Documents(notes))])).toEqual([TIMES, 5]);
+  await db.destroy();
+});
+
+test('a write that takes long is committed once, and seen by what comes after it, here and in another tab', async () => {
+  const db = await open();
+  const other = await openDatabase(db.name, { durability: 'relaxed' });
+  const told: number[] = [];
+  db.client().subscribe(q.Count(q.Documents(notes)), { next: (n) => void told.push(n) });
+  await expect.poll(() => told).toEqual([0]);
+  const write = db.client().query(q.Do(long(), q.Create(notes, { data: { by: 'long' } }), 1));
+  await db.client().query(q.Create(notes, { data: { by: 'short' } }));
+  expect(await count(db)).toBe(1);
+  await write;
+  expect(await count(db)).toBe(2);
+  expect(await count(other)).toBe(2);
+  await expect.poll(() => told.at(-1)).toBe(2);
+  await other.close();
+  for (let i = 0; i < 3; i++) await db.client().query(q.Create(notes, { data: { i } }));
+  expect(await count(db)).toBe(5);
+  expect(await db.verify()).toEqual([]);
+  await db.destroy();
+});
+
+test('a live query that takes long follows commits', async () => {
+  const db = await open();
+  const told: unknown[] = [];
+  db.client().subscribe([long(), q.Count(q.Documents(notes))], { next: (n) => told.push(n) });
+  await expect.poll(() => told, { timeout: 60_000 }).toEqual([[TIMES, 0]]);
+  await db.client().query(q.Create(notes, { data: {} }));
+  await expect.poll(() => told.at(-1), { timeout: 60_000 }).toEqual([TIMES, 1]);
+  await db.destroy();
+});
+
+test('a query that takes long is stopped by its signal, wherever it is', async () => {
+  const db = await open();
+  const [running, waiting] = [new AbortController(), new AbortController()];
+  const first = db.client().query(long(), { signal: running.signal });
+  const second = db.client().query(long(), { signal: waiting.signal });
+  const third = db.client().query(long(30));
+  const writing = new AbortController();
+  const write = db.client().query(q.Do(long(), q.Create(notes, { data: {} })), {
+    signal: writing.signal,
+  });
+  // All of them have had their turn.
+  await count(db);
+  waiting.abort();
+  await expect(second).rejects.toBe(waiting.signal.reason);
+  running.abort();
+  await expect(first).rejects.toBe(running.signal.reason);
+  expect(await third).toBe(30);
+  writing.abort();
+  await expect(write).rejects.toBe(writing.signal.reason);
+  expect(await count(db)).toBe(0);
+  await expect(db.client().query(long(), { timeoutMs: 300 })).rejects.toMatchObject({
+    code: 'time out',
+  });
+  await db.destroy();
+});
+
+test('a query that takes long ends with the session, and with the database', async () => {
+  const db = await open();
+  const { secret } = await db.client().query(q.CreateKey({ role: 'admin' }));
+  const query = db.client().query(long());
+  await count(db);
+  await db.signOut();
+  await expect(query).rejects.toMatchObject({ code: 'locked' });
+  await db.unlock({ secret });
+  expect(await db.client().query(long(30))).toBe(30);
+  const last = db.client().query(long());
+  const closed = last.catch((error: { readonly code: string }) => error.code);
+  await count(db);
+  await db.destroy();
+  // What runs may finish first.
+  expect([TIMES, 'database_closed', 'storage_unavailable']).toContain(await closed);
+});

@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest';
+import { NO_METRICS } from '../../src/engine/session.ts';
+import type { QueryAnswer } from '../../src/engine/host.ts';
+import type { FromEvaluator, ToEvaluator } from './evaluator-messages.ts';
+import { LongQueriesBeside } from './long-queries.ts';
+
+const answer = (body: string): QueryAnswer => ({
+  status: 200,
+  body,
+  txnTime: 1,
+  metrics: NO_METRICS,
+  database: [],
+  readSet: { rows: [], ranges: [] },
+});
+
+/** `instanceof Worker` is all it lacks. */
+class FakeEvaluator extends EventTarget {
+  readonly heard: ToEvaluator[] = [];
+  isTerminated = false;
+
+  postMessage(message: ToEvaluator): void {
+    // As in a browser: what cannot be cloned is refused.
+    this.heard.push(structuredClone(message));
+  }
+
+  say(message: FromEvaluator): void {
+    this.dispatchEvent(new MessageEvent('message', { data: message }));
+  }
+
+  fail(): void {
+    this.dispatchEvent(new Event('error'));
+  }
+
+  terminate(): void {
+    this.isTerminated = true;
+  }
+
+  /** Texts of the queries that came. */
+  get queries(): string[] {
+    return this.heard.flatMap((each) => (each.type === 'query' ? [each.query.request.query] : []));
+  }
+}
+
+function open({ start = true }: { readonly start?: boolean } = {}) {
+  const started: FakeEvaluator[] = [];
+  const here: string[] = [];
+  const time = { micros: 0 };
+  const beside = new LongQueriesBeside({
+    start: () => {
+      if (!start) throw new Error('no workers here');
+      const evaluator = new FakeEvaluator();
+      started.push(evaluator);
+      return evaluator as unknown as Worker;
+    },
+    evaluator: () => ({
+      name: 'notes',
+      settings: {} as never,
+      birth: 'b',
+      aliveLock: 'l',
+      rootHash: 'h',
+    }),
+    executeHere: ({ query }) => {
+      here.push(query);
+      return Promise.resolve(answer('here'));
+    },
+    clock: () => time.micros,
+  });
+  const execute = (query: string, more: { isAbandoned?: () => boolean; timeoutMs?: number } = {}) =>
+    beside.execute({
+      secret: 's',
+      query,
+      apiVersion: '4',
+      allows: 'write',
+      arrived: time.micros,
+      ...more,
+    });
+  return { beside, started, here, time, execute };
+}
+
+test('queries are executed one after the other, by one worker', async () => {
+  const { beside, started, execute } = open();
+  const [first, second] = [execute('1'), execute('2', { isAbandoned: () => false })];
+  const [evaluator] = started;
+  expect(evaluator?.heard.map(({ type }) => type)).toEqual(['open']);
+  evaluator?.say({ type: 'opened' });
+  expect(evaluator?.queries).toEqual(['1']);
+  evaluator?.say({ type: 'answer', answer: answer('one') });
+  expect(await first).toMatchObject({ body: 'one' });
+  expect(evaluator?.queries).toEqual(['1', '2']);
+  evaluator?.say({ type: 'refused', refusal: { code: 'locked', description: 'locked' } });
+  await expect(second).rejects.toMatchObject({ code: 'locked' });
+  expect(started).toHaveLength(1);
+  beside.close();
+  expect(evaluator?.isTerminated).toBe(true);
+  await expect(execute('3')).rejects.toMatchObject({ code: 'storage_unavailable' });
+});
+
+test('turns are short while long queries are under way, or were; writes have longer ones', async () => {
+  const { beside, started, time, execute } = open();
+  const alone = beside.turnMs();
+  expect(beside.writeTurnMs).toBeGreaterThan(alone);
+  const first = execute('1');
+  const second = execute('2');
+  const several = beside.turnMs();
+  for (const each of [first, second]) {
+    started[0]?.say({ type: 'opened' });
+    started[0]?.say({ type: 'answer', answer: answer('done') });
+    await each;
+  }
+  const idle = beside.turnMs();
+  expect([several < idle, idle < alone]).toEqual([true, true]);
+  time.micros += 60_000_000;
+  expect(beside.turnMs()).toBe(alone);
+  beside.close();
+});
+
+test('a query that nobody waits for, or that outlasts its time, ends with its worker; the next has another', async () => {
+  const { beside, started, time, execute } = open();
+  let isGone = false;
+  const first = execute('1', { isAbandoned: () => isGone });
+  started[0]?.say({ type: 'opened' });
+  const second = execute('2', { timeoutMs: 1000 });
+  isGone = true;
+  await expect(first).rejects.toMatchObject({ code: 'time out' });
+  expect(started[0]?.isTerminated).toBe(true);
+  started[1]?.say({ type: 'opened' });
+  expect(started[1]?.queries).toEqual(['2']);
+  const third = execute('3');
+  time.micros += 7_000_000;
+  await expect(second).rejects.toMatchObject({ code: 'time out' });
+  started[2]?.say({ type: 'opened' });
+  started[2]?.say({ type: 'answer', answer: answer('three') });
+  expect(await third).toMatchObject({ body: 'three' });
+  beside.close();
+});
+
+test('a query that has begun to write is not ended, and when its worker fails nobody knows what it did', async () => {
+  const { beside, started, execute } = open();
+  let looks = 0;
+  const first = execute('1', { isAbandoned: () => ++looks > 0 });
+  const [evaluator] = started;
+  evaluator?.say({ type: 'opened' });
+  evaluator?.say({ type: 'may-write' });
+  expect(evaluator?.heard.at(-1)).toEqual({ type: 'write' });
+  await expect.poll(() => looks).toBeGreaterThan(2);
+  expect(evaluator?.isTerminated).toBe(false);
+  evaluator?.say({ type: 'answer', answer: answer('done') });
+  expect(await first).toMatchObject({ body: 'done' });
+  const second = execute('2');
+  evaluator?.say({ type: 'may-write' });
+  evaluator?.fail();
+  await expect(second).rejects.toMatchObject({
+    code: 'storage_unavailable',
+    message: expect.stringContaining('unknown') as string,
+  });
+  const third = execute('3');
+  started[1]?.say({ type: 'opened' });
+  started[1]?.fail();
+  await expect(third).rejects.toMatchObject({ code: 'internal server error' });
+  beside.close();
+});
+
+test('where no worker can be had, or it cannot open the database, queries are executed here', async () => {
+  for (const start of [false, true]) {
+    const { beside, started, here, execute } = open({ start });
+    const first = execute('1');
+    const second = execute('2');
+    started[0]?.fail();
+    for (const each of [first, second]) expect(await each).toMatchObject({ body: 'here' });
+    expect(here).toEqual(['1', '2']);
+    expect(beside.turnMs()).toBe(Infinity);
+    expect(await execute('3')).toMatchObject({ body: 'here' });
+    beside.close();
+  }
+});

@@ -1,0 +1,234 @@
+/** Executes queries that take long in a worker beside this one, one after the other, so that short ones do not wait for them. */
+import type { LongQueries, QueryAnswer } from '../../src/engine/host.ts';
+import { Refusal } from '../../src/errors.ts';
+import { LIMITS } from '../../src/limits.ts';
+import type { EvaluatorOptions, FromEvaluator, ToEvaluator } from './evaluator-messages.ts';
+
+export interface LongQueriesOptions {
+  readonly start: () => Worker;
+  readonly evaluator: () => EvaluatorOptions;
+  /** When there can be no worker beside this one. */
+  readonly executeHere: (request: Arrived, isSynced: boolean) => Promise<QueryAnswer>;
+  /** Wall clock, µs. */
+  readonly clock: () => number;
+}
+
+type Arrived = Parameters<LongQueries['execute']>[0];
+
+interface Task {
+  readonly request: Arrived;
+  readonly isSynced: boolean;
+  readonly resolve: (answer: QueryAnswer | Promise<QueryAnswer>) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+interface Evaluator {
+  readonly worker: Worker;
+  isOpen: boolean;
+  busy: Task | undefined;
+  /** The query has begun to write: from here on only the worker knows what became of it. */
+  isWriting: boolean;
+}
+
+/**
+ * A query is evaluated for so long here: hardly any takes longer, and then it is begun anew. Where that has happened lately, turns are
+ * short, so that many in a row do not add up.
+ */
+const TURN_MS = 400;
+const RECENT_TURN_MS = 25;
+const TURN_MIN_MS = 4;
+const RECENT_MICROS = 30_000_000;
+/** Whoever loads many documents waits for that write: it is not begun anew as long as that can be borne. */
+const WRITE_TURN_MS = 500;
+/** A longer text takes longer to be read than most queries to be executed. */
+const TEXT_CHARS_MAX = 1024 * 1024;
+/** How often is looked whether somebody still waits. */
+const LOOK_MS = 50;
+/** The worker ends a query at its time limit by itself: past this it is stuck. */
+const GRACE_MS = 5_000;
+const IDLE_MS = 30_000;
+
+export class LongQueriesBeside implements LongQueries {
+  readonly textCharsMax = TEXT_CHARS_MAX;
+  private readonly options: LongQueriesOptions;
+  private readonly waiting: Task[] = [];
+  private evaluator: Evaluator | undefined = undefined;
+  private looking: ReturnType<typeof setInterval> | undefined = undefined;
+  private idle: ReturnType<typeof setTimeout> | undefined = undefined;
+  /** When there was a long query last, µs. */
+  private metAt = -Infinity;
+  private isAlone = false;
+  private isClosed = false;
+
+  constructor(options: LongQueriesOptions) {
+    this.options = options;
+  }
+
+  get writeTurnMs(): number {
+    return this.isAlone ? Infinity : WRITE_TURN_MS;
+  }
+
+  turnMs(): number {
+    if (this.isAlone) return Infinity;
+    const now = this.options.clock();
+    const underWay = this.waiting.length + (this.evaluator?.busy ? 1 : 0);
+    if (underWay > 0) this.metAt = now;
+    if (now - this.metAt > RECENT_MICROS) return TURN_MS;
+    return Math.max(TURN_MIN_MS, RECENT_TURN_MS / (1 + underWay));
+  }
+
+  /** All queries of a page are of one user. */
+  whenFree(): undefined {
+    return undefined;
+  }
+
+  execute(request: Arrived, isSynced = false): Promise<QueryAnswer> {
+    if (this.isAlone) return this.options.executeHere(request, isSynced);
+    if (this.isClosed) return Promise.reject(closed());
+    this.metAt = this.options.clock();
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ request, isSynced, resolve, reject });
+      this.looking ??= setInterval(() => this.look(), LOOK_MS);
+      this.assign();
+    });
+  }
+
+  /** Reads of the synced identity. */
+  get ofCopy(): LongQueries {
+    return {
+      turnMs: () => this.turnMs(),
+      whenFree: () => undefined,
+      execute: (request) => this.execute(request, true),
+    };
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.drop(closed());
+    for (const { reject } of this.waiting.splice(0)) reject(closed());
+    clearInterval(this.looking);
+  }
+
+  private assign(): void {
+    const evaluator = this.evaluator ?? (this.waiting.length > 0 ? this.start() : undefined);
+    if (!evaluator?.isOpen || evaluator.busy) return;
+    clearTimeout(this.idle);
+    const task = this.waiting.shift();
+    evaluator.busy = task;
+    evaluator.isWriting = false;
+    if (task) {
+      const { isAbandoned: _, ...request } = task.request;
+      post(evaluator, { type: 'query', query: { request, isSynced: task.isSynced } });
+      return;
+    }
+    clearInterval(this.looking);
+    this.looking = undefined;
+    this.idle = setTimeout(() => this.drop(closed()), IDLE_MS);
+  }
+
+  private start(): Evaluator | undefined {
+    try {
+      const evaluator: Evaluator = {
+        worker: this.options.start(),
+        isOpen: false,
+        busy: undefined,
+        isWriting: false,
+      };
+      this.evaluator = evaluator;
+      const { worker } = evaluator;
+      worker.addEventListener('message', ({ data }: MessageEvent<FromEvaluator>) => {
+        if (this.evaluator === evaluator) this.hear(evaluator, data);
+      });
+      worker.addEventListener('error', (event) => {
+        event.preventDefault();
+        if (this.evaluator === evaluator) this.lose(evaluator);
+      });
+      post(evaluator, { type: 'open', options: this.options.evaluator() });
+      return evaluator;
+    } catch {
+      this.goAlone();
+      return undefined;
+    }
+  }
+
+  private hear(evaluator: Evaluator, message: FromEvaluator): void {
+    const { busy } = evaluator;
+    switch (message.type) {
+      case 'opened':
+        evaluator.isOpen = true;
+        break;
+      case 'may-write':
+        evaluator.isWriting = true;
+        post(evaluator, { type: 'write' });
+        return;
+      case 'answer':
+        evaluator.busy = undefined;
+        busy?.resolve(message.answer);
+        break;
+      case 'refused': {
+        const { code, description } = message.refusal;
+        evaluator.busy = undefined;
+        busy?.reject(new Refusal(code, description));
+      }
+    }
+    this.assign();
+  }
+
+  /** Nobody can tell a worker amid an evaluation anything: it is ended. */
+  private look(): void {
+    const now = this.options.clock();
+    const isOver = ({ request }: Task): boolean => {
+      const { arrived, timeoutMs = LIMITS.queryTimeoutDefaultMs, isAbandoned } = request;
+      return isAbandoned?.() === true || now > arrived + (timeoutMs + GRACE_MS) * 1000;
+    };
+    for (const task of this.waiting.filter(isOver)) {
+      this.waiting.splice(this.waiting.indexOf(task), 1);
+      task.reject(stopped());
+    }
+    const { evaluator } = this;
+    if (!evaluator?.busy || !isOver(evaluator.busy)) return;
+    // A commit under way comes to its end: the worker looks at its own clock before it.
+    if (evaluator.isWriting) return;
+    this.drop(stopped());
+    this.assign();
+  }
+
+  /** @param reason what its query is refused with */
+  private drop(reason: Refusal): void {
+    const { evaluator } = this;
+    clearTimeout(this.idle);
+    this.evaluator = undefined;
+    evaluator?.worker.terminate();
+    evaluator?.busy?.reject(evaluator.isWriting ? unknownOutcome() : reason);
+  }
+
+  private lose(evaluator: Evaluator): void {
+    if (!evaluator.isOpen) {
+      this.goAlone();
+      return;
+    }
+    this.drop(
+      new Refusal('internal server error', 'The worker that executed the query has ended.'),
+    );
+    this.assign();
+  }
+
+  /** No worker can be had, so that queries are executed here, however long they take. */
+  private goAlone(): void {
+    this.isAlone = true;
+    this.drop(closed());
+    clearInterval(this.looking);
+    for (const { request, isSynced, resolve } of this.waiting.splice(0))
+      resolve(this.options.executeHere(request, isSynced));
+  }
+}
+
+const post = ({ worker }: Evaluator, message: ToEvaluator): void => worker.postMessage(message);
+
+const closed = (): Refusal => new Refusal('storage_unavailable', 'The database was closed.');
+const stopped = (): Refusal => new Refusal('time out', 'The query was stopped.');
+const unknownOutcome = (): Refusal =>
+  new Refusal(
+    'storage_unavailable',
+    'The worker that executed the query has ended. It is unknown whether the query took effect.',
+  );
