@@ -1,7 +1,7 @@
 /** The innocent client, in a thread of its own so that the attackers' work does not slow it: a query and a `/ping` every 50 ms. */
 import { Agent } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
-import { send } from './send.ts';
+import { send } from '../hub/send.ts';
 
 export interface InnocentData {
   readonly port: number;

@@ -1,6 +1,6 @@
 /** Attacks a hub, one kind after the other, while an innocent client uses it: `npm run abuse`. */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,11 +12,17 @@ import type { Experience, InnocentData } from './innocent.ts';
 import { prepare, type Credentials } from './prepare.ts';
 import { QUERIES } from './queries.ts';
 import { failuresOf, tableOf, type Outcome } from './report.ts';
+import { send } from '../hub/send.ts';
+import { SECRET } from '../hub/served.ts';
 
 const [folder = '', file = '', ...rest] = process.argv.slice(2);
 const { values } = parseArgs({
   args: rest,
-  options: { only: { type: 'string', default: '' }, seconds: { type: 'string', default: '5' } },
+  options: {
+    only: { type: 'string', default: '' },
+    seconds: { type: 'string', default: '5' },
+    at: { type: 'string', default: '' },
+  },
 });
 const ATTACK_MS = Number(values.seconds) * 1000;
 /** Each by so many at a time: more than a hub has threads. */
@@ -82,11 +88,18 @@ async function suffer(
   }
 }
 
+async function askHub(port: number, query: unknown): Promise<{ readonly secret?: string }> {
+  const body = JSON.stringify(query);
+  const { status, text } = await send(port, { secret: SECRET, body });
+  if (status >= 300) throw new Error(`${status}: ${text.slice(0, 500)}`);
+  return (JSON.parse(text) as { resource: { secret?: string } }).resource;
+}
+
 async function attackAll(store: string, more: readonly string[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const hub = await startHub(folder, more);
   try {
-    const credentials = await prepare(hub.port);
+    const credentials = await prepare((query) => askHub(hub.port, query));
     for (const attack of chosen) {
       const outcome = await suffer(store, hub, credentials, attack);
       outcomes.push(outcome);
@@ -99,30 +112,41 @@ async function attackAll(store: string, more: readonly string[]): Promise<Outcom
   return outcomes;
 }
 
-const data = mkdtempSync(join(tmpdir(), 'burrow-abuse-'));
-const outcomes: Outcome[] = [];
-try {
-  outcomes.push(...(await attackAll('PGlite', ['--data', join(data, 'pglite')])));
-  const server = await startPostgres();
+async function attackHubs(): Promise<Outcome[]> {
+  const data = mkdtempSync(join(tmpdir(), 'burrow-abuse-'));
   try {
-    outcomes.push(...(await attackAll('PostgreSQL', ['--postgres', server.url])));
+    const embedded = await attackAll('PGlite', ['--data', join(data, 'pglite')]);
+    const server = await startPostgres();
+    try {
+      return [...embedded, ...(await attackAll('PostgreSQL', ['--postgres', server.url]))];
+    } finally {
+      await server.stop();
+    }
   } finally {
-    await server.stop();
+    rmSync(data, { recursive: true, force: true });
   }
-} finally {
-  rmSync(data, { recursive: true, force: true });
 }
+
+/** Those of the page were made before, by who can start a browser. */
+const pageFile = join(folder, 'page.json');
+const outcomes: readonly Outcome[] = [
+  ...(existsSync(pageFile) ? (JSON.parse(readFileSync(pageFile, 'utf8')) as Outcome[]) : []),
+  ...(values.at === 'page' ? [] : await attackHubs()),
+];
 
 const table = tableOf(outcomes);
 console.log(table);
-if (values.only === '') {
-  const text = `# Attacks on a hub
+if (values.only === '' && values.at === '') {
+  const text = `# Attacks on a hub, and on a page
 
 \`npm run abuse\`, ${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? '?'}, load ${loadavg()[0]?.toFixed(1)}.
 Each attack runs for ${ATTACK_MS / 1000} s from an address of its own, with a token without privileges or with no secret, while an
 innocent client sends a query and a \`/ping\` every 50 ms. An attack is held off when the p95 of that query is within three times of quiet
 (or under 10 ms), the hub's event loop is never blocked for more than 50 ms, the innocent client is refused nothing, and the hub grows
 by less than 512 MiB. Attackers, client and hub share the cores: what they take from each other is in the figures.
+
+In a page (Chromium), attackers and innocent share the page and its worker. There \`/ping\` is the query \`1\`, and what is blocked is the
+page's own thread, by what it sends and gets; memory is that of its process.
 
 ${table}
 `;

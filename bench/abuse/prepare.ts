@@ -1,7 +1,5 @@
-/** What the hub holds before it is attacked: documents, a person who may see few of them, an innocent program. */
+/** What is there before the attacks: documents, a person who may see few of them, an innocent program. */
 import { range } from '../../src/engine/testing/large-values.ts';
-import { ROOT_SECRET } from './hub-under-attack.ts';
-import { send } from './send.ts';
 
 export interface Credentials {
   /** A token of a person without privileges, but for a public index and documents that a predicate hides. */
@@ -20,15 +18,10 @@ export const object = (members: Readonly<Record<string, unknown>>) => ({ object:
 export const collection = (name: string) => ({ collection: name });
 export const variable = (name: string) => ({ var: name });
 
-export async function prepare(port: number): Promise<Credentials> {
-  const ask = async (query: unknown): Promise<{ readonly secret?: string }> => {
-    const { status, text } = await send(port, {
-      secret: ROOT_SECRET,
-      body: JSON.stringify(query),
-    });
-    if (status >= 300) throw new Error(`${status}: ${text.slice(0, 500)}`);
-    return (JSON.parse(text) as { resource: { secret?: string } }).resource;
-  };
+/** A query with all rights, and what it was answered. */
+export type Ask = (query: unknown) => Promise<{ readonly secret?: string }>;
+
+export async function prepare(ask: Ask): Promise<Credentials> {
   for (const name of ['notes', 'users']) {
     await ask({ create_collection: object({ name, history_days: 0 }) });
   }

@@ -1,9 +1,11 @@
 /** Programs under measurement, and how they are asked. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { request, type Agent } from 'node:http';
+import type { Agent } from 'node:http';
 import { join } from 'node:path';
+import { send } from './send.ts';
 
-const SECRET = 'burrow-root-of-a-bench-hub-which-is-known';
+/** Of the root of each. */
+export const SECRET = 'burrow-root-of-a-bench-hub-which-is-known';
 
 export interface Served {
   readonly child: ChildProcess;
@@ -16,14 +18,15 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
 
+/** It can be sent messages, if it listens. */
 export function start(args: readonly string[], pattern: RegExp): Promise<Served> {
   const env = { PATH: process.env['PATH'], BURROW_ROOT_SECRET: SECRET };
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   children.add(child);
   let said = '';
   return new Promise((resolve, reject) => {
     child.once('exit', () => reject(new Error(`${args.join(' ')} ended: ${said}`)));
-    child.stdout.on('data', (part) => {
+    child.stdout?.on('data', (part) => {
       said += String(part);
       const port = pattern.exec(said)?.[1];
       if (port !== undefined) resolve({ child, port: Number(port) });
@@ -33,36 +36,41 @@ export function start(args: readonly string[], pattern: RegExp): Promise<Served>
 
 export type Send = (agent: Agent, i: number) => Promise<unknown>;
 
-export function post(agent: Agent, port: number, path: string, body: string): Promise<string> {
-  const headers = {
-    authorization: `Bearer ${SECRET}`,
-    'x-faunadb-api-version': '4',
-    'content-length': Buffer.byteLength(body),
-  };
-  return new Promise((resolve, reject) => {
-    const sent = request({ agent, port, path, method: 'POST', headers }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8');
-      answer.on('data', (part: string) => (text += part));
-      answer.on('end', () => {
-        if ((answer.statusCode ?? 0) < 300) resolve(text);
-        else reject(new Error(`${answer.statusCode} ${text}`));
-      });
-    });
-    sent.on('error', reject);
-    sent.end(body);
-  });
+export async function post(
+  agent: Agent,
+  port: number,
+  path: string,
+  body: string,
+): Promise<string> {
+  const { status, text } = await send(port, { agent, secret: SECRET, path, body });
+  if (status >= 300) throw new Error(`${status} ${text}`);
+  return text;
 }
 
 const UNLIMITED = ['--rate', '0', '--rate-address', '0', '--sockets-per-address', '1000'];
 
-export function startHub(folder: string, more: readonly string[]): Promise<Served> {
-  const fixed = ['hub', '--port', '0', '--log-level', 'silent', '--concurrency', '1000'];
-  return start(
-    [join(folder, 'main.mjs'), ...fixed, ...UNLIMITED, ...more],
+/** @param before of node, before the program */
+export const startProgram = (
+  folder: string,
+  options: readonly string[],
+  before: readonly string[] = [],
+): Promise<Served> =>
+  start(
+    [
+      ...before,
+      join(folder, 'main.mjs'),
+      'hub',
+      '--port',
+      '0',
+      '--log-level',
+      'silent',
+      ...options,
+    ],
     /listening on http:\/\/127\.0\.0\.1:(\d+)/,
   );
-}
+
+export const startHub = (folder: string, more: readonly string[]): Promise<Served> =>
+  startProgram(folder, ['--concurrency', '1000', ...UNLIMITED, ...more]);
 
 export function stop({ child }: Served): void {
   child.removeAllListeners('exit');

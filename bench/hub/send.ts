@@ -1,12 +1,10 @@
-/** One request, from an address of this machine. */
+/** One request to a hub on this machine. */
 import { request, type Agent } from 'node:http';
-
-/** Attackers come from another address than the innocent: bounds that count by address must not confuse them. */
-export const ATTACKER = '127.0.0.2';
 
 export interface Sent {
   readonly secret: string;
   readonly body: string | Buffer;
+  /** Of this machine, where it is to come from. */
   readonly localAddress?: string;
   readonly agent?: Agent;
   readonly path?: string;
