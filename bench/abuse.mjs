@@ -1,13 +1,21 @@
-// `npm run abuse [-- --only <words>] [--seconds n]`: attacks on a hub over PGlite and over PostgreSQL, one after the other, while an
-// innocent client uses it. Prints a table and writes it to bench/results/ABUSE.md; ends with 1 when an attack gets through.
+// `npm run abuse [-- --only <words>] [--seconds n] [--at hub|page]`: attacks on the database of a page in Chromium, then on a hub over
+// PGlite and over PostgreSQL, one after the other, while an innocent client uses it. Prints a table and, when all were made, writes it
+// to bench/results/ABUSE.md; ends with 1 when an attack gets through.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
+import { parseArgs } from 'node:util';
 import { bundleHub } from '../scripts/bundle-hub.mjs';
 import { ensureNode, ensurePackages, root, runMain } from '../scripts/setup.mjs';
 
 const TIME_MS = 3_600_000;
+/** @type {import('node:util').ParseArgsConfig['options']} */
+const options = {
+  only: { type: 'string', default: '' },
+  seconds: { type: 'string', default: '5' },
+  at: { type: 'string', default: '' },
+};
 
 await runMain(async () => {
   ensureNode();
@@ -25,6 +33,12 @@ await runMain(async () => {
       writeFileSync(join(folder, name === 'main' ? 'abuse.mjs' : `${name}.mjs`), output[0].code);
     }
     copyFileSync(join(root, 'bench/abuse/probe.mjs'), join(folder, 'probe.mjs'));
+    const { values } = parseArgs({ options, strict: false });
+    if (values.at !== 'hub') {
+      const { attackPage } = await import('./abuse/page.mjs');
+      const wanted = { only: String(values.only), seconds: Number(values.seconds) };
+      writeFileSync(join(folder, 'page.json'), JSON.stringify(await attackPage(wanted)));
+    }
     const { status } = spawnSync(
       process.execPath,
       [

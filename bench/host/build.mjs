@@ -31,7 +31,9 @@ export async function buildPage(contenders, { minify = true } = {}) {
       emptyOutDir: true,
       chunkSizeWarningLimit: 10_000,
       rolldownOptions: {
-        input: ['index.html', 'burrow.html'].map((file) => join(benchRoot, 'page', file)),
+        input: ['index.html', 'burrow.html', 'abuse.html'].map((file) =>
+          join(benchRoot, 'page', file),
+        ),
       },
     },
   });
