@@ -32,21 +32,17 @@ export class CommitQueue {
     this.state = 'committing';
     while (this.waiting.length > 0) {
       const jobs = this.waiting.splice(0, GROUP_JOBS_MAX);
-      if (await this.commit(jobs)) await this.pause?.();
+      let hasRest = false;
+      try {
+        const committed = await this.committer.commit(jobs);
+        hasRest = committed.rest.length > 0;
+        this.settle(committed);
+      } catch (reason) {
+        await this.commitOneByOne(jobs, reason);
+      }
+      if (hasRest) await this.pause?.();
     }
     this.state = 'idle';
-  }
-
-  /** Returns whether some of them are left for the next group. */
-  private async commit(jobs: readonly Job[]): Promise<boolean> {
-    try {
-      const committed = await this.committer.commit(jobs);
-      this.settle(committed);
-      return committed.rest.length > 0;
-    } catch (reason) {
-      await this.commitOneByOne(jobs, reason);
-      return false;
-    }
   }
 
   /**
