@@ -49,6 +49,10 @@ export class Process {
     await this.pass();
   }
 
+  isDoing(what: string): boolean {
+    return this.doing.has(what);
+  }
+
   async during<T>(what: string, work: () => Promise<T>): Promise<T> {
     this.doing.set(what, (this.doing.get(what) ?? 0) + 1);
     try {

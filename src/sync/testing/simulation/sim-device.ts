@@ -91,7 +91,9 @@ export class SimDevice implements Link {
     return this.isSpoilt || this.stored()?.suspectSince !== undefined;
   }
 
-  noteChecked(): void {
+  /** A comparison is made; another may be due. */
+  noteCompared(): void {
+    this.isSpoilt &&= this.stored()?.suspectSince !== undefined;
     this.comparedAt = this.options.hub.head;
   }
 
@@ -105,7 +107,11 @@ export class SimDevice implements Link {
       void tab?.syncer?.stop();
     });
     const { memory } = this;
-    const store = processStore(memory, { ...this.options, process });
+    // Whoever stores that a comparison is made may die before it hears that it did.
+    const onWritten = () => {
+      if (memory === this.memory && process.isDoing('compared')) this.noteCompared();
+    };
+    const store = processStore(memory, { ...this.options, process, onWritten });
     const place = { ...this.options, memory, process };
     const opened = this.open(mutantDeviceStore(mutant, store, place));
     const whole = mutantReplica(mutant, opened.replica, { memory });
