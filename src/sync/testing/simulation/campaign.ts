@@ -7,6 +7,8 @@ import { simulate } from './simulate.ts';
 export interface KeptSeed {
   readonly seed: number;
   readonly operations: number;
+  /** A fault that fires far more often than the others. */
+  readonly often?: string;
 }
 
 export interface Failure extends KeptSeed {
@@ -17,31 +19,58 @@ export interface Failure extends KeptSeed {
 export interface Found {
   readonly failures: readonly Failure[];
   readonly counts: ReadonlyMap<string, number>;
+  /** Number of seeds. */
+  readonly tried: number;
   readonly seedsPerSecond: number;
 }
 
 export const OPERATIONS = 60;
 
-/** @param clock ms */
-export async function runCampaign(seeds: readonly KeptSeed[], clock: () => number): Promise<Found> {
+/**
+ * @param clock ms
+ * @param counts what was done before
+ */
+export async function runCampaign(
+  seeds: Iterable<KeptSeed>,
+  clock: () => number,
+  counts = new Map<string, number>(),
+): Promise<Found> {
   const started = clock();
   const failures: Failure[] = [];
-  const counts = new Map<string, number>();
+  let tried = 0;
   for (const kept of seeds) {
-    const { seed, operations } = kept;
-    const outcome = await simulate(seed, { operations, hasFaults: true });
+    const { seed, ...options } = kept;
+    const outcome = await simulate(seed, { ...options, hasFaults: true });
+    tried += 1;
     for (const [what, count] of outcome.counts) counts.set(what, (counts.get(what) ?? 0) + count);
     if (outcome.problems.length > 0) failures.push(await told(kept, outcome.problems));
   }
-  return { failures, counts, seedsPerSecond: (seeds.length * 1000) / (clock() - started) };
+  return { failures, counts, tried, seedsPerSecond: (tried * 1000) / (clock() - started) };
+}
+
+const MORE_SEEDS_FROM = 1001;
+const MORE_SEEDS_MAX = 100;
+
+/**
+ * Seeds that are always the same, and after them, as long as something was not met, others in which tabs die far more often: where
+ * they die in which seed is another with each change of the code.
+ */
+export function* seedsUntilMet(
+  always: readonly number[],
+  counts: ReadonlyMap<string, number>,
+): Generator<KeptSeed> {
+  for (const seed of always) yield { seed, operations: OPERATIONS };
+  for (let more = 0; more < MORE_SEEDS_MAX && notMet(counts).length > 0; more++)
+    yield { seed: MORE_SEEDS_FROM + more, operations: OPERATIONS, often: 'tab doomed' };
 }
 
 /** The same once more, with all that happens. */
-async function told({ seed, operations }: KeptSeed, found: Failure['problems']): Promise<Failure> {
-  const { problems, story } = await simulate(seed, { operations, hasFaults: true, tells: true });
+async function told(kept: KeptSeed, found: Failure['problems']): Promise<Failure> {
+  const { seed, ...options } = kept;
+  const { problems, story } = await simulate(seed, { ...options, hasFaults: true, tells: true });
   const isSame = problems[0] === found[0];
   const other = isSame ? [] : [`NOT THE SAME THE SECOND TIME: ${problems[0] ?? 'nothing'}`];
-  return { seed, operations, story, problems: [...found, ...other] };
+  return { ...kept, story, problems: [...found, ...other] };
 }
 
 /** I10: what a campaign must have met, or it proves nothing. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Failure, KeptSeed } from './campaign.ts';
 
 const ONE = 'src/sync/simulation-second.test.ts';
+const KEPT = 'src/sync/simulation.test.ts';
 const FOLDER = fileURLToPath(new URL('seeds/', import.meta.url));
 
 export function keptSeeds(): readonly KeptSeed[] {
@@ -13,12 +14,14 @@ export function keptSeeds(): readonly KeptSeed[] {
 }
 
 /** @returns what a person should read about it */
-export function keepFailure({ seed, operations, problems, story }: Failure): string {
+export function keepFailure({ seed, operations, often, problems, story }: Failure): string {
   mkdirSync(FOLDER, { recursive: true });
-  const kept = { seed, operations, found: problems[0]?.slice(0, 300) };
+  const kept = { seed, operations, often, found: problems[0]?.slice(0, 300) };
   const file = `${FOLDER}${seed}.json`;
   // What is there says what it was in the end.
   if (!existsSync(file)) writeFileSync(file, `${JSON.stringify(kept, undefined, 2)}\n`);
-  const again = `BURROW_SIMULATION_SEED=${seed} npx vitest run --project node ${ONE}`;
+  const run = 'npx vitest run --project node';
+  const again =
+    often === undefined ? `BURROW_SIMULATION_SEED=${seed} ${run} ${ONE}` : `${run} ${KEPT}`;
   return `seed ${seed}\n${story.join('\n')}\n${problems.join('\n')}\nagain: ${again}\n`;
 }
