@@ -10,7 +10,12 @@ import { ChangedKeys } from '../rebase/changed-keys.ts';
 import type { RebaseHost } from '../rebase/replica-transaction.ts';
 import { requireFence } from '../state/fence.ts';
 import { publicRecord, type WriteRecord } from '../state/outbox-record.ts';
-import { isAnswerTo, type KeptSet, type ReplicaState } from '../state/replica-state.ts';
+import {
+  isAnswerTo,
+  pulledUntil,
+  type KeptSet,
+  type ReplicaState,
+} from '../state/replica-state.ts';
 import { dropStaged } from '../state/staged-rows.ts';
 import { stateRow } from '../state/state-row.ts';
 import { putConfirmed, removeConfirmed } from './confirmed-documents.ts';
@@ -33,6 +38,8 @@ export interface Applied {
   readonly bytes: number;
   /** Writes whose verdicts came with it and were new. */
   readonly settled: readonly WriteRecord[];
+  /** Nothing was changed: it answers a request from another state than the present one. */
+  readonly isIgnored: boolean;
 }
 
 /** The copy is further than the answer. */
@@ -44,17 +51,22 @@ export class StaleAnswer extends Error {
   }
 }
 
-type RequestedSet = Pick<KeptSet, 'id' | 'query'>;
+/** The state that a request was made from. */
+export interface AskedFrom {
+  /** Its changes are those after this. */
+  readonly since: Micros | undefined;
+  readonly sets: readonly Pick<KeptSet, 'id' | 'query' | 'loaded'>[];
+}
 
 export interface PullRequest {
   readonly fence: number;
-  /** The sets it was made for; undefined: any. */
-  readonly sets: readonly RequestedSet[] | undefined;
+  /** Undefined: any. */
+  readonly asked: AskedFrom | undefined;
 }
 
 /**
  * Changes nothing when the answer is to a request for other sets than are kept now, or from an earlier state, or from another copy with
- * the same device id.
+ * the same device id. The token alone does not tell: whoever puts the sets drops what is staged, and documents of sets that are given up.
  * @throws Suspended, Fenced
  */
 export function applyPull(
@@ -64,22 +76,26 @@ export function applyPull(
   host: ApplyHost,
 ): BodyResult<Applied> {
   const state = requireFence(input.writer, request.fence);
-  if (!isAnswerTo(pulled, state) || (request.sets && !areSame(request.sets, state.sets)))
-    return { value: unchanged(state), ts: input.head, keep: false };
+  const { asked } = request;
+  if (!isAnswerTo(pulled, state) || (asked && !isFrom(asked, state)))
+    return { value: { ...unchanged(state), isIgnored: true }, ts: input.head, keep: false };
   if (pulled.epoch === state.epoch && pulled.cursor < (state.cursor ?? 0))
     throw new StaleAnswer(pulled.cursor, state.cursor);
   return pulled.more ? stage(state, pulled, input, host) : applyAll(state, pulled, input, host);
 }
 
-const areSame = (one: readonly RequestedSet[], other: readonly RequestedSet[]): boolean =>
-  one.length === other.length &&
-  one.every(({ id, query }, i) => other[i]?.id === id && other[i]?.query === query);
+const isFrom = ({ since, sets }: AskedFrom, state: ReplicaState): boolean =>
+  since === pulledUntil(state) && textOf(sets) === textOf(state.sets);
+
+const textOf = (sets: AskedFrom['sets']): string =>
+  JSON.stringify(sets.map(({ id, query, loaded }) => [id, query, loaded]));
 
 const unchanged = (state: ReplicaState): Applied => ({
   state,
   documents: 0,
   bytes: 0,
   settled: [],
+  isIgnored: false,
 });
 
 function stage(
@@ -128,7 +144,12 @@ function applyAll(
   dropStaged(writer, state);
   const bytes = pulled.puts.reduce((sum, [, , stored]) => sum + stored.length, 0);
   return {
-    value: { state: next, documents, bytes, settled: outbox.settled.map(publicRecord) },
+    value: {
+      ...unchanged(next),
+      documents,
+      bytes,
+      settled: outbox.settled.map(publicRecord),
+    },
     ts: Math.max(context.commitTs, pulled.cursor),
     keep: true,
     announced: outbox.announced,

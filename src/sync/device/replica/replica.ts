@@ -10,7 +10,7 @@ import type { DatedDocument, DeviceId, Epoch } from '../../protocol/identifiers.
 import type { Pulled, Welcome } from '../../protocol/messages.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import type { PushBounds } from '../outbox/find-writes.ts';
-import type { Applied, PullRequest } from '../pulled/apply-pull.ts';
+import type { Applied, AskedFrom } from '../pulled/apply-pull.ts';
 import type { WriteRecord } from '../state/outbox-record.ts';
 import type { KeptSet, ReplicaState } from '../state/replica-state.ts';
 
@@ -60,7 +60,7 @@ export interface Replica {
   /** Stores what the hub said at hello. @param arrived when, by the clock here */
   applyWelcome(fence: number, welcome: Welcome, arrived: Micros): Promise<ReplicaState>;
   /** Applies what a pull brought, and runs pending writes again where it affects them. @throws Fenced, StaleAnswer */
-  apply(fence: number, pulled: Pulled, sets?: PullRequest['sets']): Promise<Applied>;
+  apply(fence: number, pulled: Pulled, asked?: AskedFrom): Promise<Applied>;
   /** Sets to keep from now on, in order of priority. Documents of other sets are removed at once. */
   setSets(sets: readonly Pick<KeptSet, 'id' | 'query'>[]): Promise<ReplicaState>;
   /** Fingerprint of what is here of a set. */

@@ -244,6 +244,56 @@ test('apply() shows nothing of a staged pull before its last part', async () => 
   expect(await device.see(page)).toEqual({ data: [1, 2] });
 });
 
+test('apply() ignores the next part of a pull whose earlier parts were dropped when the sets were put', async () => {
+  const { hub, device, fence } = await worlds();
+  const { cursor: since, sets = [] } = (await device.replica.state()) ?? {};
+  await hub.answer(create(2));
+  const whole = await everything(hub.store, { schema: undefined });
+  const part = { ...whole, more: true, token: 't1' };
+  const { state: staged } = await device.replica.apply(fence, part, { since, sets });
+  // As each tab does that opens, with the same sets.
+  await device.replica.setSets(sets);
+  for (const more of [true, false]) {
+    const next = { ...whole, puts: [], after: 't1', token: 't2', cursor: whole.cursor + 1, more };
+    const asked = { since: staged.staged?.cursor, sets };
+    const { isIgnored, state } = await device.replica.apply(fence, next, asked);
+    expect([isIgnored, state.cursor, state.staged, state.token]).toEqual([
+      true,
+      since,
+      undefined,
+      't1',
+    ]);
+  }
+  const again = { ...whole, after: 't1', token: 't3' };
+  expect(await device.replica.apply(fence, again, { since, sets })).toMatchObject({
+    isIgnored: false,
+  });
+  expect(await device.see(page)).toEqual({ data: [1, 2] });
+});
+
+test('apply() ignores what was asked of a set that was given up meanwhile and is kept again', async () => {
+  const { hub, device, fence } = await worlds();
+  const wanted = [{ id: 'notes', query: '{"documents":{"collection":"notes"}}' }];
+  const whole = await everything(hub.store, { token: 't1' });
+  const collection = whole.puts[0]?.[0] ?? 0;
+  const answer = {
+    id: 'notes',
+    parts: [{ kind: 'collection', collection }],
+    loaded: [undefined],
+    of: undefined,
+    error: undefined,
+  } as const;
+  await device.replica.setSets(wanted);
+  const { state } = await device.replica.apply(fence, { ...whole, sets: [answer] });
+  const asked = { since: state.cursor, sets: state.sets };
+  await device.replica.setSets([]);
+  await device.replica.setSets(wanted);
+  expect(await device.see(page)).toEqual({ data: [] });
+  const nothingNew = { ...whole, puts: [], after: 't1', token: 't2', sets: [answer] };
+  const applied = await device.replica.apply(fence, nothingNew, asked);
+  expect(applied).toMatchObject({ isIgnored: true, state: { sets: [{ loaded: 'nothing' }] } });
+});
+
 test('apply() removes documents that left the sets', async () => {
   const { hub, device, fence } = await worlds();
   const { puts } = await everything(hub.store);

@@ -12,7 +12,7 @@ import { recoverWrites } from '../outbox/recover-writes.ts';
 import { discard, pruneWrites } from '../outbox/remove-writes.ts';
 import { moveToDevice, resubmitAll } from '../outbox/renumber.ts';
 import { settle } from '../outbox/verdicts.ts';
-import { applyPull, type Applied, type PullRequest } from '../pulled/apply-pull.ts';
+import { applyPull, type Applied, type AskedFrom } from '../pulled/apply-pull.ts';
 import { setKeptSets } from '../pulled/kept-sets.ts';
 import { documentsInBuckets, fingerprintOfSet } from '../pulled/set-contents.ts';
 import { publicRecord } from '../state/outbox-record.ts';
@@ -140,10 +140,10 @@ class StoredReplica implements Replica {
     });
   }
 
-  async apply(fence: number, pulled: Pulled, sets?: PullRequest['sets']): Promise<Applied> {
+  async apply(fence: number, pulled: Pulled, asked?: AskedFrom): Promise<Applied> {
     const host = this.store.host();
     const { value } = await host.transactions.write((input) =>
-      applyPull({ fence, sets }, pulled, input, host),
+      applyPull({ fence, asked }, pulled, input, host),
     );
     return value;
   }

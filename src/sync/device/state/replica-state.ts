@@ -60,5 +60,9 @@ export interface KeptSet {
   readonly error: SetAnswer['error'];
 }
 
+/** The next pull asks for changes after this. */
+export const pulledUntil = ({ staged, cursor }: ReplicaState): Micros | undefined =>
+  staged?.cursor ?? cursor;
+
 /** Whether a pull answers a request that was made from this state. */
 export const isAnswerTo = ({ after }: Pulled, { token }: ReplicaState): boolean => after === token;

@@ -3,7 +3,8 @@ import { SYNC_LIMITS } from '../../../limits.ts';
 import type { DocumentName } from '../../protocol/identifiers.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Check, PiggybackedPull, Pulled } from '../../protocol/messages.ts';
-import { isAnswerTo, type KeptSet, type ReplicaState } from '../state/replica-state.ts';
+import type { Applied, AskedFrom } from '../pulled/apply-pull.ts';
+import { isAnswerTo, pulledUntil, type ReplicaState } from '../state/replica-state.ts';
 import type { FenceHolder } from './fence-holder.ts';
 import type { ProgressReporter } from './progress-reporter.ts';
 import { compareSets } from './set-comparison.ts';
@@ -12,6 +13,11 @@ import { requireAnswer } from './transport.ts';
 
 /** Documents that one pull asks for by name. */
 const REFETCH_MAX = 500;
+
+interface PullOutcome extends Pick<Applied, 'state' | 'isIgnored'> {
+  /** Nothing is left to pull. */
+  readonly isWhole: boolean;
+}
 
 export class Puller {
   private readonly options: SyncerOptions;
@@ -25,15 +31,14 @@ export class Puller {
   }
 
   /** @param refetch documents to be sent whether they changed or not */
-  async pull(
-    refetch: readonly DocumentName[] = [],
-  ): Promise<{ readonly state: ReplicaState; readonly isWhole: boolean }> {
+  async pull(refetch: readonly DocumentName[] = []): Promise<PullOutcome> {
     const before = await this.holder.state();
+    const since = pulledUntil(before);
     const pulled = requireAnswer(
       await this.options.transport.pull({
         device: before.device,
         epoch: before.epoch ?? '',
-        cursor: before.staged?.cursor ?? before.cursor,
+        cursor: since,
         token: before.token,
         schema: before.schema,
         sets: before.sets.map(({ id, query, loaded, parts }) => ({ id, query, loaded, parts })),
@@ -42,8 +47,8 @@ export class Puller {
         maxBytes: SYNC_LIMITS.pullBytes,
       }),
     );
-    const state = await this.apply(pulled, before.sets);
-    return { state, isWhole: !pulled.more && state.sets.every(isLoaded) };
+    const { state, isIgnored } = await this.apply(pulled, { since, sets: before.sets });
+    return { state, isIgnored, isWhole: !isIgnored && !pulled.more && state.sets.every(isLoaded) };
   }
 
   /** Undefined: it is for another state than the present one, or not all there is to pull. */
@@ -59,7 +64,9 @@ export class Puller {
       !staged &&
       ids.size === sets.length &&
       sets.every((set) => ids.has(set.id) && isLoaded(set));
-    return isForThis ? this.apply(pulled, sets) : undefined;
+    if (!isForThis) return undefined;
+    const applied = await this.apply(pulled, { since, sets });
+    return applied.isIgnored ? undefined : applied.state;
   }
 
   /** Compares all sets with the hub, and pulls what differs. False: another comparison is due. */
@@ -68,19 +75,22 @@ export class Puller {
     const check = async (message: Check) => requireAnswer(await transport.check(message));
     const { names, isAll } = await compareSets(check, replica, state);
     let after = state;
-    for (let i = 0; i < names.length; i += REFETCH_MAX)
-      ({ state: after } = await this.pull(names.slice(i, i + REFETCH_MAX)));
+    for (let i = 0; i < names.length; i += REFETCH_MAX) {
+      const pulled = await this.pull(names.slice(i, i + REFETCH_MAX));
+      if (pulled.isIgnored) return false;
+      after = pulled.state;
+    }
     if (!isAll || after.staged) return false;
     const { fence } = this.holder;
     const { suspectSince } = await replica.finishComparison(fence, state.suspectSince);
     return suspectSince === undefined;
   }
 
-  private async apply(pulled: Pulled, sets: readonly KeptSet[]): Promise<ReplicaState> {
+  private async apply(pulled: Pulled, asked: AskedFrom): Promise<Applied> {
     const { replica, events } = this.options;
-    const { state, bytes, settled } = await replica.apply(this.holder.fence, pulled, sets);
-    this.reporter.countBytes(bytes);
-    for (const record of settled) events.onVerdict(record);
-    return state;
+    const applied = await replica.apply(this.holder.fence, pulled, asked);
+    this.reporter.countBytes(applied.bytes);
+    for (const record of applied.settled) events.onVerdict(record);
+    return applied;
   }
 }

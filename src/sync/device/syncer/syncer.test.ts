@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
-import type { Pulled } from '../../protocol/messages.ts';
+import type { Checked, Pulled } from '../../protocol/messages.ts';
 import type { SyncRefusal } from '../../protocol/refusals.ts';
 import { ADMIN, WELCOMED, DeviceWorld } from '../../testing/device-world.ts';
 import type { Replica } from '../replica/replica.ts';
@@ -37,6 +37,13 @@ class FakeHub implements Transport {
   /** Under which id each write came. */
   readonly pushedBy: string[] = [];
   cursor = 1;
+  /** Told at each pull. */
+  sets: Pulled['sets'] = [];
+  isUnsure = false;
+  /** Answered to each comparison. */
+  differing: Checked['differing'] = [];
+  /** How many documents each pull asked for by name. */
+  readonly refetched: number[] = [];
 
   async hello({ device }: Parameters<Transport['hello']>[0]) {
     await this.meet('hello');
@@ -66,13 +73,17 @@ class FakeHub implements Transport {
     this.lastSeqs.set(device, lastSeq);
     return { ok: true, value: { lastSeq, verdicts } } as const;
   }
-  async pull() {
+  async pull({ token, refetch }: Parameters<Transport['pull']>[0]) {
+    this.refetched.push(refetch.length);
     await this.meet('pull');
-    return { ok: true, value: this.pulled() } as const;
+    const { sets, isUnsure: check } = this;
+    const isTold = check || token !== undefined;
+    const tokens = isTold && { after: token, token: `t${this.cursor}` };
+    return { ok: true, value: { ...this.pulled(), ...tokens, sets, check } } as const;
   }
   async check() {
     await this.meet('check');
-    return { ok: true, value: { differing: [] } } as const;
+    return { ok: true, value: { differing: this.differing } } as const;
   }
   listen(_device: string, events: ListenEvents) {
     this.asked.push('listen');
@@ -361,4 +372,33 @@ test('who is stopped before the store gives a fence ends at once, and takes none
   expect(faults).toHaveLength(1);
   expect(hub.asked).toEqual([]);
   expect((await world.replica.state())?.fence).toBe(0);
+});
+
+test('a comparison is made again if the sets changed before what differs was stored', async () => {
+  const { world, hub, syncer } = await start();
+  const [notes, tasks] = [1024, 1025].map((collection) => ({
+    id: `${collection}`,
+    parts: [{ kind: 'collection', collection } as const],
+    loaded: [undefined],
+    of: 0,
+    error: undefined,
+  }));
+  if (!notes || !tasks) throw new Error('two sets');
+  const put = (sets: Pulled['sets']) => {
+    hub.sets = sets;
+    return world.replica.setSets(sets.map(({ id }) => ({ id, query: id })));
+  };
+  await put([notes, tasks]);
+  hub.isUnsure = true;
+  hub.differing = [{ bucket: 0, documents: [[1024, '1', 5]] }];
+  hub.trouble = async () => {
+    if (hub.asked.at(-1) === 'check') hub.isUnsure = false;
+    if (hub.asked.at(-1) !== 'pull' || hub.refetched.at(-1) !== 1) return;
+    hub.trouble = undefined;
+    await put([notes]);
+  };
+  hub.refetched.length = 0;
+  syncer.kick();
+  await until(() => expect(hub.refetched.filter((count) => count === 1)).toHaveLength(2));
+  await until(async () => expect((await world.replica.state())?.suspectSince).toBe(undefined));
 });

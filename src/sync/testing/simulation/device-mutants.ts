@@ -2,7 +2,7 @@
 import { createMemoryStore, type SharedMemory } from '../../../store/memory.ts';
 import type { Store, WriteSet } from '../../../store/port.ts';
 import type { Replica } from '../../device/replica/replica.ts';
-import type { ReplicaState } from '../../device/state/replica-state.ts';
+import { pulledUntil, type ReplicaState } from '../../device/state/replica-state.ts';
 import { outboxRange } from '../../device/state/outbox-rows.ts';
 import { outboxRow, readOutboxRow } from '../../device/state/outbox-row.ts';
 import type { Transport } from '../../device/syncer/transport.ts';
@@ -67,7 +67,7 @@ export function mutantReplica(
       own.apply = async (fence, pulled, asked) => {
         if (pulled.more) return replica.apply(fence, pulled, asked);
         await replica.apply(fence, { ...pulled, puts: [], leaves: [] }, asked);
-        return replica.apply(fence, { ...pulled, after: pulled.token }, asked);
+        return replica.apply(fence, { ...pulled, after: pulled.token });
       };
       return own;
     case 'parts of a pull are shown':
@@ -114,8 +114,10 @@ function fearless(replica: Replica): Replica {
     return state && mine > 0 ? { ...state, fence: mine } : state;
   };
   own.apply = async (_, pulled, asked) => {
-    const { fence = 0, token } = (await replica.state()) ?? {};
-    return replica.apply(fence, { ...pulled, after: token }, asked);
+    const state = await replica.state();
+    const since = state && pulledUntil(state);
+    const { fence = 0, token } = state ?? {};
+    return replica.apply(fence, { ...pulled, after: token }, asked && { ...asked, since });
   };
   own.finishComparison = async (_, since) => replica.finishComparison(await present(), since);
   own.settle = async (_, verdicts) => replica.settle(await present(), verdicts);
