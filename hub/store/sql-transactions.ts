@@ -1,14 +1,15 @@
 /** Read and write transactions of the store, each on one connection. */
 import { assert, Refusal } from '../../src/errors.ts';
-import type {
-  Found,
-  Range,
-  ReadTx,
-  Row,
-  RowAddress,
-  Space,
-  WriteSet,
-  WriteTx,
+import {
+  requireWithin,
+  type Found,
+  type Range,
+  type ReadTx,
+  type Row,
+  type RowAddress,
+  type Space,
+  type WriteSet,
+  type WriteTx,
 } from '../../src/store/port.ts';
 import { planFetch, type FetchRequest } from './fetch-plan.ts';
 import { PendingWrites } from './pending-writes.ts';
@@ -27,7 +28,7 @@ abstract class Transaction implements ReadTx {
   /** Why the transaction cannot continue, whatever its body makes of that. */
   failure: unknown = undefined;
   protected readonly tenant: string;
-  private readonly spaces: readonly Space[];
+  protected readonly spaces: readonly Space[];
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(tenant: string, spaces: readonly Space[]) {
@@ -40,20 +41,13 @@ abstract class Transaction implements ReadTx {
     ranges: readonly Range[],
     bytesMax = Infinity,
   ): Promise<Found> {
-    for (const { space } of [...rows, ...ranges]) this.requireWithin(space);
+    for (const { space } of [...rows, ...ranges]) requireWithin(this.spaces, space);
     const fetched = this.last.then(() => this.fetchNow({ rows, ranges, bytesMax }));
     this.last = fetched.catch(() => undefined);
     return fetched;
   }
 
   protected abstract readonly send: Send;
-
-  protected requireWithin(space: Space): void {
-    assert(
-      this.spaces.includes(space),
-      () => `this transaction covers ${this.spaces.join(', ')}, not ${space}`,
-    );
-  }
 
   private async fetchNow(request: FetchRequest): Promise<Found> {
     try {
@@ -181,7 +175,7 @@ export class WriteTransaction extends Transaction implements WriteTx {
 
   apply(writes: WriteSet): void {
     assert(!this.isOver, () => 'the body of a write applies nothing after it has ended');
-    for (const { space } of [...writes.puts, ...writes.deletes]) this.requireWithin(space);
+    for (const { space } of [...writes.puts, ...writes.deletes]) requireWithin(this.spaces, space);
     this.pending.add(writes);
   }
 

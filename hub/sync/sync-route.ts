@@ -13,6 +13,7 @@ import {
   type SyncRefusalCode,
 } from '../../src/sync/protocol/refusals.ts';
 import type { HubRequest, HubRoute } from '../http/route.ts';
+import { pause } from '../instance/hub-engine.ts';
 import type { OpenedHub } from '../instance/open-hub.ts';
 import { eventStream } from './event-stream.ts';
 import { openFeed } from './open-feed.ts';
@@ -34,7 +35,7 @@ export function createSyncRoute(
     clock: hub.http.clock,
     onCommit: hub.onCommit,
     longPushes: hub.longPushes,
-    pause: () => new Promise((resolve) => setImmediate(resolve)),
+    pause,
     ...(queryTimeoutMs !== undefined && { queryTimeoutMs }),
   });
   return {

@@ -2,6 +2,7 @@
 import { assert, Refusal } from '../errors.ts';
 import {
   KeyTaken,
+  requireWithin,
   SPACES,
   type Durability,
   type ReadOptions,
@@ -18,10 +19,10 @@ import { Maintenance, type MaintenanceOptions } from './maintenance.ts';
 import type { Manifest } from './manifest.ts';
 import type { Medium } from './medium.ts';
 import { Flips } from './tree/flip.ts';
-import { requireWithin, SnapshotTx } from './tree/snapshot-tx.ts';
+import { SnapshotTx } from './tree/snapshot-tx.ts';
 import { Tree } from './tree/tree.ts';
 import type { Version } from './tree/version.ts';
-import { Turns } from './turns.ts';
+import { Turns } from '../store/turns.ts';
 import { verifyEntries, verifyTree } from './verify.ts';
 
 export interface PackedStoreOptions extends Pick<MaintenanceOptions, 'pause' | 'onFailure'> {

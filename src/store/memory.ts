@@ -8,6 +8,7 @@ import {
   KeyTaken,
   SPACES,
   entryBytes,
+  requireWithin,
   rowBytes,
   type Entry,
   type Found,
@@ -20,6 +21,7 @@ import {
   type WriteSet,
 } from './port.ts';
 import { SortedEntries } from './sorted-entries.ts';
+import { Turns } from './turns.ts';
 
 interface SpaceVersion {
   readonly keys: SortedEntries;
@@ -30,8 +32,7 @@ type Version = Readonly<Record<Space, SpaceVersion>>;
 /** Data that several memory stores may share, as tabs share a database. */
 export class SharedMemory {
   version = recordOf(() => ({ keys: SortedEntries.empty(), entries: SortedEntries.empty() }));
-  /** Settles when all writes begun so far have ended. */
-  lastWrite: Promise<unknown> = Promise.resolve();
+  readonly writes = new Turns();
 }
 
 export function createMemoryStore(memory: SharedMemory = new SharedMemory()): Store {
@@ -45,7 +46,7 @@ export function createMemoryStore(memory: SharedMemory = new SharedMemory()): St
       return body(readerOf(memory.version, options.spaces ?? SPACES));
     },
     write(body, { spaces = SPACES }) {
-      const result = memory.lastWrite.then(async () => {
+      return memory.writes.run(async () => {
         requireOpen();
         const before = memory.version;
         const applied: WriteSet[] = [];
@@ -66,13 +67,9 @@ export function createMemoryStore(memory: SharedMemory = new SharedMemory()): St
           isOver = true;
         }
       });
-      // Not with what the body returned: it may hold all that was read for it.
-      const forgotten = (): void => undefined;
-      memory.lastWrite = result.then(forgotten, forgotten);
-      return result;
     },
     async close() {
-      await memory.lastWrite;
+      await memory.writes.ended();
       isClosed = true;
     },
   };
@@ -147,13 +144,6 @@ function remove({ keys, entries }: SpaceVersion, key: Key): void {
   if (!row) return;
   keys.delete(key, key);
   for (const entry of row.entries) entries.delete(entry, key);
-}
-
-function requireWithin(spaces: readonly Space[], space: Space): void {
-  assert(
-    spaces.includes(space),
-    () => `this transaction covers ${spaces.join(', ')}, not ${space}`,
-  );
 }
 
 function recordOf(make: () => SpaceVersion): Version {

@@ -3,6 +3,7 @@
  * batched. Adapters: memory (`memory.ts`), IndexedDB (`worker/store/`), PostgreSQL (`hub/store/`).
  */
 import type { Key } from '../codec/key.ts';
+import { assert } from '../errors.ts';
 
 /**
  * - `documents`: current versions of documents, schema objects, keys, tokens; with index entries.
@@ -24,6 +25,13 @@ export const HOT_SPACES = [
   'sync',
   'meta',
 ] as const satisfies readonly Space[];
+/** Whether a transaction may touch the space: a bug otherwise. */
+export function requireWithin(spaces: readonly Space[], space: Space): void {
+  assert(
+    spaces.includes(space),
+    () => `this transaction covers ${spaces.join(', ')}, not ${space}`,
+  );
+}
 /** Spaces whose rows carry index entries. */
 export type EntrySpace = 'documents' | 'history';
 export const isEntrySpace = (space: Space): space is EntrySpace =>

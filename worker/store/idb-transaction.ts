@@ -1,14 +1,15 @@
 /** One native transaction as the port's. Its requests go out in the turn they are asked for. */
 import type { Key } from '../../src/codec/key.ts';
 import { assert, Refusal } from '../../src/errors.ts';
-import type {
-  Durability,
-  Found,
-  Range,
-  RowAddress,
-  Space,
-  WriteSet,
-  WriteTx,
+import {
+  requireWithin,
+  type Durability,
+  type Found,
+  type Range,
+  type RowAddress,
+  type Space,
+  type WriteSet,
+  type WriteTx,
 } from '../../src/store/port.ts';
 import { BLOCKED_BEATS, type Waiting, type Watchdog } from './deadline.ts';
 import { blockedByOthers, TransactionFailure } from './idb-failure.ts';
@@ -265,11 +266,7 @@ export class IdbTransaction implements WriteTx, Waiting {
   }
 
   private openStore(space: Space): IDBObjectStore {
-    const { spaces } = this.plan;
-    assert(
-      spaces.includes(space),
-      () => `this transaction covers ${spaces.join(', ')}, not ${space}`,
-    );
+    requireWithin(this.plan.spaces, space);
     return this.native.objectStore(space);
   }
 }

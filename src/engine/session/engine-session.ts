@@ -158,9 +158,12 @@ export class EngineSession implements WriteSession, Lambdas {
   /** The same query with other permissions. Whoever brings a time or ids of their own brings them no further than theirs reach. */
   private withPermissions(permissions: Permissions): EngineSession {
     const { context } = this;
-    const { inputs } = context;
-    const own = { now: undefined, inputs: { ...inputs, newId: inputs.newOwnId } };
-    const parts = context.now === undefined ? context : { ...context, ...own };
+    const parts = context.now === undefined ? context : withOwnInputs(context);
     return new EngineSession(parts, () => permissions, this.budget, this);
   }
 }
+
+const withOwnInputs = (context: EngineContext): EngineContext => {
+  const { inputs } = context;
+  return { ...context, now: undefined, inputs: { ...inputs, newId: inputs.newOwnId } };
+};

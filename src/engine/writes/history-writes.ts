@@ -67,7 +67,7 @@ export function removeVersionAt(
   if (isNative(ref.collection)) {
     fail('invalid argument', form, 'Cannot remove event for specified ref.');
   }
-  const at = requirePast(context, ref, ts, 'remove', new Map(), path, time);
+  const at = requirePast(context, ref, ts, 'remove', NO_PARAMS, path, time);
   const version = versionsOf(context, ref).find((each) => each.ts === at);
   const data = version ? fieldsOf(context, ref, version) : NO_PARAMS;
   requireRight(context, { action: 'history_write', ref, ts: at, kind: action, data }, form);

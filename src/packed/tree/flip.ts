@@ -1,7 +1,7 @@
 /** Changes of the manifest, and ids for new blocks. Both are records of the log. */
 import type { LogRecord } from '../codec/log-record.ts';
 import { idsOf, IDS_PER_CLAIM, tablesOf, type IdRange, type Manifest } from '../manifest.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../../store/turns.ts';
 import type { Tree } from './tree.ts';
 
 /** What a flip changes of the manifest that it finds; undefined: that does not allow it any more. */

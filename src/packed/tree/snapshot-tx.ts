@@ -1,6 +1,6 @@
 /** A transaction's view: the version at its first fetch, whatever is committed later. */
-import { assert } from '../../errors.ts';
 import {
+  requireWithin,
   SPACES,
   type Found,
   type Range,
@@ -80,11 +80,4 @@ export class SnapshotTx implements ReadTx {
       throw reason;
     }
   }
-}
-
-export function requireWithin(spaces: readonly Space[], space: Space): void {
-  assert(
-    spaces.includes(space),
-    () => `this transaction covers ${spaces.join(', ')}, not ${space}`,
-  );
 }
