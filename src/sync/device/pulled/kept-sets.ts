@@ -16,6 +16,9 @@ export function setKeptSets(
     const before = known.get(id);
     return before?.query === query ? before : { ...NEW_SET, id, query };
   });
+  // Each tab puts them when it opens: a catch-up under way goes on.
+  if (sets.length === state.sets.length && sets.every((set, at) => set === state.sets[at]))
+    return { value: state };
   const kept = sets.flatMap(({ parts }) => parts ?? []);
   const dropped = state.sets
     .filter((set) => !sets.includes(set))

@@ -251,7 +251,7 @@ test('apply() ignores the next part of a pull whose earlier parts were dropped w
   const whole = await everything(hub.store, { schema: undefined });
   const part = { ...whole, more: true, token: 't1' };
   const { state: staged } = await device.replica.apply(fence, part, { since, sets });
-  // As each tab does that opens, with the same sets.
+  await device.replica.setSets([{ id: 'notes', query: '{"documents":{"collection":"notes"}}' }]);
   await device.replica.setSets(sets);
   for (const more of [true, false]) {
     const next = { ...whole, puts: [], after: 't1', token: 't2', cursor: whole.cursor + 1, more };
@@ -269,6 +269,30 @@ test('apply() ignores the next part of a pull whose earlier parts were dropped w
     isIgnored: false,
   });
   expect(await device.see(page)).toEqual({ data: [1, 2] });
+});
+
+test('setSets() with the sets that are kept leaves the staged parts of a pull alone', async () => {
+  const { hub, device, fence } = await worlds();
+  const { cursor: since, sets = [] } = (await device.replica.state()) ?? {};
+  await hub.answer(create(2));
+  const whole = await everything(hub.store, { schema: undefined });
+  const part = { ...whole, more: true, token: 't1' };
+  const { state } = await device.replica.apply(fence, part, { since, sets });
+  // As each tab does that opens.
+  expect(await device.replica.setSets(sets)).toEqual(state);
+  const last = { ...whole, puts: [], after: 't1', token: 't2' };
+  const asked = { since: state.staged?.cursor, sets };
+  expect(await device.replica.apply(fence, last, asked)).toMatchObject({ isIgnored: false });
+  expect(await device.see(page)).toEqual({ data: [1, 2] });
+});
+
+test('setSets() with the kept sets in another order puts them in that order', async () => {
+  const { device } = await worlds();
+  const [notes, tasks] = ['notes', 'tasks'].map((id) => ({ id, query: `{"documents":"${id}"}` }));
+  if (!notes || !tasks) throw new Error('two sets');
+  await device.replica.setSets([notes, tasks]);
+  const { sets } = await device.replica.setSets([tasks, notes]);
+  expect(sets.map(({ id }) => id)).toEqual(['tasks', 'notes']);
 });
 
 test('apply() ignores what was asked of a set that was given up meanwhile and is kept again', async () => {
