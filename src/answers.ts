@@ -13,6 +13,13 @@ export interface QueryMetrics {
   readonly retries: number;
 }
 
+/** What an app says of a write, for its lists of writes. It stays on the device. */
+export interface WriteNote {
+  readonly label: string | undefined;
+  /** JSON text. */
+  readonly data: string | undefined;
+}
+
 export const LOG_STATES = [
   'Pending',
   'Requested',

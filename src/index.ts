@@ -38,7 +38,7 @@ export {
   SetRef,
   Uuid,
 } from './client/queries/values.ts';
-export type { Client, Observer, QueryOptions, WithMetrics } from './client/queries/client.ts';
+export type { Client, Observer, QueryOptions, SubscribeOptions, WithMetrics } from './client/queries/client.ts';
 export type { LossReport } from './client/connection/loss-report.ts';
 export type { Database, DatabaseEvents, Progress } from './client/database.ts';
 export type { ErrorCode, WireError, WireFailure } from './client/errors.ts';
@@ -49,6 +49,7 @@ export type { Login } from './client/login.ts';
 export type { DatabaseOptions } from './client/options.ts';
 export type { PageHelper } from './client/queries/page-helper.ts';
 export type {
+  SubmitOptions,
   Submitted,
   Sync,
   SyncClient,

@@ -29,6 +29,7 @@ export function createHost(storage: DatabaseStorage): HostApi<MessagePort> {
       ),
     syncWait: (call) => host.answer(({ database }) => database.sync.wait(call)),
     writes: (states) => host.answer(({ database }) => database.sync.writes(states)),
+    verdict: (id) => host.answer(({ database }) => database.sync.verdict(id)),
     resolveWrite: (id, choice) =>
       host.answer(({ database }) => database.sync.resolveWrite(id, choice)),
     stopSync: () => host.answer(({ database }) => database.sync.stop()),

@@ -57,6 +57,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
   private readonly mayAskToPersist: boolean;
   private readonly stopOffers: () => void;
   private askedToPersist = false;
+  private synced: Sync | undefined = undefined;
 
   /** @internal */
   constructor(link: Link, options: { readonly name: string; readonly persist: boolean }) {
@@ -150,12 +151,14 @@ export class Database extends TypedEvents<DatabaseEvents> {
   /**
    * Keeps this database in step with a hub, from now on. It is a copy then: `sync.client` acts on it as the identity, and every write waits
    * in it until the hub has judged it. Resolves when it can be used: at once when this device has synced before.
+   * Called again it gives the same `Sync`, with the sets of the last call and, if there is one, its login.
    * @throws UsageError when an option is wrong
    * @throws QueryError when the login fails, the first sync has no connection, or the database holds something else
    */
   async sync(options: SyncOptions): Promise<Sync> {
     checkSyncOptions(options);
-    return new Sync(this.link, this.clientHost(), options).start(options);
+    this.synced ??= new Sync(this.link, this.clientHost());
+    return this.synced.start(options);
   }
 
   /** Looks at everything that is stored and says what is wrong: nothing, when the list is empty. */

@@ -8,6 +8,8 @@ import type { LogFile } from './log.ts';
 import type { OpenOptions, OpenReply, UnlockCall, UnlockReply } from './open.ts';
 import type { HttpCall, HttpReply, QueryCall, QueryReply } from './query.ts';
 import type {
+  JudgedData,
+  SubmitCall,
   SubmitReply,
   SyncCall,
   SyncMessage,
@@ -45,10 +47,12 @@ export interface HostApi<Port> {
   /** Keeps the database in step with a hub, from now on. Resolves when it can be used: at once after the first time. */
   sync(call: SyncCall): Promise<Reply<SyncReply>>;
   /** A write of the synced identity, kept in the outbox. */
-  submit(call: Omit<QueryCall, 'secret'>): Promise<Reply<SubmitReply>>;
+  submit(call: SubmitCall): Promise<Reply<SubmitReply>>;
   /** `synced`: a set, or all of them, show what the hub has now. `settled`: every write has its verdict. */
   syncWait(call: SyncWait): Promise<Reply<void>>;
   writes(states: readonly WriteState[] | undefined): Promise<Reply<readonly WriteData[]>>;
+  /** What became of a write; undefined: it has no verdict yet, and is told when it has. */
+  verdict(id: string): Promise<Reply<JudgedData | undefined>>;
   /** Resolves with what the write that takes its place was answered, if there is one. */
   resolveWrite(id: string, choice: WriteChoice): Promise<Reply<SubmitReply | undefined>>;
   stopSync(): Promise<Reply<void>>;

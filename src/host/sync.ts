@@ -1,6 +1,7 @@
 /** The copy of a hub's database, as page and worker speak of it. */
+import type { WriteNote } from '../answers.ts';
 import type { SyncState, PendingState, VerdictState } from '../states.ts';
-import type { QueryReply } from './query.ts';
+import type { QueryCall, QueryReply } from './query.ts';
 
 /** One of `secret` and `login`; neither: the identity of last time. */
 export interface SyncCall {
@@ -28,6 +29,10 @@ export interface SyncReply {
   readonly missing: number;
 }
 
+export interface SubmitCall extends Omit<QueryCall, 'secret'> {
+  readonly note: WriteNote | undefined;
+}
+
 export interface SubmitReply {
   /** Undefined: it failed here, and is not kept. */
   readonly id: string | undefined;
@@ -48,6 +53,7 @@ interface MadeWrite {
   readonly query: string;
   /** The id of the refused write in whose place it was made. */
   readonly replaces: string | undefined;
+  readonly note?: WriteNote | undefined;
 }
 
 export interface PendingData extends MadeWrite {

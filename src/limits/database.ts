@@ -78,4 +78,6 @@ export const cacheBytes = 32 * 1024 * 1024;
 export const verdictBytes = 256 * 1024;
 /** Writes of a device without a verdict, and the characters of their rows. */
 export const outboxWrites = 10_000;
+/** Characters that an app says of one write: its label and data. */
+export const writeNoteChars = 64 * 1024;
 export const outboxBytes = 50 * 1024 * 1024;

@@ -2,13 +2,12 @@
  * A second copy of unsent writes outside IndexedDB, in a file of the origin: a browser that loses its database keeps this file. One
  * line for each write; truncated when all of them have verdicts. See docs/decisions/0004-crash.md.
  */
+import type { SavedWrite } from '../../src/sync/device/state/outbox-record.ts';
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
-import type { PushItem } from '../../src/sync/protocol/writes.ts';
 import { pause } from '../browser/pause.ts';
 
-export interface KeptWrite {
+export interface KeptWrite extends SavedWrite {
   readonly device: DeviceId;
-  readonly item: PushItem;
 }
 
 export interface SyncAccess {

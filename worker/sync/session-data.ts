@@ -20,11 +20,12 @@ export function judgedData(record: WriteRecord): JudgedData | undefined {
   return { ...madeOf(record), state, tsMicros: ts, body };
 }
 
-const madeOf = ({ id, at, item, replaces }: WriteRecord) => ({
+const madeOf = ({ id, at, item, replaces, note }: WriteRecord) => ({
   id,
   madeMicros: at,
   query: item.query,
   replaces,
+  note,
 });
 
 const isPending = (state: string): state is PendingState => state === 'local' || state === 'parked';

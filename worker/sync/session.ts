@@ -5,6 +5,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { Refusal } from '../../src/errors.ts';
 import { errorOf } from '../../src/http/answer-query.ts';
 import type {
+  JudgedData,
   SubmitReply,
   SyncCall,
   SyncMessage,
@@ -102,7 +103,7 @@ export class SyncSession {
   }
 
   async submit(
-    call: TimedQuery,
+    call: TimedQuery & Pick<SubmitRequest, 'note'>,
     { isAbandoned }: Partial<Abortable> = {},
     replaces?: string,
   ): Promise<SubmitReply> {
@@ -112,6 +113,7 @@ export class SyncSession {
       ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
       ...(isAbandoned && { isAbandoned }),
       ...(replaces !== undefined && { replaces }),
+      note: call.note,
     };
     const done = await this.options.replica.submit(request);
     if ('failed' in done) return { id: undefined, answer: queryReply(done.failed) };
@@ -128,6 +130,15 @@ export class SyncSession {
     return (await this.options.replica.writes(states)).map(writeData);
   }
 
+  async verdict(id: string): Promise<JudgedData | undefined> {
+    // Before it is looked at: a verdict that comes meanwhile is told.
+    this.waits.expect(id);
+    const [record] = await this.options.replica.writesById([id]);
+    if (record) return judgedData(record);
+    this.waits.forget(id);
+    throw noWrite(id);
+  }
+
   async resolveWrite(id: string, choice: WriteChoice): Promise<SubmitReply | undefined> {
     const { replica } = this.options;
     if ('discard' in choice) {
@@ -135,14 +146,14 @@ export class SyncSession {
       return undefined;
     }
     const [record] = await replica.writesById([id]);
-    if (!record) throw new Refusal('not found', `There is no write ${id}: it is already resolved.`);
+    if (!record) throw noWrite(id);
     if (record.state !== 'refused')
       throw new Refusal(
         'bad request',
         `The write ${id} was not refused, so there is nothing to resolve.`,
       );
     const query = 'edit' in choice ? choice.edit : record.item.query;
-    return this.submit({ query }, {}, id);
+    return this.submit({ query, note: record.note }, {}, id);
   }
 
   /** Rejects everything that waits, with the reason. */
@@ -249,10 +260,7 @@ export class SyncSession {
     if (this.file) return 0;
     const { name, replica } = this.options;
     const kept = (await readKept(name)).filter(({ device }) => device === state.device);
-    const missing = await replica.recover(
-      state.device,
-      kept.map(({ item }) => item),
-    );
+    const missing = await replica.recover(state.device, kept);
     // Their writes are in the store now; files of open tabs stay.
     await forgetKept(name, state.device);
     const tab = hexOfBytes(random(8));
@@ -337,6 +345,9 @@ export class SyncSession {
     if (state && state.settledSeq >= state.lastSeq) file.clear();
   }
 }
+
+const noWrite = (id: string): Refusal =>
+  new Refusal('not found', `There is no write ${id}: it is already resolved.`);
 
 const otherHub = (hub: string): Refusal =>
   new Refusal(

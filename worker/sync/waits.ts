@@ -42,6 +42,10 @@ export class Waits {
     this.expected.add(id);
   }
 
+  forget(id: string): void {
+    this.expected.delete(id);
+  }
+
   forSchema(): Promise<void> {
     return this.until(this.schema);
   }

@@ -98,7 +98,9 @@ export class Subscriptions {
     const subscription = this.#byId.get(id);
     if (!subscription) return;
     this.#byId.delete(id);
-    tell(() => subscription.observer.error?.(asCallerError(error)));
+    const reason = asCallerError(error);
+    tell(() => subscription.observer.error?.(reason));
+    tell(() => subscription.observer.closed?.(reason));
   }
 }
 

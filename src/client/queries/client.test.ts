@@ -300,9 +300,76 @@ test('a live query outlives its worker', async () => {
 test('a live query of a closed database ends with its reason', async () => {
   const { db } = await openFake({});
   const told: unknown[] = [];
-  db.client().subscribe(1, { next: () => undefined, error: (error) => told.push(error.message) });
+  db.client().subscribe(1, {
+    next: () => undefined,
+    error: (error) => told.push(['error', error.message]),
+    closed: (reason) => told.push(['closed', reason.message]),
+  });
   await db.close();
-  await expect.poll(() => told).toEqual([expect.stringContaining('was closed')]);
+  const reason = expect.stringContaining('was closed');
+  const both = [
+    ['error', reason],
+    ['closed', reason],
+  ];
+  await expect.poll(() => told).toEqual(both);
+});
+
+test('a live query that fails has not ended', async () => {
+  const errors = [{ position: [], code: 'instance not found', description: 'Gone.' }];
+  const { db } = await openFake({
+    onMessage: (message, tell) => {
+      if (message.type !== 'subscribe') return;
+      tell({ type: 'answer', id: message.id, status: 404, body: JSON.stringify({ errors }) });
+      tell({ type: 'answer', id: message.id, status: 200, body: '{"resource":1}' });
+    },
+  });
+  const told: unknown[] = [];
+  await new Promise((resolve) => {
+    db.client().subscribe(1, {
+      next: resolve,
+      error: ({ code }) => told.push(code),
+      closed: () => told.push('closed'),
+    });
+  });
+  expect(told).not.toContain('closed');
+  await db.close();
+});
+
+test('subscribe() with a signal is stopped by it, and asks nothing when it is aborted already', async () => {
+  const heard: unknown[] = [];
+  const { db } = await openFake({ onMessage: ({ type }) => heard.push(type) });
+  const observer = { next: () => undefined };
+  const over = db.client().subscribe(1, observer, { signal: AbortSignal.abort() });
+  over();
+  const control = new AbortController();
+  db.client().subscribe(1, observer, { signal: control.signal });
+  await expect.poll(() => heard).toEqual(['subscribe']);
+  control.abort();
+  await expect.poll(() => heard).toEqual(['subscribe', 'unsubscribe']);
+  await db.close();
+});
+
+test('sync() gives the same Sync each time, with the sets and the login of the last call', async () => {
+  const calls: unknown[] = [];
+  const { db } = await openFake({
+    sync: (call) => {
+      calls.push(call);
+      const { secret } = call;
+      const failed = { status: 401, body: '{"errors":[{"code":"unauthorized"}]}' };
+      const reply = { secret: 's', state: 'live', missing: 0 } as const;
+      return Promise.resolve({
+        ok: true,
+        value: { ...reply, failed: secret === 'wrong' ? failed : undefined },
+      });
+    },
+  });
+  const options = { url: 'http://hub', sets: [] };
+  await expect(db.sync({ ...options, secret: 'wrong' })).rejects.toThrow('unauthorized');
+  const [one, other] = await Promise.all([db.sync({ ...options, secret: 'a' }), db.sync(options)]);
+  expect(other).toBe(one);
+  expect(await db.sync({ ...options, secret: 'b', sets: [1] })).toBe(one);
+  expect(calls.slice(1)).toMatchObject([{ secret: 'a' }, {}, { secret: 'b', sets: ['1'] }]);
+  await db.close();
 });
 
 test('whenActive() resolves when the index is built, and stops listening', async () => {

@@ -36,7 +36,12 @@ export interface Observer<T> {
   next(value: T): void;
   /** The query failed. It runs again when what it read changes, so a value may follow. */
   error?(error: BurrowError): void;
+  /** It has ended: `error` was called with the same, and nothing follows. The database was closed or locked, or its worker is lost for good. */
+  closed?(reason: BurrowError): void;
 }
+
+/** `signal`: stops it, as the returned function does. */
+export type SubscribeOptions = Pick<QueryOptions, 'signal'>;
 
 /** What a client needs from the database it belongs to. */
 export interface ClientHost {
@@ -114,12 +119,23 @@ class QueryClient {
    * Runs a read now and whenever what it read changes; `next` gets each value that differs from the one before.
    * @returns the way to stop
    */
-  subscribe<T>(expression: Expr<T>, observer: Observer<T>): () => void;
-  subscribe<A extends Arg>(expression: A, observer: Observer<Evaluated<A>>): () => void;
-  subscribe(expression: Arg, observer: Observer<unknown>): () => void {
+  subscribe<T>(expression: Expr<T>, observer: Observer<T>, options?: SubscribeOptions): () => void;
+  subscribe<A extends Arg>(
+    expression: A,
+    observer: Observer<Evaluated<A>>,
+    options?: SubscribeOptions,
+  ): () => void;
+  subscribe(
+    expression: Arg,
+    observer: Observer<unknown>,
+    { signal }: SubscribeOptions = {},
+  ): () => void {
     if (typeof (observer as Partial<typeof observer> | undefined)?.next !== 'function')
       throw new UsageError('subscribe() takes { next, error }.');
-    return this.host.subscribe(this.secret(), encodeQuery(wrap(expression)), observer);
+    if (signal?.aborted) return () => undefined;
+    const stop = this.host.subscribe(this.secret(), encodeQuery(wrap(expression)), observer);
+    signal?.addEventListener('abort', stop);
+    return stop;
   }
 }
 

@@ -8,6 +8,7 @@ import type { Link } from '../connection/link.ts';
 import { q } from '../queries/builders.ts';
 import { checkSyncOptions, Sync, type SyncOptions } from './sync.ts';
 
+const OPTIONS = { url: 'http://hub', secret: 's', sets: [] };
 const ANSWER = { status: 201, body: '{"resource":1}', metrics: {} };
 
 const judged = (id: string): JudgedData => ({
@@ -21,17 +22,20 @@ const judged = (id: string): JudgedData => ({
 });
 
 /** A worker that answers when it is told to. */
-function fakeWorker(state: SyncState) {
+function fakeWorker(state: SyncState, more: Readonly<Record<string, unknown>> = {}) {
   let hear: (message: WorkerMessage) => void = () => undefined;
   const before: WorkerMessage[] = [];
   const answers: Readonly<Record<string, unknown>> = {
     sync: { secret: 's', state, failed: undefined, missing: 0 },
     submit: { id: '0.1', answer: ANSWER },
+    ...more,
   };
+  const calls: (readonly [name: string, argument: unknown])[] = [];
   const host = Object.fromEntries(
     Object.entries(answers).map(([name, answer]) => [
       name,
-      () => {
+      (argument: unknown) => {
+        calls.push([name, argument]);
         for (const message of before.splice(0)) hear(message);
         return answer;
       },
@@ -44,10 +48,11 @@ function fakeWorker(state: SyncState) {
       return () => undefined;
     },
     call: (body: (host: unknown) => unknown) => Promise.resolve(body(host)),
+    ask: (body: (host: unknown) => unknown) => Promise.resolve(body(host)),
   } as unknown as Link;
-  const options = { url: 'http://hub', secret: 's', sets: [] };
   return {
-    sync: new Sync(link, {} as ClientHost, options),
+    calls,
+    sync: new Sync(link, {} as ClientHost),
     /** Before the next answer. */
     first: (message: WorkerMessage) => void before.push(message),
     tell: (message: WorkerMessage) => hear(message),
@@ -73,27 +78,67 @@ test('checkSyncOptions() says which option is wrong', () => {
   checkSyncOptions({ url, sets: [], login });
 });
 
-test('Sync.start({}) does not go back to a state from before what was told', async () => {
+test('Sync.start() does not go back to a state from before what was told', async () => {
   const { sync, first, tell } = fakeWorker('catching-up');
   first({ type: 'sync-state', state: 'live', reason: undefined });
-  await sync.start({});
+  await sync.start(OPTIONS);
   expect(sync.state).toBe('live');
   tell({ type: 'sync-state', state: 'offline', reason: undefined });
   expect(sync.state).toBe('offline');
   const quiet = fakeWorker('live');
-  await quiet.sync.start({});
+  await quiet.sync.start(OPTIONS);
   expect(quiet.sync.state).toBe('live');
 });
 
 test('submit() hears of a verdict that comes before its answer, and of one that comes after', async () => {
   const { sync, first } = fakeWorker('live');
-  await sync.start({});
+  await sync.start(OPTIONS);
   first({ type: 'sync-verdict', write: judged('0.1') });
   const early = await sync.client.submit(q.Add(1));
   expect((await early.settled).state).toBe('confirmed');
   const again = fakeWorker('live');
-  await again.sync.start({});
+  await again.sync.start(OPTIONS);
   const late = await again.sync.client.submit(q.Add(1));
   again.tell({ type: 'sync-verdict', write: judged('0.1') });
   expect((await late.settled).tsMicros).toBe(7);
+});
+
+test('setSets() keeps other sets, without another login', async () => {
+  const { sync, calls } = fakeWorker('live');
+  await sync.start(OPTIONS);
+  await sync.setSets([q.Documents(q.Collection('tasks'))]);
+  const set = '{"documents":{"collection":"tasks"}}';
+  expect(calls.map(([, call]) => call)).toMatchObject([
+    { secret: 's', sets: [] },
+    { url: 'http://hub', secret: undefined, login: undefined, sets: [set] },
+  ]);
+  const wrong = q.Documents(q.Collection('tasks')) as unknown as [];
+  await expect(sync.setSets(wrong)).rejects.toThrow('`sets` must be an array');
+});
+
+test('submit() sends a label and data, and writes have them', async () => {
+  const note = { label: 'Buy milk', data: '{"list":[1]}' };
+  const write = { ...judged('0.1'), note };
+  const { sync, calls } = fakeWorker('live', { writes: [write, judged('0.2')] });
+  await sync.start(OPTIONS);
+  await sync.client.submit(q.Add(1), { label: 'Buy milk', data: { list: [1] } });
+  expect(calls.at(-1)).toMatchObject(['submit', { note }]);
+  const told = (await sync.writes.list()).map(({ label, data }) => ({ label, data }));
+  expect(told).toEqual([
+    { label: 'Buy milk', data: { list: [1] } },
+    { label: undefined, data: undefined },
+  ]);
+});
+
+test('writes.settled() has the verdict that is known, or waits for it with all others that do', async () => {
+  const known = fakeWorker('live', { verdict: judged('0.1') });
+  await known.sync.start(OPTIONS);
+  expect(await known.sync.writes.settled('0.1')).toMatchObject({ state: 'confirmed', tsMicros: 7 });
+  const { sync, tell } = fakeWorker('live', { verdict: undefined });
+  await sync.start(OPTIONS);
+  const { settled } = await sync.client.submit(q.Add(1));
+  const waiting = [settled, sync.writes.settled('0.1'), sync.writes.settled('0.1')];
+  await Promise.resolve();
+  tell({ type: 'sync-verdict', write: judged('0.1') });
+  expect((await Promise.all(waiting)).map(({ id }) => id)).toEqual(['0.1', '0.1', '0.1']);
 });

@@ -2,13 +2,7 @@ import type { WorkerMessage } from '../../host/api.ts';
 import type { JudgedData, SubmitReply, SyncProgress } from '../../host/sync.ts';
 import type { SyncState, WriteState } from '../../states.ts';
 import { wrap } from '../queries/builders.ts';
-import {
-  makeClient,
-  valueOf,
-  type Client,
-  type ClientHost,
-  type QueryOptions,
-} from '../queries/client.ts';
+import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
 import { encodeQuery } from '../queries/encode.ts';
 import { refusalError, UsageError } from '../errors.ts';
 import type { Link } from '../connection/link.ts';
@@ -55,8 +49,14 @@ export interface SyncEvents {
   progress: CustomEvent<SyncProgress>;
 }
 
-/** `signal`: stops it before it is in the outbox, as it stops a query. */
-export type SubmitOptions = Pick<QueryOptions, 'signal'>;
+export interface SubmitOptions {
+  /** Stops it before it is in the outbox, as it stops a query. */
+  readonly signal?: AbortSignal;
+  /** What it does, in words of the user: kept on the device with the write, for lists of writes. */
+  readonly label?: string;
+  /** What else the app wants to know of it later: anything that JSON can hold. */
+  readonly data?: unknown;
+}
 
 export interface SyncClient extends Client {
   /** A write: `value` is what it did here, `settled` what becomes of it at the hub. `query()` of a write is the same without `settled`. */
@@ -69,6 +69,11 @@ export interface SyncWrites {
   list<State extends WriteState = WriteState>(filter?: {
     readonly states?: readonly State[];
   }): Promise<readonly WriteIn<State>[]>;
+  /**
+   * Resolves with the verdict on a write of this device, by its id: also after a reload.
+   * @throws NotFound when it is already resolved, or never existed
+   */
+  settled(id: string): Promise<Verdict>;
   /**
    * What to do about a refused write: forget it, try it again, or put another in its place.
    * @returns the write that takes its place
@@ -103,11 +108,15 @@ export class Sync extends TypedEvents<SyncEvents> {
   readonly client: SyncClient;
   readonly writes: SyncWrites = {
     list: ({ states } = {}) => this.listWrites(states),
+    settled: async (id) => {
+      const judged = await this.link.ask((host) => host.verdict(id));
+      return judged ? judgedWriteOf(judged) : this.verdictOn(id);
+    },
     resolve: (id, resolution) => this.resolveWrite(id, resolution),
   };
   private readonly link: Link;
   /** Without the login: scripts of the page find no password here. */
-  private readonly options: Pick<SyncOptions, 'url' | 'sets'>;
+  private options: Pick<SyncOptions, 'url' | 'sets'> | undefined = undefined;
   private readonly settling = new Map<string, (verdict: Verdict) => void>();
   /** Verdicts that came before the answer to their `submit()`: the two come by different ways, and a hub nearby is quick. */
   private readonly early = new Map<string, Verdict>();
@@ -118,10 +127,9 @@ export class Sync extends TypedEvents<SyncEvents> {
   private stopListening: (() => void) | undefined = undefined;
 
   /** @internal */
-  constructor(link: Link, host: ClientHost, { url, sets }: Pick<SyncOptions, 'url' | 'sets'>) {
+  constructor(link: Link, host: ClientHost) {
     super();
     this.link = link;
-    this.options = { url, sets };
     const client = makeClient(host, () => this.#secret);
     this.client = Object.assign(client, {
       submit: (...call: Parameters<Sync['submit']>) => this.submit(...call),
@@ -141,7 +149,38 @@ export class Sync extends TypedEvents<SyncEvents> {
   }
 
   /** @internal @throws QueryError when the login fails, or the first sync has no connection */
-  async start({ secret, login }: Pick<SyncOptions, 'secret' | 'login'>): Promise<this> {
+  async start(options: SyncOptions): Promise<this> {
+    this.stopListening ??= this.listen();
+    await this.connect(options);
+    return this;
+  }
+
+  /** What to keep here from now on: documents of other sets are removed. A sync that was stopped goes on. */
+  async setSets(sets: SyncOptions['sets']): Promise<void> {
+    const options = { url: '', ...this.options, sets };
+    checkSyncOptions(options);
+    await this.start(options);
+  }
+
+  /** Resolves when what the hub has at this moment, of one of the sets or of all, is here and shown. */
+  async whenSynced(set?: Arg): Promise<void> {
+    const text = set === undefined ? undefined : encodeQuery(wrap(set));
+    await this.link.ask((host) => host.syncWait({ for: 'synced', set: text }));
+  }
+
+  /** Resolves when every write has its verdict. */
+  async whenSettled(): Promise<void> {
+    await this.link.ask((host) => host.syncWait({ for: 'settled', set: undefined }));
+  }
+
+  /** Ends the exchange with the hub. The copy stays, and writes wait in it. */
+  async stop(): Promise<void> {
+    this.stopListening?.();
+    this.stopListening = undefined;
+    await this.link.call((host) => host.stopSync());
+  }
+
+  private listen(): () => void {
     const stopHearing = this.link.listen({
       onMessage: (message) => this.hear(message),
       onLock: () => {
@@ -165,34 +204,10 @@ export class Sync extends TypedEvents<SyncEvents> {
         () => this.tellNetwork(change),
         network,
       );
-    this.stopListening = () => {
+    return () => {
       network.abort();
       stopHearing();
     };
-    try {
-      await this.connect(secret, login);
-    } catch (error) {
-      this.stopListening();
-      throw error;
-    }
-    return this;
-  }
-
-  /** Resolves when what the hub has at this moment, of one of the sets or of all, is here and shown. */
-  async whenSynced(set?: Arg): Promise<void> {
-    const text = set === undefined ? undefined : encodeQuery(wrap(set));
-    await this.link.ask((host) => host.syncWait({ for: 'synced', set: text }));
-  }
-
-  /** Resolves when every write has its verdict. */
-  async whenSettled(): Promise<void> {
-    await this.link.ask((host) => host.syncWait({ for: 'settled', set: undefined }));
-  }
-
-  /** Ends the exchange with the hub. The copy stays, and writes wait in it. */
-  async stop(): Promise<void> {
-    this.stopListening?.();
-    await this.link.call((host) => host.stopSync());
   }
 
   private tellNetwork(change: (typeof NETWORK_CHANGES)[number]): void {
@@ -200,8 +215,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     this.link.postIfConnected({ type: 'network', change }).catch(() => undefined);
   }
 
-  private async connect(secret: SyncOptions['secret'], login: SyncOptions['login']): Promise<void> {
-    const { url, sets } = this.options;
+  private async connect({ url, sets, secret, login }: SyncOptions): Promise<void> {
     this.hasHeard = false;
     const { failed, missing, ...reply } = await this.link.call((host) =>
       host.sync({
@@ -212,6 +226,7 @@ export class Sync extends TypedEvents<SyncEvents> {
       }),
     );
     if (failed) await valueOf(failed);
+    this.options = { url, sets };
     this.#secret = this.link.syncSecret = reply.secret;
     this.lost += missing;
     // What was told meanwhile is newer: it may have come before the answer.
@@ -219,15 +234,18 @@ export class Sync extends TypedEvents<SyncEvents> {
   }
 
   private async goOn(): Promise<void> {
-    await this.connect(undefined, undefined);
+    if (!this.options) return;
+    await this.connect(this.options);
     if (this.settling.size === 0) return;
     // Verdicts that were told while no worker of this page was there to hear them.
     for (const write of await this.link.ask((host) => host.writes(undefined)))
       if ('tsMicros' in write && this.settling.has(write.id)) await this.noteVerdict(write);
   }
 
-  private async submit(expression: Arg, { signal }: SubmitOptions = {}): Promise<Submitted<never>> {
+  private async submit(expression: Arg, options: SubmitOptions = {}): Promise<Submitted<never>> {
+    const { signal, label, data } = options;
     const query = encodeQuery(wrap(expression));
+    const note = { label, data: JSON.stringify(data) };
     const reply = await this.link.call(
       (host, number) =>
         host.submit({
@@ -236,6 +254,7 @@ export class Sync extends TypedEvents<SyncEvents> {
           tags: undefined,
           traceparent: undefined,
           number,
+          note,
         }),
       signal,
     );
@@ -244,12 +263,7 @@ export class Sync extends TypedEvents<SyncEvents> {
 
   /** @throws QueryError when it failed here */
   private async submitted({ id, answer }: SubmitReply): Promise<Submitted<unknown>> {
-    const settled = new Promise<Verdict>((resolve) => {
-      if (id === undefined) return;
-      const early = this.early.get(id);
-      if (early) resolve(early);
-      else this.settling.set(id, resolve);
-    });
+    const settled = this.verdictOn(id);
     const value = answer && (await valueOf(answer));
     if (id === undefined)
       throw refusalError(
@@ -257,6 +271,20 @@ export class Sync extends TypedEvents<SyncEvents> {
         'The worker returned neither an id nor an answer for the write.',
       );
     return { id, value, settled };
+  }
+
+  private verdictOn(id: string | undefined): Promise<Verdict> {
+    return new Promise((resolve) => {
+      if (id === undefined) return;
+      const early = this.early.get(id);
+      const others = this.settling.get(id);
+      if (early) resolve(early);
+      else
+        this.settling.set(id, (verdict) => {
+          others?.(verdict);
+          resolve(verdict);
+        });
+    });
   }
 
   private async listWrites<State extends WriteState>(

@@ -36,6 +36,9 @@ interface Made {
   readonly predicted: 'refused' | undefined;
   /** The id of the refused write in whose place it was made. */
   readonly replaces: string | undefined;
+  /** What `submit()` was given with it. */
+  readonly label: string | undefined;
+  readonly data: unknown;
 }
 
 /** A write without a verdict. */
@@ -72,10 +75,12 @@ export const judgedWriteOf = async (data: JudgedData): Promise<JudgedWrite> => (
   ...(await verdictOf(data)),
 });
 
-const madeOf = ({ madeMicros, query, replaces }: WriteData) => ({
+const madeOf = ({ madeMicros, query, replaces, note }: WriteData) => ({
   at: new Date(madeMicros / 1000),
   query,
   replaces,
+  label: note?.label,
+  data: note?.data && (JSON.parse(note.data) as unknown),
 });
 
 const TOO_LONG: WireError = {

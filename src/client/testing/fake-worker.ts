@@ -84,6 +84,7 @@ export class FakeWorker extends EventTarget {
       submit: () => missing,
       syncWait: done,
       writes: () => Promise.resolve({ ok: true, value: [] }),
+      verdict: done,
       resolveWrite: done,
       stopSync: done,
       unsent: () => Promise.resolve({ ok: true, value: 0 }),

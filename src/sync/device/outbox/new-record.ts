@@ -1,4 +1,5 @@
 /** The outbox record of a new write. */
+import type { WriteNote } from '../../../answers.ts';
 import type { QueryPlan } from '../../../engine/session.ts';
 import { LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
@@ -18,10 +19,11 @@ interface NewWrite extends WriteNumber {
   /** Undefined: only the hub can run it. */
   readonly run: LocalExecution | undefined;
   readonly replaces: string | undefined;
+  readonly note: WriteNote | undefined;
 }
 
 export function newRecord(plan: QueryPlan, write: NewWrite, sha256: Sha256): OutboxRecord {
-  const { seq, era, now, idKey, run, replaces } = write;
+  const { seq, era, now, idKey, run, replaces, note } = write;
   const { query, apiVersion } = plan.request;
   const ids = plan.inputs.madeIds.map(String);
   const digest = run && digestOfExecution(run, sha256);
@@ -35,6 +37,7 @@ export function newRecord(plan: QueryPlan, write: NewWrite, sha256: Sha256): Out
     verdict: undefined,
     predicted: undefined,
     replaces,
+    note,
     effects: run?.effects ?? NO_EFFECTS,
     reads: run?.reads ?? 'all',
     size: 0,

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import type { QueryAnswer } from '../../../engine/host.ts';
+import { LIMITS } from '../../../limits.ts';
+import type { PushItem } from '../../protocol/writes.ts';
 import { verdictOn } from '../../testing/device-world.ts';
 import { addToFirst, createNote, notesPage, noteWorlds } from '../../testing/note-worlds.ts';
 
@@ -27,10 +30,12 @@ async function keptOf(count: number) {
   return { id, items: await device.replica.outgoing(ALL) };
 }
 
+const saved = (items: readonly PushItem[]) => items.map((item) => ({ item }));
+
 test('recover() takes back unsent writes under their numbers', async () => {
   const { id, items } = await keptOf(3);
   const { device } = await noteWorlds();
-  expect(await device.replica.recover(id, items.slice(1))).toBe(0);
+  expect(await device.replica.recover(id, saved(items.slice(1)))).toBe(0);
   expect(await device.replica.outgoing(ALL)).toEqual(items.slice(1));
   expect(await device.replica.state()).toMatchObject({ device: id, lastSeq: 3, settledSeq: 1 });
 });
@@ -39,7 +44,7 @@ test('recover() of writes with gaps moves them to another device id, and says ho
   const { id, items } = await keptOf(5);
   const { device } = await noteWorlds();
   const [first, , third, , fifth] = items;
-  expect(await device.replica.recover(id, [first!, third!, fifth!])).toBe(2);
+  expect(await device.replica.recover(id, saved([first!, third!, fifth!]))).toBe(2);
   const again = await device.replica.outgoing(ALL);
   expect(again.map(({ seq, query, now }) => [seq, query, now])).toEqual(
     [first!, third!, fifth!].map(({ query, now }, i) => [i + 1, query, now]),
@@ -56,7 +61,7 @@ test('recover() of a reverted copy, with a gap after what it has, keeps both und
   const { device: id } = (await device.replica.state())!;
   const [own] = await device.replica.outgoing(ALL);
   const later = [3, 5].map((seq) => ({ ...own!, seq, now: own!.now + seq, ids: [`${seq}77`] }));
-  expect(await device.replica.recover(id, later)).toBe(2);
+  expect(await device.replica.recover(id, saved(later))).toBe(2);
   const again = await device.replica.outgoing(ALL);
   expect(again.map(({ seq, ids }) => [seq, ids])).toEqual([
     [1, own!.ids],
@@ -122,4 +127,35 @@ test('resubmitAll() runs writes again that read a refused write still shown', as
   const { device, fence } = await refusedBelow();
   await device.replica.resubmitAll(fence, 'f');
   expect(await device.see(notesPage)).toEqual({ data: [11] });
+});
+
+const note = { label: 'The second note', data: '{"n":2}' };
+
+test('submit() keeps what the app says of a write, and does not send it', async () => {
+  const { device, fence } = await noteWorlds();
+  const request = { query: JSON.stringify(createNote(2)), apiVersion: '4', note } as const;
+  await device.replica.submit(request);
+  const [item] = await device.replica.outgoing(ALL);
+  expect(JSON.stringify(item)).not.toContain('second');
+  await device.replica.moveToNewDevice(fence);
+  const [moved] = await device.replica.writes();
+  expect(moved).toMatchObject({ note, item: { seq: 1 } });
+  const { device: id } = (await device.replica.state())!;
+  const other = (await noteWorlds()).device;
+  await other.replica.recover(id, [{ item: moved!.item, note }]);
+  expect(await other.replica.writes()).toMatchObject([{ note }]);
+});
+
+test('submit() refuses a label and data that are too long', async () => {
+  const { device } = await noteWorlds();
+  const submitted = (chars: number) =>
+    device.replica.submit({
+      query: JSON.stringify(createNote(2)),
+      apiVersion: '4',
+      note: { label: 'x', data: 'y'.repeat(chars - 1) },
+    });
+  expect(await submitted(LIMITS.writeNoteChars)).toHaveProperty('id');
+  const { failed } = (await submitted(LIMITS.writeNoteChars + 1)) as { failed: QueryAnswer };
+  expect(failed.body).toContain('these have 65537');
+  expect(await device.replica.writes()).toHaveLength(1);
 });

@@ -1,8 +1,7 @@
 /** Takes back writes from their second copy outside the database (`worker/sync/outbox-file.ts`), after the database was lost. */
 import type { DeviceId } from '../../protocol/identifiers.ts';
-import type { PushItem } from '../../protocol/writes.ts';
 import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
-import type { OutboxRecord } from '../state/outbox-record.ts';
+import type { OutboxRecord, SavedWrite } from '../state/outbox-record.ts';
 import { outboxRow } from '../state/outbox-row.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { hashed } from './new-record.ts';
@@ -10,7 +9,7 @@ import { moveToDevice } from './renumber.ts';
 
 export interface SavedWrites {
   readonly device: DeviceId;
-  readonly items: readonly PushItem[];
+  readonly writes: readonly SavedWrite[];
   /** A device id that nobody has. */
   readonly fresh: DeviceId;
 }
@@ -23,23 +22,26 @@ export interface SavedWrites {
  */
 export function recoverWrites(
   transaction: ReplicaTransaction,
-  { device, items, fresh }: SavedWrites,
+  { device, writes, fresh }: SavedWrites,
 ): StateChange<number> {
   const { input, state, host } = transaction;
   const isNew = state.lastSeq === 0;
-  const lost = items.filter(({ seq }) => isNew || seq > state.lastSeq);
-  const [first] = lost;
-  const last = lost.at(-1);
+  const lost = writes.filter(({ item }) => isNew || item.seq > state.lastSeq);
+  const first = lost[0]?.item;
+  const last = lost.at(-1)?.item;
   if (!first || !last) return { value: 0 };
   if (!isNew && device !== state.device) return { value: 0 };
   const expected = isNew ? first.seq : state.lastSeq + 1;
   const missing = last.seq - expected + 1 - lost.length;
   if (isNew && missing > 0) {
-    const numbered = lost.map((item, i) => hashed({ ...item, seq: i + 1 }, host.sha256));
-    const saved = { device: fresh, items: numbered, fresh };
+    const numbered = lost.map(({ item, note }, i) => ({
+      item: hashed({ ...item, seq: i + 1 }, host.sha256),
+      note,
+    }));
+    const saved = { device: fresh, writes: numbered, fresh };
     return { ...recoverWrites(transaction, saved), value: missing };
   }
-  for (const item of lost) input.writer.put('sync', outboxRow(state.era, recovered(item, state)));
+  for (const write of lost) input.writer.put('sync', outboxRow(state.era, recovered(write, state)));
   if (missing > 0) {
     const longer = { ...state, lastSeq: last.seq, lastNow: last.now };
     return { ...moveToDevice({ ...transaction, state: longer }, fresh), value: missing };
@@ -57,7 +59,7 @@ export function recoverWrites(
 }
 
 /** It runs again before it is shown. */
-const recovered = (item: PushItem, { era, skew }: ReplicaState): OutboxRecord => ({
+const recovered = ({ item, note }: SavedWrite, { era, skew }: ReplicaState): OutboxRecord => ({
   id: `${era}.${item.seq}`,
   era,
   item,
@@ -67,6 +69,7 @@ const recovered = (item: PushItem, { era, skew }: ReplicaState): OutboxRecord =>
   verdict: undefined,
   predicted: undefined,
   replaces: undefined,
+  note,
   effects: undefined,
   reads: 'all',
   size: 0,

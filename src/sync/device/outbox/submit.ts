@@ -1,4 +1,5 @@
 /** Submits a write: runs it on the data shown, and keeps it in the outbox with its effects, in one commit. */
+import type { WriteNote } from '../../../answers.ts';
 import type { QueryPlan } from '../../../engine/session.ts';
 import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import { Refusal } from '../../../errors.ts';
@@ -34,6 +35,8 @@ export interface SubmitInput {
   readonly idKey: IdKey | undefined;
   /** The id of a refused write that is removed in the same commit. */
   readonly replaces: string | undefined;
+  /** What the app says of the write. */
+  readonly note: WriteNote | undefined;
 }
 
 export interface SubmitOutcome {
@@ -44,14 +47,15 @@ export interface SubmitOutcome {
   readonly run: LocalExecution | undefined;
 }
 
-/** @throws Suspended; Refusal `outbox_full`, as `discard`, and those of the query */
+/** @throws Suspended; Refusal `outbox_full`, `bad request`, as `discard`, and those of the query */
 export function submit(
-  { plan, now, idKey, replaces }: SubmitInput,
+  { plan, now, idKey, replaces, note }: SubmitInput,
   before: ReplicaState,
   input: BodyInput,
   host: SubmitHost,
 ): BodyResult<SubmitOutcome> {
   requireRoom(before);
+  requireShort(note);
   const { writer } = input;
   const removed =
     replaces === undefined ? undefined : discard({ input, state: before, host }, replaces);
@@ -65,7 +69,7 @@ export function submit(
   if (run && !run.attempted.outcome.ok)
     return { value: { record: undefined, device, run }, ts: run.ts, keep: false };
   const seq = state.lastSeq + 1;
-  const record = newRecord(plan, { seq, era, now, idKey, run, replaces }, host.sha256);
+  const record = newRecord(plan, { seq, era, now, idKey, run, replaces, note }, host.sha256);
   const row = outboxRow(era, record);
   writer.put('sync', row);
   const outboxSize = state.outboxSize + String(row.value).length;
@@ -102,5 +106,14 @@ function requireRoom({ lastSeq, settledSeq, outboxSize }: ReplicaState): void {
   throw new Refusal(
     'outbox_full',
     `${lastSeq - settledSeq} writes wait for the hub, and the outbox is full. Connect to the hub before writing more.`,
+  );
+}
+
+function requireShort(note: WriteNote | undefined): void {
+  const chars = (note?.label?.length ?? 0) + (note?.data?.length ?? 0);
+  if (chars <= LIMITS.writeNoteChars) return;
+  throw new Refusal(
+    'bad request',
+    `The label and the data of a write may have ${LIMITS.writeNoteChars} characters, but these have ${chars}. Put what is long into a document.`,
   );
 }

@@ -25,7 +25,7 @@ export interface LocalQueryOptions extends ReplicaStoreOptions {
   /** Executes reads that take long, as the actor of the copy. */
   readonly longQueries?: LongQueries;
   /** A write is stored; whoever made it gets its answer when this resolves. */
-  readonly onSubmitted?: (write: Pick<SubmittedWrite, 'device' | 'item'>) => Promise<void>;
+  readonly onSubmitted?: (write: Omit<SubmittedWrite, 'id' | 'answer'>) => Promise<void>;
 }
 
 type Submitted = SubmittedWrite | { readonly failed: QueryAnswer };
@@ -62,7 +62,7 @@ export class LocalQueries {
   async submit(request: SubmitRequest): Promise<Submitted> {
     const state = await this.store.state();
     const plan = this.planOf({ ...request, allows: 'write' }, state);
-    return this.submitPlan(plan, state, request.replaces);
+    return this.submitPlan(plan, state, request);
   }
 
   private planOf(request: Omit<QueryRequest, 'secret'>, state: ReplicaState): QueryPlan {
@@ -98,7 +98,7 @@ export class LocalQueries {
   private async submitPlan(
     plan: QueryPlan,
     { skew, lastNow, idKey }: ReplicaState,
-    replaces?: string,
+    { replaces, note }: Pick<SubmitRequest, 'replaces' | 'note'> = {},
   ): Promise<Submitted> {
     const { view, clock, onSubmitted } = this.options;
     const host = { ...this.store.host(), view };
@@ -109,15 +109,16 @@ export class LocalQueries {
       if (state.isLocked)
         throw new Refusal('locked', 'The data on this device is locked. Log in again.');
       const now = Math.max(started, state.lastNow + 1);
-      return submit({ plan: { ...plan, now }, now, idKey, replaces }, state, input, host);
+      return submit({ plan: { ...plan, now }, now, idKey, replaces, note }, state, input, host);
     };
     try {
       const committed = await transactions.write(body);
       const { record, device, run } = committed.value;
       const answer = run && transactions.answer(plan, { ...committed, value: run.attempted });
       if (!record) return { failed: required(answer) };
-      await onSubmitted?.({ device, item: record.item });
-      return { id: record.id, device, item: record.item, answer };
+      const { id, item } = record;
+      await onSubmitted?.({ device, item, note });
+      return { id, device, item, note, answer };
     } catch (reason) {
       return { failed: transactions.refused(plan, reason) };
     }

@@ -3,6 +3,7 @@
  * outbox, each with its effects, and queries see those effects over the stored rows. Every change is one transaction of the store, so
  * each tab may have a replica of its own.
  */
+import type { WriteNote } from '../../../answers.ts';
 import type { QueryAnswer, QueryRequest } from '../../../engine/host.ts';
 import type { ApiVersion } from '../../../query/session.ts';
 import type { Micros } from '../../../values/value.ts';
@@ -11,7 +12,7 @@ import type { Pulled, Welcome } from '../../protocol/messages.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import type { PushBounds } from '../outbox/find-writes.ts';
 import type { Applied, AskedFrom } from '../pulled/apply-pull.ts';
-import type { WriteRecord } from '../state/outbox-record.ts';
+import type { SavedWrite, WriteRecord } from '../state/outbox-record.ts';
 import type { KeptSet, ReplicaState } from '../state/replica-state.ts';
 
 export interface Replica {
@@ -49,7 +50,7 @@ export interface Replica {
    * twice. Changes nothing when there are other writes here. When some are missing in between, the rest moves to another device id.
    * Returns how many are missing.
    */
-  recover(device: DeviceId, items: readonly PushItem[]): Promise<number>;
+  recover(device: DeviceId, writes: readonly SavedWrite[]): Promise<number>;
   /** The copy was duplicated, or has forgotten writes: continues under a new device id, unsent writes numbered from 1. */
   moveToNewDevice(fence: number): Promise<ReplicaState>;
   /** The hub has another history: all kept writes that it did not refuse are offered again under a new device id. It makes those it lacks. */
@@ -86,13 +87,14 @@ export interface SubmitRequest {
   readonly isAbandoned?: () => boolean;
   /** The refused write that this one replaces: it is removed in the same commit. */
   readonly replaces?: string;
+  /** What the app says of it: kept with it, and not sent. */
+  readonly note?: WriteNote | undefined;
 }
 
-export interface SubmittedWrite {
+/** What is kept, for a second copy of it. */
+export interface SubmittedWrite extends SavedWrite {
   readonly id: string;
-  /** What is kept, for a second copy of it. */
   readonly device: DeviceId;
-  readonly item: PushItem;
   /** What it did here. `undefined`: only the hub can run it, because it calls a function with a role of its own. */
   readonly answer: QueryAnswer | undefined;
 }

@@ -5,7 +5,7 @@ import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
 import type { Pulled, Welcome } from '../../protocol/messages.ts';
-import type { PushItem, Verdict } from '../../protocol/writes.ts';
+import type { Verdict } from '../../protocol/writes.ts';
 import { outgoingItems, writesById, type PushBounds } from '../outbox/find-writes.ts';
 import { parkWrites } from '../outbox/park-writes.ts';
 import { recoverWrites } from '../outbox/recover-writes.ts';
@@ -15,7 +15,7 @@ import { settle } from '../outbox/verdicts.ts';
 import { applyPull, type Applied, type AskedFrom } from '../pulled/apply-pull.ts';
 import { setKeptSets } from '../pulled/kept-sets.ts';
 import { documentsInBuckets, fingerprintOfSet } from '../pulled/set-contents.ts';
-import { publicRecord } from '../state/outbox-record.ts';
+import { publicRecord, type SavedWrite } from '../state/outbox-record.ts';
 import { outboxRange, outboxRecords } from '../state/outbox-rows.ts';
 import type { KeptSet } from '../state/replica-state.ts';
 import { readState, STATE } from '../state/state-row.ts';
@@ -97,9 +97,11 @@ class StoredReplica implements Replica {
     return this.store.changeFenced(fence, (transaction) => parkWrites(transaction, isParked));
   }
 
-  recover(device: DeviceId, items: readonly PushItem[]) {
+  recover(device: DeviceId, writes: readonly SavedWrite[]) {
     const fresh = this.newDevice();
-    return this.store.change((transaction) => recoverWrites(transaction, { device, items, fresh }));
+    return this.store.change((transaction) =>
+      recoverWrites(transaction, { device, writes, fresh }),
+    );
   }
 
   moveToNewDevice(fence: number) {

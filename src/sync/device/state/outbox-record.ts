@@ -1,6 +1,7 @@
 /** A write in the outbox of a device: kept from its submit until the app has resolved it. */
 import type { Range, RowAddress, WriteSet } from '../../../store/port.ts';
 import type { Micros } from '../../../values/value.ts';
+import type { WriteNote } from '../../../answers.ts';
 import type { WriteState } from '../../../states.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 
@@ -20,6 +21,8 @@ export interface OutboxRecord {
   readonly predicted: 'refused' | undefined;
   /** The id of the refused write that it replaces. */
   readonly replaces: string | undefined;
+  /** What the app says of it. Absent in rows of builds before it was kept. */
+  readonly note?: WriteNote | undefined;
   /** What it does to the data shown until its verdict has come. Undefined: it must be run to know. */
   readonly effects: WriteSet | undefined;
   /** What it read, to see whether a change affects it; `all`: too much to list. */
@@ -32,6 +35,9 @@ export interface Reads {
   readonly rows: readonly RowAddress[];
   readonly ranges: readonly Pick<Range, 'space' | 'by' | 'lower' | 'upper'>[];
 }
+
+/** A write without what it did here, for a second copy of it. */
+export type SavedWrite = Pick<OutboxRecord, 'item' | 'note'>;
 
 /** A write as the app is told of it: without what it does to the copy. */
 export type WriteRecord = Omit<OutboxRecord, 'effects' | 'reads' | 'size'>;

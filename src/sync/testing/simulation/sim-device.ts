@@ -272,10 +272,7 @@ export class SimDevice implements Link {
     const state = await replica.state();
     const kept = this.file.filter(({ device }) => device === state?.device);
     if (state)
-      await replica.recover(
-        state.device,
-        kept.map(({ item }) => item),
-      );
+      await replica.recover(state.device, kept);
     await this.putSets(replica);
     return true;
   }
