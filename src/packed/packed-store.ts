@@ -47,6 +47,14 @@ export interface WriterLock {
   exclusive<T>(body: () => Promise<T>): Promise<T>;
 }
 
+/** About so many bytes. */
+export interface PackedMemory {
+  readonly blocks: number;
+  /** Fences and filters. */
+  readonly indexes: number;
+  readonly memtables: number;
+}
+
 const NO_LOCK: WriterLock = { shared: (body) => body(), exclusive: (body) => body() };
 
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
@@ -124,6 +132,13 @@ export class PackedStore implements Store {
   /** The tables of the newest version this tab knows. */
   get manifest(): Manifest {
     return this.tree.version.manifest;
+  }
+
+  /** Bytes in memory. */
+  get memory(): PackedMemory {
+    const { cache, version } = this.tree;
+    const memtables = version.layers.reduce((sum, { memtable }) => sum + memtable.bytes, 0);
+    return { blocks: cache.blockBytes, indexes: cache.indexBytes, memtables };
   }
 
   /** Resolves when no flush and no merge is under way. */

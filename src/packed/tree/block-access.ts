@@ -5,7 +5,7 @@ import { TableIndex } from '../codec/table-index.ts';
 import { readingOf } from '../damage.ts';
 import { idsOf, type IdRange, type Table } from '../manifest.ts';
 import type { Look, StoredBlock } from '../medium.ts';
-import type { BlockCache } from './block-cache.ts';
+import type { Cache } from './block-cache.ts';
 
 /** A block of a version is not there any more: another tab has merged its table, or it is lost. */
 export class BlockGone extends Error {
@@ -24,13 +24,13 @@ interface Wanted extends IdRange {
 const HELD_BYTES_MAX = 16 * 1024 * 1024;
 
 export class BlockAccess {
-  private readonly cache: BlockCache;
+  private readonly cache: Cache;
   private wanted = new Map<number, Wanted>();
   /** What this fetch has used: a small cache may have lost it before all that is needed together is there. */
   private readonly held = new Map<number, Block>();
   private heldBytes = 0;
 
-  constructor(cache: BlockCache) {
+  constructor(cache: Cache) {
     this.cache = cache;
   }
 

@@ -1,42 +1,110 @@
-/** Blocks and table indexes in memory. Their ids are given once, so what is cached is right for ever. */
-import { Generations } from '../../store/generations.ts';
+/**
+ * Blocks and table indexes in memory. Their ids are given once, so what is cached is right for ever. Of blocks the oldest is
+ * evicted, unless it was used since it came or was last spared.
+ */
 import type { Block } from '../codec/block.ts';
 import type { TableIndex } from '../codec/table-index.ts';
-import { tablesOf, type Manifest, type Table } from '../manifest.ts';
+import { tablesOf, type IdRange, type Manifest, type Table } from '../manifest.ts';
 
 const OVERHEAD_BYTES = 200;
+/** Of a full cache. */
+const KEPT = 7 / 8;
 
-export class BlockCache {
-  private readonly blocks: Generations<number, Block>;
+interface Cached {
+  readonly block: Block;
+  wasUsed: boolean;
+}
+
+export interface Cache {
+  block(id: number): Block | undefined;
+  put(id: number, block: Block): void;
+  index(table: Table): TableIndex | undefined;
+  putIndex(table: Table, index: TableIndex): void;
+}
+
+export class BlockCache implements Cache {
+  private readonly bytesMax: number;
+  private bytes = 0;
+  /** The oldest first. */
+  private readonly blocks = new Map<number, Cached>();
   private readonly indexes = new Map<number, TableIndex>();
 
   constructor(bytesMax: number) {
-    this.blocks = new Generations(bytesMax, () => new Map());
+    this.bytesMax = bytesMax;
   }
 
   block(id: number): Block | undefined {
-    const recent = this.blocks.recent(id);
-    if (recent) return recent;
-    const former = this.blocks.former(id);
-    if (former) this.put(id, former);
-    return former;
+    const cached = this.blocks.get(id);
+    if (!cached) return undefined;
+    cached.wasUsed = true;
+    return cached.block;
+  }
+
+  /** The block, by somebody who will not read it again. */
+  peek(id: number): Block | undefined {
+    return this.blocks.get(id)?.block;
   }
 
   put(id: number, block: Block): void {
-    this.blocks.put(id, block, block.bytes.length + OVERHEAD_BYTES);
+    if (this.blocks.has(id)) return;
+    this.blocks.set(id, { block, wasUsed: false });
+    this.bytes += weightOf(block);
+    if (this.bytes > this.bytesMax) this.evict();
+  }
+
+  /** Bytes that blocks take. */
+  get blockBytes(): number {
+    return this.bytes;
+  }
+
+  /** Bytes that indexes of tables take. */
+  get indexBytes(): number {
+    let bytes = 0;
+    for (const index of this.indexes.values()) bytes += index.bytes + OVERHEAD_BYTES;
+    return bytes;
   }
 
   index({ first }: Table): TableIndex | undefined {
     return this.indexes.get(first);
   }
 
-  putIndex({ first }: Table, index: TableIndex): void {
+  putIndex({ first }: Pick<Table, 'first'>, index: TableIndex): void {
     this.indexes.set(first, index);
   }
 
-  /** Forgets the indexes of tables that are in none of these. */
-  keepIndexesOf(manifests: readonly Manifest[]): void {
+  /** Forgets all of tables that are in none of these. */
+  keepTablesOf(manifests: readonly Manifest[]): void {
     const kept = new Set(manifests.flatMap((each) => tablesOf(each).map(({ first }) => first)));
-    for (const first of this.indexes.keys()) if (!kept.has(first)) this.indexes.delete(first);
+    for (const [first, index] of this.indexes) {
+      if (kept.has(first)) continue;
+      this.indexes.delete(first);
+      this.dropBlocks({ first, last: first + index.span(index.blocks - 1).last });
+    }
+  }
+
+  private dropBlocks({ first, last }: IdRange): void {
+    for (let id = first; id <= last; id += 1) this.drop(id);
+  }
+
+  private drop(id: number): void {
+    const cached = this.blocks.get(id);
+    if (!cached) return;
+    this.blocks.delete(id);
+    this.bytes -= weightOf(cached.block);
+  }
+
+  /** Until there is room for a while: a walk over a map begins with passing what was deleted. */
+  private evict(): void {
+    const bytesMax = this.bytesMax * KEPT;
+    for (const [id, cached] of this.blocks) {
+      if (this.bytes <= bytesMax) return;
+      this.drop(id);
+      if (!cached.wasUsed) continue;
+      cached.wasUsed = false;
+      this.blocks.set(id, cached);
+      this.bytes += weightOf(cached.block);
+    }
   }
 }
+
+const weightOf = ({ bytes }: Block): number => bytes.length + OVERHEAD_BYTES;

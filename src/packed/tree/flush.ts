@@ -2,6 +2,8 @@
 import { keyOfBytes, LOWEST_KEY } from '../../codec/key.ts';
 import type { SortedEntries } from '../../store/sorted-entries.ts';
 import { ByteWriter } from '../codec/byte-writer.ts';
+import { Block } from '../codec/block.ts';
+import { TableIndex } from '../codec/table-index.ts';
 import { writeRowBody } from '../codec/stored-value.ts';
 import { ALL_FAMILIES, isEntryFamily, type Family } from '../families.ts';
 import type { PackedLimits } from '../limits.ts';
@@ -15,7 +17,7 @@ import {
 } from '../manifest.ts';
 import type { Flips } from './flip.ts';
 import { DELETED } from './memtable.ts';
-import { TableWriter } from './table-writer.ts';
+import { TableWriter, type Made } from './table-writer.ts';
 import type { Tree } from './tree.ts';
 import type { Layer } from './version.ts';
 
@@ -51,7 +53,8 @@ async function writeTables(
   const tables: Record<Family, readonly Table[]> = familiesOf(() => []);
   let nextId = firstId;
   for (const family of ALL_FAMILIES) {
-    const writer = new TableWriter({ family, newest: through, firstId: nextId, limits });
+    const made = cacheOf(tree);
+    const writer = new TableWriter({ family, newest: through, firstId: nextId, limits, made });
     const isAlone = manifest.families[family].length === 0;
     for (const { key, owner, body } of itemsOf(memtable.families[family], family)) {
       // Where nothing lies below, there is nothing to hide.
@@ -68,6 +71,12 @@ async function writeTables(
   }
   return tables;
 }
+
+/** What this tab has made it need not read again. */
+const cacheOf = ({ cache }: Tree): Made => ({
+  block: (first, bytes) => cache.put(first, new Block(bytes)),
+  index: (first, bytes) => cache.putIndex({ first }, new TableIndex(bytes)),
+});
 
 function* itemsOf(
   list: SortedEntries,

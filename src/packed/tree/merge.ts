@@ -3,14 +3,11 @@ import { keyOfBytes, LOWEST_KEY } from '../../codec/key.ts';
 import { ALL_FAMILIES, type Family } from '../families.ts';
 import { claimOf, type ItemKey, type Run, type Table } from '../manifest.ts';
 import { BlockAccess, BlockGone } from './block-access.ts';
-import { BlockCache } from './block-cache.ts';
 import type { MaintenanceContext } from './flush.ts';
+import { MergeCache } from './merge-cache.ts';
 import { mergedInto, pickMerge, type MergePlan } from './pick-merge.ts';
 import { RunCursor } from './run-cursor.ts';
 import { TableWriter } from './table-writer.ts';
-
-/** What a merge reads is not read again soon: it does not go into the cache of queries. */
-const CACHE_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Carries one plan out. Returns false when there is nothing to merge, or another tab has merged meanwhile. */
 export async function mergeOnce(context: MaintenanceContext): Promise<boolean> {
@@ -60,9 +57,11 @@ async function writeMerged(
   plan: MergePlan,
   firstId: number,
 ): Promise<readonly Table[]> {
-  const source = new MergeSource(plan, new BlockAccess(new BlockCache(CACHE_BYTES_MAX)));
+  const cache = new MergeCache(tree.cache);
+  const source = new MergeSource(plan, new BlockAccess(cache));
   await source.load((access) => tree.load(access));
-  const writer = new TableWriter({ family, newest: source.newest(), firstId, limits });
+  const { made } = cache;
+  const writer = new TableWriter({ family, newest: source.newest(), firstId, limits, made });
   for (let isOver = false; !isOver;) {
     isOver = source.moveInto(writer, plan.dropsDeletions, limits.sliceItems);
     const due = isOver ? writer.finish() : writer.due();

@@ -15,6 +15,13 @@ export interface TableWriterOptions {
   /** Id of the first block; the next ones follow it. */
   readonly firstId: number;
   readonly limits: PackedLimits;
+  /** Is told of all that was made, whole, by its first id; of an index by that of its table. */
+  readonly made?: Made;
+}
+
+export interface Made {
+  block(first: number, bytes: Uint8Array): void;
+  index(first: number, bytes: Uint8Array): void;
 }
 
 interface OpenTable {
@@ -89,7 +96,9 @@ export class TableWriter {
     const fence = isFirst ? NOWHERE : fenceBetween(this.formerHigh, blockLow);
     table.index.addBlock(fence.key, fence.owner, this.nextId - table.first);
     this.formerHigh = this.high;
-    this.tableBytes += this.store(block.finish());
+    const bytes = block.finish();
+    this.options.made?.block(this.nextId, bytes);
+    this.tableBytes += this.store(bytes);
   }
 
   private endTable(): void {
@@ -98,7 +107,9 @@ export class TableWriter {
     if (!table) return;
     const { first, low, items, hashes } = table;
     const index = this.nextId - first;
-    const bytes = this.store(table.index.finish(index, hashes)) + this.tableBytes;
+    const indexBytes = table.index.finish(index, hashes);
+    this.options.made?.index(first, indexBytes);
+    const bytes = this.store(indexBytes) + this.tableBytes;
     const indexParts = this.nextId - first - index;
     this.tables.push({ first, index, indexParts, items, bytes, low, high: this.high });
     this.table = undefined;

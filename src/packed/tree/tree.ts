@@ -136,6 +136,6 @@ export class Tree {
   private setVersion(version: Version): void {
     const hasFlipped = version.manifest !== this.version.manifest;
     this.version = version;
-    if (hasFlipped) this.cache.keepIndexesOf([version.manifest, ...this.pins.keys()]);
+    if (hasFlipped) this.cache.keepTablesOf([version.manifest, ...this.pins.keys()]);
   }
 }

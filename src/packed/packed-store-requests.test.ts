@@ -1,0 +1,98 @@
+/** What reads cost in calls of the medium: counts, for times depend on the machine. */
+import { expect, test } from 'vitest';
+import { keyOfBytes } from '../codec/key.ts';
+import type { Row } from '../store/port.ts';
+import { at, everything, fixed, inRange, put, row, sequence } from '../store/testing/store-rows.ts';
+import type { PackedLimits } from './limits.ts';
+import type { PackedStore, PackedStoreOptions } from './packed-store.ts';
+import { CountingMedium } from './testing/counting-medium.ts';
+import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
+import { openPacked } from './testing/packed-kit.ts';
+
+/** A few rows to a block; by entry they are scattered over all blocks. */
+const rows = (count: number, value = 'v'): Row[] =>
+  sequence(count).map((i) => ({
+    ...row(fixed(i), [`e${fixed((i * 7919) % count)}`]),
+    value: value + fixed(i),
+  }));
+
+const SMALL_BLOCKS: Partial<PackedLimits> = { rowBlockBytes: 400, blockBytes: 800 };
+
+async function opened(
+  data: MediumData,
+  more: Partial<PackedStoreOptions> = {},
+): Promise<{ readonly store: PackedStore; readonly medium: CountingMedium }> {
+  const medium = new CountingMedium(createMemoryMedium(data));
+  const options = { medium, isAlone: () => true, ...more };
+  const store = await openPacked(data, SMALL_BLOCKS, options);
+  return { store, medium };
+}
+
+test('what was flushed is read from memory', async () => {
+  const { store, medium } = await opened(new MediumData());
+  await put(store, 'documents', rows(1000));
+  await store.flush();
+  medium.take();
+  const { documents } = await everything(store);
+  expect(documents).toHaveLength(1000);
+  expect(medium.take()).toMatchObject({ looks: 0, ranges: 0 });
+});
+
+test('what was in memory before a merge is after it', async () => {
+  const { store, medium } = await opened(new MediumData());
+  for (const round of sequence(4)) {
+    await put(store, 'documents', rows(300, `round ${round} `));
+    await store.flush();
+  }
+  expect(store.manifest.families[0]).toHaveLength(1);
+  medium.take();
+  expect((await everything(store)).documents).toHaveLength(300);
+  expect(medium.take()).toMatchObject({ looks: 0 });
+});
+
+test('a merge leaves nothing in memory of what queries had not read', async () => {
+  const data = new MediumData();
+  const filling = await openPacked(data, { ...SMALL_BLOCKS, runsPerLevel: 100 });
+  for (const round of sequence(4)) {
+    await put(filling, 'documents', rows(300, `round ${round} `));
+    await filling.flush();
+  }
+  const { store } = await opened(data);
+  await put(store, 'meta', [row('one more')]);
+  await store.flush();
+  expect(store.manifest.families[0]).toHaveLength(1);
+  expect(store.memory.blocks).toBeLessThan(300);
+});
+
+test('a page of scattered rows is two transactions, each block read once', async () => {
+  const data = new MediumData();
+  const filling = await openPacked(data, SMALL_BLOCKS);
+  await put(filling, 'documents', rows(1000));
+  await filling.flush();
+  const { store, medium } = await opened(data);
+  medium.take();
+  const page = await inRange(store, {
+    by: 'entry',
+    lower: keyOfBytes(`e${fixed(500)}`),
+    limit: 64,
+  });
+  expect(page).toHaveLength(64);
+  const counts = medium.take();
+  expect(counts.looks).toBe(2);
+  expect(counts.ranges).toBeLessThanOrEqual(66);
+  expect(counts.blocks).toBeLessThanOrEqual(70);
+});
+
+test('rows beside each other are one request', async () => {
+  const data = new MediumData();
+  const filling = await openPacked(data, SMALL_BLOCKS);
+  await put(filling, 'documents', rows(1000));
+  await filling.flush();
+  const { store, medium } = await opened(data);
+  medium.take();
+  const addresses = sequence(200).map((i) => at(fixed(300 + i)));
+  await store.read((tx) => tx.fetch(addresses, []));
+  const counts = medium.take();
+  expect(counts).toMatchObject({ looks: 1, ranges: 1 });
+  expect(counts.blocks).toBeGreaterThan(10);
+});

@@ -1,0 +1,58 @@
+/** Test kit: a medium that counts what it is asked for. */
+import type { Medium } from '../medium.ts';
+
+export interface MediumCounts {
+  /** Transactions that read. */
+  looks: number;
+  /** Ranges of blocks they asked for: each is a request. */
+  ranges: number;
+  /** Blocks they returned. */
+  blocks: number;
+  appended: number;
+  putBytes: number;
+}
+
+export class CountingMedium implements Medium {
+  counts: MediumCounts = NOTHING();
+  private readonly medium: Medium;
+
+  constructor(medium: Medium) {
+    this.medium = medium;
+  }
+
+  /** What was counted since the last call. */
+  take(): MediumCounts {
+    const { counts } = this;
+    this.counts = NOTHING();
+    return counts;
+  }
+
+  async look(...[after, ranges]: Parameters<Medium['look']>): ReturnType<Medium['look']> {
+    const found = await this.medium.look(after, ranges);
+    this.counts.looks += 1;
+    this.counts.ranges += ranges.length;
+    this.counts.blocks += found.blocks.flat().length;
+    return found;
+  }
+
+  append(...[parts, ...rest]: Parameters<Medium['append']>): Promise<boolean> {
+    this.counts.appended += 1;
+    this.counts.putBytes += parts.reduce((sum, { length }) => sum + length, 0);
+    return this.medium.append(parts, ...rest);
+  }
+
+  putBlocks(...[blocks]: Parameters<Medium['putBlocks']>): Promise<void> {
+    this.counts.putBytes += blocks.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    return this.medium.putBlocks(blocks);
+  }
+
+  trim(...[trim]: Parameters<Medium['trim']>): Promise<void> {
+    return this.medium.trim(trim);
+  }
+
+  close(): Promise<void> {
+    return this.medium.close();
+  }
+}
+
+const NOTHING = (): MediumCounts => ({ looks: 0, ranges: 0, blocks: 0, appended: 0, putBytes: 0 });
