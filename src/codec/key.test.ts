@@ -25,7 +25,9 @@ import {
   refBytes,
   refOfKey,
   refPrefix,
+  sharedTermsPrefix,
   termsPrefix,
+  termsPrefixOf,
   valuesPrefix,
 } from './key.ts';
 import { encodeValue } from './ordered.ts';
@@ -186,6 +188,30 @@ test('termsPrefix() is the prefix of exactly the entries of its terms', () => {
   );
   expect(termsPrefix(3, 9, [1])).not.toBe(termsPrefix(3, 9, [new Double(1)]));
   expect(termsPrefix(3, 9, [[1]])).not.toBe(termsPrefix(3, 9, [[new Double(1)]]));
+});
+
+test('termsPrefixOf() finds the terms of an entry, and of whatever begins with them', () => {
+  fc.assert(
+    fc.property(
+      fc.array(anyPlain, { maxLength: 3 }),
+      tupleOf(1),
+      fc.string({
+        unit: fc.integer({ min: 0, max: 255 }).map((byte) => String.fromCharCode(byte)),
+      }),
+      (terms, tuple, tail) => {
+        const prefix = termsPrefix(3, 9, terms);
+        const entry = entryKey({ database: 3, index: 9, terms, reverse: [true], ...tuple });
+        expect(termsPrefixOf(entry)).toBe(prefix);
+        expect(termsPrefixOf(prefix + tail)).toBe(prefix);
+        expect(sharedTermsPrefix(prefix, after(prefix))).toBe(prefix);
+        expect(sharedTermsPrefix(entry, after(entry))).toBe(prefix);
+        expect(sharedTermsPrefix(entry, after(indexPrefix(3, 9)))).toBe(undefined);
+      },
+    ),
+  );
+  expect(termsPrefixOf('')).toBe(undefined);
+  expect(termsPrefixOf(indexPrefix(3, 9))).toBe(undefined);
+  expect(termsPrefixOf(`${indexPrefix(3, 9)}\xffno tag`)).toBe(undefined);
 });
 
 test('valuesPrefix() holds the entries that begin with its values, whatever their number types', () => {

@@ -2,6 +2,7 @@
  * The only maker of keys. Order of key bytes = order of values (spec values 10); no encoded value is a prefix of another.
  * Register of layouts and tags with pinned bytes: docs/store-format.md.
  */
+import { Refusal } from '../errors.ts';
 import {
   Ref,
   type Branded,
@@ -134,6 +135,29 @@ export function termsPrefix(database: DatabaseId, index: number, terms: readonly
   let key = indexPrefix(database, index) as string;
   for (const term of terms) key += encodeValue(term);
   return asKey(key + END + encodeNumberTypes(terms));
+}
+
+/**
+ * The `termsPrefix` that bytes begin with; undefined: they begin with none. All that begins with a `termsPrefix` has that one, for
+ * it ends where its own bytes say.
+ */
+export function termsPrefixOf(bytes: string): Key | undefined {
+  const cursor: Cursor = { key: bytes, at: INDEX_PREFIX_BYTES, mask: 0 };
+  if (bytes.length <= INDEX_PREFIX_BYTES) return undefined;
+  try {
+    while (!atEnd(cursor)) skipValue(cursor);
+    readNumberTypes(cursor);
+  } catch (reason) {
+    if (reason instanceof Refusal) return undefined;
+    throw reason;
+  }
+  return asKey(bytes.slice(0, cursor.at));
+}
+
+/** The `termsPrefix` that all of `[lower, upper)` begin with; undefined: there is none, or it cannot be told. */
+export function sharedTermsPrefix(lower: Key, upper: Key): Key | undefined {
+  const terms = termsPrefixOf(lower);
+  return terms !== undefined && upper <= after(terms) ? terms : undefined;
 }
 
 /** Entries below `terms` whose first values equal these; here 1 and 1.0 are equal. */

@@ -1,6 +1,7 @@
 /** What reads cost in calls of the medium: counts, for times depend on the machine. */
 import { expect, test } from 'vitest';
-import { keyOfBytes } from '../codec/key.ts';
+import { keyOfBytes, termsPrefix, type Key } from '../codec/key.ts';
+import { prefixRange } from '../codec/ranges.ts';
 import type { Row } from '../store/port.ts';
 import { at, everything, fixed, inRange, put, row, sequence } from '../store/testing/store-rows.ts';
 import type { PackedLimits } from './limits.ts';
@@ -95,4 +96,31 @@ test('rows beside each other are one request', async () => {
   const counts = medium.take();
   expect(counts).toMatchObject({ looks: 1, ranges: 1 });
   expect(counts.blocks).toBeGreaterThan(10);
+});
+
+/** Of a unique index. */
+const termed = (i: number): Key => termsPrefix(0, 1, [`name ${fixed(i)}`]);
+
+test('terms that no entry has cost no request', async () => {
+  const data = new MediumData();
+  const filling = await openPacked(data, { ...SMALL_BLOCKS, runsPerLevel: 100 });
+  for (const round of sequence(3)) {
+    const rowsOfRound = sequence(400).map((i) =>
+      row(fixed(i * 3 + round), [termed(i * 6 + round)]),
+    );
+    await put(filling, 'documents', rowsOfRound);
+    await filling.flush();
+  }
+  expect(filling.manifest.families[1]).toHaveLength(3);
+  const { store, medium } = await opened(data, { cacheBytesMax: 0 });
+  medium.take();
+  for (const i of sequence(400)) {
+    const range = { by: 'entry', ...prefixRange(termed(i * 6 + 3)) } as const;
+    expect(await inRange(store, range)).toEqual([]);
+  }
+  // One in a hundred is let through by each filter.
+  expect(medium.take().looks).toBeLessThan(40);
+  expect(await inRange(store, { by: 'entry', ...prefixRange(termed(607)) })).toHaveLength(1);
+  // The filters of the other two runs say no: one block of entries, and the row's.
+  expect(medium.take().ranges).toBeLessThanOrEqual(3);
 });

@@ -1,4 +1,7 @@
-/** Of one table: where its blocks are, the key each begins with (its fence), and a Bloom filter of its keys. */
+/**
+ * Of one table: where its blocks are, the key each begins with (its fence), and a Bloom filter of its keys, or of the terms of its
+ * entries.
+ */
 import type { Family } from '../families.ts';
 import { Block } from './block.ts';
 import { BlockWriter } from './block-writer.ts';
@@ -21,7 +24,7 @@ export class TableIndexWriter {
     this.offsets.push(offset);
   }
 
-  /** @param end the offset behind the last block @param hashes of keys for the filter; none: no filter */
+  /** @param end the offset behind the last block @param hashes of keys or terms for the filter; none: no filter */
   finish(end: number, hashes: readonly number[]): Uint8Array {
     const out = new ByteWriter();
     const bloom = bloomOf(hashes);
@@ -52,6 +55,10 @@ export class TableIndex {
     this.offsets = new Uint32Array(this.blocks + 1);
     for (const at of this.offsets.keys()) this.offsets[at] = reader.number();
     this.fences = new Block(reader.take(reader.end - reader.at));
+  }
+
+  get family(): Family {
+    return this.fences.family;
   }
 
   /** The number of the last log record that went into the table. */

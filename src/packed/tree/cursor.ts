@@ -10,6 +10,8 @@ export interface Span {
   readonly reverse: boolean;
   /** Where it was read to: only what comes behind that in its direction. */
   readonly after: ItemKey | undefined;
+  /** What all its entries begin with, if that is the terms of one match: tables without them need not be read. */
+  readonly terms: Key | undefined;
   /** About so many items will be read. */
   readonly items: number;
 }

@@ -119,7 +119,7 @@ class MergeSource {
   private cursors(items: number): RunCursor[] {
     const { after } = this;
     const upper = keyOfBytes('\u0100');
-    const span = { lower: LOWEST_KEY, upper, reverse: false, after, items };
+    const span = { lower: LOWEST_KEY, upper, reverse: false, after, terms: undefined, items };
     return this.runs.map((run) => new RunCursor(run, this.access, span));
   }
 }

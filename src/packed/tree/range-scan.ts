@@ -1,5 +1,5 @@
 /** One range over all sources of a version, in pieces: it goes on where it was when a block was missing. */
-import { keyOfBytes, type Key } from '../../codec/key.ts';
+import { keyOfBytes, sharedTermsPrefix, type Key } from '../../codec/key.ts';
 import { entryBytes, isEntrySpace, type Entry, type Range, type Row } from '../../store/port.ts';
 import { entryFamily, isEntryFamily, rowFamily, type Family } from '../families.ts';
 import type { ItemKey } from '../manifest.ts';
@@ -19,6 +19,7 @@ export class RangeScan {
   private readonly range: Range;
   private readonly family: Family | undefined;
   private readonly rowsFrom: Family;
+  private readonly terms: Key | undefined;
   /** The last item that was looked at. */
   private after: ItemKey | undefined = undefined;
   private isAtEnd = false;
@@ -31,6 +32,7 @@ export class RangeScan {
     this.rowsFrom = rowFamily(range.space);
     if (range.by === 'key') this.family = this.rowsFrom;
     else this.family = isEntrySpace(range.space) ? entryFamily(range.space) : undefined;
+    this.terms = range.by === 'entry' ? sharedTermsPrefix(range.lower, range.upper) : undefined;
     this.isAtEnd = range.lower >= range.upper || range.limit < 1 || this.family === undefined;
   }
 
@@ -124,8 +126,8 @@ export class RangeScan {
   private cursors(access: BlockAccess, family: Family): Cursor[] {
     const { layers, manifest } = this.version;
     const { lower, upper, reverse, limit } = this.range;
-    const { after } = this;
-    const span: Span = { lower, upper, reverse, after, items: limit - this.found.length };
+    const { after, terms } = this;
+    const span: Span = { lower, upper, reverse, after, terms, items: limit - this.found.length };
     return [
       ...layers.map(
         ({ memtable }) =>

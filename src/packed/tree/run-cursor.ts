@@ -100,6 +100,12 @@ export class RunCursor implements Cursor {
       this.state = 'missing';
       return;
     }
+    const { terms } = this.span;
+    if (terms !== undefined && !this.index.mayContain(terms)) {
+      this.tableAt += this.step;
+      this.enterTable(false);
+      return;
+    }
     const { key, owner } = this.start;
     if (isStart) this.blockAt = this.index.blockOf(key, owner);
     else this.blockAt = this.step > 0 ? 0 : this.index.blocks - 1;

@@ -1,4 +1,5 @@
 /** Sorted items as tables of blocks. */
+import { termsPrefixOf, type Key } from '../../codec/key.ts';
 import { bloomHash } from '../codec/bloom.ts';
 import { BlockWriter } from '../codec/block-writer.ts';
 import { sharedLength } from '../codec/stored-value.ts';
@@ -40,7 +41,9 @@ export class TableWriter {
   private readonly options: TableWriterOptions;
   private readonly block: BlockWriter;
   private readonly blockBytes: number;
-  private readonly hasBloom: boolean;
+  private readonly hasOwners: boolean;
+  /** Those that were filtered last for this table. */
+  private terms: Key | undefined = undefined;
   private stored: StoredBlock[] = [];
   private storedBytes = 0;
   private table: OpenTable | undefined = undefined;
@@ -55,8 +58,8 @@ export class TableWriter {
     this.options = options;
     this.nextId = firstId;
     this.block = new BlockWriter(family, newest);
-    this.hasBloom = !isEntryFamily(family);
-    this.blockBytes = this.hasBloom ? limits.rowBlockBytes : limits.blockBytes;
+    this.hasOwners = isEntryFamily(family);
+    this.blockBytes = this.hasOwners ? limits.blockBytes : limits.rowBlockBytes;
   }
 
   /** @param body undefined: the item is deleted */
@@ -68,8 +71,19 @@ export class TableWriter {
     this.table ??= this.newTable({ key, owner });
     block.add(key, owner, body);
     this.table.items += 1;
-    if (this.hasBloom) this.table.hashes.push(bloomHash(key));
+    this.filter(this.table, key);
     this.high = { key, owner };
+  }
+
+  /** Rows are looked up by key. Of entries the terms are, many of which are the same. */
+  private filter({ hashes }: OpenTable, key: string): void {
+    if (!this.hasOwners) {
+      hashes.push(bloomHash(key));
+      return;
+    }
+    if (this.terms !== undefined && key.startsWith(this.terms)) return;
+    this.terms = termsPrefixOf(key);
+    if (this.terms !== undefined) hashes.push(bloomHash(this.terms));
   }
 
   /** Blocks to be put, once they are worth it. */
@@ -113,6 +127,7 @@ export class TableWriter {
     const indexParts = this.nextId - first - index;
     this.tables.push({ first, index, indexParts, items, bytes, low, high: this.high });
     this.table = undefined;
+    this.terms = undefined;
     this.tableBytes = 0;
   }
 

@@ -10,6 +10,7 @@ export const PLANTED_FAULTS = [
   'the manifest comes before the blocks',
   'the log is cut before the flip',
   'the Bloom filter is wrong',
+  'the filter of terms is wrong',
   'deletions are dropped too early',
   'the log is cached',
   'ids are given twice',

@@ -2,6 +2,8 @@
 import type { RandomSource } from '../../../engine/testing/random-source.ts';
 import { joined, readPart } from '../../codec/log-parts.ts';
 import { readRecord, type LogRecord } from '../../codec/log-record.ts';
+import { TableIndex } from '../../codec/table-index.ts';
+import { isEntryFamily } from '../../families.ts';
 import type { Look, Medium, StoredBlock, Trim } from '../../medium.ts';
 import type { MediumData } from '../memory-medium.ts';
 import type { Crossings } from './crossings.ts';
@@ -150,7 +152,7 @@ export class SimMedium implements Medium {
     const { fault } = this.world;
     const kind = isIndexOrBlock(block.bytes);
     const placed = this.placedBlock(block);
-    if (fault === 'the Bloom filter is wrong' && kind === 'index')
+    if (kind === 'index' && fault === faultOfFilter(block.bytes))
       return { ...placed, bytes: withoutBloom(block.bytes) };
     if (fault === 'deletions are dropped too early' && kind === 'block')
       return { ...placed, bytes: withoutDeletions(block.bytes) };
@@ -184,6 +186,11 @@ export class SimMedium implements Medium {
     return (Math.floor(id / perClaim) % 3) * perClaim + (id % perClaim);
   }
 }
+
+const faultOfFilter = (index: Uint8Array): PlantedFault =>
+  isEntryFamily(new TableIndex(index).family)
+    ? 'the filter of terms is wrong'
+    : 'the Bloom filter is wrong';
 
 const flushedOf = (record: LogRecord): number =>
   record.kind === 'flip' ? record.manifest.flushed : 0;

@@ -1,5 +1,12 @@
 /** A tab of the simulation: it reads, writes, flushes and sweeps, and compares all that it sees with the model. */
-import { keyOfBytes, type Key } from '../../../codec/key.ts';
+import {
+  keyOfBytes,
+  termsPrefix,
+  termsPrefixOf,
+  valuesPrefix,
+  type Key,
+} from '../../../codec/key.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
 import type { RandomSource } from '../../../engine/testing/random-source.ts';
 import type { Range, ReadTx, Row, WriteSet, WriteTx } from '../../../store/port.ts';
 import { rangeOf } from '../../../store/testing/store-rows.ts';
@@ -16,7 +23,10 @@ export interface SimLock {
 }
 
 const KEYS = Array.from({ length: 14 }, (_, i) => keyOfBytes(`k${String(i).padStart(2, '0')}`));
-const ENTRIES = Array.from({ length: 9 }, (_, i) => keyOfBytes(`e${i}`));
+/** Two for each of five terms. */
+const ENTRIES = Array.from({ length: 10 }, (_, i) =>
+  valuesPrefix(termsPrefix(0, 1, [`t${i % 5}`]), [`v${i}`], []),
+);
 const HEAD = { space: 'meta', key: HEAD_KEY } as const;
 
 /** What one run of a body did. */
@@ -185,12 +195,18 @@ export class SimTab implements Actor {
     const bounds = by === 'key' ? KEYS : ENTRIES;
     return rangeOf({
       by,
-      lower: this.random.pick(bounds),
-      upper: this.random.pick(bounds),
+      ...this.anyBounds(bounds),
       reverse: this.random.chance(0.5),
       limit: this.random.pick([1, 3, 1000]),
       rows: this.random.chance(0.5),
     });
+  }
+
+  private anyBounds(bounds: readonly Key[]): { readonly lower: Key; readonly upper: Key } {
+    const lower = this.random.pick(bounds);
+    const terms = termsPrefixOf(lower);
+    if (terms !== undefined && this.random.chance(0.5)) return prefixRange(terms);
+    return { lower, upper: this.random.pick(bounds) };
   }
 
   private async exclusively(body: () => Promise<void>): Promise<void> {
