@@ -124,3 +124,71 @@ test('terms that no entry has cost no request', async () => {
   // The filters of the other two runs say no: one block of entries, and the row's.
   expect(medium.take().ranges).toBeLessThanOrEqual(3);
 });
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function filled(count: number): Promise<MediumData> {
+  const data = new MediumData();
+  const filling = await openPacked(data, SMALL_BLOCKS);
+  await put(filling, 'documents', rows(count));
+  await filling.flush();
+  return data;
+}
+
+test('warm() brings all in with few requests, and pages need none', async () => {
+  const { store, medium } = await opened(await filled(3000));
+  medium.take();
+  await store.warm({ idle: turn });
+  // One for the entries, one for the documents.
+  expect(medium.take()).toMatchObject({ looks: 2, ranges: 2 });
+  const page = { by: 'entry', lower: keyOfBytes(`e${fixed(500)}`), limit: 64 } as const;
+  expect(await inRange(store, page)).toHaveLength(64);
+  expect((await everything(store)).documents).toHaveLength(1000);
+  expect(medium.take()).toMatchObject({ looks: 0 });
+  await store.warm({ idle: turn });
+  expect(medium.take()).toMatchObject({ looks: 0 });
+});
+
+test('warm() ends at a bound of bytes, and evicts nothing', async () => {
+  const data = await filled(3000);
+  const bound = await opened(data);
+  await bound.store.warm({ idle: turn, bytesMax: 50_000 });
+  expect(bound.store.memory.blocks).toBeGreaterThan(25_000);
+  expect(bound.store.memory.blocks).toBeLessThan(60_000);
+  const small = await opened(data, { cacheBytesMax: 40_000 });
+  await inRange(small.store, { limit: 5 });
+  await small.store.warm({ idle: turn });
+  expect(small.store.memory.blocks).toBeLessThanOrEqual(40_000);
+  small.medium.take();
+  await inRange(small.store, { limit: 5 });
+  expect(small.medium.take()).toMatchObject({ looks: 0 });
+});
+
+test('warm() lets a reader go first, and ends when it is stopped', async () => {
+  const { store, medium } = await opened(await filled(1000));
+  let isStopped = false;
+  let warming = Promise.resolve();
+  await store.read(async (tx) => {
+    await tx.fetch([at(fixed(1))], []);
+    medium.take();
+    warming = store.warm({ idle: turn, isStopped: () => isStopped });
+    await turn();
+    await turn();
+    await turn();
+    expect(medium.take()).toMatchObject({ looks: 0 });
+    isStopped = true;
+  });
+  await warming;
+  expect(medium.take()).toMatchObject({ looks: 0 });
+  await store.warm({ idle: turn });
+  expect(medium.take().looks).toBeGreaterThan(0);
+});
+
+test('warm() of a closed store reads nothing', async () => {
+  const { store, medium } = await opened(await filled(1000));
+  medium.take();
+  const warming = store.warm({ idle: turn });
+  await store.close();
+  await warming;
+  expect(medium.take()).toMatchObject({ looks: 0 });
+});

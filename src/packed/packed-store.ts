@@ -18,9 +18,11 @@ import { PACKED_LIMITS, type PackedLimits } from './limits.ts';
 import { Maintenance, type MaintenanceOptions } from './maintenance.ts';
 import type { Manifest } from './manifest.ts';
 import type { Medium } from './medium.ts';
+import { Foreground } from './tree/foreground.ts';
 import { Flips } from './tree/flip.ts';
 import { SnapshotTx } from './tree/snapshot-tx.ts';
 import { Tree } from './tree/tree.ts';
+import { warm } from './tree/warm.ts';
 import type { Version } from './tree/version.ts';
 import { Turns } from '../store/turns.ts';
 import { verifyEntries, verifyTree } from './verify.ts';
@@ -47,6 +49,15 @@ export interface WriterLock {
   exclusive<T>(body: () => Promise<T>): Promise<T>;
 }
 
+export interface WarmingOptions {
+  /** Of blocks in memory, warmed or not; absent: three quarters of what is cached at most. */
+  readonly bytesMax?: number;
+  /** Resolves when there is time for a read: a turn of the event loop, or more. */
+  readonly idle: () => Promise<void>;
+  /** Asked before each read. */
+  readonly isStopped?: () => boolean;
+}
+
 /** About so many bytes. */
 export interface PackedMemory {
   readonly blocks: number;
@@ -58,6 +69,8 @@ export interface PackedMemory {
 const NO_LOCK: WriterLock = { shared: (body) => body(), exclusive: (body) => body() };
 
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
+/** Of the cache: what queries read beside it evicts nothing for a while. */
+const WARMED_MAX = 3 / 4;
 
 export class PackedStore implements Store {
   private readonly tree: Tree;
@@ -65,9 +78,12 @@ export class PackedStore implements Store {
   private readonly turns = new Turns();
   private readonly maintenance: Maintenance;
   private readonly writers: WriterLock;
+  private readonly foreground = new Foreground();
+  private readonly cacheBytesMax: number;
 
   constructor(options: PackedStoreOptions) {
     const { medium, cacheBytesMax = CACHE_BYTES_MAX, isAlone = () => false } = options;
+    this.cacheBytesMax = cacheBytesMax;
     this.tree = new Tree({ medium, cacheBytesMax, isAlone });
     this.writers = options.writers ?? NO_LOCK;
     this.maintenance = new Maintenance({
@@ -87,24 +103,49 @@ export class PackedStore implements Store {
   }
 
   async read<T>(body: (tx: ReadTx) => Promise<T>, { spaces }: ReadOptions = {}): Promise<T> {
-    for (;;) {
-      this.requireOpen();
-      const tx = new SnapshotTx(this.tree, spaces);
-      const outcome = await outcomeOf(() => body(tx));
-      tx.release();
-      if (!tx.gone) return outcome();
-      await this.recover(tx);
+    this.foreground.begin();
+    try {
+      for (;;) {
+        this.requireOpen();
+        const tx = new SnapshotTx(this.tree, spaces);
+        const outcome = await outcomeOf(() => body(tx));
+        tx.release();
+        if (!tx.gone) return outcome();
+        await this.recover(tx);
+      }
+    } finally {
+      this.foreground.end();
     }
   }
 
   async write<T>(body: WriteBody<T>, { spaces = SPACES, durability }: WriteOptions): Promise<T> {
-    await this.maintenance.room();
-    const result = await this.turns.run(async () => {
-      this.requireOpen();
-      return this.commit(body, { spaces, durability });
+    this.foreground.begin();
+    try {
+      await this.maintenance.room();
+      const result = await this.turns.run(async () => {
+        this.requireOpen();
+        return this.commit(body, { spaces, durability });
+      });
+      this.maintenance.begin();
+      return result;
+    } finally {
+      this.foreground.end();
+    }
+  }
+
+  /**
+   * Reads blocks that nobody has asked for yet, about 1 MB at a time and never while somebody waits for the store. Resolves when
+   * enough is in memory or all is; to be called after opening.
+   */
+  warm({ bytesMax = Infinity, idle, isStopped = () => false }: WarmingOptions): Promise<void> {
+    return warm(this.tree, {
+      bytesMax: Math.min(bytesMax, this.cacheBytesMax * WARMED_MAX),
+      idle: async () => {
+        await idle();
+        await this.foreground.ended();
+      },
+      isStopped: () => this.isClosed || isStopped(),
     });
-    this.maintenance.begin();
-    return result;
   }
 
   /** Moves what is in memory and log into tables; to be called when there is time. */

@@ -20,6 +20,8 @@ export const CROSSINGS = [
   'tables were merged',
   'deletions were flushed above older rows',
   'orphans were swept',
+  'a tab was warmed',
+  'a flip came while a tab was warmed',
 ] as const;
 export type Crossing = (typeof CROSSINGS)[number];
 

@@ -15,6 +15,7 @@ export const PLANTED_FAULTS = [
   'the log is cached',
   'ids are given twice',
   'a flip takes its number by force',
+  'blocks beside each other are mixed up',
 ] as const;
 export type PlantedFault = (typeof PLANTED_FAULTS)[number];
 

@@ -57,6 +57,8 @@ export class SimMedium implements Medium {
     const blocks = found.blocks.map((each) => each.map((block) => this.unplaced(block, ranges)));
     if (fault === 'the log is cached' && after !== undefined && after > 0 && random.chance(0.5))
       return { log: [], blocks };
+    if (fault === 'blocks beside each other are mixed up')
+      return { log: found.log, blocks: blocks.map(mixedUp) };
     return { log: found.log, blocks };
   }
 
@@ -185,6 +187,13 @@ export class SimMedium implements Medium {
     const perClaim = 2 ** 20;
     return (Math.floor(id / perClaim) % 3) * perClaim + (id % perClaim);
   }
+}
+
+/** The first two with each other's bytes. */
+function mixedUp(blocks: readonly StoredBlock[]): readonly StoredBlock[] {
+  const [first, second, ...rest] = blocks;
+  if (!first || !second) return blocks;
+  return [{ ...first, bytes: second.bytes }, { ...second, bytes: first.bytes }, ...rest];
 }
 
 const faultOfFilter = (index: Uint8Array): PlantedFault =>

@@ -98,6 +98,7 @@ export class SimTab implements Actor {
 
   private async act(store: PackedStore): Promise<void> {
     const what = this.random.next();
+    if (this.random.chance(0.05)) this.warm(store);
     if (what < 0.6) await this.write(store);
     else if (what < 0.9) await this.check(store);
     else if (what < 0.97) await store.flush();
@@ -105,6 +106,21 @@ export class SimTab implements Actor {
       await store.sweep();
       this.world.crossings.note('orphans were swept');
     }
+  }
+
+  /** Beside all else that it does. */
+  private warm(store: PackedStore): void {
+    const { crossings } = this.world;
+    const { manifest } = store;
+    const bytesMax = this.random.pick([1000, 50_000]);
+    const idle = (): Promise<void> => this.world.scheduler.stop(this, 'idle');
+    store.warm({ bytesMax, idle }).then(
+      () => {
+        crossings.note('a tab was warmed');
+        if (store.manifest !== manifest) crossings.note('a flip came while a tab was warmed');
+      },
+      (reason: unknown) => (this.failure ??= reason),
+    );
   }
 
   private async write(store: PackedStore): Promise<void> {

@@ -1,0 +1,100 @@
+/** Reads blocks into memory that nobody has asked for yet, while nobody asks for anything. */
+import { Refusal } from '../../errors.ts';
+import { FAMILY, type Family } from '../families.ts';
+import type { TableIndex } from '../codec/table-index.ts';
+import type { Table } from '../manifest.ts';
+import { BlockAccess, BlockGone } from './block-access.ts';
+import type { Tree } from './tree.ts';
+
+export interface WarmOptions {
+  /** It ends when the blocks in memory take so many. */
+  readonly bytesMax: number;
+  /** Before each read; resolves when there is time for one. */
+  readonly idle: () => Promise<void>;
+  /** Asked before each read. */
+  readonly isStopped: () => boolean;
+}
+
+/** About so many are read at a time, so that a query waits little for them. */
+const READ_BYTES = 1024 * 1024;
+
+/** Those that a query needs first; superseded versions are hardly read. */
+const WARMED: readonly Family[] = [
+  FAMILY.meta,
+  FAMILY.sync,
+  FAMILY.documentEntries,
+  FAMILY.documents,
+];
+
+/** Of the bytes that are left, at most so many are of one family: the entries of a large tree leave room for documents. */
+const SHARE = 1 / 2;
+
+export async function warm(tree: Tree, { bytesMax, idle, isStopped }: WarmOptions): Promise<void> {
+  for (const family of WARMED) {
+    const isLast = family === WARMED.at(-1);
+    const room = bytesMax - tree.cache.blockBytes;
+    const end = isLast ? bytesMax : tree.cache.blockBytes + room * SHARE;
+    /** By table, how far it was read. */
+    const read = new Map<number, number>();
+    for (;;) {
+      await idle();
+      const table = nextTable(tree, family, read);
+      if (!table || tree.cache.blockBytes >= end) break;
+      if (isStopped()) return;
+      const from = read.get(table.first) ?? 0;
+      read.set(table.first, await readSome(tree, table, from, end - tree.cache.blockBytes));
+    }
+  }
+}
+
+/** What was written last comes first. */
+function nextTable(
+  tree: Tree,
+  family: Family,
+  read: ReadonlyMap<number, number>,
+): Table | undefined {
+  let next: Table | undefined;
+  for (const { tables } of tree.version.manifest.families[family])
+    for (const table of tables)
+      if (read.get(table.first) !== WHOLE && (!next || table.first > next.first)) next = table;
+  return next;
+}
+
+const WHOLE = Infinity;
+
+/** Returns the block to go on with; `WHOLE`: nothing more of the table is to be read. */
+async function readSome(tree: Tree, table: Table, from: number, room: number): Promise<number> {
+  const access = new BlockAccess(tree.cache);
+  const index = access.index(table);
+  const at = index ? noteBlocks(tree, access, table, index, from, room) : from;
+  if (!access.isMissing) return WHOLE;
+  try {
+    await tree.load(access);
+    return at;
+  } catch (reason) {
+    // Another tab has just merged the table, or it is damaged: whoever needs it meets that again.
+    if (reason instanceof BlockGone || reason instanceof Refusal) return WHOLE;
+    throw reason;
+  }
+}
+
+/** Returns the block behind those that were noted. */
+function noteBlocks(
+  { cache }: Tree,
+  access: BlockAccess,
+  table: Table,
+  index: TableIndex,
+  from: number,
+  room: number,
+): number {
+  const bytesMax = Math.min(READ_BYTES, room);
+  const bytesPerBlock = table.bytes / index.blocks;
+  let at = from;
+  for (let bytes = 0; at < index.blocks && bytes < bytesMax; at += 1) {
+    // Not through the access: it would count as used.
+    if (cache.peek(table.first + index.span(at).first)) continue;
+    access.block(table, index, at);
+    bytes += bytesPerBlock;
+  }
+  return at;
+}
