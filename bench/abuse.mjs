@@ -1,5 +1,5 @@
-// `npm run abuse [-- --only <words>] [--seconds n] [--at hub|page]`: attacks on the database of a page in Chromium, then on a hub over
-// PGlite and over PostgreSQL, one after the other, while an innocent client uses it. Prints a table and, when all were made, writes it
+// `npm run abuse [-- --only <words>] [--seconds n] [--at hub|page] [--store PGlite|PostgreSQL]`: attacks on the database of a page in
+// Chromium, then on a hub over PGlite and over PostgreSQL, one after the other, while an innocent client uses it. Prints a table and, when all were made, writes it
 // to bench/results/ABUSE.md; ends with 1 when an attack gets through.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ await runMain(async () => {
   const folder = join(root, `node_modules/.cache/burrow/abuse-${process.pid}`);
   try {
     await bundleHub(folder, { packages: 'outside' });
-    for (const name of ['main', 'innocent']) {
+    for (const name of ['main', 'innocent', 'attacker']) {
       const build = await rolldown({
         input: join(root, `bench/abuse/${name}.ts`),
         platform: 'node',

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { startPostgres } from '../../hub/testing/postgres-server.ts';
-import { CONNECTIONS, keepSending, type Attack } from './connections.ts';
+import type { AttackerData } from './attacker.ts';
+import { ATTACKS } from './attacks.ts';
 import { startHub, type HubUnderAttack } from './hub-under-attack.ts';
 import type { Experience, InnocentData } from './innocent.ts';
 import { prepare, type Credentials } from './prepare.ts';
-import { QUERIES } from './queries.ts';
 import { failuresOf, tableOf, type Outcome } from './report.ts';
 import { send } from '../hub/send.ts';
 import { SECRET } from '../hub/served.ts';
@@ -22,23 +22,11 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     seconds: { type: 'string', default: '5' },
     at: { type: 'string', default: '' },
+    store: { type: 'string', default: '' },
   },
 });
 const ATTACK_MS = Number(values.seconds) * 1000;
-/** Each by so many at a time: more than a hub has threads. */
-const QUERIES_AT_ONCE = 4;
-
-const attacks: Readonly<Record<string, Attack>> = {
-  ...Object.fromEntries(
-    Object.entries(QUERIES).map(([name, query]): [string, Attack] => [
-      name,
-      (target) =>
-        keepSending(target, QUERIES_AT_ONCE, target.credentials.attacker, JSON.stringify(query())),
-    ]),
-  ),
-  ...CONNECTIONS,
-};
-const chosen = Object.entries(attacks).filter(([name]) => name.includes(values.only));
+const chosen = Object.keys(ATTACKS).filter((name) => name.includes(values.only));
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -62,11 +50,26 @@ class Innocent {
   }
 }
 
+/** Attacks for so long. @returns its answers */
+async function attackFor(ms: number, data: AttackerData): Promise<Outcome['answers']> {
+  const attacker = new Worker(join(folder, 'attacker.mjs'), { workerData: data });
+  try {
+    await once(attacker, 'online');
+    const told = once(attacker, 'message');
+    await pause(ms);
+    attacker.postMessage('stop');
+    const [answers] = (await told) as [Outcome['answers']];
+    return answers;
+  } finally {
+    await attacker.terminate();
+  }
+}
+
 async function suffer(
   store: string,
   hub: HubUnderAttack,
   credentials: Credentials,
-  [attack, run]: readonly [string, Attack],
+  attack: string,
 ): Promise<Outcome> {
   const innocent = new Innocent({ port: hub.port, secret: credentials.innocent });
   try {
@@ -75,11 +78,7 @@ async function suffer(
     await pause(ATTACK_MS / 2);
     const quiet = await innocent.tell();
     const { memoryBytes: memoryBeforeBytes } = await hub.look();
-    const stop = new AbortController();
-    const running = run({ port: hub.port, credentials, signal: stop.signal });
-    await pause(ATTACK_MS);
-    stop.abort();
-    const answers = await running;
+    const answers = await attackFor(ATTACK_MS, { attack, port: hub.port, credentials });
     const under = await innocent.tell();
     const watched = await hub.look();
     return { store, attack, quiet, under, watched, memoryBeforeBytes, answers };
@@ -103,7 +102,7 @@ async function attackAll(store: string, more: readonly string[]): Promise<Outcom
     for (const attack of chosen) {
       const outcome = await suffer(store, hub, credentials, attack);
       outcomes.push(outcome);
-      console.log(`${store}: ${attack[0]}: ${failuresOf(outcome).join(', ') || 'holds'}`);
+      console.log(`${store}: ${attack}: ${failuresOf(outcome).join(', ') || 'holds'}`);
       console.log(JSON.stringify(outcome));
     }
   } finally {
@@ -115,7 +114,11 @@ async function attackAll(store: string, more: readonly string[]): Promise<Outcom
 async function attackHubs(): Promise<Outcome[]> {
   const data = mkdtempSync(join(tmpdir(), 'burrow-abuse-'));
   try {
-    const embedded = await attackAll('PGlite', ['--data', join(data, 'pglite')]);
+    const embedded =
+      values.store === 'PostgreSQL'
+        ? []
+        : await attackAll('PGlite', ['--data', join(data, 'pglite')]);
+    if (values.store === 'PGlite') return embedded;
     const server = await startPostgres();
     try {
       return [...embedded, ...(await attackAll('PostgreSQL', ['--postgres', server.url]))];
@@ -143,7 +146,8 @@ if (values.only === '' && values.at === '') {
 Each attack runs for ${ATTACK_MS / 1000} s from an address of its own, with a token without privileges or with no secret, while an
 innocent client sends a query and a \`/ping\` every 50 ms. An attack is held off when the p95 of that query is within three times of quiet
 (or under 10 ms), the hub's event loop is never blocked for more than 50 ms, the innocent client is refused nothing, and the hub grows
-by less than 512 MiB. Attackers, client and hub share the cores: what they take from each other is in the figures.
+by less than 512 MiB. Attackers, client and hub share the cores. Attackers are other machines in life: here their thread has the
+lowest priority (on Linux), so that they get what hub and client leave.
 
 In a page (Chromium), attackers and innocent share the page and its worker. There \`/ping\` is the query \`1\`, and what is blocked is the
 page's own thread, by what it sends and gets; memory is that of its process.

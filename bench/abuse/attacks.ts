@@ -1,0 +1,17 @@
+/** All attacks on a hub, by name. */
+import { CONNECTIONS, keepSending, type Attack } from './connections.ts';
+import { QUERIES } from './queries.ts';
+
+/** Each by so many at a time: more than a hub has threads. */
+const QUERIES_AT_ONCE = 4;
+
+export const ATTACKS: Readonly<Record<string, Attack>> = {
+  ...Object.fromEntries(
+    Object.entries(QUERIES).map(([name, query]): [string, Attack] => [
+      name,
+      (target) =>
+        keepSending(target, QUERIES_AT_ONCE, target.credentials.attacker, JSON.stringify(query())),
+    ]),
+  ),
+  ...CONNECTIONS,
+};
