@@ -1,4 +1,5 @@
 /** Case folding and normalising of text, as indexes and `casefold` do it. Spec: functions 1.8. */
+import { LIMITS } from '../../limits.ts';
 import { manyOf, optional, param, scalar, wrongType } from '../casts.ts';
 import { BY_PARTS, reading } from '../costs.ts';
 import { define } from '../define.ts';
@@ -52,10 +53,11 @@ function foldCase(char: string): string {
 /** What combines with the character before it, also in what some compatible characters stand for; sorting them is quadratic. */
 const COMBINING = /[\p{M}\uff9e\uff9f]{16,}/gu;
 
-/** Of the slowest form. */
+/** Of the slowest form. Runs are looked for in what is not too long anyway. */
 function normalizing(text: string): number {
   if (ASCII.test(text)) return reading(text.length);
   let units = text.length * 1_000;
+  if (units > LIMITS.callWork) return units;
   for (const [run] of text.matchAll(COMBINING)) units += run.length ** 2 / 2;
   return units;
 }
