@@ -7,6 +7,7 @@ import type { Engine } from '../src/engine/engine.ts';
 import { detachedExecutions } from '../src/engine/transactions.ts';
 import type { Store } from '../src/store/port.ts';
 import type { FromEvaluator, LongPush, LongQuery, ToEvaluator } from './evaluators/messages.ts';
+import { lowerThreadPriority } from './evaluators/thread-priority.ts';
 import { createSyncHub, type SyncHub } from '../src/sync/hub/sync-hub.ts';
 import { createHubEngine } from './instance/hub-engine.ts';
 import type { EvaluatorData } from './instance/start-evaluator.ts';
@@ -24,6 +25,7 @@ const port = parentPort;
 if (!port) throw new Error('This file must be started as a thread.');
 
 const { settings, url, rootHash, access, written } = workerData as EvaluatorData;
+lowerThreadPriority();
 /** Each fetch is another execution: few queries need more than one. */
 const BORROWED_FETCH_BYTES = 4 * 1024 * 1024;
 const hasWritten = new Int32Array(written);

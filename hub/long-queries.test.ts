@@ -1,5 +1,7 @@
 /** Queries that take long, at a hub with threads for them: others are answered meanwhile, over PGlite and over PostgreSQL. */
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { platform } from 'node:process';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   removeTestHub,
@@ -134,6 +136,20 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     isOver = true;
   });
 
+  // Elsewhere, priorities are those of processes.
+  test.runIf(platform === 'linux')(
+    'only the thread of long queries has a lower priority',
+    async () => {
+      const ask = asWith(hub, await keyOf(hub));
+      const before = prioritiesOf(hub);
+      expect(new Set(before).size).toBe(1);
+      await ask(containsStr);
+      const [normal = 0] = before;
+      const lower = prioritiesOf(hub).filter((nice) => nice !== normal);
+      expect(lower).toEqual([Math.min(19, normal + 10)]);
+    },
+  );
+
   test('a long write commits once, and the next query and a stream see it', async () => {
     const ask = asWith(hub, await keyOf(hub));
     const id = String(Date.now());
@@ -250,6 +266,16 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     expect(await hub.exited).toEqual({ code: 0, signal: null });
   });
 });
+
+/** The nice value of each of its threads. */
+function prioritiesOf({ child }: HubProcess): readonly number[] {
+  const tasks = `/proc/${child.pid}/task`;
+  return readdirSync(tasks).map((id) => {
+    const stat = readFileSync(`${tasks}/${id}/stat`, 'utf8');
+    // The second field, a name in parentheses, may have spaces; nice is the 19th.
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+  });
+}
 
 /** A device of root. */
 async function openDevice(hub: HubProcess) {
