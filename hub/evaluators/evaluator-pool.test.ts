@@ -156,6 +156,32 @@ test('a credential with long queries under way has shorter turns, others do not'
   expect(turnOf('a')).toBe(quiet);
 });
 
+test('a token has one line, wherever its queries come from; a key has one for each address', async () => {
+  const open1 = open();
+  const quiet = open1.turnMs({ secret: 'fnEtoken' });
+  const running = execute('wait', { secret: 'fnEtoken:child:server', address: '10.0.0.1' });
+  expect(open1.turnMs({ secret: 'fnEtoken' })).toBe(quiet / 2);
+  const next = execute('wait', { secret: 'fnAkey', address: '10.0.0.1' });
+  expect(open1.turnMs({ secret: 'fnAkey', address: '10.0.0.1' })).toBe(quiet / 2);
+  expect(open1.turnMs({ secret: 'fnAkey', address: '10.0.0.2' })).toBe(quiet);
+  pool?.noteCommit(commit);
+  await running;
+  await expect.poll(() => pool?.counts).toEqual({ running: 1, waiting: 0 });
+  pool?.noteCommit(commit);
+  await next;
+});
+
+test('a credential that has had its share of the last second has shorter turns while others are there', () => {
+  const open1 = open();
+  const [busy, other] = [{ secret: 'a' }, { secret: 'b' }];
+  const quiet = open1.turnMs(busy);
+  open1.noteTime(busy, 500);
+  expect(open1.turnMs(busy)).toBe(quiet);
+  open1.noteTime(other, 0.1);
+  expect(open1.turnMs(busy)).toBeLessThan(quiet / 4);
+  expect(open1.turnMs(other)).toBe(quiet);
+});
+
 test('close() ends what runs and refuses what waits', async () => {
   open();
   const answers = [execute('wait'), execute('second')];

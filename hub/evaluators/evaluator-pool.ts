@@ -15,6 +15,7 @@ import { LIMITS } from '../../src/limits.ts';
 import { FairQueue } from './fair-queue.ts';
 import { LoopTurns } from './loop-turns.ts';
 import type { FromEvaluator, LongPush, Pushed, ToEvaluator } from './messages.ts';
+import { RecentTime } from './recent-time.ts';
 
 export interface Evaluator {
   readonly worker: Worker;
@@ -39,7 +40,7 @@ export interface EvaluatorPoolOptions {
 type Arrived = Parameters<LongQueries['execute']>[0];
 type Asked = Extract<ToEvaluator, { readonly type: 'query' | 'push' }>;
 type Answered = Exclude<FromEvaluator, { readonly type: 'failed' | 'alive' }>;
-/** One credential, from one address. */
+/** What is known of who asks. */
 type Credential = Pick<QueryRequest, 'secret' | 'address'>;
 
 interface Task {
@@ -60,6 +61,9 @@ interface Thread extends Evaluator {
 /** A query is evaluated for so long by the thread that answers; for less, when its credential has such queries under way. */
 const TURN_MS = 20;
 const TURN_MIN_MS = 2;
+/** Likewise, when it has had more than its share of the last second, and others are there. */
+const BUSY_TURN_MS = 3;
+const SHARE_MS = 100;
 const GRACE_MS = 1000;
 const LOOK_MS = 2000;
 /** Of all its writes, and of waiting: each write has a time of its own. */
@@ -69,6 +73,7 @@ const NO_READS = { rows: [], ranges: [] };
 export class EvaluatorPool implements LongQueries {
   private readonly options: EvaluatorPoolOptions;
   private readonly loop = new LoopTurns();
+  private readonly recent = new RecentTime();
   private readonly queue = new FairQueue<Task>();
   private readonly threads = new Set<Thread>();
   private isClosed = false;
@@ -87,8 +92,16 @@ export class EvaluatorPool implements LongQueries {
   }
 
   turnMs(request: Credential): number {
-    if (this.queue.isEmpty) return TURN_MS;
-    return Math.max(TURN_MIN_MS, TURN_MS / (1 + this.queue.countOf(nameOf(request))));
+    const name = nameOf(request);
+    const { recent } = this;
+    const isBusy = recent.of(name) > SHARE_MS && !recent.isAlone(name);
+    const turnMs = isBusy ? BUSY_TURN_MS : TURN_MS;
+    if (this.queue.isEmpty) return turnMs;
+    return Math.max(TURN_MIN_MS, turnMs / (1 + this.queue.countOf(name)));
+  }
+
+  noteTime(request: Credential, ms: number): void {
+    this.recent.note(nameOf(request), ms);
   }
 
   async execute(query: Arrived): Promise<QueryAnswer> {
@@ -258,9 +271,13 @@ export class EvaluatorPool implements LongQueries {
 
 const send = ({ worker }: Evaluator, message: ToEvaluator): void => worker.postMessage(message);
 
-/** A key may be everybody's: whoever has it counts by address too. */
-const nameOf = ({ secret = '', address = '' }: Credential): string =>
-  `${secret.split(':', 1)[0]} ${address}`;
+/** A token is one person's, wherever its queries and pushes come from; a key may be everybody's: its holder counts by address too. */
+function nameOf({ secret = '', address = '' }: Credential): string {
+  const [plain = ''] = secret.split(':', 1);
+  return TOKEN.test(plain) ? plain : `${plain} ${address}`;
+}
+
+const TOKEN = /^fn[EF]/;
 
 const timeoutMsOf = ({ request }: Task): number =>
   request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs;

@@ -37,14 +37,16 @@ async function openWith(turnMs: number) {
     sent.push(request);
     return other.engine.query(request);
   };
-  const longQueries = { whenFree: () => undefined, turnMs: () => turnMs, execute };
+  const told: number[] = [];
+  const noteTime = (_: unknown, ms: number) => void told.push(ms);
+  const longQueries = { whenFree: () => undefined, turnMs: () => turnMs, noteTime, execute };
   const readLong = longQueryReader(() => Promise.resolve());
   const world = new EngineWorld(store, { clock, readLong });
   const engine = inTurns(world.engine, longQueries, clock);
   const ask = (query: unknown, secret = ROOT) =>
     engine.query({ secret, query: JSON.stringify(query), apiVersion: '4', allows: 'write' });
   await ask({ create_collection: obj({ name: 'notes' }) });
-  return { ask, sent };
+  return { ask, sent, told };
 }
 
 test('a query that takes longer than its turn is executed elsewhere, once, as of when it came', async () => {
@@ -61,6 +63,15 @@ test('a query that ends within its turn stays', async () => {
   const { ask, sent } = await openWith(1000);
   expect(await ask(long(create('1')))).toMatchObject({ status: 201 });
   expect(sent).toEqual([]);
+});
+
+test('how long each execution took here is told, of those that went elsewhere too', async () => {
+  const { ask, sent, told } = await openWith(2);
+  told.length = 0;
+  await ask(long(1));
+  expect(sent).toHaveLength(1);
+  // The clock goes on with each look: two in the turn, and the one at its end.
+  expect(told).toEqual([3]);
 });
 
 test('of writes at once, those that take long leave the others alone', async () => {

@@ -28,6 +28,7 @@ export function inTurns(engine: Engine, longQueries: LongQueries, clock: () => n
       return await engine.query({
         ...request,
         turnMs: longQueries.turnMs(request),
+        ...(longQueries.noteTime && { noteTime: (ms) => longQueries.noteTime?.(request, ms) }),
         ...(writeTurnMs !== undefined && { writeTurnMs }),
       });
     } catch (reason) {

@@ -9,6 +9,8 @@ const STEPS_PER_OP = 50;
 /** The clock is read once in so many steps, and in so many units of work. */
 const STEPS_BETWEEN_LOOKS = 1024;
 const WORK_BETWEEN_LOOKS = 5_000_000;
+/** In a short turn it is read more often. */
+const WORK_OF_TURN_MS = 250_000;
 
 /** What evaluation is charged to. */
 export interface Steps {
@@ -36,6 +38,7 @@ export class Budget implements Steps {
   private turnEnd: Micros = Infinity;
   private steps = 0;
   private nextLook = STEPS_BETWEEN_LOOKS;
+  private workBetweenLooks = WORK_BETWEEN_LOOKS;
   private workUntilLook = WORK_BETWEEN_LOOKS;
   /** Up to the last look. */
   private spent = 0;
@@ -84,8 +87,8 @@ export class Budget implements Steps {
       this.workUntilLook += units;
       throw exceeded('A call', LIMITS.callWork, WORK);
     }
-    this.spent += WORK_BETWEEN_LOOKS - this.workUntilLook;
-    this.workUntilLook = WORK_BETWEEN_LOOKS;
+    this.spent += this.workBetweenLooks - this.workUntilLook;
+    this.workUntilLook = this.workBetweenLooks;
     this.requireTime(units / 1000);
     if (this.isSpent) throw exceeded('Query', LIMITS.queryWork, WORK);
   }
@@ -100,6 +103,8 @@ export class Budget implements Steps {
   /** From now on: at its end, evaluation ends too. */
   limitTurn(ms: number): void {
     this.turnEnd = this.clock() + ms * 1000;
+    this.workBetweenLooks = Math.min(WORK_BETWEEN_LOOKS, Math.max(0, ms) * WORK_OF_TURN_MS);
+    this.workUntilLook = this.workBetweenLooks;
   }
 
   get computeOps(): number {

@@ -60,6 +60,8 @@ export interface LongQueries {
   whenFree(request: QueryRequest): Promise<void> | undefined;
   /** How long the query may be evaluated here before it goes there. */
   turnMs(request: QueryRequest): number;
+  /** How long the query was evaluated here, each time. */
+  noteTime?(request: QueryRequest, ms: number): void;
   /** Likewise, of queries that may write; `turnMs` if not given. */
   readonly writeTurnMs?: number;
   /** A longer text goes there unread; `LIMITS.sliceChars` if not given. */
@@ -108,6 +110,8 @@ export interface QueryRequest {
   readonly turnMs?: number;
   /** Likewise, if it may write. */
   readonly writeTurnMs?: number;
+  /** Told how long each execution took here. */
+  readonly noteTime?: (ms: number) => void;
   /** A long answer may come as `bytes`, with an empty `body`. */
   readonly takesBytes?: boolean;
   /** Nobody waits for the answer any more. */

@@ -108,7 +108,14 @@ export function executeQuery(
   const turnMs = turnMsOf(plan);
   if (turnMs !== undefined) budget.limitTurn(turnMs);
   if (!isGranted(session.context, caller)) refuseCaller();
-  return ended(outcomeOf(parsed, session, request, budget, writer));
+  const { noteTime } = request;
+  if (!noteTime) return ended(outcomeOf(parsed, session, request, budget, writer));
+  const begun = host.clock();
+  try {
+    return ended(outcomeOf(parsed, session, request, budget, writer));
+  } finally {
+    noteTime((host.clock() - begun) / 1000);
+  }
 }
 
 function outcomeOf(

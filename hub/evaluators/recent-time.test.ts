@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { RecentTime } from './recent-time.ts';
+
+test('what was noted fades, and whoever has been gone for a second is no other', () => {
+  let nowMs = 0;
+  const recent = new RecentTime(() => nowMs);
+  expect([recent.of('a'), recent.isAlone('a')]).toEqual([0, true]);
+  for (let i = 0; i < 10; i += 1) recent.note('a', 10);
+  expect([recent.of('a'), recent.isAlone('a'), recent.isAlone('b')]).toEqual([100, true, false]);
+  recent.note('b', 1);
+  recent.note('b', 1);
+  expect([recent.isAlone('a'), recent.isAlone('b'), recent.isAlone('c')]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+  nowMs = 900;
+  recent.note('a', 0);
+  expect(recent.of('a')).toBeCloseTo(100 * Math.exp(-0.9));
+  expect(recent.isAlone('a')).toBe(false);
+  nowMs = 1100;
+  expect([recent.isAlone('a'), recent.isAlone('b')]).toEqual([true, false]);
+});
