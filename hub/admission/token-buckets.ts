@@ -12,13 +12,16 @@ export class TokenBuckets {
     this.nowMs = nowMs;
   }
 
+  /** Whether one could be taken now. */
+  hasLeft(name: string): boolean {
+    return this.perSecond === 0 || !this.buckets.has(name) || this.leftOf(name, this.nowMs()) >= 1;
+  }
+
   /** Seconds until the next token; undefined: one was taken. */
   take(name: string): number | undefined {
     if (this.perSecond === 0) return undefined;
     const atMs = this.nowMs();
-    const bucket = this.buckets.get(name) ?? { left: this.size, atMs };
-    const refilled = ((atMs - bucket.atMs) / 1000) * this.perSecond;
-    const left = Math.min(this.size, bucket.left + refilled);
+    const left = this.leftOf(name, atMs);
     if (left < 1) return (1 - left) / this.perSecond;
     // The most recently used come last: a flood of names evicts buckets that are full anyway.
     this.buckets.delete(name);
@@ -26,6 +29,12 @@ export class TokenBuckets {
     const [oldest] = this.buckets.size > NAMES_MAX ? this.buckets.keys() : [];
     if (oldest !== undefined) this.buckets.delete(oldest);
     return undefined;
+  }
+
+  private leftOf(name: string, atMs: number): number {
+    const bucket = this.buckets.get(name) ?? { left: this.size, atMs };
+    const refilled = ((atMs - bucket.atMs) / 1000) * this.perSecond;
+    return Math.min(this.size, bucket.left + refilled);
   }
 }
 

@@ -36,6 +36,24 @@ test('a connection with thousands of pipelined requests is closed', async () => 
   expect((await hub.query(1)).status).toBe(200);
 });
 
+test('an address that floods again and again is shut out for a while', async () => {
+  hub = await openTestHub();
+  const { port } = hub;
+  const isServed = async (): Promise<boolean> => {
+    const ping = 'GET /ping HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
+    return answersIn(await flood(port, ping)) === 1;
+  };
+  const pings = 'GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(500);
+  // Once may be meant well.
+  await flood(port, pings);
+  expect(await isServed()).toBe(true);
+  for (let floods = 1; await isServed(); floods += 1) {
+    expect(floods).toBeLessThan(100);
+    await flood(port, pings);
+  }
+  await expect.poll(isServed, { timeout: 20_000 }).toBe(true);
+});
+
 test('some pipelined requests are answered, in their order', async () => {
   hub = await openTestHub();
   const ask = (n: number) =>

@@ -36,6 +36,11 @@ export interface AcceptorOptions {
 
 /** How often Node looks for HTTP/1.1 connections that are past their deadline. */
 const CHECK_MS = 1000;
+/** Connections of one address that may be closed for what they cost: so many at once, and per second. Then it has to wait. */
+const MISUSES_AT_ONCE = 8;
+const MISUSES_PER_SECOND = 1;
+/** More than one request sends first, mostly: all that is in it is parsed in one turn. */
+const HEAD_BYTES = 16 * 1024;
 const PREFACE = Buffer.from('PRI');
 const nowMs = (): number => performance.now();
 
@@ -50,6 +55,13 @@ export class Acceptor {
   /** By connection: requests over HTTP/1.1 that wait for the response to one before. */
   private readonly pipelined = new WeakMap<Socket, number>();
   private readonly declined = new WeakSet<Socket>();
+  private readonly longHeads: (() => void)[] = [];
+  /** By address. */
+  private readonly misuses = new TokenBuckets(
+    MISUSES_PER_SECOND,
+    MISUSES_AT_ONCE / MISUSES_PER_SECOND,
+    nowMs,
+  );
 
   constructor(options: AcceptorOptions) {
     this.options = options;
@@ -121,7 +133,10 @@ export class Acceptor {
     if (response.socket === null) {
       const count = (this.pipelined.get(socket) ?? 0) + 1;
       if (count > settings.pipelined) {
-        socket.destroy();
+        if (!socket.destroyed) closeWithoutStacks(socket);
+        this.endMisused(socket, socket.remoteAddress);
+        // One of many in the chunk that is being parsed: a request that is ended already costs Node least.
+        request.destroy();
         return;
       }
       this.pipelined.set(socket, count);
@@ -136,7 +151,7 @@ export class Acceptor {
   private declineUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     // Once may be meant well.
     if (this.declined.has(socket)) {
-      socket.destroy();
+      this.endMisused(socket, socket.remoteAddress);
       return;
     }
     this.declined.add(socket);
@@ -182,13 +197,20 @@ export class Acceptor {
     return server;
   }
 
+  /** Of an address that does it again and again, connections are refused for a while: each one anew would cost the hub as much. */
+  private endMisused(connection: Socket | ServerHttp2Session, address: string | undefined): void {
+    if (connection.destroyed) return;
+    this.misuses.take(address ?? '');
+    connection.destroy();
+  }
+
   private admit(socket: Socket): void {
     const { settings, onRefused } = this.options;
     const address = socket.remoteAddress ?? '';
     const count = this.countByAddress.get(address) ?? 0;
-    const isCrowded =
-      count >= settings.socketsPerAddress && !settings.trustedProxies.includes(address);
-    if (this.sockets.size >= settings.sockets || isCrowded) {
+    const isTooMuch = count >= settings.socketsPerAddress || !this.misuses.hasLeft(address);
+    const isRefused = isTooMuch && !settings.trustedProxies.includes(address);
+    if (this.sockets.size >= settings.sockets || isRefused) {
       onRefused();
       socket.destroy();
       return;
@@ -217,18 +239,36 @@ export class Acceptor {
       if (head.length < PREFACE.length && PREFACE.subarray(0, head.length).equals(head)) return;
       clearTimeout(late);
       socket.off('readable', onReadable);
-      socket.off('error', ignore);
       socket.unshift(head);
       const isHttp2 = head.subarray(0, PREFACE.length).equals(PREFACE);
-      (isHttp2 ? this.http2 : this.http1).emit('connection', socket);
+      const handOver = (): void => {
+        socket.off('error', ignore);
+        if (!socket.destroyed) (isHttp2 ? this.http2 : this.http1).emit('connection', socket);
+      };
+      if (head.length > HEAD_BYTES) this.inTurn(handOver);
+      else handOver();
     };
     socket.on('error', ignore);
     socket.on('readable', onReadable);
     socket.once('close', () => clearTimeout(late));
   }
 
+  /** One in each turn of the event loop. */
+  private inTurn(handOver: () => void): void {
+    this.longHeads.push(handOver);
+    if (this.longHeads.length === 1) setImmediate(this.handOverNext);
+  }
+
+  private readonly handOverNext = (): void => {
+    this.longHeads[0]?.();
+    this.longHeads.shift();
+    if (this.longHeads.length > 0) setImmediate(this.handOverNext);
+  };
+
   private watchSession(session: ServerHttp2Session): void {
     const { settings } = this.options;
+    const address = session.socket.remoteAddress;
+    const end = (): void => this.endMisused(session, address);
     this.sessions.add(session);
     let open = 0;
     const { resetsPerSecond, resetsAtOnce } = settings;
@@ -244,18 +284,30 @@ export class Acceptor {
       if (begunInTurn === 0) setImmediate(() => (begunInTurn = 0));
       begunInTurn += 1;
       // No more may be open at once: these were begun to be reset.
-      if (begunInTurn > settings.streamsPerSession) return session.destroy();
+      if (begunInTurn > settings.streamsPerSession) return end();
       session.setTimeout(settings.sessionIdleMs);
       // A reset by the client is no failure of the hub. Many of them are: each costs what its request began.
       stream.on('error', () => undefined);
       stream.once('aborted', () => {
-        if (resets.take('') !== undefined) session.destroy();
+        if (resets.take('') !== undefined) end();
       });
       stream.once('close', () => {
         open -= 1;
       });
     });
   }
+}
+
+/** Of each request that it aborts when a connection closes, Node makes an error: thousands of stacks that nobody sees. */
+function closeWithoutStacks(socket: Socket): void {
+  let limit = Error.stackTraceLimit;
+  socket.prependOnceListener('close', () => {
+    limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+  });
+  socket.once('close', () => {
+    Error.stackTraceLimit = limit;
+  });
 }
 
 /** Errors below the request: there is none to route yet. */
