@@ -7,6 +7,7 @@ import type { Engine } from '../src/engine/engine.ts';
 import { detachedExecutions } from '../src/engine/transactions.ts';
 import type { Store } from '../src/store/port.ts';
 import type { FromEvaluator, LongPush, LongQuery, ToEvaluator } from './evaluators/messages.ts';
+import { QueryMarks } from './evaluators/query-marks.ts';
 import { lowerThreadPriority } from './evaluators/thread-priority.ts';
 import { createSyncHub, type SyncHub } from '../src/sync/hub/sync-hub.ts';
 import { createHubEngine } from './instance/hub-engine.ts';
@@ -24,11 +25,12 @@ interface Opened {
 const port = parentPort;
 if (!port) throw new Error('This file must be started as a thread.');
 
-const { settings, url, rootHash, access, written } = workerData as EvaluatorData;
+const { settings, url, rootHash, access, marks: buffer } = workerData as EvaluatorData;
 lowerThreadPriority();
 /** Each fetch is another execution: few queries need more than one. */
 const BORROWED_FETCH_BYTES = 4 * 1024 * 1024;
-const hasWritten = new Int32Array(written);
+const marks = new QueryMarks(buffer);
+let fatal: ReadonlySet<string> = new Set();
 let opened: Promise<Opened> | undefined;
 
 function send(message: FromEvaluator): void {
@@ -51,7 +53,17 @@ async function open(): Promise<Opened> {
   });
   engine.onCommit((notice) => borrowed.announce(notice));
   const queryTimeoutMs = settings.queryTimeoutDefaultMs;
-  const devices = createSyncHub({ ...authentication, engine, clock, queryTimeoutMs });
+  const watchedWrites = {
+    begin: (hash: string) => marks.noteExecution(hash),
+    isFatal: (hash: string) => fatal.has(hash),
+  };
+  const devices = createSyncHub({
+    ...authentication,
+    engine,
+    clock,
+    queryTimeoutMs,
+    watchedWrites,
+  });
   return {
     engine,
     devices,
@@ -67,7 +79,7 @@ async function open(): Promise<Opened> {
 const noted = (store: Store): Store => ({
   read: (body, options) => store.read(body, options),
   write(body, options) {
-    Atomics.store(hasWritten, 0, 1);
+    marks.noteWrite();
     return store.write(body, options);
   },
   close: () => store.close(),
@@ -113,6 +125,7 @@ port.on('message', (message: ToEvaluator) => {
       void told((on) => answer(on, message.request)).then(send);
       break;
     case 'push':
+      fatal = new Set(message.fatal);
       void told((on) => process(on, message.push)).then(send);
       break;
     case 'commit':

@@ -1,13 +1,22 @@
 /** The pool with threads that do as their queries say. */
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
+import { QueryMarks } from './query-marks.ts';
 import { EvaluatorPool, type EvaluatorPoolOptions } from './evaluator-pool.ts';
 
 const PROGRAM = `
 const { parentPort: port, workerData: written } = require('node:worker_threads');
-const flag = new Int32Array(written);
+const flag = new Int32Array(written, 0, 2);
 let end = () => undefined;
-port.on('message', ({ type, request }) => {
+port.on('message', ({ type, request, push, fatal }) => {
+  if (type === 'push') {
+    const hash = push.message;
+    if (fatal.includes(hash)) return port.postMessage({ type: 'pushed', pushed: 'refused' });
+    Buffer.from(written, 8).write(hash);
+    flag[1] = hash.length;
+    if (hash.includes('fatal')) throw new Error('a bug');
+    return port.postMessage({ type: 'pushed', pushed: 'judged' });
+  }
   if (type === 'look') port.postMessage({ type: 'alive' });
   if (type === 'commit') end();
   if (type === 'close') port.close();
@@ -36,12 +45,11 @@ function open(options: Partial<EvaluatorPoolOptions> = {}): EvaluatorPool {
     lookMs: 500,
     start() {
       started += 1;
-      const written = new Int32Array(new SharedArrayBuffer(4));
+      const marks = new QueryMarks();
       const resourceLimits = { maxOldGenerationSizeMb: 32 };
       return {
-        worker: new Worker(PROGRAM, { eval: true, workerData: written.buffer, resourceLimits }),
-        begin: () => void Atomics.store(written, 0, 0),
-        mayHaveWritten: () => Atomics.load(written, 0) === 1,
+        worker: new Worker(PROGRAM, { eval: true, workerData: marks.buffer, resourceLimits }),
+        marks,
       };
     },
     ...options,
@@ -117,6 +125,16 @@ test.each([
   ];
   expect(await Promise.all(answers)).toEqual([end, 'next']);
   expect(started).toBe(2);
+});
+
+test('a write of a device that ends its thread has one more try, then it is refused', async () => {
+  const opened = open();
+  const push = (hash: string) =>
+    opened.push({ secret: 'somebody', message: hash }).catch((reason: unknown) => codeOf(reason));
+  const asked = ['fatal', 'fatal', 'fatal', 'another', 'fatal'].map(push);
+  const lost = 'Error: a bug';
+  expect(await Promise.all(asked)).toEqual([lost, lost, 'refused', 'judged', 'refused']);
+  expect(started).toBe(3);
 });
 
 test('a query whose time is over while it waits is answered then', async () => {

@@ -14,15 +14,14 @@ import { assert, Refusal } from '../../src/errors.ts';
 import { LIMITS } from '../../src/limits.ts';
 import { FairQueue } from './fair-queue.ts';
 import { LoopTurns } from './loop-turns.ts';
+import { LostWrites } from './lost-writes.ts';
 import type { FromEvaluator, LongPush, Pushed, ToEvaluator } from './messages.ts';
+import type { QueryMarks } from './query-marks.ts';
 import { RecentTime } from './recent-time.ts';
 
 export interface Evaluator {
   readonly worker: Worker;
-  /** Begins the next query. */
-  begin(): void;
-  /** Whether the present query may have committed something. */
-  mayHaveWritten(): boolean;
+  readonly marks: QueryMarks;
 }
 
 export interface EvaluatorPoolOptions {
@@ -74,6 +73,7 @@ export class EvaluatorPool implements LongQueries {
   private readonly options: EvaluatorPoolOptions;
   private readonly loop = new LoopTurns();
   private readonly recent = new RecentTime();
+  private readonly lost = new LostWrites();
   private readonly queue = new FairQueue<Task>();
   private readonly threads = new Set<Thread>();
   private isClosed = false;
@@ -190,8 +190,9 @@ export class EvaluatorPool implements LongQueries {
     clearTimeout(task.timer);
     this.watch(thread, task, this.msLeft(task) + (this.options.graceMs ?? GRACE_MS));
     thread.worker.ref();
-    thread.begin();
-    send(thread, task.asked);
+    thread.marks.clear();
+    const { asked } = task;
+    send(thread, asked.type === 'push' ? { ...asked, fatal: this.lost.fatal } : asked);
   }
 
   private addThread(): Thread {
@@ -240,10 +241,11 @@ export class EvaluatorPool implements LongQueries {
   /** Its query is answered; another thread takes its place when it is needed. */
   private remove(thread: Thread): void {
     this.threads.delete(thread);
-    const { busy: task, reason } = thread;
+    const { busy: task, reason, marks } = thread;
     if (task) {
       this.queue.end(task.name);
-      this.settle(task).reject(thread.mayHaveWritten() ? unknownOutcome(reason) : lossOf(reason));
+      if (marks.executing !== undefined && !this.isClosed) this.lost.note(marks.executing);
+      this.settle(task).reject(marks.mayHaveWritten ? unknownOutcome(reason) : lossOf(reason));
     }
     this.assign();
   }

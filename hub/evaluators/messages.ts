@@ -15,7 +15,8 @@ export interface LongPush {
 }
 
 export type ToEvaluator =
-  | { readonly type: 'push'; readonly push: LongPush }
+  /** `fatal`: hashes of writes that are refused, because they ended their thread again. */
+  | { readonly type: 'push'; readonly push: LongPush; readonly fatal?: readonly string[] }
   | { readonly type: 'query'; readonly request: LongQuery }
   | { readonly type: 'commit'; readonly notice: CommitNotice }
   /** Is it stuck? */

@@ -1,6 +1,7 @@
 /** Starts a thread for long queries: `hub/evaluator-thread.ts`, which is bundled beside the hub. */
 import { Worker } from 'node:worker_threads';
 import type { Evaluator } from '../evaluators/evaluator-pool.ts';
+import { QueryMarks } from '../evaluators/query-marks.ts';
 import type { StoreAccess, StoreLoan } from '../store/open-store.ts';
 import type { EngineSettings } from './hub-engine.ts';
 
@@ -9,8 +10,8 @@ export interface EvaluatorData {
   readonly url: string | undefined;
   readonly rootHash: string | undefined;
   readonly access: StoreAccess;
-  /** One number: 1 once the present query may have written. */
-  readonly written: SharedArrayBuffer;
+  /** Of `QueryMarks`. */
+  readonly marks: SharedArrayBuffer;
 }
 
 /** A query that takes more ends its thread, and no other. */
@@ -22,17 +23,13 @@ export function startEvaluator(
   report: (reason: unknown) => void,
 ): Evaluator {
   const { access } = loan;
-  const written = new Int32Array(new SharedArrayBuffer(4));
-  const workerData: EvaluatorData = { ...parts, access, written: written.buffer };
+  const marks = new QueryMarks();
+  const workerData: EvaluatorData = { ...parts, access, marks: marks.buffer };
   const worker = new Worker(new URL('./evaluator-thread.mjs', import.meta.url), {
     workerData,
     transferList: 'port' in access ? [access.port] : [],
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   });
   worker.once('exit', () => void loan.end().catch(report));
-  return {
-    worker,
-    begin: () => void Atomics.store(written, 0, 0),
-    mayHaveWritten: () => Atomics.load(written, 0) === 1,
-  };
+  return { worker, marks };
 }

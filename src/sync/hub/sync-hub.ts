@@ -26,7 +26,7 @@ import { pull } from './pull/pull.ts';
 import { RecentChanges } from './pull/recent-changes.ts';
 import { FailedWrites } from './push/failed-writes.ts';
 import { judgePush } from './push/judge-push.ts';
-import type { LongPushes, PushHost } from './push/offered-write.ts';
+import type { LongPushes, PushHost, WatchedWrites } from './push/offered-write.ts';
 import { ownerOf } from './rights/caller-facts.ts';
 import { callerOfDevice, type CallerHost, type DeviceRequest } from './rights/device-caller.ts';
 import { keepScope } from './rights/keep-scope.ts';
@@ -41,6 +41,7 @@ export interface SyncHubOptions extends CallerHost {
   readonly queryTimeoutMs?: number;
   /** For pushes with a write that takes long; without it, they are processed here. */
   readonly longPushes?: LongPushes | undefined;
+  readonly watchedWrites?: WatchedWrites;
   /** Yields to other work: devices that wait for a hint get it before the device that pushed gets its answer. */
   readonly pause?: () => Promise<void>;
 }

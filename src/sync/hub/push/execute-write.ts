@@ -50,6 +50,10 @@ export function executeWrite(
 ): Judgement {
   const own = new Overlay(input.writer);
   const judgedAt = nextCommitTime(plan, input);
+  const { hash } = write.item;
+  if (host.watchedWrites?.isFatal(hash))
+    return refused(write, judgedAt, refusalBody('limit_exceeded', TAKES_TOO_MUCH));
+  host.watchedWrites?.begin(hash);
   try {
     const run = host.transactions.execute(plan, { ...input, writer: own });
     requireOwner(write, run.value.caller);
@@ -150,4 +154,5 @@ export class WriteFailed extends Error {
 
 const NEEDS_CONNECTION =
   'Queries with passwords, logins, keys or tokens cannot be synced. Run them at the hub directly.';
+const TAKES_TOO_MUCH = 'The write takes more memory or time than a write may: its thread ended.';
 const ALWAYS_FAILS = 'The hub failed on this write on every attempt.';

@@ -32,7 +32,16 @@ export interface LongPushes {
   execute(secret: string, message: unknown): Promise<AnswerOf<'push'> | SyncRefusal>;
 }
 
+/** Where writes are executed in a thread that one of them may end. */
+export interface WatchedWrites {
+  /** The one with this hash is about to be executed. */
+  begin(hash: string): void;
+  /** It has ended its thread again. */
+  isFatal(hash: string): boolean;
+}
+
 export interface PushHost extends CallerHost {
+  readonly watchedWrites?: WatchedWrites | undefined;
   readonly longPushes?: LongPushes | undefined;
   readonly transactions: Transactions;
   readonly failedWrites: FailedWrites;

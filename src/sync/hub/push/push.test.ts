@@ -643,6 +643,28 @@ test('F29 a write the hub fails on is tried some times, then refused; those behi
   expect(await count(world)).toBe(2);
 });
 
+test('a write that has ended its thread again is refused, and those behind it are judged', async () => {
+  const { world, device } = await open();
+  const writes = [1, 2, 3].map((n) => device.item({ query: item(n) }));
+  const begun: string[] = [];
+  const sync = createSyncHub({
+    engine: world.engine,
+    clock: () => world.now,
+    random: (bytes) => new Uint8Array(bytes),
+    sha256,
+    rootSecret: ROOT,
+    watchedWrites: {
+      begin: (hash) => void begun.push(hash),
+      isFatal: (hash) => hash === writes[1]?.hash,
+    },
+  });
+  const { verdicts } = accepted(await sync.push(ROOT, wire(device.pushMessage(writes))));
+  expect(verdicts.map(({ state }) => state)).toEqual(['confirmed', 'refused', 'confirmed']);
+  expect(verdicts[1]?.body).toContain('limit_exceeded');
+  expect(new Set(begun)).toEqual(new Set([writes[0]?.hash, writes[2]?.hash]));
+  expect(await count(world)).toBe(2);
+});
+
 test('T20 nothing behind a write that is another one is judged', async () => {
   const { world, device } = await open();
   await device.push(device.item({ query: item(1) }), device.item({ query: item(2) }));

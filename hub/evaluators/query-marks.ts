@@ -1,0 +1,40 @@
+/** What a thread tells of the query that it executes, in memory that is there after its end. */
+const BYTES = 8 + 128;
+
+export class QueryMarks {
+  readonly buffer: SharedArrayBuffer;
+  /** 1 once it may have written; the length of the hash. */
+  private readonly numbers: Int32Array;
+  private readonly text: Uint8Array;
+
+  constructor(buffer = new SharedArrayBuffer(BYTES)) {
+    this.buffer = buffer;
+    this.numbers = new Int32Array(buffer, 0, 2);
+    this.text = new Uint8Array(buffer, 8);
+  }
+
+  clear(): void {
+    Atomics.store(this.numbers, 0, 0);
+    Atomics.store(this.numbers, 1, 0);
+  }
+
+  noteWrite(): void {
+    Atomics.store(this.numbers, 0, 1);
+  }
+
+  get mayHaveWritten(): boolean {
+    return Atomics.load(this.numbers, 0) === 1;
+  }
+
+  /** @param hash of the write of a device that is about to be executed */
+  noteExecution(hash: string): void {
+    const { written } = new TextEncoder().encodeInto(hash, this.text);
+    Atomics.store(this.numbers, 1, written);
+  }
+
+  get executing(): string | undefined {
+    const length = Atomics.load(this.numbers, 1);
+    // Not decoded where it is: shared memory cannot be.
+    return length === 0 ? undefined : new TextDecoder().decode(this.text.slice(0, length));
+  }
+}
