@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { defineConfig } from 'vite';
 import { demoPlugins } from './demo/build/plugins.mjs';
 import { browserAlias, serviceWorkerBeside, workerFromSource } from './scripts/bundle.mjs';
+import { trimPackages } from './scripts/trim-packages.mjs';
 
 export default defineConfig({
   root: resolve(import.meta.dirname, 'demo'),
@@ -11,7 +12,7 @@ export default defineConfig({
   appType: 'mpa',
   resolve: { alias: browserAlias },
   plugins: [workerFromSource(), serviceWorkerBeside(), ...demoPlugins()],
-  worker: { format: 'es', plugins: () => [workerFromSource()] },
+  worker: { format: 'es', plugins: () => [workerFromSource(), trimPackages()] },
   server: { fs: { allow: [import.meta.dirname] } },
   build: {
     target: 'es2022',

@@ -5,6 +5,7 @@ import { kinds, type Kind } from './scripts/browsers/kinds.mjs';
 import { systemBrowser } from './scripts/browsers/vitest-provider.mjs';
 import { browserAlias, serviceWorkerBeside, workerFromSource } from './scripts/bundle.mjs';
 import { chromiumArgs, chromiumPath } from './scripts/chromium.mjs';
+import { trimPackages } from './scripts/trim-packages.mjs';
 
 /** Of what hangs only: a slow machine fails no test. How long something takes decides none. */
 const patience = {
@@ -48,15 +49,14 @@ const storageTests = [
 
 const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
   resolve: { alias: browserAlias },
-  plugins: [workerFromSource(), serviceWorkerBeside(), sameCases()],
-  worker: { format: 'es', plugins: () => [workerFromSource()] },
+  plugins: [workerFromSource(), trimPackages(), serviceWorkerBeside(), sameCases()],
+  worker: { format: 'es', plugins: () => [workerFromSource(), trimPackages()] },
   // Named here, or the first test that reaches one would reload the page under way.
   optimizeDeps: {
     include: [
       '@noble/hashes/sha2.js',
       'bcryptjs',
       'comlink',
-      'dexie',
       'eventsource-parser',
       'fast-check',
       'faunadb',

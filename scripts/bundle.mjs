@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { trimPackages } from './trim-packages.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -49,6 +50,7 @@ export async function bundle(input, { format, minify }) {
   const build = await rolldown({
     input,
     platform: 'browser',
+    plugins: [trimPackages()],
     resolve: { alias: browserAlias },
     transform: { target: 'es2022' },
     optimization: { inlineConst: true },

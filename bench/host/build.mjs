@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { browserAlias, workerFromSource } from '../../scripts/bundle.mjs';
+import { trimPackages } from '../../scripts/trim-packages.mjs';
 
 export const benchRoot = fileURLToPath(new URL('..', import.meta.url));
 const PAGE_OUT = join(benchRoot, 'out/page');
@@ -23,7 +24,7 @@ export async function buildPage(contenders, { minify = true } = {}) {
     base: './',
     resolve: { alias: browserAlias },
     plugins: [namedModules('virtual:contenders', filesOf(contenders)), workerFromSource()],
-    worker: { format: 'es', plugins: () => [workerFromSource()] },
+    worker: { format: 'es', plugins: () => [workerFromSource(), trimPackages()] },
     build: {
       target: 'es2022',
       outDir: PAGE_OUT,

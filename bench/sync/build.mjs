@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { build } from 'vite';
 import { browserAlias, workerFromSource } from '../../scripts/bundle.mjs';
+import { trimPackages } from '../../scripts/trim-packages.mjs';
 import { benchRoot, installRivals, namedModules, RIVALS } from '../host/build.mjs';
 
 /** @type {Readonly<Record<string, string>>} */
@@ -31,7 +32,7 @@ export async function buildSyncPage(contenders) {
     // PouchDB leaves Node's events to the bundler.
     resolve: { alias: { ...browserAlias, events: join(RIVALS, 'node_modules/events/events.js') } },
     plugins: [namedModules('virtual:sync-contenders', files), workerFromSource()],
-    worker: { format: 'es', plugins: () => [workerFromSource()] },
+    worker: { format: 'es', plugins: () => [workerFromSource(), trimPackages()] },
     build: { target: 'es2022', outDir, emptyOutDir: true, chunkSizeWarningLimit: 10_000 },
   });
   return outDir;

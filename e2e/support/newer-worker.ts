@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { rolldown } from 'rolldown';
 import { browserAlias, entries } from '../../scripts/bundle.mjs';
+import { trimPackages } from '../../scripts/trim-packages.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -72,6 +73,7 @@ async function build(change: Change): Promise<string> {
     resolve: { alias: browserAlias },
     transform: { target: 'es2022' },
     plugins: [
+      trimPackages(),
       { name: 'newer', load: (id) => (id === path ? imports + source.replace(from, to) : null) },
     ],
   });

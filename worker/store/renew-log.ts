@@ -4,6 +4,7 @@
  */
 import { Dexie } from 'dexie';
 import { unlessElsewhere } from '../tabs/web-locks.ts';
+import { inOneTransaction } from './one-transaction.ts';
 import { marksOfKilled } from './write-mark.ts';
 
 /** The buffer holds 1 to 4 MB, depending on the disk. */
@@ -32,13 +33,13 @@ async function fillBuffer(): Promise<void> {
   scratch.version(1).stores({ pieces: '' });
   await scratch.open();
   try {
-    const pieces = scratch.table<Uint8Array, number>('pieces');
+    const idb = scratch.backendDB();
     for (let first = 0; first < PIECES; first += PIECES_AT_ONCE) {
-      const keys = Array.from({ length: PIECES_AT_ONCE }, (_, index) => first + index);
-      await pieces.bulkPut(
-        keys.map(() => new Uint8Array(PIECE_BYTES)),
-        keys,
-      );
+      await inOneTransaction(idb, 'pieces', 'readwrite', (pieces) => {
+        const put = (key: number) => pieces.put(new Uint8Array(PIECE_BYTES), key);
+        for (let key = first + 1; key < first + PIECES_AT_ONCE; key++) put(key);
+        return put(first);
+      });
     }
   } finally {
     await scratch.delete();

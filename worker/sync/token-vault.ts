@@ -4,6 +4,7 @@
  */
 import { Dexie } from 'dexie';
 import { random } from '../browser/random.ts';
+import { inOneTransaction } from '../store/one-transaction.ts';
 
 interface Kept {
   readonly name: 'token';
@@ -25,13 +26,12 @@ export async function keepToken(database: string, token: string): Promise<void> 
   const text = new TextEncoder().encode(token);
   const bytes = await crypto.subtle.encrypt({ name: ALGORITHM, iv }, key, text);
   const kept: Kept = { name: 'token', key, iv, bytes };
-  await inVault(database, (vault) => vault.table('kept').put(kept));
+  await inVault(database, 'readwrite', (vault) => vault.put(kept));
 }
 
 export async function keptToken(database: string): Promise<string | undefined> {
-  const kept = await inVault(
-    database,
-    (vault) => vault.table('kept').get('token') as PromiseLike<Kept | undefined>,
+  const kept = await inVault(database, 'readonly', (vault): IDBRequest<Kept | undefined> =>
+    vault.get('token'),
   );
   if (!kept) return undefined;
   const { key, iv, bytes } = kept;
@@ -42,11 +42,16 @@ export async function forgetToken(database: string): Promise<void> {
   await Dexie.delete(vaultName(database));
 }
 
-async function inVault<T>(database: string, body: (vault: Dexie) => PromiseLike<T>): Promise<T> {
-  const vault = new Dexie(vaultName(database));
+async function inVault<T>(
+  database: string,
+  mode: IDBTransactionMode,
+  ask: (vault: IDBObjectStore) => IDBRequest<T>,
+): Promise<T> {
+  const vault = new Dexie(vaultName(database), { autoOpen: false, cache: 'disabled' });
   vault.version(1).stores({ kept: 'name' });
   try {
-    return await body(vault);
+    await vault.open();
+    return await inOneTransaction(vault.backendDB(), 'kept', mode, ask);
   } finally {
     vault.close();
   }

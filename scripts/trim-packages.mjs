@@ -1,0 +1,182 @@
+// What our bundles leave out of two packages: of Dexie what neither opens, upgrades nor deletes a database, of bcryptjs its tables.
+// Tests in browsers run with what is left. A release in which a part is not found as it is named here cannot be built.
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** A part of a file: from its beginning, which stands there once, to the next end. @typedef {readonly [string, string]} Part */
+/** @typedef {readonly [Part, string]} Edit a part, and what stands in its place */
+
+/** @type {(name: string) => Part} */
+const fn = (name) => [`\nfunction ${name}(`, '\n}\n'];
+/** @type {(name: string) => Part} */
+const classOf = (name) => [`\nclass ${name} {\n`, '\n}\n'];
+/** @type {(name: string) => Part} */
+const method = (name) => [`\n    ${name}(`, '\n    }\n'];
+/** @type {(text: string) => Part} */
+const line = (text) => [`\n${text}`, '\n'];
+/** @type {(part: Part) => Edit} */
+const without = (part) => [part, '\n'];
+
+/** What is reached only from here is left out too when the bundle is made. @type {readonly Edit[]} */
+const OF_DEXIE = [
+  // An upgrade reads one row: the version of a database of which stores were once missing.
+  [
+    classOf('Table'),
+    `
+class Table {
+    get(key) {
+        return new DexiePromise((resolve, reject) => {
+            const request = this._tx.idbtrans.objectStore(this.name).get(key);
+            request.onsuccess = wrap(() => resolve(request.result));
+            request.onerror = eventRejectHandler(reject);
+        });
+    }
+}
+`,
+  ],
+  [
+    fn('createTableConstructor'),
+    `
+function createTableConstructor(db) {
+    return makeClassConstructor(Table.prototype, function Table(name, schema, tx) {
+        Object.assign(this, { db, name, schema, _tx: tx });
+    });
+}
+`,
+  ],
+  [
+    fn('generateMiddlewareStacks'),
+    '\nfunction generateMiddlewareStacks(db) { db.core = { table: nop }; }\n',
+  ],
+  ...['createCollectionConstructor', 'createWhereClauseConstructor', 'signalSubscribersNow'].map(
+    /** @returns {Edit} */ (name) => [fn(name), `\nfunction ${name}() {}\n`],
+  ),
+  // Names are kept for browsers that cannot list databases, and read by nobody here.
+  ...['_onDatabaseCreated', '_onDatabaseDeleted'].map(
+    /** @returns {Edit} */ (name) => [fn(name), `\nfunction ${name}() {}\n`],
+  ),
+  ...['_whenReady', 'use', 'unuse', 'transaction', '_transaction'].map((name) =>
+    without(method(name)),
+  ),
+  ...['_lock', '_unlock', '_locked', '_promise', 'waitFor', '_root'].map((name) =>
+    without(method(name)),
+  ),
+  ...['cacheExistingValues', 'cache', 'observability', 'virtualIndex', 'hooks'].map((name) =>
+    without(line(`        this.use(${name}Middleware);`)),
+  ),
+  without(line('        this._maxKey = getMaxKey(options.IDBKeyRange);')),
+  without(line('Dexie.maxKey = getMaxKey(Dexie.dependencies.IDBKeyRange);')),
+  // Live queries of other tabs, which Dexie has and we do not use: a channel, and listeners of the page.
+  [['\nconst RangeSet = function (', '\n};\n'], '\nfunction RangeSet() {}\n'],
+  without(['\nprops(RangeSet.prototype, {', '\n});\n']),
+  without(["\nif (typeof dispatchEvent !== 'undefined' &&", '\n}\n']),
+  without(['\nlet createBC = () => { };\nif ', '\n}\n']),
+  without(["\nif (typeof addEventListener !== 'undefined') {", '\n}\n']),
+  // Of what stands on the class itself, the constructor needs two, and we one.
+  [
+    ['\nprops(Dexie, {\n', '\n});\n'],
+    `
+props(Dexie, {
+    delete: (name) => new Dexie(name, { addons: [] }).delete(),
+    vip,
+    addons: [],
+    dependencies: domDeps,
+});
+`,
+  ],
+  [['\nexport {', '};\n'], '\nexport { Dexie$1 as Dexie };\n'],
+];
+
+/** The tables with which Blowfish begins are the fraction of π, in words of 32 bits: computed, they are 5 kB less to load. @type {readonly Edit[]} */
+const OF_BCRYPTJS = [
+  [
+    ['\nvar P_ORIG = [', '];\n'],
+    `
+var ORIG;
+/** Chudnovsky's series, of which each term has 47 bits more. */
+function fractionOfPi(words) {
+  const one = 1n << BigInt(32 * words + 64);
+  let term = one;
+  let sum = 0n;
+  for (let k = 0n; term !== 0n;) {
+    sum += term * (13591409n + 545140134n * k);
+    k += 1n;
+    term = (term * -((6n * k - 5n) * (2n * k - 1n) * (6n * k - 1n))) / (k * k * k * 10939058860032000n);
+  }
+  const square = 10005n * one * one;
+  let root = one * 101n;
+  for (let next = root - 1n; next < root;) {
+    root = next;
+    next = (root + square / root) >> 1n;
+  }
+  const digits = (((426880n * root * one) / sum & (one - 1n)) >> 64n).toString(16).padStart(words * 8, '0');
+  return Int32Array.from({ length: words }, (_, at) => parseInt(digits.slice(at * 8, at * 8 + 8), 16));
+}
+`,
+  ],
+  without(['\nvar S_ORIG = [', '];\n']),
+  [
+    ['\n  //Use typed arrays when available', '\n  }\n'],
+    `
+  ORIG ??= fractionOfPi(18 + 1024);
+  P = ORIG.slice(0, 18);
+  S = ORIG.slice(18);
+`,
+  ],
+];
+
+/**
+ * @param {string} code
+ * @param {readonly Edit[]} edits
+ */
+function edited(code, edits) {
+  return edits.reduce((text, [[beginning, end], by]) => {
+    const start = text.indexOf(beginning);
+    const stop = text.indexOf(end, start + 1);
+    if (start === -1 || stop === -1 || text.includes(beginning, start + 1))
+      throw new Error(
+        `scripts/trim-packages.mjs names a part that is not in the package, or is there twice: ${JSON.stringify(beginning)}. Look at what the new release has instead.`,
+      );
+    return text.slice(0, start) + by + text.slice(stop + end.length);
+  }, code);
+}
+
+/** @param {string} code */
+export const trimmedDexie = (code) => edited(code, OF_DEXIE);
+/** @param {string} code */
+export const trimmedBcryptjs = (code) => edited(code, OF_BCRYPTJS);
+
+const TRIMMED = [
+  { name: 'dexie', file: 'node_modules/dexie/dist/modern/dexie.mjs', edits: OF_DEXIE },
+  { name: 'bcryptjs', file: 'node_modules/bcryptjs/index.js', edits: OF_BCRYPTJS },
+];
+
+/**
+ * The sources of the worker get the trimmed packages; what else is in a bundle, such as what we are measured against, does not.
+ * @returns {{ name: string, enforce: 'pre', resolveId(source: string, importer?: string): string | undefined, load(id: string): string | undefined }}
+ */
+export const trimPackages = () => ({
+  name: 'burrow:trim-packages',
+  enforce: 'pre',
+  resolveId(source, importer = '') {
+    if (!isOurs(importer)) return undefined;
+    const found = TRIMMED.find(({ name }) => isOf(name, source));
+    return found && `${join(root, found.file)}${MARK}`;
+  },
+  load(id) {
+    const found = TRIMMED.find(({ file }) => id === `${join(root, file)}${MARK}`);
+    return found && edited(readFileSync(join(root, found.file), 'utf8'), found.edits);
+  },
+});
+
+const MARK = '?trimmed';
+
+/** @param {string} importer */
+const isOurs = (importer) => /^(?:worker|hosts)[\\/]/.test(relative(root, importer));
+
+/** As it is written, or as an alias has made it. @param {string} name @param {string} source */
+const isOf = (name, source) =>
+  source === name || source.replaceAll('\\', '/').includes(`/node_modules/${name}/dist/`);
