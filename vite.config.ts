@@ -11,7 +11,7 @@ export default defineConfig({
   // Places are in the hash, so an address that is no file is a mistake, and answered as one.
   appType: 'mpa',
   resolve: { alias: browserAlias },
-  plugins: [workerFromSource(), serviceWorkerBeside(), ...demoPlugins()],
+  plugins: [workerFromSource(), trimPackages(), serviceWorkerBeside(), ...demoPlugins()],
   worker: { format: 'es', plugins: () => [workerFromSource(), trimPackages()] },
   server: { fs: { allow: [import.meta.dirname] } },
   build: {

@@ -1,4 +1,5 @@
-// What our bundles leave out of two packages: of Dexie what neither opens, upgrades nor deletes a database, of bcryptjs its tables.
+// What our bundles leave out of packages: of Dexie what neither opens, upgrades nor deletes a database, of Comlink what no call needs,
+// of bcryptjs its tables.
 // Tests in browsers run with what is left. A release in which a part is not found as it is named here cannot be built.
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -54,6 +55,38 @@ function createTableConstructor(db) {
   ...['createCollectionConstructor', 'createWhereClauseConstructor', 'signalSubscribersNow'].map(
     /** @returns {Edit} */ (name) => [fn(name), `\nfunction ${name}() {}\n`],
   ),
+  // Its promises carry a transaction of Dexie from one function to the next, by a patch of the browser's. There is none here.
+  [
+    ['\nvar INTERNAL = {};\n', '\nvar rejection = DexiePromise.reject;\n'],
+    `
+const DexiePromise = Promise;
+const rejection = (reason) => Promise.reject(reason);
+const wrap = (fn, onError) =>
+    function (...args) {
+        try {
+            return fn.apply(this, args);
+        }
+        catch (e) {
+            onError && onError(e);
+        }
+    };
+const newScope = (fn) => fn();
+`,
+  ],
+  without(line('DexiePromise.rejectionMapper = mapError;')),
+  [fn('vip'), '\nconst vip = newScope;\n'],
+  [method('open'), '\n    open() { return dexieOpen(this); }\n'],
+  without(line('    const transless = PSD.transless || PSD;')),
+  without(['\n        PSD.trans = trans;', 'PSD.transless = transless;\n']),
+  without(line('        assert(this._completion._state === null);')),
+  [
+    ['\n                : wasActive && this.idbtrans && ', 'return rejection(e);\n'],
+    '\n                : wasActive && this.idbtrans && this.idbtrans.abort();\n',
+  ],
+  // An upgrade changes stores and indexes; rows are migrated by the store (worker/store/migrations.ts).
+  without(method('upgrade')),
+  without(['\n            if (contentUpgrade && version._cfg', '\n            }\n']),
+  without(['\n            DexiePromise.follow(() => db.on.populate', '\n']),
   // Names are kept for browsers that cannot list databases, and read by nobody here.
   ...['_onDatabaseCreated', '_onDatabaseDeleted'].map(
     /** @returns {Edit} */ (name) => [fn(name), `\nfunction ${name}() {}\n`],
@@ -88,6 +121,33 @@ props(Dexie, {
 `,
   ],
   [['\nexport {', '};\n'], '\nexport { Dexie$1 as Dexie };\n'],
+];
+
+/** A page calls functions of its worker: nothing else of it can be reached, nor is a function passed to the other side. @type {readonly Edit[]} */
+const OF_COMLINK = [
+  without(line('    ["proxy", proxyTransferHandler],')),
+  ...['GET', 'SET', 'CONSTRUCT', 'ENDPOINT', 'RELEASE'].map((type) =>
+    without([`\n                case "${type}" /* MessageType.${type} */:`, 'break;\n']),
+  ),
+  without(['\n            if (type === "RELEASE"', '\n            }\n']),
+  [
+    fn('createProxy'),
+    `
+function createProxy(ep, pendingListeners, path = []) {
+    return new Proxy(function () { }, {
+        // Not a promise, to whoever awaits it.
+        get: (_target, prop) => prop === "then" ? undefined : createProxy(ep, pendingListeners, [...path, prop]),
+        apply(_target, _thisArg, rawArgumentList) {
+            const [argumentList, transferables] = processArguments(rawArgumentList);
+            const call = { type: "APPLY" /* MessageType.APPLY */, path, argumentList };
+            return requestResponseMessage(ep, pendingListeners, call, transferables).then(fromWireValue);
+        },
+    });
+}
+`,
+  ],
+  without(['\nconst proxyFinalizers = ', '\n    });\n']),
+  [['\nexport { createEndpoint', ';\n'], '\nexport { expose, transfer, wrap };\n'],
 ];
 
 /** The tables with which Blowfish begins are the fraction of π, in words of 32 bits: computed, they are 5 kB less to load. @type {readonly Edit[]} */
@@ -150,12 +210,13 @@ export const trimmedDexie = (code) => edited(code, OF_DEXIE);
 export const trimmedBcryptjs = (code) => edited(code, OF_BCRYPTJS);
 
 const TRIMMED = [
+  { name: 'comlink', file: 'node_modules/comlink/dist/esm/comlink.mjs', edits: OF_COMLINK },
   { name: 'dexie', file: 'node_modules/dexie/dist/modern/dexie.mjs', edits: OF_DEXIE },
   { name: 'bcryptjs', file: 'node_modules/bcryptjs/index.js', edits: OF_BCRYPTJS },
 ];
 
 /**
- * The sources of the worker get the trimmed packages; what else is in a bundle, such as what we are measured against, does not.
+ * Our sources get the trimmed packages; what else is in a bundle, such as what we are measured against, does not.
  * @returns {{ name: string, enforce: 'pre', resolveId(source: string, importer?: string): string | undefined, load(id: string): string | undefined }}
  */
 export const trimPackages = () => ({
@@ -175,7 +236,7 @@ export const trimPackages = () => ({
 const MARK = '?trimmed';
 
 /** @param {string} importer */
-const isOurs = (importer) => /^(?:worker|hosts)[\\/]/.test(relative(root, importer));
+const isOurs = (importer) => /^(?:src|worker|hosts)[\\/]/.test(relative(root, importer));
 
 /** As it is written, or as an alias has made it. @param {string} name @param {string} source */
 const isOf = (name, source) =>

@@ -23,7 +23,11 @@ export async function buildPage(contenders, { minify = true } = {}) {
     logLevel: 'warn',
     base: './',
     resolve: { alias: browserAlias },
-    plugins: [namedModules('virtual:contenders', filesOf(contenders)), workerFromSource()],
+    plugins: [
+      namedModules('virtual:contenders', filesOf(contenders)),
+      workerFromSource(),
+      trimPackages(),
+    ],
     worker: { format: 'es', plugins: () => [workerFromSource(), trimPackages()] },
     build: {
       target: 'es2022',

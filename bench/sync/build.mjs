@@ -31,7 +31,7 @@ export async function buildSyncPage(contenders) {
     base: './',
     // PouchDB leaves Node's events to the bundler.
     resolve: { alias: { ...browserAlias, events: join(RIVALS, 'node_modules/events/events.js') } },
-    plugins: [namedModules('virtual:sync-contenders', files), workerFromSource()],
+    plugins: [namedModules('virtual:sync-contenders', files), workerFromSource(), trimPackages()],
     worker: { format: 'es', plugins: () => [workerFromSource(), trimPackages()] },
     build: { target: 'es2022', outDir, emptyOutDir: true, chunkSizeWarningLimit: 10_000 },
   });

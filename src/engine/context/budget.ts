@@ -27,6 +27,9 @@ export interface Steps {
 
 type WorkLimits = { readonly [Name in 'queryWork' | 'callWork']: number };
 
+/** Not all of `LIMITS`, which bundles would then hold as an object. */
+const WORK_LIMITS: WorkLimits = { queryWork: LIMITS.queryWork, callWork: LIMITS.callWork };
+
 /** Of work that bounds its own steps. */
 export const NO_WORK_LIMITS: WorkLimits = { queryWork: Infinity, callWork: Infinity };
 
@@ -52,7 +55,7 @@ export class Budget implements Steps {
     clock: () => Micros,
     started: Micros,
     timeoutMs: number,
-    limits: WorkLimits = LIMITS,
+    limits: WorkLimits = WORK_LIMITS,
   ) {
     this.limits = limits;
     this.clock = clock;
