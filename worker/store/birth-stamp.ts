@@ -1,11 +1,11 @@
 /**
  * When a database was born, told inside and outside of it, so that a lost, replaced or rolled-back one is noticed. The stamp
- * inside lies in every space, under a number, where no row has its key. See docs/decisions/0003-durability-and-loss.md.
+ * inside lies in every object store, under a number that no row has for its key. See docs/decisions/0003-durability-and-loss.md.
  */
 import { Refusal } from '../../src/errors.ts';
-import { SPACES, type Row, type RowAddress } from '../../src/store/port.ts';
+import type { Row, RowAddress } from '../../src/store/port.ts';
 import { newerDatabase } from './idb-failure.ts';
-import type { IdbTransaction } from './idb-transaction.ts';
+import type { NativeTransaction } from './native-transaction.ts';
 
 /** What was lost before this store was opened. `head` counts as the head row does; undefined: not known. */
 export type Loss =
@@ -41,62 +41,83 @@ export interface HeadRow {
 
 export const STAMP_KEY = 0;
 
-export interface Settled extends Birth {
-  readonly loss: Loss | undefined;
-  readonly head: number;
+/** An object store that has a stamp. */
+export interface StampedStore {
+  readonly name: string;
+  /** The member of its rows that is their key. */
+  readonly key: string;
+  /** Databases of former versions of the app came into being without it. */
+  readonly isLater?: true;
 }
 
-/** What the stamps say, made whole or refused. Runs in a transaction over all spaces. @throws Refusal `local_data_loss` */
-export async function settleBirth(
-  tx: IdbTransaction,
-  headRow: HeadRow,
+export interface SettledStamp {
+  /** Of `meta`. */
+  readonly stamp: Stamp;
+  readonly isNew: boolean;
+}
+
+/**
+ * What the stamps say, made whole or refused. Runs in a transaction over all object stores.
+ * @throws Refusal `local_data_loss`; `storage_unavailable` when the data is of a newer format
+ */
+export async function settleStamps(
+  tx: NativeTransaction,
+  stores: readonly StampedStore[],
   outside: Marker | undefined,
   fresh: Birth,
-): Promise<Settled> {
-  const [stamps, found, synced] = await Promise.all([
-    Promise.all(SPACES.map((space) => tx.raw(space, STAMP_KEY))),
-    tx.fetch([headRow.address], []),
-    tx.count('sync'),
+): Promise<SettledStamp> {
+  const [stamps, counts] = await Promise.all([
+    Promise.all(stores.map(({ name }) => tx.raw(name, STAMP_KEY))),
+    Promise.all(stores.map(({ name, isLater }) => (isLater ? tx.count(name) : undefined))),
   ]);
-  const stamp = stamps[SPACES.indexOf('meta')];
-  const head = headRow.read(found.rows[0]);
-  if (stamps.every((each) => each === undefined)) return stampNew(tx, outside, fresh);
-  stampAdded(tx, stamps, synced);
-  if (!isStamp(stamp) || !stamps.every((each) => isBirth(each) && each.birth === stamp.birth))
-    throw partlyGone();
+  if (stamps.every((each) => each === undefined))
+    return { stamp: await stampNew(tx, stores, outside, fresh), isNew: true };
+  const stamp = stamps[stores.findIndex(({ name }) => name === 'meta')];
+  if (!isStamp(stamp)) throw partlyGone();
+  for (const [at, store] of stores.entries())
+    if (counts[at] === 0 && stamps[at] === undefined) stamps[at] = stampAdded(tx, store, stamp);
+  if (!stamps.every((each) => isBirth(each) && each.birth === stamp.birth)) throw partlyGone();
   if (stamp.format > fresh.format) throw newerDatabase();
-  const { birth, format } = stamp;
+  return { stamp, isNew: false };
+}
+
+/** What was lost, also noted in the stamp. @param head of the last commit that is there */
+export function settleLoss(
+  tx: NativeTransaction,
+  stamp: Stamp,
+  head: number,
+  outside: Marker | undefined,
+): Loss | undefined {
   const loss = stamp.loss ?? lossAt(stamp, head, outside);
   if (loss && loss !== stamp.loss) tx.putRaw('meta', { ...stamp, loss });
-  return { birth, format, loss, head };
+  return loss;
 }
 
 async function stampNew(
-  tx: IdbTransaction,
+  tx: NativeTransaction,
+  stores: readonly StampedStore[],
   outside: Marker | undefined,
   fresh: Birth,
-): Promise<Settled> {
-  const counts = await Promise.all(SPACES.map((space) => tx.count(space)));
+): Promise<Stamp> {
+  const counts = await Promise.all(stores.map(({ name }) => tx.count(name)));
   if (counts.some((count) => count > 0)) throw partlyGone();
+  const own = { ...fresh, ...(outside && { replaces: outside.birth }) };
   const loss: Loss | undefined = outside && { kind: 'recreated', lastHead: outside.head };
-  for (const space of SPACES) {
-    const stamp: Stamp = { k: STAMP_KEY, ...fresh, ...(outside && { replaces: outside.birth }) };
-    tx.putRaw(space, space === 'meta' && loss ? { ...stamp, loss } : stamp);
-  }
-  return { ...fresh, loss, head: 0 };
+  const stamp: Stamp = { k: STAMP_KEY, ...own, ...(loss && { loss }) };
+  for (const { name, key } of stores)
+    tx.putRaw(name, name === 'meta' ? stamp : { [key]: STAMP_KEY, ...own });
+  return stamp;
 }
 
-/** A database from before there was `sync` has just been given it, empty. */
-function stampAdded(tx: IdbTransaction, stamps: unknown[], rows: number): void {
-  const added = SPACES.indexOf('sync');
-  const stamp = stamps[SPACES.indexOf('meta')];
-  if (stamps[added] !== undefined || rows > 0 || !isStamp(stamp)) return;
+/** An object store that a database from before it has just been given, empty. */
+function stampAdded(tx: NativeTransaction, { name }: StampedStore, stamp: Stamp): Birth {
   const { loss: _, ...own } = stamp;
-  tx.putRaw('sync', own);
-  stamps[added] = own;
+  tx.putRaw(name, own);
+  return own;
 }
 
-function lossAt(
+/** Undefined: nothing was lost. @param head of the last commit that is there */
+export function lossAt(
   { birth, replaces }: Stamp,
   head: number,
   outside: Marker | undefined,
@@ -117,7 +138,7 @@ export function requireBirth(stamp: unknown, expected: Birth): void {
 export const birthPrefix = ({ birth, format }: Birth): string => `${birth}.${format}.`;
 
 /** The application has been told of the loss. */
-export async function forgetLoss(tx: IdbTransaction): Promise<void> {
+export async function forgetLoss(tx: NativeTransaction): Promise<void> {
   const stamp = await tx.raw('meta', STAMP_KEY);
   if (!isStamp(stamp)) throw replaced();
   const { loss: _told, ...rest } = stamp;

@@ -3,22 +3,14 @@ import { Dexie } from 'dexie';
 import { Refusal } from '../../src/errors.ts';
 import { within } from './deadline.ts';
 import { newerDatabase, refusalOf, said, TransactionFailure } from './idb-failure.ts';
-import { ENTRY_INDEX } from './idb-rows.ts';
+import { LAYOUTS, type Layout, type StoreKind } from './layouts.ts';
 import type { UnderWay } from './under-way.ts';
-
-/** 2: `sync` came to it. */
-const LAYOUT_VERSION = 2;
-const LAYOUT = {
-  documents: `k,*${ENTRY_INDEX}`,
-  history: `k,*${ENTRY_INDEX}`,
-  sync: 'k',
-  meta: 'k',
-  log: 'k',
-  files: 'k',
-};
 
 /** How long transactions may take to end before a connection is closed all the same. */
 const DRAIN_MS = 1000;
+
+/** Dexie's versions are so many of IndexedDB's. */
+const VERSIONS = 10;
 
 export interface ConnectionEvents {
   /** Another tab upgrades the database, or deletes it; the connection has given way. */
@@ -37,13 +29,21 @@ export interface Connection {
 /** @throws Refusal `storage_blocked`, `storage_unavailable`; TransactionFailure with what the browser said */
 export async function connect(
   name: string,
+  layout: Layout,
   deadlineMs: number,
   underWay: UnderWay,
   events: ConnectionEvents,
 ): Promise<Connection> {
   const dexie = new Dexie(name, { autoOpen: false, cache: 'disabled' });
-  dexie.version(LAYOUT_VERSION).stores(LAYOUT);
-  const opening = dexie.open();
+  const declared = dexie.version(layout.version).stores(layout.schema);
+  let isOther = false;
+  if (layout.kind === 'packed')
+    declared.upgrade(() => {
+      // Takes back the upgrade of a database that has rows.
+      isOther = true;
+      throw madeWith('rows');
+    });
+  const opening = opened(dexie, layout);
   try {
     await within(deadlineMs, opening, blocked);
   } catch (reason) {
@@ -52,13 +52,16 @@ export async function connect(
       () => dexie.close(),
       () => undefined,
     );
+    if (isOther) throw madeWith('rows');
     const cause = said(reason);
     throw cause instanceof DOMException ? new TransactionFailure(cause, false) : refusalOf(cause);
   }
-  // Dexie opens a newer layout as it is. Its numbers are ours by ten.
-  if (dexie.backendDB().version > LAYOUT_VERSION * 10) {
+  // Dexie opens a newer layout as it is.
+  const version = dexie.backendDB().version;
+  if (version > layout.version * VERSIONS) {
     dexie.close();
-    throw newerDatabase();
+    const other = LAYOUTS.find((each) => each.version * VERSIONS === version);
+    throw other ? madeWith(other.kind) : newerDatabase();
   }
   const connection = {
     idb: dexie.backendDB(),
@@ -84,6 +87,14 @@ export async function connect(
   return connection;
 }
 
+/** A tab that has a database of rows open would give way to an upgrade that is taken back. */
+async function opened(dexie: Dexie, { kind, version }: Layout): Promise<unknown> {
+  const known = kind === 'packed' ? await indexedDB.databases?.().catch(() => []) : undefined;
+  const found = known?.find(({ name }) => name === dexie.name)?.version ?? Infinity;
+  if (found < version * VERSIONS) throw madeWith('rows');
+  return dexie.open();
+}
+
 /** Deletes a database that this tab has closed. @throws Refusal `storage_blocked`, `storage_unavailable` */
 export async function deleteDatabase(name: string, deadlineMs: number): Promise<void> {
   try {
@@ -92,6 +103,12 @@ export async function deleteDatabase(name: string, deadlineMs: number): Promise<
     throw refusalOf(said(reason));
   }
 }
+
+const madeWith = (kind: StoreKind): Refusal =>
+  new Refusal(
+    'storage_unavailable',
+    `This database was made with the option store: '${kind}'. Open it with that option, or delete it and start again.`,
+  );
 
 const blocked = (): Refusal =>
   new Refusal(

@@ -4,7 +4,7 @@ import type { Key } from '../../src/codec/key.ts';
 import type { Row } from '../../src/store/port.ts';
 import { describeStore } from '../../src/store/store.contract.ts';
 import { openIndexedDbStore } from './open-store.ts';
-import type { BrowserStore } from './indexed-db-store.ts';
+import type { BrowserStore } from './browser-store.ts';
 import { storeOptions } from '../testing/store-kit.ts';
 
 const open = (name: string): Promise<BrowserStore> => openIndexedDbStore(name, storeOptions());

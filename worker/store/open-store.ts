@@ -1,13 +1,9 @@
 /** Opens what a browser stores under a name: IndexedDB, by way of Dexie. */
 import { HEAD, headOf } from '../../src/engine/transactions.ts';
 import type { OpenOptions } from '../../src/host/open.ts';
-import {
-  destroyStore,
-  IndexedDbStore,
-  type BrowserStore,
-  type IndexedDbStoreOptions,
-  type StoreEnd,
-} from './indexed-db-store.ts';
+import { destroyStore, type BrowserStore } from './browser-store.ts';
+import { IndexedDbStore, type IndexedDbStoreOptions } from './indexed-db-store.ts';
+import type { StoreEnd } from './lasting-connection.ts';
 import { renewLogAfterKill } from './renew-log.ts';
 import { deletedElsewhere, type StoredDatabase } from './stored-database.ts';
 import { canTearLog, WriteMark } from './write-mark.ts';

@@ -1,0 +1,57 @@
+/** What stores of a browser offer beside the port, and what they do alike. */
+import type { Store } from '../../src/store/port.ts';
+import { forgetLoss, STAMP_KEY, type Loss } from './birth-stamp.ts';
+import { deleteDatabase } from './idb-connection.ts';
+import {
+  OPEN_DEADLINE_MS,
+  type ConnectionOptions,
+  type LastingConnection,
+} from './lasting-connection.ts';
+import { NativeTransaction } from './native-transaction.ts';
+import { openOutsideMarker } from './outside-marker.ts';
+import { dropping } from './row-transactions.ts';
+import { removeMarksOf } from './write-mark.ts';
+
+export interface BrowserStore extends Store {
+  /** Mark of this database, made with it. */
+  readonly birth: string;
+  /** It was made by being opened. */
+  readonly isNew: boolean;
+  /** What had been lost when the store was opened; until `acknowledgeLoss()` also at the next open. */
+  readonly loss: Loss | undefined;
+  acknowledgeLoss(): Promise<void>;
+  /** Closes the store and deletes the database and all that is kept outside it. */
+  destroy(): Promise<void>;
+}
+
+const META = { stores: ['meta'], mode: 'readwrite', durability: 'strict' } as const;
+
+/** The loss that a store told of when it was opened is not told of again. */
+export const acknowledgeLoss = (lasting: LastingConnection): Promise<void> =>
+  lasting.run(async (connection) => {
+    const tx = await lasting.begin(
+      connection,
+      (idb, watched) => new NativeTransaction(idb, { ...META, ...watched }),
+    );
+    await forgetLoss(tx)
+      .then(async () => lasting.requireBirth(await tx.raw('meta', STAMP_KEY)))
+      .catch(dropping(tx));
+    await tx.commit();
+  });
+
+/** Deletes a database that is not open here, and all that is kept outside it. */
+export async function destroyStore(
+  name: string,
+  {
+    marker,
+    openDeadlineMs = OPEN_DEADLINE_MS,
+  }: Pick<ConnectionOptions, 'marker' | 'openDeadlineMs'>,
+): Promise<void> {
+  const outside = marker === undefined ? await openOutsideMarker(name) : marker;
+  // First: a marker without a database would be taken for a loss.
+  await outside?.remove();
+  await deleteDatabase(name, openDeadlineMs);
+  // Another tab may have written it anew until it heard of the deletion.
+  await outside?.remove();
+  await removeMarksOf(name);
+}

@@ -1,0 +1,231 @@
+/** One native transaction. Its requests go out in the turn they are asked for; whoever asked is told in the end, whatever the browser does. */
+import { assert, Refusal } from '../../src/errors.ts';
+import type { Durability } from '../../src/store/port.ts';
+import { BLOCKED_BEATS, type Waiting, type Watchdog } from './deadline.ts';
+import { blockedByOthers, TransactionFailure } from './idb-failure.ts';
+import type { OnResult } from './idb-rows.ts';
+
+/** What the connection adds to it: see `LastingConnection.begin`. */
+export interface Watched {
+  readonly watchdog: Watchdog;
+  /** The browser has ended it: nothing of it is under way any more. */
+  readonly onEnded: () => void;
+}
+
+export interface NativePlan extends Watched {
+  /** The object stores that it covers. */
+  readonly stores: readonly string[];
+  readonly mode: IDBTransactionMode;
+  readonly durability: Durability;
+}
+
+/** Beats without a further answer: the backend is gone. */
+const SILENT_BEATS = 60;
+
+export class NativeTransaction implements Waiting {
+  beats = 0;
+  private readonly native: IDBTransaction;
+  private readonly opened = new Map<string, IDBObjectStore>();
+  private readonly watchdog: Watchdog;
+  private state: 'open' | 'committing' | 'complete' | 'dropped' | 'failed' = 'open';
+  private hasAnswered = false;
+  private failedWith: TransactionFailure | undefined = undefined;
+  /** Promises of this transaction that are not settled. */
+  private readonly rejects = new Set<(failure: TransactionFailure) => void>();
+  private onComplete: (() => void) | undefined = undefined;
+  protected hasWritten = false;
+
+  /** @throws TransactionFailure when the connection is closed */
+  constructor(idb: IDBDatabase, { stores, mode, durability, watchdog, onEnded }: NativePlan) {
+    this.watchdog = watchdog;
+    try {
+      this.native = idb.transaction(stores, mode, { durability });
+    } catch (reason) {
+      throw new TransactionFailure(reason, false);
+    }
+    this.native.addEventListener('complete', () => {
+      if (this.state === 'dropped' && this.hasWritten) reportError(new Error(endedEarly()));
+      this.endIn('complete');
+      this.onComplete?.();
+      onEnded();
+    });
+    // WebKit tells why on the request alone: an error bubbles from there, ahead of the abort.
+    let failed: DOMException | null = null;
+    this.native.addEventListener('error', ({ target }) => {
+      if (target instanceof IDBRequest) failed ??= target.error;
+    });
+    this.native.addEventListener('abort', () => {
+      this.failWith(
+        this.native.error ??
+          failed ??
+          new DOMException('The browser aborted the transaction.', 'AbortError'),
+      );
+      onEnded();
+    });
+    watchdog.add(this);
+  }
+
+  /** What the request that is made answers. */
+  answer<T>(make: (store: IDBObjectStore) => IDBRequest<T>, store: string): Promise<T> {
+    return this.request((settle) => this.onResult(make(this.store(store)), settle));
+  }
+
+  /** The same of a request that writes. */
+  change<T>(make: (store: IDBObjectStore) => IDBRequest<T>, store: string): Promise<T> {
+    this.hasWritten = true;
+    return this.answer(make, store);
+  }
+
+  /** What lies under a key. */
+  raw(store: string, key: number): Promise<unknown> {
+    return this.answer((each) => each.get(key), store);
+  }
+
+  putRaw(store: string, value: object): void {
+    this.send(() => {
+      this.store(store).put(value);
+      this.hasWritten = true;
+    });
+  }
+
+  count(store: string, range?: IDBKeyRange): Promise<number> {
+    return this.answer((each) => each.count(range), store);
+  }
+
+  /**
+   * Settles when everything is stored; at once when there is nothing to store. `IDBTransaction.commit()` is not called: after it
+   * Firefox completes a transaction although one of its requests has failed. Without it the browser commits when the last request
+   * has succeeded, and a request that fails aborts the whole.
+   */
+  commit(): Promise<void> {
+    return this.request((settle) => {
+      assert(this.state === 'open', endedEarly);
+      this.state = 'committing';
+      this.beats = 0;
+      if (this.hasWritten) this.onComplete = settle;
+      else settle();
+    });
+  }
+
+  /** Takes back everything. */
+  drop(): void {
+    assert(this.state !== 'complete' || !this.hasWritten, endedEarly);
+    if (this.state !== 'open') return;
+    this.endIn('dropped');
+    this.abortQuietly();
+  }
+
+  get failure(): TransactionFailure | undefined {
+    return this.failedWith;
+  }
+
+  beat(): void {
+    if (!this.hasAnswered && this.beats > BLOCKED_BEATS) this.giveUp(blockedByOthers);
+    else if (this.beats > SILENT_BEATS) this.giveUp(silent);
+  }
+
+  protected get isComplete(): boolean {
+    return this.state === 'complete';
+  }
+
+  protected send(writes: () => void): void {
+    assert(
+      this.state === 'open' || this.failedWith,
+      () => 'a write transaction writes nothing after its body has ended',
+    );
+    if (!this.failedWith) this.attempt(writes);
+    if (this.failedWith) throw this.failedWith;
+  }
+
+  protected readonly onResult: OnResult = (request, take) => {
+    // Not written where it is assigned: V8 would keep it, and the rows it is given, until a full collection.
+    const takeResult = (): void => {
+      this.hasAnswered = true;
+      this.beats = 0;
+      if (this.state === 'failed') return;
+      this.attempt(() => take(request.result));
+    };
+    request.onsuccess = takeResult;
+  };
+
+  protected request<T>(send: (settle: (value: T) => void) => void): Promise<T> {
+    const answer = new Promise<T>((resolve, reject) => {
+      if (this.failedWith) return reject(this.failedWith);
+      this.rejects.add(reject);
+      this.attempt(() =>
+        send((value) => {
+          this.rejects.delete(reject);
+          resolve(value);
+        }),
+      );
+    });
+    // A body that fails need not wait for all it asked.
+    answer.catch(() => undefined);
+    return answer;
+  }
+
+  protected store(name: string): IDBObjectStore {
+    let store = this.opened.get(name);
+    if (!store) this.opened.set(name, (store = this.native.objectStore(name)));
+    return store;
+  }
+
+  /** As long as a request is unanswered, the transaction can be aborted; once it cannot, its commit is on its way. */
+  private giveUp(refusal: (mayBeCommitted: boolean) => Refusal): void {
+    const isAborted = this.abortQuietly();
+    this.failWith(refusal(!isAborted && this.hasWritten));
+  }
+
+  /** What throws here ends the transaction: half of it must not stay. */
+  private attempt(send: () => void): void {
+    const wasOpen = this.state === 'open';
+    try {
+      send();
+    } catch (reason) {
+      this.failWith(reason);
+      if (wasOpen) this.abortQuietly();
+    }
+  }
+
+  /** Returns false when it had ended before, or is being committed: that is what was or will be reported. */
+  private abortQuietly(): boolean {
+    try {
+      this.native.abort();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private failWith(reason: unknown): void {
+    if (this.state === 'dropped' || this.failedWith) return;
+    // An inactive transaction has ended unseen: taken back, or committed for want of requests.
+    const mayBeCommitted = this.state === 'committing' || isInactive(reason);
+    const isCertain = reason instanceof DOMException && reason.name === 'QuotaExceededError';
+    this.endIn('failed');
+    const failure = new TransactionFailure(reason, mayBeCommitted && this.hasWritten && !isCertain);
+    this.failedWith = failure;
+    for (const reject of this.rejects) reject(failure);
+    this.rejects.clear();
+  }
+
+  private endIn(state: 'complete' | 'dropped' | 'failed'): void {
+    this.state = state;
+    this.watchdog.delete(this);
+  }
+}
+
+const isInactive = (reason: unknown): boolean =>
+  reason instanceof DOMException &&
+  (reason.name === 'TransactionInactiveError' || reason.name === 'InvalidStateError');
+
+export const endedEarly = (): string =>
+  'the body of a transaction must await nothing but the transaction';
+
+const silent = (mayBeCommitted: boolean): Refusal =>
+  new Refusal(
+    'storage_unavailable',
+    mayBeCommitted
+      ? "The browser's storage did not confirm the write, so it may or may not be stored. Check before you write it again."
+      : "The browser's storage does not respond. Nothing was written. Try again; if it keeps failing, reload the page.",
+  );

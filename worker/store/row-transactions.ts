@@ -1,0 +1,119 @@
+/** Transactions of the port over rows in object stores, each done once whatever the connection does. */
+import { WatchedRow } from '../../hosts/watched-row.ts';
+import { Refusal } from '../../src/errors.ts';
+import type {
+  ReadTx,
+  Row,
+  RowAddress,
+  Space,
+  WriteOptions,
+  WriteTx,
+} from '../../src/store/port.ts';
+import { birthPrefix, STAMP_KEY } from './birth-stamp.ts';
+import type { Connection } from './idb-connection.ts';
+import { IdbTransaction } from './idb-transaction.ts';
+import type { LastingConnection } from './lasting-connection.ts';
+import { endedEarly, type NativeTransaction } from './native-transaction.ts';
+
+export class RowTransactions {
+  private readonly connection: LastingConnection;
+
+  constructor(connection: LastingConnection) {
+    this.connection = connection;
+  }
+
+  read<T>(body: (tx: ReadTx) => Promise<T>, spaces: readonly Space[]): Promise<T> {
+    return this.connection.run(async (connection) => {
+      const tx = await this.begin(connection, 'readonly', { spaces, durability: 'relaxed' });
+      try {
+        // It ends by itself when nothing more is asked of it: sooner than it could be told to.
+        return await body(tx);
+      } catch (reason) {
+        tx.drop();
+        throw tx.failure ?? reason;
+      }
+    });
+  }
+
+  /** @param onWritten told of the row at that address, when it was written */
+  async write<T>(
+    body: (tx: WriteTx) => Promise<T>,
+    options: Required<WriteOptions>,
+    watched: RowAddress,
+    onWritten: (row: Row) => void,
+  ): Promise<T> {
+    const marking = this.connection.marked();
+    if (marking) await marking;
+    let former: { readonly tx: IdbTransaction; readonly result: () => T } | undefined;
+    return this.connection.run(async (connection) => {
+      if (former?.tx.failure?.mayBeCommitted && (await this.hasArrived(connection, former.tx)))
+        return former.result();
+      const tx = await this.begin(connection, 'readwrite', options);
+      former = { tx, result: unfinished };
+      const rows = new WatchedRow(tx, watched);
+      const value = await this.changing(tx, () => body(rows));
+      former = { tx, result: () => value };
+      await tx.commit();
+      if (rows.written) onWritten(rows.written);
+      return value;
+    });
+  }
+
+  begin(
+    connection: Connection,
+    mode: IDBTransactionMode,
+    options: Required<WriteOptions>,
+    born = this.connection.birth,
+  ): Promise<IdbTransaction> {
+    const birth = birthPrefix(born);
+    const commit = this.connection.nextCommit(born);
+    return this.connection.begin(
+      connection,
+      (idb, watched) => new IdbTransaction(idb, { ...options, mode, birth, commit, ...watched }),
+    );
+  }
+
+  /** Takes everything back unless the body ends well and this is the database that was opened. */
+  private async changing<T>(tx: IdbTransaction, body: () => Promise<T>): Promise<T> {
+    try {
+      const value = await body();
+      if (tx.mustLookAtStamp)
+        this.connection.requireBirth(await tx.raw(storeOfStamp(tx.plan.spaces), STAMP_KEY));
+      return value;
+    } catch (reason) {
+      return dropping(tx)(reason);
+    }
+  }
+
+  /** A commit was on its way when the connection was lost: has it arrived? */
+  private async hasArrived(connection: Connection, former: IdbTransaction): Promise<boolean> {
+    const tx = await this.begin(connection, 'readonly', META);
+    const arrived = await former.hasArrived(tx);
+    if (arrived !== undefined) return arrived;
+    throw mayHaveArrived();
+  }
+}
+
+const META: Required<WriteOptions> = { spaces: ['meta'], durability: 'relaxed' };
+
+/** Each space has the stamp; `meta` is the one that everybody writes. */
+const storeOfStamp = (spaces: readonly Space[]): Space =>
+  (spaces.includes('meta') ? undefined : spaces[0]) ?? 'meta';
+
+/** Takes back everything that a transaction did, and throws why it failed. */
+export const dropping =
+  (tx: NativeTransaction) =>
+  (reason: unknown): never => {
+    tx.drop();
+    throw tx.failure ?? reason;
+  };
+
+export const mayHaveArrived = (): Refusal =>
+  new Refusal(
+    'storage_unavailable',
+    'The connection to the storage was lost during a commit, and others have written since, so the write may or may not be stored. Check before you write it again.',
+  );
+
+function unfinished(): never {
+  throw new Error(endedEarly());
+}
