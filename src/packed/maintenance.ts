@@ -12,6 +12,8 @@ export interface MaintenanceOptions extends MaintenanceContext {
 
 /** Writers wait when the memtable has grown to so many times what it should be. */
 const BEHIND = 4;
+/** When there is nothing else to do, it is flushed when it is so full. */
+const WORTH_IT = 1 / 16;
 
 export class Maintenance {
   private readonly options: MaintenanceOptions;
@@ -43,6 +45,11 @@ export class Maintenance {
     this.mustFlush = true;
     this.begin();
     await this.ended();
+  }
+
+  /** What is in the memtable is flushed now, if opening the database would be slower for it. */
+  async rest(): Promise<void> {
+    if (this.isFull(WORTH_IT)) await this.flush();
   }
 
   /** Deletes what was left by flushes and merges that were cut short. */

@@ -24,7 +24,7 @@ async function opened(
   more: Partial<PackedStoreOptions> = {},
 ): Promise<{ readonly store: PackedStore; readonly medium: CountingMedium }> {
   const medium = new CountingMedium(createMemoryMedium(data));
-  const options = { medium, isAlone: () => true, ...more };
+  const options = { medium, aloneTerm: () => 1, ...more };
   const store = await openPacked(data, SMALL_BLOCKS, options);
   return { store, medium };
 }

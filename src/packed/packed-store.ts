@@ -31,8 +31,8 @@ export interface PackedStoreOptions extends Pick<MaintenanceOptions, 'pause' | '
   readonly medium: Medium;
   /** Of blocks in memory. */
   readonly cacheBytesMax?: number;
-  /** Whether no other tab can have committed until now; absent: never. */
-  readonly isAlone?: () => boolean;
+  /** A number while no other tab can commit, another each time that this begins; absent: one always can. */
+  readonly aloneTerm?: () => number | undefined;
   /** Runs it if no other tab is flushing or merging; absent: there is no other. */
   readonly exclusively?: MaintenanceOptions['exclusively'];
   /** Beside other tabs, so that each gets its turn; absent: as it comes. */
@@ -82,9 +82,9 @@ export class PackedStore implements Store {
   private readonly cacheBytesMax: number;
 
   constructor(options: PackedStoreOptions) {
-    const { medium, cacheBytesMax = CACHE_BYTES_MAX, isAlone = () => false } = options;
+    const { medium, cacheBytesMax = CACHE_BYTES_MAX, aloneTerm = () => undefined } = options;
     this.cacheBytesMax = cacheBytesMax;
-    this.tree = new Tree({ medium, cacheBytesMax, isAlone });
+    this.tree = new Tree({ medium, cacheBytesMax, aloneTerm });
     this.writers = options.writers ?? NO_LOCK;
     this.maintenance = new Maintenance({
       tree: this.tree,
@@ -151,6 +151,11 @@ export class PackedStore implements Store {
   /** Moves what is in memory and log into tables; to be called when there is time. */
   async flush(): Promise<void> {
     await this.maintenance.flush();
+  }
+
+  /** The same if there is enough to be worth it. */
+  async rest(): Promise<void> {
+    await this.maintenance.rest();
   }
 
   /** Deletes blocks that no table has; to be called now and then, when there is time. */

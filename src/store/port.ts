@@ -140,7 +140,10 @@ export class KeyTaken extends Error {
 export type Durability = 'strict' | 'relaxed';
 
 export interface ReadOptions {
-  /** All the transaction may touch; every space when absent. Writes wait for transactions that touch the same. */
+  /**
+   * All the transaction may touch; when absent, at least the spaces of query transactions. A store may refuse one of these together
+   * with log or files. Writes wait for transactions that touch the same.
+   */
   readonly spaces?: readonly Space[];
 }
 export interface WriteOptions extends ReadOptions {

@@ -129,10 +129,7 @@ export function readsRanges(fresh: Fresh): void {
   test('fetch() keeps spaces apart', async () => {
     const store = await fresh();
     const spaces = ['documents', 'history', 'meta', 'log', 'files'] as const;
-    await write(store, {
-      puts: spaces.map((space) => ({ space, row: { ...row('k'), value: space } })),
-      deletes: [],
-    });
+    for (const space of spaces) await put(store, space, [{ ...row('k'), value: space }]);
     for (const space of spaces)
       expect((await inRange(store, { space })).map((each) => each.row?.value)).toEqual([space]);
   });

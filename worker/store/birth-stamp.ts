@@ -50,6 +50,8 @@ export interface StampedStore {
   readonly isLater?: true;
 }
 
+const NOT_COUNTED = Promise.resolve(undefined);
+
 export interface SettledStamp {
   /** Of `meta`. */
   readonly stamp: Stamp;
@@ -68,7 +70,7 @@ export async function settleStamps(
 ): Promise<SettledStamp> {
   const [stamps, counts] = await Promise.all([
     Promise.all(stores.map(({ name }) => tx.raw(name, STAMP_KEY))),
-    Promise.all(stores.map(({ name, isLater }) => (isLater ? tx.count(name) : undefined))),
+    Promise.all(stores.map(({ name, isLater }) => (isLater ? tx.count(name) : NOT_COUNTED))),
   ]);
   if (stamps.every((each) => each === undefined))
     return { stamp: await stampNew(tx, stores, outside, fresh), isNew: true };

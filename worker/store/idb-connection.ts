@@ -1,6 +1,7 @@
 /** A connection to one database of IndexedDB. Dexie opens and upgrades it and knows the browsers' oddities; nothing opens by itself. */
 import { Dexie } from 'dexie';
 import { Refusal } from '../../src/errors.ts';
+import { STAMP_KEY } from './birth-stamp.ts';
 import { within } from './deadline.ts';
 import { newerDatabase, refusalOf, said, TransactionFailure } from './idb-failure.ts';
 import { LAYOUTS, type Layout, type StoreKind } from './layouts.ts';
@@ -38,10 +39,10 @@ export async function connect(
   const declared = dexie.version(layout.version).stores(layout.schema);
   let isOther = false;
   if (layout.kind === 'packed')
-    declared.upgrade(() => {
-      // Takes back the upgrade of a database that has rows.
-      isOther = true;
-      throw madeWith('rows');
+    declared.upgrade(async (tx) => {
+      isOther = (await tx.table('documents').get(STAMP_KEY)) !== undefined;
+      // Takes back the upgrade.
+      if (isOther) throw madeWith('rows');
     });
   const opening = opened(dexie, layout);
   try {
@@ -91,7 +92,8 @@ export async function connect(
 async function opened(dexie: Dexie, { kind, version }: Layout): Promise<unknown> {
   const known = kind === 'packed' ? await indexedDB.databases?.().catch(() => []) : undefined;
   const found = known?.find(({ name }) => name === dexie.name)?.version ?? Infinity;
-  if (found < version * VERSIONS) throw madeWith('rows');
+  // Others are of no layout, and empty.
+  if (found < version * VERSIONS && found % VERSIONS === 0) throw madeWith('rows');
   return dexie.open();
 }
 

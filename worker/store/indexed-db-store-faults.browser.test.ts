@@ -1,273 +1,288 @@
 /** Proves F4-F10 of the fault list as far as one page can: threats-and-faults.md, L1, L5, L8, L10. */
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { metaKey, type Key } from '../../src/codec/key.ts';
-import { KeyTaken, type Row, type Store } from '../../src/store/port.ts';
+import { KeyTaken, type Row, type Space, type Store } from '../../src/store/port.ts';
 import { Watchdog } from './deadline.ts';
-import { openIndexedDbStore } from './open-store.ts';
 import type { BrowserStore } from './browser-store.ts';
-import type { IndexedDbStoreOptions } from './indexed-db-store.ts';
+import type { StoreKind } from './layouts.ts';
 import { liftQuota, withoutProtocol, withQuota } from '../testing/browser-storage.ts';
 import { atCommit, loseConnection, withFault } from '../testing/idb-faults.ts';
-import { freshName, storeOptions } from '../testing/store-kit.ts';
+import { OPEN, STORE_KINDS, type StoreOptions } from '../testing/store-kinds.ts';
+import { freshName } from '../testing/store-kit.ts';
 
 const opened: BrowserStore[] = [];
-const open = async (
-  name = freshName(),
-  more: Partial<IndexedDbStoreOptions> = {},
-): Promise<BrowserStore> => {
-  const store = await openIndexedDbStore(name, storeOptions(more));
-  opened.push(store);
-  return store;
-};
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((store) => store.destroy()));
 });
 
-test('write() is done once, on a new connection, when the first was lost', async () => {
-  const store = await open();
-  await increment(store);
-  await loseConnection(store);
-  await increment(store);
-  await loseConnection(store);
-  expect(await state(store)).toEqual({ counter: 2, rows: 2 });
-});
+describe.each(STORE_KINDS)('%s', (kind) => {
+  const open = async (name = freshName(), more: StoreOptions = {}): Promise<BrowserStore> => {
+    const store = await OPEN[kind](name, more);
+    opened.push(store);
+    return store;
+  };
 
-test('calls under way share one new connection', async () => {
-  const store = await open();
-  await loseConnection(store);
-  await Promise.all(Array.from({ length: 10 }, () => increment(store)));
-  expect(await state(store)).toEqual({ counter: 10, rows: 10 });
-});
-
-test('write() is done once when any one call of IndexedDB fails', async () => {
-  const store = await open();
-  const calls = await withFault({}, () => increment(store));
-  expect(calls).toBeGreaterThanOrEqual(6);
-  for (let n = 1; n <= calls; n += 1) {
-    const before = await state(store);
-    await withFault({ before: ({ number }) => failAt(number === n) }, () => increment(store));
-    expect(await state(store)).toEqual({ counter: before.counter + 1, rows: before.rows + 1 });
-  }
-});
-
-test('write() is done once when the browser takes back the transaction, unasked, after any call', async () => {
-  const store = await open();
-  const calls = await withFault({}, () => increment(store));
-  for (let n = 2; n < calls; n += 1) {
-    const before = await state(store);
-    await withFault(
-      { after: ({ number, transaction }) => number === n && transaction?.abort() },
-      () => increment(store),
-    );
-    expect(await state(store)).toEqual({ counter: before.counter + 1, rows: before.rows + 1 });
-  }
-});
-
-test('write() leaves nothing and is refused when every call from the n-th on fails', async () => {
-  const store = await open();
-  await increment(store);
-  const calls = await withFault({}, () => increment(store));
-  const before = await state(store);
-  for (let n = 1; n <= calls; n += 1) {
-    await withFault({ before: ({ number }) => failAt(number >= n) }, async () => {
-      await expect(increment(store)).rejects.toMatchObject({ code: 'storage_unavailable' });
-    });
-    expect(await state(store)).toEqual(before);
-  }
-});
-
-test('read() is refused when the storage is gone for good, and works when it is back', async () => {
-  const store = await open();
-  await increment(store);
-  await withFault({ before: () => failAt(true) }, async () => {
-    await expect(state(store)).rejects.toMatchObject({ code: 'storage_unavailable' });
-  });
-  expect(await state(store)).toEqual({ counter: 1, rows: 1 });
-});
-
-test('write() is done once when the connection is lost after its commit', async () => {
-  const store = await open();
-  await increment(store);
-  let isFirst = true;
-  await withFault(
-    atCommit((transaction) => {
-      if (isFirst) loseAnswer(transaction);
-      isFirst = false;
-    }),
-    () => increment(store),
-  );
-  expect(await state(store)).toEqual({ counter: 2, rows: 2 });
-});
-
-test('write() is done once when the connection is lost instead of its commit', async () => {
-  const store = await open();
-  await increment(store);
-  let isFirst = true;
-  await withFault(
-    atCommit((transaction) => {
-      if (isFirst) transaction.abort();
-      isFirst = false;
-    }),
-    () => increment(store),
-  );
-  expect(await state(store)).toEqual({ counter: 2, rows: 2 });
-});
-
-test('write() says so when it cannot know whether its commit arrived', async () => {
-  const name = freshName();
-  const [store, other] = [await open(name), await open(name)];
-  await increment(store);
-  let isFirst = true;
-  const writing = withFault(
-    atCommit((transaction) => {
-      if (isFirst) loseAnswer(transaction);
-      isFirst = false;
-    }),
-    async () => {
-      const lostAnswer = increment(store);
-      const [reason] = await Promise.all([
-        lostAnswer.catch((each: unknown) => each),
-        increment(other),
-      ]);
-      expect(reason).toMatchObject({ code: 'storage_unavailable' });
-    },
-  );
-  await writing;
-});
-
-test('write() leaves nothing and says quota_exceeded when there is no space', async ({ skip }) => {
-  skip(withoutProtocol !== undefined, withoutProtocol);
-  const noise = crypto.getRandomValues(new Uint8Array(60_000));
-  const big = Array.from({ length: 100 }, (_, i): Row => {
-    return { key: metaKey(`big${i}`), entries: [], value: noise.map((byte) => byte ^ i) };
-  });
-  const fill = (store: Store): Promise<void> =>
-    store.write(
-      async (tx) => tx.apply({ puts: big.map((row) => ({ space: 'files', row })), deletes: [] }),
-      { durability: 'strict' },
-    );
-  await withQuota(1_000_000, async () => {
+  test('write() is done once, on a new connection, when the first was lost', async () => {
     const store = await open();
     await increment(store);
-    await expect(fill(store)).rejects.toMatchObject({ code: 'quota_exceeded' });
-    expect(await state(store)).toEqual({ counter: 1, rows: 1 });
-    await liftQuota();
-    await fill(store);
+    await loseConnection(store);
     await increment(store);
+    await loseConnection(store);
     expect(await state(store)).toEqual({ counter: 2, rows: 2 });
   });
-});
 
-test('write() stores nothing when the row it adds first is there already', async () => {
-  const store = await open();
-  await increment(store);
-  const added = [1, 2].map((n): Row => ({ key: `row${n}` as Key, entries: [], value: 'added' }));
-  const adding = store.write(
-    async (tx) =>
-      tx.apply({
-        puts: [
-          ...added.map((row) => ({ space: 'documents', row, isNew: true }) as const),
-          { space: 'meta', row: { key: COUNTER, entries: [], value: '2' } },
-        ],
-        deletes: [],
+  test('calls under way share one new connection', async () => {
+    const store = await open();
+    await loseConnection(store);
+    await Promise.all(Array.from({ length: 10 }, () => increment(store)));
+    expect(await state(store)).toEqual({ counter: 10, rows: 10 });
+  });
+
+  test('write() is done once when any one call of IndexedDB fails', async () => {
+    const store = await open();
+    const calls = await withFault({}, () => increment(store));
+    expect(calls).toBeGreaterThanOrEqual(kind === 'rows' ? 6 : 2);
+    for (let n = 1; n <= calls; n += 1) {
+      const before = await state(store);
+      await withFault({ before: ({ number }) => failAt(number === n) }, () => increment(store));
+      expect(await state(store)).toEqual({ counter: before.counter + 1, rows: before.rows + 1 });
+    }
+  });
+
+  test('write() is done once when the browser takes back the transaction, unasked, after any call', async () => {
+    const store = await open();
+    const calls = await withFault({}, () => increment(store));
+    for (let n = 2; n < calls; n += 1) {
+      const before = await state(store);
+      await withFault(
+        { after: ({ number, transaction }) => number === n && transaction?.abort() },
+        () => increment(store),
+      );
+      expect(await state(store)).toEqual({ counter: before.counter + 1, rows: before.rows + 1 });
+    }
+  });
+
+  test('write() leaves nothing and is refused when every call from the n-th on fails', async () => {
+    const store = await open();
+    await increment(store);
+    const calls = await withFault({}, () => increment(store));
+    const before = await state(store);
+    for (let n = 1; n <= calls; n += 1) {
+      await withFault({ before: ({ number }) => failAt(number >= n) }, async () => {
+        await expect(increment(store)).rejects.toMatchObject({ code: 'storage_unavailable' });
+      });
+      expect(await state(store)).toEqual(before);
+    }
+  });
+
+  test('read() is refused when the storage is gone for good, and works when it is back', async () => {
+    const store = await open();
+    await increment(store);
+    await withFault({ before: () => failAt(true) }, async () => {
+      await expect(state(store)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    });
+    expect(await state(store)).toEqual({ counter: 1, rows: 1 });
+  });
+
+  test('write() is done once when the connection is lost after its commit', async () => {
+    const store = await open();
+    await increment(store);
+    let isFirst = true;
+    await withFault(
+      atCommit((transaction) => {
+        if (isFirst) loseAnswer(transaction);
+        isFirst = false;
       }),
-    { durability: 'relaxed' },
-  );
-  await expect(adding).rejects.toBeInstanceOf(KeyTaken);
-  expect(await state(store)).toEqual({ counter: 1, rows: 1 });
-});
+      () => increment(store),
+    );
+    expect(await state(store)).toEqual({ counter: 2, rows: 2 });
+  });
 
-test('write() is not reported as stored when a request of it fails and the browser gives no reason', async () => {
-  const store = await open();
-  await increment(store);
-  const withoutReason = Object.getOwnPropertyDescriptor(IDBTransaction.prototype, 'error');
-  // WebKit: the transaction has no error, only the request.
-  Object.defineProperty(IDBTransaction.prototype, 'error', { configurable: true, get: () => null });
-  try {
-    const clash: Row = { key: 'row1' as Key, entries: [], value: 'added' };
+  test('write() is done once when the connection is lost instead of its commit', async () => {
+    const store = await open();
+    await increment(store);
+    let isFirst = true;
+    await withFault(
+      atCommit((transaction) => {
+        if (isFirst) transaction.abort();
+        isFirst = false;
+      }),
+      () => increment(store),
+    );
+    expect(await state(store)).toEqual({ counter: 2, rows: 2 });
+  });
+
+  test('write() finds its commit, or says that it cannot know, when others have written since', async () => {
+    const name = freshName();
+    const [store, other] = [await open(name), await open(name)];
+    await increment(store);
+    let isFirst = true;
+    const writing = withFault(
+      atCommit((transaction) => {
+        if (isFirst) loseAnswer(transaction);
+        isFirst = false;
+      }),
+      async () => {
+        const lostAnswer = increment(store);
+        const [reason] = await Promise.all([
+          lostAnswer.catch((each: unknown) => each),
+          increment(other),
+        ]);
+        // Its record is in the log, whoever comes after it; of the row that tells, the last writer is known alone.
+        const ofRows = { code: 'storage_unavailable' };
+        expect([reason]).toMatchObject([kind === 'rows' ? ofRows : undefined]);
+      },
+    );
+    await writing;
+    expect(await state(store)).toEqual({ counter: 3, rows: 3 });
+  });
+
+  test('write() leaves nothing and says quota_exceeded when there is no space', async ({
+    skip,
+  }) => {
+    skip(withoutProtocol !== undefined, withoutProtocol);
+    const noise = crypto.getRandomValues(new Uint8Array(60_000));
+    const big = Array.from({ length: 100 }, (_, i): Row => {
+      return { key: metaKey(`big${i}`), entries: [], value: noise.map((byte) => byte ^ i) };
+    });
+    const fill = (store: Store, space: Space): Promise<void> =>
+      store.write(
+        async (tx) => tx.apply({ puts: big.map((row) => ({ space, row })), deletes: [] }),
+        { durability: 'strict', spaces: [space] },
+      );
+    await withQuota(1_000_000, async () => {
+      const store = await open();
+      await increment(store);
+      for (const space of ['files', 'sync'] as const)
+        await expect(fill(store, space)).rejects.toMatchObject({ code: 'quota_exceeded' });
+      expect(await state(store)).toEqual({ counter: 1, rows: 1 });
+      await liftQuota();
+      for (const space of ['files', 'sync'] as const) await fill(store, space);
+      await increment(store);
+      expect(await state(store)).toEqual({ counter: 2, rows: 2 });
+    });
+  });
+
+  test('write() stores nothing when the row it adds first is there already', async () => {
+    const store = await open();
+    await increment(store);
+    const added = [1, 2].map((n): Row => ({ key: `row${n}` as Key, entries: [], value: 'added' }));
     const adding = store.write(
       async (tx) =>
-        tx.apply({ puts: [{ space: 'documents', row: clash, isNew: true }], deletes: [] }),
+        tx.apply({
+          puts: [
+            ...added.map((row) => ({ space: 'documents', row, isNew: true }) as const),
+            { space: 'meta', row: { key: COUNTER, entries: [], value: '2' } },
+          ],
+          deletes: [],
+        }),
       { durability: 'relaxed' },
     );
     await expect(adding).rejects.toBeInstanceOf(KeyTaken);
-  } finally {
-    if (withoutReason) Object.defineProperty(IDBTransaction.prototype, 'error', withoutReason);
-  }
-  expect(await state(store)).toEqual({ counter: 1, rows: 1 });
-});
-
-test('read() and write() say storage_blocked when another tab holds the database', async () => {
-  const name = freshName();
-  // Of what nobody holds, a busy machine is done between fewer beats.
-  const store = await open(name, { watchdog: new Watchdog(200) });
-  const release = await holdStores(name);
-  await expect(state(store)).rejects.toMatchObject({ code: 'storage_blocked' });
-  await expect(increment(store)).rejects.toMatchObject({ code: 'storage_blocked' });
-  const row: Row = { key: 'row1' as Key, entries: ['e1' as Key], value: '1' };
-  const asksNothing = store.write(
-    async (tx) => tx.apply({ puts: [{ space: 'documents', row }], deletes: [] }),
-    { durability: 'relaxed' },
-  );
-  await expect(asksNothing).rejects.toMatchObject({ code: 'storage_blocked' });
-  release();
-  expect(await state(store)).toEqual({ counter: 0, rows: 0 });
-  await increment(store);
-  expect(await state(store)).toEqual({ counter: 1, rows: 1 });
-});
-
-test('openDexieStore() says storage_blocked when another tab does not give way', async () => {
-  const name = freshName();
-  const holder = await rawOpen(name, 1);
-  // Waits for the holder, and makes everybody wait behind it.
-  const upgrade = indexedDB.open(name, 2);
-  await expect(open(name, { openDeadlineMs: 200 })).rejects.toMatchObject({
-    code: 'storage_blocked',
+    expect(await state(store)).toEqual({ counter: 1, rows: 1 });
   });
-  holder.close();
-  await new Promise((resolve) => upgrade.addEventListener('success', resolve));
-  upgrade.result.close();
-  await new Promise((resolve) =>
-    indexedDB.deleteDatabase(name).addEventListener('success', resolve),
-  );
-  const store = await open(name);
-  await increment(store);
-  expect(await state(store)).toEqual({ counter: 1, rows: 1 });
-});
 
-test('a store gives way to a deletion in another tab, and refuses from then on', async () => {
-  const name = freshName();
-  const ends: string[] = [];
-  const [one, other] = [await open(name, { onEnd: (end) => ends.push(end) }), await open(name)];
-  await other.destroy();
-  await expect(increment(one)).rejects.toMatchObject({ code: 'storage_unavailable' });
-  expect(ends).toEqual(['deleted by another tab']);
-});
+  test('write() is not reported as stored when a request of it fails and the browser gives no reason', async () => {
+    const store = await open();
+    await increment(store);
+    const withoutReason = Object.getOwnPropertyDescriptor(IDBTransaction.prototype, 'error');
+    // WebKit: the transaction has no error, only the request.
+    Object.defineProperty(IDBTransaction.prototype, 'error', {
+      configurable: true,
+      get: () => null,
+    });
+    try {
+      const clash: Row = { key: 'row1' as Key, entries: [], value: 'added' };
+      const adding = store.write(
+        async (tx) =>
+          tx.apply({ puts: [{ space: 'documents', row: clash, isNew: true }], deletes: [] }),
+        { durability: 'relaxed' },
+      );
+      await expect(adding).rejects.toBeInstanceOf(KeyTaken);
+    } finally {
+      if (withoutReason) Object.defineProperty(IDBTransaction.prototype, 'error', withoutReason);
+    }
+    expect(await state(store)).toEqual({ counter: 1, rows: 1 });
+  });
 
-test('a store gives way to an upgrade in another tab, and refuses from then on', async () => {
-  const name = freshName();
-  const ends: string[] = [];
-  const store = await open(name, { onEnd: (end) => ends.push(end) });
-  (await rawOpen(name, 1_000)).close();
-  await expect(increment(store)).rejects.toThrow(/newer version/u);
-  expect(ends).toEqual(['upgraded by another tab']);
-});
+  test('read() and write() say storage_blocked when another tab holds the database', async () => {
+    const name = freshName();
+    // Of what nobody holds, a busy machine is done between fewer beats.
+    const store = await open(name, { watchdog: new Watchdog(200) });
+    const release = await holdStores(name, kind);
+    await expect(state(store)).rejects.toMatchObject({ code: 'storage_blocked' });
+    await expect(increment(store)).rejects.toMatchObject({ code: 'storage_blocked' });
+    const row: Row = { key: 'row1' as Key, entries: ['e1' as Key], value: '1' };
+    const asksNothing = store.write(
+      async (tx) => tx.apply({ puts: [{ space: 'documents', row }], deletes: [] }),
+      { durability: 'relaxed' },
+    );
+    await expect(asksNothing).rejects.toMatchObject({ code: 'storage_blocked' });
+    release();
+    expect(await state(store)).toEqual({ counter: 0, rows: 0 });
+    await increment(store);
+    expect(await state(store)).toEqual({ counter: 1, rows: 1 });
+  });
 
-test('a body that awaits something else is told, and leaves no half of itself', async () => {
-  const store = await open();
-  const slow = store.write(
-    async (tx) => {
-      await tx.fetch([], []);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      tx.apply({
-        puts: [{ space: 'meta', row: { key: COUNTER, entries: [], value: '9' } }],
-        deletes: [],
-      });
+  test('open() says storage_blocked when another tab does not give way', async () => {
+    const name = freshName();
+    const version = kind === 'rows' ? 1 : 30;
+    const holder = await rawOpen(name, version);
+    // Waits for the holder, and makes everybody wait behind it.
+    const upgrade = indexedDB.open(name, version + 1);
+    await expect(open(name, { openDeadlineMs: 200 })).rejects.toMatchObject({
+      code: 'storage_blocked',
+    });
+    holder.close();
+    await new Promise((resolve) => upgrade.addEventListener('success', resolve));
+    upgrade.result.close();
+    await new Promise((resolve) =>
+      indexedDB.deleteDatabase(name).addEventListener('success', resolve),
+    );
+    const store = await open(name);
+    await increment(store);
+    expect(await state(store)).toEqual({ counter: 1, rows: 1 });
+  });
+
+  test('a store gives way to a deletion in another tab, and refuses from then on', async () => {
+    const name = freshName();
+    const ends: string[] = [];
+    const [one, other] = [await open(name, { onEnd: (end) => ends.push(end) }), await open(name)];
+    await other.destroy();
+    await expect(increment(one)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    expect(ends).toEqual(['deleted by another tab']);
+  });
+
+  test('a store gives way to an upgrade in another tab, and refuses from then on', async () => {
+    const name = freshName();
+    const ends: string[] = [];
+    const store = await open(name, { onEnd: (end) => ends.push(end) });
+    (await rawOpen(name, 1_000)).close();
+    await expect(increment(store)).rejects.toThrow(/newer version/u);
+    expect(ends).toEqual(['upgraded by another tab']);
+  });
+
+  test.runIf(kind === 'rows')(
+    'a body that awaits something else is told, and leaves no half of itself',
+    async () => {
+      const store = await open();
+      const slow = store.write(
+        async (tx) => {
+          await tx.fetch([], []);
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          tx.apply({
+            puts: [{ space: 'meta', row: { key: COUNTER, entries: [], value: '9' } }],
+            deletes: [],
+          });
+        },
+        { durability: 'relaxed' },
+      );
+      await expect(slow).rejects.toThrow(
+        /writes nothing after its body has ended|must await nothing/u,
+      );
+      expect(await state(store)).toEqual({ counter: 0, rows: 0 });
     },
-    { durability: 'relaxed' },
   );
-  await expect(slow).rejects.toThrow(/writes nothing after its body has ended|must await nothing/u);
-  expect(await state(store)).toEqual({ counter: 0, rows: 0 });
 });
 
 const COUNTER = metaKey('counter');
@@ -332,11 +347,10 @@ function rawOpen(name: string, version?: number): Promise<IDBDatabase> {
 }
 
 /** A write transaction that does not end, as in a tab that was stopped. */
-async function holdStores(name: string): Promise<() => void> {
+async function holdStores(name: string, kind: StoreKind): Promise<() => void> {
   const idb = await rawOpen(name);
-  const store = idb
-    .transaction(['meta', 'documents', 'history', 'log', 'files'], 'readwrite')
-    .objectStore('meta');
+  const own = kind === 'rows' ? ['documents', 'history'] : ['commits', 'blocks'];
+  const store = idb.transaction(['meta', 'log', 'files', ...own], 'readwrite').objectStore('meta');
   let isHeld = true;
   await new Promise<void>((resolve) => {
     const again = (): void => {

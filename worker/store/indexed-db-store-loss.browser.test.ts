@@ -1,5 +1,5 @@
 /** Proves L7 and L9: threats-and-faults.md, F9, F11-F15. */
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { metaKey, type Key } from '../../src/codec/key.ts';
 import { headOf } from '../../src/engine/transactions.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -10,14 +10,12 @@ import type { IndexedDbStoreOptions } from './indexed-db-store.ts';
 import { openOutsideMarker } from './outside-marker.ts';
 import { probePersistence } from '../browser/persistence.ts';
 import { evictIndexedDb, withoutProtocol } from '../testing/browser-storage.ts';
+import { OPEN, STORE_KINDS, type StoreOptions } from '../testing/store-kinds.ts';
 import { freshName, MemoryMarker, storeOptions } from '../testing/store-kit.ts';
 
 const opened: BrowserStore[] = [];
-const open = async (
-  name: string,
-  more: Partial<IndexedDbStoreOptions> = {},
-): Promise<BrowserStore> => {
-  const store = await openIndexedDbStore(name, storeOptions(more));
+const keep = async (opening: Promise<BrowserStore>): Promise<BrowserStore> => {
+  const store = await opening;
   opened.push(store);
   return store;
 };
@@ -26,115 +24,142 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((store) => store.destroy()));
 });
 
-test('write() refuses when the database was evicted while it was open, and the next open tells', async ({
-  skip,
-}) => {
-  skip(withoutProtocol !== undefined, withoutProtocol);
-  const name = freshName();
-  const marker = new MemoryMarker();
-  const ends: string[] = [];
-  const store = await open(name, { marker, onEnd: (end) => ends.push(end), checkpointMs: 0 });
-  await commit(store, 5);
-  await marker.until((text) => text.includes('5'));
-  await evictIndexedDb();
-  await expect(commit(store, 6)).rejects.toMatchObject({ code: 'local_data_loss' });
-  await expect(commit(store, 7)).rejects.toMatchObject({ code: 'local_data_loss' });
-  await expect(headOfStore(store)).rejects.toMatchObject({ code: 'local_data_loss' });
-  expect(ends).toEqual(['lost']);
-  await store.close();
-  const again = await open(name, { marker });
-  expect(again.loss).toEqual({ kind: 'recreated', lastHead: 5 });
-  expect(again.birth).not.toBe(store.birth);
-  await commit(again, 8);
-});
+describe.each(STORE_KINDS)('%s', (kind) => {
+  const open = (name: string, more: StoreOptions = {}): Promise<BrowserStore> =>
+    keep(OPEN[kind](name, more));
 
-test('openDexieStore() tells of a loss until it is acknowledged', async () => {
-  const name = freshName();
-  const marker = new MemoryMarker(JSON.stringify({ birth: 'former', head: 99 }));
-  for (let times = 0; times < 2; times += 1) {
-    const store = await open(name, { marker });
-    expect(store.loss).toEqual({ kind: 'recreated', lastHead: 99 });
+  test('write() refuses when the database was evicted while it was open, and the next open tells', async ({
+    skip,
+  }) => {
+    skip(withoutProtocol !== undefined, withoutProtocol);
+    const name = freshName();
+    const marker = new MemoryMarker();
+    const ends: string[] = [];
+    const store = await open(name, { marker, onEnd: (end) => ends.push(end), checkpointMs: 0 });
+    await commit(store, 5);
+    await marker.until((text) => text.includes('5'));
+    await evictIndexedDb();
+    await expect(commit(store, 6)).rejects.toMatchObject({ code: 'local_data_loss' });
+    await expect(commit(store, 7)).rejects.toMatchObject({ code: 'local_data_loss' });
+    await expect(headOfStore(store)).rejects.toMatchObject({ code: 'local_data_loss' });
+    expect(ends).toEqual(['lost']);
     await store.close();
-  }
-  const store = await open(name, { marker });
-  await store.acknowledgeLoss();
-  expect(store.loss).toBeUndefined();
-  await commit(store, 3);
-  await store.close();
-  expect((await open(name, { marker })).loss).toBeUndefined();
+    const again = await open(name, { marker });
+    expect(again.loss).toEqual({ kind: 'recreated', lastHead: 5 });
+    expect(again.birth).not.toBe(store.birth);
+    await commit(again, 8);
+  });
+
+  test('open() tells of a loss until it is acknowledged', async () => {
+    const name = freshName();
+    const marker = new MemoryMarker(JSON.stringify({ birth: 'former', head: 99 }));
+    for (let times = 0; times < 2; times += 1) {
+      const store = await open(name, { marker });
+      expect(store.loss).toEqual({ kind: 'recreated', lastHead: 99 });
+      await store.close();
+    }
+    const store = await open(name, { marker });
+    await store.acknowledgeLoss();
+    expect(store.loss).toBeUndefined();
+    await commit(store, 3);
+    await store.close();
+    expect((await open(name, { marker })).loss).toBeUndefined();
+  });
+
+  test('open() takes a database as new when nothing outside tells of a former one', async () => {
+    for (const text of [undefined, '', '{"birth":', '[]', '{"birth":1,"head":2}'])
+      expect((await open(freshName(), { marker: new MemoryMarker(text) })).loss).toBeUndefined();
+  });
+
+  test('open() tells that the database went back to an earlier state', async () => {
+    const name = freshName();
+    const marker = new MemoryMarker();
+    const store = await open(name, { marker });
+    await commit(store, 5);
+    await store.close();
+    expect(JSON.parse(marker.text ?? '')).toEqual({ birth: store.birth, head: 5 });
+    marker.text = JSON.stringify({ birth: store.birth, head: 9 });
+    const again = await open(name, { marker });
+    expect(again.loss).toEqual({ kind: 'rolled-back', lastHead: 9, head: 5 });
+    await again.acknowledgeLoss();
+    await again.close();
+    expect((await open(name, { marker })).loss).toBeUndefined();
+  });
+
+  test('open() tells that the database is another one', async () => {
+    const name = freshName();
+    const marker = new MemoryMarker();
+    const store = await open(name, { marker });
+    await commit(store, 5);
+    await store.close();
+    marker.text = JSON.stringify({ birth: 'another', head: 2 });
+    expect((await open(name, { marker })).loss).toEqual({ kind: 'recreated', lastHead: 2 });
+  });
+
+  test('open() refuses a database of which a part is gone', async () => {
+    const name = freshName();
+    const store = await open(name);
+    await commit(store, 5);
+    await store.close();
+    for (const space of kind === 'rows' ? ['meta', 'documents'] : ['blocks', 'commits', 'log']) {
+      await clear(name, space);
+      await expect(open(name)).rejects.toMatchObject({ code: 'local_data_loss' });
+    }
+    await destroyIndexedDbStore(name, { marker: null });
+    expect(await headOfStore(await open(name))).toBeUndefined();
+  });
+
+  test.runIf(kind === 'rows')(
+    'write() refuses when the database under it is not the one that was opened',
+    async () => {
+      const name = freshName();
+      const store = await open(name);
+      await commit(store, 5);
+      await clear(name, 'meta');
+      await expect(increment(store)).rejects.toMatchObject({ code: 'local_data_loss' });
+    },
+  );
+
+  test('destroy() leaves nothing that would be taken for a loss', async () => {
+    const name = freshName();
+    const marker = new MemoryMarker();
+    const store = await open(name, { marker, checkpointMs: 0 });
+    await commit(store, 5);
+    await store.destroy();
+    expect(marker.text).toBeUndefined();
+    const again = await open(name, { marker });
+    expect(again.loss).toBeUndefined();
+    expect(await headOfStore(again)).toBeUndefined();
+  });
+
+  test('two tabs that open at once agree on one birth', async () => {
+    const name = freshName();
+    const stores = await Promise.all([open(name), open(name), open(name)]);
+    expect(new Set(stores.map((store) => store.birth)).size).toBe(1);
+    await Promise.all(stores.map((store) => commit(store, 1)));
+  });
+
+  test('open() refuses what was made with the other layout, and harms nobody', async () => {
+    const name = freshName();
+    const ends: string[] = [];
+    const store = await open(name, { onEnd: (end) => ends.push(end) });
+    await commit(store, 5);
+    const opening = OPEN[kind === 'rows' ? 'packed' : 'rows'](name);
+    await expect(opening).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      message: expect.stringContaining(`made with the option store: '${kind}'`),
+    });
+    await commit(store, 6);
+    expect(ends).toEqual([]);
+    await store.close();
+    expect(await headOfStore(await open(name))).toBe('{"ts":6}');
+  });
 });
 
-test('openDexieStore() takes a database as new when nothing outside tells of a former one', async () => {
-  for (const text of [undefined, '', '{"birth":', '[]', '{"birth":1,"head":2}'])
-    expect((await open(freshName(), { marker: new MemoryMarker(text) })).loss).toBeUndefined();
-});
+const open = (name: string, more: Partial<IndexedDbStoreOptions> = {}): Promise<BrowserStore> =>
+  keep(openIndexedDbStore(name, storeOptions(more)));
 
-test('openDexieStore() tells that the database went back to an earlier state', async () => {
-  const name = freshName();
-  const marker = new MemoryMarker();
-  const store = await open(name, { marker });
-  await commit(store, 5);
-  await store.close();
-  expect(JSON.parse(marker.text ?? '')).toEqual({ birth: store.birth, head: 5 });
-  marker.text = JSON.stringify({ birth: store.birth, head: 9 });
-  const again = await open(name, { marker });
-  expect(again.loss).toEqual({ kind: 'rolled-back', lastHead: 9, head: 5 });
-  await again.acknowledgeLoss();
-  await again.close();
-  expect((await open(name, { marker })).loss).toBeUndefined();
-});
-
-test('openDexieStore() tells that the database is another one', async () => {
-  const name = freshName();
-  const marker = new MemoryMarker();
-  const store = await open(name, { marker });
-  await commit(store, 5);
-  await store.close();
-  marker.text = JSON.stringify({ birth: 'another', head: 2 });
-  expect((await open(name, { marker })).loss).toEqual({ kind: 'recreated', lastHead: 2 });
-});
-
-test('openDexieStore() refuses a database of which a part is gone', async () => {
-  const name = freshName();
-  const store = await open(name);
-  await commit(store, 5);
-  await store.close();
-  for (const space of ['meta', 'documents']) {
-    await clear(name, space);
-    await expect(open(name)).rejects.toMatchObject({ code: 'local_data_loss' });
-  }
-  await destroyIndexedDbStore(name, { marker: null });
-  expect(await headOfStore(await open(name))).toBeUndefined();
-});
-
-test('write() refuses when the database under it is not the one that was opened', async () => {
-  const name = freshName();
-  const store = await open(name);
-  await commit(store, 5);
-  await clear(name, 'meta');
-  await expect(increment(store)).rejects.toMatchObject({ code: 'local_data_loss' });
-});
-
-test('destroy() leaves nothing that would be taken for a loss', async () => {
-  const name = freshName();
-  const marker = new MemoryMarker();
-  const store = await open(name, { marker, checkpointMs: 0 });
-  await commit(store, 5);
-  await store.destroy();
-  expect(marker.text).toBeUndefined();
-  const again = await open(name, { marker });
-  expect(again.loss).toBeUndefined();
-  expect(await headOfStore(again)).toBeUndefined();
-});
-
-test('two tabs that open at once agree on one birth', async () => {
-  const name = freshName();
-  const stores = await Promise.all([open(name), open(name), open(name)]);
-  expect(new Set(stores.map((store) => store.birth)).size).toBe(1);
-  await Promise.all(stores.map((store) => commit(store, 1)));
-});
-
-test('openDexieStore() migrates step by step, and goes on where it was interrupted', async () => {
+test('open() migrates step by step, and goes on where it was interrupted', async () => {
   const name = freshName();
   const first = await open(name);
   await commit(first, 5);

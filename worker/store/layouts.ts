@@ -39,11 +39,14 @@ export const ROWS_LAYOUT: Layout = {
   ],
 };
 
-/** The key generator of `commits` numbers the parts of the log. Query log and files are rows; `meta` has the stamp alone. */
+/**
+ * The key generator of `commits` numbers the parts of the log. Query log and files are rows; `meta` has the stamp alone. The others
+ * are empty: to a database that lacks what an older version of the app declares, Dexie would add it there, as yet another version.
+ */
 export const PACKED_LAYOUT: Layout = {
   kind: 'packed',
   version: 3,
-  schema: { commits: '++n', blocks: 'i', meta: 'k', log: 'k', files: 'k' },
+  schema: { ...ROWS_LAYOUT.schema, commits: '++n', blocks: 'i' },
   stamped: [{ name: 'commits', key: 'n' }, { name: 'blocks', key: 'i' }, META, LOG, FILES],
 };
 

@@ -4,6 +4,7 @@ import type { OpenOptions } from '../../src/host/open.ts';
 import { destroyStore, type BrowserStore } from './browser-store.ts';
 import { IndexedDbStore, type IndexedDbStoreOptions } from './indexed-db-store.ts';
 import type { StoreEnd } from './lasting-connection.ts';
+import { PackedDatabase, type PackedDatabaseOptions } from './packed/packed-database.ts';
 import { renewLogAfterKill } from './renew-log.ts';
 import { deletedElsewhere, type StoredDatabase } from './stored-database.ts';
 import { canTearLog, WriteMark } from './write-mark.ts';
@@ -14,6 +15,16 @@ export async function openIndexedDbStore(
   options: IndexedDbStoreOptions,
 ): Promise<BrowserStore> {
   const store = new IndexedDbStore(name, options);
+  await store.open();
+  return store;
+}
+
+/** @throws Refusal `storage_blocked`, `storage_unavailable`, `quota_exceeded`, `local_data_loss` */
+export async function openPackedDatabase(
+  name: string,
+  options: PackedDatabaseOptions,
+): Promise<PackedDatabase> {
+  const store = new PackedDatabase(name, options);
   await store.open();
   return store;
 }

@@ -1,10 +1,10 @@
 /** What a store leaves under way when it closes, and how it takes turns. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { metaKey } from '../../src/codec/key.ts';
 import type { Store } from '../../src/store/port.ts';
 import { loseConnection, withFault } from '../testing/idb-faults.ts';
-import { freshName, storeOptions } from '../testing/store-kit.ts';
-import { openIndexedDbStore } from './open-store.ts';
+import { OPEN, STORE_KINDS } from '../testing/store-kinds.ts';
+import { freshName } from '../testing/store-kit.ts';
 
 const COUNTER = { space: 'meta', key: metaKey('counter') } as const;
 
@@ -39,43 +39,45 @@ async function counting(body: () => Promise<void>): Promise<{ most: number; left
   return { ...seen, left: alive.size };
 }
 
-test('close() leaves no transaction under way', async () => {
-  for (const isOneAtATime of [true, false]) {
-    const store = await openIndexedDbStore(freshName(), storeOptions({ isOneAtATime }));
-    const works: Promise<unknown>[] = [];
-    const { left } = await counting(async () => {
-      works.push(increment(store), read(store));
-      // Both have begun, or wait for their turn.
-      await read(store);
+describe.each(STORE_KINDS)('%s', (kind) => {
+  test('close() leaves no transaction under way', async () => {
+    for (const isOneAtATime of [true, false]) {
+      const store = await OPEN[kind](freshName(), { isOneAtATime });
+      let works: Promise<unknown> = Promise.resolve();
+      const { left } = await counting(async () => {
+        works = Promise.allSettled([increment(store), read(store)]);
+        // Both have begun, or wait for their turn.
+        await read(store);
+        await store.close();
+      });
+      expect(left).toBe(0);
+      await works;
+      await expect(read(store)).rejects.toMatchObject({ code: 'storage_unavailable' });
+      await store.destroy();
+    }
+  });
+
+  test('a store that takes turns has one transaction at a time, and loses none of them', async () => {
+    const store = await OPEN[kind](freshName(), { isOneAtATime: true });
+    const { most, left } = await counting(async () => {
+      const failing = store.read(() => Promise.reject(new Error('of the body')));
+      const work = [increment, read, read].flatMap((each) =>
+        Array.from({ length: 10 }, () => each(store)),
+      );
+      await expect(failing).rejects.toThrow('of the body');
+      await Promise.all(work);
       await store.close();
     });
-    expect(left).toBe(0);
-    await Promise.allSettled(works);
-    await expect(read(store)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    expect([most, left]).toEqual([1, 0]);
     await store.destroy();
-  }
-});
-
-test('a store that takes turns has one transaction at a time, and loses none of them', async () => {
-  const store = await openIndexedDbStore(freshName(), storeOptions({ isOneAtATime: true }));
-  const { most, left } = await counting(async () => {
-    const failing = store.read(() => Promise.reject(new Error('of the body')));
-    const work = [increment, read, read].flatMap((each) =>
-      Array.from({ length: 10 }, () => each(store)),
-    );
-    await expect(failing).rejects.toThrow('of the body');
-    await Promise.all(work);
-    await store.close();
   });
-  expect([most, left]).toEqual([1, 0]);
-  await store.destroy();
-});
 
-test('whoever waits for a turn goes on when the connection is lost', async () => {
-  const store = await openIndexedDbStore(freshName(), storeOptions({ isOneAtATime: true }));
-  await increment(store);
-  const losing = loseConnection(store);
-  await Promise.all([losing, ...Array.from({ length: 10 }, () => increment(store))]);
-  expect(await read(store)).toBe(11);
-  await store.destroy();
+  test('whoever waits for a turn goes on when the connection is lost', async () => {
+    const store = await OPEN[kind](freshName(), { isOneAtATime: true });
+    await increment(store);
+    const losing = loseConnection(store);
+    await Promise.all([losing, ...Array.from({ length: 10 }, () => increment(store))]);
+    expect(await read(store)).toBe(11);
+    await store.destroy();
+  });
 });

@@ -1,4 +1,6 @@
 /** Test kit: calls of IndexedDB that fail as planned. */
+import { metaKey } from '../../src/codec/key.ts';
+import type { Store } from '../../src/store/port.ts';
 
 export interface Call {
   /** From 1, over all the calls named below. */
@@ -59,21 +61,21 @@ function transactionOf(source: unknown): IDBTransaction | undefined {
   return source instanceof IDBIndex ? source.objectStore.transaction : undefined;
 }
 
-/** Runs when the last row of a write to `meta` is stored, which is when the browser begins to commit. */
+/** Runs when the last row of a write to `meta`, or the record of a commit, is stored, which is when the browser begins to commit. */
 export const atCommit = (run: (transaction: IDBTransaction) => void): Fault => ({
   after: ({ name, store, transaction }, result) => {
-    if (name !== 'put' || store !== 'meta' || !transaction) return;
+    const isLast = (name === 'put' && store === 'meta') || (name === 'add' && store === 'commits');
+    if (!isLast || !transaction) return;
     if (result instanceof IDBRequest) result.addEventListener('success', () => run(transaction));
   },
 });
 
 /** As when the browser loses its storage process: the connection is dead and nobody was told. */
-export async function loseConnection(store: {
-  read<T>(body: () => Promise<T>): Promise<T>;
-}): Promise<void> {
+export async function loseConnection(store: Store): Promise<void> {
   let idb: IDBDatabase | undefined;
-  await withFault({ before: ({ transaction }) => (idb ??= transaction?.db) }, () =>
-    store.read(async () => undefined),
-  );
-  idb?.close();
+  await withFault({ before: ({ transaction }) => (idb ??= transaction?.db) }, async () => {
+    await store.read((tx) => tx.fetch([{ space: 'meta', key: metaKey('head') }], []));
+  });
+  if (!idb) throw new Error('the store has read nothing');
+  idb.close();
 }

@@ -21,8 +21,8 @@ export interface TreeOptions {
   readonly medium: Medium;
   /** Of blocks in memory. */
   readonly cacheBytesMax: number;
-  /** Whether no other tab can have committed until now. */
-  readonly isAlone: () => boolean;
+  /** A number while no other tab can commit, another each time that this begins; undefined: one can. */
+  readonly aloneTerm: () => number | undefined;
 }
 
 /** Indexes of a few KB each: of larger trees those not read ahead are read when they are needed. */
@@ -32,27 +32,29 @@ export class Tree {
   version: Version = EMPTY_VERSION;
   readonly cache: BlockCache;
   readonly medium: Medium;
-  private readonly isAlone: () => boolean;
-  private isOpen = false;
+  private readonly aloneTerm: () => number | undefined;
+  /** When this tab was alone while it looked at the log: nobody has committed since, as long as it still is. */
+  private lookedIn: number | undefined = undefined;
   private readonly pins = new Map<Manifest, number>();
 
-  constructor({ medium, cacheBytesMax, isAlone }: TreeOptions) {
+  constructor({ medium, cacheBytesMax, aloneTerm }: TreeOptions) {
     this.medium = medium;
-    this.isAlone = isAlone;
+    this.aloneTerm = aloneTerm;
     this.cache = new BlockCache(cacheBytesMax);
   }
 
   /** Whether the version is the newest there is. */
   isCurrent(): boolean {
-    return this.isOpen && this.isAlone();
+    return this.lookedIn !== undefined && this.lookedIn === this.aloneTerm();
   }
 
   /** Reads the log from where it is known on, and blocks with it. */
   async look(access = new BlockAccess(this.cache)): Promise<void> {
     const { ranges, take } = access.request();
+    const term = this.aloneTerm();
     const found = await this.medium.look(this.version.number, ranges);
-    this.isOpen = true;
     this.advanceTo(found);
+    this.lookedIn = term;
     try {
       take(found);
     } catch (reason) {

@@ -1,6 +1,14 @@
 /** Test kit: rows, ranges and calls for the suites of stores. */
 import { type Key, keyOfBytes } from '../../codec/key.ts';
-import type { Entry, Range, Row, Space, Store, WriteSet } from '../port.ts';
+import {
+  HOT_SPACES,
+  type Entry,
+  type Range,
+  type Row,
+  type Space,
+  type Store,
+  type WriteSet,
+} from '../port.ts';
 
 /** Opens a store on the data of that name: the same name again is another store on the same data. */
 export type OpenStore = (name: string) => Promise<Store>;
@@ -38,14 +46,19 @@ export async function everything(
 }
 
 export async function inRange(store: Store, range: Partial<Range>): Promise<readonly Entry[]> {
-  return (await store.read((tx) => tx.fetch([], [rangeOf(range)]))).ranges[0] ?? [];
+  const asked = rangeOf(range);
+  const options = { spaces: [asked.space] };
+  return (await store.read((tx) => tx.fetch([], [asked]), options)).ranges[0] ?? [];
 }
 
-export const write = (store: Store, writes: WriteSet): Promise<void> =>
-  store.write(async (tx) => tx.apply(writes), RELAXED);
+export const write = (
+  store: Store,
+  writes: WriteSet,
+  spaces: readonly Space[] = HOT_SPACES,
+): Promise<void> => store.write(async (tx) => tx.apply(writes), { ...RELAXED, spaces });
 
 export const put = (store: Store, space: Space, rows: readonly Row[]): Promise<void> =>
-  write(store, { puts: rows.map((each) => ({ space, row: each })), deletes: [] });
+  write(store, { puts: rows.map((each) => ({ space, row: each })), deletes: [] }, [space]);
 
 export const rangeOf = (range: Partial<Range>): Range => ({
   space: 'documents',

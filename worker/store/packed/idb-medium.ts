@@ -1,4 +1,4 @@
-/** The medium of a packed store over IndexedDB: log and blocks are object stores, each call is one native transaction. */
+/** The medium of a packed store over IndexedDB: log and blocks are object stores, each call is one native transaction, done once. */
 import type {
   BlockRange,
   LogPart,
@@ -8,124 +8,185 @@ import type {
   Trim,
 } from '../../../src/packed/medium.ts';
 import type { Durability } from '../../../src/store/port.ts';
-import { TransactionFailure } from '../idb-failure.ts';
-
-/** Object stores, as Dexie declares them: the key generator of the log numbers its parts. */
-export const PACKED_LAYOUT = { commits: '++n', blocks: 'i' };
+import { birthPrefix } from '../birth-stamp.ts';
+import type { Connection } from '../idb-connection.ts';
+import { newerDatabase } from '../idb-failure.ts';
+import type { LastingConnection } from '../lasting-connection.ts';
+import { NativeTransaction } from '../native-transaction.ts';
+import { dropping, mayHaveArrived } from '../row-transactions.ts';
 
 interface StoredPart {
   readonly n: number;
   readonly v: Uint8Array;
+  /** The commit it is a part of. */
+  readonly c: string;
 }
 interface StoredBlockRow {
   readonly i: number;
   readonly v: Uint8Array;
 }
+type StoreName = 'commits' | 'blocks';
 
 export class IdbMedium implements Medium {
-  private readonly idb: IDBDatabase;
-  private readonly onClose: () => void;
+  private readonly connection: LastingConnection;
 
-  constructor(idb: IDBDatabase, onClose: () => void) {
-    this.idb = idb;
-    this.onClose = onClose;
+  constructor(connection: LastingConnection) {
+    this.connection = connection;
   }
 
-  async look(after: number | undefined, ranges: readonly BlockRange[]): Promise<Look> {
-    const tx = this.begin(after === undefined ? ['blocks'] : ['commits', 'blocks'], 'readonly');
-    const asked: [Promise<readonly LogPart[]>, ...Promise<readonly StoredBlock[]>[]] = [
-      after === undefined ? Promise.resolve([]) : partsAfter(tx, after),
-      ...ranges.map((range) => blocksIn(tx, range)),
-    ];
-    const [log, ...blocks] = await Promise.all(asked);
-    return { log, blocks };
+  look(after: number | undefined, ranges: readonly BlockRange[]): Promise<Look> {
+    // A writer of blocks keeps nobody waiting who asks for none.
+    const stores: StoreName[] = after === undefined ? [] : ['commits'];
+    if (ranges.length > 0) stores.push('blocks');
+    if (stores.length === 0) return Promise.resolve({ log: [], blocks: [] });
+    return this.connection.run(async (connection) => {
+      const tx = await this.begin(connection, stores, 'readonly', 'relaxed');
+      const [log, ...blocks] = await Promise.all([
+        after === undefined ? [] : partsAfter(tx, after),
+        ...ranges.map((range) => blocksIn(tx, range)),
+      ]);
+      for (const part of log) this.requireOurs(part);
+      return { log: log.map(({ n, v }) => ({ number: n, bytes: v }) satisfies LogPart), blocks };
+    });
   }
 
-  append(parts: readonly Uint8Array[], expected: number, durability: Durability): Promise<boolean> {
-    const tx = this.begin(['commits'], 'readwrite', durability);
-    const log = tx.objectStore('commits');
-    let isTaken = false;
-    for (const [at, v] of parts.entries()) {
-      const added = log.add({ v });
-      added.addEventListener('success', () => {
-        if (isTaken || added.result === expected + at) return;
-        isTaken = true;
-        tx.abort();
-      });
-    }
-    return ended(tx).then(
-      () => true,
-      (reason: unknown) => {
-        if (isTaken) return false;
-        throw reason;
-      },
-    );
+  async append(
+    parts: readonly Uint8Array[],
+    expected: number,
+    durability: Durability,
+  ): Promise<boolean> {
+    await this.connection.marked();
+    const commit = this.connection.nextCommit();
+    let isAgain = false;
+    return this.connection.run(async (connection) => {
+      if (isAgain) {
+        const arrived = await this.hasArrived(connection, expected, commit);
+        if (arrived !== 'no') return arrived === 'yes';
+      }
+      const tx = await this.begin(connection, ['commits'], 'readwrite', durability);
+      isAgain = true;
+      const isFirst = await this.addAll(tx, parts, expected, commit).catch(dropping(tx));
+      if (!isFirst) tx.drop();
+      else await tx.commit();
+      return isFirst;
+    });
   }
 
-  async putBlocks(blocks: readonly StoredBlock[]): Promise<void> {
-    const tx = this.begin(['blocks'], 'readwrite');
-    const store = tx.objectStore('blocks');
-    for (const { id, bytes } of blocks) store.put({ i: id, v: bytes });
-    await ended(tx);
+  putBlocks(blocks: readonly StoredBlock[]): Promise<void> {
+    return this.write(['blocks'], (tx) => {
+      for (const { id, bytes } of blocks)
+        void tx.change((store) => store.put({ i: id, v: bytes }), 'blocks');
+    });
   }
 
   async trim({ logThrough, blocks }: Trim): Promise<void> {
-    const tx = this.begin(['commits', 'blocks'], 'readwrite');
-    tx.objectStore('commits').delete(IDBKeyRange.upperBound(logThrough));
-    for (const { first, last } of blocks)
-      tx.objectStore('blocks').delete(IDBKeyRange.bound(first, last));
-    await ended(tx);
+    const stores: StoreName[] = blocks.length > 0 ? ['commits', 'blocks'] : ['commits'];
+    await this.write(stores, (tx) => {
+      // Below lies the stamp.
+      if (logThrough >= FIRST)
+        void tx.change((store) => store.delete(IDBKeyRange.bound(FIRST, logThrough)), 'commits');
+      for (const { first, last } of blocks)
+        void tx.change((store) => store.delete(IDBKeyRange.bound(first, last)), 'blocks');
+    });
   }
 
-  async close(): Promise<void> {
-    this.onClose();
+  /** The connection is its owner's. */
+  close(): Promise<void> {
+    return Promise.resolve();
   }
 
   private begin(
-    stores: readonly string[],
+    connection: Connection,
+    stores: readonly StoreName[],
     mode: IDBTransactionMode,
-    durability: Durability = 'relaxed',
-  ): IDBTransaction {
-    try {
-      return this.idb.transaction(stores, mode, { durability });
-    } catch (reason) {
-      throw new TransactionFailure(reason, false);
-    }
+    durability: Durability,
+  ): Promise<NativeTransaction> {
+    return this.connection.begin(
+      connection,
+      (idb, watched) => new NativeTransaction(idb, { stores, mode, durability, ...watched }),
+    );
+  }
+
+  /** What is the same when it is done twice. */
+  private async write(
+    stores: readonly StoreName[],
+    change: (tx: NativeTransaction) => void,
+  ): Promise<void> {
+    await this.connection.marked();
+    await this.connection.run(async (connection) => {
+      const tx = await this.begin(connection, stores, 'readwrite', 'relaxed');
+      change(tx);
+      await tx.commit();
+    });
+  }
+
+  /**
+   * Returns false when another tab was first: it is to be dropped. A number is trusted while the transaction can still be aborted.
+   * @throws Refusal `local_data_loss` when that cannot be
+   */
+  private async addAll(
+    tx: NativeTransaction,
+    parts: readonly Uint8Array[],
+    expected: number,
+    commit: string,
+  ): Promise<boolean> {
+    const added = parts.map((v) => tx.change((store) => store.add({ v, c: commit }), 'commits'));
+    const numbers = await Promise.all(added);
+    const first = Number(numbers[0]);
+    if (first === expected) return true;
+    // Numbers only grow, and the last record of the log is never cut: this is not the log that was read.
+    if (first < expected || (await tx.count('commits', before(expected, first))) === 0)
+      this.connection.lost();
+    return false;
+  }
+
+  /**
+   * Its connection was lost amid the commit. Whether the number was given, and to whom: never mind who has it, when it was another.
+   * @throws Refusal `storage_unavailable` when it was given and is cut already
+   */
+  private async hasArrived(
+    connection: Connection,
+    number: number,
+    commit: string,
+  ): Promise<'yes' | 'no' | 'another was first'> {
+    const tx = await this.begin(connection, ['commits'], 'readonly', 'relaxed');
+    const [part, later] = await Promise.all([
+      tx.answer<StoredPart | undefined>((store) => store.get(number), 'commits'),
+      tx.count('commits', IDBKeyRange.lowerBound(number, true)),
+    ]);
+    if (part) return part.c === commit ? 'yes' : 'another was first';
+    if (later > 0) throw mayHaveArrived();
+    return 'no';
+  }
+
+  /** @throws Refusal when another version of the app has written it, or another database came into its place */
+  private requireOurs({ c }: StoredPart): void {
+    const { birth } = this.connection;
+    if (c.startsWith(birthPrefix(birth))) return;
+    const isNewer = c.startsWith(`${birth.birth}.`);
+    this.connection.requireBirth(isNewer ? { ...birth, format: birth.format + 1 } : undefined);
+    throw newerDatabase();
   }
 }
 
-async function partsAfter(tx: IDBTransaction, after: number): Promise<readonly LogPart[]> {
-  const range = IDBKeyRange.lowerBound(after, true);
-  const found = await result<StoredPart[]>(tx.objectStore('commits').getAll(range));
-  return found.map(({ n, v }) => ({ number: n, bytes: v }));
-}
+/** Of the log. */
+const FIRST = 1;
+
+const before = (expected: number, first: number): IDBKeyRange =>
+  IDBKeyRange.bound(expected, first, false, true);
+
+const partsAfter = (tx: NativeTransaction, after: number): Promise<readonly StoredPart[]> =>
+  tx.answer<StoredPart[]>((store) => store.getAll(IDBKeyRange.lowerBound(after, true)), 'commits');
 
 async function blocksIn(
-  tx: IDBTransaction,
+  tx: NativeTransaction,
   { first, last, limit }: BlockRange,
 ): Promise<readonly StoredBlock[]> {
-  const store = tx.objectStore('blocks');
   if (first === last) {
-    const row = await result<StoredBlockRow | undefined>(store.get(first));
+    const row = await tx.answer<StoredBlockRow | undefined>((store) => store.get(first), 'blocks');
     return row ? [{ id: row.i, bytes: row.v }] : [];
   }
-  const rows = await result<StoredBlockRow[]>(store.getAll(IDBKeyRange.bound(first, last), limit));
+  const range = IDBKeyRange.bound(first, last);
+  const rows = await tx.answer<StoredBlockRow[]>((store) => store.getAll(range, limit), 'blocks');
   return rows.map(({ i, v }) => ({ id: i, bytes: v }));
 }
-
-const result = <T>(request: IDBRequest<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
-    request.addEventListener('success', () => resolve(request.result));
-    request.addEventListener('error', () => reject(new TransactionFailure(request.error, false)));
-  });
-
-/** WebKit tells why on the request alone: an error bubbles from there, ahead of the abort. */
-const ended = (tx: IDBTransaction): Promise<void> =>
-  new Promise((resolve, reject) => {
-    let failed: DOMException | null = null;
-    tx.addEventListener('error', ({ target }) => {
-      if (target instanceof IDBRequest) failed ??= target.error;
-    });
-    tx.addEventListener('complete', () => resolve());
-    tx.addEventListener('abort', () => reject(new TransactionFailure(tx.error ?? failed, false)));
-  });

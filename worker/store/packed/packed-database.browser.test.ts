@@ -1,0 +1,218 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { keyOfBytes } from '../../../src/codec/key.ts';
+import { SMALL } from '../../../src/packed/testing/packed-kit.ts';
+import type { Row, Store } from '../../../src/store/port.ts';
+import { describeStore } from '../../../src/store/store.contract.ts';
+import {
+  counterOf,
+  everything,
+  increment,
+  inRange,
+  put,
+  row,
+  sequence,
+} from '../../../src/store/testing/store-rows.ts';
+import { atCommit, loseConnection, withFault } from '../../testing/idb-faults.ts';
+import { OPEN, type StoreOptions } from '../../testing/store-kinds.ts';
+import { freshName } from '../../testing/store-kit.ts';
+import type { BrowserStore } from '../browser-store.ts';
+
+describeStore('openPackedDatabase()', (name) => OPEN.packed(`packed ${name}`));
+describeStore('openPackedDatabase() that flushes and merges all the time', (name) =>
+  OPEN.packed(`small ${name}`, { limits: SMALL }),
+);
+
+const opened: BrowserStore[] = [];
+const open = async (name: string, more: StoreOptions = {}): Promise<BrowserStore> => {
+  const store = await OPEN.packed(name, more);
+  opened.push(store);
+  return store;
+};
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.destroy()));
+});
+
+test('a commit whose answer was lost is known by its record, also when others have written since', async () => {
+  const name = freshName();
+  const [store, other] = [await open(name), await open(name)];
+  for (const round of sequence(5)) {
+    let isFirst = true;
+    await withFault(
+      atCommit((transaction) => {
+        if (isFirst) transaction.dispatchEvent(new Event('abort'));
+        isFirst = false;
+      }),
+      async () => {
+        await Promise.all([increment(store), increment(other)]);
+      },
+    );
+    expect(await counterOf(store)).toBe(2 * (round + 1));
+  }
+});
+
+test('a commit whose answer was lost, and whose record was cut since, says that it cannot know', async () => {
+  const name = freshName();
+  const store = await open(name);
+  await increment(store);
+  const isLost = signal();
+  let isFirst = true;
+  await withFault(
+    atCommit((transaction) => {
+      if (!isFirst) return;
+      isFirst = false;
+      transaction.dispatchEvent(new Event('abort'));
+      isLost.resolve();
+    }),
+    async () => {
+      const cutting = isLost.promise.then(() => cutLog(name));
+      const [reason] = await Promise.all([
+        increment(store).catch((each: unknown) => each),
+        cutting,
+      ]);
+      expect(reason).toMatchObject({
+        code: 'storage_unavailable',
+        message: expect.stringContaining('may or may not be stored'),
+      });
+    },
+  );
+});
+
+test('write() refuses when the log is that of another database, or of a newer version of the app', async () => {
+  for (const [prefix, code] of [
+    ['', 'local_data_loss'],
+    ['own', 'storage_unavailable'],
+  ] as const) {
+    const name = freshName();
+    const ends: string[] = [];
+    const store = await open(name, { onEnd: (end) => ends.push(end) });
+    await increment(store);
+    const commit = prefix === 'own' ? `${store.birth}.2.someone-1` : 'another.1.someone-1';
+    await inRaw(name, (log) => log.add({ v: new Uint8Array(9), c: commit }));
+    await expect(increment(store)).rejects.toMatchObject({ code });
+    await expect(counterOf(store)).rejects.toMatchObject({ code });
+    expect(ends).toEqual([prefix === 'own' ? 'upgraded by another tab' : 'lost']);
+  }
+});
+
+test('write() refuses when the log was emptied', async () => {
+  const name = freshName();
+  const store = await open(name);
+  await increment(store);
+  await inRaw(name, (log) => {
+    log.add({ v: new Uint8Array(9), c: '' });
+    return log.clear();
+  });
+  await expect(increment(store)).rejects.toMatchObject({ code: 'local_data_loss' });
+});
+
+test('what was written is flushed when nobody writes for a while, and found by the next who opens', async () => {
+  const name = freshName();
+  const store = await open(name, { limits: { commitsMax: 100 }, idleMs: 20 });
+  const rows = sequence(30).map((i): Row => row(`row ${i}`, [`entry ${i}`]));
+  for (const each of rows) await put(store, 'documents', [each]);
+  await vi.waitUntil(async () => (await blocksOf(name)) > 1, { timeout: 60_000 });
+  const before = await everything(store);
+  expect(before.documents).toHaveLength(30);
+  expect(await everything(await open(name))).toEqual(before);
+});
+
+test('a lost connection amid flushes and merges loses nothing', async () => {
+  const store = await open(freshName(), { limits: SMALL });
+  for (const round of sequence(12)) {
+    await Promise.all([
+      ...sequence(5).map((i) => put(store, 'documents', [row(`row ${round} ${i}`)])),
+      increment(store),
+      ...(round % 3 === 0 ? [loseConnection(store)] : []),
+    ]);
+  }
+  expect(await counterOf(store)).toBe(12);
+  expect((await everything(store)).documents).toHaveLength(60);
+});
+
+test('log and files do not wait for the rows of queries, and are not written with them', async () => {
+  const store = await open(freshName());
+  await put(store, 'log', [row('a')]);
+  await put(store, 'files', [row('b')]);
+  expect(await inRange(store, { space: 'log' })).toHaveLength(1);
+  const both: Promise<unknown> = store.read((tx) => tx.fetch([], []), {
+    spaces: ['documents', 'log'],
+  });
+  await expect(both).rejects.toThrow(/log and files have their own/u);
+});
+
+test('a tab that is alone again reads what others have committed meanwhile', async () => {
+  const name = freshName();
+  let term: number | undefined = 1;
+  const store = await open(name, { aloneTerm: () => term });
+  const other: Store = await open(name);
+  await increment(store);
+  term = undefined;
+  await increment(other);
+  term = 2;
+  expect(await counterOf(store)).toBe(2);
+});
+
+test('a tab that has a lock and does not let go of it stops nobody', async () => {
+  const name = freshName();
+  const [store, other] = [await open(name), await open(name)];
+  const release = signal();
+  const held = signal();
+  const holding = navigator.locks
+    .request(`burrow:writers:${name}`, () => {
+      held.resolve();
+      return release.promise;
+    })
+    .catch(() => undefined);
+  await held.promise;
+  await Promise.all([increment(store), increment(other)]);
+  expect(await counterOf(store)).toBe(2);
+  release.resolve();
+  await holding;
+});
+
+test('an evicted row of a cut table is not missed by a store that opens anew', async () => {
+  const name = freshName();
+  const store = await open(name, { limits: SMALL });
+  for (const round of sequence(20)) await put(store, 'documents', [row(`row ${round % 7}`)]);
+  await store.close();
+  const again = await open(name, { limits: SMALL });
+  expect((await everything(again)).documents.map(({ key }) => key)).toEqual(
+    sequence(7).map((i) => keyOfBytes(`row ${i}`)),
+  );
+});
+
+function signal(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((done) => (resolve = done));
+  return { promise, resolve: () => resolve() };
+}
+
+/** A native transaction over the log, past the store. */
+async function inRaw<T>(name: string, body: (log: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+  return raw(name, 'commits', body);
+}
+
+const blocksOf = (name: string): Promise<number> => raw(name, 'blocks', (store) => store.count());
+
+/** As another tab would that has flushed what is there, and committed one thing more. */
+const cutLog = (name: string): Promise<unknown> =>
+  inRaw(name, (log) => {
+    log.delete(IDBKeyRange.lowerBound(2));
+    return log.add({ v: new Uint8Array(9), c: '' });
+  });
+
+async function raw<T>(
+  name: string,
+  store: string,
+  body: (log: IDBObjectStore) => IDBRequest<T>,
+): Promise<T> {
+  const opening = indexedDB.open(name);
+  const idb = await new Promise<IDBDatabase>((resolve) => {
+    opening.addEventListener('success', () => resolve(opening.result));
+  });
+  const tx = idb.transaction([store], 'readwrite');
+  const request = body(tx.objectStore(store));
+  await new Promise((resolve) => tx.addEventListener('complete', resolve));
+  idb.close();
+  return request.result;
+}

@@ -1,0 +1,210 @@
+/**
+ * The store of a browser over a log and blocks. Query log and files are rows, with transactions of their own: so they neither
+ * lengthen the log nor make a writer begin again. Decisions: docs/decisions/0014-packed-store.md, 0003-durability-and-loss.md.
+ */
+import { WatchedRow } from '../../../hosts/watched-row.ts';
+import { assert } from '../../../src/errors.ts';
+import type { PackedLimits } from '../../../src/packed/limits.ts';
+import { PackedStore, type PackedStoreOptions } from '../../../src/packed/packed-store.ts';
+import {
+  HOT_SPACES,
+  type ReadOptions,
+  type ReadTx,
+  type Row,
+  type Space,
+  type WriteOptions,
+  type WriteTx,
+} from '../../../src/store/port.ts';
+import { pause } from '../../browser/pause.ts';
+import {
+  isStamp,
+  lossAt,
+  settleLoss,
+  settleStamps,
+  STAMP_KEY,
+  type Loss,
+  type Marker,
+} from '../birth-stamp.ts';
+import { acknowledgeLoss, destroyStore, type BrowserStore } from '../browser-store.ts';
+import type { Connection } from '../idb-connection.ts';
+import { PACKED_LAYOUT } from '../layouts.ts';
+import {
+  LastingConnection,
+  type ConnectionOptions,
+  type SettledDatabase,
+} from '../lasting-connection.ts';
+import { NativeTransaction } from '../native-transaction.ts';
+import { dropping, RowTransactions } from '../row-transactions.ts';
+import { IdbMedium } from './idb-medium.ts';
+import { IdleWork } from './idle-work.ts';
+import { MaintenanceLock, webWriterLock } from './packed-locks.ts';
+
+export interface PackedDatabaseOptions
+  extends ConnectionOptions, Pick<PackedStoreOptions, 'aloneTerm'> {
+  readonly limits?: Partial<PackedLimits>;
+  /** Without a write for so long, there is time for what can wait. */
+  readonly idleMs?: number;
+}
+
+/** Of what is stored; see docs/store-format.md. */
+const FORMAT = 1;
+
+export class PackedDatabase implements BrowserStore {
+  loss: Loss | undefined = undefined;
+  isNew = false;
+  private readonly name: string;
+  private readonly options: PackedDatabaseOptions;
+  private readonly connection: LastingConnection;
+  private readonly rows: RowTransactions;
+  private readonly packed: PackedStore;
+  private readonly idle: IdleWork;
+
+  constructor(name: string, options: PackedDatabaseOptions) {
+    const { aloneTerm, limits, idleMs } = options;
+    this.name = name;
+    this.options = options;
+    this.connection = new LastingConnection(name, PACKED_LAYOUT, FORMAT, options);
+    this.rows = new RowTransactions(this.connection);
+    const maintenance = new MaintenanceLock(name);
+    const writers = webWriterLock(name);
+    this.packed = new PackedStore({
+      medium: new IdbMedium(this.connection),
+      pause,
+      onFailure: (reason) => this.idle.noteFailure(reason),
+      exclusively: (body) => maintenance.run(body),
+      ...(writers && { writers }),
+      ...(aloneTerm && { aloneTerm }),
+      ...(limits && { limits }),
+    });
+    this.idle = new IdleWork(this.packed, idleMs);
+  }
+
+  get birth(): string {
+    return this.connection.birth.birth;
+  }
+
+  open(): Promise<void> {
+    return this.connection.open((connection, outside) => this.settle(connection, outside));
+  }
+
+  async read<T>(
+    body: (tx: ReadTx) => Promise<T>,
+    { spaces = HOT_SPACES }: ReadOptions = {},
+  ): Promise<T> {
+    if (areRows(spaces)) return this.rows.read(body, spaces);
+    // What is in memory could be read of a database that has gone, too.
+    const ready = this.connection.ready();
+    if (ready) await ready;
+    return this.packed.read(body, { spaces });
+  }
+
+  async write<T>(
+    body: (tx: WriteTx) => Promise<T>,
+    { spaces = HOT_SPACES, durability }: WriteOptions,
+  ): Promise<T> {
+    const { address } = this.options.head;
+    const noteHead = (head: Row): void => this.connection.noteHead(head);
+    if (areRows(spaces)) return this.rows.write(body, { spaces, durability }, address, noteHead);
+    const ready = this.connection.ready();
+    if (ready) await ready;
+    let head: Row | undefined;
+    const value = await this.packed.write(
+      async (tx) => {
+        const heads = new WatchedRow(tx, address);
+        const result = await body(heads);
+        head = heads.written;
+        return result;
+      },
+      { spaces, durability },
+    );
+    if (head) noteHead(head);
+    this.idle.noteWrite();
+    return value;
+  }
+
+  /** A sentence for each thing that is damaged. */
+  verify(): Promise<readonly string[]> {
+    return this.packed.verify();
+  }
+
+  /** There may be no time later: what is in the log is moved into tables. */
+  rest(): Promise<void> {
+    return this.idle.rest();
+  }
+
+  async acknowledgeLoss(): Promise<void> {
+    await acknowledgeLoss(this.connection);
+    this.loss = undefined;
+  }
+
+  async close(): Promise<void> {
+    this.idle.close();
+    // First: whoever waits for a flush fails with it.
+    await this.connection.close();
+    await this.packed.close();
+  }
+
+  async destroy(): Promise<void> {
+    this.idle.close();
+    await this.connection.abandon();
+    await this.packed.close();
+    await destroyStore(this.name, this.options);
+  }
+
+  private async settle(
+    connection: Connection,
+    outside: Marker | undefined,
+  ): Promise<SettledDatabase> {
+    const { stores, birth: fresh } = this.connection;
+    const tx = await this.begin(
+      connection,
+      stores.map(({ name }) => name),
+    );
+    const { stamp, isNew } = await settleStamps(tx, stores, outside, fresh).catch(dropping(tx));
+    await tx.commit();
+    const { birth } = stamp;
+    this.connection.begun(connection, { birth, format: FORMAT });
+    await this.packed.open();
+    const head = await this.readHead();
+    this.isNew = isNew;
+    this.loss =
+      stamp.loss ?? (lossAt(stamp, head, outside) && (await this.noteLoss(head, outside)));
+    return { birth, head };
+  }
+
+  private async readHead(): Promise<number> {
+    const { head } = this.options;
+    const { rows } = await this.packed.read((tx) => tx.fetch([head.address], []));
+    return head.read(rows[0]);
+  }
+
+  private noteLoss(head: number, outside: Marker | undefined): Promise<Loss | undefined> {
+    return this.connection.run(async (connection) => {
+      const tx = await this.begin(connection, ['meta']);
+      const stamp = await tx.raw('meta', STAMP_KEY);
+      const loss = isStamp(stamp) ? settleLoss(tx, stamp, head, outside) : undefined;
+      await tx.commit();
+      return loss;
+    });
+  }
+
+  private begin(connection: Connection, stores: readonly string[]): Promise<NativeTransaction> {
+    const plan = { stores, mode: 'readwrite', durability: 'strict' } as const;
+    return this.connection.begin(
+      connection,
+      (idb, watched) => new NativeTransaction(idb, { ...plan, ...watched }),
+    );
+  }
+}
+
+const isRowSpace = (space: Space): boolean => space === 'log' || space === 'files';
+
+/** Whether they are stored as rows. */
+function areRows(spaces: readonly Space[]): boolean {
+  const isSome = spaces.some(isRowSpace);
+  assert(
+    !isSome || spaces.every(isRowSpace),
+    () => `one transaction cannot cover ${spaces.join(', ')}: log and files have their own`,
+  );
+  return isSome;
+}

@@ -1,0 +1,83 @@
+/** The locks of a packed store among tabs. None of them decides anything, so a tab that is frozen while it has one loses it. */
+import type { WriterLock } from '../../../src/packed/packed-store.ts';
+
+const manager = (): LockManager | undefined =>
+  (navigator as { readonly locks?: LockManager }).locks;
+
+/** Longer than bodies take. */
+const WRITER_MS = 5_000;
+
+/** Undefined where there are no Web Locks. */
+export function webWriterLock(name: string): WriterLock | undefined {
+  const locks = manager();
+  if (!locks) return undefined;
+  const lock = `burrow:writers:${name}`;
+  return {
+    shared: (body) => locked(locks, lock, 'shared', body),
+    exclusive: (body) => locked(locks, lock, 'exclusive', body),
+  };
+}
+
+/** The body runs once, under the lock if that can be had in time. */
+async function locked<T>(
+  locks: LockManager,
+  name: string,
+  mode: LockMode,
+  body: () => Promise<T>,
+): Promise<T> {
+  let running: Promise<T> | undefined;
+  const run = (): Promise<T> => (running ??= body());
+  const late = AbortSignal.timeout(WRITER_MS);
+  try {
+    return await locks.request(name, { mode, signal: late }, run);
+  } catch {
+    // Its own failure, or the lock was taken away from it: it goes on. Otherwise it has not begun.
+    if (running ?? !late.aborted) return await run();
+  }
+  return locks.request(name, { steal: true }, run).catch(run);
+}
+
+/** How long another tab may keep this one from flushing and merging. */
+const HOLDER_MS = 60_000;
+const RETRY_MS = 1_000;
+const RETRY_AFTER_FAILURE_MS = 10_000;
+
+/** Flushes and merges are done by one tab at a time. */
+export class MaintenanceLock {
+  private readonly name: string;
+  private notBefore = -Infinity;
+  /** Since when it has always been another tab's. */
+  private missedSince: number | undefined = undefined;
+
+  constructor(name: string) {
+    this.name = `burrow:maintenance:${name}`;
+  }
+
+  /** Runs it, or not at all while another tab is at it. */
+  async run(body: () => Promise<void>): Promise<void> {
+    const now = performance.now();
+    if (now < this.notBefore) return;
+    let running: Promise<void> | undefined;
+    const isLate = this.missedSince !== undefined && now - this.missedSince > HOLDER_MS;
+    const take = (lock: Lock | null): Promise<void> | undefined => {
+      if (lock) running = body();
+      return running;
+    };
+    const locks = manager();
+    try {
+      await (locks
+        ? locks.request(this.name, isLate ? { steal: true } : { ifAvailable: true }, take)
+        : (running = body()));
+    } catch (reason) {
+      this.notBefore = performance.now() + RETRY_AFTER_FAILURE_MS;
+      if (!running) throw reason;
+    }
+    if (running) this.missedSince = undefined;
+    else {
+      this.missedSince ??= now;
+      this.notBefore = performance.now() + RETRY_MS;
+    }
+    // When the lock was taken away amid it.
+    await running;
+  }
+}
