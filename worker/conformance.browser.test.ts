@@ -18,10 +18,11 @@ import { LOG_DEFAULTS, QueryLog } from '../src/logs/query-log.ts';
 import { createMemoryStore } from '../src/store/memory.ts';
 import type { Store } from '../src/store/port.ts';
 import { createClock } from '../hosts/clock.ts';
-import { openIndexedDbStore } from './store/open-store.ts';
+import type { StoreKind } from './store/layouts.ts';
 import { openGzip } from '../hosts/open-gzip.ts';
 import { pause } from './browser/pause.ts';
-import { freshName, storeOptions } from './testing/store-kit.ts';
+import { OPEN, STORE_KINDS } from './testing/store-kinds.ts';
+import { freshName } from './testing/store-kit.ts';
 
 /** Cheapest there is: the examples hash a lot. */
 const HASH_COST = 4;
@@ -71,8 +72,8 @@ async function textOf(body: string | AsyncIterable<string | Uint8Array>): Promis
   return text;
 }
 
-async function runOverIndexedDb(example: Example): Promise<void> {
-  const store = await openIndexedDbStore(freshName(), storeOptions());
+async function runOver(kind: StoreKind, example: Example): Promise<void> {
+  const store = await OPEN[kind](freshName());
   try {
     await runExample(example, hostOver(store));
   } finally {
@@ -89,12 +90,15 @@ const passes = (run: Promise<void>): Promise<boolean> =>
 /** `notYet`: fails in memory as well. */
 const figures = { pass: 0, fail: 0, notYet: 0 };
 
-for (const [file, text] of Object.entries({ examples, sets, auth })) {
-  describe(`IndexedDB: ${file}`, () => {
+const files = Object.entries({ examples, sets, auth });
+for (const [kind, [file, text]] of STORE_KINDS.flatMap((each) =>
+  files.map((of) => [each, of] as const),
+)) {
+  describe(`IndexedDB, ${kind}: ${file}`, () => {
     for (const example of readExamples(text)) {
       test(`${example.id} ${example.area}`, async () => {
         try {
-          await runOverIndexedDb(example);
+          await runOver(kind, example);
           figures.pass++;
         } catch (reason) {
           const isOurs = await passes(runExample(example, hostOver(createMemoryStore())));

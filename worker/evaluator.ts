@@ -62,7 +62,12 @@ class Evaluator {
   }
 
   async open({ name, settings, birth, aliveLock, rootHash }: EvaluatorOptions): Promise<void> {
-    const found = await findStore(this.storage, { name, birth, aliveLock }, report);
+    const found = await findStore(
+      this.storage,
+      { name, birth, aliveLock, settings },
+      // The worker of the page is beside it.
+      { onClosed: report, aloneTerm: () => undefined },
+    );
     if (!found || found.isLocked) throw locked();
     this.name = name;
     const clock = createClock();

@@ -2,17 +2,18 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { expect, test } from 'vitest';
 import { createEngine } from '../src/engine/engine.ts';
 import type { Engine } from '../src/engine/engine.ts';
-import { openIndexedDbStore } from './store/open-store.ts';
+import type { StoreKind } from './store/layouts.ts';
 import { pause } from './browser/pause.ts';
-import { freshName, storeOptions } from './testing/store-kit.ts';
+import { OPEN, STORE_KINDS } from './testing/store-kinds.ts';
+import { freshName } from './testing/store-kit.ts';
 
 const DAY = 86_400 * 1_000_000;
 
 /** Time of all engines of this test, µs. */
 let now = Date.parse('2026-01-01') * 1000;
 
-async function openEngine(name: string) {
-  const store = await openIndexedDbStore(name, storeOptions());
+async function openEngine(kind: StoreKind, name: string) {
+  const store = await OPEN[kind](name);
   const engine = createEngine({
     store,
     clock: () => (now += 1000),
@@ -48,40 +49,43 @@ const many = (collection: string, count: number) => ({
   collection: Array.from({ length: count }, (_, i) => i),
 });
 
-test('expired data in IndexedDB is collected by another tab when the one at it ends', async () => {
-  const name = freshName();
-  const [one, two] = [await openEngine(name), await openEngine(name)];
-  for (const [collection, history_days] of [
-    ['old', 1],
-    ['notes', 0],
-  ] as const) {
-    await ask(one.engine, { create_collection: { object: { name: collection, history_days } } });
-  }
-  await ask(one.engine, many('old', 1500));
-  await ask(one.engine, many('notes', 20));
-  const refs = { paginate: { documents: { collection: 'notes' } } };
-  const touch = { map: { lambda: 'x', expr: { update: { var: 'x' } } }, collection: refs };
-  for (let i = 0; i < 40; i += 1) await ask(one.engine, touch);
-  await ask(one.engine, { delete: { collection: 'old' } });
-  now += DAY;
-  await ask(two.engine, { create_collection: { object: { name: 'later' } } });
-  const events = { paginate: { events: { documents: { collection: 'notes' } } } };
-  const before = [await ask(two.engine, refs), await ask(two.engine, events)];
+test.each(STORE_KINDS)(
+  'expired data in IndexedDB is collected by another tab when the one at it ends: %s',
+  async (kind) => {
+    const name = freshName();
+    const [one, two] = [await openEngine(kind, name), await openEngine(kind, name)];
+    for (const [collection, history_days] of [
+      ['old', 1],
+      ['notes', 0],
+    ] as const) {
+      await ask(one.engine, { create_collection: { object: { name: collection, history_days } } });
+    }
+    await ask(one.engine, many('old', 1500));
+    await ask(one.engine, many('notes', 20));
+    const refs = { paginate: { documents: { collection: 'notes' } } };
+    const touch = { map: { lambda: 'x', expr: { update: { var: 'x' } } }, collection: refs };
+    for (let i = 0; i < 40; i += 1) await ask(one.engine, touch);
+    await ask(one.engine, { delete: { collection: 'old' } });
+    now += DAY;
+    await ask(two.engine, { create_collection: { object: { name: 'later' } } });
+    const events = { paginate: { events: { documents: { collection: 'notes' } } } };
+    const before = [await ask(two.engine, refs), await ask(two.engine, events)];
 
-  let removed = 0;
-  const cut = one.engine.collectExpiredData((progress) => {
-    removed = progress.removed;
-    if (removed > 500) void one.store.close();
-  });
-  await expect(cut).rejects.toThrow('closed');
-  expect(removed).toBeLessThan(1500);
-  two.engine.noteCommit({ previous: now, ts: now, rows: [], entries: [] });
-  await two.engine.collectExpiredData((progress) => (removed += progress.removed - removed));
-  expect([await ask(two.engine, refs), await ask(two.engine, events)]).toEqual(before);
-  expect(await two.engine.verify()).toEqual([]);
-  let rows = 0;
-  await two.engine.verify((checked) => (rows = checked));
-  // Twenty documents with one version each, three collections and what their names leave.
-  expect(rows).toBeLessThan(40);
-  await two.store.destroy();
-});
+    let removed = 0;
+    const cut = one.engine.collectExpiredData((progress) => {
+      removed = progress.removed;
+      if (removed > 500) void one.store.close();
+    });
+    await expect(cut).rejects.toThrow('closed');
+    expect(removed).toBeLessThan(1500);
+    two.engine.noteCommit({ previous: now, ts: now, rows: [], entries: [] });
+    await two.engine.collectExpiredData((progress) => (removed += progress.removed - removed));
+    expect([await ask(two.engine, refs), await ask(two.engine, events)]).toEqual(before);
+    expect(await two.engine.verify()).toEqual([]);
+    let rows = 0;
+    await two.engine.verify((checked) => (rows = checked));
+    // Twenty documents with one version each, three collections and what their names leave.
+    expect(rows).toBeLessThan(40);
+    await two.store.destroy();
+  },
+);

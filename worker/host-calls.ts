@@ -86,12 +86,13 @@ export async function verify({ database, port }: Opened): Promise<readonly strin
     const progress = { type: 'progress', task: 'verify', name: undefined, done: told } as const;
     port.postMessage({ ...progress, isComplete } satisfies WorkerMessage);
   };
+  const ofStore = await database.stored.verify();
   const problems = await database.engine.verify((done) => {
     checked = done;
     if (done - told >= VERIFY_STEP) tell(false);
   });
   tell(true);
-  return problems;
+  return [...ofStore, ...problems];
 }
 
 /** What the page says through the port. */
@@ -115,6 +116,9 @@ export function hear({ database, streams, port }: Opened, message: PageMessage):
       return;
     case 'ended':
       database.stored.afterEnds(message.workers).catch(report);
+      return;
+    case 'hidden':
+      database.stored.rest().catch(report);
       return;
     case 'ping':
       port.postMessage({ type: 'pong' } satisfies WorkerMessage);

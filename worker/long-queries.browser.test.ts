@@ -1,12 +1,13 @@
 /** Queries that take long, beside short ones: in a worker beside that of the page. */
 import { expect, test } from 'vitest';
-import { openDatabase, q, type Database, type Expr } from '../src/index.ts';
+import { openDatabase, q, type Database, type DatabaseOptions, type Expr } from '../src/index.ts';
 import { longText, repeated } from '../src/engine/testing/large-values.ts';
 import { wireOf } from './testing/wire-query.ts';
 
 let databases = 0;
-async function open(): Promise<Database> {
-  const db = await openDatabase(`long-${Date.now()}-${++databases}`, { durability: 'relaxed' });
+async function open(options: DatabaseOptions = {}): Promise<Database> {
+  const name = `long-${Date.now()}-${++databases}`;
+  const db = await openDatabase(name, { durability: 'relaxed', ...options });
   await db.client().query(q.CreateCollection({ name: 'notes' }));
   return db;
 }
@@ -37,25 +38,28 @@ test('a query that takes long is answered, and short ones are not kept waiting f
   await db.destroy();
 });
 
-test('a write that takes long is committed once, and seen by what comes after it, here and in another tab', async () => {
-  const db = await open();
-  const other = await openDatabase(db.name, { durability: 'relaxed' });
-  const told: number[] = [];
-  db.client().subscribe(q.Count(q.Documents(notes)), { next: (n) => void told.push(n) });
-  await expect.poll(() => told).toEqual([0]);
-  const write = db.client().query(q.Do(long(), q.Create(notes, { data: { by: 'long' } }), 1));
-  await db.client().query(q.Create(notes, { data: { by: 'short' } }));
-  expect(await count(db)).toBe(1);
-  await write;
-  expect(await count(db)).toBe(2);
-  expect(await count(other)).toBe(2);
-  await expect.poll(() => told.at(-1)).toBe(2);
-  await other.close();
-  for (let i = 0; i < 3; i++) await db.client().query(q.Create(notes, { data: { i } }));
-  expect(await count(db)).toBe(5);
-  expect(await db.verify()).toEqual([]);
-  await db.destroy();
-});
+test.each(['rows', 'packed'] as const)(
+  'a write that takes long is committed once, and seen by what comes after it, here and in another tab: %s',
+  async (store) => {
+    const db = await open({ store });
+    const other = await openDatabase(db.name, { durability: 'relaxed', store });
+    const told: number[] = [];
+    db.client().subscribe(q.Count(q.Documents(notes)), { next: (n) => void told.push(n) });
+    await expect.poll(() => told).toEqual([0]);
+    const write = db.client().query(q.Do(long(), q.Create(notes, { data: { by: 'long' } }), 1));
+    await db.client().query(q.Create(notes, { data: { by: 'short' } }));
+    expect(await count(db)).toBe(1);
+    await write;
+    expect(await count(db)).toBe(2);
+    expect(await count(other)).toBe(2);
+    await expect.poll(() => told.at(-1)).toBe(2);
+    await other.close();
+    for (let i = 0; i < 3; i++) await db.client().query(q.Create(notes, { data: { i } }));
+    expect(await count(db)).toBe(5);
+    expect(await db.verify()).toEqual([]);
+    await db.destroy();
+  },
+);
 
 test('a live query that takes long follows commits', async () => {
   const db = await open();

@@ -14,6 +14,8 @@ import {
 const memoryWorker = () =>
   new Worker(new URL('./testing/memory-main.ts', import.meta.url), { type: 'module' });
 
+const STORES = ['rows', 'packed'] as const;
+
 let databases = 0;
 const freshName = (): string => `main-${Date.now()}-${++databases}`;
 const open = (options: DatabaseOptions = {}): Promise<Database> =>
@@ -37,28 +39,32 @@ async function signUp(db: Database): Promise<void> {
   });
 }
 
-test('openDatabase() finds its worker, and what was written is there after a reload', async () => {
-  const name = freshName();
-  const db = await openDatabase(name);
-  const admin = db.client();
-  expect(await admin.query(q.Add(1, 2))).toBe(3);
-  await admin.query(q.CreateCollection({ name: 'notes' }));
-  const note = await admin.Create<{ title: string }>(q.Collection('notes'), {
-    data: { title: 'kept' },
-  });
-  expect(note.ref).toEqual(new Ref(note.ref.id, new Ref('notes', new Ref('collections'))));
-  await db.close();
+test.each(STORES)(
+  'openDatabase() finds its worker, and what was written is there after a reload: %s',
+  async (store) => {
+    const name = freshName();
+    const db = await openDatabase(name, { store });
+    const admin = db.client();
+    expect(await admin.query(q.Add(1, 2))).toBe(3);
+    await admin.query(q.CreateCollection({ name: 'notes' }));
+    const note = await admin.Create<{ title: string }>(q.Collection('notes'), {
+      data: { title: 'kept' },
+    });
+    expect(note.ref).toEqual(new Ref(note.ref.id, new Ref('notes', new Ref('collections'))));
+    await db.close();
 
-  const again = await openDatabase(name);
-  expect((await again.client().Get<{ title: string }>(note.ref)).data).toEqual({ title: 'kept' });
-  expect(again.loss).toBeUndefined();
-  await again.destroy();
+    // As it was made.
+    const again = await openDatabase(name, { store: store === 'rows' ? 'packed' : 'rows' });
+    expect((await again.client().Get<{ title: string }>(note.ref)).data).toEqual({ title: 'kept' });
+    expect(again.loss).toBeUndefined();
+    await again.destroy();
 
-  const empty = await openDatabase(name);
-  await expect(empty.client().Get(note.ref)).rejects.toBeInstanceOf(BadRequest);
-  expect(empty.loss).toBeUndefined();
-  await empty.destroy();
-});
+    const empty = await openDatabase(name, { store });
+    await expect(empty.client().Get(note.ref)).rejects.toBeInstanceOf(BadRequest);
+    expect(empty.loss).toBeUndefined();
+    await empty.destroy();
+  },
+);
 
 test('a user signs up, logs in, reads as himself, and logs out', async () => {
   const db = await open();
@@ -159,9 +165,12 @@ test('queryWithMetrics() counts, and failures carry all of the error', async () 
   await db.close();
 });
 
-test('live queries follow the writes of every tab', async () => {
+test.each(STORES)('live queries follow the writes of every tab: %s', async (store) => {
   const name = freshName();
-  const [one, two] = await Promise.all([openDatabase(name), openDatabase(name)]);
+  const [one, two] = await Promise.all([
+    openDatabase(name, { store }),
+    openDatabase(name, { store }),
+  ]);
   const admin = one.client();
   await admin.query(q.CreateCollection({ name: 'notes' }));
   const seen: Record<'one' | 'two', unknown[]> = { one: [], two: [] };
@@ -189,27 +198,35 @@ test('live queries follow the writes of every tab', async () => {
   await two.destroy();
 });
 
-test('tabs see each other’s writes at once, and a destroyed database closes in all', async () => {
-  const name = freshName();
-  const [one, two] = await Promise.all([openDatabase(name), openDatabase(name)]);
-  await one.client().query(q.CreateCollection({ name: 'counters' }));
-  const counter = q.Ref(q.Collection('counters'), '1');
-  await two.client().Create(counter, { data: { n: 0 } });
-  const increment = (db: Database) =>
-    db
-      .client()
-      .query(q.Update(counter, { data: { n: q.Add(1, q.Select(['data', 'n'], q.Get(counter))) } }));
-  await Promise.all(Array.from({ length: 40 }, (_, i) => increment(i % 2 ? one : two)));
-  for (const db of [one, two]) {
-    expect((await db.client().Get<{ n: number }>(counter)).data).toEqual({ n: 40 });
-  }
-  const closed = new Promise<string>((resolve) => {
-    two.addEventListener('closed', ({ detail }) => resolve(detail));
-  });
-  await one.destroy();
-  expect(await closed).toContain('deleted in another tab');
-  await expect(two.client().query(1)).rejects.toThrow('deleted in another tab');
-});
+test.each(STORES)(
+  'tabs see each other’s writes at once, and a destroyed database closes in all: %s',
+  async (store) => {
+    const name = freshName();
+    const [one, two] = await Promise.all([
+      openDatabase(name, { store }),
+      openDatabase(name, { store }),
+    ]);
+    await one.client().query(q.CreateCollection({ name: 'counters' }));
+    const counter = q.Ref(q.Collection('counters'), '1');
+    await two.client().Create(counter, { data: { n: 0 } });
+    const increment = (db: Database) =>
+      db
+        .client()
+        .query(
+          q.Update(counter, { data: { n: q.Add(1, q.Select(['data', 'n'], q.Get(counter))) } }),
+        );
+    await Promise.all(Array.from({ length: 40 }, (_, i) => increment(i % 2 ? one : two)));
+    for (const db of [one, two]) {
+      expect((await db.client().Get<{ n: number }>(counter)).data).toEqual({ n: 40 });
+    }
+    const closed = new Promise<string>((resolve) => {
+      two.addEventListener('closed', ({ detail }) => resolve(detail));
+    });
+    await one.destroy();
+    expect(await closed).toContain('deleted in another tab');
+    await expect(two.client().query(1)).rejects.toThrow('deleted in another tab');
+  },
+);
 
 test('db.fetch serves the HTTP API, streams among it', async () => {
   const db = await open({ worker: memoryWorker });

@@ -50,9 +50,12 @@ export async function openDatabase(
     if (!isClosing) report(reason);
   };
   // None of these three waits for another.
-  const finding = findStore(storage, options, handlers.onClosed);
-  const alive = holdForLife(options.aliveLock);
   const joined = joinTabs(name, handlers);
+  const finding = findStore(storage, options, {
+    onClosed: handlers.onClosed,
+    aloneTerm: () => joined.lease?.term(),
+  });
+  const alive = holdForLife(options.aliveLock);
   const found = await whenJoined(finding, joined, alive);
   if (!found) return undefined;
 

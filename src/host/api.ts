@@ -82,6 +82,8 @@ export type PageMessage =
   | { readonly type: 'network'; readonly change: 'online' | 'offline' }
   /** Workers that ended while the browser went on, by the names of their locks. Sent once, after opening. */
   | { readonly type: 'ended'; readonly workers: readonly string[] }
+  /** The page is not seen any more, and may be frozen or ended soon. */
+  | { readonly type: 'hidden' }
   | { readonly type: 'ping' };
 
 /** From the worker, through the port. */

@@ -8,6 +8,11 @@ import { flag, integer, oneOf, option, optional, text, type OptionValues } from 
 export const SETTINGS = {
   /** `strict`: a write that resolved survives a power failure; `relaxed`: it survives a killed browser. */
   durability: option(oneOf('strict', 'relaxed'), 'strict'),
+  /**
+   * How a new database is stored: a row of IndexedDB for each document, or packed in blocks, with a log (experimental). One that is
+   * there stays as it was made.
+   */
+  store: option(oneOf('rows', 'packed'), 'rows'),
   /** The query log, off by default. */
   log: {
     /** Records queries in the query log. */

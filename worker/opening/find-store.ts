@@ -1,15 +1,12 @@
 /** The store that a database is opened over. */
 import type { OpenOptions } from '../../src/host/open.ts';
 import { readLock } from '../lock/lock.ts';
-import type { StoredDatabase } from '../store/stored-database.ts';
+import type { StoredDatabase, StoreHandlers, StoreRequest } from '../store/stored-database.ts';
 import { forgetOutside } from '../sync/forget-outside.ts';
 
 export interface DatabaseStorage {
-  /** Opens what is stored under a name. `aliveLock` names this worker. `onClosed`: the browser or another tab took it away. */
-  readonly openStore: (
-    options: Pick<OpenOptions, 'name' | 'aliveLock'>,
-    onClosed: (description: string) => void,
-  ) => Promise<StoredDatabase>;
+  /** Opens what is stored under a name. */
+  readonly openStore: (request: StoreRequest, handlers: StoreHandlers) => Promise<StoredDatabase>;
   /** Deletes what is stored under a name, and is open in no tab. */
   readonly destroyStore: (name: string) => Promise<void>;
   /** Other workers can open the same. */
@@ -28,11 +25,11 @@ export interface FoundStore {
  */
 export async function findStore(
   storage: DatabaseStorage,
-  options: Pick<OpenOptions, 'name' | 'birth' | 'aliveLock'>,
-  onClosed: (description: string) => void,
+  options: StoreRequest & Pick<OpenOptions, 'birth'>,
+  handlers: StoreHandlers,
 ): Promise<FoundStore | undefined> {
   const { name, birth } = options;
-  const stored = await storage.openStore(options, onClosed);
+  const stored = await storage.openStore(options, handlers);
   const state = await readLock(stored.store);
   const isWanted = birth === undefined || birth === stored.birth || stored.loss !== undefined;
   if (state === 'forgotten' || (!isWanted && stored.isNew))
@@ -40,7 +37,7 @@ export async function findStore(
   else if (isWanted) return { stored, isLocked: state === 'locked' };
   else await stored.store.close();
   if (birth !== undefined) return undefined;
-  return { stored: await storage.openStore(options, onClosed), isLocked: false };
+  return { stored: await storage.openStore(options, handlers), isLocked: false };
 }
 
 /**

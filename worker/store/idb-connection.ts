@@ -42,7 +42,7 @@ export async function connect(
     declared.upgrade(async (tx) => {
       isOther = (await tx.table('documents').get(STAMP_KEY)) !== undefined;
       // Takes back the upgrade.
-      if (isOther) throw madeWith('rows');
+      if (isOther) throw new MadeWith('rows');
     });
   const opening = opened(dexie, layout);
   try {
@@ -53,7 +53,7 @@ export async function connect(
       () => dexie.close(),
       () => undefined,
     );
-    if (isOther) throw madeWith('rows');
+    if (isOther) throw new MadeWith('rows');
     const cause = said(reason);
     throw cause instanceof DOMException ? new TransactionFailure(cause, false) : refusalOf(cause);
   }
@@ -62,7 +62,7 @@ export async function connect(
   if (version > layout.version * VERSIONS) {
     dexie.close();
     const other = LAYOUTS.find((each) => each.version * VERSIONS === version);
-    throw other ? madeWith(other.kind) : newerDatabase();
+    throw other ? new MadeWith(other.kind) : newerDatabase();
   }
   const connection = {
     idb: dexie.backendDB(),
@@ -93,7 +93,7 @@ async function opened(dexie: Dexie, { kind, version }: Layout): Promise<unknown>
   const known = kind === 'packed' ? await indexedDB.databases?.().catch(() => []) : undefined;
   const found = known?.find(({ name }) => name === dexie.name)?.version ?? Infinity;
   // Others are of no layout, and empty.
-  if (found < version * VERSIONS && found % VERSIONS === 0) throw madeWith('rows');
+  if (found < version * VERSIONS && found % VERSIONS === 0) throw new MadeWith('rows');
   return dexie.open();
 }
 
@@ -106,11 +106,18 @@ export async function deleteDatabase(name: string, deadlineMs: number): Promise<
   }
 }
 
-const madeWith = (kind: StoreKind): Refusal =>
-  new Refusal(
-    'storage_unavailable',
-    `This database was made with the option store: '${kind}'. Open it with that option, or delete it and start again.`,
-  );
+/** What is stored has the other layout. */
+export class MadeWith extends Refusal {
+  readonly kind: StoreKind;
+
+  constructor(kind: StoreKind) {
+    super(
+      'storage_unavailable',
+      `This database was made with the option store: '${kind}'. Open it with that option, or delete it and start again.`,
+    );
+    this.kind = kind;
+  }
+}
 
 const blocked = (): Refusal =>
   new Refusal(

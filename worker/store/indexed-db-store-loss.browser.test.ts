@@ -220,14 +220,14 @@ test('openOutsideMarker() keeps a text, here and in a cache', async () => {
 test('openDexieDatabase() keeps its birth outside by itself', async ({ skip }) => {
   skip(withoutProtocol !== undefined, withoutProtocol);
   const name = freshName();
-  const database = await openStoredDatabase({ name, aliveLock: name }, () => undefined);
+  const database = await openStoredDatabase(openOptions(name), HANDLERS);
   await database.store.close();
-  const again = await openStoredDatabase({ name, aliveLock: name }, () => undefined);
+  const again = await openStoredDatabase(openOptions(name), HANDLERS);
   expect(again.birth).toBe(database.birth);
   expect(again.loss).toBeUndefined();
   await again.store.close();
   await evictIndexedDb();
-  const third = await openStoredDatabase({ name, aliveLock: name }, () => undefined);
+  const third = await openStoredDatabase(openOptions(name), HANDLERS);
   expect(third.loss).toEqual({ kind: 'recreated', lastHead: 0 });
   await third.acknowledgeLoss();
   await third.destroy();
@@ -249,6 +249,13 @@ test('probePersistence() knows a private window by the files it refuses', async 
     storage: { persisted: () => Promise.resolve(false), getDirectory },
   });
   expect(await probePersistence()).toBe('session');
+});
+
+const HANDLERS = { onClosed: () => undefined, aloneTerm: () => undefined };
+const openOptions = (name: string): Parameters<typeof openStoredDatabase>[0] => ({
+  name,
+  aliveLock: name,
+  settings: { store: 'rows' },
 });
 
 const HEAD = metaKey('head');

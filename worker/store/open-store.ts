@@ -1,19 +1,25 @@
 /** Opens what a browser stores under a name: IndexedDB, by way of Dexie. */
 import { HEAD, headOf } from '../../src/engine/transactions.ts';
-import type { OpenOptions } from '../../src/host/open.ts';
-import { destroyStore, type BrowserStore } from './browser-store.ts';
+import { destroyStore } from './browser-store.ts';
+import { MadeWith } from './idb-connection.ts';
 import { IndexedDbStore, type IndexedDbStoreOptions } from './indexed-db-store.ts';
-import type { StoreEnd } from './lasting-connection.ts';
+import type { ConnectionOptions, StoreEnd } from './lasting-connection.ts';
+import type { StoreKind } from './layouts.ts';
 import { PackedDatabase, type PackedDatabaseOptions } from './packed/packed-database.ts';
 import { renewLogAfterKill } from './renew-log.ts';
-import { deletedElsewhere, type StoredDatabase } from './stored-database.ts';
+import {
+  deletedElsewhere,
+  type StoredDatabase,
+  type StoreHandlers,
+  type StoreRequest,
+} from './stored-database.ts';
 import { canTearLog, WriteMark } from './write-mark.ts';
 
 /** @throws Refusal `storage_blocked`, `storage_unavailable`, `quota_exceeded`, `local_data_loss` */
 export async function openIndexedDbStore(
   name: string,
   options: IndexedDbStoreOptions,
-): Promise<BrowserStore> {
+): Promise<IndexedDbStore> {
   const store = new IndexedDbStore(name, options);
   await store.open();
   return store;
@@ -35,17 +41,26 @@ export const destroyIndexedDbStore = (
   options: Pick<IndexedDbStoreOptions, 'marker' | 'openDeadlineMs'> = {},
 ): Promise<void> => destroyStore(name, options);
 
-/** The database of an engine. `onClosed`: the browser or another tab took it away. */
+/** The database of an engine, in the layout in which it was made; the setting decides about a new one. */
 export async function openStoredDatabase(
-  { name, aliveLock }: Pick<OpenOptions, 'name' | 'aliveLock'>,
-  onClosed: (description: string) => void,
+  { name, aliveLock, settings }: StoreRequest,
+  { onClosed, aloneTerm }: StoreHandlers,
 ): Promise<StoredDatabase> {
   const mark = canTearLog(navigator.userAgent) ? new WriteMark(name, aliveLock) : undefined;
-  const store = await openIndexedDbStore(name, {
+  const options: ConnectionOptions = {
     head: { address: HEAD, read: headOf },
     ...(mark && { mark }),
     onEnd: (end) => onClosed(ENDS[end]),
+  };
+  const open = (kind: StoreKind): Promise<IndexedDbStore | PackedDatabase> =>
+    kind === 'packed'
+      ? openPackedDatabase(name, { ...options, aloneTerm })
+      : openIndexedDbStore(name, options);
+  const store = await open(settings.store).catch((reason: unknown) => {
+    if (reason instanceof MadeWith) return open(reason.kind);
+    throw reason;
   });
+  const packed = store instanceof PackedDatabase ? store : undefined;
   return {
     store,
     birth: store.birth,
@@ -55,6 +70,8 @@ export async function openStoredDatabase(
     afterEnds: async (ended) => {
       if (mark) await renewLogAfterKill(ended);
     },
+    rest: async () => packed?.rest(),
+    verify: async () => (await packed?.verify()) ?? [],
     destroy: () => store.destroy(),
   };
 }

@@ -1,7 +1,21 @@
+import type { OpenOptions } from '../../src/host/open.ts';
+import type { Settings } from '../../src/host/settings.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { Loss } from './birth-stamp.ts';
 
 export const deletedElsewhere = (): string => 'The database was deleted in another tab.';
+
+/** `aliveLock` names the worker. */
+export interface StoreRequest extends Pick<OpenOptions, 'name' | 'aliveLock'> {
+  readonly settings: Pick<Settings, 'store'>;
+}
+
+export interface StoreHandlers {
+  /** The browser or another tab took it away. */
+  readonly onClosed: (description: string) => void;
+  /** See `Lease.term`. */
+  readonly aloneTerm: () => number | undefined;
+}
 
 /** What is stored under one name. */
 export interface StoredDatabase {
@@ -15,6 +29,10 @@ export interface StoredDatabase {
   acknowledgeLoss(): Promise<void>;
   /** Repairs what workers may have left that were killed with the browser. @param ended the workers that were not */
   afterEnds(ended: readonly string[]): Promise<void>;
+  /** There may be no time later: what would make the next open slow is done now. */
+  rest(): Promise<void>;
+  /** A sentence for each thing in the layout that is damaged. */
+  verify(): Promise<readonly string[]>;
   /** Closes the store and deletes it all. */
   destroy(): Promise<void>;
 }

@@ -41,6 +41,8 @@ export class Lease {
   private readonly tabPrefix: string;
   private state: State = { kind: 'together', triedAt: -Infinity };
   private isBusy = false;
+  /** How often this tab became alone. */
+  private terms = 0;
   /** Number of announcements of other tabs. */
   private announced = 0;
   private leave: (() => void) | undefined = undefined;
@@ -78,6 +80,11 @@ export class Lease {
     const age = now - this.state.provedAt;
     if (age > RENEW_MS) void this.prove(this.state);
     return age < LEASE_MS;
+  }
+
+  /** A number that stays the same while no other tab can commit; undefined: one can. */
+  term(): number | undefined {
+    return this.isHeld() ? this.terms : undefined;
   }
 
   /** Another tab is opening. */
@@ -148,6 +155,7 @@ export class Lease {
           // A tab that announced itself meanwhile may be missing in the list, and announces itself only once.
           if (!isOwner || others > 0 || announced !== this.announced || !this.leave) return;
           const held = new Promise<void>((release) => {
+            this.terms += 1;
             this.state = { kind: 'alone', provedAt: askedAt, release };
           });
           settled();

@@ -11,6 +11,8 @@ serve({
       loss: undefined,
       acknowledgeLoss: () => Promise.resolve(),
       afterEnds: () => Promise.resolve(),
+      rest: () => Promise.resolve(),
+      verify: () => Promise.resolve([]),
       destroy: () => Promise.resolve(),
     }),
   destroyStore: () => Promise.resolve(),

@@ -80,6 +80,7 @@ export class Connection {
       connection.watch(options.aliveLock);
       connection.aliveLock = options.aliveLock;
       connection.post({ type: 'ended', workers: noteWhenLeft(options.aliveLock) });
+      connection.tellWhenHidden();
       return { connection, reply };
     } catch (error) {
       connection.end(error instanceof Error ? error : new Error(String(error)));
@@ -151,6 +152,14 @@ export class Connection {
   /** The worker has closed the database. */
   noteClosed(): void {
     noteClosed(this.aliveLock);
+  }
+
+  private tellWhenHidden(): void {
+    const { document } = globalThis as Partial<Pick<Window, 'document'>>;
+    const tell = (): void => {
+      if (document?.hidden) this.post({ type: 'hidden' });
+    };
+    document?.addEventListener('visibilitychange', tell, this.released);
   }
 
   private letGo(reason: Error): void {

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { writeLock } from '../lock/lock.ts';
+import { destroyIndexedDbStore, openStoredDatabase } from '../store/open-store.ts';
+import { freshName } from '../testing/store-kit.ts';
+import { findStore, type DatabaseStorage } from './find-store.ts';
+
+const STORAGE: DatabaseStorage = {
+  openStore: openStoredDatabase,
+  destroyStore: (name) => destroyIndexedDbStore(name),
+  isShared: true,
+};
+const HANDLERS = { onClosed: () => undefined, aloneTerm: () => undefined };
+
+test.each(['rows', 'packed'] as const)(
+  'findStore() finishes a deletion that was cut off: %s',
+  async (store) => {
+    const name = freshName();
+    const request = { name, birth: undefined, aliveLock: name, settings: { store } };
+    const before = await findStore(STORAGE, request, HANDLERS);
+    await writeLock(before?.stored.store ?? noStore(), 'forgotten');
+    await before?.stored.store.close();
+    const after = await findStore(STORAGE, request, HANDLERS);
+    expect(after?.stored.birth).not.toBe(before?.stored.birth);
+    expect(after?.stored).toMatchObject({ isNew: true, loss: undefined });
+    await after?.stored.destroy();
+  },
+);
+
+function noStore(): never {
+  throw new Error('no store');
+}
