@@ -100,12 +100,15 @@ const everythingStored = (page: Page): Promise<string> =>
         request.addEventListener('success', () => resolve(request.result));
         request.addEventListener('error', () => reject(new Error('not read')));
       });
+    // Text in bytes is shown as such.
+    const shown = (_: string, each: unknown): unknown =>
+      each instanceof Uint8Array ? new TextDecoder('latin1').decode(each) : each;
     const texts: string[] = [];
     for (const { name = '' } of await indexedDB.databases()) {
       const idb = await settled(indexedDB.open(name));
       for (const space of idb.objectStoreNames) {
         const rows = await settled(idb.transaction(space).objectStore(space).getAll());
-        texts.push(space, JSON.stringify(rows));
+        texts.push(space, JSON.stringify(rows, shown));
       }
       idb.close();
     }

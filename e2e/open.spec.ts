@@ -4,6 +4,7 @@ import { expect, type Page } from '@playwright/test';
 import { print, test } from './support/app-test.ts';
 import { appUrl, loadApp, type BrowserProfile } from './support/browser-profile.ts';
 import { openNotes } from './support/notes.ts';
+import { isPacked } from './support/store-module.ts';
 
 interface Failure {
   readonly name: string;
@@ -139,12 +140,15 @@ const raiseFormat = (page: Page, name: string): Promise<number> =>
               .addEventListener('success', ({ target }) => {
                 const cursor = (target as IDBRequest<IDBCursorWithValue | null>).result;
                 if (!cursor) return;
-                const row = cursor.value as { readonly k: unknown; readonly c?: string };
-                if (row.k === 0) {
+                const row = cursor.value as { readonly c?: string };
+                if (cursor.key === 0) {
                   stamps++;
                   cursor.update({ ...row, format: 99 });
                 } else if (row.c !== undefined) {
-                  cursor.update({ ...row, c: row.c.replace('.1.', '.99.') });
+                  const c = row.c.replace('.1.', '.99.');
+                  cursor.update({ ...row, c });
+                  // Whoever raises the format of a packed store makes it known in the log.
+                  if (space === 'commits' && cursor.key === 1) tx.objectStore(space).add({ c });
                 }
                 cursor.continue();
               });
@@ -163,7 +167,7 @@ test('rows of a newer format are neither written nor opened', async ({ profile }
   await openNotes(old, 'newer');
   await rememberClosed(old);
   const other = await profile.openTab();
-  expect(await raiseFormat(other, 'newer')).toBe(6);
+  expect(await raiseFormat(other, 'newer')).toBe(isPacked ? 5 : 6);
   expect(await queryFailure(old)).toMatch(/newer version of the app/);
   await expect.poll(() => closedEvents(old)).toEqual([expect.stringMatching(/newer version/)]);
   expect(await openingFailure(other, 'newer')).toMatchObject({

@@ -3,6 +3,7 @@ import { expect, type Page } from '@playwright/test';
 import { test } from './support/app-test.ts';
 import { loadApp } from './support/browser-profile.ts';
 import { createUsers } from './support/users.ts';
+import { isPacked } from './support/store-module.ts';
 
 const NAME = 'field-notes';
 const PASSWORD = 'correct horse battery';
@@ -328,6 +329,8 @@ test('signOut() revokes the URLs of exported logs', async ({ profile }) => {
 });
 
 test('a forgetting that was cut off is finished by the next open', async ({ profile }) => {
+  // Of a packed store in worker/opening/find-store.browser.test.ts.
+  test.skip(isPacked, 'the head is in a record of the log, which no test can write by hand');
   const one = await profile.openTab();
   await open(one);
   await fillIn(one);

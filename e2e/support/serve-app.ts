@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { build } from 'vite';
 import { bundle, entries } from '../../scripts/bundle.mjs';
+import { storeModule } from './store-module.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -16,6 +17,7 @@ export default async function serveApp(): Promise<() => Promise<void>> {
   await installPackage(join(folder, 'node_modules/burrowdb'));
   await symlink(join(root, 'node_modules/faunadb'), join(folder, 'node_modules/faunadb'));
   await cp(join(root, 'e2e/page'), folder, { recursive: true });
+  await writeFile(join(folder, 'store.js'), storeModule());
   await build({ configFile: false, root: folder, logLevel: 'warn', build: { outDir: built } });
   await cp(
     join(folder, 'node_modules/burrowdb/dist/service-worker.js'),
