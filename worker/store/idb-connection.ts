@@ -1,7 +1,6 @@
 /** A connection to one database of IndexedDB. Dexie opens and upgrades it and knows the browsers' oddities; nothing opens by itself. */
 import { Dexie } from 'dexie';
 import { Refusal } from '../../src/errors.ts';
-import { STAMP_KEY } from './birth-stamp.ts';
 import { within } from './deadline.ts';
 import { newerDatabase, refusalOf, said, TransactionFailure } from './idb-failure.ts';
 import { LAYOUTS, type Layout, type StoreKind } from './layouts.ts';
@@ -35,15 +34,13 @@ export async function connect(
   underWay: UnderWay,
   events: ConnectionEvents,
 ): Promise<Connection> {
-  const dexie = new Dexie(name, { autoOpen: false, cache: 'disabled' });
-  const declared = dexie.version(layout.version).stores(layout.schema);
   let isOther = false;
-  if (layout.kind === 'packed')
-    declared.upgrade(async (tx) => {
-      isOther = (await tx.table('documents').get(STAMP_KEY)) !== undefined;
-      // Takes back the upgrade.
-      if (isOther) throw new MadeWith('rows');
-    });
+  const noteOther = (): void => {
+    isOther = true;
+  };
+  const own = layout.kind === 'packed' && { indexedDB: neverUpgrading(noteOther) };
+  const dexie = new Dexie(name, { autoOpen: false, cache: 'disabled', ...own });
+  dexie.version(layout.version).stores(layout.schema);
   const opening = opened(dexie, layout);
   try {
     await within(deadlineMs, opening, blocked);
@@ -88,12 +85,30 @@ export async function connect(
   return connection;
 }
 
+/** Opens a database that is new or has the layout already: a database of rows stays as it is. */
+const neverUpgrading = (onOther: () => void): IDBFactory => ({
+  open(...asked) {
+    const request = indexedDB.open(...asked);
+    // Ahead of Dexie's.
+    request.addEventListener('upgradeneeded', (event) => {
+      if (event.oldVersion < VERSIONS) return;
+      event.stopImmediatePropagation();
+      onOther();
+      request.transaction?.abort();
+    });
+    return request;
+  },
+  deleteDatabase: (name) => indexedDB.deleteDatabase(name),
+  databases: () => indexedDB.databases(),
+  cmp: (...both) => indexedDB.cmp(...both),
+});
+
 /** A tab that has a database of rows open would give way to an upgrade that is taken back. */
 async function opened(dexie: Dexie, { kind, version }: Layout): Promise<unknown> {
   const known = kind === 'packed' ? await indexedDB.databases?.().catch(() => []) : undefined;
   const found = known?.find(({ name }) => name === dexie.name)?.version ?? Infinity;
-  // Others are of no layout, and empty.
-  if (found < version * VERSIONS && found % VERSIONS === 0) throw new MadeWith('rows');
+  // Below it is of no layout, and empty.
+  if (found < version * VERSIONS && found >= VERSIONS) throw new MadeWith('rows');
   return dexie.open();
 }
 

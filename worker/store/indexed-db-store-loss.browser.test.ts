@@ -21,6 +21,7 @@ const keep = async (opening: Promise<BrowserStore>): Promise<BrowserStore> => {
 };
 afterEach(async () => {
   vi.unstubAllGlobals();
+  vi.restoreAllMocks();
   await Promise.all(opened.splice(0).map((store) => store.destroy()));
 });
 
@@ -158,6 +159,16 @@ describe.each(STORE_KINDS)('%s', (kind) => {
 
 const open = (name: string, more: Partial<IndexedDbStoreOptions> = {}): Promise<BrowserStore> =>
   keep(openIndexedDbStore(name, storeOptions(more)));
+
+test('open() takes back what an upgrade would do to a database of rows that came meanwhile', async () => {
+  const name = freshName();
+  const store = await open(name);
+  await commit(store, 5);
+  await store.close();
+  vi.spyOn(indexedDB, 'databases').mockResolvedValueOnce([]);
+  await expect(OPEN.packed(name)).rejects.toThrow(`made with the option store: 'rows'`);
+  expect(await headOfStore(await open(name))).toBe('{"ts":5}');
+});
 
 test('open() migrates step by step, and goes on where it was interrupted', async () => {
   const name = freshName();
