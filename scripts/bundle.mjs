@@ -44,7 +44,7 @@ export const workerFromSource = () => ({
  * One bundle as text, with everything it needs inside.
  * @param {string} input
  * @param {{ format: 'es' | 'iife'; minify: boolean }} options
- * @returns {Promise<{ code: string; modules: readonly string[] }>} and the modules inside
+ * @returns {Promise<{ code: string; modules: readonly string[]; map: import('rolldown').SourceMap }>} and the modules inside
  */
 export async function bundle(input, { format, minify }) {
   const build = await rolldown({
@@ -64,14 +64,18 @@ export async function bundle(input, { format, minify }) {
       format,
       codeSplitting: false,
       minify,
+      sourcemap: 'hidden',
       comments: { legal: true, annotation: !minify, jsdoc: false },
     });
-    if (output.length !== 1) {
+    // Its source map beside it.
+    if (output.filter(({ type }) => type === 'chunk').length !== 1) {
       throw new Error(
         `${relative(root, input)} must be bundled into one file, but was split into ${output.map((file) => file.fileName).join(', ')}`,
       );
     }
-    return { code: output[0].code, modules: output[0].moduleIds };
+    const [{ code, moduleIds, map }] = output;
+    if (!map) throw new Error('The bundler made no source map.');
+    return { code, modules: moduleIds, map };
   } finally {
     await build.close();
   }
