@@ -3,26 +3,31 @@
 // Words end between letters and these: they are written without spaces, or cut by dictionaries.
 const UNSPACED =
   '\\p{Ideographic}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}';
-/** Compiled on first use: that takes a third of what all else of a worker does at its start. */
-let letter: RegExp | undefined;
-const DIGIT = /^\p{Nd}$/u;
-const CONNECTOR = /^\p{Pc}$/u;
-const EXTENDER = /^[\p{M}\p{Cf}]$/u;
 // Inside a word, between two letters or two digits.
 const BETWEEN_ANY = /^['.\u2018\u2019\u2024\ufe52\uff07\uff0e]$/;
 const BETWEEN_LETTERS = /^[\u00b7\u0387\u055f\u05f4\u2027\ufe13\ufe55\uff1a]$/;
 const BETWEEN_DIGITS =
   /^[,;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b]$/;
-/** What a word begins with: punctuation before it is passed over. */
-const BEGINNING = /^[\p{L}\p{N}\p{S}\p{M}\p{Co}]$/u;
+const charTests = () => ({
+  letter: new RegExp(`^(?![${UNSPACED}])\\p{Alphabetic}$`, 'u'),
+  digit: /^\p{Nd}$/u,
+  connector: /^\p{Pc}$/u,
+  extender: /^[\p{M}\p{Cf}]$/u,
+  /** What a word begins with: punctuation before it is passed over. */
+  beginning: /^[\p{L}\p{N}\p{S}\p{M}\p{Co}]$/u,
+  cased: /^\p{Cased}$/u,
+});
+let made: ReturnType<typeof charTests> | undefined;
+/** Made on first use: classes of Unicode are what takes longest of all at the start of a worker. */
+const is = (kind: keyof ReturnType<typeof charTests>, char: string): boolean =>
+  (made ??= charTests())[kind].test(char);
 
 type CharKind = 'letter' | 'digit' | 'connector' | 'other';
 
 function kindOf(char: string): CharKind {
-  letter ??= new RegExp(`^(?![${UNSPACED}])\\p{Alphabetic}$`, 'u');
-  if (letter.test(char)) return 'letter';
-  if (DIGIT.test(char)) return 'digit';
-  return CONNECTOR.test(char) ? 'connector' : 'other';
+  if (is('letter', char)) return 'letter';
+  if (is('digit', char)) return 'digit';
+  return is('connector', char) ? 'connector' : 'other';
 }
 
 export function toTitleCase(text: string): string {
@@ -51,7 +56,7 @@ function endOfWord(chars: readonly string[], start: number): number {
 
 function pastExtenders(chars: readonly string[], from: number): number {
   let at = from;
-  while (EXTENDER.test(chars[at] ?? '')) at += 1;
+  while (is('extender', chars[at] ?? '')) at += 1;
   return at;
 }
 
@@ -72,7 +77,7 @@ function joinedKind(
 }
 
 function titleWord(chars: readonly string[]): string {
-  const first = chars.findIndex((char) => BEGINNING.test(char));
+  const first = chars.findIndex((char) => is('beginning', char));
   if (first < 0) return chars.join('');
   const rest = chars.slice(first + 1).join('');
   // A letter before it, so that a final sigma is one.
@@ -90,7 +95,6 @@ const DIGRAPHS: ReadonlyMap<string, string> = new Map([
 ]);
 /** Georgian has capitals, but not at the start of words. */
 const UNCHANGED = /^[\u10d0-\u10ff]$/;
-const CASED = /^\p{Cased}$/u;
 
 function digraph(forms: string): [string, string][] {
   return Array.from(forms, (form) => [form, forms.charAt(1)]);
@@ -105,6 +109,6 @@ export function titleChar(char: string): string {
     return (parts.slice(0, -1).toUpperCase() + IOTA_BELOW).normalize('NFC');
   }
   const upper = Array.from(char.toUpperCase());
-  const capital = upper.findIndex((each) => CASED.test(each));
+  const capital = upper.findIndex((each) => is('cased', each));
   return upper.map((each, index) => (index > capital ? each.toLowerCase() : each)).join('');
 }
