@@ -10,6 +10,10 @@ const dist = join(root, 'dist');
 /** Not shipped: what `npm run size` weighs. */
 const pageAsMinified = join(root, 'node_modules/.cache/burrow/page.min.js');
 
+/** Licences ask that changes be told. */
+const CHANGES =
+  'Changed for Burrow: of comlink and dexie only the parts that it uses are here, and bcryptjs computes its tables (scripts/trim-packages.mjs).';
+
 /** Declarations name sources (`./open.ts`); what ships beside them is `.js`. */
 const SOURCE_IMPORT = /((?:from|import)\s*\(?\s*['"]\.{1,2}\/[^'"]*)\.ts(['"])/g;
 
@@ -56,7 +60,7 @@ await runMain(async () => {
   writeFileSync(pageAsMinified, page);
   console.log(`the page, minified: gzip ${(gzipSync(page).length / 1024).toFixed(1)} KiB`);
   buildDeclarations();
-  writeFileSync(join(dist, 'THIRD-PARTY.txt'), licenceTexts(packagesIn(inside)));
+  writeFileSync(join(dist, 'THIRD-PARTY.txt'), `${CHANGES}\n\n${licenceTexts(packagesIn(inside))}`);
   const ofHub = await bundleHub(join(dist, 'hub'), { packages: 'inside' });
   const package_ = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const all = packagesIn([...inside, ...ofHub]);
