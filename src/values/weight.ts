@@ -32,8 +32,10 @@ export const arrayWeight = (length: number): number => CONTAINER + length * SLOT
 /** Bytes of an object, without what is in it. */
 export const objectWeight = (size: number): number => CONTAINER + size * MEMBER;
 
-/** Smaller containers without containers inside are not cached: weighing them again is cheap. */
-const LEAF_MAX = 16;
+/**
+ * Lighter values are not cached: weighing them again is cheap, for all that is in them adds to their weight. Most documents are.
+ */
+const CACHED_FROM = 2048;
 
 /** Cached weights, for one query only: the garbage collector visits every entry again and again. */
 export type Weights = WeakMap<object, number>;
@@ -60,31 +62,24 @@ function weightOfHeld(value: Held, known: Weights): number {
 }
 
 function kept(value: object, weight: number, known: Weights): number {
-  known.set(value, weight);
+  if (weight >= CACHED_FROM) known.set(value, weight);
   return weight;
 }
 
 function weightOfArray(items: readonly Value[], known: Weights): number {
-  const isLeaf = items.length <= LEAF_MAX && !items.some(isHolder);
-  const found = isLeaf ? undefined : known.get(items);
+  const found = known.get(items);
   if (found !== undefined) return found;
   let weight = arrayWeight(items.length);
   for (const item of items) weight += weightOf(item, known);
-  return isLeaf ? weight : kept(items, weight, known);
+  return kept(items, weight, known);
 }
-
-const isHolder = (value: Value): boolean => typeof value === 'object' && value !== null;
 
 function weightOfObject(object: ObjectValue, known: Weights): number {
   const found = known.get(object);
   if (found !== undefined) return found;
-  let isLeaf = object.size <= LEAF_MAX;
   let weight = objectWeight(object.size);
-  for (const [key, member] of object) {
-    if (typeof member === 'object' && member !== null) isLeaf = false;
-    weight += key.length + weightOf(member, known);
-  }
-  return isLeaf ? weight : kept(object, weight, known);
+  for (const [key, member] of object) weight += key.length + weightOf(member, known);
+  return kept(object, weight, known);
 }
 
 function weightOfKinded(value: Kinded, known: Weights): number {
