@@ -2,7 +2,7 @@
  * A write set over a `Reader`: reads see its writes first. It holds the writes of a running query and of the queries
  * before it in the same commit, or the pending writes of a synced database.
  */
-import { type Key, LOWEST_KEY } from '../codec/key.ts';
+import { after, type Key, keyOfBytes, LOWEST_KEY } from '../codec/key.ts';
 import { firstAtOrAfter, isBefore } from './binary-search.ts';
 import { isTrackedSpace, TRACKED_SPACES } from './port.ts';
 import type { Entry, Range, Row, RowAddress, Space, TrackedSpace, WriteSet } from './port.ts';
@@ -44,9 +44,7 @@ export class Overlay implements Writer {
   }
 
   range(range: Range): readonly Entry[] {
-    const layer = layerOf(this.layers, range.space);
-    const read = (each: Range) => this.base.range(each);
-    return layer ? throughLayer(layer, range, read) : read(range);
+    return this.through('range', range);
   }
 
   rowAssumedAbsent(address: RowAddress): Row | undefined {
@@ -56,9 +54,7 @@ export class Overlay implements Writer {
   }
 
   rangeAssumedEmpty(range: Range): readonly Entry[] {
-    const layer = layerOf(this.layers, range.space);
-    const read = (each: Range) => this.base.rangeAssumedEmpty(each);
-    return layer ? throughLayer(layer, range, read) : read(range);
+    return this.through('rangeAssumedEmpty', range);
   }
 
   put(space: TrackedSpace, row: Row): void {
@@ -121,6 +117,15 @@ export class Overlay implements Writer {
     for (const { space, key } of writes.deletes) if (isTrackedSpace(space)) this.delete(space, key);
   }
 
+  private through(read: RangeRead, range: Range): readonly Entry[] {
+    const layer = layerOf(this.layers, range.space);
+    if (!layer || layer.rows.size === 0) return this.base[read](range);
+    const own = ownEntries(range.by === 'entry' ? layer.entries : layer.keys, range);
+    const page = this.base[read](range);
+    if (own.length === 0 && !page.some((entry) => layer.rows.has(entry.key))) return page;
+    return merged((rest) => this.base[read](rest), { range, page }, own, layer.rows);
+  }
+
   private take(layer: Layer, key: Key): void {
     const row = layer.rows.get(key);
     if (!row) return;
@@ -142,19 +147,14 @@ const emptyLayers = (): Layers => ({
 const layerOf = (layers: Layers, space: Space): Layer | undefined =>
   isTrackedSpace(space) ? layers[space] : undefined;
 
-type ReadRange = (range: Range) => readonly Entry[];
-
-function throughLayer(layer: Layer, range: Range, read: ReadRange): readonly Entry[] {
-  if (layer.rows.size === 0) return read(range);
-  const own = ownEntries(range.by === 'entry' ? layer.entries : layer.keys, range);
-  return merged(read, range, own, layer.rows);
-}
+type RangeRead = 'range' | 'rangeAssumedEmpty';
 
 /** The overlay's entries in the range, in its direction. */
 function ownEntries(buckets: Buckets, { lower, upper, reverse }: Range): Entry[] {
   const found: Entry[] = [];
   const one = lower.slice(0, BUCKET_BYTES);
-  const isOne = one.length === BUCKET_BYTES && upper.startsWith(one);
+  const isOne =
+    one.length === BUCKET_BYTES && (upper.startsWith(one) || upper === after(keyOfBytes(one)));
   const within = isOne ? [buckets.get(one)] : bucketsBetween(buckets, lower, upper);
   for (const bucket of within) {
     const list = bucket?.inOrder() ?? [];
@@ -178,21 +178,20 @@ function bucketsBetween(buckets: Buckets, lower: Key, upper: Key): readonly (Buc
 /**
  * Merges base entries whose row the overlay has not replaced with the overlay's own. Reads more of the base as long
  * as replaced rows leave the page short.
+ * @param first the first page of the base
  */
 function merged(
-  read: ReadRange,
-  range: Range,
+  read: (rest: Range) => readonly Entry[],
+  first: { readonly range: Range; readonly page: readonly Entry[] },
   own: readonly Entry[],
   replaced: ReadonlyMap<Key, Row | undefined>,
 ): readonly Entry[] {
+  const { range } = first;
   const isBefore = range.reverse ? (a: Key, b: Key) => a > b : (a: Key, b: Key) => a < b;
   const result: Entry[] = [];
   let ownAt = 0;
   let rest = range;
-  for (;;) {
-    const page = read(rest);
-    if (own.length === 0 && rest === range && !page.some((entry) => replaced.has(entry.key)))
-      return page;
+  for (let { page } = first; ; page = read(rest)) {
     for (const entry of page) {
       for (let mine = own[ownAt]; mine && isBefore(mine.entry, entry.entry); mine = own[++ownAt])
         result.push(mine);

@@ -6,6 +6,7 @@ import type { Key } from '../codec/key.ts';
 import { isInRange } from '../codec/ranges.ts';
 import type { Micros } from '../values/value.ts';
 import { Generations } from './generations.ts';
+import { RowMap } from './row-map.ts';
 import { keyspaceAt, keyspaceOf, IntervalCache } from './interval-cache.ts';
 import {
   ENTRY_OVERHEAD_BYTES,
@@ -38,7 +39,7 @@ export class SnapshotCache {
   /** The commit whose state is cached; undefined: nothing is cached. */
   head: Micros | undefined = undefined;
   /** `null`: known to be absent. */
-  private readonly rows: Generations<string, Row | null>;
+  private readonly rows: Generations<RowAddress, Row | null>;
   private readonly rangesByKeyspace = new Map<string, Map<string, KnownRange>>();
   private rangeBytes = 0;
   private readonly intervals: IntervalCache;
@@ -47,7 +48,7 @@ export class SnapshotCache {
   /** @param bytesMax rough size of all rows kept, again of all ranges kept as they were requested, and again of all intervals */
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
-    this.rows = new Generations(bytesMax, () => new Map<string, Row | null>());
+    this.rows = new Generations(bytesMax, () => new RowMap<Row | null>());
     this.intervals = new IntervalCache(bytesMax);
   }
 
@@ -60,11 +61,11 @@ export class SnapshotCache {
   }
 
   /** Undefined: not known. `null`: known to be absent. */
-  row(name: string): Row | null | undefined {
-    const recent = this.rows.recent(name);
+  row(address: RowAddress): Row | null | undefined {
+    const recent = this.rows.recent(address);
     if (recent !== undefined) return recent;
-    const row = this.rows.former(name);
-    if (row !== undefined) this.keepRow(name, row ?? undefined);
+    const row = this.rows.former(address);
+    if (row !== undefined) this.keepRow(address, row ?? undefined);
     return row;
   }
 
@@ -76,8 +77,8 @@ export class SnapshotCache {
     return this.rangesByKeyspace.get(keyspace ?? wideKeyspace(range))?.get(name)?.entries;
   }
 
-  keepRow(name: string, row: Row | undefined): void {
-    this.rows.put(name, row ?? null, row ? rowBytes(row) : name.length);
+  keepRow(address: RowAddress, row: Row | undefined): void {
+    this.rows.put(address, row ?? null, row ? rowBytes(row) : address.key.length);
   }
 
   keepRange(range: Range, name: string, entries: readonly Entry[]): void {
@@ -104,9 +105,8 @@ export class SnapshotCache {
     }
     this.head = commit.ts;
     for (const { space, key, row } of commit.rows) {
-      const name = rowName(space, key);
-      if (row === 'unknown') this.rows.delete(name);
-      else this.keepRow(name, row);
+      if (row === 'unknown') this.rows.delete({ space, key });
+      else this.keepRow({ space, key }, row);
     }
     this.dropRanges(commit.rows, 'key');
     this.dropRanges(commit.entries, 'entry');

@@ -3,13 +3,13 @@
  * itself, so that evictions from the cache cannot make it loop. What one execution reads is limited, and so are
  * prefetches.
  */
-import type { Key } from '../codec/key.ts';
 import { Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Micros } from '../values/value.ts';
+import { RowMap } from './row-map.ts';
 import { rangeName, rowName, type SnapshotCache } from './snapshot-cache.ts';
 import { ENTRY_OVERHEAD_BYTES, entryBytes, rowBytes } from './port.ts';
-import type { Entry, Found, Range, ReadTx, Row, RowAddress, Space } from './port.ts';
+import type { Entry, Found, Range, ReadTx, Row, RowAddress } from './port.ts';
 import { Suspended, type Need, type Reader } from './reader.ts';
 import { rangeAfter } from './scan.ts';
 
@@ -76,8 +76,8 @@ export class SnapshotReader implements Reader {
   private readonly cache: SnapshotCache;
   private readonly head: Micros | undefined;
   private readonly fetchBytes: number;
-  /** By space and key: a combined key would have to be built for each look-up. */
-  private rows = new Map<Space, Map<Key, Row | undefined>>();
+  /** `null`: absent. */
+  private rows = new RowMap<Row | null>();
   private ranges = new Map<string, HeldRange>();
   /** First entries of ranges that are too large for one fetch. */
   private partial: PartialRanges = new Map();
@@ -86,8 +86,10 @@ export class SnapshotReader implements Reader {
   /** Reads of the present execution. */
   private reads = new Reads(this);
   private readBefore = 0;
-  /** What the present execution assumed to be absent without a read. */
+  /** What the present execution assumed to be absent without a read: each row once, and each range that is asked for by the same object. */
   private assumedAbsent: StoreNeed[] = [];
+  private assumedRows = new RowMap<true>();
+  private assumedRanges = new Set<Range>();
 
   /**
    * @param head the commit that the snapshot shows: the cache is used only while it is at the same one
@@ -104,6 +106,8 @@ export class SnapshotReader implements Reader {
     this.readBefore += this.reads.bytes;
     this.reads = new Reads(this);
     this.assumedAbsent = [];
+    this.assumedRows = new RowMap();
+    this.assumedRanges = new Set();
   }
 
   /** Begins all executions of a group again. */
@@ -149,9 +153,13 @@ export class SnapshotReader implements Reader {
   }
 
   rowAssumedAbsent(address: RowAddress): Row | undefined {
+    if (this.assumedRows.has(address)) return undefined;
     const found = this.peek(address);
     this.reads.addRow(address, found);
-    if (found === undefined) this.assumedAbsent.push({ kind: 'row', address });
+    if (found === undefined) {
+      this.assumedRows.set(address, true);
+      this.assumedAbsent.push({ kind: 'row', address });
+    }
     return found ?? undefined;
   }
 
@@ -166,20 +174,21 @@ export class SnapshotReader implements Reader {
   }
 
   rangeAssumedEmpty(range: Range): readonly Entry[] {
+    if (this.assumedRanges.has(range)) return NO_ENTRIES;
     const found = this.known(range);
     this.reads.addRange(range, found);
-    if (!found) this.assumedAbsent.push({ kind: 'range', range });
+    if (!found) {
+      this.assumedRanges.add(range);
+      this.assumedAbsent.push({ kind: 'range', range });
+    }
     return found?.entries ?? NO_ENTRIES;
   }
 
   /** Undefined: not known. `null`: known to be absent. */
   peek(address: RowAddress): Row | null | undefined {
-    const { space, key } = address;
-    const rows = this.rows.get(space);
-    const own = rows?.get(key);
-    if (own) return own;
-    if (rows?.has(key)) return null;
-    return this.isCacheAtHead() ? this.cache.row(rowName(space, key)) : undefined;
+    const own = this.rows.get(address);
+    if (own !== undefined) return own;
+    return this.isCacheAtHead() ? this.cache.row(address) : undefined;
   }
 
   known(range: Range): HeldRange | undefined {
@@ -188,8 +197,8 @@ export class SnapshotReader implements Reader {
     if (own) return own;
     const cached = this.isCacheAtHead() ? this.cache.range(range, name) : undefined;
     if (!cached) return undefined;
-    const rows = range.rows ? this.rowsOf(range.space) : undefined;
-    for (const { key, row } of cached) if (row) rows?.set(key, row);
+    if (range.rows)
+      for (const { key, row } of cached) if (row) this.rows.set({ space: range.space, key }, row);
     const held = { entries: cached, bytes: countedBytes(range, cached) };
     this.ranges.set(name, held);
     this.heldBytes += held.bytes;
@@ -248,9 +257,8 @@ export class SnapshotReader implements Reader {
   }
 
   private keepRow(address: RowAddress, row: Row | undefined): void {
-    const { space, key } = address;
-    this.hold(space, key, row);
-    if (this.isCacheAtHead()) this.cache.keepRow(rowName(space, key), row);
+    this.hold(address, row ?? null);
+    if (this.isCacheAtHead()) this.cache.keepRow(address, row);
   }
 
   private keepRange(range: Range, name: string, entries: readonly Entry[]): void {
@@ -259,11 +267,11 @@ export class SnapshotReader implements Reader {
     const shared = this.isCacheAtHead();
     if (shared) this.cache.keepRange(range, name, entries);
     if (!range.rows) return;
-    const rows = this.rowsOf(range.space);
     for (const { key, row } of entries) {
       if (!row) continue;
-      rows.set(key, row);
-      if (shared) this.cache.keepRow(rowName(range.space, key), row);
+      const address = { space: range.space, key };
+      this.rows.set(address, row);
+      if (shared) this.cache.keepRow(address, row);
     }
   }
 
@@ -271,15 +279,14 @@ export class SnapshotReader implements Reader {
   private makeRoom(needs: readonly StoreNeed[], readSets: readonly ReadSet[]): void {
     if (this.heldBytes <= this.roomUntil) return;
     const { rows, ranges, partial } = this;
-    this.rows = new Map();
+    this.rows = new RowMap();
     this.ranges = new Map();
     this.partial = new Map();
     this.heldBytes = 0;
     for (const readSet of readSets) {
-      for (const { space, key } of readSet.rows) {
-        const before = rows.get(space);
-        if (before?.has(key) && !this.rowsOf(space).has(key))
-          this.hold(space, key, before.get(key));
+      for (const address of readSet.rows) {
+        const before = rows.get(address);
+        if (before !== undefined && !this.rows.has(address)) this.hold(address, before);
       }
       for (const range of readSet.ranges) {
         const name = rangeName(range);
@@ -300,15 +307,9 @@ export class SnapshotReader implements Reader {
     this.roomUntil = Math.max(LIMITS.readBytes, this.heldBytes) + SLACK_BYTES;
   }
 
-  private hold(space: Space, key: Key, row: Row | undefined): void {
-    this.rowsOf(space).set(key, row);
-    this.heldBytes += row ? rowBytes(row) : key.length;
-  }
-
-  private rowsOf(space: Space): Map<Key, Row | undefined> {
-    let rows = this.rows.get(space);
-    if (!rows) this.rows.set(space, (rows = new Map()));
-    return rows;
+  private hold(address: RowAddress, row: Row | null): void {
+    this.rows.set(address, row);
+    this.heldBytes += row ? rowBytes(row) : address.key.length;
   }
 
   private isCacheAtHead(): boolean {

@@ -1,8 +1,9 @@
 /** The commit of one group: optimistic over the cache, pessimistic in the transaction if validation fails. See README.md. */
 import { assert } from '../../errors.ts';
+import { RowMap } from '../../store/row-map.ts';
 import { changesOf } from '../../store/snapshot-cache.ts';
 import { HOT_SPACES, KeyTaken } from '../../store/port.ts';
-import type { RowAddress, Store, WriteOptions, WriteTx } from '../../store/port.ts';
+import type { RowAddress, Store, WriteOptions, WriteSet, WriteTx } from '../../store/port.ts';
 import { planOf } from '../../store/snapshot-reader.ts';
 import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
@@ -16,7 +17,6 @@ import {
   contended,
   isNothing,
   isSettled,
-  nameOf,
   needsOf,
   newRows,
   ValidationFailed,
@@ -39,7 +39,7 @@ interface Applied {
   readonly commit: Commit | undefined;
 }
 
-const NO_NAMES: ReadonlySet<string> = new Set();
+const NONE: Pick<RowMap<true>, 'has'> = new RowMap();
 
 export class GroupCommitter {
   private readonly store: Store;
@@ -121,7 +121,7 @@ export class GroupCommitter {
   private async commitOptimistically(tx: WriteTx, group: CommitGroup): Promise<Applied> {
     const added = newRows(group);
     const assumedAbsent = group.assumedAbsent.filter(
-      (need) => need.kind === 'range' || !added.has(nameOf(need.address)),
+      (need) => need.kind === 'range' || !added.has(need.address),
     );
     // A thread of long queries may have committed since it was executed.
     const isCurrent = this.heads.isLeaseForGood() && this.heads.cachedHead === group.head;
@@ -159,16 +159,19 @@ export class GroupCommitter {
     }
   }
 
-  /** @param added names of rows that may not be there yet */
-  private apply(tx: WriteTx, group: CommitGroup, added = NO_NAMES): Applied {
+  /** @param added rows that may not be there yet */
+  private apply(tx: WriteTx, group: CommitGroup, added = NONE): Applied {
     const { writes, ts } = group;
     if (!writes) return { group, commit: undefined };
-    const before = (address: RowAddress) => group.snapshot.peek(address);
+    const before = (address: RowAddress) =>
+      added.has(address) ? null : group.snapshot.peek(address);
     const changes = changesOf(writes, before, group.head, ts);
     const head = headRow(changes, `${this.signature}/${++this.commits}`, this.heads.tailBefore());
-    const puts = writes.puts.map((put) =>
-      added.has(nameOf({ space: put.space, key: put.row.key })) ? { ...put, isNew: true } : put,
-    );
+    const puts = writes.puts.map(({ space, row }): WriteSet['puts'][number] => ({
+      space,
+      row,
+      isNew: added.has({ space, key: row.key }),
+    }));
     const logged = this.logsChanges ? changeRows(writes, before, ts) : undefined;
     if (logged) puts.push(...logged);
     puts.push({ space: HEAD.space, row: head });

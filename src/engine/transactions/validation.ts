@@ -1,6 +1,7 @@
 /** What an optimistic execution relied on, and what its transaction must read to validate that. */
 import { Refusal } from '../../errors.ts';
-import type { Found, RowAddress } from '../../store/port.ts';
+import { RowMap } from '../../store/row-map.ts';
+import type { Found } from '../../store/port.ts';
 import type { FetchPlan, SnapshotReader, StoreNeed } from '../../store/snapshot-reader.ts';
 import { storeNeeds, type CommitGroup, type Outcome } from './execution.ts';
 
@@ -33,17 +34,13 @@ export const isNothing = ({ rows, ranges, later }: FetchPlan, found: Found): boo
 export const isSettled = ({ needs, assumedAbsent }: CommitGroup): boolean =>
   needs.length === 0 && assumedAbsent.length === 0;
 
-export const nameOf = ({ space, key }: RowAddress): string => `${space} ${key}`;
-
-/** Names of rows that a group assumed absent and puts: the store refuses the commit if one exists, so they need no read. */
-export function newRows({ assumedAbsent, writes }: CommitGroup): ReadonlySet<string> {
-  const put = new Set<string>();
-  for (const { space, row } of writes?.puts ?? []) put.add(nameOf({ space, key: row.key }));
-  const added = new Set<string>();
-  for (const need of assumedAbsent) {
-    const name = need.kind === 'row' ? nameOf(need.address) : '';
-    if (put.has(name)) added.add(name);
-  }
+/** The rows that a group assumed absent and puts: the store refuses the commit if one exists, so they need no read. */
+export function newRows({ assumedAbsent, writes }: CommitGroup): RowMap<true> {
+  const put = new RowMap<true>();
+  for (const { space, row } of writes?.puts ?? []) put.set({ space, key: row.key }, true);
+  const added = new RowMap<true>();
+  for (const need of assumedAbsent)
+    if (need.kind === 'row' && put.has(need.address)) added.set(need.address, true);
   return added;
 }
 
