@@ -1,5 +1,6 @@
 /** Rights from roles: of keys and `@role` scopes, of functions, and by membership of the identity's collection. Spec: auth 3. */
 import { unreachable } from '../../errors.ts';
+import { objectWithoutNulls } from '../../values/object-changes.ts';
 import type { Lambda, Ref, Value } from '../../values/value.ts';
 import type { Caller } from '../context/caller.ts';
 import { rolesOf } from './caller-roles.ts';
@@ -79,7 +80,7 @@ class RolePermissions implements Permissions {
   private mayWrite(request: WriteDeed): boolean {
     switch (request.action) {
       case 'create':
-        return this.grants('create', request.collection, () => request.data);
+        return this.grants('create', request.collection, () => objectWithoutNulls(request.data));
       case 'create_with_id':
         return isAny(
           [() => this.grantsCreateWithId(request), () => this.grantsCreateAndHistory(request)],
@@ -101,16 +102,22 @@ class RolePermissions implements Permissions {
   }
 
   private grantsCreateWithId({ ref, data }: CreateWithIdDeed): boolean {
-    return this.grantsOfDocument('create_with_id', ref, (arity) =>
-      arity === 1 ? data : [data, ref],
-    );
+    return this.grantsOfDocument('create_with_id', ref, (arity) => {
+      const kept = objectWithoutNulls(data);
+      return arity === 1 ? kept : [kept, ref];
+    });
   }
 
   private grantsCreateAndHistory({ ref, data }: CreateWithIdDeed): boolean {
     const ts = this.context.commitTs;
     return (
-      this.grantsOfDocument('create', ref, () => data) &&
-      this.grantsOfDocument('history_write', ref, () => [ref, ts, 'create', data])
+      this.grantsOfDocument('create', ref, () => objectWithoutNulls(data)) &&
+      this.grantsOfDocument('history_write', ref, () => [
+        ref,
+        ts,
+        'create',
+        objectWithoutNulls(data),
+      ])
     );
   }
 

@@ -5,7 +5,7 @@ import type { Range } from '../../store/port.ts';
 import { scan } from '../../store/scan.ts';
 import { integer, isKind } from '../../values/value.ts';
 import type { DatabaseId, Micros, ObjectValue, Ref, Value } from '../../values/value.ts';
-import { NATIVE } from '../../values/native-kinds.ts';
+import { isNative, NATIVE } from '../../values/native-kinds.ts';
 
 /** Those marked `*` are under database 0, whatever database the document is in. */
 export const NATIVE_INDEX = {
@@ -29,6 +29,12 @@ const ROOT: DatabaseId = 0;
 
 /** Entries of a current version, beside those of user indexes. */
 export function nativeEntries(ref: Ref, fields: ObjectValue, ttl: Micros | undefined): Key[] {
+  const entries = isNative(ref.collection) ? entriesByKind(ref, fields) : [];
+  if (ttl !== undefined) entries.push(expiringEntry(ref, ttl));
+  return entries;
+}
+
+function entriesByKind(ref: Ref, fields: ObjectValue): Key[] {
   const entries: Key[] = [];
   const add = (index: NativeIndex, database: DatabaseId, term: Value | undefined) => {
     if (term === undefined) return;
@@ -52,7 +58,6 @@ export function nativeEntries(ref: Ref, fields: ObjectValue, ttl: Micros | undef
       add(NATIVE_INDEX.databasesByGlobalId, ROOT, fields.get('global_id'));
       break;
   }
-  if (ttl !== undefined) entries.push(expiringEntry(ref, ttl));
   return entries;
 }
 

@@ -16,6 +16,7 @@ export type AccessRequest =
   | { readonly action: 'read_entry'; readonly ref: Ref; readonly index: IndexDefinition }
   /** Whether `documents(collection)` is shown without a check of each document. */
   | { readonly action: 'read_all_of_collection'; readonly collection: Ref }
+  /** Nulls may be in `data`: predicates see none. */
   | { readonly action: 'create'; readonly collection: Ref; readonly data: ObjectValue }
   | {
       readonly action: 'create_with_id';

@@ -5,8 +5,18 @@ import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Ref, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
-import { sourceCovering, type IndexDefinition } from '../catalog/definitions.ts';
-import { fieldElements, type ApplyBinding, type IndexedVersion } from './index-fields.ts';
+import {
+  sourceCovering,
+  type IndexDefinition,
+  type IndexField,
+  type IndexSource,
+} from '../catalog/definitions.ts';
+import {
+  fieldElements,
+  loneElement,
+  type ApplyBinding,
+  type IndexedVersion,
+} from './index-fields.ts';
 
 /**
  * Distinct keys of the version's entries; empty when the index does not cover the document.
@@ -20,6 +30,38 @@ export function indexEntries(
 ): readonly Key[] {
   const source = sourceCovering(index, ref.collection);
   if (!source) return [];
+  const terms = loneTuple(index.terms, ref, version, null);
+  const values = terms && loneTuple(index.values, ref, version, version.ts);
+  if (!terms || !values) return [...entriesOfProducts(context, index, source, ref, version)];
+  for (const each of terms) refuseLarge(index, each);
+  for (const each of values) refuseLarge(index, each);
+  if (isAllNull(terms) || isAllNull(values)) return [];
+  return [entryOf(index, termsPrefix(ref.database, index.id, terms), values, ref, version)];
+}
+
+/** The one tuple there is when no field takes several elements: the common case. */
+function loneTuple(
+  fields: readonly IndexField[],
+  ref: Ref,
+  version: IndexedVersion,
+  ts: IndexedVersion['ts'] | null,
+): readonly Value[] | undefined {
+  const tuple: Value[] = [];
+  for (const field of fields) {
+    const element = loneElement(field, ref, version, ts);
+    if (element === undefined) return undefined;
+    tuple.push(element);
+  }
+  return tuple;
+}
+
+function entriesOfProducts(
+  context: Pick<EngineContext, 'lambdas'>,
+  index: IndexDefinition,
+  source: IndexSource,
+  ref: Ref,
+  version: IndexedVersion,
+): ReadonlySet<Key> {
   const apply: ApplyBinding = (lambda, document) => context.lambdas.apply(lambda, document, 'pure');
   const lists = (fields: IndexDefinition['terms'], ts: IndexedVersion['ts'] | null) =>
     fields.map((field) => distinct(fieldElements(field, source, ref, version, ts, apply)));
@@ -29,13 +71,6 @@ export function indexEntries(
   for (const list of termLists) for (const each of list) refuseLarge(index, each);
   for (const list of valueLists) for (const each of list) refuseLarge(index, each);
 
-  const lone = loneTuple(termLists);
-  const loneValues = loneTuple(valueLists);
-  if (lone && loneValues) {
-    if (isAllNull(lone) || isAllNull(loneValues)) return [];
-    const prefix = termsPrefix(ref.database, index.id, lone);
-    return [entryOf(index, prefix, loneValues, ref, version)];
-  }
   const keys = new Set<Key>();
   let bytes = 0;
   for (const terms of products(termLists)) {
@@ -49,7 +84,7 @@ export function indexEntries(
       if (bytes > LIMITS.transactionBytes) refuseEntries(index);
     }
   }
-  return [...keys];
+  return keys;
 }
 
 function entryOf(
@@ -62,16 +97,6 @@ function entryOf(
   const key = entryKeyBelow(prefix, { values, reverse: index.reverse, ref, ttl });
   if (key.length > LIMITS.indexEntryBytes) refuseEntry(index, LIMITS.indexEntryBytes);
   return key;
-}
-
-/** The one tuple there is when no list has several elements: the common case, without a product. */
-function loneTuple(lists: readonly (readonly Value[])[]): readonly Value[] | undefined {
-  const tuple: Value[] = [];
-  for (const [first, ...others] of lists) {
-    if (first === undefined || others.length > 0) return undefined;
-    tuple.push(first);
-  }
-  return tuple;
 }
 
 /** Each once; 1 and 1.0 are two. */

@@ -36,30 +36,57 @@ export function fieldElements(
   return field.transform === 'casefold' ? found.map(fold) : found;
 }
 
+/**
+ * The only element of a plain field; undefined when it has a binding or a transform, or comes to an array: `fieldElements` says what it
+ * has then.
+ */
+export function loneElement(
+  { path = [], binding, transform, mva }: IndexField,
+  ref: Ref,
+  version: IndexedVersion,
+  ts: Micros | null,
+): Value | undefined {
+  if (binding !== undefined || transform !== undefined) return undefined;
+  let value = startOf(path, ref, version, ts);
+  for (let at = 1; at < path.length && value !== undefined && !isArray(value); at += 1)
+    value = stepInto(value, path[at] ?? '');
+  if (value === undefined) return null;
+  if (isArray(value)) return undefined;
+  return mva ? asScalar(value) : value;
+}
+
+/** What the first step of a path finds. */
+function startOf(
+  path: readonly (string | number)[],
+  ref: Ref,
+  { fields }: IndexedVersion,
+  ts: Micros | null,
+): Value | undefined {
+  const first = path[0] ?? '';
+  return first === 'ref' ? ref : first === 'ts' ? ts : fields.get(String(first));
+}
+
 const fold = (value: Value): Value => (typeof value === 'string' ? casefold(value) : value);
 
 function elementsAt(
   { path = [], mva }: IndexField,
   ref: Ref,
-  { fields }: IndexedVersion,
+  version: IndexedVersion,
   ts: Micros | null,
 ): readonly Value[] {
-  const [first = '', ...rest] = path;
-  const start = first === 'ref' ? ref : first === 'ts' ? ts : fields.get(String(first));
+  const start = startOf(path, ref, version, ts);
   if (start === undefined) return [];
-  if (!mva) return [valueAt(start, rest) ?? null];
+  if (!mva) return [valueAt(start, path) ?? null];
   const elements: Value[] = [];
-  spread(start, rest, 0, elements);
+  spread(start, path, 1, elements);
   return elements;
 }
 
-/** Plain navigation: no array fans out. */
+/** Plain navigation from the value of the first step: no array fans out. */
 function valueAt(start: Value, path: readonly (string | number)[]): Value | undefined {
   let value: Value | undefined = start;
-  for (const step of path) {
-    if (value === undefined) return undefined;
-    value = stepInto(value, step);
-  }
+  for (let at = 1; at < path.length && value !== undefined; at += 1)
+    value = stepInto(value, path[at] ?? '');
   return value;
 }
 

@@ -22,13 +22,15 @@ export function requireUnique(
   entries: readonly Key[],
   position: readonly Step[],
 ): void {
-  const checked = indexed.filter(({ index, keys }) => canClash(index) && keys.length > 0);
-  if (checked.length === 0) return;
-  const added = checked.flatMap(({ index, keys }) =>
-    keys.filter((key) => !entries.includes(key)).map((key) => tuplePrefix(key, index.reverse)),
-  );
-  eachElement(new Set(added), (prefix) => {
-    if (isTaken(context, ref, prefix, entries)) failNotUnique(position, detailOf(checked, prefix));
+  let added: Set<Key> | undefined;
+  for (const { index, keys } of indexed) {
+    if (!canClash(index)) continue;
+    for (const key of keys)
+      if (!entries.includes(key)) (added ??= new Set()).add(tuplePrefix(key, index.reverse));
+  }
+  if (!added) return;
+  eachElement(added, (prefix) => {
+    if (isTaken(context, ref, prefix, entries)) failNotUnique(position, detailOf(indexed, prefix));
   });
 }
 
@@ -36,7 +38,10 @@ export const failNotUnique = (position: readonly Step[], detail?: string): never
   fail('instance not unique', position, NOT_UNIQUE, detail === undefined ? {} : { detail });
 
 function detailOf(indexed: readonly IndexedEntries[], prefix: Key): string {
-  const { index } = indexed.find(({ keys }) => keys.some((key) => key.startsWith(prefix))) ?? {};
+  const { index } =
+    indexed.find(
+      ({ index: each, keys }) => canClash(each) && keys.some((key) => key.startsWith(prefix)),
+    ) ?? {};
   const fields = [...(index?.terms ?? []), ...(index?.values ?? [])];
   const names = fields.map(({ binding, path }) => binding ?? path?.join('.'));
   return `Index ${index?.name} has it already: ${names.join(', ')}.`;

@@ -70,7 +70,11 @@ export const allEntries = (
   fields: ObjectValue,
   ttl: Micros | undefined,
   indexed: readonly IndexedEntries[],
-): readonly Key[] => [...nativeEntries(ref, fields, ttl), ...indexed.flatMap(({ keys }) => keys)];
+): readonly Key[] => {
+  const entries = nativeEntries(ref, fields, ttl);
+  for (const { keys } of indexed) for (const key of keys) entries.push(key);
+  return entries;
+};
 
 export interface CurrentVersion {
   readonly key: Key;

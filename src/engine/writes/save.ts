@@ -88,7 +88,9 @@ function startOf(kind: Kind, { mode, params, previous }: Change): ObjectValue {
   const start = mode === 'update' ? old : mode === 'replace' ? picked(old, kind.kept) : NO_FIELDS;
   const fields = patchedObject(start, given);
   const isEmpty = (value: Value) => isObject(value) && value.size === 0;
-  if (![...fields.values()].some(isEmpty)) return fields;
+  let hasEmpty = false;
+  for (const value of fields.values()) if (isEmpty(value)) hasEmpty = true;
+  if (!hasEmpty) return fields;
   return new Map([...fields].filter(([, value]) => !isEmpty(value)));
 }
 
@@ -101,6 +103,7 @@ function picked(fields: ObjectValue, names: readonly string[]): ObjectValue {
 }
 
 function ordered(fields: ObjectValue, kind: Kind): ObjectValue {
+  if (fields.size === 1 && kind.order.includes(fields.keys().next().value ?? '')) return fields;
   const inOrder = new Map<string, Value>();
   for (const name of kind.order) {
     const value = fields.get(name);

@@ -33,7 +33,7 @@ import { moveDatabase } from './move-database.ts';
 import { requireReadableRefs } from './params.ts';
 import { SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
 import { failExists, saveDocument } from './save.ts';
-import { objectWithoutNulls, patchedObject } from '../../values/object-changes.ts';
+import { patchedObject } from '../../values/object-changes.ts';
 import { plainObject } from '../documents/stored-values.ts';
 import { endDocument } from '../documents/write-version.ts';
 import {
@@ -68,8 +68,7 @@ export class DocumentWrites implements Writes {
     const { collection, id } = targetOf(context, target, position);
     requireReadableRefs(context, params, path);
     requirePresent(time, position);
-    const plain = plainObject(params, context.commitTs);
-    const data = objectWithoutNulls(plain);
+    const data = plainObject(params, context.commitTs);
     const home = collectionRef(context.database, collection);
     requireRight(
       context,
@@ -79,7 +78,7 @@ export class DocumentWrites implements Writes {
       position,
     );
     requirePossible(context, collection, position);
-    return createIn(context, collection, id, plain, position);
+    return createIn(context, collection, id, data, position);
   }
 
   update(ref: Ref, params: ObjectValue, path: QueryPath, time: ReadTime): Document {
