@@ -267,7 +267,9 @@ function evaluateArguments(
     }
     return values;
   } catch (thrown) {
-    return failFirst(thrown, list.slice(0, Math.max(index, 0)), frame, evaluation);
+    // Nothing is before it: it is the first fault, and all that is needed.
+    if (index <= 0) throw thrown;
+    return failFirst(thrown, list.slice(0, index), frame, evaluation);
   }
 }
 
