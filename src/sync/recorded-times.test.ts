@@ -1,0 +1,10 @@
+/** Times that devices bring along, claimed at random. The faults that this must find: scripts/planted-faults.mjs. */
+import { expect, test } from 'vitest';
+import { seedOf } from '../engine/testing/random-source.ts';
+import { play } from './testing/recorded-times.ts';
+
+test('T19 Now() of a push is bounded by the hub’s clock and the last contact, and no other role sees it', async () => {
+  const seed = seedOf('BURROW_TIMES_SEED');
+  console.log(`seed ${seed}`);
+  expect((await play(400, seed)).difference).toBeUndefined();
+});

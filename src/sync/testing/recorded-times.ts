@@ -1,0 +1,102 @@
+/** Random pushes of a device that lies about the time, to a hub whose clock is known. */
+import { obj } from '../../engine/testing/engine-world.ts';
+import { RandomSource } from '../../engine/testing/random-source.ts';
+import type { Played } from '../../engine/testing/model/play.ts';
+import { SYNC_LIMITS } from '../../limits.ts';
+import { HubWorld, type Device } from './hub-world.ts';
+
+const CASES_PER_WORLD = 40;
+const SECOND = 1_000_000;
+const DAY = 86_400 * SECOND;
+const { nowAheadMicros: AHEAD } = SYNC_LIMITS;
+
+const now = { to_micros: { now: null } };
+/** What the time is for the device itself, and for a function that it may call, whose role is another. */
+const ASKED = [now, { call: { function: 'hub_time' }, arguments: null }];
+
+async function openWorld(): Promise<HubWorld> {
+  const world = await HubWorld.open();
+  const body = { query: { lambda: '_', expr: now } };
+  await world.ask({ create_function: obj({ name: 'hub_time', body, role: 'server' }) });
+  return world;
+}
+
+/** As many cases as asked for, or up to the first in which a time is not what it must be. */
+export async function play(cases: number, seed: number): Promise<Played> {
+  let values = 0;
+  for (let first = 0; first < cases; first += CASES_PER_WORLD) {
+    const difference = await playInWorld(first, seed, () => (values += 1));
+    if (difference) return { values, faults: 0, silent: 0, difference };
+  }
+  return { values, faults: 0, silent: 0, difference: undefined };
+}
+
+async function playInWorld(
+  first: number,
+  seed: number,
+  count: () => void,
+): Promise<Played['difference']> {
+  const random = new RandomSource(seed + first);
+  const world = await openWorld();
+  const device = await world.device();
+  const story: string[] = [];
+  /** No write may be before it: the last one, or the last contact with nothing unsent. */
+  let since = world.now - AHEAD;
+  for (let n = 0; n < CASES_PER_WORLD; n += 1) {
+    if (random.chance(0.3)) world.now += random.below(20) * DAY;
+    if (random.chance(0.3)) {
+      await device.hello();
+      since = Math.max(since, world.now - AHEAD);
+      story.push(`hello at ${world.now}`);
+    }
+    const claimed = world.now + random.pick(CLAIMS)(random);
+    const pushed = await times(device, claimed);
+    story.push(`at ${world.now}, not before ${since}, ${claimed} is ${pushed.join(' and ')}`);
+    const [own, others] = pushed;
+    const told = wrongIn({ own, others, claimed, since, hub: world.now });
+    if (told !== undefined || own === undefined) {
+      const start = `case ${first + n} of seed ${seed}`;
+      return {
+        story: [start, ...story].join('\n'),
+        told: told ?? '',
+        answered: pushed.join(' and '),
+      };
+    }
+    since = own;
+    count();
+  }
+  return undefined;
+}
+
+/** Of its clock to that of the hub, µs. */
+const CLAIMS: readonly ((random: RandomSource) => number)[] = [
+  (random) => -random.below(3000) * DAY,
+  (random) => -random.below(200 * SECOND),
+  (random) => random.below(AHEAD),
+  (random) => AHEAD + 10 * SECOND + random.below(100 * DAY),
+];
+
+/** None of a write that is refused, as one is whose time is too old. */
+async function times(device: Device, claimed: number): Promise<readonly number[]> {
+  const { verdicts } = await device.push(device.item({ query: ASKED, now: claimed }));
+  const { resource } = JSON.parse(verdicts[0]?.body ?? '{}') as { resource?: readonly number[] };
+  return resource ?? [];
+}
+
+interface Seen {
+  readonly own: number | undefined;
+  readonly others: number | undefined;
+  readonly claimed: number;
+  readonly since: number;
+  readonly hub: number;
+}
+
+function wrongIn({ own, others, claimed, since, hub }: Seen): string | undefined {
+  if (own === undefined || others === undefined) return 'A write is refused for its time.';
+  if (own < since) return 'A time is before the last one, or the last contact.';
+  if (own > Math.max(hub + AHEAD, since)) return 'A time is ahead of the hub.';
+  if (claimed >= since && claimed <= hub + AHEAD && own !== claimed)
+    return 'A good time is not believed.';
+  if (Math.abs(others - hub) > SECOND) return 'Another role is told the time of the device.';
+  return undefined;
+}
