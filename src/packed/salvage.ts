@@ -1,143 +1,212 @@
-/** Brings out what can be read when the manifest, or anything else, is damaged. */
+/**
+ * Brings out what can be read when something is damaged. Two walks: the first notes where each block begins, the second reads the
+ * blocks in the order of their keys, so no more is in memory than what overlaps.
+ */
 import { keyOfBytes, type Key } from '../codec/key.ts';
-import type { Row, Space } from '../store/port.ts';
+import { SPACES, type Row, type Space } from '../store/port.ts';
 import { Block } from './codec/block.ts';
 import { Malformed } from './codec/byte-reader.ts';
 import { joined, readPart, type Part } from './codec/log-parts.ts';
-import { readRecord } from './codec/log-record.ts';
+import { readRecord, type LogRecord } from './codec/log-record.ts';
 import { readRowBody } from './codec/stored-value.ts';
-import { TableIndex } from './codec/table-index.ts';
-import { spaceOfRows } from './families.ts';
-import type { LogPart, Medium, StoredBlock } from './medium.ts';
+import { ALL_FAMILIES, rowFamily, type Family } from './families.ts';
+import type { IdRange, Manifest, Table } from './manifest.ts';
+import type { LogPart, Medium } from './medium.ts';
+import { storedBlocks } from './stored-blocks.ts';
 
-export interface Salvaged {
-  /** The newest version of each row that could be read. Rows that were deleted long ago may be among them. */
-  readonly rows: ReadonlyMap<Space, ReadonlyMap<Key, Row>>;
-  /** What could not be read. */
-  readonly damaged: readonly string[];
+/** Rows of a space, in the order of their keys, none of them twice. */
+export interface SalvagedRows {
+  readonly space: Space;
+  readonly rows: readonly Row[];
 }
 
-const BLOCKS_AT_A_TIME = 64;
-
-export async function salvage(medium: Medium): Promise<Salvaged> {
-  const found = new SalvagedRows();
-  for (let after = -1; ;) {
-    const range = { first: after + 1, last: Number.MAX_SAFE_INTEGER, limit: BLOCKS_AT_A_TIME };
-    const [blocks = []] = (await medium.look(undefined, [range])).blocks;
-    found.blocks(blocks);
-    const last = blocks.at(-1);
-    if (!last) break;
-    after = last.id;
+/**
+ * The newest version of each row that can be read. Without a manifest blocks tell how new their newest row is: a row that was
+ * changed between merges may be an older version then, and deleted ones may be among them.
+ * @param damaged is told what cannot be read
+ */
+export async function* salvage(
+  medium: Medium,
+  damaged: (what: string) => void,
+): AsyncGenerator<SalvagedRows> {
+  const told = new Set<string>();
+  const tell = (what: string): void => {
+    if (!told.has(what)) damaged(what);
+    told.add(what);
+  };
+  const log = readLog((await medium.look(0, [])).log, tell);
+  const ranks = log.manifest && ranksOf(log.manifest);
+  const places = new Map<Family, Place[]>();
+  for await (const { ids, block } of storedBlocks(medium, tell)) {
+    const order = orderOf(ids, block, ranks);
+    if (order === undefined) continue;
+    const place = { ...ids, low: block.read(0).keys[0] ?? '', order };
+    const known = places.get(block.family);
+    if (known) known.push(place);
+    else places.set(block.family, [place]);
   }
-  found.endBlocks();
-  found.log((await medium.look(0, [])).log);
-  return found.result();
+  for (const space of SPACES) {
+    const ofSpace = places.get(rowFamily(space)) ?? [];
+    const walk = new SpaceWalk(medium, ofSpace, log.rows.get(space) ?? new Map(), tell);
+    for await (const rows of walk.rows()) yield { space, rows };
+  }
+}
+
+/** Where a block is, and where it begins. */
+interface Place extends IdRange {
+  readonly low: string;
+  readonly order: number;
 }
 
 interface Version {
-  readonly newest: number;
+  /** Of two the one with the greater is newer; with the same they are equal, or nothing tells. */
+  readonly order: number;
   readonly row: Row | undefined;
 }
 
-class SalvagedRows {
-  private readonly damaged: string[] = [];
-  private readonly spaces = new Map<Space, Map<Key, Version>>();
-  /** Parts of a block whose end has not come. */
-  private waiting: StoredBlock[] = [];
+/** By the id of a block how many runs are newer than its own. */
+type Ranks = ReadonlyMap<number, number>;
 
-  blocks(blocks: readonly StoredBlock[]): void {
-    for (const block of blocks) {
-      const before = this.waiting.at(-1);
-      if (before && block.id !== before.id + 1) this.endBlocks();
-      this.waiting.push(block);
-      if (this.takeWaiting()) this.waiting = [];
-      // What begins here may be whole: then what waits was not the beginning of it.
-      else if (this.waiting.length > 1 && this.take(block.bytes)) {
-        this.waiting.pop();
-        this.endBlocks();
+const ranksOf = ({ families }: Manifest): Ranks =>
+  new Map(
+    ALL_FAMILIES.flatMap((family) =>
+      families[family].flatMap(({ tables }, rank) =>
+        tables.flatMap((table) => idsIn(table).map((id) => [id, rank] as const)),
+      ),
+    ),
+  );
+
+function idsIn({ first, index }: Table): number[] {
+  return Array.from({ length: index }, (_, at) => first + at);
+}
+
+/** Commits of the log are newer than all blocks: their order is their number. Undefined: what no table has is left out. */
+function orderOf({ first }: IdRange, { newest }: Block, ranks: Ranks | undefined) {
+  if (!ranks) return newest;
+  const rank = ranks.get(first);
+  return rank === undefined ? undefined : -1 - rank;
+}
+
+const BLOCKS_AT_A_TIME = 16;
+
+class SpaceWalk {
+  private readonly medium: Medium;
+  private readonly places: readonly Place[];
+  /** In the order of their keys. */
+  private readonly logged: readonly (readonly [Key, Version])[];
+  private readonly tell: (what: string) => void;
+  /** Of keys that blocks to come may have, too. */
+  private readonly pending: Map<Key, Version> = new Map();
+
+  constructor(
+    medium: Medium,
+    places: readonly Place[],
+    logged: ReadonlyMap<Key, Version>,
+    tell: (what: string) => void,
+  ) {
+    this.medium = medium;
+    this.places = places.toSorted((a, b) => compare(a.low, b.low));
+    this.logged = [...logged].sort(([a], [b]) => compare(a, b));
+    this.tell = tell;
+  }
+
+  async *rows(): AsyncGenerator<readonly Row[]> {
+    let logAt = 0;
+    for (let at = 0; at <= this.places.length; at += BLOCKS_AT_A_TIME) {
+      await this.read(this.places.slice(at, at + BLOCKS_AT_A_TIME));
+      const next = this.places[at + BLOCKS_AT_A_TIME]?.low ?? ABOVE_ALL;
+      for (; ; logAt += 1) {
+        const [key, version] = this.logged[logAt] ?? [];
+        if (key === undefined || version === undefined || key >= next) break;
+        keep(this.pending, key, version);
       }
+      const rows = this.takeBelow(next);
+      if (rows.length > 0) yield rows;
     }
   }
 
-  endBlocks(): void {
-    for (const { id } of this.waiting) this.damaged.push(`block ${id}`);
-    this.waiting = [];
-  }
-
-  log(log: readonly LogPart[]): void {
-    let parts: Part[] = [];
-    for (const { number, bytes } of log) {
+  private async read(places: readonly Place[]): Promise<void> {
+    if (places.length === 0) return;
+    const found = (await this.medium.look(undefined, places)).blocks;
+    for (const [at, { first, order }] of places.entries()) {
       try {
-        const part = readPart(bytes);
-        parts = part.index === parts.length ? [...parts, part] : [part];
-        if (parts.length < part.count) continue;
-        this.record(number, joined(parts.map(({ piece }) => piece)));
+        this.take(order, new Block(joined((found[at] ?? []).map(({ bytes }) => bytes))));
       } catch (reason) {
         if (!(reason instanceof Malformed)) throw reason;
-        this.damaged.push(`log record ${number}`);
+        this.tell(`block ${first}`);
       }
-      parts = [];
     }
   }
 
-  result(): Salvaged {
-    const rows = new Map<Space, Map<Key, Row>>();
-    for (const [space, versions] of this.spaces) {
-      const present = [...versions].flatMap(([key, { row }]) => (row ? [[key, row] as const] : []));
-      rows.set(space, new Map(present));
-    }
-    return { rows, damaged: this.damaged };
-  }
-
-  private record(number: number, bytes: Uint8Array): void {
-    const record = readRecord(bytes);
-    if (record.kind !== 'commit') return;
-    for (const { space, key, row } of record.changes)
-      this.keep(space, key, { newest: number, row });
-  }
-
-  private takeWaiting(): boolean {
-    return this.take(joined(this.waiting.map(({ bytes }) => bytes)));
-  }
-
-  /** Returns false when it is neither a block nor an index. */
-  private take(bytes: Uint8Array): boolean {
-    try {
-      this.rowsOf(new Block(bytes));
-      return true;
-    } catch (reason) {
-      if (!(reason instanceof Malformed)) throw reason;
-      return isIndex(bytes);
-    }
-  }
-
-  private rowsOf(block: Block): void {
-    const space = spaceOfRows(block.family);
-    if (space === undefined) return;
+  /** @throws Malformed */
+  private take(order: number, block: Block): void {
     for (let interval = 0; interval < block.intervals; interval += 1) {
       const items = block.read(interval);
       for (const [at, raw] of items.keys.entries()) {
         const key = keyOfBytes(raw);
         const body = block.body(items, at);
-        const row = body && readRowBody(key, body);
-        this.keep(space, key, { newest: block.newest, row });
+        keep(this.pending, key, { order, row: body && readRowBody(key, body) });
       }
     }
   }
 
-  private keep(space: Space, key: Key, version: Version): void {
-    let versions = this.spaces.get(space);
-    if (!versions) this.spaces.set(space, (versions = new Map()));
-    const before = versions.get(key);
-    if (!before || before.newest <= version.newest) versions.set(key, version);
+  private takeBelow(end: string): readonly Row[] {
+    const over = [...this.pending].filter(([key]) => key < end);
+    for (const [key] of over) this.pending.delete(key);
+    return over.flatMap(([, { row }]) => row ?? []).sort((a, b) => compare(a.key, b.key));
   }
 }
 
-function isIndex(bytes: Uint8Array): boolean {
-  try {
-    return new TableIndex(bytes).blocks > 0;
-  } catch (reason) {
-    if (reason instanceof Malformed) return false;
-    throw reason;
+/** Above every byte. */
+const ABOVE_ALL = '\u0100';
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function keep(versions: Map<Key, Version>, key: Key, version: Version): void {
+  const before = versions.get(key);
+  if (!before || before.order < version.order) versions.set(key, version);
+}
+
+interface LogRows {
+  readonly rows: ReadonlyMap<Space, ReadonlyMap<Key, Version>>;
+  /** Undefined: there is none, or it may not be the last. */
+  readonly manifest: Manifest | undefined;
+}
+
+/** The log is short: what it has becomes tables. */
+function readLog(log: readonly LogPart[], tell: (what: string) => void): LogRows {
+  const rows = new Map(SPACES.map((space) => [space, new Map<Key, Version>()]));
+  let manifest: Manifest | undefined;
+  let isWhole = true;
+  for (const { number, record } of recordsOf(log)) {
+    if (!record) {
+      isWhole = false;
+      tell(`log record ${number}`);
+    } else if (record.kind === 'flip') ({ manifest } = record);
+    else if (record.kind === 'commit')
+      for (const { space, key, row } of record.changes)
+        keep(rows.get(space) ?? new Map<Key, Version>(), key, { order: number, row });
+  }
+  return { rows, manifest: isWhole ? manifest : undefined };
+}
+
+/** Each record, or undefined in the place of one that cannot be read. */
+function* recordsOf(
+  log: readonly LogPart[],
+): Generator<{ readonly number: number; readonly record: LogRecord | undefined }> {
+  let parts: Part[] = [];
+  for (const [at, { number, bytes }] of log.entries()) {
+    const before = log[at - 1];
+    if (before && before.number !== number - 1) yield { number: number - 1, record: undefined };
+    try {
+      const part = readPart(bytes);
+      parts = part.index === parts.length ? [...parts, part] : [part];
+      if (parts.length < part.count) continue;
+      yield { number, record: readRecord(joined(parts.map(({ piece }) => piece))) };
+    } catch (reason) {
+      if (!(reason instanceof Malformed)) throw reason;
+      yield { number, record: undefined };
+    }
+    parts = [];
   }
 }

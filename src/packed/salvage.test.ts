@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import { RandomSource, seedOf } from '../engine/testing/random-source.ts';
+import type { Row } from '../store/port.ts';
+import { at, everything, fixed, put, row, sequence, write } from '../store/testing/store-rows.ts';
+import type { PackedStore } from './packed-store.ts';
+import { MediumData } from './testing/memory-medium.ts';
+import { openPacked, SMALL } from './testing/packed-kit.ts';
+import { salvaged } from './testing/salvaged.ts';
+
+const SEED = seedOf('BURROW_SEED');
+
+const rows = (count: number, value: string): Row[] =>
+  sequence(count).map((i) => ({ ...row(fixed(i)), value: value + fixed(i) }));
+
+async function changedOften(seed: number): Promise<{ store: PackedStore; data: MediumData }> {
+  const random = new RandomSource(seed);
+  const data = new MediumData();
+  const store = await openPacked(data, SMALL);
+  for (const round of sequence(12)) {
+    const some = rows(80, `round ${round} `).filter(() => random.chance(0.3));
+    await put(store, random.chance(0.8) ? 'documents' : 'history', some);
+    if (random.chance(0.2)) await write(store, { puts: [], deletes: [at(fixed(round))] });
+    if (random.chance(0.3)) await store.flush();
+  }
+  await store.settled();
+  return { store, data };
+}
+
+test(`salvage() brings out what the store has, from seed ${SEED}`, async () => {
+  for (let seed = SEED; seed < SEED + 8; seed += 1) {
+    const { store, data } = await changedOften(seed);
+    const { documents, history } = await everything(store);
+    const saved = await salvaged(data);
+    expect(saved.damaged, `seed ${seed}`).toEqual([]);
+    expect(saved.rows('documents'), `seed ${seed}`).toEqual(documents);
+    expect(saved.rows('history'), `seed ${seed}`).toEqual(history);
+  }
+});
+
+test(`salvage() without a manifest brings out each row once, from seed ${SEED}`, async () => {
+  for (let seed = SEED; seed < SEED + 8; seed += 1) {
+    const { store, data } = await changedOften(seed);
+    await store.flush();
+    const keys = (await everything(store)).documents.map(({ key }) => key);
+    data.log = [];
+    const saved = await salvaged(data);
+    const found = saved.rows('documents').map(({ key }) => key);
+    expect(saved.damaged, `seed ${seed}`).toEqual([]);
+    expect(found, `seed ${seed}`).toEqual([...new Set(found)].sort());
+    expect(found, `seed ${seed}`).toEqual(expect.arrayContaining(keys));
+  }
+});
+
+test('salvage() does not believe a manifest when a later one may be lost', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data);
+  await put(store, 'documents', rows(10, 'old '));
+  await store.flush();
+  const { log } = data;
+  await put(store, 'documents', rows(20, 'new '));
+  await store.flush();
+  // The flip before, and the last one damaged.
+  const last = data.log.at(-1) ?? { number: 0, bytes: new Uint8Array() };
+  data.log = [...log, ...data.log.filter(({ number }) => number > (log.at(-1)?.number ?? 0))];
+  data.log = data.log.map((part) =>
+    part.number === last.number ? { ...part, bytes: new Uint8Array(9) } : part,
+  );
+  const saved = await salvaged(data);
+  expect(saved.damaged).toContain(`log record ${last.number}`);
+  expect(saved.rows('documents').map(({ value }) => value)).toEqual(
+    rows(20, 'new ').map(({ value }) => value),
+  );
+});
+
+test('salvage() leaves out what a later record or block deletes', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data, { ...SMALL, runsPerLevel: 100 });
+  await put(store, 'documents', rows(50, 'v'));
+  await store.flush();
+  await write(store, { puts: [], deletes: [at(fixed(7))] });
+  await store.flush();
+  await write(store, { puts: [], deletes: [at(fixed(8))] });
+  const keys = (await salvaged(data)).rows('documents').map(({ key }) => key);
+  expect(keys).toHaveLength(48);
+  expect(keys).not.toContain(fixed(7));
+  expect(keys).not.toContain(fixed(8));
+});
+
+test('salvage() brings rows out by and by: no batch has more than a few blocks of each run', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data, { ...SMALL, runsPerLevel: 100 });
+  for (const round of sequence(3)) {
+    await put(store, 'documents', rows(2000, `round ${round} `));
+    await store.flush();
+  }
+  await put(store, 'documents', rows(2000, 'in the log '));
+  const { batches } = await salvaged(data);
+  expect(batches.flatMap((batch) => batch.rows)).toHaveLength(2000);
+  expect(Math.max(...batches.map((batch) => batch.rows.length))).toBeLessThan(100);
+});
+
+test('salvage() puts a row together whose parts lie beside a damaged one', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data, SMALL);
+  const long = sequence(3).map((i): Row => ({ ...row(fixed(i)), value: 'x'.repeat(500) }));
+  await put(store, 'files', long);
+  await store.flush();
+  const ids = [...data.blocks.keys()].sort((a, b) => a - b);
+  const parts = ids.filter((id) => data.blocks.get(id)?.length === SMALL.partBytes);
+  data.blocks.set(parts[2] ?? 0, new Uint8Array(SMALL.partBytes));
+  const saved = await salvaged(data);
+  expect(saved.rows('files').map(({ key }) => key)).toEqual([fixed(1), fixed(2)]);
+  expect(saved.damaged.length).toBeGreaterThan(0);
+});
