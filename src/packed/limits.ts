@@ -11,7 +11,7 @@ export interface PackedLimits {
   readonly putBytes: number;
   /** A part of a block, below what Chromium gives a file of its own. */
   readonly partBytes: number;
-  /** Items that are merged between two pauses. */
+  /** Items that are flushed or merged between two pauses, unless bytes are put before. */
   readonly sliceItems: number;
   /** So many runs of a level become one. */
   readonly runsPerLevel: number;
@@ -25,6 +25,6 @@ export const PACKED_LIMITS: PackedLimits = {
   rowBlockBytes: 4 * 1024,
   putBytes: 256 * 1024,
   partBytes: 56 * 1024,
-  sliceItems: 4000,
+  sliceItems: 2000,
   runsPerLevel: 4,
 };

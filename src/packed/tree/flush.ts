@@ -52,6 +52,7 @@ async function writeTables(
 ): Promise<NewTables> {
   const tables: Record<Family, readonly Table[]> = familiesOf(() => []);
   let nextId = firstId;
+  let slice = 0;
   for (const family of ALL_FAMILIES) {
     const made = cacheOf(tree);
     const writer = new TableWriter({ family, newest: through, firstId: nextId, limits, made });
@@ -59,9 +60,11 @@ async function writeTables(
     for (const { key, owner, body } of itemsOf(memtable.families[family], family)) {
       // Where nothing lies below, there is nothing to hide.
       if (body || !isAlone) writer.add(key, owner, body);
+      slice += 1;
+      if (slice < limits.sliceItems && !writer.isDue) continue;
+      slice = 0;
       const due = writer.due();
-      if (!due) continue;
-      await tree.medium.putBlocks(due);
+      if (due) await tree.medium.putBlocks(due);
       await pause();
     }
     const rest = writer.finish();

@@ -99,10 +99,10 @@ class MergeSource {
     return Math.max(0, ...numbers);
   }
 
-  /** Moves about so many items on. Returns whether that was all. */
+  /** Moves so many items on, or what is worth being put. Returns whether that was all. */
   moveInto(writer: TableWriter, dropsDeletions: boolean, items: number): boolean {
     const cursors = this.cursors(items);
-    for (let count = 0; count < items; count += 1) {
+    for (let count = 0; count < items && !writer.isDue; count += 1) {
       if (cursors.some(({ state }) => state === 'missing')) return false;
       const first = firstOf(cursors);
       if (!first) return true;

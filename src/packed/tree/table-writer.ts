@@ -86,9 +86,14 @@ export class TableWriter {
     if (this.terms !== undefined) hashes.push(bloomHash(this.terms));
   }
 
+  /** Whether there are blocks that are worth being put. */
+  get isDue(): boolean {
+    return this.storedBytes >= this.options.limits.putBytes;
+  }
+
   /** Blocks to be put, once they are worth it. */
   due(): readonly StoredBlock[] | undefined {
-    return this.storedBytes >= this.options.limits.putBytes ? this.takeStored() : undefined;
+    return this.isDue ? this.takeStored() : undefined;
   }
 
   /** Nothing is added any more. Returns the last blocks to be put. */

@@ -1,0 +1,53 @@
+/** How much is done between two turns of the event loop, in items: what they take depends on the machine. */
+import { expect, test } from 'vitest';
+import { fixed, put, row, sequence } from '../store/testing/store-rows.ts';
+import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
+import { openPacked } from './testing/packed-kit.ts';
+
+const SLICE = 100;
+const PUT_BYTES = 4000;
+
+test('flushes and merges pause after a number of items, and put bounded pieces', async () => {
+  const data = new MediumData();
+  const medium = createMemoryMedium(data);
+  let pauses = 0;
+  let largest = 0;
+  const store = await openPacked(
+    data,
+    { sliceItems: SLICE, putBytes: PUT_BYTES, rowBlockBytes: 400, blockBytes: 400 },
+    {
+      pause: async () => {
+        pauses += 1;
+      },
+      medium: {
+        ...medium,
+        putBlocks: (blocks) => {
+          largest = Math.max(
+            largest,
+            blocks.reduce((sum, { bytes }) => sum + bytes.length, 0),
+          );
+          return medium.putBlocks(blocks);
+        },
+      },
+    },
+  );
+  const counted: number[] = [];
+  for (const round of sequence(4)) {
+    const before = pauses;
+    const rows = sequence(2000).map((i) => row(fixed(i), [`e${fixed((i * 7919) % 2000)}`]));
+    await put(
+      store,
+      'documents',
+      rows.map((each) => ({ ...each, value: `round ${round}` })),
+    );
+    await store.flush();
+    counted.push(pauses - before);
+  }
+  const items = 4000;
+  for (const count of counted) expect(count).toBeGreaterThanOrEqual(items / SLICE);
+  // The last flush made four runs, which are read and become one.
+  expect(store.manifest.families[0]).toHaveLength(1);
+  expect(counted[3]).toBeGreaterThanOrEqual(2 * (items / SLICE));
+  // An index, or a block, may come on top.
+  expect(largest).toBeLessThan(PUT_BYTES + 8000);
+});
