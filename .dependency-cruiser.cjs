@@ -100,7 +100,11 @@ module.exports = {
       comment: 'A package that package.json does not name works by luck.',
       severity: 'error',
       from: { path: '^(src|worker|hub|hosts|demo|e2e|bench)/' },
-      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+      to: {
+        dependencyTypes: ['npm-no-pkg', 'npm-unknown'],
+        // An optional peer is named under `peerDependenciesMeta` too, which is taken for no place at all.
+        dependencyTypesNot: ['npm-dev', 'npm-peer'],
+      },
     },
     room('errors'),
     room('fault-texts', 'errors'),
@@ -175,6 +179,27 @@ module.exports = {
       ['queries', 'connection', 'live', 'logs', 'sync'],
       ['errors', 'typed-events'],
     ),
+    {
+      name: 'hooks-use-the-package',
+      comment:
+        'src/hooks is written as a user would write it, against src/index.ts: so that it stands beside the page in the package.',
+      severity: 'error',
+      from: { path: '^src/hooks/', pathNot: TESTS },
+      to: { pathNot: '^src/(hooks/|index\\.ts$)|node_modules/' },
+    },
+    {
+      name: 'hooks-core-knows-no-framework',
+      severity: 'error',
+      from: { path: '^src/hooks/core/', pathNot: TESTS },
+      to: { pathNot: '^src/(hooks/core/|index\\.ts$)' },
+    },
+    {
+      name: 'nobody-imports-hooks',
+      comment: 'Who does not use a framework loads nothing of it.',
+      severity: 'error',
+      from: { path: '^(src|worker|hub|hosts)/', pathNot: ['^src/hooks/', TESTS] },
+      to: { path: '^src/hooks/' },
+    },
     {
       name: 'index-names-the-client',
       comment:
@@ -260,6 +285,7 @@ module.exports = {
       'hosts',
     ),
     onlyFrom('the-edge-names-comlink', 'comlink', 'worker', 'src/client'),
+    onlyFrom('hooks-name-frameworks', 'react|react-dom', 'src/hooks'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

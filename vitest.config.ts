@@ -61,6 +61,10 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
       'faunadb',
       'fflate',
       'jose',
+      'react',
+      'react-dom',
+      'react-dom/client',
+      'react-dom/server',
     ],
     // Our sources get what is left of them (scripts/trim-packages.mjs).
     exclude: ['comlink', 'dexie'],

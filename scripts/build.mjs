@@ -17,7 +17,8 @@ const CHANGES =
 /** Declarations name sources (`./open.ts`); what ships beside them is `.js`. */
 const SOURCE_IMPORT = /((?:from|import)\s*\(?\s*['"]\.{1,2}\/[^'"]*)\.ts(['"])/g;
 
-function buildDeclarations() {
+/** @param {readonly string[]} names of entries beside index.js */
+function buildDeclarations(names) {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.declarations.json'], {
     cwd: root,
@@ -30,13 +31,16 @@ function buildDeclarations() {
     const path = join(dist, name);
     writeFileSync(path, readFileSync(path, 'utf8').replaceAll(SOURCE_IMPORT, '$1.js$2'));
   }
+  // Entries are beside index.js, their declarations where their sources are.
+  for (const name of names)
+    writeFileSync(join(dist, `${name}.d.ts`), `export * from './hooks/${name}.js';\n`);
 }
 
 await runMain(async () => {
   ensureNode();
   ensurePackages();
   const { bundleHub } = await import('./bundle-hub.mjs');
-  const { bundle, entries } = await import('./bundle.mjs');
+  const { besideIndex, bundle, entries } = await import('./bundle.mjs');
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist, { recursive: true });
   const files = /** @type {const} */ ([
@@ -55,11 +59,23 @@ await runMain(async () => {
       `dist/${name}  ${(code.length / 1024).toFixed(1)} KiB, gzip ${(gzipSync(code).length / 1024).toFixed(1)} KiB`,
     );
   }
+  for (const [name, input] of Object.entries(besideIndex)) {
+    // Readable too; `npm run size` weighs it as users' bundlers make it.
+    const options = /** @type {const} */ ({ format: 'es', isBesideIndex: true });
+    const { code } = await bundle(input, { ...options, minify: false });
+    writeFileSync(join(dist, `${name}.js`), code);
+    const { code: minified } = await bundle(input, { ...options, minify: true });
+    mkdirSync(dirname(pageAsMinified), { recursive: true });
+    writeFileSync(join(dirname(pageAsMinified), `${name}.min.js`), minified);
+    console.log(
+      `dist/${name}.js, minified: gzip ${(gzipSync(minified).length / 1024).toFixed(1)} KiB`,
+    );
+  }
   const { code: page } = await bundle(entries.index, { format: 'es', minify: true });
   mkdirSync(dirname(pageAsMinified), { recursive: true });
   writeFileSync(pageAsMinified, page);
   console.log(`the page, minified: gzip ${(gzipSync(page).length / 1024).toFixed(1)} KiB`);
-  buildDeclarations();
+  buildDeclarations(Object.keys(besideIndex));
   writeFileSync(join(dist, 'THIRD-PARTY.txt'), `${CHANGES}\n\n${licenceTexts(packagesIn(inside))}`);
   const ofHub = await bundleHub(join(dist, 'hub'), { packages: 'inside' });
   const package_ = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

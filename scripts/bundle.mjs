@@ -13,6 +13,11 @@ export const entries = {
   serviceWorker: join(root, 'worker/service-worker.ts'),
 };
 
+/** Entries of the package beside `index.js`, by their names: each imports that, and packages that the app has. */
+export const besideIndex = {
+  react: join(root, 'src/hooks/react.ts'),
+};
+
 /** bcryptjs imports Node's `crypto`; a browser has none. Dexie's own entry picks its build for old browsers too; its minified one is smaller than ours of it. */
 export const browserAlias = {
   crypto: join(root, 'scripts/no-node-crypto.mjs'),
@@ -41,16 +46,30 @@ export const workerFromSource = () => ({
 });
 
 /**
+ * For what stands beside `index.js` in the package: it imports the page from there, and no package is inside.
+ * @type {import('rolldown').Plugin}
+ */
+const pageFromIndex = {
+  name: 'burrow:page-from-index',
+  resolveId(source, importer) {
+    if (!importer) return undefined;
+    if (!source.startsWith('.')) return { id: source, external: true };
+    const isPage = join(dirname(importer), source) === entries.index;
+    return isPage ? { id: './index.js', external: true } : undefined;
+  },
+};
+
+/**
  * One bundle as text, with everything it needs inside.
  * @param {string} input
- * @param {{ format: 'es' | 'iife'; minify: boolean }} options
+ * @param {{ format: 'es' | 'iife'; minify: boolean; isBesideIndex?: boolean }} options
  * @returns {Promise<{ code: string; modules: readonly string[]; map: import('rolldown').SourceMap }>} and the modules inside
  */
-export async function bundle(input, { format, minify }) {
+export async function bundle(input, { format, minify, isBesideIndex = false }) {
   const build = await rolldown({
     input,
     platform: 'browser',
-    plugins: [trimPackages()],
+    plugins: isBesideIndex ? [pageFromIndex, trimPackages()] : [trimPackages()],
     resolve: { alias: browserAlias },
     transform: { target: 'es2022' },
     optimization: { inlineConst: true },

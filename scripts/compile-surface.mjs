@@ -20,7 +20,8 @@ const options = /** @type {import('typescript').CompilerOptions} */ ({
   emitDeclarationOnly: true,
   stripInternal: true,
   rootDir: join(root, 'src'),
-  paths: { burrowdb: [SURFACE] },
+  jsx: ts.JsxEmit.ReactJSX,
+  paths: { burrowdb: [SURFACE], 'burrowdb/react': [join(root, 'src/hooks/react.ts')] },
 });
 
 /**

@@ -42,6 +42,22 @@ if (wrongs.length === 0) {
     );
   }
 }
+if (wrongs.length === 0) {
+  const beside = Object.keys(exports).filter((name) =>
+    existsSync(join(root, `dist/hooks/${name.slice(2)}.d.ts`)),
+  );
+  for (const name of beside) {
+    const imported = [...text(`dist/${name.slice(2)}.js`).matchAll(/^import .* from "(.*)";$/gm)];
+    const strangers = imported
+      .map(([, from]) => from)
+      .filter((from) => from !== './index.js' && !`./${from}`.startsWith(name));
+    if (strangers.length > 0)
+      wrongs.push(`dist/${name.slice(2)}.js imports ${strangers.join(', ')}`);
+    await import(pathToFileURL(join(root, `dist/${name.slice(2)}.js`)).href).catch((error) =>
+      wrongs.push(`dist/${name.slice(2)}.js cannot be imported on a server: ${error}`),
+    );
+  }
+}
 const hub = spawnSync(process.execPath, [join(root, 'dist/hub/main.mjs'), '--version'], {
   encoding: 'utf8',
 });

@@ -4,9 +4,11 @@ import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { root } from './setup.mjs';
+import { besideIndex } from './bundle.mjs';
 import { SURFACE, compileSurface } from './compile-surface.mjs';
 
-const program = compileSurface();
+const others = Object.values(besideIndex);
+const program = compileSurface(undefined, others);
 const checker = program.getTypeChecker();
 const source = /** @type {ts.SourceFile} */ (program.getSourceFile(SURFACE));
 const surface = /** @type {ts.Symbol} */ (checker.getSymbolAtLocation(source));
@@ -16,7 +18,7 @@ function declarations() {
   const text = new Map();
   program.emit(undefined, (path, declaration) => text.set(path, declaration), undefined, true);
   const all = [];
-  const wanted = [SURFACE.replace(/\.ts$/, '.d.ts')];
+  const wanted = [SURFACE, ...others].map((path) => path.replace(/\.ts$/, '.d.ts'));
   for (const path of wanted) {
     const declaration = text.get(path) ?? '';
     all.push(`// ${relative(root, path)}\n${declaration}`);

@@ -9,7 +9,7 @@ import { root } from './setup.mjs';
 import { compileSurface } from './compile-surface.mjs';
 
 const PRELUDE = join(root, 'docs/snippets.d.ts');
-const FENCE = /^```(?:ts|js)\n([\s\S]*?)^```$/gm;
+const FENCE = /^```(ts|js|tsx)\n([\s\S]*?)^```$/gm;
 
 const documents = [
   'README.md',
@@ -26,10 +26,13 @@ const builders = `const { ${Object.keys(q).join(', ')} } = q;`;
 /** @param {string} name */
 function snippetsOf(name) {
   const text = readFileSync(join(root, name), 'utf8');
-  return [...text.matchAll(FENCE)].map(({ index, 1: code = '' }) => {
+  return [...text.matchAll(FENCE)].map(({ index, 1: language, 2: code = '' }) => {
     const line = text.slice(0, index).split('\n').length + 1;
     const given = name.startsWith('docs/reference/') ? builders : '';
-    return { path: join(root, `${name}:${line}.ts`), text: `${given} ${code}export {};\n` };
+    return {
+      path: join(root, `${name}:${line}.${language === 'tsx' ? 'tsx' : 'ts'}`),
+      text: `${given} ${code}export {};\n`,
+    };
   });
 }
 
@@ -47,7 +50,7 @@ function problemsIn(files) {
         /** @type {ts.SourceFile} */ (source),
         start,
       );
-      const [, name, first] = /^(.*):(\d+)\.ts$/.exec(path.slice(root.length)) ?? [];
+      const [, name, first] = /^(.*):(\d+)\.tsx?$/.exec(path.slice(root.length)) ?? [];
       return `${name}:${Number(first) + line}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
     });
   });

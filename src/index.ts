@@ -24,6 +24,7 @@ export {
   Unsupported,
   UsageError,
 } from './client/errors.ts';
+export { queryText } from './client/queries/query-text.ts';
 export { openDatabase } from './client/open.ts';
 export { forgetDatabase, type ForgetOptions } from './client/forget-database.ts';
 export { listDatabases } from './client/stored-names.ts';
@@ -38,9 +39,15 @@ export {
   SetRef,
   Uuid,
 } from './client/queries/values.ts';
-export type { Client, Observer, QueryOptions, SubscribeOptions, WithMetrics } from './client/queries/client.ts';
+export type {
+  Client,
+  Observer,
+  QueryOptions,
+  SubscribeOptions,
+  WithMetrics,
+} from './client/queries/client.ts';
 export type { LossReport } from './client/connection/loss-report.ts';
-export type { Database, DatabaseEvents, Progress } from './client/database.ts';
+export type { Database, DatabaseEvents, Progress, SignOutOptions } from './client/database.ts';
 export type { ErrorCode, WireError, WireFailure } from './client/errors.ts';
 export type { AbortSignalLike, BurrowFetch, FetchInit } from './client/fetch.ts';
 export type { LogRequestRecord, LogState, QueryMetrics } from './answers.ts';

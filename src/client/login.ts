@@ -1,6 +1,5 @@
 import type { UnlockCall } from '../host/open.ts';
-import { wrap } from './queries/builders.ts';
-import { encodeQuery } from './queries/encode.ts';
+import { queryText } from './queries/query-text.ts';
 import { UsageError } from './errors.ts';
 import type { Arg } from './queries/types/arguments.ts';
 
@@ -19,7 +18,7 @@ export function unlockCall(login: Login): UnlockCall {
   if ('secret' in login && typeof login.secret === 'string') return { secret: login.secret };
   if ('password' in login && typeof login.password === 'string') {
     const { user, password, key } = login;
-    return { user: encodeQuery(wrap(user)), password, ...(key !== undefined && { key }) };
+    return { user: queryText(user), password, ...(key !== undefined && { key }) };
   }
   throw new UsageError('db.unlock needs { secret } or { user, password }.');
 }

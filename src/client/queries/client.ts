@@ -1,9 +1,9 @@
 import type { QueryMetrics } from '../../answers.ts';
 import type { QueryReply } from '../../host/query.ts';
 import { BUILDER_ROWS } from './builder-table.ts';
-import { q, wrap } from './builders.ts';
+import { q } from './builders.ts';
 import { decodeWire } from './decode.ts';
-import { encodeQuery } from './encode.ts';
+import { queryText } from './query-text.ts';
 import { queryError, UsageError, type BurrowError, type WireError } from '../errors.ts';
 import { pagesOf, type PageHelper } from './page-helper.ts';
 import type { Arg, Evaluated } from './types/arguments.ts';
@@ -81,7 +81,7 @@ class QueryClient {
     expression: Arg,
     options: QueryOptions = {},
   ): Promise<WithMetrics<unknown>> {
-    const reply = await this.host.query(this.secret(), encodeQuery(wrap(expression)), options);
+    const reply = await this.host.query(this.secret(), queryText(expression), options);
     return { value: await valueOf(reply), metrics: reply.metrics };
   }
 
@@ -133,7 +133,7 @@ class QueryClient {
     if (typeof (observer as Partial<typeof observer> | undefined)?.next !== 'function')
       throw new UsageError('subscribe() takes { next, error }.');
     if (signal?.aborted) return () => undefined;
-    const stop = this.host.subscribe(this.secret(), encodeQuery(wrap(expression)), observer);
+    const stop = this.host.subscribe(this.secret(), queryText(expression), observer);
     signal?.addEventListener('abort', stop);
     return stop;
   }

@@ -1,9 +1,8 @@
 import type { WorkerMessage } from '../../host/api.ts';
 import type { JudgedData, SubmitReply, SyncProgress } from '../../host/sync.ts';
 import type { SyncState, WriteState } from '../../states.ts';
-import { wrap } from '../queries/builders.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
-import { encodeQuery } from '../queries/encode.ts';
+import { queryText } from '../queries/query-text.ts';
 import { refusalError, UsageError } from '../errors.ts';
 import type { Link } from '../connection/link.ts';
 import { TypedEvents } from '../typed-events.ts';
@@ -164,7 +163,7 @@ export class Sync extends TypedEvents<SyncEvents> {
 
   /** Resolves when what the hub has at this moment, of one of the sets or of all, is here and shown. */
   async whenSynced(set?: Arg): Promise<void> {
-    const text = set === undefined ? undefined : encodeQuery(wrap(set));
+    const text = set === undefined ? undefined : queryText(set);
     await this.link.ask((host) => host.syncWait({ for: 'synced', set: text }));
   }
 
@@ -221,8 +220,8 @@ export class Sync extends TypedEvents<SyncEvents> {
       host.sync({
         url,
         secret,
-        login: login && { ...login, user: encodeQuery(wrap(login.user)) },
-        sets: sets.map((set) => encodeQuery(wrap(set))),
+        login: login && { ...login, user: queryText(login.user) },
+        sets: sets.map(queryText),
       }),
     );
     if (failed) await valueOf(failed);
@@ -244,7 +243,7 @@ export class Sync extends TypedEvents<SyncEvents> {
 
   private async submit(expression: Arg, options: SubmitOptions = {}): Promise<Submitted<never>> {
     const { signal, label, data } = options;
-    const query = encodeQuery(wrap(expression));
+    const query = queryText(expression);
     const note = { label, data: JSON.stringify(data) };
     const reply = await this.link.call(
       (host, number) =>
@@ -298,7 +297,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     id: string,
     resolution: WriteResolution,
   ): Promise<Submitted<unknown> | undefined> {
-    const choice = 'edit' in resolution ? { edit: encodeQuery(wrap(resolution.edit)) } : resolution;
+    const choice = 'edit' in resolution ? { edit: queryText(resolution.edit) } : resolution;
     const reply = await this.link.call((host) => host.resolveWrite(id, choice));
     return reply && this.submitted(reply);
   }

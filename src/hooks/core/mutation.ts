@@ -1,0 +1,109 @@
+import {
+  UsageError,
+  type BurrowError,
+  type Client,
+  type Expr,
+  type SyncClient,
+  type Verdict,
+} from '../../index.ts';
+import { Cell } from './cell.ts';
+
+/**
+ * What became of the last run.
+ * - `running`: not stored yet.
+ * - `local`: stored here; the hub has not judged it.
+ * - `confirmed`, `amended`, `refused`: the hub's verdict. Without a hub a write that is stored is confirmed.
+ * - `failed`: it changed nothing.
+ */
+export interface MutationState<T> {
+  readonly state: 'idle' | 'running' | 'local' | 'confirmed' | 'amended' | 'refused' | 'failed';
+  /** What it did here; of an amended one, at the hub. */
+  readonly value: T | undefined;
+  /** Why it failed or was refused. */
+  readonly error: BurrowError | undefined;
+  /** Of the write in `sync.writes`. */
+  readonly id: string | undefined;
+}
+
+/** What is kept with the write, for lists of writes: the same, or made of the arguments of each run. */
+export interface MutationOptions<Args extends readonly unknown[]> {
+  /** What it does, in words of the user. */
+  readonly label?: string | ((...args: Args) => string);
+  /** Anything that JSON can hold. */
+  readonly data?: (...args: Args) => unknown;
+}
+
+export const UNUSED: MutationState<never> = {
+  state: 'idle',
+  value: undefined,
+  error: undefined,
+  id: undefined,
+};
+
+const isSynced = (client: Client): client is SyncClient => 'submit' in client;
+
+export interface MutationUse<Args extends readonly unknown[], T> {
+  readonly client: Client | undefined;
+  readonly query: (...args: Args) => Expr<T>;
+  readonly options: MutationOptions<Args>;
+}
+
+export class Mutation<T> extends Cell<MutationState<T>> {
+  private runs = 0;
+
+  constructor() {
+    super(UNUSED);
+  }
+
+  /**
+   * Resolves when it is stored here, with what it did.
+   * @throws BurrowError when it failed, or nobody has logged in
+   */
+  async run<Args extends readonly unknown[]>(
+    { client, query, options: { label, data } }: MutationUse<Args, T>,
+    args: Args,
+  ): Promise<T | undefined> {
+    if (!client) throw new UsageError('Nobody has logged in.');
+    const run = ++this.runs;
+    // Of several at once, the one begun last is shown.
+    const tell = (state: MutationState<T>): void => {
+      if (run === this.runs) this.set(state);
+    };
+    tell({ ...UNUSED, state: 'running' });
+    try {
+      if (!isSynced(client)) {
+        const value = await client.query(query(...args));
+        tell({ ...UNUSED, state: 'confirmed', value });
+        return value;
+      }
+      const said = typeof label === 'function' ? label(...args) : label;
+      const { id, value, settled } = await client.submit(query(...args), {
+        ...(said !== undefined && { label: said }),
+        data: data?.(...args),
+      });
+      tell({ ...UNUSED, state: 'local', value, id });
+      void settled.then((verdict) => tell(judged(verdict, value)));
+      return value;
+    } catch (error) {
+      tell({ ...UNUSED, state: 'failed', error: error as BurrowError });
+      throw error;
+    }
+  }
+
+  /** As if it had never run. */
+  readonly reset = (): void => {
+    this.runs++;
+    this.set(UNUSED);
+  };
+}
+
+/** An answer that was too long to be kept is the one given here. */
+const judged = <T>(verdict: Verdict<T>, value: T | undefined): MutationState<T> =>
+  verdict.state === 'refused'
+    ? { state: 'refused', value: undefined, error: verdict.error, id: verdict.id }
+    : {
+        state: verdict.state,
+        value: verdict.value ?? value,
+        error: undefined,
+        id: verdict.id,
+      };

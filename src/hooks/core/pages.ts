@@ -1,0 +1,79 @@
+import { q, type Arg, type Page } from '../../index.ts';
+import { Cell } from './cell.ts';
+import type { QueryState, SharedQueries, SharedQuery } from './shared-queries.ts';
+
+/** A live page of a set. */
+export interface PagesState<T> extends Omit<QueryState<T>, 'value'> {
+  /** The elements of the page; while the next one is loaded, of the one before it (`isStale`). */
+  readonly data: readonly T[] | undefined;
+  readonly hasNext: boolean;
+  readonly hasPrevious: boolean;
+}
+
+export interface PagesOptions {
+  /** Elements of a page; 64 when not given. */
+  readonly size?: number;
+}
+
+export const NO_PAGE: PagesState<never> = {
+  data: undefined,
+  error: undefined,
+  isLoading: true,
+  isStale: false,
+  hasNext: false,
+  hasPrevious: false,
+};
+
+type Cursor = Pick<Page, 'before' | 'after'>;
+
+/** Goes through the pages of a set. The page it is at is live. */
+export class Pages<T> extends Cell<PagesState<T>> {
+  private readonly find: (cursor: Cursor) => SharedQuery<Page<T>>;
+  private query: SharedQuery<Page<T>>;
+  private stop: (() => void) | undefined = undefined;
+
+  constructor(queries: SharedQueries, set: Arg, size = 64) {
+    super(NO_PAGE);
+    this.find = (cursor) =>
+      queries.find(q.Paginate(set, { size, ...cursor })) as SharedQuery<Page<T>>;
+    this.query = this.find({});
+    this.show();
+  }
+
+  /** Goes to the next page, if there is one. */
+  readonly next = (): void => this.move('after');
+
+  /** Goes to the page before, if there is one. */
+  readonly previous = (): void => this.move('before');
+
+  protected override onFirst(): void {
+    this.stop = this.query.subscribe(() => this.show());
+    this.show();
+  }
+
+  protected override onLast(): void {
+    this.stop?.();
+  }
+
+  private move(direction: keyof Cursor): void {
+    const cursor = this.query.get().value?.[direction];
+    if (cursor === undefined) return;
+    this.query = this.find({ [direction]: cursor });
+    this.stop?.();
+    if (this.isHeard) this.onFirst();
+    else this.show();
+  }
+
+  private show(): void {
+    const { value, error, isLoading, isStale } = this.query.get();
+    const data = value ? value.data : this.get().data;
+    this.set({
+      data,
+      error,
+      isLoading,
+      isStale: isStale || (data !== undefined && !value),
+      hasNext: value?.after !== undefined,
+      hasPrevious: value?.before !== undefined,
+    });
+  }
+}

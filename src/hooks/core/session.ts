@@ -1,0 +1,177 @@
+import {
+  DatabaseClosed,
+  UsageError,
+  type Arg,
+  type BurrowError,
+  type Client,
+  type Database,
+  type SignOutOptions,
+  type Sync,
+  type SyncOptions,
+} from '../../index.ts';
+import { Cell } from './cell.ts';
+
+/** What components are given by their provider. Read once. */
+export interface BurrowOptions {
+  /** The database, or what opens it: that is called once, and never on a server. */
+  readonly database: Database | Promise<Database> | (() => Database | Promise<Database>);
+  /** Keeps it a copy of a hub's: whoever has logged in on this device before is logged in. */
+  readonly sync?: Pick<SyncOptions, 'url' | 'sets'>;
+  /**
+   * Secret of a client key, by which users log in: of the hub, or, without `sync`, of this database. Without it and without `sync`,
+   * everybody is logged in, as the admin.
+   */
+  readonly loginKey?: string;
+}
+
+/** A user and their password; or the secret of a token. */
+export type SessionLogin =
+  | { readonly user: Arg; readonly password: string }
+  | { readonly secret: string };
+
+/**
+ * - `opening`: the database is being opened. On a server always.
+ * - `logged-out`: nobody has logged in.
+ * - `logged-in`: `client` acts as the user.
+ * - `locked`: the user has logged out, and their data is here still: they can log in without a network.
+ * - `failed`: the database cannot be used; `error` says why.
+ */
+export interface SessionState {
+  readonly state: 'opening' | 'logged-out' | 'logged-in' | 'locked' | 'failed';
+  /** Why nobody is logged in, if it is not that nobody tried. */
+  readonly error: BurrowError | undefined;
+  readonly client: Client | undefined;
+  readonly database: Database | undefined;
+  readonly sync: Sync | undefined;
+}
+
+export const OPENING: SessionState = {
+  state: 'opening',
+  error: undefined,
+  client: undefined,
+  database: undefined,
+  sync: undefined,
+};
+
+/** An open database and who uses it. */
+export class Session extends Cell<SessionState> {
+  private readonly options: BurrowOptions;
+  private opened: Promise<void> | undefined = undefined;
+  private loggedIn: Promise<void> | undefined = undefined;
+  private readonly followed = new WeakSet<Sync>();
+
+  constructor(options: BurrowOptions) {
+    super(OPENING);
+    this.options = options;
+  }
+
+  /** Opens the database, the first time it is called. */
+  readonly start = (): void => {
+    this.opened ??= this.open();
+  };
+
+  /** Resolves when there is a client. The same promise each time. */
+  readonly whenLoggedIn = (): Promise<void> =>
+    (this.loggedIn ??= new Promise((resolve) => {
+      const look = (): void => {
+        if (!this.get().client) return;
+        stop();
+        this.loggedIn = undefined;
+        resolve();
+      };
+      const stop = this.subscribe(look);
+      queueMicrotask(look);
+    }));
+
+  /** @throws BurrowError when the login is refused, or the first one on a device has no connection */
+  readonly logIn = async (login: SessionLogin): Promise<void> => {
+    const database = this.database();
+    const { sync, loginKey: key = '' } = this.options;
+    const isSecret = 'secret' in login;
+    if (database.isLocked) {
+      const { secret } = await database.unlock(sync && !isSecret ? { ...login, key } : login);
+      if (sync) await this.goOn(database);
+      else this.enter('logged-in', { client: database.client(secret ? { secret } : {}) });
+    } else if (sync)
+      this.follow(
+        await database.sync({ ...sync, ...(isSecret ? login : { login: { ...login, key } }) }),
+      );
+    else {
+      const { secret } = isSecret
+        ? login
+        : await database.client({ secret: key }).Login(login.user, { password: login.password });
+      this.enter('logged-in', { client: database.client({ secret }) });
+    }
+  };
+
+  /**
+   * Locks the data of the user on this device, in all tabs; with `forget` deletes it and begins anew.
+   * @throws UnsentWrites with `forget`, when writes have not reached the hub
+   */
+  readonly logOut = async (options: SignOutOptions = {}): Promise<void> => {
+    await this.database().signOut(options);
+    if (!options.forget) return;
+    this.opened = undefined;
+    this.set(OPENING);
+    this.start();
+  };
+
+  private async open(): Promise<void> {
+    try {
+      const { database: given } = this.options;
+      const database = await (typeof given === 'function' ? given() : given);
+      this.set({ ...OPENING, database });
+      database.addEventListener('locked', () => this.enter('locked'));
+      database.addEventListener('unlocked', () => void this.goOn(database));
+      database.addEventListener('closed', ({ detail }) => this.fail(new DatabaseClosed(detail)));
+      await this.goOn(database);
+    } catch (error) {
+      this.fail(error as BurrowError);
+    }
+  }
+
+  /** As it was when the page was left, or as another tab has it now. */
+  private async goOn(database: Database): Promise<void> {
+    const { sync, loginKey } = this.options;
+    if (database.isLocked) this.enter('locked');
+    else if (sync)
+      await database.sync(sync).then(
+        (begun) => this.follow(begun),
+        // Nobody has ever logged in here: that is no error.
+        (error: BurrowError) =>
+          this.enter('logged-out', error.code === 'bad request' ? {} : { error }),
+      );
+    else if (loginKey === undefined) this.enter('logged-in', { client: database.client() });
+    else this.enter('logged-out');
+  }
+
+  private follow(sync: Sync): void {
+    const tell = (): void =>
+      // The hub has withdrawn the login.
+      sync.state === 'locked'
+        ? this.enter('locked', { sync })
+        : this.enter('logged-in', { sync, client: sync.client });
+    if (!this.followed.has(sync)) sync.addEventListener('state', tell);
+    this.followed.add(sync);
+    tell();
+  }
+
+  private database(): Database {
+    const { database } = this.get();
+    if (database) return database;
+    throw new UsageError('The database is not open yet.');
+  }
+
+  private enter(
+    state: SessionState['state'],
+    more: Partial<Pick<SessionState, 'client' | 'sync' | 'error'>> = {},
+  ): void {
+    const { database, ...before } = this.get();
+    const isSame = before.state === state && before.client === more.client && !more.error;
+    if (!isSame) this.set({ ...OPENING, database, ...more, state });
+  }
+
+  private fail(error: BurrowError): void {
+    this.set({ ...OPENING, state: 'failed', error });
+  }
+}

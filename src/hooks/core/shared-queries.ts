@@ -1,0 +1,125 @@
+import { queryText, type Arg, type BurrowError, type Client } from '../../index.ts';
+import { Cell } from './cell.ts';
+
+/** What is known of a live query. */
+export interface QueryState<T> {
+  /** Undefined until there is a first answer. */
+  readonly value: T | undefined;
+  /** It failed. A value may follow when what it read changes, and `value` is the last one before. */
+  readonly error: BurrowError | undefined;
+  /** There is no answer yet. */
+  readonly isLoading: boolean;
+  /** `value` is of before: the query has failed since, or was not subscribed to meanwhile and is asked again. */
+  readonly isStale: boolean;
+}
+
+const NOTHING = { value: undefined, error: undefined, isStale: false } as const;
+/** The query is undefined. */
+export const IDLE: QueryState<never> = { ...NOTHING, isLoading: false };
+/** There is nobody to ask yet: the database is being opened, or nobody has logged in. */
+export const LOADING: QueryState<never> = { ...NOTHING, isLoading: true };
+
+/** Values of queries that nobody subscribes to, kept so that a component that comes back shows one at once. */
+const KEPT_MAX = 100;
+/** So long a query is kept alive for a component that waits for its first value before it is mounted. */
+const MOUNT_MS = 5000;
+
+/** One subscription, for all who ask the same. */
+export class SharedQuery<T> extends Cell<QueryState<T>> {
+  private readonly ask: (query: SharedQuery<T>) => () => void;
+  private stop: (() => void) | undefined = undefined;
+  private ready: Promise<void> | undefined = undefined;
+  /** Nothing follows: who asks from now on needs another one. */
+  isOver = false;
+
+  constructor(ask: (query: SharedQuery<T>) => () => void) {
+    super(LOADING);
+    this.ask = ask;
+  }
+
+  next(value: T): void {
+    this.set({ ...IDLE, value });
+  }
+
+  error(error: BurrowError): void {
+    const { value } = this.get();
+    this.set({ value, error, isLoading: false, isStale: value !== undefined });
+  }
+
+  /** What was locked or closed is shown no more. */
+  closed(error: BurrowError): void {
+    this.isOver = true;
+    this.set({ ...IDLE, error });
+  }
+
+  /** Resolves when there is an answer. The same promise each time. */
+  whenReady(): Promise<void> {
+    this.ready ??= new Promise((resolve) => {
+      const stop = this.subscribe(() => {
+        if (this.get().isLoading) return;
+        resolve();
+        setTimeout(stop, MOUNT_MS);
+      });
+    });
+    return this.ready;
+  }
+
+  protected override onFirst(): void {
+    this.stop ??= this.ask(this);
+  }
+
+  /** Later: a component that is mounted again at once goes on with the same subscription. */
+  protected override onLast(): void {
+    setTimeout(() => {
+      if (this.isHeard || !this.stop) return;
+      this.stop();
+      this.stop = undefined;
+      this.ready = undefined;
+      const state = this.get();
+      this.set(state.value === undefined ? LOADING : { ...state, isStale: true });
+    });
+  }
+}
+
+/** The live queries of one client, by their text. */
+export class SharedQueries {
+  private readonly client: Client;
+  private readonly byText = new Map<string, SharedQuery<unknown>>();
+
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  find(query: Arg): SharedQuery<unknown> {
+    const text = queryText(query);
+    const found = this.byText.get(text);
+    const shared = found?.isOver === false ? found : this.begin(query);
+    // The one asked for last is dropped last.
+    this.byText.delete(text);
+    this.byText.set(text, shared);
+    return shared;
+  }
+
+  private begin(query: Arg): SharedQuery<unknown> {
+    this.dropOldest();
+    return new SharedQuery((observer) => this.client.subscribe(query, observer));
+  }
+
+  private dropOldest(): void {
+    let extra = this.byText.size - KEPT_MAX + 1;
+    for (const [text, query] of this.byText) {
+      if (extra <= 0) return;
+      if (query.isHeard) continue;
+      this.byText.delete(text);
+      extra--;
+    }
+  }
+}
+
+const byClient = new WeakMap<Client, SharedQueries>();
+
+export function queriesOf(client: Client): SharedQueries {
+  const queries = byClient.get(client) ?? new SharedQueries(client);
+  byClient.set(client, queries);
+  return queries;
+}

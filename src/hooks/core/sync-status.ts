@@ -1,0 +1,87 @@
+import type {
+  Sync,
+  SyncEvents,
+  SyncProgress,
+  SyncState,
+  WriteIn,
+  WriteResolution,
+} from '../../index.ts';
+import { Cell } from './cell.ts';
+
+/** How a copy stands to its hub. */
+export interface SyncStatus {
+  /** Undefined: there is no sync yet. */
+  readonly state: SyncState | undefined;
+  /** Why, where that is known. */
+  readonly reason: string | undefined;
+  readonly progress: SyncProgress | undefined;
+  /** Writes without a verdict. */
+  readonly pending: number;
+  /** Kept until they are resolved. */
+  readonly refused: readonly WriteIn<'refused'>[];
+  /** Writes that were lost with the database of this device. */
+  readonly lostWrites: number;
+}
+
+export const NO_SYNC: SyncStatus = {
+  state: undefined,
+  reason: undefined,
+  progress: undefined,
+  pending: 0,
+  refused: [],
+  lostWrites: 0,
+};
+
+export class SyncWatch extends Cell<SyncStatus> {
+  private readonly sync: Sync;
+  private hearing: AbortController | undefined = undefined;
+
+  constructor(sync: Sync) {
+    super({ ...NO_SYNC, state: sync.state, lostWrites: sync.lostWrites });
+    this.sync = sync;
+  }
+
+  /** What to do about a refused write: `{ discard: true }`, `{ retry: true }` or `{ edit: query }`. */
+  readonly resolve = async (id: string, resolution: WriteResolution): Promise<void> => {
+    await this.sync.writes.resolve(id, resolution);
+    await this.look();
+  };
+
+  protected override onFirst(): void {
+    this.hearing = new AbortController();
+    const { signal } = this.hearing;
+    const on = <K extends keyof SyncEvents>(type: K, hear: (event: SyncEvents[K]) => void): void =>
+      this.sync.addEventListener(type, hear, { signal });
+    on('state', ({ detail }) => this.change(detail));
+    on('progress', ({ detail }) => this.change({ progress: detail, pending: detail.pending }));
+    on('verdict', () => void this.look());
+    this.change({ state: this.sync.state });
+    void this.look();
+  }
+
+  protected override onLast(): void {
+    this.hearing?.abort();
+  }
+
+  private change(change: Partial<SyncStatus>): void {
+    this.set({ ...this.get(), lostWrites: this.sync.lostWrites, ...change });
+  }
+
+  private async look(): Promise<void> {
+    const all = await this.sync.writes
+      .list({ states: ['local', 'parked', 'refused'] })
+      // Locked or closed: what was known before stays.
+      .catch(() => undefined);
+    if (!all) return;
+    const refused = all.filter((write) => write.state === 'refused');
+    this.change({ refused, pending: all.length - refused.length });
+  }
+}
+
+const bySync = new WeakMap<Sync, SyncWatch>();
+
+export function watchOf(sync: Sync): SyncWatch {
+  const watch = bySync.get(sync) ?? new SyncWatch(sync);
+  bySync.set(sync, watch);
+  return watch;
+}

@@ -1,0 +1,102 @@
+/** What only React has: suspense, and taking over what a server rendered. */
+import {
+  Component,
+  createElement,
+  StrictMode,
+  Suspense,
+  type ReactElement,
+  type ReactNode,
+} from 'react';
+import { flushSync } from 'react-dom';
+import { createRoot, hydrateRoot } from 'react-dom/client';
+import { renderToString } from 'react-dom/server';
+import { afterEach, expect, test } from 'vitest';
+import { q, type Database, type Expr } from '../index.ts';
+import { BurrowProvider, useQuery, useSuspenseQuery } from './react.ts';
+import { openNotes } from './testing/databases.ts';
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+function Count({ query }: { readonly query: Expr<number> }): ReactElement {
+  const { value, isLoading } = useQuery(() => query, [query]);
+  return createElement('p', null, isLoading ? 'loading' : `${value} notes`);
+}
+
+function AwaitedCount({ query }: { readonly query: Expr<number> }): ReactElement {
+  return createElement('p', null, `${useSuspenseQuery(query).value.toFixed(1)} notes`);
+}
+
+class Boundary extends Component<
+  { readonly children: ReactNode },
+  { readonly error: string | undefined }
+> {
+  override readonly state = { error: undefined };
+  static getDerivedStateFromError = ({ message }: Error) => ({ error: message });
+  override render(): ReactNode {
+    return this.state.error ?? this.props.children;
+  }
+}
+
+const below = (database: Database | Promise<Database>, child: ReactElement): ReactElement =>
+  createElement(
+    StrictMode,
+    null,
+    createElement(
+      BurrowProvider,
+      { database },
+      createElement(Boundary, null, createElement(Suspense, { fallback: 'waiting' }, child)),
+    ),
+  );
+
+function rendered(app: ReactElement): HTMLElement {
+  const place = document.createElement('div');
+  const root = createRoot(place);
+  flushSync(() => root.render(app));
+  ends.push(() => root.unmount());
+  return place;
+}
+
+test('useSuspenseQuery() waits for the database and the value, with one subscription', async () => {
+  const { db, admin, count, add, begun, live } = await openNotes();
+  const place = rendered(below(Promise.resolve(db), createElement(AwaitedCount, { query: count })));
+  expect(place.textContent).toBe('waiting');
+  await expect.poll(() => place.textContent).toBe('0.0 notes');
+  await admin.query(add('a heron'));
+  await expect.poll(() => place.textContent).toBe('1.0 notes');
+  expect([begun(), live()]).toEqual([1, 1]);
+});
+
+test('useSuspenseQuery() throws what the query fails with, for the error boundary', async () => {
+  const { db } = await openNotes();
+  const query = q.Abort('no count') as Expr<number>;
+  const place = rendered(below(db, createElement(AwaitedCount, { query })));
+  await expect.poll(() => place.textContent).toContain('no count');
+});
+
+test('a server renders the loading state and opens nothing, and a page takes it over', async () => {
+  const { db, count } = await openNotes();
+  let opened = 0;
+  const database = () => {
+    opened++;
+    return db;
+  };
+  const app = createElement(
+    StrictMode,
+    null,
+    createElement(BurrowProvider, { database }, createElement(Count, { query: count })),
+  );
+  const html = renderToString(app);
+  expect([html, opened]).toEqual(['<p>loading</p>', 0]);
+  const place = document.createElement('div');
+  place.innerHTML = html;
+  const server = place.firstChild;
+  const complaints: unknown[] = [];
+  const onRecoverableError = (error: unknown) => complaints.push(error);
+  const root = hydrateRoot(place, app, { onRecoverableError });
+  ends.push(() => root.unmount());
+  await expect.poll(() => place.textContent).toBe('0 notes');
+  expect([complaints, opened, place.firstChild === server]).toEqual([[], 1, true]);
+});

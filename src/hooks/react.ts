@@ -1,0 +1,172 @@
+/** Burrow in React: `burrowdb/react`. */
+import {
+  createContext,
+  createElement,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+  type ReactElement,
+  type ReactNode,
+} from 'react';
+import {
+  queryText,
+  UsageError,
+  type Arg,
+  type Client,
+  type Evaluated,
+  type Expr,
+  type SetRef,
+} from '../index.ts';
+import type { Cell } from './core/cell.ts';
+import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
+import { NO_PAGE, Pages, type PagesOptions, type PagesState } from './core/pages.ts';
+import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
+import { IDLE, LOADING, queriesOf, type QueryState } from './core/shared-queries.ts';
+import { NO_SYNC, watchOf, type SyncStatus, type SyncWatch } from './core/sync-status.ts';
+
+export type { MutationOptions, MutationState } from './core/mutation.ts';
+export type { PagesOptions, PagesState } from './core/pages.ts';
+export type { BurrowOptions, SessionLogin, SessionState } from './core/session.ts';
+export type { QueryState } from './core/shared-queries.ts';
+export type { SyncStatus } from './core/sync-status.ts';
+
+const Burrow = createContext<Session | undefined>(undefined);
+
+export interface BurrowProviderProps extends BurrowOptions {
+  readonly children?: ReactNode;
+}
+
+/** Gives the database to the components below it, and opens it when it is mounted. */
+export function BurrowProvider({ children, ...options }: BurrowProviderProps): ReactElement {
+  const [session] = useState(() => new Session(options));
+  useEffect(session.start, [session]);
+  return createElement(Burrow.Provider, { value: session }, children);
+}
+
+/** Who uses the database, and how to log in and out. */
+export interface UsedSession extends SessionState, Pick<Session, 'logIn' | 'logOut'> {}
+
+export function useSession(): UsedSession {
+  const session = useContext(Burrow);
+  if (!session) throw new UsageError('There is no <BurrowProvider> above.');
+  const { logIn, logOut } = session;
+  return { ...useCell(session, OPENING), logIn, logOut };
+}
+
+/** Acts as who has logged in; undefined while nobody has. */
+export const useClient = (): Client | undefined => useSession().client;
+
+/**
+ * The value of a query, and every later one. While the query is undefined nothing is asked.
+ * @param deps of a query given as a function: it is built again when one of them changes
+ */
+export function useQuery<T>(
+  query: Expr<T> | undefined | (() => Expr<T> | undefined),
+  deps?: readonly unknown[],
+): QueryState<T>;
+export function useQuery<A extends Arg>(
+  query: A | undefined,
+  deps?: readonly unknown[],
+): QueryState<Evaluated<A>>;
+export function useQuery(query: Asked, deps?: readonly unknown[]): QueryState<unknown> {
+  const [built, shared] = useShared(query, deps);
+  return useCell(shared, built === undefined ? IDLE : LOADING);
+}
+
+/**
+ * As `useQuery`, for a component inside `<Suspense>`: it waits until there is a value.
+ * @throws BurrowError when the query fails, for the error boundary
+ */
+export function useSuspenseQuery<T>(
+  query: Expr<T> | (() => Expr<T>),
+  deps?: readonly unknown[],
+): QueryState<T> & { readonly value: T };
+export function useSuspenseQuery<A extends Arg>(
+  query: A,
+  deps?: readonly unknown[],
+): QueryState<Evaluated<A>> & { readonly value: Evaluated<A> };
+export function useSuspenseQuery(query: Asked, deps?: readonly unknown[]): QueryState<unknown> {
+  const session = useContext(Burrow);
+  const [, shared] = useShared(query, deps);
+  const state = useCell(shared, LOADING);
+  // What `<Suspense>` catches. `use()` would have to be called also when there is nothing to wait for.
+  // oxlint-disable-next-line typescript/only-throw-error
+  if (state.isLoading) throw shared?.whenReady() ?? session?.whenLoggedIn();
+  if (state.error && state.value === undefined) throw state.error;
+  return state;
+}
+
+/** A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked. */
+export function usePages<T>(
+  set: Expr<SetRef<T>> | undefined,
+  { size }: PagesOptions = {},
+): PagesState<T> & Pick<Pages<T>, 'next' | 'previous'> {
+  const client = useClient();
+  const text = set && queryText(set);
+  const pages = useMemo(
+    () => client && set && new Pages<T>(queriesOf(client), set, size),
+    // The text tells sets apart that are built anew for each rendering.
+    [client, text, size],
+  );
+  const { next, previous } = pages ?? NOWHERE;
+  return { ...useCell(pages, NO_PAGE), next, previous };
+}
+
+/**
+ * A write, and what became of its last run: stored here, then the verdict of the hub.
+ * @param query of the arguments of `run`
+ */
+export function useMutation<Args extends readonly unknown[], T>(
+  query: (...args: Args) => Expr<T>,
+  options: MutationOptions<Args> = {},
+): UsedMutation<Args, T> {
+  const client = useClient();
+  const [mutation] = useState(() => new Mutation<T>());
+  const latest = useRef({ client, query, options });
+  useEffect(() => {
+    latest.current = { client, query, options };
+  });
+  const run = useCallback((...args: Args) => mutation.run(latest.current, args), [mutation]);
+  return { ...useCell(mutation, UNUSED), run, reset: mutation.reset };
+}
+
+export interface UsedMutation<Args extends readonly unknown[], T> extends MutationState<T> {
+  /**
+   * Resolves when it is stored here, with what it did.
+   * @throws BurrowError when it failed
+   */
+  readonly run: (...args: Args) => Promise<T | undefined>;
+  /** Back to `idle`. */
+  readonly reset: () => void;
+}
+
+/** How the copy stands to its hub, and what to do about refused writes. */
+export function useSync(): SyncStatus & Pick<SyncWatch, 'resolve'> {
+  const { sync } = useSession();
+  const watch = sync && watchOf(sync);
+  return { ...useCell(watch, NO_SYNC), resolve: watch?.resolve ?? notSynced };
+}
+
+type Asked = Arg | undefined | (() => Arg | undefined);
+
+const NOWHERE = { next: () => undefined, previous: () => undefined };
+const notSynced = (): Promise<never> => Promise.reject(new UsageError('There is no sync.'));
+const nothing = () => () => undefined;
+
+function useShared(query: Asked, deps: readonly unknown[] | undefined) {
+  const client = useClient();
+  const built = useMemo(() => (typeof query === 'function' ? query() : query), deps ?? [query]);
+  const shared = useMemo(
+    () => (client && built !== undefined ? queriesOf(client).find(built) : undefined),
+    [client, built],
+  );
+  return [built, shared] as const;
+}
+
+/** On a server, and while what it rendered is taken over, as if nothing was there yet. */
+const useCell = <T>(cell: Cell<T> | undefined, without: T): T =>
+  useSyncExternalStore(cell?.subscribe ?? nothing, cell?.get ?? (() => without), () => without);

@@ -1,0 +1,202 @@
+/** Databases for tests of hooks: in memory, or of a worker that says what a test wants. */
+import { FakeWorker } from '../../client/testing/fake-worker.ts';
+import type { JudgedData, SyncCall, WriteData } from '../../host/sync.ts';
+import {
+  openDatabase,
+  q,
+  type Client,
+  type Database,
+  type Expr,
+  type Ref,
+  type SetRef,
+} from '../../index.ts';
+
+let databases = 0;
+
+/** One for all tests of a file: a worker takes seconds to load. Each test has a collection of its own in it. */
+let shared: Promise<Database> | undefined;
+
+const openShared = (): Promise<Database> =>
+  (shared ??= openDatabase('hooks', {
+    worker: () =>
+      new Worker(new URL('../../../worker/testing/memory-main.ts', import.meta.url), {
+        type: 'module',
+      }),
+  }));
+
+export interface Notes {
+  readonly db: Database;
+  readonly admin: Client;
+  readonly collection: Expr<Ref>;
+  readonly notes: Expr<SetRef<Ref>>;
+  /** How many there are. */
+  readonly count: Expr<number>;
+  readonly add: (text: string) => Expr;
+  /** Subscriptions that were begun by clients, and those that are not stopped. */
+  readonly begun: () => number;
+  readonly live: () => number;
+}
+
+/** A database with an empty collection, whose clients count their subscriptions. */
+export async function openNotes(): Promise<Notes> {
+  const db = await openShared();
+  // Past what an earlier test has put in its place.
+  Reflect.deleteProperty(db, 'client');
+  const admin = db.client();
+  const name = `notes_${++databases}`;
+  await admin.query(q.CreateCollection({ name }));
+  let begun = 0;
+  let live = 0;
+  const counted: Client = Object.create(admin, {
+    subscribe: {
+      value: (...call: Parameters<Client['subscribe']>) => {
+        begun++;
+        live++;
+        const stop = admin.subscribe(...call);
+        return () => {
+          live--;
+          stop();
+        };
+      },
+    },
+  }) as Client;
+  Object.defineProperty(db, 'client', { value: () => counted, configurable: true });
+  const collection = q.Collection(name);
+  const notes = q.Documents(collection);
+  return {
+    db,
+    admin,
+    collection,
+    notes,
+    count: q.Count(notes),
+    add: (text) => q.Create(collection, { data: { text } }),
+    begun: () => begun,
+    live: () => live,
+  };
+}
+
+/** A copy of a hub's database whose worker and hub are this. */
+export interface FakeCopy {
+  readonly open: () => Promise<Database>;
+  readonly calls: SyncCall[];
+  /** Who logs in next is refused. */
+  refuseNext(): void;
+  submitted(): readonly WriteData[];
+  judge(id: string, verdict: Pick<JudgedData, 'state' | 'body'>): void;
+  tellState(state: 'live' | 'offline' | 'locked'): void;
+}
+
+export function fakeCopy({ isKnown }: { readonly isKnown: boolean }): FakeCopy {
+  const calls: SyncCall[] = [];
+  const writes = new Map<string, WriteData>();
+  let known = isKnown;
+  let refuses = false;
+  let locked = false;
+  let fake: FakeWorker | undefined;
+  const done = { ok: true, value: undefined } as const;
+  const worker = (): Worker => {
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    fake = new FakeWorker({
+      open: ({ rootSecret, aliveLock }) => {
+        // As a worker does for as long as it lives: the page would believe it dead.
+        void navigator.locks.request(aliveLock, () => ended);
+        return Promise.resolve({
+          ok: true,
+          value: {
+            birth: 'b',
+            rootSecret: locked ? undefined : (rootSecret ?? 'root'),
+            persistence: 'best-effort',
+            loss: undefined,
+          },
+        });
+      },
+      onMessage: (message, tell) => {
+        if (message.type === 'subscribe')
+          tell({ type: 'answer', id: message.id, status: 200, body: '{"resource":"of the copy"}' });
+      },
+      lock: () => {
+        locked = true;
+        return Promise.resolve(done);
+      },
+      unlock: (call) => {
+        const isRight = 'password' in call && call.password === 'right';
+        locked &&= !isRight;
+        return Promise.resolve({
+          ok: true,
+          value: isRight
+            ? { status: 200, body: '{"resource":{}}' }
+            : { status: 401, body: '{"errors":[{"code":"unauthorized","description":"No."}]}' },
+        });
+      },
+      sync: (call) => {
+        calls.push(call);
+        if (!known && !call.login)
+          return Promise.resolve({
+            ok: false,
+            refusal: { code: 'bad request', description: 'No user has logged in on this device.' },
+          });
+        const failed = {
+          status: 400,
+          body: '{"errors":[{"code":"authentication failed","description":"Wrong."}]}',
+        };
+        const isRefused = refuses;
+        refuses = false;
+        known ||= !isRefused;
+        return Promise.resolve({
+          ok: true,
+          value: {
+            secret: 's',
+            state: 'live',
+            failed: isRefused ? failed : undefined,
+            missing: 0,
+          },
+        });
+      },
+      submit: ({ query, note }) => {
+        const id = `0.${writes.size + 1}`;
+        const made = { id, madeMicros: 0, query, replaces: undefined, note };
+        writes.set(id, { ...made, state: 'local', predicted: undefined });
+        const answer = { status: 201, body: '{"resource":"here"}', metrics: {} } as never;
+        return Promise.resolve({ ok: true, value: { id, answer } });
+      },
+      writes: (states) =>
+        Promise.resolve({
+          ok: true,
+          value: [...writes.values()].filter(({ state }) => !states || states.includes(state)),
+        }),
+      resolveWrite: (id) => {
+        writes.delete(id);
+        return Promise.resolve(done);
+      },
+    });
+    const terminate = fake.terminate.bind(fake);
+    fake.terminate = () => {
+      end();
+      terminate();
+    };
+    return fake.asWorker();
+  };
+  return {
+    calls,
+    open: () => openDatabase(`copy-${++databases}`, { worker }),
+    refuseNext: () => {
+      refuses = true;
+    },
+    submitted: () => [...writes.values()],
+    judge: (id, verdict) => {
+      const { madeMicros, query, replaces, note } = writes.get(id) ?? {
+        madeMicros: 0,
+        query: '',
+        replaces: undefined,
+        note: undefined,
+      };
+      const write = { id, madeMicros, query, replaces, note, tsMicros: 7, ...verdict };
+      writes.set(id, write);
+      fake?.tell({ type: 'sync-verdict', write });
+    },
+    tellState: (state) => fake?.tell({ type: 'sync-state', state, reason: undefined }),
+  };
+}

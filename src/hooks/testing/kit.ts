@@ -1,0 +1,52 @@
+/** What the suite of behaviours needs of a framework: components that use the hooks and report what they were given. */
+import type { Arg, Expr, SetRef } from '../../index.ts';
+import type { MutationOptions, MutationState } from '../core/mutation.ts';
+import type { PagesState } from '../core/pages.ts';
+import type { BurrowOptions, Session, SessionState } from '../core/session.ts';
+import type { QueryState } from '../core/shared-queries.ts';
+import type { SyncStatus, SyncWatch } from '../core/sync-status.ts';
+
+/** What hooks give, as a component that uses one is given it. */
+export interface Uses {
+  readonly query: QueryState<unknown>;
+  readonly pages: PagesState<unknown> & { next(): void; previous(): void };
+  readonly mutation: MutationState<unknown> & {
+    run(...args: readonly never[]): Promise<unknown>;
+    reset(): void;
+  };
+  readonly sync: SyncStatus & Pick<SyncWatch, 'resolve'>;
+  readonly session: SessionState & Pick<Session, 'logIn' | 'logOut'>;
+}
+
+/** A component: `report` is told what its hook gives, when it is rendered and whenever that changes. */
+export type Part =
+  | {
+      readonly use: 'query';
+      readonly query: Arg | undefined;
+      readonly report: (used: Uses['query']) => void;
+    }
+  | {
+      readonly use: 'pages';
+      readonly set: Expr<SetRef>;
+      readonly size: number;
+      readonly report: (used: Uses['pages']) => void;
+    }
+  | {
+      readonly use: 'mutation';
+      readonly query: (...args: readonly never[]) => Expr;
+      readonly options?: MutationOptions<readonly never[]>;
+      readonly report: (used: Uses['mutation']) => void;
+    }
+  | { readonly use: 'sync'; readonly report: (used: Uses['sync']) => void }
+  | { readonly use: 'session'; readonly report: (used: Uses['session']) => void };
+
+export type Parts = Readonly<Record<string, Part>>;
+
+export interface Mounted {
+  /** Other parts: those of a name that was there go on, with what is new about them. */
+  update(parts: Parts): void;
+  unmount(): void;
+}
+
+/** Renders parts below a provider. */
+export type MountParts = (options: BurrowOptions, parts: Parts) => Mounted;
