@@ -271,8 +271,7 @@ export class SimDevice implements Link {
     }
     const state = await replica.state();
     const kept = this.file.filter(({ device }) => device === state?.device);
-    if (state)
-      await replica.recover(state.device, kept);
+    if (state) await replica.recover(state.device, kept);
     await this.putSets(replica);
     return true;
   }
