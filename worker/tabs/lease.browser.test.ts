@@ -65,6 +65,26 @@ test('a tab that opens ends the lease of the other before it is open', async () 
   second.close();
 });
 
+test('term() stays the same as long as no other tab could commit, and is another after that', async () => {
+  const origin = new Origin();
+  const tab = origin.tab();
+  await tab.join();
+  const first = tab.term();
+  expect(first).toBeDefined();
+  origin.time = LEASE_MS * 60;
+  expect(tab.term()).toBeUndefined();
+  // Proved anew: the lock was held all the time.
+  await expect.poll(() => tab.term()).toBe(first);
+  const other = origin.tab();
+  await other.join();
+  expect(tab.term()).toBeUndefined();
+  other.close();
+  tab.noteLeft();
+  await expect.poll(() => tab.isHeld()).toBe(true);
+  expect(tab.term()).not.toBe(first);
+  tab.close();
+});
+
 test('a tab that is alone again finds out by itself', async () => {
   const origin = new Origin();
   const first = origin.tab();
