@@ -150,6 +150,19 @@ test('decodeEntry() gives back values with their number types, ref and ttl', () 
   );
 });
 
+test('decodeEntry() tells the ref of the entry from a value that is one, also where they are the same', () => {
+  const ref = new Ref(3, 1024, 77n);
+  const others = [new Ref(3, 1024, 78n), new Ref(3, 1025, 77n), new Ref(4, 1024, 77n)];
+  for (const value of [ref, ...others])
+    for (const isReversed of [false, true])
+      for (const values of [[value], ['x', value], [value, 'x']]) {
+        const reverse = values.map(() => isReversed);
+        const key = entryKey({ database: 3, index: 9, terms: [], values, reverse, ref });
+        const found = { values, ref, ttl: undefined, end: key.length };
+        expect(decodeEntry(key, values.length, reverse)).toEqual(found);
+      }
+});
+
 test('decodeEntry() keeps the types of many numbers', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 40 }), (doubles) => {

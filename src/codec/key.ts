@@ -269,13 +269,39 @@ function readTuple(
     cursor.mask = reverse[index] === true ? 0xff : 0;
     values[index] = readValue(cursor, readLambda);
   }
+  const isReversed = cursor.mask !== 0;
   cursor.mask = 0;
   const refAt = cursor.at;
-  const id = readInt64(cursor);
-  const ref = new Ref(database, readUint32(cursor), id);
+  const ref = readOwnRef(cursor, database, isReversed ? undefined : values[valueCount - 1]);
   const types = readNumberTypes(cursor);
   const ttl = readTtl(cursor);
   return { values: restoreNumberTypes(values, types), ref, ttl, refAt, end: cursor.at };
+}
+
+/** Bytes of the ref of an entry: id and collection. */
+const OWN_REF_BYTES = 12;
+const DATABASE_BYTES_IN_REF = 4;
+
+/**
+ * The ref of the entry here.
+ * @param last the value before it, unless it is reversed: many indexes end with the ref itself, which is made only once then
+ */
+function readOwnRef(cursor: Cursor, database: DatabaseId, last: Value | undefined): Ref {
+  const { key, at } = cursor;
+  if (last instanceof Ref && last.database === database && isRepeated(key, at)) {
+    cursor.at = at + OWN_REF_BYTES;
+    return last;
+  }
+  const id = readInt64(cursor);
+  return new Ref(database, readUint32(cursor), id);
+}
+
+/** Whether the ref at `at` is, byte for byte, the one in the value that ends there. */
+function isRepeated(key: string, at: number): boolean {
+  const before = at - DATABASE_BYTES_IN_REF - OWN_REF_BYTES;
+  for (let i = 0; i < OWN_REF_BYTES; i += 1)
+    if (key.charCodeAt(before + i) !== key.charCodeAt(at + i)) return false;
+  return true;
 }
 
 /** The prefix that an entry shares with entries of other documents with the same terms and values. */

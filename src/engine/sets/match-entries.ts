@@ -36,6 +36,8 @@ export class MatchEntries {
   private readonly sources: readonly Value[];
   /** Undefined: the only collection of the index exists as long as the index does. */
   private readonly living: Map<CollectionId, boolean> | undefined;
+  private readonly isExpired = (ttl: Micros | undefined): boolean =>
+    isOver(ttl, this.context.snapshot);
 
   constructor(
     context: EngineContext,
@@ -52,7 +54,7 @@ export class MatchEntries {
 
   /** Undefined when the document has expired or its collection was deleted. */
   tupleOf(key: Key): Tuple | undefined {
-    return this.decoded(key, (ttl) => isOver(ttl, this.context.snapshot));
+    return this.decoded(key, this.isExpired);
   }
 
   /**
