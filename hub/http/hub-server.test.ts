@@ -3,6 +3,7 @@ import { connect as http2 } from 'node:http2';
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { openTestHub, type TestHub, type TestHubOptions } from '../testing/test-hub.ts';
+import type { HubRequest } from './route.ts';
 
 let hub: TestHub | undefined;
 async function open(options?: TestHubOptions): Promise<TestHub> {
@@ -145,6 +146,29 @@ test('x-txn-time never falls, on reads and writes and refusals', async () => {
   const far = await query(1, undefined, { 'x-last-seen-txn': '9007199254740000' });
   expect(Number(far.headers.get('x-txn-time'))).toBeLessThan(last + 120_000_000);
 });
+
+test.each(['HTTP/1.1', 'HTTP/2'])(
+  'over %s a request says whether its client has gone',
+  async (kind) => {
+    let seen: HubRequest | undefined;
+    const handle = (request: HubRequest) => {
+      seen = request;
+      return new Promise<never>(() => undefined);
+    };
+    const { url, port } = await open({
+      settings: { drainMs: 1 },
+      routes: () => [{ prefix: '/wait/', handle }],
+    });
+    const session = kind === 'HTTP/2' ? http2(url) : undefined;
+    const asked = session?.request({ ':path': '/wait/' }) ?? http1({ port, path: '/wait/' }).end();
+    asked.on('error', () => undefined);
+    await expect.poll(() => seen).toBeDefined();
+    expect(seen?.isGone).toBe(false);
+    asked.destroy();
+    await expect.poll(() => seen?.isGone).toBe(true);
+    session?.destroy();
+  },
+);
 
 test('a mounted route answers, streams, and hears that its reader has gone', async () => {
   let isOver = false;

@@ -33,6 +33,9 @@ export function contextOf(
   return { raw, response, request, credential, startedMs };
 }
 
+/** Without it, each request makes an error with a stack. */
+const GONE = 'The client has disconnected.';
+
 /** Its body is read later. The signal is made when it is first asked for: few routes need it. */
 class ReceivedRequest implements HubRequest {
   readonly method: string;
@@ -57,9 +60,14 @@ class ReceivedRequest implements HubRequest {
     if (this.disconnected) return this.disconnected.signal;
     const disconnected = new AbortController();
     this.disconnected = disconnected;
-    if (this.response.closed) disconnected.abort();
-    else this.response.once('close', () => disconnected.abort());
+    if (this.response.closed) disconnected.abort(GONE);
+    else this.response.once('close', () => disconnected.abort(GONE));
     return disconnected.signal;
+  }
+
+  get isGone(): boolean {
+    const { response } = this;
+    return 'stream' in response ? response.stream.destroyed : response.destroyed;
   }
 }
 

@@ -53,7 +53,7 @@ export async function runQuery(call: ReceivedRequest, input: QueryInput): Promis
       ...(options.retriesMax !== undefined && { retriesMax: options.retriesMax }),
       ...(call.request.address !== undefined && { address: call.request.address }),
       ...(input.takesBytes && !options.isFormatted && !options.isTraced && { takesBytes: true }),
-      isAbandoned: () => call.request.signal?.aborted ?? false,
+      isAbandoned: () => call.request.isGone ?? call.request.signal?.aborted ?? false,
     })
     .catch((reason: unknown) => refusedAnswer(reason, host.clock()));
   record(call, input.query, answer);

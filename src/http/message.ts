@@ -24,6 +24,8 @@ export interface HttpRequest {
   readonly address?: string | undefined;
   /** Aborted when the caller has gone. */
   readonly signal?: AbortSignal;
+  /** The same, where a signal is made for whoever asks for it: every query looks at this. */
+  readonly isGone?: boolean;
 }
 
 export type Headers = Readonly<Record<string, string>>;
