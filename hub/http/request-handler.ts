@@ -1,4 +1,5 @@
 /** From a request on the wire to its response: guard, body, route, response. */
+import { setMaxListeners } from 'node:events';
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Refusal } from '../../src/errors.ts';
@@ -49,6 +50,8 @@ export class RequestHandler {
   constructor(options: HubServerOptions, socketCount: () => number) {
     const { hub, settings, logger, routes } = options;
     const draining = this.stopping.signal;
+    // Each WebSocket waits for it.
+    setMaxListeners(0, draining);
     this.options = options;
     this.http = { ...hub.http, cors: corsPolicy(settings.corsOrigins) };
     this.admission = new Admission(settings);
