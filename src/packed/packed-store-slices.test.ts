@@ -1,6 +1,8 @@
 /** How much is done between two turns of the event loop, in items: what they take depends on the machine. */
 import { expect, test } from 'vitest';
 import { fixed, put, row, sequence } from '../store/testing/store-rows.ts';
+import { tablesOf } from './manifest.ts';
+import { CountingMedium } from './testing/counting-medium.ts';
 import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
 import { openPacked } from './testing/packed-kit.ts';
 
@@ -50,4 +52,29 @@ test('flushes and merges pause after a number of items, and put bounded pieces',
   expect(counted[3]).toBeGreaterThanOrEqual(2 * (items / SLICE));
   // An index, or a block, may come on top.
   expect(largest).toBeLessThan(PUT_BYTES + 8000);
+});
+
+test('a store that grows puts at most four bytes for each that is live', async () => {
+  const data = new MediumData();
+  const medium = new CountingMedium(createMemoryMedium(data));
+  const limits = {
+    memtableBytesMax: 60_000,
+    tableBytes: 20_000,
+    rowBlockBytes: 1000,
+    blockBytes: 2000,
+  };
+  const store = await openPacked(data, limits, { medium, isAlone: () => true });
+  const total = 10_000;
+  for (let begun = 0; begun < total; begun += 100) {
+    const rows = sequence(100).map((i) => ({
+      ...row(fixed(begun + i), [`e${fixed(((begun + i) * 7919) % total)}`]),
+      value: 'x'.repeat(150),
+    }));
+    await put(store, 'documents', rows);
+  }
+  await store.flush();
+  const live = tablesOf(store.manifest).reduce((sum, { bytes }) => sum + bytes, 0);
+  expect(store.manifest.families[0].length).toBeLessThan(4);
+  expect(live).toBeGreaterThan(total * 150);
+  expect(medium.take().putBytes / live).toBeLessThan(4);
 });

@@ -2,6 +2,9 @@
 import type { BlockRange, LogPart, Look, Medium, StoredBlock, Trim } from '../medium.ts';
 import type { IdRange } from '../manifest.ts';
 
+/** Of a range with fewer ids each is looked up: those of a table. */
+const WALKED_MAX = 10_000;
+
 export class MediumData {
   log: LogPart[] = [];
   lastNumber = 0;
@@ -32,7 +35,7 @@ export class MediumData {
   }
 
   private within({ first, last, limit = Infinity }: IdRange & BlockRange): StoredBlock[] {
-    if (last - first < 100) return this.few(first, last, limit);
+    if (last - first < WALKED_MAX) return this.few(first, last, limit);
     this.ids ??= [...this.blocks.keys()].sort((a, b) => a - b);
     const found: StoredBlock[] = [];
     for (const id of this.ids)
