@@ -81,7 +81,7 @@ const medium = new CountingMedium(createMemoryMedium(data));
 const open = async (): Promise<PackedStore> => {
   const opened = new PackedStore({
     medium: new TurningMedium(medium),
-    isAlone: () => true,
+    aloneTerm: () => 1,
     pause: () => slices.turn('pause'),
     onFailure: (reason) => {
       throw reason;

@@ -63,7 +63,7 @@ test('a store that grows puts at most four bytes for each that is live', async (
     rowBlockBytes: 1000,
     blockBytes: 2000,
   };
-  const store = await openPacked(data, limits, { medium, isAlone: () => true });
+  const store = await openPacked(data, limits, { medium, aloneTerm: () => 1 });
   const total = 10_000;
   for (let begun = 0; begun < total; begun += 100) {
     const rows = sequence(100).map((i) => ({
