@@ -1,23 +1,39 @@
-/** What a packed store does while nobody writes: a short log opens fast, and what was left by flushes cut short is deleted. */
+/**
+ * What a packed store does while nobody needs it: it reads ahead of the first use, a short log opens fast, and what was left by
+ * flushes cut short is deleted.
+ */
 import { Refusal } from '../../../src/errors.ts';
 import type { PackedStore } from '../../../src/packed/packed-store.ts';
+import { pause } from '../../browser/pause.ts';
 
 const IDLE_MS = 2_000;
 /** Rarely: it reads nothing, but looks through the numbers of all blocks. */
 const SWEEP_AFTER_MS = 30_000;
+/** The first queries of an app come at once. */
+const WARM_AFTER_MS = 500;
+/** Where the device has little memory (in GB). */
+const SMALL_DEVICE = 2;
+const SMALL_DEVICE_BYTES = 8 * 1024 * 1024;
+
+type Upkeep = Pick<PackedStore, 'rest' | 'sweep' | 'warm'>;
 
 export class IdleWork {
-  private readonly packed: Pick<PackedStore, 'rest' | 'sweep'>;
+  private readonly packed: Upkeep;
   private readonly idleMs: number;
   private timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  private warmTimer: ReturnType<typeof setTimeout> | undefined = undefined;
   private lastWrite = 0;
   private sweepAt: number;
   private isClosed = false;
 
-  constructor(packed: Pick<PackedStore, 'rest' | 'sweep'>, idleMs = IDLE_MS) {
+  constructor(packed: Upkeep, idleMs = IDLE_MS) {
     this.packed = packed;
     this.idleMs = idleMs;
     this.sweepAt = performance.now() + SWEEP_AFTER_MS;
+  }
+
+  noteOpened(): void {
+    this.warmTimer ??= setTimeout(this.warm, Math.min(WARM_AFTER_MS, this.idleMs));
   }
 
   noteWrite(): void {
@@ -41,7 +57,17 @@ export class IdleWork {
   close(): void {
     this.isClosed = true;
     clearTimeout(this.timer);
+    clearTimeout(this.warmTimer);
   }
+
+  private readonly warm = (): void => {
+    const bytesMax = warmedBytesMax();
+    const isStopped = (): boolean => this.isClosed;
+    if (bytesMax > 0)
+      this.packed
+        .warm({ bytesMax, idle: pause, isStopped })
+        .catch((reason: unknown) => this.noteFailure(reason));
+  };
 
   private readonly look = (): void => {
     const rested = performance.now() - this.lastWrite;
@@ -56,4 +82,14 @@ export class IdleWork {
     this.sweepAt = Infinity;
     await this.packed.sweep().catch((reason: unknown) => this.noteFailure(reason));
   }
+}
+
+/** Of blocks in memory before anybody asks for them. */
+function warmedBytesMax(): number {
+  const { connection, deviceMemory = Infinity } = navigator as {
+    readonly connection?: { readonly saveData?: boolean };
+    readonly deviceMemory?: number;
+  };
+  if (connection?.saveData === true) return 0;
+  return deviceMemory <= SMALL_DEVICE ? SMALL_DEVICE_BYTES : Infinity;
 }

@@ -12,7 +12,7 @@ import {
   row,
   sequence,
 } from '../../../src/store/testing/store-rows.ts';
-import { atCommit, loseConnection, withFault } from '../../testing/idb-faults.ts';
+import { atCommit, loseConnection, withFault, type Call } from '../../testing/idb-faults.ts';
 import { OPEN, type StoreOptions } from '../../testing/store-kinds.ts';
 import { freshName } from '../../testing/store-kit.ts';
 import type { BrowserStore } from '../browser-store.ts';
@@ -114,6 +114,27 @@ test('what was written is flushed when nobody writes for a while, and found by t
   const before = await everything(store);
   expect(before.documents).toHaveLength(30);
   expect(await everything(await open(name))).toEqual(before);
+});
+
+test('what is stored is read into memory after opening, and pages then read no block', async () => {
+  const name = freshName();
+  const store = await open(name, { limits: { commitsMax: 100 }, idleMs: 20 });
+  const rows = sequence(30).map((i): Row => row(`row ${i}`, [`entry ${i}`]));
+  for (const each of rows) await put(store, 'documents', [each]);
+  await vi.waitUntil(async () => (await blocksOf(name)) > 1, { timeout: 60_000 });
+  await store.close();
+  const again = await open(name, { idleMs: 20 });
+  let reads = 0;
+  const countReads = { before: (call: Call) => void (reads += call.store === 'blocks' ? 1 : 0) };
+  // The entries, and the documents.
+  await withFault(countReads, async () => {
+    await vi.waitUntil(() => reads === 2, { timeout: 60_000 });
+  });
+  reads = 0;
+  await withFault(countReads, async () => {
+    expect(await inRange(again, { by: 'entry', limit: 30 })).toHaveLength(30);
+  });
+  expect(reads).toBe(0);
 });
 
 test('a lost connection amid flushes and merges loses nothing', async () => {

@@ -83,8 +83,9 @@ export class PackedDatabase implements BrowserStore {
     return this.connection.birth.birth;
   }
 
-  open(): Promise<void> {
-    return this.connection.open((connection, outside) => this.settle(connection, outside));
+  async open(): Promise<void> {
+    await this.connection.open((connection, outside) => this.settle(connection, outside));
+    this.idle.noteOpened();
   }
 
   async read<T>(
