@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { NotFound, openDatabase, q, Ref } from '../../index.ts';
 import { FakeWorker, METRICS, openFake, type FakeAnswers } from '../testing/fake-worker.ts';
@@ -346,6 +347,11 @@ test('subscribe() with a signal is stopped by it, and asks nothing when it is ab
   await expect.poll(() => heard).toEqual(['subscribe']);
   control.abort();
   await expect.poll(() => heard).toEqual(['subscribe', 'unsubscribe']);
+  const { signal } = new AbortController();
+  const stop = db.client().subscribe(1, observer, { signal });
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  stop();
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
   await db.close();
 });
 

@@ -135,7 +135,11 @@ class QueryClient {
     if (signal?.aborted) return () => undefined;
     const stop = this.host.subscribe(this.secret(), queryText(expression), observer);
     signal?.addEventListener('abort', stop);
-    return stop;
+    // A signal may outlive many subscriptions.
+    return () => {
+      signal?.removeEventListener('abort', stop);
+      stop();
+    };
   }
 }
 
