@@ -106,7 +106,7 @@ export class Budget implements Steps {
   /** From now on: at its end, evaluation ends too. */
   limitTurn(ms: number): void {
     this.turnEnd = this.clock() + ms * 1000;
-    this.workBetweenLooks = Math.min(WORK_BETWEEN_LOOKS, Math.max(0, ms) * WORK_OF_TURN_MS);
+    this.workBetweenLooks = Math.min(WORK_BETWEEN_LOOKS, Math.max(1, ms) * WORK_OF_TURN_MS);
     this.workUntilLook = this.workBetweenLooks;
   }
 
