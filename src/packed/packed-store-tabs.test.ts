@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keyOfBytes } from '../codec/key.ts';
+import { keyOfBytes, type Key } from '../codec/key.ts';
 import type { Row } from '../store/port.ts';
 import {
   at,
@@ -63,6 +63,24 @@ test('read() keeps its snapshot while all its tables are merged and swept', asyn
     [fixed(7), ...sequence(60).map(fixed)].map((each) => `v${each}`),
   );
   expect((await inRange(store, { limit: 1 }))[0]?.row?.value).toBe('round 5 000000');
+});
+
+test('write() runs its body again when a reader beside it has learnt of a commit of another tab', async () => {
+  const data = new MediumData();
+  const [store, other] = [await openPacked(data), await openPacked(data)];
+  let runs = 0;
+  await store.write(async (tx) => {
+    runs += 1;
+    const found = await tx.fetch([at('counter' as Key)], []);
+    if (runs === 1) {
+      await put(other, 'documents', [{ ...row('counter'), value: 'of the other tab' }]);
+      await inRange(store, { limit: 1 });
+    }
+    const value = `after ${String(found.rows[0]?.value)}`;
+    tx.apply({ puts: [{ space: 'documents', row: { ...row('counter'), value } }], deletes: [] });
+  }, RELAXED);
+  expect(runs).toBe(2);
+  expect((await inRange(store, { limit: 1 }))[0]?.row?.value).toBe('after of the other tab');
 });
 
 test('read() of another tab goes on when its tables are merged away', async () => {

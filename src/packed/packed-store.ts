@@ -247,11 +247,12 @@ export class PackedStore implements Store {
     try {
       const former = await tx.fetch(written.needed, []);
       const changes = written.changes(former.rows);
-      do {
+      // A reader of this tab may have looked at the log meanwhile: the number alone would say nothing of what was committed before.
+      while (this.tree.version.committed === version.committed) {
         const number = await this.tree.append({ kind: 'commit', changes }, durability);
         if (number !== undefined) return true;
         await this.tree.look();
-      } while (this.tree.version.committed === version.committed);
+      }
       return false;
     } catch (reason) {
       if (tx.gone) await this.recover(tx);

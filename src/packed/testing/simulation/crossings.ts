@@ -7,6 +7,7 @@ export const CROSSINGS = [
   'a tab slept while the log was cut',
   'a reader found a block gone',
   'a body ran again',
+  'a tab read while it wrote',
   'a commit failed and had arrived',
   'a commit failed and had not arrived',
   'killed with a commit asked for',

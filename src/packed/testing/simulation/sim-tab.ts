@@ -99,7 +99,10 @@ export class SimTab implements Actor {
   private async act(store: PackedStore): Promise<void> {
     const what = this.random.next();
     if (this.random.chance(0.05)) this.warm(store);
-    if (what < 0.6) await this.write(store);
+    if (what < 0.15) {
+      await Promise.all([this.write(store), this.check(store)]);
+      this.world.crossings.note('a tab read while it wrote');
+    } else if (what < 0.6) await this.write(store);
     else if (what < 0.9) await this.check(store);
     else if (what < 0.97) await store.flush();
     else {
