@@ -30,9 +30,9 @@ const CHANGES = {
   },
   /** IndexedDB has another version, and one more place for rows. */
   'layout of IndexedDB': {
-    file: 'worker/store/idb-connection.ts',
-    from: 'const LAYOUT_VERSION = 2;\nconst LAYOUT = {',
-    to: "const LAYOUT_VERSION = 3;\nconst LAYOUT = {\n  more: 'k',",
+    file: 'worker/store/layouts.ts',
+    from: '  version: 2,\n  schema: {',
+    to: "  version: 4,\n  schema: {\n    more: 'k',",
     imports: '',
   },
 } as const;

@@ -17,7 +17,7 @@ for (const [name, database] of Object.entries({ PGlite: pglite, PostgreSQL: post
           const shared = await database();
           const store = await openTables(shared, freshTenant());
           // As the hub: who has the database for itself need not ask what others did.
-          const host = { store, lease: { isHeld: () => shared.isExclusive } };
+          const host = { store, lease: { term: () => (shared.isExclusive ? 1 : undefined) } };
           await runExample(example, await openMemoryHost({ ...host, ownDocument: 'by role' }));
           await store.close();
         });

@@ -113,7 +113,7 @@ async function openFolder(
       describe: folder
         ? `PGlite in ${folder.path}`
         : 'PGlite in memory, lost when this process ends',
-      lease: { isHeld: () => isOpen && isSure, isForGood: true },
+      lease: { term: () => (isOpen && isSure ? 1 : undefined), isForGood: true },
       // The folder has one opener: there are only threads.
       onOtherCommit(listener) {
         listeners.add(listener);

@@ -38,7 +38,7 @@ for (const [name, database] of Object.entries({ PGlite: pglite, PostgreSQL: post
     await fc.assert(
       fc.asyncProperty(steps, async (each) => {
         const store = await openTables(shared, freshTenant());
-        const lease = { isHeld: () => shared.isExclusive };
+        const lease = { term: () => (shared.isExclusive ? 1 : undefined) };
         const run = await RandomHub.open(store, { lease });
         for (const step of each) await run.take(step);
         for (const who of run.devices.keys()) await run.catchUp(who, 1e6);

@@ -40,7 +40,7 @@ export function memoryStorage(): HubStorage {
   const store = createMemoryStore();
   return {
     store,
-    lease: { isHeld: () => true },
+    lease: { term: () => 1 },
     onOtherCommit: () => () => undefined,
     close: () => Promise.resolve(),
   };

@@ -71,7 +71,8 @@ export interface LongQueries {
 }
 
 export interface Lease {
-  readonly isHeld: () => boolean;
+  /** A number while nobody else can commit, another each time that this begins; undefined: somebody can. */
+  readonly term: () => number | undefined;
   /** It cannot be revoked: while it is held, the cache is valid for the next transaction too. */
   readonly isForGood?: boolean;
 }

@@ -6,7 +6,7 @@ import { coll, create, doc, obj, ROOT, type Query } from '../testing/engine-worl
 import { createTestEngine } from '../testing/fuzz-world.ts';
 import { range } from '../testing/large-values.ts';
 
-const alone = { lease: { isHeld: () => true } };
+const alone = { lease: { term: () => 1 } };
 
 async function executionsOf(engine: Engine, query: Query): Promise<number> {
   let executions = 0;

@@ -74,10 +74,10 @@ export class GroupCommitter {
     const optimistic = this.detached
       ? await this.detached.group(this.store, heads, jobs, this.clock)
       : known && executeGroup(jobs, known.reader, known.head, this.clock);
-    if (optimistic && isSettled(optimistic) && !optimistic.writes && heads.isLeaseHeld())
+    if (optimistic && isSettled(optimistic) && !optimistic.writes && heads.isCurrent())
       return this.finish({ group: optimistic, commit: undefined }, 0);
     // Beside other tabs, the head has often moved: then it is better to look before writing.
-    const isOptimistic = optimistic?.needs.length === 0 && optimistic.writes && heads.isLeaseHeld();
+    const isOptimistic = optimistic?.needs.length === 0 && optimistic.writes && heads.isCurrent();
     const applied = await this.transact((tx) =>
       isOptimistic
         ? this.commitOptimistically(tx, optimistic)
@@ -127,10 +127,11 @@ export class GroupCommitter {
     const isCurrent = this.heads.isLeaseForGood() && this.heads.cachedHead === group.head;
     if (assumedAbsent.length === 0 && isCurrent) return this.apply(tx, group, added);
     const plan = planOf(assumedAbsent);
+    const term = this.heads.term();
     const asked = tx.fetch([...plan.rows, HEAD], plan.ranges);
     const applied = this.apply(tx, group, added);
     const found = await asked;
-    const head = this.heads.moveTo(found.rows.at(-1));
+    const head = this.heads.moveTo(found.rows.at(-1), term);
     if (head === group.head && isNothing(plan, found)) return applied;
     if (head === group.head) group.snapshot.keep(plan, found);
     throw new ValidationFailed();

@@ -27,6 +27,8 @@ export class HeadTracker {
   private readonly fetchBytes: number;
   /** The head as last seen in a transaction. */
   private seen: { readonly row: Row | undefined; readonly head: Head } | undefined = undefined;
+  /** The term of the lease in which the head was read: nobody else has committed since, as long as it lasts. */
+  private seenIn: number | undefined = undefined;
   /** A commit of this engine that is not known to be durable: a snapshot may show it before. */
   private pending: Commit | undefined = undefined;
 
@@ -35,13 +37,19 @@ export class HeadTracker {
     this.fetchBytes = fetchBytes;
   }
 
-  isLeaseHeld(): boolean {
-    return this.lease?.isHeld() ?? false;
+  /** To be asked before a transaction reads the head. */
+  term(): number | undefined {
+    return this.lease?.term();
+  }
+
+  /** Whether what is cached is the newest there is: the lease has been held since the head was read. */
+  isCurrent(): boolean {
+    return this.seenIn !== undefined && this.seenIn === this.term();
   }
 
   /** Whether the cache stays valid for the next transaction too. */
   isLeaseForGood(): boolean {
-    return this.lease?.isForGood === true && this.isLeaseHeld();
+    return this.lease?.isForGood === true && this.isCurrent();
   }
 
   /** The commit that the cache is right at; undefined: nothing is cached. */
@@ -61,7 +69,7 @@ export class HeadTracker {
 
   /** What is cached, if a transaction begun now shows just that: nobody else can commit. */
   trusted(): Snapshot | undefined {
-    return this.isLeaseHeld() ? this.cached() : undefined;
+    return this.isCurrent() ? this.cached() : undefined;
   }
 
   /**
@@ -73,22 +81,27 @@ export class HeadTracker {
     if (trusted) {
       const found = await tx.fetch(plan.rows, plan.ranges, this.fetchBytes);
       // Held still: of others, only a thread of this engine's process can have committed before this snapshot was taken.
-      if (this.isLeaseHeld() && this.cache.head === trusted.head) {
+      if (this.isCurrent() && this.cache.head === trusted.head) {
         trusted.reader.keep(plan, found);
         return trusted;
       }
     }
     const asked = { ...plan, rows: [HEAD, ...plan.rows] };
+    const term = this.term();
     const found = await tx.fetch(asked.rows, asked.ranges, this.fetchBytes);
-    const head = this.moveTo(found.rows[0]);
+    const head = this.moveTo(found.rows[0], term);
     const reader = this.readerAt(head);
     reader.keep(asked, found);
     return { head, reader };
   }
 
-  /** The cache forgets what was changed by the commits it missed; everything, when that is unknown. */
-  moveTo(row: Row | undefined): Micros {
+  /**
+   * The cache forgets what was changed by the commits it missed; everything, when that is unknown.
+   * @param term of the lease, before the row was read
+   */
+  moveTo(row: Row | undefined, term: number | undefined): Micros {
     const { cache, pending } = this;
+    this.seenIn = term;
     if (!this.seen || this.seen.row?.value !== row?.value) this.seen = { row, head: readHead(row) };
     const { head } = this.seen;
     if (head.ts === cache.head) return head.ts;
@@ -105,7 +118,7 @@ export class HeadTracker {
 
   /** The tail that the next head continues; undefined: no other engine will read it. */
   tailBefore(): Head['tail'] | undefined {
-    return this.isLeaseHeld() ? undefined : (this.seen?.head.tail ?? []);
+    return this.term() === undefined ? (this.seen?.head.tail ?? []) : undefined;
   }
 
   /** A transaction writes this commit. */

@@ -89,7 +89,7 @@ test('an array of gets, and gets in objects, are one request', async () => {
 
 test('alone under a lease, a repeated query asks the store nothing', async () => {
   const { store, requests } = countingStore();
-  const engine = createTestEngine({ store, lease: { isHeld: () => true } });
+  const engine = createTestEngine({ store, lease: { term: () => 1 } });
   await outcome(engine, { create_collection: obj({ name: 'people' }) });
   await outcome(engine, create(doc('people', 1), { n: 1 }));
   await outcome(engine, eachDocument);

@@ -10,7 +10,7 @@ import { Transactor } from './transactor.ts';
 
 const passwords = { hash: async (text: string) => `hash of ${text}`, verify: async () => true };
 
-const transactorOn = (store: Store, isHeld?: () => boolean): Transactor =>
+const transactorOn = (store: Store, term?: () => number | undefined): Transactor =>
   new Transactor({
     store,
     clock: () => 0,
@@ -18,7 +18,7 @@ const transactorOn = (store: Store, isHeld?: () => boolean): Transactor =>
     random: (bytes) => new Uint8Array(randomBytes(bytes)),
     durability: 'relaxed',
     hashCost: 4,
-    ...(isHeld ? { lease: { isHeld } } : {}),
+    ...(term ? { lease: { term } } : {}),
   });
 
 const address = (id: number) =>
@@ -58,7 +58,7 @@ test('write() of many at once loses none, each sees those before it, and they sh
 
 test('write() of two engines on one store loses nothing: a commit between sends it round again', async () => {
   const store = createMemoryStore();
-  const tabs = [transactorOn(store, () => true), transactorOn(store, () => true)];
+  const tabs = [transactorOn(store, () => 1), transactorOn(store, () => 1)];
   const all = tabs.flatMap((tab) => Array.from({ length: 200 }, () => tab));
   for (let i = 0; i < all.length; i += 4) {
     await Promise.all(all.slice(i, i + 4).map((tab) => tab.write(adding(1, 1))));
@@ -158,7 +158,7 @@ test('read() under a lease answers from memory, and what another tab said is for
   const store = createMemoryStore();
   let reads = 0;
   const counted: Store = { ...store, read: (body) => (reads++, store.read(body)) };
-  const tab = transactorOn(counted, () => true);
+  const tab = transactorOn(counted, () => 1);
   const other = transactorOn(store);
   await tab.write(adding(1, 1));
   expect((await tab.read(reading(1))).value).toBe(1);
@@ -183,7 +183,7 @@ test('read() under a lease notices what a thread commits before the snapshot is 
         },
       }),
   };
-  const tab = transactorOn(late, () => true);
+  const tab = transactorOn(late, () => 1);
   const thread = transactorOn(store);
   thread.onCommit((notice) => tab.noteCommit(notice));
   const move: TransactionBody<number> = (input) => {
@@ -265,11 +265,23 @@ const creating =
     return { value: 'made', ts: input.head + 1, keep: true };
   };
 
+test('read() of a tab that is alone again sees what a tab has committed that could not tell of it', async () => {
+  const store = createMemoryStore();
+  let term: number | undefined = 1;
+  const [tab, killed] = [transactorOn(store, () => term), transactorOn(store)];
+  await tab.write(adding(1, 1));
+  expect((await tab.read(reading(1))).value).toBe(1);
+  term = undefined;
+  await killed.write(adding(1, 10));
+  term = 2;
+  expect((await tab.read(reading(1))).value).toBe(11);
+});
+
 test('write() assumes absent what is unlikely, and notices when it exists all the same', async () => {
   const store = createMemoryStore();
-  for (const isHeld of [true, false]) {
-    const [tab, other] = [transactorOn(store, () => isHeld), transactorOn(store)];
-    const id = isHeld ? 100 : 200;
+  for (const term of [1, undefined]) {
+    const [tab, other] = [transactorOn(store, () => term), transactorOn(store)];
+    const id = term === undefined ? 200 : 100;
     await other.write(creating(id));
     await tab.read(reading(1));
     expect((await tab.write(creating(id))).value).toBe('taken');
@@ -284,7 +296,7 @@ test('write() assumes absent what is unlikely, and notices when it exists all th
 
 test('write() that may not be retried gives way to a commit that came between, and to nothing else', async () => {
   const store = createMemoryStore();
-  const [tab, other] = [transactorOn(store, () => true), transactorOn(store)];
+  const [tab, other] = [transactorOn(store, () => 1), transactorOn(store)];
   await tab.write(adding(1, 1));
   await other.write(adding(1, 10));
   const [hasty, patient] = await Promise.allSettled([
@@ -324,7 +336,7 @@ test('a group whose commit may have arrived is not tried again; one without room
       return value;
     },
   };
-  const transactor = transactorOn(unsure, () => true);
+  const transactor = transactorOn(unsure, () => 1);
   await transactor.write(adding(1, 1));
   failure = new Refusal('storage_unavailable', 'The answer was lost.');
   const three = () => Promise.allSettled([1, 2, 3].map(() => transactor.write(adding(1, 1))));
@@ -353,7 +365,7 @@ test('a member of a split group whose commit may have arrived makes the cache fo
       return value;
     },
   };
-  const transactor = transactorOn(unsure, () => true);
+  const transactor = transactorOn(unsure, () => 1);
   await transactor.write(adding(1, 1));
   // The first write goes alone, the next two share a commit that has no room; of these the second one arrives unnoticed.
   failures.push(

@@ -98,7 +98,7 @@ export class Transactor {
     const known = heads.cached();
     const optimistic = known && executeAt(known, body, answers);
     const unread = optimistic ? unreadBy(optimistic) : [];
-    if (optimistic && unread.length === 0 && heads.isLeaseHeld()) return optimistic;
+    if (optimistic && unread.length === 0 && heads.isCurrent()) return optimistic;
     return this.store.read(async (tx) => {
       const snapshot = await heads.enter(tx, unread, queue.isIdle ? heads.trusted() : undefined);
       const { head, reader } = snapshot;
