@@ -103,7 +103,7 @@ for (const change of changes)
     expect(await textsAt(hub)).toEqual(all);
     const stored = await storedIn(newer);
     expect(stored).toEqual(
-      change === 'format of rows' ? { version: 20, formats: [2] } : { version: 30, formats: [1] },
+      change === 'format of rows' ? { version: 20, formats: [2] } : { version: 40, formats: [1] },
     );
 
     // The older build does not open it any more; brought up to date, the same tab does.
