@@ -51,6 +51,12 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
   resolve: { alias: browserAlias },
   plugins: [workerFromSource(), trimPackages(), serviceWorkerBeside(), sameCases()],
   worker: { format: 'es', plugins: () => [workerFromSource(), trimPackages()] },
+  // Vue asks its bundler for them.
+  define: {
+    __VUE_OPTIONS_API__: 'true',
+    __VUE_PROD_DEVTOOLS__: 'false',
+    __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: 'true',
+  },
   // Named here, or the first test that reaches one would reload the page under way.
   optimizeDeps: {
     include: [
@@ -65,6 +71,8 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
       'react-dom',
       'react-dom/client',
       'react-dom/server',
+      'vue',
+      'vue/server-renderer',
     ],
     // Our sources get what is left of them (scripts/trim-packages.mjs).
     exclude: ['comlink', 'dexie'],

@@ -16,6 +16,7 @@ export const entries = {
 /** Entries of the package beside `index.js`, by their names: each imports that, and packages that the app has. */
 export const besideIndex = {
   react: join(root, 'src/hooks/react.ts'),
+  vue: join(root, 'src/hooks/vue.ts'),
 };
 
 /** bcryptjs imports Node's `crypto`; a browser has none. Dexie's own entry picks its build for old browsers too; its minified one is smaller than ours of it. */

@@ -1,6 +1,7 @@
 // The public surface as the compiler of an app sees it: for tests of what is said of it and of what it says.
 import { join } from 'node:path';
 import ts from 'typescript';
+import { besideIndex } from './bundle.mjs';
 import { root } from './setup.mjs';
 
 export const SURFACE = join(root, 'src/index.ts');
@@ -21,7 +22,12 @@ const options = /** @type {import('typescript').CompilerOptions} */ ({
   stripInternal: true,
   rootDir: join(root, 'src'),
   jsx: ts.JsxEmit.ReactJSX,
-  paths: { burrowdb: [SURFACE], 'burrowdb/react': [join(root, 'src/hooks/react.ts')] },
+  paths: {
+    burrowdb: [SURFACE],
+    ...Object.fromEntries(
+      Object.entries(besideIndex).map(([name, path]) => [`burrowdb/${name}`, [path]]),
+    ),
+  },
 });
 
 /**

@@ -9,7 +9,9 @@ import { root } from './setup.mjs';
 import { compileSurface } from './compile-surface.mjs';
 
 const PRELUDE = join(root, 'docs/snippets.d.ts');
-const FENCE = /^```(ts|js|tsx)\n([\s\S]*?)^```$/gm;
+const FENCE = /^```(ts|js|tsx|vue|svelte)\n([\s\S]*?)^```$/gm;
+/** What is checked of a component in a language of its own; its template is not. */
+const SCRIPT = /<script[^>]*>\n([\s\S]*?)<\/script>/;
 
 const documents = [
   'README.md',
@@ -26,8 +28,11 @@ const builders = `const { ${Object.keys(q).join(', ')} } = q;`;
 /** @param {string} name */
 function snippetsOf(name) {
   const text = readFileSync(join(root, name), 'utf8');
-  return [...text.matchAll(FENCE)].map(({ index, 1: language, 2: code = '' }) => {
-    const line = text.slice(0, index).split('\n').length + 1;
+  return [...text.matchAll(FENCE)].map(({ index, 1: language, 2: whole = '' }) => {
+    const isComponent = language === 'vue' || language === 'svelte';
+    const code = isComponent ? (SCRIPT.exec(whole)?.[1] ?? '') : whole;
+    const before = text.slice(0, index).split('\n').length + 1;
+    const line = before + (isComponent && code ? 1 : 0);
     const given = name.startsWith('docs/reference/') ? builders : '';
     return {
       path: join(root, `${name}:${line}.${language === 'tsx' ? 'tsx' : 'ts'}`),

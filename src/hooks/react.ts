@@ -23,10 +23,16 @@ import {
 } from '../index.ts';
 import type { Cell } from './core/cell.ts';
 import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
-import { NO_PAGE, Pages, type PagesOptions, type PagesState } from './core/pages.ts';
+import { NO_PAGE, NOWHERE, Pages, type PagesOptions, type PagesState } from './core/pages.ts';
 import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
 import { IDLE, LOADING, queriesOf, type QueryState } from './core/shared-queries.ts';
-import { NO_SYNC, watchOf, type SyncStatus, type SyncWatch } from './core/sync-status.ts';
+import {
+  NO_SYNC,
+  notSynced,
+  watchOf,
+  type SyncStatus,
+  type SyncWatch,
+} from './core/sync-status.ts';
 
 export type { MutationOptions, MutationState } from './core/mutation.ts';
 export type { PagesOptions, PagesState } from './core/pages.ts';
@@ -153,8 +159,6 @@ export function useSync(): SyncStatus & Pick<SyncWatch, 'resolve'> {
 
 type Asked = Arg | undefined | (() => Arg | undefined);
 
-const NOWHERE = { next: () => undefined, previous: () => undefined };
-const notSynced = (): Promise<never> => Promise.reject(new UsageError('There is no sync.'));
 const nothing = () => () => undefined;
 
 function useShared(query: Asked, deps: readonly unknown[] | undefined) {

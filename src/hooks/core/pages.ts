@@ -24,6 +24,9 @@ export const NO_PAGE: PagesState<never> = {
   hasPrevious: false,
 };
 
+/** Where nothing can be gone through. */
+export const NOWHERE = { next: () => undefined, previous: () => undefined };
+
 type Cursor = Pick<Page, 'before' | 'after'>;
 
 /** Goes through the pages of a set. The page it is at is live. */

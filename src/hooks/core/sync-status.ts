@@ -1,10 +1,11 @@
-import type {
-  Sync,
-  SyncEvents,
-  SyncProgress,
-  SyncState,
-  WriteIn,
-  WriteResolution,
+import {
+  UsageError,
+  type Sync,
+  type SyncEvents,
+  type SyncProgress,
+  type SyncState,
+  type WriteIn,
+  type WriteResolution,
 } from '../../index.ts';
 import { Cell } from './cell.ts';
 
@@ -31,6 +32,8 @@ export const NO_SYNC: SyncStatus = {
   refused: [],
   lostWrites: 0,
 };
+
+export const notSynced = (): Promise<never> => Promise.reject(new UsageError('There is no sync.'));
 
 export class SyncWatch extends Cell<SyncStatus> {
   private readonly sync: Sync;

@@ -1,0 +1,196 @@
+/** Burrow in Vue: `burrowdb/vue`. */
+import {
+  computed,
+  inject,
+  onMounted,
+  provide,
+  shallowRef,
+  toValue,
+  watch,
+  type ComputedRef,
+  type InjectionKey,
+  type MaybeRefOrGetter,
+} from 'vue';
+import {
+  queryText,
+  UsageError,
+  type Arg,
+  type Client,
+  type Evaluated,
+  type Expr,
+  type SetRef,
+} from '../index.ts';
+import type { Cell } from './core/cell.ts';
+import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
+import { NO_PAGE, NOWHERE, Pages, type PagesOptions, type PagesState } from './core/pages.ts';
+import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
+import { IDLE, LOADING, queriesOf, type QueryState } from './core/shared-queries.ts';
+import {
+  NO_SYNC,
+  notSynced,
+  watchOf,
+  type SyncStatus,
+  type SyncWatch,
+} from './core/sync-status.ts';
+
+export type { MutationOptions, MutationState } from './core/mutation.ts';
+export type { PagesOptions, PagesState } from './core/pages.ts';
+export type { BurrowOptions, SessionLogin, SessionState } from './core/session.ts';
+export type { QueryState } from './core/shared-queries.ts';
+export type { SyncStatus } from './core/sync-status.ts';
+
+/** Each part of a state as a ref that cannot be written. */
+export type Refs<State> = { readonly [Name in keyof State]: ComputedRef<State[Name]> };
+
+const BURROW: InjectionKey<Session> = Symbol('burrow');
+
+/** Gives the database to the components below the one that calls it, and opens it when that one is mounted. */
+export function provideBurrow(options: BurrowOptions): UsedSession {
+  const session = new Session(options);
+  provide(BURROW, session);
+  onMounted(session.start);
+  return used(session);
+}
+
+/** Who uses the database, and how to log in and out. */
+export interface UsedSession extends Refs<SessionState>, Pick<Session, 'logIn' | 'logOut'> {}
+
+export const useSession = (): UsedSession => used(injected());
+
+/** Acts as who has logged in; undefined while nobody has. */
+export const useClient = (): ComputedRef<Client | undefined> => useSession().client;
+
+/** The value of a query, and every later one. While the query is undefined nothing is asked. */
+export function useQuery<T>(query: MaybeRefOrGetter<Expr<T> | undefined>): Refs<QueryState<T>>;
+export function useQuery<A extends Arg>(
+  query: MaybeRefOrGetter<A | undefined>,
+): Refs<QueryState<Evaluated<A>>>;
+export function useQuery(query: MaybeRefOrGetter<Arg | undefined>): Refs<QueryState<unknown>> {
+  const client = useClient();
+  const state = useCell(
+    () => {
+      const asked = toValue(query);
+      return client.value && asked !== undefined ? queriesOf(client.value).find(asked) : undefined;
+    },
+    () => (toValue(query) === undefined ? IDLE : LOADING),
+  );
+  return refsOf(state, LOADING);
+}
+
+/** A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked. */
+export function usePages<T>(
+  set: MaybeRefOrGetter<Expr<SetRef<T>> | undefined>,
+  options: MaybeRefOrGetter<PagesOptions> = {},
+): Refs<PagesState<T>> & Pick<Pages<T>, 'next' | 'previous'> {
+  const client = useClient();
+  // The text tells sets apart that are built anew.
+  const asked = computed<{ set: Expr<SetRef<T>>; text: string } | undefined>((before) => {
+    const given = toValue(set);
+    const text = given && queryText(given);
+    if (before && before.text === text) return before;
+    return given && text !== undefined ? { set: given, text } : undefined;
+  });
+  const size = computed(() => toValue(options).size);
+  const pages = computed(
+    () =>
+      client.value &&
+      asked.value &&
+      new Pages<T>(queriesOf(client.value), asked.value.set, size.value),
+  );
+  const state = useCell(
+    () => pages.value,
+    (): PagesState<T> => NO_PAGE,
+  );
+  return {
+    ...refsOf(state, NO_PAGE),
+    next: () => (pages.value ?? NOWHERE).next(),
+    previous: () => (pages.value ?? NOWHERE).previous(),
+  };
+}
+
+/**
+ * A write, and what became of its last run: stored here, then the verdict of the hub.
+ * @param query of the arguments of `run`
+ */
+export function useMutation<Args extends readonly unknown[], T>(
+  query: (...args: Args) => Expr<T>,
+  options: MutationOptions<Args> = {},
+): UsedMutation<Args, T> {
+  const session = injected();
+  const mutation = new Mutation<T>();
+  const state = useCell(
+    () => mutation,
+    (): MutationState<T> => UNUSED,
+  );
+  return {
+    ...refsOf(state, UNUSED),
+    run: (...args) => mutation.run({ client: session.get().client, query, options }, args),
+    reset: mutation.reset,
+  };
+}
+
+export interface UsedMutation<Args extends readonly unknown[], T> extends Refs<MutationState<T>> {
+  /**
+   * Resolves when it is stored here, with what it did.
+   * @throws BurrowError when it failed
+   */
+  readonly run: (...args: Args) => Promise<T | undefined>;
+  /** Back to `idle`. */
+  readonly reset: () => void;
+}
+
+/** How the copy stands to its hub, and what to do about refused writes. */
+export function useSync(): Refs<SyncStatus> & Pick<SyncWatch, 'resolve'> {
+  const { sync } = useSession();
+  const watched = computed(() => sync.value && watchOf(sync.value));
+  const state = useCell(
+    () => watched.value,
+    () => NO_SYNC,
+  );
+  return {
+    ...refsOf(state, NO_SYNC),
+    resolve: (...resolution) => (watched.value?.resolve ?? notSynced)(...resolution),
+  };
+}
+
+function injected(): Session {
+  const session = inject(BURROW, undefined);
+  if (session) return session;
+  throw new UsageError('No component above has called provideBurrow().');
+}
+
+function used(session: Session): UsedSession {
+  const state = useCell(
+    () => session,
+    () => OPENING,
+  );
+  const { logIn, logOut } = session;
+  return { ...refsOf(state, OPENING), logIn, logOut };
+}
+
+/** What the cell holds, which may become another one. Follows it until the scope it is called in ends. */
+function useCell<T>(cell: () => Cell<T> | undefined, without: () => T): ComputedRef<T> {
+  const followed = computed(cell);
+  const changes = shallowRef(0);
+  const tell = (): void => {
+    changes.value++;
+  };
+  watch(
+    followed,
+    (now, _, onCleanup) => {
+      if (now) onCleanup(now.subscribe(tell));
+    },
+    { immediate: true },
+  );
+  return computed(() => {
+    void changes.value;
+    return followed.value ? followed.value.get() : without();
+  });
+}
+
+/** @param like has the same names */
+function refsOf<State extends object>(state: ComputedRef<State>, like: State): Refs<State> {
+  const names = Object.keys(like) as (keyof State)[];
+  const refs = names.map((name) => [name, computed(() => state.value[name])]);
+  return Object.fromEntries(refs) as Refs<State>;
+}
