@@ -71,6 +71,8 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
       'react-dom',
       'react-dom/client',
       'react-dom/server',
+      'solid-js',
+      'solid-js/web',
       'vue',
       'vue/server-renderer',
     ],

@@ -16,6 +16,7 @@ export const entries = {
 /** Entries of the package beside `index.js`, by their names: each imports that, and packages that the app has. */
 export const besideIndex = {
   react: join(root, 'src/hooks/react.ts'),
+  solid: join(root, 'src/hooks/solid.ts'),
   vue: join(root, 'src/hooks/vue.ts'),
 };
 

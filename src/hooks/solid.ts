@@ -1,0 +1,187 @@
+/** Burrow in Solid: `burrowdb/solid`. */
+import {
+  createComponent,
+  createContext,
+  createEffect,
+  createMemo,
+  createSignal,
+  onCleanup,
+  onMount,
+  useContext,
+  type Accessor,
+  type JSX,
+  type ParentProps,
+} from 'solid-js';
+import {
+  queryText,
+  UsageError,
+  type Arg,
+  type Client,
+  type Evaluated,
+  type Expr,
+  type SetRef,
+} from '../index.ts';
+import type { Cell } from './core/cell.ts';
+import { withGetters } from './core/getters.ts';
+import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
+import { NO_PAGE, NOWHERE, Pages, type PagesOptions, type PagesState } from './core/pages.ts';
+import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
+import { IDLE, LOADING, queriesOf, type QueryState } from './core/shared-queries.ts';
+import {
+  NO_SYNC,
+  notSynced,
+  watchOf,
+  type SyncStatus,
+  type SyncWatch,
+} from './core/sync-status.ts';
+
+export type { MutationOptions, MutationState } from './core/mutation.ts';
+export type { PagesOptions, PagesState } from './core/pages.ts';
+export type { BurrowOptions, SessionLogin, SessionState } from './core/session.ts';
+export type { QueryState } from './core/shared-queries.ts';
+export type { SyncStatus } from './core/sync-status.ts';
+
+const Burrow = createContext<Session>();
+
+/** Gives the database to the components below it, and opens it when it is mounted. */
+export function BurrowProvider(props: ParentProps<BurrowOptions>): JSX.Element {
+  const session = new Session(props);
+  onMount(session.start);
+  return createComponent(Burrow.Provider, {
+    value: session,
+    get children() {
+      return props.children;
+    },
+  });
+}
+
+/** Who uses the database, and how to log in and out. */
+export interface UsedSession extends SessionState, Pick<Session, 'logIn' | 'logOut'> {}
+
+export function useSession(): UsedSession {
+  const session = usedSession();
+  const { logIn, logOut } = session;
+  const state = useCell(
+    () => session,
+    () => OPENING,
+  );
+  return withGetters({ logIn, logOut }, state, OPENING);
+}
+
+/** Acts as who has logged in; undefined while nobody has. */
+export function useClient(): Accessor<Client | undefined> {
+  const session = useSession();
+  return createMemo(() => session.client);
+}
+
+/** The value of a query, and every later one. While the query is undefined nothing is asked. */
+export function useQuery<T>(query: Given<Expr<T>>): QueryState<T>;
+export function useQuery<A extends Arg>(query: Given<A>): QueryState<Evaluated<A>>;
+export function useQuery(query: Given<Arg>): QueryState<unknown> {
+  const client = useClient();
+  const asked = createMemo(() => given(query));
+  const state = useCell(
+    () => {
+      const [by, built] = [client(), asked()];
+      return by && built !== undefined ? queriesOf(by).find(built) : undefined;
+    },
+    () => (asked() === undefined ? IDLE : LOADING),
+  );
+  return withGetters({}, state, LOADING);
+}
+
+/** A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked. */
+export function usePages<T>(
+  set: Given<Expr<SetRef<T>>>,
+  options: PagesOptions | Accessor<PagesOptions> = {},
+): PagesState<T> & Pick<Pages<T>, 'next' | 'previous'> {
+  const client = useClient();
+  // The text tells sets apart that are built anew.
+  const asked = createMemo(() => given(set), undefined, {
+    equals: (one, other) => (one && queryText(one)) === (other && queryText(other)),
+  });
+  const size = createMemo(() => (typeof options === 'function' ? options() : options).size);
+  const pages = createMemo(() => {
+    const [by, of] = [client(), asked()];
+    return by && of && new Pages<T>(queriesOf(by), of, size());
+  });
+  const state = useCell(pages, (): PagesState<T> => NO_PAGE);
+  const ways = {
+    next: () => (pages() ?? NOWHERE).next(),
+    previous: () => (pages() ?? NOWHERE).previous(),
+  };
+  return withGetters(ways, state, NO_PAGE);
+}
+
+/**
+ * A write, and what became of its last run: stored here, then the verdict of the hub.
+ * @param query of the arguments of `run`
+ */
+export function useMutation<Args extends readonly unknown[], T>(
+  query: (...args: Args) => Expr<T>,
+  options: MutationOptions<Args> = {},
+): UsedMutation<Args, T> {
+  const session = usedSession();
+  const mutation = new Mutation<T>();
+  const state = useCell(
+    () => mutation,
+    (): MutationState<T> => UNUSED,
+  );
+  const run = (...args: Args) =>
+    mutation.run({ client: session.get().client, query, options }, args);
+  return withGetters({ run, reset: mutation.reset }, state, UNUSED);
+}
+
+export interface UsedMutation<Args extends readonly unknown[], T> extends MutationState<T> {
+  /**
+   * Resolves when it is stored here, with what it did.
+   * @throws BurrowError when it failed
+   */
+  readonly run: (...args: Args) => Promise<T | undefined>;
+  /** Back to `idle`. */
+  readonly reset: () => void;
+}
+
+/** How the copy stands to its hub, and what to do about refused writes. */
+export function useSync(): SyncStatus & Pick<SyncWatch, 'resolve'> {
+  const session = useSession();
+  const watched = createMemo(() => session.sync && watchOf(session.sync));
+  const resolve: SyncWatch['resolve'] = (...resolution) =>
+    (watched()?.resolve ?? notSynced)(...resolution);
+  return withGetters(
+    { resolve },
+    useCell(watched, () => NO_SYNC),
+    NO_SYNC,
+  );
+}
+
+/** A value, or what returns one: that is called again when what it reads changes. */
+type Given<T> = T | undefined | Accessor<T | undefined>;
+
+const given = <T extends Arg>(query: Given<T>): T | undefined =>
+  typeof query === 'function' ? query() : query;
+
+function usedSession(): Session {
+  const session = useContext(Burrow);
+  if (session) return session;
+  throw new UsageError('There is no <BurrowProvider> above.');
+}
+
+/** What the cell holds, which may become another one. Follows it until its owner is disposed of. */
+function useCell<T>(cell: Accessor<Cell<T> | undefined>, without: Accessor<T>): Accessor<T> {
+  const followed = createMemo(cell);
+  const [changes, tell] = createSignal(undefined, { equals: false });
+  // Not on a server: effects do not run there.
+  createEffect(() => {
+    const now = followed();
+    if (!now) return;
+    onCleanup(now.subscribe(() => tell()));
+    // It may have changed since it was rendered.
+    tell();
+  });
+  return createMemo(() => {
+    changes();
+    const now = followed();
+    return now ? now.get() : without();
+  });
+}
