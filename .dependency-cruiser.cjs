@@ -285,7 +285,7 @@ module.exports = {
       'hosts',
     ),
     onlyFrom('the-edge-names-comlink', 'comlink', 'worker', 'src/client'),
-    onlyFrom('hooks-name-frameworks', 'react|react-dom|solid-js|vue|@vue/.*', 'src/hooks'),
+    onlyFrom('hooks-name-frameworks', 'react|react-dom|solid-js|svelte|vue|@vue/.*', 'src/hooks'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

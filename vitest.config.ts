@@ -1,4 +1,5 @@
 import { playwright } from '@vitest/browser-playwright';
+import { compile } from 'svelte/compiler';
 import type { Plugin } from 'vite';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { kinds, type Kind } from './scripts/browsers/kinds.mjs';
@@ -29,6 +30,16 @@ const sameCases = (): Plugin => ({
       : undefined,
 });
 
+/** Components of tests. */
+const svelteComponents = (generate: 'client' | 'server'): Plugin => ({
+  name: 'burrow:svelte-components',
+  enforce: 'pre',
+  transform: (code, id) =>
+    id.endsWith('.svelte')
+      ? { code: compile(code, { filename: id, generate }).js.code, map: null }
+      : undefined,
+});
+
 const elsewhere = ['**/node_modules/**', '**/dist/**', 'demo-dist/**', 'e2e/**'];
 
 /** By its debugging protocol tests do to it what its users cannot. */
@@ -49,7 +60,13 @@ const storageTests = [
 
 const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
   resolve: { alias: browserAlias },
-  plugins: [workerFromSource(), trimPackages(), serviceWorkerBeside(), sameCases()],
+  plugins: [
+    workerFromSource(),
+    trimPackages(),
+    serviceWorkerBeside(),
+    svelteComponents('client'),
+    sameCases(),
+  ],
   worker: { format: 'es', plugins: () => [workerFromSource(), trimPackages()] },
   // Vue asks its bundler for them.
   define: {
@@ -73,6 +90,12 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
       'react-dom/server',
       'solid-js',
       'solid-js/web',
+      'svelte',
+      'svelte/internal/client',
+      'svelte/internal/disclose-version',
+      'svelte/internal/flags/legacy',
+      'svelte/reactivity',
+      'svelte/store',
       'vue',
       'vue/server-renderer',
     ],
@@ -102,7 +125,7 @@ export default defineConfig({
   test: {
     projects: [
       {
-        plugins: [sameCases()],
+        plugins: [svelteComponents('server'), sameCases()],
         test: {
           name: 'node',
           ...patience,

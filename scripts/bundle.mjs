@@ -17,6 +17,7 @@ export const entries = {
 export const besideIndex = {
   react: join(root, 'src/hooks/react.ts'),
   solid: join(root, 'src/hooks/solid.ts'),
+  svelte: join(root, 'src/hooks/svelte.ts'),
   vue: join(root, 'src/hooks/vue.ts'),
 };
 

@@ -1,0 +1,15 @@
+/** On a server there is no window, no worker and no database. */
+import { render } from 'svelte/server';
+import { expect, test } from 'vitest';
+import App from './testing/svelte-server-app.svelte';
+import Everything from './testing/svelte-server.svelte';
+
+test('components render on a server as if nothing was there yet', () => {
+  const database = () => Promise.reject(new Error('A server opens nothing.'));
+  const { body } = render(App, { props: { database } });
+  expect(body).toContain('<i>true,false,true,idle,no sync,opening</i>');
+});
+
+test('a component without a provider says what to do', () => {
+  expect(() => render(Everything).body).toThrow('No component above has called provideBurrow()');
+});

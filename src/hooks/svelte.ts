@@ -1,0 +1,166 @@
+/** Burrow in Svelte: `burrowdb/svelte`. */
+import { getContext, onMount, setContext } from 'svelte';
+import { createSubscriber } from 'svelte/reactivity';
+import {
+  queryText,
+  UsageError,
+  type Arg,
+  type Client,
+  type Evaluated,
+  type Expr,
+  type SetRef,
+} from '../index.ts';
+import type { Cell } from './core/cell.ts';
+import { withGetters } from './core/getters.ts';
+import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
+import { NO_PAGE, NOWHERE, Pages, type PagesOptions, type PagesState } from './core/pages.ts';
+import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
+import { IDLE, LOADING, queriesOf, type QueryState } from './core/shared-queries.ts';
+import {
+  NO_SYNC,
+  notSynced,
+  watchOf,
+  type SyncStatus,
+  type SyncWatch,
+} from './core/sync-status.ts';
+
+export type { MutationOptions, MutationState } from './core/mutation.ts';
+export type { PagesOptions, PagesState } from './core/pages.ts';
+export type { BurrowOptions, SessionLogin, SessionState } from './core/session.ts';
+export type { QueryState } from './core/shared-queries.ts';
+export type { SyncStatus } from './core/sync-status.ts';
+
+const BURROW = Symbol('burrow');
+
+/** Gives the database to the components below the one that calls it, and opens it when that one is mounted. */
+export function provideBurrow(options: BurrowOptions): UsedSession {
+  const session = new Session(options);
+  setContext(BURROW, session);
+  onMount(session.start);
+  return useSession();
+}
+
+/** Who uses the database, and how to log in and out. */
+export interface UsedSession extends SessionState, Pick<Session, 'logIn' | 'logOut'> {}
+
+export function useSession(): UsedSession {
+  const session = usedSession();
+  const { logIn, logOut } = session;
+  return withGetters({ logIn, logOut }, () => read(session), OPENING);
+}
+
+/** `current` acts as who has logged in; undefined while nobody has. */
+export function useClient(): { readonly current: Client | undefined } {
+  const session = usedSession();
+  return {
+    get current() {
+      return read(session).client;
+    },
+  };
+}
+
+/** The value of a query, and every later one. While the query is undefined nothing is asked. */
+export function useQuery<T>(query: Given<Expr<T>>): QueryState<T>;
+export function useQuery<A extends Arg>(query: Given<A>): QueryState<Evaluated<A>>;
+export function useQuery(query: Given<Arg>): QueryState<unknown> {
+  const session = usedSession();
+  const state = (): QueryState<unknown> => {
+    const { client } = read(session);
+    const asked = given(query);
+    if (asked === undefined) return IDLE;
+    return client ? read(queriesOf(client).find(asked)) : LOADING;
+  };
+  return withGetters({}, state, LOADING);
+}
+
+/** A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked. */
+export function usePages<T>(
+  set: Given<Expr<SetRef<T>>>,
+  options: PagesOptions | (() => PagesOptions) = {},
+): PagesState<T> & Pick<Pages<T>, 'next' | 'previous'> {
+  const session = usedSession();
+  let last: { client: Client; text: string; pages: Pages<T> } | undefined;
+  const current = (): Pages<T> | undefined => {
+    const { client } = read(session);
+    const of = given(set);
+    const { size } = typeof options === 'function' ? options() : options;
+    if (!client || !of) return undefined;
+    // The text tells sets apart that are built anew each time.
+    const text = `${size} ${queryText(of)}`;
+    if (last?.client !== client || last.text !== text)
+      last = { client, text, pages: new Pages<T>(queriesOf(client), of, size) };
+    return last.pages;
+  };
+  const state = (): PagesState<T> => {
+    const pages = current();
+    return pages ? read(pages) : NO_PAGE;
+  };
+  const ways = {
+    next: () => (current() ?? NOWHERE).next(),
+    previous: () => (current() ?? NOWHERE).previous(),
+  };
+  return withGetters(ways, state, NO_PAGE);
+}
+
+/**
+ * A write, and what became of its last run: stored here, then the verdict of the hub.
+ * @param query of the arguments of `run`
+ */
+export function useMutation<Args extends readonly unknown[], T>(
+  query: (...args: Args) => Expr<T>,
+  options: MutationOptions<Args> = {},
+): UsedMutation<Args, T> {
+  const session = usedSession();
+  const mutation = new Mutation<T>();
+  const run = (...args: Args) =>
+    mutation.run({ client: session.get().client, query, options }, args);
+  return withGetters({ run, reset: mutation.reset }, () => read(mutation), UNUSED);
+}
+
+export interface UsedMutation<Args extends readonly unknown[], T> extends MutationState<T> {
+  /**
+   * Resolves when it is stored here, with what it did.
+   * @throws BurrowError when it failed
+   */
+  readonly run: (...args: Args) => Promise<T | undefined>;
+  /** Back to `idle`. */
+  readonly reset: () => void;
+}
+
+/** How the copy stands to its hub, and what to do about refused writes. */
+export function useSync(): SyncStatus & Pick<SyncWatch, 'resolve'> {
+  const session = usedSession();
+  const watched = (): SyncWatch | undefined => {
+    const { sync } = read(session);
+    return sync && watchOf(sync);
+  };
+  const resolve: SyncWatch['resolve'] = (...resolution) =>
+    (watched()?.resolve ?? notSynced)(...resolution);
+  const state = (): SyncStatus => {
+    const watch = watched();
+    return watch ? read(watch) : NO_SYNC;
+  };
+  return withGetters({ resolve }, state, NO_SYNC);
+}
+
+/** A value, or what returns one: that is called again when what it reads changes. */
+type Given<T> = T | undefined | (() => T | undefined);
+
+const given = <T extends Arg>(query: Given<T>): T | undefined =>
+  typeof query === 'function' ? query() : query;
+
+function usedSession(): Session {
+  const session = getContext<Session | undefined>(BURROW);
+  if (session) return session;
+  throw new UsageError('No component above has called provideBurrow().');
+}
+
+const subscribers = new WeakMap<object, () => void>();
+
+/** What the cell holds. An effect that reads it follows it. */
+function read<T>(cell: Cell<T>): T {
+  const subscribe = subscribers.get(cell) ?? createSubscriber(cell.subscribe);
+  subscribers.set(cell, subscribe);
+  subscribe();
+  return cell.get();
+}
