@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keyOfBytes, type Key } from '../codec/key.ts';
+import { keyOfBytes } from '../codec/key.ts';
 import type { Row } from '../store/port.ts';
 import {
   at,
@@ -71,7 +71,7 @@ test('write() runs its body again when a reader beside it has learnt of a commit
   let runs = 0;
   await store.write(async (tx) => {
     runs += 1;
-    const found = await tx.fetch([at('counter' as Key)], []);
+    const found = await tx.fetch([at('counter')], []);
     if (runs === 1) {
       await put(other, 'documents', [{ ...row('counter'), value: 'of the other tab' }]);
       await inRange(store, { limit: 1 });
