@@ -28,6 +28,8 @@ export interface Waiting {
 const BEAT_MS = 1000;
 /** Beats without a first answer: somebody else holds what we need. */
 export const BLOCKED_BEATS = 10;
+/** Beats without a further answer: the backend is gone. */
+export const SILENT_BEATS = 60;
 
 /**
  * One timer for all that waits, so that watching costs a transaction nothing. Counts beats, not time: after a freeze of the

@@ -82,3 +82,11 @@ function nameOf(reason: unknown): string {
   if (typeof reason !== 'object' || reason === null) return typeof reason;
   return 'name' in reason && typeof reason.name === 'string' ? reason.name : 'an unnamed error';
 }
+
+export const silent = (mayBeCommitted: boolean): Refusal =>
+  new Refusal(
+    'storage_unavailable',
+    mayBeCommitted
+      ? "The browser's storage did not confirm the write, so it may or may not be stored. Check before you write it again."
+      : "The browser's storage does not respond. Nothing was written. Try again; if it keeps failing, reload the page.",
+  );

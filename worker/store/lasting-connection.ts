@@ -142,7 +142,11 @@ export class LastingConnection {
     const turn = underWay.enter();
     if (turn) await turn;
     try {
-      return make(idb, { watchdog: this.watchdog, onEnded: () => underWay.leave() });
+      return make(idb, {
+        watchdog: this.watchdog,
+        onAnswer: () => underWay.answered(),
+        onEnded: () => underWay.leave(),
+      });
     } catch (reason) {
       underWay.leave();
       throw reason;

@@ -1,13 +1,15 @@
 /** One native transaction. Its requests go out in the turn they are asked for; whoever asked is told in the end, whatever the browser does. */
 import { assert, Refusal } from '../../src/errors.ts';
 import type { Durability } from '../../src/store/port.ts';
-import { BLOCKED_BEATS, type Waiting, type Watchdog } from './deadline.ts';
-import { blockedByOthers, TransactionFailure } from './idb-failure.ts';
+import { BLOCKED_BEATS, SILENT_BEATS, type Waiting, type Watchdog } from './deadline.ts';
+import { blockedByOthers, silent, TransactionFailure } from './idb-failure.ts';
 import type { OnResult } from './idb-rows.ts';
 
 /** What the connection adds to it: see `LastingConnection.begin`. */
 export interface Watched {
   readonly watchdog: Watchdog;
+  /** One of its requests has succeeded. */
+  readonly onAnswer: () => void;
   /** The browser has ended it: nothing of it is under way any more. */
   readonly onEnded: () => void;
 }
@@ -19,14 +21,12 @@ export interface NativePlan extends Watched {
   readonly durability: Durability;
 }
 
-/** Beats without a further answer: the backend is gone. */
-const SILENT_BEATS = 60;
-
 export class NativeTransaction implements Waiting {
   beats = 0;
   private readonly native: IDBTransaction;
   private readonly opened = new Map<string, IDBObjectStore>();
   private readonly watchdog: Watchdog;
+  private readonly onAnswer: () => void;
   private state: 'open' | 'committing' | 'complete' | 'dropped' | 'failed' = 'open';
   private hasAnswered = false;
   private failedWith: TransactionFailure | undefined = undefined;
@@ -36,8 +36,9 @@ export class NativeTransaction implements Waiting {
   protected hasWritten = false;
 
   /** @throws TransactionFailure when the connection is closed */
-  constructor(idb: IDBDatabase, { stores, mode, durability, watchdog, onEnded }: NativePlan) {
+  constructor(idb: IDBDatabase, { stores, mode, durability, watchdog, onAnswer, onEnded }: NativePlan) {
     this.watchdog = watchdog;
+    this.onAnswer = onAnswer;
     try {
       this.native = idb.transaction(stores, mode, { durability });
     } catch (reason) {
@@ -142,6 +143,7 @@ export class NativeTransaction implements Waiting {
     const takeResult = (): void => {
       this.hasAnswered = true;
       this.beats = 0;
+      this.onAnswer();
       if (this.state === 'failed') return;
       this.attempt(() => take(request.result));
     };
@@ -221,11 +223,3 @@ const isInactive = (reason: unknown): boolean =>
 
 export const endedEarly = (): string =>
   'the body of a transaction must await nothing but the transaction';
-
-const silent = (mayBeCommitted: boolean): Refusal =>
-  new Refusal(
-    'storage_unavailable',
-    mayBeCommitted
-      ? "The browser's storage did not confirm the write, so it may or may not be stored. Check before you write it again."
-      : "The browser's storage does not respond. Nothing was written. Try again; if it keeps failing, reload the page.",
-  );

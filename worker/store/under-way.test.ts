@@ -51,6 +51,24 @@ test('enter() says storage_blocked to whoever waits too long, and the next in li
   expect(noted).toEqual(['early: storage_blocked', 'late']);
 });
 
+test('enter() waits as long as the one under way moves on, and a minute once it has answered', async () => {
+  const underWay = oneAtATime();
+  void underWay.enter();
+  const noted: string[] = [];
+  enterAs('patient', underWay, noted);
+  await vi.advanceTimersByTimeAsync(8_000);
+  underWay.answered();
+  await vi.advanceTimersByTimeAsync(50_000);
+  expect(noted).toEqual([]);
+  enterAs('next', underWay, noted);
+  underWay.leave();
+  await vi.advanceTimersByTimeAsync(8_000);
+  expect(noted).toEqual(['patient']);
+  underWay.answered();
+  await vi.advanceTimersByTimeAsync(62_000);
+  expect(noted).toEqual(['patient', 'next: storage_unavailable']);
+});
+
 test('refuseWaiting() refuses those whose turn has not come, and nobody else', async () => {
   const underWay = oneAtATime();
   void underWay.enter();

@@ -1,6 +1,6 @@
 /** The transactions of one connection that have not ended. */
-import { BLOCKED_BEATS, type Waiting, type Watchdog } from './deadline.ts';
-import { blockedByOthers } from './idb-failure.ts';
+import { BLOCKED_BEATS, SILENT_BEATS, type Waiting, type Watchdog } from './deadline.ts';
+import { blockedByOthers, silent } from './idb-failure.ts';
 
 export interface UnderWayOptions {
   readonly isOneAtATime: boolean;
@@ -24,6 +24,8 @@ export class UnderWay {
   private readonly options: UnderWayOptions;
   private readonly waiting = new Set<Turn>();
   private count = 0;
+  /** The one that others wait for has: nobody blocks it. */
+  private hasAnswered = false;
   private onDrained: (() => void) | undefined = undefined;
 
   constructor(options: UnderWayOptions) {
@@ -32,7 +34,7 @@ export class UnderWay {
 
   /**
    * To be awaited before a transaction begins; undefined: it may begin now. `leave()` is called when it has ended.
-   * @throws Refusal `storage_blocked` when its turn does not come
+   * @throws Refusal `storage_blocked` when nothing under way answers, `storage_unavailable` when it did and then fell silent
    */
   enter(): Promise<void> | undefined {
     if (this.options.isOneAtATime && this.count > 0) return this.turn();
@@ -40,7 +42,15 @@ export class UnderWay {
     return undefined;
   }
 
+  /** One under way moves on: whoever waits for it begins to count anew. */
+  answered(): void {
+    this.hasAnswered = true;
+    for (const turn of this.waiting) turn.beats = 0;
+  }
+
   leave(): void {
+    if (this.hasAnswered) for (const turn of this.waiting) turn.beats = 0;
+    this.hasAnswered = false;
     const [next] = this.waiting;
     if (next) {
       next.begin();
@@ -76,8 +86,9 @@ export class UnderWay {
       };
       const turn: Turn = {
         beats: 0,
-        beat() {
-          if (this.beats > BLOCKED_BEATS) this.refuse(blockedByOthers());
+        beat: () => {
+          if (!this.hasAnswered && turn.beats > BLOCKED_BEATS) turn.refuse(blockedByOthers());
+          else if (turn.beats > SILENT_BEATS) turn.refuse(silent(false));
         },
         begin() {
           goOn();
