@@ -78,3 +78,29 @@ test('a store that grows puts at most four bytes for each that is live', async (
   expect(live).toBeGreaterThan(total * 150);
   expect(medium.take().putBytes / live).toBeLessThan(4);
 });
+
+test('a few changes of many rows that came in order do not write all of them anew', async () => {
+  const data = new MediumData();
+  const medium = new CountingMedium(createMemoryMedium(data));
+  const limits = { memtableBytesMax: 20_000, tableBytes: 10_000, rowBlockBytes: 1000 };
+  const store = await openPacked(data, limits, { medium, isAlone: () => true });
+  const rowAt = (i: number) => ({ ...row(fixed(i)), value: 'x'.repeat(200) });
+  for (const batch of sequence(60))
+    await put(
+      store,
+      'documents',
+      sequence(100).map((i) => rowAt(batch * 100 + i)),
+    );
+  await store.flush();
+  const live = tablesOf(store.manifest).reduce((sum, { bytes }) => sum + bytes, 0);
+  medium.take();
+  for (const round of sequence(8)) {
+    await put(
+      store,
+      'documents',
+      sequence(30).map((i) => rowAt(i * 200 + round)),
+    );
+    await store.flush();
+  }
+  expect(medium.take().putBytes).toBeLessThan(live / 4);
+});

@@ -38,7 +38,9 @@ export async function flush(context: MaintenanceContext): Promise<boolean> {
   const firstId = await flips.claim();
   const tables = await writeTables(context, layer, before, firstId);
   return flips.flip(claimOf({ first: firstId }), (manifest) =>
-    manifest.flushed === before.flushed ? flushedInto(manifest, layer.through, tables) : undefined,
+    manifest.flushed === before.flushed
+      ? flushedInto(manifest, layer.through, tables, context.limits)
+      : undefined,
   );
 }
 
@@ -108,13 +110,20 @@ const EVERYTHING = {
 };
 const NO_BODY = new Uint8Array(0);
 
-function flushedInto(manifest: Manifest, flushed: number, tables: NewTables): Manifest {
-  const families = familiesOf((family) => withNewRun(manifest.families[family], tables[family]));
+function flushedInto(
+  manifest: Manifest,
+  flushed: number,
+  tables: NewTables,
+  limits: PackedLimits,
+): Manifest {
+  const families = familiesOf((family) =>
+    withNewRun(manifest.families[family], tables[family], limits),
+  );
   return { ...manifest, flushed, families };
 }
 
 /** A run after all others needs no merging: it goes behind the oldest. */
-function withNewRun(runs: Runs, tables: readonly Table[]): Runs {
+function withNewRun(runs: Runs, tables: readonly Table[], limits: PackedLimits): Runs {
   const [first] = tables;
   if (!first) return runs;
   const oldest = runs.at(-1);
@@ -122,5 +131,17 @@ function withNewRun(runs: Runs, tables: readonly Table[]): Runs {
     run.tables.every(({ high }) => compareItemKeys(high, first.low) < 0),
   );
   if (!oldest || !isAfter) return [{ level: 0, isMerging: false, tables }, ...runs];
-  return [...runs.slice(0, -1), { ...oldest, tables: [...oldest.tables, ...tables] }];
+  const grown = [...oldest.tables, ...tables];
+  // As if it had come about by merges: with new runs it is merged when there are enough of its size.
+  const level = oldest.isMerging ? 0 : levelOf(grown, limits);
+  const run = { ...oldest, level: Math.max(oldest.level, level), tables: grown };
+  return [...runs.slice(0, -1), run];
+}
+
+function levelOf(
+  tables: readonly Table[],
+  { memtableBytesMax, runsPerLevel }: PackedLimits,
+): number {
+  const bytes = tables.reduce((sum, table) => sum + table.bytes, 0);
+  return Math.max(0, Math.floor(Math.log(bytes / memtableBytesMax) / Math.log(runsPerLevel)));
 }
