@@ -54,9 +54,9 @@ export class BurrowContender implements Contender {
   private readonly options: DatabaseOptions;
   private opened: { readonly database: Database; readonly client: Client } | undefined;
 
-  constructor(durability: 'strict' | 'relaxed') {
+  constructor(options: Pick<DatabaseOptions, 'durability' | 'store'>) {
     // On, so that what it costs is in every figure.
-    this.options = { durability, log: { enabled: true } };
+    this.options = { ...options, log: { enabled: true } };
   }
 
   async open(name: string): Promise<void> {

@@ -8,4 +8,4 @@ export const info: ContenderInfo = {
   notes: 'with history and query log',
 };
 
-export const create = () => new BurrowContender('strict');
+export const create = () => new BurrowContender({ durability: 'strict' });
