@@ -101,7 +101,7 @@ async function measureRefs(documents: number) {
   return { ms, gap, longTask };
 }
 
-const large = new BurrowContender('relaxed');
+const large = new BurrowContender({ durability: 'relaxed' });
 
 /** Adds documents to the database of the memory test, in queries of 1,000. */
 async function grow({ from, count }: { readonly from: number; readonly count: number }) {

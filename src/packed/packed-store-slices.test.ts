@@ -83,7 +83,7 @@ test('a few changes of many rows that came in order do not write all of them ane
   const data = new MediumData();
   const medium = new CountingMedium(createMemoryMedium(data));
   const limits = { memtableBytesMax: 20_000, tableBytes: 10_000, rowBlockBytes: 1000 };
-  const store = await openPacked(data, limits, { medium, isAlone: () => true });
+  const store = await openPacked(data, limits, { medium, aloneTerm: () => 1 });
   const rowAt = (i: number) => ({ ...row(fixed(i)), value: 'x'.repeat(200) });
   for (const batch of sequence(60))
     await put(
