@@ -1,5 +1,5 @@
 // `npm run bench`: Burrow beside raw IndexedDB and what people would pick instead, in Chromium on disk.
-// --only a,b  --all  --rounds 3  --n 10000  --big 100000  --quick  --million  --no-extras  --out results
+// --only a,b  --workloads W9,W11  --all  --rounds 3  --n 10000  --big 100000  --quick  --million  --no-extras  --out results
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -26,10 +26,15 @@ writeFileSync(rawFile, '');
 /** @type {import('./host/results.mjs').Measured[]} */
 const measured = [];
 
+/** W2 fills the database that others need. @param {string} workload */
+const isWanted = (workload) =>
+  wanted.workloads === undefined || workload === 'W2' || wanted.workloads.includes(workload);
+
 /** @param {string} contender @param {number} round */
 const stepOf =
   (contender, round) =>
   async (/** @type {string} */ workload, /** @type {() => Promise<unknown>} */ work) => {
+    if (!isWanted(workload)) return;
     const started = Date.now();
     const [load = 0] = loadavg();
     /** @type {import('./host/results.mjs').Measured} */

@@ -11,6 +11,7 @@ export function readArguments() {
   const { values } = parseArgs({
     options: {
       only: { type: 'string' },
+      workloads: { type: 'string' },
       all: { type: 'boolean', default: false },
       rounds: { type: 'string' },
       n: { type: 'string' },
@@ -22,9 +23,10 @@ export function readArguments() {
     },
     allowNegative: true,
   });
-  const { only, all, quick, million, extras, out } = values;
+  const { only, workloads, all, quick, million, extras, out } = values;
   return {
     contenders: only?.split(',') ?? (all ? [...usual, ...rivals] : usual),
+    workloads: workloads?.split(','),
     rounds: Number(values.rounds ?? (quick ? 1 : 3)),
     documents: Number(values.n ?? (quick ? 2000 : 10_000)),
     big: Number(values.big ?? (quick ? 0 : 100_000)),
