@@ -31,6 +31,9 @@ class TurningMedium implements Medium {
   append(...asked: Parameters<Medium['append']>): Promise<boolean> {
     return this.after('append', () => this.medium.append(...asked));
   }
+  appendAfter(...asked: Parameters<Medium['appendAfter']>): Promise<number | undefined> {
+    return this.after('append', () => this.medium.appendAfter(...asked));
+  }
   putBlocks(...asked: Parameters<Medium['putBlocks']>): Promise<void> {
     return this.after('put', () => this.medium.putBlocks(...asked));
   }

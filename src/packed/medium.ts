@@ -42,6 +42,17 @@ export interface Medium {
    * @returns false: it would have been another, and nothing was added
    */
   append(parts: readonly Uint8Array[], expected: number, durability: Durability): Promise<boolean>;
+  /**
+   * Adds what is made of the log as it is then, in one transaction with the look at it: nobody else appends in between.
+   * @param after the log behind this number is given to `make`
+   * @param make may await this medium only; if it does, the transaction may be over when it is done. Undefined: nothing is added
+   * @returns the number of the first part; undefined: nothing was added
+   */
+  appendAfter(
+    after: number,
+    make: (log: readonly LogPart[]) => Promise<readonly Uint8Array[] | undefined>,
+    durability: Durability,
+  ): Promise<number | undefined>;
   /** Resolves when they are stored before anything that is asked for later. */
   putBlocks(blocks: readonly StoredBlock[]): Promise<void>;
   trim(trim: Trim): Promise<void>;

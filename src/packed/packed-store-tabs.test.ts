@@ -3,6 +3,7 @@ import { keyOfBytes } from '../codec/key.ts';
 import type { Row } from '../store/port.ts';
 import {
   at,
+  COUNTER,
   counterOf,
   everything,
   fixed,
@@ -15,11 +16,10 @@ import {
   sequence,
   write,
 } from '../store/testing/store-rows.ts';
-import type { WriterLock } from './packed-store.ts';
-import { MediumData } from './testing/memory-medium.ts';
+import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
 import { openPacked, SMALL } from './testing/packed-kit.ts';
 import { salvaged } from './testing/salvaged.ts';
-import { createWriterLock } from './testing/writer-lock.ts';
+import type { Appended } from './tree/tree.ts';
 
 const rows = (count: number, value = 'v'): Row[] =>
   sequence(count).map((i) => ({ ...row(fixed(i), [`e${fixed(i)}`]), value: value + fixed(i) }));
@@ -175,34 +175,77 @@ test('a missing block or record is an error that names it', async () => {
   await expect(openPacked(data)).rejects.toThrow(`log record ${second?.number} (it is missing)`);
 });
 
-test('write() whose body takes long gets its turn beside one whose body does not', async () => {
+test('write() whose body has to read blocks gets its turn beside one that need not', async () => {
   const data = new MediumData();
-  const writers: WriterLock = createWriterLock();
-  const [slow, fast] = [
-    await openPacked(data, {}, { writers }),
-    await openPacked(data, {}, { writers }),
-  ];
+  const filling = await openPacked(data, SMALL);
+  await put(filling, 'documents', rows(60));
+  await filling.flush();
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const memory = createMemoryMedium(data);
+  const slow = await openPacked(data, SMALL, {
+    medium: {
+      ...memory,
+      async look(...asked) {
+        await turn();
+        return memory.look(...asked);
+      },
+    },
+  });
+  const fast = await openPacked(data, SMALL);
   const over = new AbortController();
   let runs = 0;
   const long = slow.write(async (tx) => {
     runs += 1;
-    for (const _ of sequence(20)) {
-      await tx.fetch([at('a')], []);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    for (const i of sequence(20)) await tx.fetch([at(fixed(i * 3))], []);
     tx.apply({ puts: [{ space: 'documents', row: row('a') }], deletes: [] });
   }, RELAXED);
   const others = (async () => {
     while (!over.signal.aborted) {
       await increment(fast);
-      await new Promise((resolve) => setImmediate(resolve));
+      await turn();
     }
   })();
   await long;
   over.abort();
   await others;
-  expect(runs).toBeLessThanOrEqual(2);
-  expect(await counterOf(fast)).toBeGreaterThan(0);
+  expect(runs).toBe(2);
+  expect(await counterOf(fast)).toBeGreaterThan(1);
+});
+
+test('hear() brings what another tab has committed, in its order, and nothing else', async () => {
+  const data = new MediumData();
+  const told: Appended[] = [];
+  const store = await openPacked(data, {}, { tell: (appended) => told.push(appended) });
+  const other = await openPacked(data);
+  await increment(store);
+  await increment(store);
+  const [first, second] = told;
+  if (!first || !second) throw new Error('nothing was told');
+  other.hear(second);
+  expect(other.lastNumber).toBe(0);
+  other.hear(first);
+  other.hear(first);
+  other.hear(second);
+  expect(other.lastNumber).toBe(store.lastNumber);
+  let runs = 0;
+  await other.write(async (tx) => {
+    runs += 1;
+    const { rows: found } = await tx.fetch([COUNTER], []);
+    expect(found[0]?.value).toBe('2');
+    tx.apply({ puts: [{ space: 'documents', row: row('a') }], deletes: [] });
+  }, RELAXED);
+  expect(runs).toBe(1);
+});
+
+test('a tab that is alone tells nobody', async () => {
+  const told: Appended[] = [];
+  const store = await openPacked(
+    new MediumData(),
+    {},
+    { aloneTerm: () => 1, tell: (appended) => told.push(appended) },
+  );
+  await increment(store);
+  expect(told).toEqual([]);
 });
 
 test('fetch() of several ranges ends at a bound of bytes with all rows of what it found', async () => {

@@ -1,10 +1,8 @@
 /** The store port over a log and blocks. See docs/decisions/0014-packed-store.md. */
 import { assert, Refusal } from '../errors.ts';
 import {
-  KeyTaken,
   requireWithin,
   SPACES,
-  type Durability,
   type ReadOptions,
   type ReadTx,
   type Space,
@@ -13,6 +11,7 @@ import {
   type WriteSet,
   type WriteTx,
 } from '../store/port.ts';
+import type { Change, LogRecord } from './codec/log-record.ts';
 import { WrittenRows } from './commit.ts';
 import { PACKED_LIMITS, type PackedLimits } from './limits.ts';
 import { Maintenance, type MaintenanceOptions } from './maintenance.ts';
@@ -21,7 +20,7 @@ import type { Medium } from './medium.ts';
 import { Foreground } from './tree/foreground.ts';
 import { Flips } from './tree/flip.ts';
 import { SnapshotTx } from './tree/snapshot-tx.ts';
-import { Tree } from './tree/tree.ts';
+import { Tree, type Appended } from './tree/tree.ts';
 import { warm } from './tree/warm.ts';
 import type { Version } from './tree/version.ts';
 import { Turns } from '../store/turns.ts';
@@ -33,20 +32,11 @@ export interface PackedStoreOptions extends Pick<MaintenanceOptions, 'pause' | '
   readonly cacheBytesMax?: number;
   /** A number while no other tab can commit, another each time that this begins; absent: one always can. */
   readonly aloneTerm?: () => number | undefined;
+  /** Tells other tabs what is stored now, so that they need not look: to be given to their `hear()`. It may get lost. */
+  readonly tell?: (appended: Appended) => void;
   /** Runs it if no other tab is flushing or merging; absent: there is no other. */
   readonly exclusively?: MaintenanceOptions['exclusively'];
-  /** Beside other tabs, so that each gets its turn; absent: as it comes. */
-  readonly writers?: WriterLock;
   readonly limits?: Partial<PackedLimits>;
-}
-
-/**
- * A lock for readers and writers, first come, first served. It decides nothing: a record whose number was taken is not stored,
- * whoever holds a lock. Without it a writer whose body takes long would always be too late beside one whose body does not.
- */
-export interface WriterLock {
-  shared<T>(body: () => Promise<T>): Promise<T>;
-  exclusive<T>(body: () => Promise<T>): Promise<T>;
 }
 
 export interface WarmingOptions {
@@ -66,8 +56,6 @@ export interface PackedMemory {
   readonly memtables: number;
 }
 
-const NO_LOCK: WriterLock = { shared: (body) => body(), exclusive: (body) => body() };
-
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
 /** Of the cache: what queries read beside it evicts nothing for a while. */
 const WARMED_MAX = 3 / 4;
@@ -75,17 +63,18 @@ const WARMED_MAX = 3 / 4;
 export class PackedStore implements Store {
   private readonly tree: Tree;
   private isClosed = false;
+  /** While this tab waited for its last transaction that appended, another one committed. */
+  private wasOvertaken = false;
   private readonly turns = new Turns();
   private readonly maintenance: Maintenance;
-  private readonly writers: WriterLock;
   private readonly foreground = new Foreground();
   private readonly cacheBytesMax: number;
 
   constructor(options: PackedStoreOptions) {
-    const { medium, cacheBytesMax = CACHE_BYTES_MAX, aloneTerm = () => undefined } = options;
+    const { medium, cacheBytesMax = CACHE_BYTES_MAX } = options;
+    const { aloneTerm = () => undefined, tell = () => undefined } = options;
     this.cacheBytesMax = cacheBytesMax;
-    this.tree = new Tree({ medium, cacheBytesMax, aloneTerm });
-    this.writers = options.writers ?? NO_LOCK;
+    this.tree = new Tree({ medium, cacheBytesMax, aloneTerm, tell });
     this.maintenance = new Maintenance({
       tree: this.tree,
       flips: new Flips(this.tree, this.turns),
@@ -111,7 +100,7 @@ export class PackedStore implements Store {
         const outcome = await outcomeOf(() => body(tx));
         tx.release();
         if (!tx.gone) return outcome();
-        await this.recover(tx);
+        if (tx.version) await this.tree.recover(tx.version, tx.gone);
       }
     } finally {
       this.foreground.end();
@@ -131,6 +120,11 @@ export class PackedStore implements Store {
     } finally {
       this.foreground.end();
     }
+  }
+
+  /** Another tab of the same database has appended this; late, twice or never is as good. */
+  hear(appended: Appended): void {
+    if (!this.isClosed) this.tree.hear(appended);
   }
 
   /**
@@ -180,6 +174,11 @@ export class PackedStore implements Store {
     return this.tree.version.manifest;
   }
 
+  /** Of the log, as far as this tab knows it. */
+  get lastNumber(): number {
+    return this.tree.version.number;
+  }
+
   /** Bytes in memory. */
   get memory(): PackedMemory {
     const { cache, version } = this.tree;
@@ -199,73 +198,82 @@ export class PackedStore implements Store {
     await this.tree.medium.close();
   }
 
-  /** Runs the body on what is known; when somebody else was first, again, and nobody else then. */
+  /** Runs the body on what is known; on what is there then, when somebody else was first. */
   private async commit<T>(body: WriteBody<T>, options: Required<WriteOptions>): Promise<T> {
-    const attempt = (): Promise<Outcome<T> | undefined> => this.attempt(body, options);
-    const { writers } = this;
-    const isAlone = this.tree.isCurrent();
-    const first = isAlone ? await attempt() : await writers.shared(attempt);
-    if (first) return first();
-    return writers.exclusive(async () => {
-      for (;;) {
-        const outcome = await attempt();
-        if (outcome) return outcome();
-      }
-    });
-  }
-
-  /** Undefined: something else was committed meanwhile, or merged, and nothing of this was. */
-  private async attempt<T>(
-    body: WriteBody<T>,
-    { spaces, durability }: Required<WriteOptions>,
-  ): Promise<Outcome<T> | undefined> {
-    const { version } = this.tree;
-    const tx = new SnapshotTx(this.tree, spaces, version);
-    const written = new WrittenRows();
-    const outcome = await outcomeOf(() => run(body, tx, written, spaces));
-    tx.release();
-    if (tx.gone) await this.recover(tx);
-    else if (outcome.isFailure || written.isEmpty)
-      return (await this.isStill(version)) ? outcome : undefined;
-    else if (await this.append(version, written, durability)) return outcome;
-    return undefined;
-  }
-
-  /** Whether nothing has been committed since; looks at the log when that is not known. */
-  private async isStill({ committed }: Version): Promise<boolean> {
-    if (!this.tree.isCurrent()) await this.tree.look();
-    return this.tree.version.committed === committed;
-  }
-
-  /** Returns false when something else was committed since this version. */
-  private async append(
-    version: Version,
-    written: WrittenRows,
-    durability: Durability,
-  ): Promise<boolean> {
-    const tx = new SnapshotTx(this.tree, SPACES, version);
-    try {
-      const former = await tx.fetch(written.needed, []);
-      const changes = written.changes(former.rows);
-      // A reader of this tab may have looked at the log meanwhile: the number alone would say nothing of what was committed before.
-      while (this.tree.version.committed === version.committed) {
-        const number = await this.tree.append({ kind: 'commit', changes }, durability);
-        if (number !== undefined) return true;
-        await this.tree.look();
-      }
-      return false;
-    } catch (reason) {
-      if (tx.gone) await this.recover(tx);
-      // Of a row that somebody has deleted since it says nothing.
-      else if (!(reason instanceof KeyTaken) || (await this.isStill(version))) throw reason;
-      return false;
-    } finally {
-      tx.release();
+    const draft = (): Promise<Draft<T>> => this.draft(body, options.spaces);
+    for (;;) {
+      const outcome = this.tree.isCurrent()
+        ? await this.commitAlone(await draft(), options)
+        : await this.commitBesideOthers(draft, options);
+      if (outcome) return outcome();
     }
   }
 
-  private async recover({ version, gone }: SnapshotTx): Promise<void> {
-    if (version && gone) await this.tree.recover(version, gone);
+  /** Returns undefined: something else was committed since, and nothing of this was. */
+  private async commitAlone<T>(
+    { version, outcome, record }: Draft<T>,
+    { durability }: Required<WriteOptions>,
+  ): Promise<Outcome<T> | undefined> {
+    if (!record) return (await this.isStill(version)) ? outcome : undefined;
+    // A reader of this tab may have looked at the log meanwhile: the number alone would say nothing of what was committed before.
+    while (this.isAt(version)) {
+      if ((await this.tree.append(record, durability)) !== undefined) return outcome;
+      await this.tree.look();
+    }
+    return undefined;
+  }
+
+  /** The same. In the transaction that appends the body runs again only if something else was committed. */
+  private async commitBesideOthers<T>(
+    draft: () => Promise<Draft<T>>,
+    { durability }: Required<WriteOptions>,
+  ): Promise<Outcome<T> | undefined> {
+    // While others write, what is made before is made for nothing.
+    let latest = this.wasOvertaken ? undefined : await draft();
+    for (;;) {
+      if (latest && !latest.record)
+        return (await this.isStill(latest.version)) ? latest.outcome : undefined;
+      const { version } = this.tree;
+      const number = await this.tree.appendNext(async () => {
+        this.wasOvertaken = !this.isAt(version);
+        if (!latest || !this.isAt(latest.version)) latest = await draft();
+        // Something may have been committed meanwhile, if a block had to be loaded.
+        return this.isAt(latest.version) ? latest.record : undefined;
+      }, durability);
+      if (number !== undefined) return latest?.outcome;
+    }
+  }
+
+  /** What the body makes of the newest version that is known. */
+  private async draft<T>(body: WriteBody<T>, spaces: readonly Space[]): Promise<Draft<T>> {
+    for (;;) {
+      const { version } = this.tree;
+      const tx = new SnapshotTx(this.tree, spaces, version);
+      const former = new SnapshotTx(this.tree, SPACES, version);
+      const written = new WrittenRows();
+      let changes: readonly Change[] | undefined;
+      const outcome = await outcomeOf(async () => {
+        const value = await run(body, tx, written, spaces);
+        if (!written.isEmpty)
+          changes = written.changes((await former.fetch(written.needed, [])).rows);
+        return value;
+      });
+      tx.release();
+      former.release();
+      const gone = tx.gone ?? former.gone;
+      if (!gone) return { version, outcome, record: changes && { kind: 'commit', changes } };
+      await this.tree.recover(version, gone);
+    }
+  }
+
+  private isAt({ committed }: Version): boolean {
+    return this.tree.version.committed === committed;
+  }
+
+  /** Whether nothing has been committed since; looks at the log when that is not known. */
+  private async isStill(version: Version): Promise<boolean> {
+    if (!this.tree.isCurrent()) await this.tree.look();
+    return this.isAt(version);
   }
 
   private requireOpen(): void {
@@ -275,6 +283,15 @@ export class PackedStore implements Store {
 }
 
 type WriteBody<T> = (tx: WriteTx) => Promise<T>;
+
+/** A transaction that is not committed. */
+interface Draft<T> {
+  /** What it has read. */
+  readonly version: Version;
+  readonly outcome: Outcome<T>;
+  /** Undefined: it failed, or wrote nothing. */
+  readonly record: LogRecord | undefined;
+}
 
 interface Outcome<T> {
   /** What the body returned, or throws what it threw. */

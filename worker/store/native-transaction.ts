@@ -1,5 +1,5 @@
 /** One native transaction. Its requests go out in the turn they are asked for; whoever asked is told in the end, whatever the browser does. */
-import { assert, Refusal } from '../../src/errors.ts';
+import { assert, type Refusal } from '../../src/errors.ts';
 import type { Durability } from '../../src/store/port.ts';
 import { BLOCKED_BEATS, SILENT_BEATS, type Waiting, type Watchdog } from './deadline.ts';
 import { blockedByOthers, silent, TransactionFailure } from './idb-failure.ts';
@@ -36,7 +36,10 @@ export class NativeTransaction implements Waiting {
   protected hasWritten = false;
 
   /** @throws TransactionFailure when the connection is closed */
-  constructor(idb: IDBDatabase, { stores, mode, durability, watchdog, onAnswer, onEnded }: NativePlan) {
+  constructor(
+    idb: IDBDatabase,
+    { stores, mode, durability, watchdog, onAnswer, onEnded }: NativePlan,
+  ) {
     this.watchdog = watchdog;
     this.onAnswer = onAnswer;
     try {
@@ -75,6 +78,28 @@ export class NativeTransaction implements Waiting {
   change<T>(make: (store: IDBObjectStore) => IDBRequest<T>, store: string): Promise<T> {
     this.hasWritten = true;
     return this.answer(make, store);
+  }
+
+  /** The same of several; undefined: the transaction was over, because its body had awaited something else. It has changed nothing. */
+  changeAll<T>(
+    makes: readonly ((store: IDBObjectStore) => IDBRequest<T>)[],
+    store: string,
+  ): Promise<T[]> | undefined {
+    if (this.failedWith) return Promise.reject(this.failedWith);
+    let requests: readonly IDBRequest<T>[];
+    try {
+      requests = makes.map((make) => make(this.store(store)));
+    } catch (reason) {
+      if (!this.hasWritten && isInactive(reason)) return undefined;
+      return this.request(() => {
+        throw reason;
+      });
+    }
+    this.hasWritten = true;
+    const results = requests.map((each) =>
+      this.request<T>((settle) => this.onResult(each, settle)),
+    );
+    return Promise.all(results);
   }
 
   /** What lies under a key. */

@@ -41,6 +41,19 @@ export class CountingMedium implements Medium {
     return this.medium.append(parts, ...rest);
   }
 
+  appendAfter(
+    ...[after, make, ...rest]: Parameters<Medium['appendAfter']>
+  ): Promise<number | undefined> {
+    this.counts.looks += 1;
+    const counted = async (log: Parameters<typeof make>[0]) => {
+      const parts = await make(log);
+      this.counts.appended += 1;
+      this.counts.putBytes += parts?.reduce((sum, { length }) => sum + length, 0) ?? 0;
+      return parts;
+    };
+    return this.medium.appendAfter(after, counted, ...rest);
+  }
+
   putBlocks(...[blocks]: Parameters<Medium['putBlocks']>): Promise<void> {
     this.counts.putBytes += blocks.reduce((sum, { bytes }) => sum + bytes.length, 0);
     return this.medium.putBlocks(blocks);

@@ -57,6 +57,12 @@ export class MediumData {
 export const createMemoryMedium = (data = new MediumData()): Medium => ({
   look: async (after, blocks) => data.look(after, blocks),
   append: async (parts, expected) => data.append(parts, expected),
+  async appendAfter(after, make) {
+    const { log } = data.look(after, []);
+    const expected = data.lastNumber + 1;
+    const parts = await make(log);
+    return parts && data.append(parts, expected) ? expected : undefined;
+  },
   putBlocks: async (blocks) => data.putBlocks(blocks),
   trim: async (trim) => data.trim(trim),
   close: async () => undefined,

@@ -5,7 +5,7 @@ import { partsOf } from '../codec/log-parts.ts';
 import { recordBytes, type LogRecord } from '../codec/log-record.ts';
 import { damaged } from '../damage.ts';
 import { tablesOf, type Manifest } from '../manifest.ts';
-import type { Look, Medium } from '../medium.ts';
+import type { LogPart, Medium } from '../medium.ts';
 import { BlockAccess, BlockGone } from './block-access.ts';
 import { BlockCache } from './block-cache.ts';
 import {
@@ -23,6 +23,15 @@ export interface TreeOptions {
   readonly cacheBytesMax: number;
   /** A number while no other tab can commit, another each time that this begins; undefined: one can. */
   readonly aloneTerm: () => number | undefined;
+  /** Called when something has been appended, unless no other tab can commit. */
+  readonly tell: (appended: Appended) => void;
+}
+
+/** A record that is stored, so that other tabs need not read it. */
+export interface Appended {
+  /** The number of its first part. */
+  readonly first: number;
+  readonly parts: readonly Uint8Array[];
 }
 
 /** Indexes of a few KB each: of larger trees those not read ahead are read when they are needed. */
@@ -32,14 +41,16 @@ export class Tree {
   version: Version = EMPTY_VERSION;
   readonly cache: BlockCache;
   readonly medium: Medium;
-  private readonly aloneTerm: () => number | undefined;
+  private readonly aloneTerm: TreeOptions['aloneTerm'];
+  private readonly tell: TreeOptions['tell'];
   /** When this tab was alone while it looked at the log: nobody has committed since, as long as it still is. */
   private lookedIn: number | undefined = undefined;
   private readonly pins = new Map<Manifest, number>();
 
-  constructor({ medium, cacheBytesMax, aloneTerm }: TreeOptions) {
+  constructor({ medium, cacheBytesMax, aloneTerm, tell }: TreeOptions) {
     this.medium = medium;
     this.aloneTerm = aloneTerm;
+    this.tell = tell;
     this.cache = new BlockCache(cacheBytesMax);
   }
 
@@ -53,7 +64,7 @@ export class Tree {
     const { ranges, take } = access.request();
     const term = this.aloneTerm();
     const found = await this.medium.look(this.version.number, ranges);
-    this.advanceTo(found);
+    this.advanceTo(found.log);
     this.lookedIn = term;
     try {
       take(found);
@@ -86,13 +97,36 @@ export class Tree {
   /** Returns its number; undefined: another tab was first, and it is not stored. */
   async append(record: LogRecord, durability: Durability): Promise<number | undefined> {
     const parts = partsOf(recordBytes(record));
-    const expected = this.version.number + 1;
-    if (!(await this.medium.append(parts, expected, durability))) return undefined;
-    const number = expected + parts.length - 1;
-    // A reader may have found it in the log already.
-    if (number > this.version.number)
-      this.setVersion(versionWith(this.version, [{ number, record }]));
-    return number;
+    const first = this.version.number + 1;
+    if (!(await this.medium.append(parts, first, durability))) return undefined;
+    return this.appended({ first, parts }, record);
+  }
+
+  /**
+   * The same of what is made of the newest version there is. Nobody else appends in between, unless a block had to be loaded.
+   * @param make undefined: nothing is to be appended
+   */
+  async appendNext(
+    make: () => Promise<LogRecord | undefined>,
+    durability: Durability,
+  ): Promise<number | undefined> {
+    let record: LogRecord | undefined;
+    let parts: readonly Uint8Array[] = [];
+    const partsAfter = async (log: readonly LogPart[]) => {
+      this.advanceTo(log);
+      record = await make();
+      if (!record) return undefined;
+      return (parts = partsOf(recordBytes(record)));
+    };
+    const first = await this.medium.appendAfter(this.version.number, partsAfter, durability);
+    if (first === undefined || !record) return undefined;
+    return this.appended({ first, parts }, record);
+  }
+
+  /** Another tab has appended. What does not follow on what is known here waits for the next look. */
+  hear({ first, parts }: Appended): void {
+    if (first !== this.version.number + 1) return;
+    this.advanceTo(parts.map((bytes, i) => ({ number: first + i, bytes })));
   }
 
   /** The oldest part of the memtable that is not flushed, as it will stay; undefined: nothing is to be flushed. */
@@ -124,8 +158,17 @@ export class Tree {
     if (this.version.manifest === manifest) throw damaged(`block ${id}`, 'it is missing');
   }
 
+  private appended({ first, parts }: Appended, record: LogRecord): number {
+    if (this.aloneTerm() === undefined) this.tell({ first, parts });
+    const number = first + parts.length - 1;
+    // A reader may have found it in the log already.
+    if (number > this.version.number)
+      this.setVersion(versionWith(this.version, [{ number, record }]));
+    return number;
+  }
+
   /** What was looked up may have been learnt otherwise, meanwhile. */
-  private advanceTo({ log }: Look): void {
+  private advanceTo(log: readonly LogPart[]): void {
     const { number } = this.version;
     this.setVersion(
       versionAfter(

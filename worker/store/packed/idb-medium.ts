@@ -42,11 +42,10 @@ export class IdbMedium implements Medium {
     return this.connection.run(async (connection) => {
       const tx = await this.begin(connection, stores, 'readonly', 'relaxed');
       const [log, ...blocks] = await Promise.all([
-        after === undefined ? [] : partsAfter(tx, after),
+        after === undefined ? [] : this.ourPartsAfter(tx, after),
         ...ranges.map((range) => blocksIn(tx, range)),
       ]);
-      for (const part of log) this.requireOurs(part);
-      return { log: log.map(({ n, v }) => ({ number: n, bytes: v }) satisfies LogPart), blocks };
+      return { log, blocks };
     });
   }
 
@@ -69,6 +68,31 @@ export class IdbMedium implements Medium {
       if (!isFirst) tx.drop();
       else await tx.commit();
       return isFirst;
+    });
+  }
+
+  async appendAfter(
+    after: number,
+    make: (log: readonly LogPart[]) => Promise<readonly Uint8Array[] | undefined>,
+    durability: Durability,
+  ): Promise<number | undefined> {
+    await this.connection.marked();
+    const commit = this.connection.nextCommit();
+    let asked: number | undefined;
+    return this.connection.run(async (connection) => {
+      if (asked !== undefined) {
+        const arrived = await this.hasArrived(connection, asked, commit);
+        if (arrived !== 'no') return arrived === 'yes' ? asked : undefined;
+      }
+      const tx = await this.begin(connection, ['commits'], 'readwrite', durability);
+      const log = await this.ourPartsAfter(tx, after).catch(dropping(tx));
+      const parts = await make(log).catch(dropping(tx));
+      const first = (log.at(-1)?.number ?? after) + 1;
+      if (parts) asked = first;
+      const isAdded = parts && (await this.addAll(tx, parts, first, commit).catch(dropping(tx)));
+      if (isAdded === true) await tx.commit();
+      else tx.drop();
+      return isAdded === true ? first : undefined;
     });
   }
 
@@ -120,8 +144,17 @@ export class IdbMedium implements Medium {
     });
   }
 
+  /** @throws Refusal when another version of the app has written it, or another database came into its place */
+  private async ourPartsAfter(tx: NativeTransaction, after: number): Promise<readonly LogPart[]> {
+    const parts = await partsAfter(tx, after);
+    return parts.map((part) => {
+      this.requireOurs(part);
+      return { number: part.n, bytes: part.v };
+    });
+  }
+
   /**
-   * Returns false when another tab was first: it is to be dropped. A number is trusted while the transaction can still be aborted.
+   * Returns false when another tab was first, or the transaction is over: it is to be dropped. A number is trusted while the transaction can still be aborted.
    * @throws Refusal `local_data_loss` when that cannot be
    */
   private async addAll(
@@ -130,8 +163,9 @@ export class IdbMedium implements Medium {
     expected: number,
     commit: string,
   ): Promise<boolean> {
-    const added = parts.map((v) => tx.change((store) => store.add({ v, c: commit }), 'commits'));
-    const numbers = await Promise.all(added);
+    const adds = parts.map((v) => (store: IDBObjectStore) => store.add({ v, c: commit }));
+    const numbers = await tx.changeAll(adds, 'commits');
+    if (!numbers) return false;
     const first = Number(numbers[0]);
     if (first === expected) return true;
     // Numbers only grow, and the last record of the log is never cut: this is not the log that was read.

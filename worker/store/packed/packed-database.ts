@@ -17,6 +17,7 @@ import {
 } from '../../../src/store/port.ts';
 import { pause } from '../../browser/pause.ts';
 import {
+  birthPrefix,
   isStamp,
   lossAt,
   settleLoss,
@@ -37,7 +38,8 @@ import { NativeTransaction } from '../native-transaction.ts';
 import { dropping, RowTransactions } from '../row-transactions.ts';
 import { IdbMedium } from './idb-medium.ts';
 import { IdleWork } from './idle-work.ts';
-import { MaintenanceLock, webWriterLock } from './packed-locks.ts';
+import { LogChannel } from './log-channel.ts';
+import { MaintenanceLock } from './packed-locks.ts';
 
 export interface PackedDatabaseOptions
   extends ConnectionOptions, Pick<PackedStoreOptions, 'aloneTerm'> {
@@ -58,6 +60,7 @@ export class PackedDatabase implements BrowserStore {
   private readonly rows: RowTransactions;
   private readonly packed: PackedStore;
   private readonly idle: IdleWork;
+  private readonly channel: LogChannel;
 
   constructor(name: string, options: PackedDatabaseOptions) {
     const { aloneTerm, limits, idleMs } = options;
@@ -66,17 +69,21 @@ export class PackedDatabase implements BrowserStore {
     this.connection = new LastingConnection(name, PACKED_LAYOUT, FORMAT, options);
     this.rows = new RowTransactions(this.connection);
     const maintenance = new MaintenanceLock(name);
-    const writers = webWriterLock(name);
     this.packed = new PackedStore({
       medium: new IdbMedium(this.connection),
       pause,
       onFailure: (reason) => this.idle.noteFailure(reason),
+      tell: (appended) => this.channel.tell(appended),
       exclusively: (body) => maintenance.run(body),
-      ...(writers && { writers }),
       ...(aloneTerm && { aloneTerm }),
       ...(limits && { limits }),
     });
     this.idle = new IdleWork(this.packed, idleMs);
+    this.channel = new LogChannel(
+      name,
+      () => birthPrefix(this.connection.birth),
+      (appended) => this.packed.hear(appended),
+    );
   }
 
   get birth(): string {
@@ -140,6 +147,7 @@ export class PackedDatabase implements BrowserStore {
 
   async close(): Promise<void> {
     this.idle.close();
+    this.channel.close();
     // First: whoever waits for a flush fails with it.
     await this.connection.close();
     await this.packed.close();
@@ -147,6 +155,7 @@ export class PackedDatabase implements BrowserStore {
 
   async destroy(): Promise<void> {
     this.idle.close();
+    this.channel.close();
     await this.connection.abandon();
     await this.packed.close();
     await destroyStore(this.name, this.options);

@@ -1,41 +1,7 @@
-/** The locks of a packed store among tabs. None of them decides anything, so a tab that is frozen while it has one loses it. */
-import type { WriterLock } from '../../../src/packed/packed-store.ts';
+/** The lock of a packed store among tabs. It decides nothing, so a tab that is frozen while it has it loses it. */
 
 const manager = (): LockManager | undefined =>
   (navigator as { readonly locks?: LockManager }).locks;
-
-/** Longer than bodies take. */
-const WRITER_MS = 5_000;
-
-/** Undefined where there are no Web Locks. */
-export function webWriterLock(name: string): WriterLock | undefined {
-  const locks = manager();
-  if (!locks) return undefined;
-  const lock = `burrow:writers:${name}`;
-  return {
-    shared: (body) => locked(locks, lock, 'shared', body),
-    exclusive: (body) => locked(locks, lock, 'exclusive', body),
-  };
-}
-
-/** The body runs once, under the lock if that can be had in time. */
-async function locked<T>(
-  locks: LockManager,
-  name: string,
-  mode: LockMode,
-  body: () => Promise<T>,
-): Promise<T> {
-  let running: Promise<T> | undefined;
-  const run = (): Promise<T> => (running ??= body());
-  const late = AbortSignal.timeout(WRITER_MS);
-  try {
-    return await locks.request(name, { mode, signal: late }, run);
-  } catch {
-    // Its own failure, or the lock was taken away from it: it goes on. Otherwise it has not begun.
-    if (running ?? !late.aborted) return await run();
-  }
-  return locks.request(name, { steal: true }, run).catch(run);
-}
 
 /** How long another tab may keep this one from flushing and merging. */
 const HOLDER_MS = 60_000;

@@ -1,6 +1,7 @@
 /** What the simulation must have met: which ways of tabs and maintenance have crossed, how often. */
 export const CROSSINGS = [
   'a commit found its number taken',
+  'a commit found another before it',
   'a claim found its number taken',
   'a flip found its number taken',
   'a flush or merge was overtaken before its flip',
@@ -21,8 +22,11 @@ export const CROSSINGS = [
   'tables were merged',
   'deletions were flushed above older rows',
   'orphans were swept',
+  'a tab was alone',
   'a tab was warmed',
   'a flip came while a tab was warmed',
+  'a tab was told what comes next',
+  'a tab was told what it cannot use',
 ] as const;
 export type Crossing = (typeof CROSSINGS)[number];
 

@@ -16,6 +16,7 @@ export const PLANTED_FAULTS = [
   'ids are given twice',
   'a flip takes its number by force',
   'blocks beside each other are mixed up',
+  'what is told has another number',
 ] as const;
 export type PlantedFault = (typeof PLANTED_FAULTS)[number];
 

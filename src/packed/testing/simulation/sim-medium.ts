@@ -4,7 +4,7 @@ import { joined, readPart } from '../../codec/log-parts.ts';
 import { readRecord, type LogRecord } from '../../codec/log-record.ts';
 import { TableIndex } from '../../codec/table-index.ts';
 import { isEntryFamily } from '../../families.ts';
-import type { Look, Medium, StoredBlock, Trim } from '../../medium.ts';
+import type { LogPart, Look, Medium, StoredBlock, Trim } from '../../medium.ts';
 import type { MediumData } from '../memory-medium.ts';
 import type { Crossings } from './crossings.ts';
 import {
@@ -46,7 +46,7 @@ export class SimMedium implements Medium {
   }
 
   async look(...[after, ranges]: Parameters<Medium['look']>): Promise<Look> {
-    const { data, crossings, fault, random } = this.world;
+    const { data, crossings, fault } = this.world;
     const found = await this.call('look', () => data.look(after, ranges.map(this.placed)));
     const first = found.log[0]?.number;
     if (after !== undefined && after > 0 && first !== undefined && first > after + 1)
@@ -55,16 +55,15 @@ export class SimMedium implements Medium {
     const isWhole = found.blocks.flat().length === asked;
     if (!isWhole) crossings.note('a reader found a block gone');
     const blocks = found.blocks.map((each) => each.map((block) => this.unplaced(block, ranges)));
-    if (fault === 'the log is cached' && after !== undefined && after > 0 && random.chance(0.5))
-      return { log: [], blocks };
+    const log = this.cached(after, found.log);
     if (fault === 'blocks beside each other are mixed up')
-      return { log: found.log, blocks: blocks.map(mixedUp) };
-    return { log: found.log, blocks };
+      return { log, blocks: blocks.map(mixedUp) };
+    return { log, blocks };
   }
 
   async append(...[parts, expected]: Parameters<Medium['append']>): Promise<boolean> {
-    const { data, fault, crossings } = this.world;
-    const record = readRecord(joined(parts.map((part) => readPart(part).piece)));
+    const { data, fault } = this.world;
+    const record = recordOf(parts);
     if (record.kind === 'flip' && fault === 'the log is cut before the flip')
       await this.call('cut', () => data.trim({ logThrough: flushedOf(record), blocks: [] }));
     const isAdded = await this.call(`append ${record.kind}`, () =>
@@ -75,12 +74,25 @@ export class SimMedium implements Medium {
       this.late = [];
       await this.call('put', () => data.putBlocks(late));
     }
-    if (!isAdded) crossings.note(`a ${record.kind} found its number taken`);
-    if (!isAdded && this.hasThawed && record.kind === 'commit')
-      crossings.note('a thawed tab found its commit refused');
-    this.hasThawed = false;
-    this.notePhase(record, isAdded);
+    this.noteAppended(record, isAdded);
     return isAdded;
+  }
+
+  /** The transaction begins at one stop. What `make` awaits is over in the same step of the scheduler, unless it reads blocks. */
+  async appendAfter(...[after, make]: Parameters<Medium['appendAfter']>) {
+    const { data, scheduler, crossings } = this.world;
+    await scheduler.stop(this.actor, 'append commit asked');
+    const { log } = data.look(after, []);
+    if (log.length > 0) crossings.note('a commit found another before it');
+    const expected = data.lastNumber + 1;
+    const parts = await make(this.cached(after, log));
+    if (!parts) return undefined;
+    const record = recordOf(parts);
+    const outcome = this.failing('append commit', () => this.add(record, parts, expected));
+    await scheduler.stop(this.actor, 'append commit done');
+    const isAdded = outcome();
+    this.noteAppended(record, isAdded);
+    return isAdded ? expected : undefined;
   }
 
   async putBlocks(blocks: readonly StoredBlock[]): Promise<void> {
@@ -106,18 +118,42 @@ export class SimMedium implements Medium {
   }
 
   private async call<T>(kind: string, body: () => T): Promise<T> {
-    const { scheduler, random, crossings } = this.world;
+    const { scheduler } = this.world;
+    const outcome = await scheduler.call(this.actor, kind, () => this.failing(kind, body));
+    return outcome();
+  }
+
+  /** What it answers in the end. */
+  private failing<T>(kind: string, body: () => T): () => T {
+    const { random, crossings } = this.world;
     const fails = kind === 'append commit' && random.chance(FAILS);
     const arrives = random.chance(0.5);
-    const outcome = await scheduler.call(this.actor, kind, () => {
-      const value = fails && !arrives ? undefined : { value: body() };
-      return value;
-    });
-    if (!fails && outcome) return outcome.value;
-    crossings.note(
-      arrives ? 'a commit failed and had arrived' : 'a commit failed and had not arrived',
-    );
-    throw new StorageFailed();
+    if (!fails) {
+      const value = body();
+      return () => value;
+    }
+    if (arrives) body();
+    return () => {
+      crossings.note(
+        arrives ? 'a commit failed and had arrived' : 'a commit failed and had not arrived',
+      );
+      throw new StorageFailed();
+    };
+  }
+
+  private cached(after: number | undefined, log: readonly LogPart[]): readonly LogPart[] {
+    const { fault, random } = this.world;
+    const isCached = fault === 'the log is cached' && after !== undefined && after > 0;
+    return isCached && random.chance(0.5) ? [] : log;
+  }
+
+  private noteAppended(record: LogRecord, isAdded: boolean): void {
+    const { crossings } = this.world;
+    if (!isAdded) crossings.note(`a ${record.kind} found its number taken`);
+    if (!isAdded && this.hasThawed && record.kind === 'commit')
+      crossings.note('a thawed tab found its commit refused');
+    this.hasThawed = false;
+    this.notePhase(record, isAdded);
   }
 
   private add(record: LogRecord, parts: readonly Uint8Array[], expected: number): boolean {
@@ -200,6 +236,9 @@ const faultOfFilter = (index: Uint8Array): PlantedFault =>
   isEntryFamily(new TableIndex(index).family)
     ? 'the filter of terms is wrong'
     : 'the Bloom filter is wrong';
+
+const recordOf = (parts: readonly Uint8Array[]): LogRecord =>
+  readRecord(joined(parts.map((part) => readPart(part).piece)));
 
 const flushedOf = (record: LogRecord): number =>
   record.kind === 'flip' ? record.manifest.flushed : 0;

@@ -11,6 +11,7 @@ import type { RandomSource } from '../../../engine/testing/random-source.ts';
 import type { Range, ReadTx, Row, WriteSet, WriteTx } from '../../../store/port.ts';
 import { rangeOf } from '../../../store/testing/store-rows.ts';
 import { PackedStore } from '../../packed-store.ts';
+import type { Appended } from '../../tree/tree.ts';
 import { SMALL } from '../packed-kit.ts';
 import { HEAD_KEY, type Model, modelRange, NOTHING } from './model.ts';
 import { must, mustEqual } from './must.ts';
@@ -20,6 +21,14 @@ import { SimMedium, StorageFailed, type SimWorld } from './sim-medium.ts';
 /** A lock of the browser: whoever asks for it while another has it goes without. */
 export interface SimLock {
   holder: Actor | undefined;
+}
+
+/** What the tabs of one origin share besides the medium. */
+export interface SimOrigin {
+  readonly lock: SimLock;
+  /** A number while it is the only tab. */
+  readonly aloneTerm: (tab: SimTab) => number | undefined;
+  readonly tell: (from: SimTab, appended: Appended) => void;
 }
 
 const KEYS = Array.from({ length: 14 }, (_, i) => keyOfBytes(`k${String(i).padStart(2, '0')}`));
@@ -46,17 +55,20 @@ export class SimTab implements Actor {
   /** What it met that must not be; the first is enough. */
   failure: unknown = undefined;
   isDone = false;
+  private store: PackedStore | undefined;
   private readonly world: SimWorld;
   private readonly model: Model;
   private readonly lock: SimLock;
   private readonly random: RandomSource;
+  private readonly origin: SimOrigin;
   private writes = 0;
 
-  constructor(name: string, world: SimWorld, model: Model, lock: SimLock) {
+  constructor(name: string, world: SimWorld, model: Model, origin: SimOrigin) {
     this.name = name;
     this.world = world;
     this.model = model;
-    this.lock = lock;
+    this.lock = origin.lock;
+    this.origin = origin;
     this.random = world.random;
     this.medium = new SimMedium(world, this);
   }
@@ -80,9 +92,23 @@ export class SimTab implements Actor {
       pause: () => this.world.scheduler.stop(this, 'pause'),
       onFailure: (reason) => (this.failure ??= reason),
       exclusively: (body) => this.exclusively(body),
+      tell: (appended) => this.origin.tell(this, appended),
+      aloneTerm: () => this.origin.aloneTerm(this),
     });
     await store.open();
+    this.store = store;
     return store;
+  }
+
+  /** A message of another tab, whenever it comes. */
+  async hear({ first, parts }: Appended): Promise<void> {
+    const { scheduler, crossings, fault } = this.world;
+    await scheduler.stop(this, 'told');
+    const { store } = this;
+    if (!store) return;
+    const isNext = first === store.lastNumber + 1;
+    crossings.note(isNext ? 'a tab was told what comes next' : 'a tab was told what it cannot use');
+    store.hear({ first: fault === 'what is told has another number' ? first - 1 : first, parts });
   }
 
   /** All there is, compared with the model. Returns the name of the last write. */

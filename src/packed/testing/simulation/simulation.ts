@@ -8,13 +8,17 @@ import { Model } from './model.ts';
 import { must, mustEqual } from './must.ts';
 import { Scheduler } from './scheduler.ts';
 import type { SimWorld } from './sim-medium.ts';
-import { SimTab, type SimLock } from './sim-tab.ts';
+import { SimTab, type SimOrigin } from './sim-tab.ts';
 
 const TABS = 2;
 const STEPS = 12;
 const KILL = 0.006;
 const FREEZE = 0.008;
 const THAW = 0.02;
+/** The next tab. */
+const OPEN = 0.03;
+/** Of messages between tabs. */
+const HEARD = 0.7;
 /** Of the scheduler. */
 const STEPS_MAX = 20_000;
 
@@ -23,7 +27,18 @@ export class Simulation {
   private readonly world: SimWorld;
   private readonly random: RandomSource;
   private readonly model = new Model();
-  private readonly lock: SimLock = { holder: undefined };
+  private readonly origin: SimOrigin = {
+    lock: { holder: undefined },
+    tell: (from, appended) => {
+      for (const tab of this.tabs)
+        if (tab !== from && this.random.chance(HEARD)) void tab.hear(appended);
+    },
+    aloneTerm: (tab) => {
+      if (this.tabs.length !== 1 || this.tabs[0] !== tab) return undefined;
+      this.crossings.note('a tab was alone');
+      return this.opened;
+    },
+  };
   private tabs: SimTab[] = [];
   private opened = 0;
 
@@ -41,13 +56,15 @@ export class Simulation {
 
   /** @throws what a tab met that must not be */
   async run(): Promise<Crossings> {
-    while (this.tabs.length < TABS) this.openTab();
+    this.openTab();
     for (let step = 0; ; step += 1) {
       if (step > STEPS_MAX) throw new Error('they never come to an end');
       if (!(await this.world.scheduler.step()) && !this.thawAll()) break;
       const failed = this.tabs.find(({ failure }) => failure !== undefined);
       if (failed) throw failed.failure;
       this.tabs = this.tabs.filter(({ isDone }) => !isDone);
+      if (this.opened < TABS && (this.tabs.length === 0 || this.random.chance(OPEN)))
+        this.openTab();
       this.disturb();
     }
     await this.checkEnd();
@@ -56,7 +73,7 @@ export class Simulation {
 
   private openTab(): void {
     this.opened += 1;
-    const tab = new SimTab(`tab ${this.opened}`, this.world, this.model, this.lock);
+    const tab = new SimTab(`tab ${this.opened}`, this.world, this.model, this.origin);
     this.tabs.push(tab);
     void tab.run(STEPS);
   }
@@ -98,7 +115,7 @@ export class Simulation {
 
   /** What the last tab leaves is what the model has, and no acknowledged write is missing. */
   private async checkEnd(): Promise<void> {
-    const tab = new SimTab('the last tab', this.world, this.model, this.lock);
+    const tab = new SimTab('the last tab', this.world, this.model, this.origin);
     const end = (async () => {
       const store = await tab.open();
       const name = await tab.check(store);
