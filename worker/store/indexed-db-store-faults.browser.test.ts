@@ -208,7 +208,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
   test('read() and write() say storage_blocked when another tab holds the database', async () => {
     const name = freshName();
     // Of what nobody holds, a busy machine is done between fewer beats.
-    const store = await open(name, { watchdog: new Watchdog(200) });
+    const store = await open(name, { watchdog: new Watchdog(500) });
     const release = await holdStores(name, kind);
     await expect(state(store)).rejects.toMatchObject({ code: 'storage_blocked' });
     await expect(increment(store)).rejects.toMatchObject({ code: 'storage_blocked' });
