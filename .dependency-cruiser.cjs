@@ -254,6 +254,13 @@ module.exports = {
       to: { path: '^(worker|hub|hosts|demo|e2e|scripts)/' },
     },
     {
+      name: 'bundlers-know-the-package',
+      comment: 'The plugins of bundlers run in Node, beside the built files, and read these.',
+      severity: 'error',
+      from: { path: '^bundlers/' },
+      to: { path: '^(src|worker|hub|hosts|demo|e2e|bench|scripts)/' },
+    },
+    {
       name: 'nobody-imports-bench',
       severity: 'error',
       from: { pathNot: '^bench/' },

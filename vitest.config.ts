@@ -130,7 +130,7 @@ export default defineConfig({
           name: 'node',
           ...patience,
           environment: 'node',
-          include: ['{src,worker,hub,hosts,demo,scripts}/**/*.test.{ts,mjs}'],
+          include: ['{src,worker,hub,hosts,bundlers,demo,scripts}/**/*.test.{ts,mjs}'],
           exclude: ['**/*.browser.test.ts', ...elsewhere],
         },
       },

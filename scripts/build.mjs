@@ -20,12 +20,14 @@ const SOURCE_IMPORT = /((?:from|import)\s*\(?\s*['"]\.{1,2}\/[^'"]*)\.ts(['"])/g
 /** @param {readonly string[]} names of entries beside index.js */
 function buildDeclarations(names) {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.declarations.json'], {
-    cwd: root,
-    stdio: 'inherit',
-  });
-  if (status !== 0)
-    throw new Error('tsc could not emit the declarations: fix the type errors in src/index.ts.');
+  for (const project of ['tsconfig.declarations.json', 'tsconfig.bundlers.json']) {
+    const { status } = spawnSync(process.execPath, [tsc, '-p', project], {
+      cwd: root,
+      stdio: 'inherit',
+    });
+    if (status !== 0)
+      throw new Error(`tsc could not emit the declarations: fix the type errors of ${project}.`);
+  }
   for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('.d.ts')) continue;
     const path = join(dist, name);
@@ -40,7 +42,7 @@ await runMain(async () => {
   ensureNode();
   ensurePackages();
   const { bundleHub } = await import('./bundle-hub.mjs');
-  const { besideIndex, bundle, entries } = await import('./bundle.mjs');
+  const { besideIndex, bundle, entries, plugins } = await import('./bundle.mjs');
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist, { recursive: true });
   const files = /** @type {const} */ ([
@@ -70,6 +72,10 @@ await runMain(async () => {
     console.log(
       `dist/${name}.js, minified: gzip ${(gzipSync(minified).length / 1024).toFixed(1)} KiB`,
     );
+  }
+  for (const [name, input] of Object.entries(plugins)) {
+    const options = /** @type {const} */ ({ format: 'es', minify: false, isBesideIndex: true });
+    writeFileSync(join(dist, `${name}.js`), (await bundle(input, options)).code);
   }
   const { code: page } = await bundle(entries.index, { format: 'es', minify: true });
   mkdirSync(dirname(pageAsMinified), { recursive: true });

@@ -21,6 +21,12 @@ export const besideIndex = {
   vue: join(root, 'src/hooks/vue.ts'),
 };
 
+/** Plugins of bundlers: entries too, that run in Node and find the files of the page beside them. */
+export const plugins = {
+  esbuild: join(root, 'bundlers/esbuild.ts'),
+  rollup: join(root, 'bundlers/rollup.ts'),
+};
+
 /** bcryptjs imports Node's `crypto`; a browser has none. Dexie's own entry picks its build for old browsers too; its minified one is smaller than ours of it. */
 export const browserAlias = {
   crypto: join(root, 'scripts/no-node-crypto.mjs'),

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './setup.mjs';
 
-const rooms = ['src', 'worker', 'hub', 'hosts', 'demo', 'e2e', 'bench'].filter((room) =>
+const rooms = ['src', 'worker', 'hub', 'hosts', 'bundlers', 'demo', 'e2e', 'bench'].filter((room) =>
   existsSync(join(root, room)),
 );
 
