@@ -9,6 +9,8 @@ const hasDemo = process.env['BURROW_E2E_DEMO'] !== 'off';
 export default defineConfig({
   testDir: 'e2e',
   testMatch: '**/*.spec.ts',
+  // Theirs is another configuration: they need the packed package, not the demo.
+  testIgnore: 'examples/**',
   globalSetup: './e2e/support/serve-app.ts',
   // Of what hangs only: a slow machine fails no test. How long something takes decides none.
   timeout: 240_000,

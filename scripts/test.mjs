@@ -1,4 +1,4 @@
-// `npm test`: every test there is. `npm test -- --node`, `--browser` or `--e2e` runs only those; `--browsers chromium,firefox,webkit`
+// `npm test`: every test there is. `npm test -- --node`, `--browser`, `--e2e` or `--examples` runs only those; `--browsers chromium,firefox,webkit`
 // names the browsers, which are all that can be had otherwise. End-to-end tests are driven in Chromium.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -16,10 +16,11 @@ const { values: chosen } = parseArgs({
     node: { type: 'boolean' },
     browser: { type: 'boolean' },
     e2e: { type: 'boolean' },
+    examples: { type: 'boolean' },
     browsers: { type: 'string' },
   },
 });
-const all = !chosen.node && !chosen.browser && !chosen.e2e;
+const all = !chosen.node && !chosen.browser && !chosen.e2e && !chosen.examples;
 
 /** @param {string} tool @param {string[]} args @param {Record<string, string>} env */
 const run = (tool, args, env) =>
@@ -67,6 +68,17 @@ async function runEndToEnd(folder, env) {
   return honest(ok, { passed: expected + flaky, failed: unexpected, skipped });
 }
 
+/** @param {string} folder @param {Record<string, string>} env */
+function runExamples(folder, env) {
+  say('Running the examples: each is installed with the packed package, built and used.');
+  const file = join(folder, 'examples.json');
+  const args = ['test', '--config', 'e2e/examples/playwright.config.ts', '--reporter=list,json'];
+  const ok = run('@playwright/test/cli.js', args, { ...env, PLAYWRIGHT_JSON_OUTPUT_NAME: file });
+  const { expected = 0, unexpected = 0, flaky = 0, skipped = 0 } = report(file)?.stats ?? {};
+  const tally = { passed: expected + flaky, failed: unexpected, skipped };
+  return ok && skipped > 0 ? tally : honest(ok, tally);
+}
+
 const endToEndExists = () =>
   existsSync(join(root, 'e2e')) &&
   readdirSync(join(root, 'e2e')).some((name) => name.endsWith('.spec.ts'));
@@ -75,7 +87,7 @@ const endToEndExists = () =>
 function readyBrowsers() {
   if (chosen.browsers !== undefined) return ensureEngines(enginesNamed(chosen.browsers), true);
   if (all || chosen.browser) return ensureEngines(engines, false);
-  return ensureEngines(chosen.e2e ? ['chromium'] : [], false);
+  return ensureEngines(chosen.e2e || chosen.examples ? ['chromium'] : [], false);
 }
 
 await runMain(async () => {
@@ -96,6 +108,12 @@ await runMain(async () => {
     }
     if ((all || chosen.e2e) && chromium !== undefined && endToEndExists())
       tallies.push(await runEndToEnd(folder, env));
+    if ((all || chosen.examples) && chromium !== undefined) {
+      const examples = runExamples(folder, env);
+      tallies.push(examples);
+      if (examples.skipped > 0)
+        notRun.push(`${examples.skipped} examples, because npm cannot reach its registry`);
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

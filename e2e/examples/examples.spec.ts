@@ -1,0 +1,101 @@
+/** Each folder of `examples/` is a to-do list that a stranger could start from: it must work as it stands, with the packed package. */
+import { existsSync, readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test, type Page } from '@playwright/test';
+import { freePort } from '../../scripts/free-port.mjs';
+import { install, NoRegistry } from './install.ts';
+import { root, run, start, type Running } from './run.ts';
+
+const names = readdirSync(join(root, 'examples')).filter((name) =>
+  existsSync(join(root, 'examples', name, 'package.json')),
+);
+
+for (const name of names) {
+  test(name, async ({ page }) => {
+    const folder = await install(name).catch((error: unknown) => {
+      if (error instanceof NoRegistry) return undefined;
+      throw error;
+    });
+    test.skip(folder === undefined, 'npm cannot reach its registry');
+    if (folder === undefined) return;
+    try {
+      await test.step('build', () => run('npm', ['run', 'build'], { cwd: folder }));
+      const port = await freePort();
+      const url = `http://localhost:${port}/`;
+      const server = start('npm', ['run', 'serve'], { cwd: folder, env: { PORT: String(port) } });
+      try {
+        await answers(server, url);
+        await keepsTodos(page, server, url, name.startsWith('pwa-'));
+      } finally {
+        await server.stop();
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+}
+
+async function answers(server: Running, url: string): Promise<void> {
+  let printed: string | undefined;
+  void server.ended.then((all) => (printed = all));
+  await expect
+    .poll(async () => {
+      if (printed !== undefined) throw new Error(`npm run serve has ended: ${printed}`);
+      return fetch(url).then(
+        ({ status }) => status,
+        () => 'not yet',
+      );
+    })
+    .toBe(200);
+}
+
+async function keepsTodos(page: Page, server: Running, url: string, isPwa: boolean): Promise<void> {
+  const complaints = complaintsOf(page);
+  await useIt(page, server, url, isPwa).catch((cause: unknown) => {
+    throw new Error(['The page said:', ...complaints, String(cause)].join('\n'), { cause });
+  });
+  expect(complaints).toEqual([]);
+}
+
+async function useIt(page: Page, server: Running, url: string, isPwa: boolean): Promise<void> {
+  await page.goto(url);
+  await add(page, 'Feed the heron');
+  await page.reload();
+  await expect(todo(page, 'Feed the heron')).toHaveCount(1);
+
+  const hasServiceWorker = await page.evaluate(async () => {
+    const registration = await navigator.serviceWorker.getRegistration();
+    if (registration !== undefined) await navigator.serviceWorker.ready;
+    return registration !== undefined;
+  });
+  if (isPwa) expect(hasServiceWorker, 'it has a service worker').toBe(true);
+  await page.context().setOffline(true);
+  if (hasServiceWorker) await server.stop();
+  await add(page, 'Count the wrens');
+  if (!hasServiceWorker) await page.context().setOffline(false);
+  await page.reload();
+  for (const title of ['Feed the heron', 'Count the wrens'])
+    await expect(todo(page, title)).toHaveCount(1);
+}
+
+const todo = (page: Page, title: string) => page.locator('ul#todos > li', { hasText: title });
+
+async function add(page: Page, title: string): Promise<void> {
+  await page.locator('input[name=title]').fill(title);
+  await page.locator('form:has(input[name=title])').getByRole('button').first().click();
+  await expect(todo(page, title)).toHaveCount(1);
+}
+
+/** What a developer would see in red. */
+function complaintsOf(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`);
+  });
+  return complaints;
+}
