@@ -64,20 +64,20 @@ async function useIt(page: Page, server: Running, url: string, isPwa: boolean): 
   await page.reload();
   await expect(todo(page, 'Feed the heron')).toHaveCount(1);
 
-  const hasServiceWorker = await page.evaluate(async () => {
-    const registration = await navigator.serviceWorker.getRegistration();
-    if (registration !== undefined) await navigator.serviceWorker.ready;
-    return registration !== undefined;
-  });
-  if (isPwa) expect(hasServiceWorker, 'it has a service worker').toBe(true);
+  if (isPwa) await expect.poll(() => page.evaluate(hasServiceWorker)).toBe(true);
+  const isServedOffline = await page.evaluate(hasServiceWorker);
+  if (isServedOffline) await page.evaluate(async () => void (await navigator.serviceWorker.ready));
   await page.context().setOffline(true);
-  if (hasServiceWorker) await server.stop();
+  if (isServedOffline) await server.stop();
   await add(page, 'Count the wrens');
-  if (!hasServiceWorker) await page.context().setOffline(false);
+  if (!isServedOffline) await page.context().setOffline(false);
   await page.reload();
   for (const title of ['Feed the heron', 'Count the wrens'])
     await expect(todo(page, title)).toHaveCount(1);
 }
+
+const hasServiceWorker = async (): Promise<boolean> =>
+  (await navigator.serviceWorker.getRegistration()) !== undefined;
 
 const todo = (page: Page, title: string) => page.locator('ul#todos > li', { hasText: title });
 
