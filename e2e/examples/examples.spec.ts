@@ -6,13 +6,15 @@ import { expect, test, type Page } from '@playwright/test';
 import { freePort } from '../../scripts/free-port.mjs';
 import { install, NoRegistry } from './install.ts';
 import { root, run, start, type Running } from './run.ts';
+import { canSync, keepsInStep, withHub } from './synced.ts';
+import { add, todo } from './todos.ts';
 
 const names = readdirSync(join(root, 'examples')).filter((name) =>
   existsSync(join(root, 'examples', name, 'package.json')),
 );
 
 for (const name of names) {
-  test(name, async ({ page }) => {
+  test(name, async ({ page, browser }) => {
     const folder = await install(name).catch((error: unknown) => {
       if (error instanceof NoRegistry) return undefined;
       throw error;
@@ -20,20 +22,35 @@ for (const name of names) {
     test.skip(folder === undefined, 'npm cannot reach its registry');
     if (folder === undefined) return;
     try {
-      await test.step('build', () => run('npm', ['run', 'build'], { cwd: folder }));
-      const port = await freePort();
-      const url = `http://localhost:${port}/`;
-      const server = start('npm', ['run', 'serve'], { cwd: folder, env: { PORT: String(port) } });
-      try {
-        await answers(server, url);
-        await keepsTodos(page, server, url, name.startsWith('pwa-'));
-      } finally {
-        await server.stop();
-      }
+      await served(folder, {}, (url, server) =>
+        keepsTodos(page, server, url, name.startsWith('pwa-')),
+      );
+      if (!(await canSync(folder))) return;
+      await withHub(folder, async (hub) => {
+        await served(folder, hub.env, (url) => keepsInStep(browser, url, hub));
+      });
     } finally {
       await rm(folder, { recursive: true });
     }
   });
+}
+
+/** Built with these settings, and running. */
+async function served(
+  folder: string,
+  env: Readonly<Record<string, string>>,
+  use: (url: string, server: Running) => Promise<void>,
+): Promise<void> {
+  await test.step('build', () => run('npm', ['run', 'build'], { cwd: folder, env }));
+  const port = await freePort();
+  const url = `http://localhost:${port}/`;
+  const server = start('npm', ['run', 'serve'], { cwd: folder, env: { PORT: String(port) } });
+  try {
+    await answers(server, url);
+    await use(url, server);
+  } finally {
+    await server.stop();
+  }
 }
 
 async function answers(server: Running, url: string): Promise<void> {
@@ -78,14 +95,6 @@ async function useIt(page: Page, server: Running, url: string, isPwa: boolean): 
 
 const hasServiceWorker = async (): Promise<boolean> =>
   (await navigator.serviceWorker.getRegistration()) !== undefined;
-
-const todo = (page: Page, title: string) => page.locator('ul#todos > li', { hasText: title });
-
-async function add(page: Page, title: string): Promise<void> {
-  await page.locator('input[name=title]').fill(title);
-  await page.locator('form:has(input[name=title])').getByRole('button').first().click();
-  await expect(todo(page, title)).toHaveCount(1);
-}
 
 /** What a developer would see in red. */
 function complaintsOf(page: Page): string[] {

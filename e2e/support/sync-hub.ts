@@ -7,7 +7,7 @@ import type { Driver, DriverClient } from './driver.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
 
 const root = join(import.meta.dirname, '../..');
-const ROOT_SECRET = 'burrow-root-of-a-test-hub-which-is-known';
+export const ROOT_SECRET = 'burrow-root-of-a-test-hub-which-is-known';
 export const PASSWORD = 'correct horse battery';
 
 const { Client, query } = createRequire(import.meta.url)('faunadb') as Driver;
@@ -43,17 +43,20 @@ export interface SyncHub {
 
 let made = 0;
 
+/** With all rights at a hub of a test. */
+export function openAdmin(url: string, secret = ROOT_SECRET): DriverClient {
+  const { hostname, port } = new URL(url);
+  return new Client({ secret, domain: hostname, port, scheme: 'http' });
+}
+
 export async function openSyncHub(process: HubProcess): Promise<SyncHub> {
-  const { hostname, port } = new URL(process.url);
-  const clientOf = (secret: string): DriverClient =>
-    new Client({ secret, domain: hostname, port, scheme: 'http' });
-  const root = clientOf(ROOT_SECRET);
+  const root = openAdmin(process.url);
   const name = `test-${++made}`;
   await root.query(call('CreateDatabase', { name }));
   const own = await root.query(
     call('CreateKey', { role: 'admin', database: call('Database', name) }),
   );
-  const admin = clientOf(String(own['secret']));
+  const admin = openAdmin(process.url, String(own['secret']));
   const key = await furnish(admin);
   const proxy = await FaultyProxy.start(process.url);
   const user = (email: string): unknown => call('Match', call('Index', 'users_by_email'), email);

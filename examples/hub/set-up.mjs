@@ -33,5 +33,5 @@ await ask(
   }),
 );
 await ask(q.Create(users, { data: { email }, credentials: { password } }));
-const { object: key } = await ask(q.CreateKey({ role: 'client' }));
-console.log(`VITE_HUB=${url} VITE_LOGIN_KEY=${key.secret} npm run dev`);
+const key = await ask(q.Select('secret', q.CreateKey({ role: 'client' })));
+console.log(`VITE_HUB=${url} VITE_LOGIN_KEY=${key} npm run dev`);
