@@ -15,14 +15,13 @@ export class BorrowedDatabase implements SqlDatabase {
   roundTrips = 0;
   private readonly port: MessagePort;
   private readonly calls = new Map<number, (answer: FromLender) => void>();
+  /** By call. */
+  private readonly parts = new Map<number, Part[]>();
   private count = 0;
 
   constructor(port: MessagePort) {
     this.port = port;
-    port.on('message', (answer: FromLender) => {
-      this.calls.get(answer.call)?.(answer);
-      this.calls.delete(answer.call);
-    });
+    port.on('message', (answer: FromLender) => this.receive(answer));
   }
 
   async connect(): Promise<SqlConnection> {
@@ -68,7 +67,29 @@ export class BorrowedDatabase implements SqlDatabase {
     return answer;
   }
 
+  private receive(answer: FromLender): void {
+    const { call, part, results } = answer;
+    const parts = this.parts.get(call) ?? [];
+    if (part) {
+      parts.push(part);
+      this.parts.set(call, parts);
+      return;
+    }
+    this.parts.delete(call);
+    const whole = results?.map((result, at) => joined(result, at, parts));
+    this.calls.get(call)?.(whole ? { ...answer, results: whole } : answer);
+    this.calls.delete(call);
+  }
+
   private send(message: ToLender): void {
     this.port.postMessage(message);
   }
+}
+
+type Part = NonNullable<FromLender['part']>;
+
+function joined(result: SqlResult, at: number, parts: readonly Part[]): SqlResult {
+  const before = parts.filter((part) => part.at === at);
+  if (before.length === 0) return result;
+  return { ...result, rows: [...before.flatMap(({ rows }) => rows), ...result.rows] };
 }

@@ -8,6 +8,7 @@ import {
   type SqlResult,
   type Statement,
 } from './sql-client.ts';
+import { nextTurn, TURN_ROWS } from './turns.ts';
 
 /** `n` is a connection of the borrower, `call` identifies the answer. */
 export type ToLender =
@@ -24,6 +25,8 @@ export type ToLender =
 
 export interface FromLender {
   readonly call: number;
+  /** Of a result with many rows, sent before `results`, which lack them. */
+  readonly part?: { readonly at: number; readonly rows: SqlResult['rows'] };
   readonly results?: readonly SqlResult[];
   readonly failure?: Pick<SqlFailure, 'message' | 'code' | 'at'>;
 }
@@ -77,12 +80,34 @@ export class LentDatabase {
       if (message.type === 'connect') {
         await this.connect(message.n);
         answer = { call };
-      } else answer = { call, results: await this.run(message.n, message.statements) };
+      } else {
+        const results = await this.run(message.n, message.statements);
+        answer = { call, results: await this.sendParts(call, results) };
+      }
     } catch (reason) {
       const { message: text, code, at } = failureOf(reason);
       answer = { call, failure: { message: text, code, at } };
     }
     if (!this.hasEnded) this.options.port.postMessage(answer);
+  }
+
+  /** @returns what is left to be sent: a long message takes long to be made */
+  private async sendParts(
+    call: number,
+    results: readonly SqlResult[],
+  ): Promise<readonly SqlResult[]> {
+    const left: SqlResult[] = [];
+    for (const [at, result] of results.entries()) {
+      const { rows } = result;
+      let sent = 0;
+      for (; rows.length - sent > TURN_ROWS && !this.hasEnded; sent += TURN_ROWS) {
+        const part = { at, rows: rows.slice(sent, sent + TURN_ROWS) };
+        this.options.port.postMessage({ call, part } satisfies FromLender);
+        await nextTurn();
+      }
+      left.push(sent === 0 ? result : { ...result, rows: rows.slice(sent) });
+    }
+    return left;
   }
 
   private async connect(n: number): Promise<void> {

@@ -2,6 +2,7 @@
 import { Duplex } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { PgDatabase } from './pg-database.ts';
+import { nextTurn, TURN_BYTES } from './turns.ts';
 
 const MEMORY = 'memory:';
 
@@ -127,10 +128,16 @@ class ThreadStream extends Duplex {
   private receive(message: FromThread): void {
     if (message.type === 'ready') this.emit('connect');
     else if (message.type === 'closed') this.push(null);
-    else {
-      this.push(Buffer.from(message.bytes.buffer));
-      this.isWaiting = false;
-      this.send();
+    else void this.feed(Buffer.from(message.bytes.buffer));
+  }
+
+  /** `pg` parses what is pushed at once. */
+  private async feed(response: Buffer): Promise<void> {
+    for (let at = 0; at < response.length; at += TURN_BYTES) {
+      if (at > 0) await nextTurn();
+      this.push(response.subarray(at, at + TURN_BYTES));
     }
+    this.isWaiting = false;
+    this.send();
   }
 }

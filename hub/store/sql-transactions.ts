@@ -11,11 +11,12 @@ import {
   type WriteSet,
   type WriteTx,
 } from '../../src/store/port.ts';
-import { planFetch, type FetchRequest } from './fetch-plan.ts';
+import { planFetch, type FetchPlan, type FetchRequest } from './fetch-plan.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { SHARED_ROWS_MAX, type SharedReads } from './shared-reads.ts';
 import type { SqlConnection, SqlResult, Statement } from '../sql/sql-client.ts';
 import * as sql from '../sql/statements.ts';
+import { nextTurn, TURN_ROWS } from '../sql/turns.ts';
 
 /** @param only set if nothing but rows is fetched */
 type Send = (
@@ -53,16 +54,29 @@ abstract class Transaction implements ReadTx {
     try {
       const plan = planFetch(this.tenant, request, false);
       const only = request.ranges.length === 0 ? request.rows : undefined;
-      const found = plan.read(await this.send(plan.statements, only));
+      const found = await this.readBy(plan, only);
       if (found !== 'long entries') return found;
       const exact = planFetch(this.tenant, request, true);
-      const again = exact.read(await this.send(exact.statements));
+      const again = await this.readBy(exact);
       assert(again !== 'long entries', () => 'the exact plan reads entries of any length');
       return again;
     } catch (reason) {
       this.failure ??= reason;
       throw reason;
     }
+  }
+
+  /** The results of many rows came in this turn, and the body is executed after it: their rows are made in a turn between. */
+  private async readBy(
+    { statements, read }: FetchPlan,
+    only?: readonly RowAddress[],
+  ): Promise<ReturnType<FetchPlan['read']>> {
+    const results = await this.send(statements, only);
+    const isLarge = results.some(({ rows }) => rows.length > TURN_ROWS);
+    if (isLarge) await nextTurn();
+    const found = read(results);
+    if (isLarge) await nextTurn();
+    return found;
   }
 }
 
