@@ -1,6 +1,6 @@
 /**
- * In one turn of the event loop, queries are begun for a short time only: the others wait for the next, so that what is no query has
- * its turn too. Among those that wait, the credentials take turns.
+ * In one turn of the event loop, queries are begun for a short time only, and likewise requests: the others wait for the next, so that
+ * whatever else there is has its turn too. Among those that wait, the credentials take turns, or the addresses.
  */
 import { FairQueue } from './fair-queue.ts';
 
@@ -14,17 +14,25 @@ const SHARE_MS = 10;
 
 export class LoopTurns {
   private readonly clock: () => number;
+  private readonly countMax: number;
   private readonly waiting = new FairQueue<Waiting>();
   private until: number | undefined = undefined;
+  private begun = 0;
 
-  /** @param clock ms */
-  constructor(clock: () => number = () => performance.now()) {
+  /** @param clock ms @param countMax begun in one turn, for what takes its time only when all of them are begun */
+  constructor(clock: () => number = () => performance.now(), countMax = Infinity) {
     this.clock = clock;
+    this.countMax = countMax;
   }
 
-  /** Undefined: it may begin now. @param name of the credential */
+  /** Whether it may begin now: otherwise `enter()` says when. */
+  tryEnter(): boolean {
+    return this.waiting.isEmpty && this.takeTurn();
+  }
+
+  /** Undefined: it may begin now. @param name of the credential, or of the address */
   enter(name: string): Promise<void> | undefined {
-    if (this.waiting.isEmpty && this.hasTime()) return undefined;
+    if (this.tryEnter()) return undefined;
     return new Promise((resolve) => {
       this.waiting.add(name, { name, begin: resolve });
       setImmediate(this.admitOne);
@@ -33,7 +41,7 @@ export class LoopTurns {
 
   /** What is admitted begins before the next of these is called. */
   private readonly admitOne = (): void => {
-    if (!this.hasTime()) {
+    if (!this.takeTurn()) {
       setImmediate(this.admitOne);
       return;
     }
@@ -43,13 +51,18 @@ export class LoopTurns {
     next.begin();
   };
 
-  private hasTime(): boolean {
+  private takeTurn(): boolean {
     const now = this.clock();
-    if (this.until !== undefined) return now < this.until;
-    this.until = now + SHARE_MS;
-    setImmediate(() => {
-      this.until = undefined;
-    });
+    if (this.until === undefined) {
+      this.until = now + SHARE_MS;
+      this.begun = 0;
+      setImmediate(this.endTurn);
+    } else if (now >= this.until || this.begun >= this.countMax) return false;
+    this.begun += 1;
     return true;
   }
+
+  private readonly endTurn = (): void => {
+    this.until = undefined;
+  };
 }

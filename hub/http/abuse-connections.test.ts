@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { answerText } from '../../src/http/message.ts';
 import { openTestHub, type TestHub } from '../testing/test-hub.ts';
 
 let hub: TestHub | undefined;
@@ -102,6 +103,53 @@ test.each([20, 500])(
     expect((await hub.query(1)).status).toBe(200);
   },
 );
+
+/** A route whose requests take 4 ms each; counts how many are begun in one turn of the event loop. */
+function countPerTurn() {
+  const perTurn = [0];
+  const handle = async () => {
+    if (perTurn.at(-1) === 0) setImmediate(() => perTurn.push(0));
+    perTurn[perTurn.length - 1] = (perTurn.at(-1) ?? 0) + 1;
+    for (const until = performance.now() + 4; performance.now() < until;);
+    return answerText(200, {}, 'done');
+  };
+  return { perTurn, handle };
+}
+
+test('of many requests that come at once, few are begun in one turn of the event loop', async () => {
+  const { perTurn, handle } = countPerTurn();
+  hub = await openTestHub({ routes: () => [{ prefix: '/slow/', handle }] });
+  const session = connectHttp2(hub.url);
+  await once(session, 'connect');
+  const statuses = await Promise.all(
+    Array.from({ length: 60 }, async () => {
+      const stream = session.request({ ':path': '/slow/' });
+      const [headers] = (await once(stream.resume(), 'response')) as [Record<string, unknown>];
+      return headers[':status'];
+    }),
+  );
+  session.destroy();
+  expect(statuses).toEqual(statuses.map(() => 200));
+  expect(perTurn.reduce((sum, count) => sum + count, 0)).toBe(60);
+  // Ten as they come, and in the same turn some of those that wait.
+  expect(Math.max(...perTurn)).toBeLessThanOrEqual(20);
+});
+
+test('a request that is reset while it waits for its turn is never begun', async () => {
+  const { perTurn, handle } = countPerTurn();
+  hub = await openTestHub({ routes: () => [{ prefix: '/slow/', handle }] });
+  const session = connectHttp2(hub.url);
+  session.on('error', () => undefined);
+  await once(session, 'connect');
+  const streams = Array.from({ length: 60 }, () => session.request({ ':path': '/slow/' }));
+  const [first, ...others] = streams;
+  for (const stream of streams) stream.on('error', () => undefined);
+  if (first) await once(first.resume(), 'response');
+  session.destroy();
+  for (const stream of others) if (!stream.closed) await once(stream, 'close');
+  expect((await hub.query(1)).status).toBe(200);
+  expect(perTurn.reduce((sum, count) => sum + count, 0)).toBeLessThan(60);
+});
 
 test('some streams that are reset end no session', async () => {
   hub = await openTestHub();

@@ -20,7 +20,7 @@ export function contextOf(
 ): RequestContext {
   const startedMs = performance.now();
   const headers = headersOf(raw.headers);
-  const address = addressOf(raw, headers, settings.trustedProxies);
+  const address = addressOf(raw, settings.trustedProxies);
   const authority = headers[':authority'] ?? headers['host'] ?? '';
   const request = new ReceivedRequest(response, {
     method: raw.method ?? 'GET',
@@ -66,10 +66,13 @@ class ReceivedRequest implements HubRequest {
   }
 
   get isGone(): boolean {
-    const { response } = this;
-    return 'stream' in response ? response.stream.destroyed : response.destroyed;
+    return isClosed(this.response);
   }
 }
+
+/** Nobody waits for it any more. */
+export const isClosed = (response: AnyResponse): boolean =>
+  'stream' in response ? response.stream.destroyed : response.destroyed;
 
 function headersOf(headers: IncomingHttpHeaders): Record<string, string> {
   const texts: Record<string, string> = Object.create(null) as Record<string, string>;
@@ -80,14 +83,11 @@ function headersOf(headers: IncomingHttpHeaders): Record<string, string> {
   return texts;
 }
 
-function addressOf(
-  raw: AnyRequest,
-  headers: HubRequest['headers'],
-  trustedProxies: readonly string[],
-): string {
+export function addressOf(raw: AnyRequest, trustedProxies: readonly string[]): string {
   const peer = raw.socket.remoteAddress ?? '';
   if (!trustedProxies.includes(peer)) return peer;
-  return headers['x-forwarded-for']?.split(',').at(-1)?.trim() ?? peer;
+  const forwarded = raw.headers['x-forwarded-for']?.toString();
+  return forwarded?.split(',').at(-1)?.trim() ?? peer;
 }
 
 /** A proxy sends the whole URL. */

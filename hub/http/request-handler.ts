@@ -9,12 +9,13 @@ import { answerText, type HttpHost, type HttpResponse } from '../../src/http/mes
 import { Admission } from '../admission/admission.ts';
 import { corsPolicy } from '../admission/allowed-callers.ts';
 import { HubMetrics } from '../monitoring/metrics.ts';
+import { LoopTurns } from '../evaluators/loop-turns.ts';
 import type { AnyRequest, AnyResponse } from './acceptor.ts';
 import { InFlight } from './in-flight.ts';
 import { BodyMemory } from './body-memory.ts';
 import { ClientGone, readBody, type RequestBody } from './read-body.ts';
 import { refusalResponse } from './refusal-response.ts';
-import { contextOf, type RequestContext } from './request-context.ts';
+import { addressOf, contextOf, isClosed, type RequestContext } from './request-context.ts';
 import { RequestGuard } from './request-guard.ts';
 import { Responder } from './responder.ts';
 import type { HubRequest, HubRoute } from './route.ts';
@@ -41,6 +42,7 @@ export class RequestHandler {
   private readonly guard: RequestGuard;
   private readonly responder: Responder;
   private readonly inFlight = new InFlight();
+  private readonly turns = new LoopTurns(undefined, BEGUN_MAX);
   private readonly stopping = new AbortController();
   private readonly fixed: ReadonlyMap<string, Endpoint>;
   private readonly mounted: readonly (Endpoint & { readonly prefix: string })[];
@@ -108,7 +110,20 @@ export class RequestHandler {
     return this.inFlight.ended(ms);
   }
 
-  async handle(raw: AnyRequest, response: AnyResponse): Promise<void> {
+  /** Many that come at once are begun over several turns of the event loop: one connection can bring hundreds in one chunk. */
+  handle(raw: AnyRequest, response: AnyResponse): Promise<void> {
+    if (this.turns.tryEnter()) return this.begin(raw, response);
+    return this.inFlight.track(this.beginInTurn(raw, response));
+  }
+
+  private async beginInTurn(raw: AnyRequest, response: AnyResponse): Promise<void> {
+    await this.turns.enter(addressOf(raw, this.options.settings.trustedProxies));
+    // Many are begun to be reset: such a request costs nothing more.
+    if (raw.destroyed || isClosed(response)) response.destroy();
+    else await this.begin(raw, response);
+  }
+
+  private async begin(raw: AnyRequest, response: AnyResponse): Promise<void> {
     const context = contextOf(raw, response, this.options);
     await this.endpointOf(context.request).serve(context);
   }
@@ -216,7 +231,7 @@ export class RequestHandler {
     }
     try {
       // It may have waited for others of its credential.
-      if (context.response.destroyed) throw new ClientGone('The client went while it waited.');
+      if (request.isGone) throw new ClientGone('The client went while it waited.');
       request.body = read.text;
       const response = await respond(request);
       const { body } = response;
@@ -280,6 +295,8 @@ export class RequestHandler {
   }
 }
 
+/** In one turn of the event loop: what is left of a request after its first step runs when all of them have had theirs. */
+const BEGUN_MAX = 10;
 const NO_STORE = { 'cache-control': 'no-store' } as const;
 const NO_BODY = { text: undefined, release: () => undefined };
 
