@@ -1,4 +1,5 @@
 /** Many requests on one connection: pipelined, offering upgrades, reset. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -35,6 +36,27 @@ test('a connection with thousands of pipelined requests is closed', async () => 
   );
   expect(answersIn(heard)).toBeLessThan(100);
   expect((await hub.query(1)).status).toBe(200);
+});
+
+test('of thousands of pipelined requests in one chunk, few are made', async () => {
+  hub = await openTestHub();
+  let made = 0;
+  const count = (): void => void (made += 1);
+  subscribe('http.server.request.start', count);
+  try {
+    await flood(hub.port, 'GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(20_000));
+  } finally {
+    unsubscribe('http.server.request.start', count);
+  }
+  expect(made).toBeGreaterThan(0);
+  expect(made).toBeLessThan(200);
+});
+
+test('a large first chunk is served whole', async () => {
+  hub = await openTestHub();
+  const text = JSON.stringify('a'.repeat(40_000));
+  const head = `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${hub.secret}\r\nconnection: close\r\ncontent-length: ${text.length}\r\n\r\n`;
+  expect(await flood(hub.port, head + text)).toContain(`{"resource":${text}}`);
 });
 
 test('an address that floods again and again is shut out for a while', async () => {

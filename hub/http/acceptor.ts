@@ -41,6 +41,8 @@ const MISUSES_AT_ONCE = 8;
 const MISUSES_PER_SECOND = 1;
 /** More than one request sends first, mostly: all that is in it is parsed in one turn. */
 const HEAD_BYTES = 16 * 1024;
+/** Such a chunk is parsed in pieces of so many bytes, until the connection is closed for what it sends. */
+const PIECE_BYTES = 4 * 1024;
 const PREFACE = Buffer.from('PRI');
 const nowMs = (): number => performance.now();
 
@@ -135,6 +137,8 @@ export class Acceptor {
       if (count > settings.pipelined) {
         if (!socket.destroyed) closeWithoutStacks(socket);
         this.endMisused(socket, socket.remoteAddress);
+        // The pieces that are not parsed yet never are.
+        socket.pause();
         // One of many in the chunk that is being parsed: a request that is ended already costs Node least.
         request.destroy();
         return;
@@ -239,7 +243,7 @@ export class Acceptor {
       if (head.length < PREFACE.length && PREFACE.subarray(0, head.length).equals(head)) return;
       clearTimeout(late);
       socket.off('readable', onReadable);
-      socket.unshift(head);
+      unshiftInPieces(socket, head);
       const isHttp2 = head.subarray(0, PREFACE.length).equals(PREFACE);
       const handOver = (): void => {
         socket.off('error', ignore);
@@ -296,6 +300,13 @@ export class Acceptor {
       });
     });
   }
+}
+
+/** Each is read by itself. */
+function unshiftInPieces(socket: Socket, head: Buffer): void {
+  const bytes = head.length > HEAD_BYTES ? PIECE_BYTES : head.length;
+  for (let at = Math.floor((head.length - 1) / bytes) * bytes; at >= 0; at -= bytes)
+    socket.unshift(head.subarray(at, at + bytes));
 }
 
 /** Of each request that it aborts when a connection closes, Node makes an error: thousands of stacks that nobody sees. */
