@@ -1,4 +1,7 @@
 /** What callers make the hub hold: bodies that do not arrive, answers that nobody reads, requests in great number. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { dial, open } from '../testing/raw-hub.ts';
 import type { TestHub } from '../testing/test-hub.ts';
@@ -46,6 +49,50 @@ test('a large body of a valid credential is answered, with a length and without'
   const init = { method: 'POST', headers, body, duplex: 'half' };
   expect(await (await fetch(url, init)).json()).toEqual({ resource: 300_000 });
 });
+
+/** Counts what is read of the connections of a hub in each turn of the event loop, while `work` goes on. */
+async function mostReadInTurn(work: () => Promise<unknown>): Promise<number> {
+  const before = new Map<Socket, number>();
+  let [most, isOver] = [0, false];
+  const note = (message: unknown): void => {
+    const { socket } = message as { readonly socket: Socket };
+    before.set(socket, socket.bytesRead);
+  };
+  const look = (): void => {
+    let sum = 0;
+    for (const [socket, bytes] of before) {
+      sum += socket.bytesRead - bytes;
+      before.set(socket, socket.bytesRead);
+    }
+    most = Math.max(most, sum);
+    if (!isOver) setImmediate(look);
+  };
+  subscribe('http.server.request.start', note);
+  look();
+  await work();
+  isOver = true;
+  unsubscribe('http.server.request.start', note);
+  return most;
+}
+
+test.each(['a valid secret', 'a wrong secret'])(
+  'of a large body with %s, a little is read in each turn of the event loop',
+  async (kind) => {
+    const opened = await open();
+    const secret = kind === 'a valid secret' ? opened.secret : 'fnAwrong';
+    const head = post(8 * MIB, `authorization: Bearer ${secret}`);
+    let heard = '';
+    const most = await mostReadInTurn(async () => {
+      const dialled = dial(opened.port, head);
+      dialled.socket.end(' '.repeat(8 * MIB));
+      await once(dialled.socket, 'close');
+      heard = dialled.heard();
+    });
+    expect(heard).toContain(kind === 'a valid secret' ? ' 400 ' : ' 401 ');
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(MIB / 2);
+  },
+);
 
 test('bodies of one address fill its share of the memory, not that of the others', async () => {
   const opened = await open({

@@ -8,6 +8,7 @@ import { Refusal } from '../../src/errors.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import type { AnyRequest } from './acceptor.ts';
 import type { BodyShare } from './body-memory.ts';
+import { pauseForTurn, TURN_BYTES } from './paced-reading.ts';
 
 export interface RequestBody {
   readonly text: string | undefined;
@@ -136,6 +137,7 @@ class BodyReading {
     const { request } = this;
     return new Promise((resolve, reject) => {
       const parts: Buffer[] = [];
+      let turnBytes = 0;
       const stop = (): void => {
         request.off('data', onData);
         request.off('error', fail);
@@ -151,9 +153,14 @@ class BodyReading {
           this.count(chunk.length);
           this.reserve(chunk.length);
           parts.push(chunk);
-          if (!this.needsAdmission(this.received)) return;
-          request.pause();
-          this.admit().then(() => request.resume(), fail);
+          turnBytes += chunk.length;
+          if (this.needsAdmission(this.received)) {
+            request.pause();
+            this.admit().then(() => request.resume(), fail);
+          } else if (turnBytes >= TURN_BYTES) {
+            turnBytes = 0;
+            pauseForTurn(request);
+          }
         } catch (reason) {
           fail(reason);
         }

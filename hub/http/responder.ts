@@ -5,6 +5,7 @@ import type { HubMetrics } from '../monitoring/metrics.ts';
 import type { AnswerMemory } from '../admission/answer-memory.ts';
 import { noteOf, type NotedResponse } from '../monitoring/response-note.ts';
 import type { Logger } from '../monitoring/logger.ts';
+import { discardBody } from './paced-reading.ts';
 import type { RequestContext } from './request-context.ts';
 import type { HubRequest } from './route.ts';
 import {
@@ -70,7 +71,7 @@ export class Responder {
     sendText(context.response, { ...response, body }, { ...retry, ...close });
     this.record(context, route, response);
     if (raw.complete) return;
-    raw.resume();
+    discardBody(raw);
     setTimeout(() => {
       if (!raw.complete) raw.destroy();
     }, LINGER_MS).unref();
