@@ -38,6 +38,25 @@ test('a query that takes long is answered, and short ones are not kept waiting f
   await db.destroy();
 });
 
+test('a caller with many queries of some milliseconds holds up no other', async () => {
+  const db = await open();
+  const { secret } = await db.client().query(q.CreateKey({ role: 'admin' }));
+  const flooding = db.client({ secret });
+  const short = wireOf<number>({ let: { s: longText(15) }, in: search(40) });
+  await flooding.query(short);
+  const QUERIES = 100;
+  const order: string[] = [];
+  // A few milliseconds each: no turn is over.
+  const flood = Array.from({ length: QUERIES }, () =>
+    flooding.query(short).then((found) => (order.push('flood'), found)),
+  );
+  const other = count(db).then(() => order.push('other'));
+  expect(await Promise.all(flood)).toEqual(flood.map(() => 40));
+  await other;
+  expect(order.indexOf('other')).toBeLessThan(QUERIES / 2);
+  await db.destroy();
+});
+
 test.each(['rows', 'packed'] as const)(
   'a write that takes long is committed once, and seen by what comes after it, here and in another tab: %s',
   async (store) => {

@@ -1,7 +1,8 @@
 /** Executes queries that take long in a worker beside this one, one after the other, so that short ones do not wait for them. */
-import type { LongQueries, QueryAnswer } from '../../src/engine/host.ts';
+import type { LongQueries, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import { LIMITS } from '../../src/limits.ts';
+import { BusyCallers } from './busy-callers.ts';
 import type { EvaluatorOptions, FromEvaluator, ToEvaluator } from './evaluator-messages.ts';
 
 export interface LongQueriesOptions {
@@ -13,6 +14,7 @@ export interface LongQueriesOptions {
   readonly clock: () => number;
 }
 
+type Caller = Pick<QueryRequest, 'secret'>;
 type Arrived = Parameters<LongQueries['execute']>[0];
 
 interface Task {
@@ -52,6 +54,7 @@ export class LongQueriesBeside implements LongQueries {
   readonly textCharsMax = TEXT_CHARS_MAX;
   private readonly options: LongQueriesOptions;
   private readonly waiting: Task[] = [];
+  private readonly callers: BusyCallers;
   private evaluator: Evaluator | undefined = undefined;
   private looking: ReturnType<typeof setInterval> | undefined = undefined;
   private idle: ReturnType<typeof setTimeout> | undefined = undefined;
@@ -62,24 +65,29 @@ export class LongQueriesBeside implements LongQueries {
 
   constructor(options: LongQueriesOptions) {
     this.options = options;
+    this.callers = new BusyCallers(options.clock);
   }
 
   get writeTurnMs(): number {
     return this.isAlone ? Infinity : WRITE_TURN_MS;
   }
 
-  turnMs(): number {
+  turnMs({ secret }: Caller): number {
     if (this.isAlone) return Infinity;
     const now = this.options.clock();
     const underWay = this.waiting.length + (this.evaluator?.busy ? 1 : 0);
     if (underWay > 0) this.metAt = now;
-    if (now - this.metAt > RECENT_MICROS) return TURN_MS;
+    if (now - this.metAt > RECENT_MICROS)
+      return this.callers.holdsUpOthers(secret) ? RECENT_TURN_MS : TURN_MS;
     return Math.max(TURN_MIN_MS, RECENT_TURN_MS / (1 + underWay));
   }
 
-  /** All queries of a page are of one user. */
-  whenFree(): undefined {
-    return undefined;
+  whenFree({ secret }: Caller): Promise<void> | undefined {
+    return this.callers.whenFree(secret);
+  }
+
+  noteTime({ secret }: Caller, ms: number): void {
+    this.callers.note(secret, ms);
   }
 
   execute(request: Arrived, isSynced = false): Promise<QueryAnswer> {
@@ -96,8 +104,9 @@ export class LongQueriesBeside implements LongQueries {
   /** Reads of the synced identity. */
   get ofCopy(): LongQueries {
     return {
-      turnMs: () => this.turnMs(),
-      whenFree: () => undefined,
+      turnMs: (request) => this.turnMs(request),
+      whenFree: (request) => this.whenFree(request),
+      noteTime: (request, ms) => this.noteTime(request, ms),
       execute: (request) => this.execute(request, true),
     };
   }

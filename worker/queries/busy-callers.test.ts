@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { BusyCallers } from './busy-callers.ts';
+
+/** Each query takes 10 ms of a clock that nothing else moves. */
+function openCallers() {
+  let now = 0;
+  const callers = new BusyCallers(() => now);
+  const ended: string[] = [];
+  const run = async (query: string): Promise<void> => {
+    const caller = query.slice(0, 1);
+    const free = callers.whenFree(caller);
+    if (free) await free;
+    now += 10_000;
+    callers.note(caller, 10);
+    ended.push(query);
+  };
+  const later = (ms: number) => void (now += ms * 1000);
+  return { callers, run, ended, later };
+}
+
+test('queries of somebody who is busy wait for those of others, and keep their order', async () => {
+  const { run, ended } = openCallers();
+  const queries = Array.from({ length: 12 }, (_, n) => `a${n}`);
+  const all = queries.map(run);
+  const begun = ended.length;
+  expect(begun).toBeLessThan(8);
+  all.push(run('b0'));
+  expect(ended.at(-1)).toBe('b0');
+  await Promise.all(all);
+  expect(ended.filter((query) => query.startsWith('a'))).toEqual(queries);
+});
+
+test('who was busy begins at once after a while', async () => {
+  const { run, ended, later } = openCallers();
+  await Promise.all(['a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7'].map(run));
+  later(3000);
+  void run('a8');
+  expect(ended.at(-1)).toBe('a8');
+});
+
+test('somebody holds up others only where there are others', async () => {
+  const { callers, run, later } = openCallers();
+  for (let i = 0; i < 8; i++) await run('a');
+  expect(callers.holdsUpOthers('a')).toBe(false);
+  await run('b');
+  expect([callers.holdsUpOthers('a'), callers.holdsUpOthers('b')]).toEqual([true, false]);
+  later(1100);
+  await run('a');
+  expect(callers.holdsUpOthers('a')).toBe(false);
+});
+
+test('clients beyond a hundred are forgotten', async () => {
+  const { callers, run } = openCallers();
+  for (let i = 0; i < 8; i++) await run('a');
+  expect(callers.whenFree('a')).toBeDefined();
+  for (let i = 0; i < 100; i++) callers.note(`client ${i}`, 0);
+  expect(callers.whenFree('a')).toBeUndefined();
+});
