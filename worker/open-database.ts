@@ -54,6 +54,8 @@ export async function openDatabase(
   const finding = findStore(storage, options, {
     onClosed: handlers.onClosed,
     aloneTerm: () => joined.lease?.term(),
+    onMove: (progress) => tell({ type: 'progress', task: 'move', name: undefined, ...progress }),
+    onMoveFailed: report,
   });
   const alive = holdForLife(options.aliveLock);
   const found = await whenJoined(finding, joined, alive);

@@ -20,8 +20,16 @@ import { Subscriptions } from './live/subscriptions.ts';
 import { checkSyncOptions, Sync, type SyncOptions } from './sync/sync.ts';
 import { TypedEvents } from './typed-events.ts';
 
-/** Of a build of an index, or of `verify()`. */
+/** Of a build of an index, of `verify()`, or of a move of what is stored into another layout. */
 export type Progress = Omit<ProgressMessage, 'type'>;
+
+/** @internal */
+export const progressOf = ({ task, name, done, isComplete }: ProgressMessage): Progress => ({
+  task,
+  name,
+  done,
+  isComplete,
+});
 
 export interface DatabaseEvents {
   progress: CustomEvent<Progress>;
@@ -220,8 +228,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
   private tell(message: WorkerMessage): void {
     switch (message.type) {
       case 'progress': {
-        const { type, ...detail } = message;
-        this.dispatchEvent(new CustomEvent(type, { detail }));
+        this.dispatchEvent(new CustomEvent('progress', { detail: progressOf(message) }));
         return;
       }
       case 'closed':

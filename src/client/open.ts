@@ -1,5 +1,5 @@
 import { Link } from './connection/link.ts';
-import { Database } from './database.ts';
+import { Database, progressOf } from './database.ts';
 import { OPTIONS, type DatabaseOptions } from './options.ts';
 import { readOptions } from './read-options.ts';
 import { checkName, storedName } from './stored-names.ts';
@@ -14,9 +14,17 @@ import { checkName, storedName } from './stored-names.ts';
  */
 export async function openDatabase(name: string, options: DatabaseOptions = {}): Promise<Database> {
   checkName(name);
-  const { worker, identity, unlock, persist, ...settings } = readOptions(OPTIONS, options);
+  const { worker, identity, unlock, persist, onProgress, ...settings } = readOptions(
+    OPTIONS,
+    options,
+  );
   const link = new Link({ name: await storedName(name, identity), start: worker, settings });
-  await link.start();
+  const stop = link.listen({
+    onMessage: (message) => {
+      if (message.type === 'progress') onProgress?.(progressOf(message));
+    },
+  });
+  await link.start().finally(stop);
   const database = new Database(link, { name, persist });
   if (unlock && database.isLocked) {
     await database.unlock(unlock).catch(async (reason: unknown) => {

@@ -8,11 +8,17 @@ import {
   type OptionType,
 } from '../host/options.ts';
 import { SETTINGS } from '../host/settings.ts';
+import type { Progress } from './database.ts';
 import type { Login } from './login.ts';
 
 const workerMaker: OptionType<() => Worker> = {
   expected: 'a function',
   accepts: (given): given is () => Worker => typeof given === 'function',
+};
+
+const progressListener: OptionType<(progress: Progress) => void> = {
+  expected: 'a function',
+  accepts: (given): given is (progress: Progress) => void => typeof given === 'function',
 };
 
 const login: OptionType<Login> = {
@@ -29,6 +35,11 @@ const PAGE_OPTIONS = {
    * same text opens the same database.
    */
   identity: optional(text),
+  /**
+   * Told of progress while the database is being opened: stored data may have to be moved into another layout first. Later the event
+   * `progress` tells.
+   */
+  onProgress: optional(progressListener),
   /** Unlocks a database whose user has signed out. */
   unlock: optional(login),
   /** Whether to ask the browser, after the first write, never to evict the data. Some browsers ask the user. */

@@ -108,7 +108,8 @@ export type WorkerMessage =
 
 export interface ProgressMessage {
   readonly type: 'progress';
-  readonly task: 'index' | 'verify';
+  /** `move`: rows become blocks, while the database is being opened. */
+  readonly task: 'index' | 'verify' | 'move';
   /** Of the index that is being built. */
   readonly name: string | undefined;
   /** Documents, or rows, looked at so far. */

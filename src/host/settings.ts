@@ -9,8 +9,8 @@ export const SETTINGS = {
   /** `strict`: a write that resolved survives a power failure; `relaxed`: it survives a killed browser. */
   durability: option(oneOf('strict', 'relaxed'), 'strict'),
   /**
-   * How a new database is stored: a row of IndexedDB for each document, or packed in blocks, with a log (experimental). One that is
-   * there stays as it was made.
+   * How the database is stored: a row of IndexedDB for each document, or packed in blocks, with a log (experimental). With `packed` rows
+   * that are there are moved into blocks first; what is packed stays so.
    */
   store: option(oneOf('rows', 'packed'), 'rows'),
   /** The query log, off by default. */

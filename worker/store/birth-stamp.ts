@@ -26,6 +26,8 @@ export interface Stamp extends Birth {
   readonly replaces?: string;
   /** Not yet acknowledged. Only in `meta`. */
   readonly loss?: Loss;
+  /** The rows that were copied into log and blocks are not all removed yet. Only in `meta`. */
+  readonly formerRows?: true;
 }
 
 export interface Marker {

@@ -3,14 +3,18 @@ import { Dexie } from 'dexie';
 import { Refusal } from '../../src/errors.ts';
 import { within } from './deadline.ts';
 import { newerDatabase, refusalOf, said, TransactionFailure } from './idb-failure.ts';
-import { LAYOUTS, type Layout, type StoreKind } from './layouts.ts';
+import {
+  FIRST_VERSION,
+  layoutOf,
+  MOVING_LAYOUT,
+  ROWS_LAYOUT,
+  versionOf,
+  type Layout,
+} from './layouts.ts';
 import type { UnderWay } from './under-way.ts';
 
 /** How long transactions may take to end before a connection is closed all the same. */
 const DRAIN_MS = 1000;
-
-/** Dexie's versions are so many of IndexedDB's. */
-const VERSIONS = 10;
 
 export interface ConnectionEvents {
   /** Another tab upgrades the database, or deletes it; the connection has given way. */
@@ -33,15 +37,22 @@ export async function connect(
   deadlineMs: number,
   underWay: UnderWay,
   events: ConnectionEvents,
+  flip?: Flip,
 ): Promise<Connection> {
-  let isOther = false;
-  const noteOther = (): void => {
-    isOther = true;
-  };
-  const own = layout.kind === 'packed' && { indexedDB: neverUpgrading(noteOther) };
-  const dexie = new Dexie(name, { autoOpen: false, cache: 'disabled', ...own });
+  let other: Layout | undefined;
+  let flipFailed: { readonly reason: unknown } | undefined;
+  const guard = guarded((tx, oldVersion) => {
+    try {
+      if (flip && oldVersion === versionOf(MOVING_LAYOUT)) flip(tx);
+      else if (!mayUpgrade(layout, oldVersion)) other = layoutOf(oldVersion) ?? ROWS_LAYOUT;
+    } catch (reason) {
+      flipFailed = { reason };
+    }
+    return !other && !flipFailed;
+  });
+  const dexie = new Dexie(name, { autoOpen: false, cache: 'disabled', indexedDB: guard });
   dexie.version(layout.version).stores(layout.schema);
-  const opening = opened(dexie, layout);
+  const opening = opened(dexie, layout, flip);
   try {
     await within(deadlineMs, opening, blocked);
   } catch (reason) {
@@ -50,16 +61,16 @@ export async function connect(
       () => dexie.close(),
       () => undefined,
     );
-    if (isOther) throw new MadeWith('rows');
-    const cause = said(reason);
+    if (other) throw new MadeWith(other);
+    const cause = said(flipFailed ? flipFailed.reason : reason);
     throw cause instanceof DOMException ? new TransactionFailure(cause, false) : refusalOf(cause);
   }
   // Dexie opens a newer layout as it is.
   const version = dexie.backendDB().version;
-  if (version > layout.version * VERSIONS) {
+  if (version > versionOf(layout)) {
     dexie.close();
-    const other = LAYOUTS.find((each) => each.version * VERSIONS === version);
-    throw other ? new MadeWith(other.kind) : newerDatabase();
+    const newer = layoutOf(version);
+    throw newer ? new MadeWith(newer) : newerDatabase();
   }
   const connection = {
     idb: dexie.backendDB(),
@@ -85,16 +96,26 @@ export async function connect(
   return connection;
 }
 
-/** Opens a database that is new or has the layout already: a database of rows stays as it is. */
-const neverUpgrading = (onOther: () => void): IDBFactory => ({
+/** What else the transaction does that makes a database of rows on the move a packed one. */
+export type Flip = (tx: IDBTransaction) => void;
+
+/** A database of rows becomes a packed one only by a flip, and one that is gone is not made anew by a move. */
+function mayUpgrade(layout: Layout, oldVersion: number): boolean {
+  const isThere = oldVersion >= FIRST_VERSION;
+  if (layout.version === MOVING_LAYOUT.version) return isThere;
+  return layout.kind === 'rows' || !isThere;
+}
+
+/** @param mayGoOn returns false: what is stored stays as it is */
+const guarded = (mayGoOn: (tx: IDBTransaction, oldVersion: number) => boolean): IDBFactory => ({
   open(...asked) {
     const request = indexedDB.open(...asked);
     // Ahead of Dexie's.
     request.addEventListener('upgradeneeded', (event) => {
-      if (event.oldVersion < VERSIONS) return;
+      const tx = request.transaction;
+      if (!tx || mayGoOn(tx, event.oldVersion)) return;
       event.stopImmediatePropagation();
-      onOther();
-      request.transaction?.abort();
+      tx.abort();
     });
     return request;
   },
@@ -104,11 +125,13 @@ const neverUpgrading = (onOther: () => void): IDBFactory => ({
 });
 
 /** A tab that has a database of rows open would give way to an upgrade that is taken back. */
-async function opened(dexie: Dexie, { kind, version }: Layout): Promise<unknown> {
-  const known = kind === 'packed' ? await indexedDB.databases?.().catch(() => []) : undefined;
-  const found = known?.find(({ name }) => name === dexie.name)?.version ?? Infinity;
-  // Below it is of no layout, and empty.
-  if (found < version * VERSIONS && found >= VERSIONS) throw new MadeWith('rows');
+async function opened(dexie: Dexie, layout: Layout, flip: Flip | undefined): Promise<unknown> {
+  if (layout.kind === 'packed' && !flip) {
+    const known = await indexedDB.databases?.().catch(() => []);
+    const found = known?.find(({ name }) => name === dexie.name)?.version ?? 0;
+    if (found < versionOf(layout) && !mayUpgrade(layout, found))
+      throw new MadeWith(layoutOf(found) ?? ROWS_LAYOUT);
+  }
   return dexie.open();
 }
 
@@ -123,14 +146,14 @@ export async function deleteDatabase(name: string, deadlineMs: number): Promise<
 
 /** What is stored has the other layout. */
 export class MadeWith extends Refusal {
-  readonly kind: StoreKind;
+  readonly layout: Layout;
 
-  constructor(kind: StoreKind) {
+  constructor(layout: Layout) {
     super(
       'storage_unavailable',
-      `This database was made with the option store: '${kind}'. Open it with that option, or delete it and start again.`,
+      `This database was made with the option store: '${layout.kind}'. Open it with that option, or delete it and start again.`,
     );
-    this.kind = kind;
+    this.layout = layout;
   }
 }
 

@@ -3,7 +3,7 @@ import { metaKey } from '../../src/codec/key.ts';
 import type { Key } from '../../src/codec/key.ts';
 import type { Row } from '../../src/store/port.ts';
 import { describeStore } from '../../src/store/store.contract.ts';
-import { openIndexedDbStore } from './open-store.ts';
+import { openIndexedDbStore } from './open-layout.ts';
 import type { BrowserStore } from './browser-store.ts';
 import { storeOptions } from '../testing/store-kit.ts';
 

@@ -12,7 +12,7 @@ import {
 import { settleLoss, settleStamps, type Loss, type Marker } from './birth-stamp.ts';
 import { acknowledgeLoss, destroyStore, type BrowserStore } from './browser-store.ts';
 import type { Connection } from './idb-connection.ts';
-import { ROWS_LAYOUT } from './layouts.ts';
+import { ROWS_LAYOUT, type Layout } from './layouts.ts';
 import {
   LastingConnection,
   type ConnectionOptions,
@@ -24,6 +24,8 @@ import { dropping, RowTransactions } from './row-transactions.ts';
 export interface IndexedDbStoreOptions extends ConnectionOptions {
   /** From format 1 to the one that this code writes; absent: that is 1. */
   readonly migrations?: Migrations;
+  /** In which the rows lie; absent: that in which they are made. */
+  readonly layout?: Layout;
 }
 
 export class IndexedDbStore implements BrowserStore {
@@ -39,7 +41,12 @@ export class IndexedDbStore implements BrowserStore {
     this.name = name;
     this.options = options;
     this.format = 1 + (options.migrations?.count ?? 0);
-    this.connection = new LastingConnection(name, ROWS_LAYOUT, this.format, options);
+    this.connection = new LastingConnection(
+      name,
+      options.layout ?? ROWS_LAYOUT,
+      this.format,
+      options,
+    );
     this.rows = new RowTransactions(this.connection);
   }
 

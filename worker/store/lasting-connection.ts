@@ -17,7 +17,7 @@ import {
 } from './birth-stamp.ts';
 import { Checkpoint, type CheckpointOptions } from './checkpoint.ts';
 import { Watchdog } from './deadline.ts';
-import { connect, type Connection } from './idb-connection.ts';
+import { connect, MadeWith, type Connection } from './idb-connection.ts';
 import { newerDatabase, thrownFor, TransactionFailure } from './idb-failure.ts';
 import type { Layout } from './layouts.ts';
 import { NativeTransaction, type Watched } from './native-transaction.ts';
@@ -34,6 +34,8 @@ export interface ConnectionOptions extends CheckpointOptions {
   /** Whether a transaction begins only when the one before has ended; absent: where the browser makes that necessary. */
   readonly isOneAtATime?: boolean;
   readonly watchdog?: Watchdog;
+  /** Its last connection is closed, and no other follows. */
+  readonly onReleased?: () => void;
   /** Set before the first write, removed when the store is closed. */
   readonly mark?: WriteMark;
 }
@@ -237,13 +239,19 @@ export class LastingConnection {
   }
 
   private async tryReopen(): Promise<Connection> {
-    const connection = await this.connect();
+    const connection = await this.connect().catch((reason: unknown) => {
+      // Another tab has moved it into another layout meanwhile.
+      if (!(reason instanceof MadeWith)) throw reason;
+      this.loseIt('upgraded by another tab');
+      throw newerDatabase();
+    });
+    const { witness = 'meta' } = this.layout;
     try {
       const tx = await this.begin(
         connection,
-        (idb, watched) => new NativeTransaction(idb, { ...META, ...watched }),
+        (idb, watched) => new NativeTransaction(idb, { ...LOOK, stores: [witness], ...watched }),
       );
-      this.requireBirth(await tx.raw('meta', STAMP_KEY));
+      this.requireBirth(await tx.raw(witness, STAMP_KEY));
       if (this.state.state === 'ended') throw this.state.refusal();
     } catch (reason) {
       await connection.close(closed);
@@ -261,12 +269,15 @@ export class LastingConnection {
   }
 
   private end(refusal: () => Refusal): void {
-    if (this.state.state === 'open') this.closing = this.state.connection.close(refusal);
+    if (this.state.state === 'open') {
+      this.closing = this.state.connection.close(refusal);
+      void this.closing.then(this.options.onReleased);
+    }
     this.state = { state: 'ended', refusal };
   }
 }
 
-const META = { stores: ['meta'], mode: 'readonly', durability: 'relaxed' } as const;
+const LOOK = { mode: 'readonly', durability: 'relaxed' } as const;
 
 /** Whoever waits for a turn on it goes on on the next one. */
 const connectionLost = (): TransactionFailure =>

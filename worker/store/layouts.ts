@@ -1,4 +1,4 @@
-/** The object stores of databases, as Dexie declares them. Dexie's versions are ours by ten: 20 and 30 in the browser. */
+/** The object stores of databases, as Dexie declares them. Dexie's versions are ours by ten: 20, 21 and 30 in the browser. */
 import type { StampedStore } from './birth-stamp.ts';
 import { ENTRY_INDEX } from './idb-rows.ts';
 
@@ -11,11 +11,15 @@ export interface Layout {
   readonly schema: Readonly<Record<string, string>>;
   /** All of its object stores. */
   readonly stamped: readonly StampedStore[];
+  /** The object store whose stamp tells what a connection leads to; absent: `meta`. */
+  readonly witness?: string;
 }
 
 const LOG = { name: 'log', key: 'k' };
 const FILES = { name: 'files', key: 'k' };
 const META = { name: 'meta', key: 'k' };
+const COMMITS = { name: 'commits', key: 'n' };
+const BLOCKS = { name: 'blocks', key: 'i' };
 
 export const ROWS_LAYOUT: Layout = {
   kind: 'rows',
@@ -47,7 +51,42 @@ export const PACKED_LAYOUT: Layout = {
   kind: 'packed',
   version: 3,
   schema: { ...ROWS_LAYOUT.schema, commits: '++n', blocks: 'i' },
-  stamped: [{ name: 'commits', key: 'n' }, { name: 'blocks', key: 'i' }, META, LOG, FILES],
+  stamped: [COMMITS, BLOCKS, META, LOG, FILES],
 };
 
-export const LAYOUTS: readonly Layout[] = [ROWS_LAYOUT, PACKED_LAYOUT];
+/**
+ * Rows that are being copied into a log and blocks, or have been when that could not be finished: the rows are what counts. Other
+ * tabs that have it open hold the lock of `layout-lock.ts`.
+ */
+export const MOVING_LAYOUT: Layout = {
+  kind: 'rows',
+  version: 2.1,
+  schema: PACKED_LAYOUT.schema,
+  stamped: ROWS_LAYOUT.stamped,
+};
+
+/** The log and the blocks in it, as long as they do not count. */
+export const STAGING_LAYOUT: Layout = {
+  ...MOVING_LAYOUT,
+  kind: 'packed',
+  stamped: [COMMITS, BLOCKS],
+  witness: BLOCKS.name,
+};
+
+/** Of what is stored in a log and blocks; see docs/store-format.md. */
+export const PACKED_FORMAT = 1;
+
+/** Dexie's versions are so many of IndexedDB's. */
+const VERSIONS = 10;
+
+/** In IndexedDB. */
+export const versionOf = ({ version }: Layout): number => Math.round(version * VERSIONS);
+
+/** Below it a database is of no layout, and empty. */
+export const FIRST_VERSION = VERSIONS;
+
+/** Undefined: it is of a newer version of the app. */
+export const layoutOf = (version: number): Layout | undefined =>
+  version < versionOf(ROWS_LAYOUT)
+    ? ROWS_LAYOUT
+    : [ROWS_LAYOUT, MOVING_LAYOUT, PACKED_LAYOUT].find((each) => versionOf(each) === version);

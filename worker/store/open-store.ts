@@ -1,11 +1,11 @@
 /** Opens what a browser stores under a name: IndexedDB, by way of Dexie. */
 import { HEAD, headOf } from '../../src/engine/transactions.ts';
 import { destroyStore } from './browser-store.ts';
-import { MadeWith } from './idb-connection.ts';
-import { IndexedDbStore, type IndexedDbStoreOptions } from './indexed-db-store.ts';
-import type { ConnectionOptions, StoreEnd } from './lasting-connection.ts';
-import type { StoreKind } from './layouts.ts';
-import { PackedDatabase, type PackedDatabaseOptions } from './packed/packed-database.ts';
+import type { IndexedDbStoreOptions } from './indexed-db-store.ts';
+import type { StoreEnd } from './lasting-connection.ts';
+import { moveDatabase } from './move/move-database.ts';
+import { openInLayout } from './move/open-in-layout.ts';
+import { PackedDatabase } from './packed/packed-database.ts';
 import { renewLogAfterKill } from './renew-log.ts';
 import {
   deletedElsewhere,
@@ -15,50 +15,30 @@ import {
 } from './stored-database.ts';
 import { canTearLog, WriteMark } from './write-mark.ts';
 
-/** @throws Refusal `storage_blocked`, `storage_unavailable`, `quota_exceeded`, `local_data_loss` */
-export async function openIndexedDbStore(
-  name: string,
-  options: IndexedDbStoreOptions,
-): Promise<IndexedDbStore> {
-  const store = new IndexedDbStore(name, options);
-  await store.open();
-  return store;
-}
-
-/** @throws Refusal `storage_blocked`, `storage_unavailable`, `quota_exceeded`, `local_data_loss` */
-export async function openPackedDatabase(
-  name: string,
-  options: PackedDatabaseOptions,
-): Promise<PackedDatabase> {
-  const store = new PackedDatabase(name, options);
-  await store.open();
-  return store;
-}
-
 /** Deletes a database that no store of this tab has open, and all that is kept outside it. */
 export const destroyIndexedDbStore = (
   name: string,
   options: Pick<IndexedDbStoreOptions, 'marker' | 'openDeadlineMs'> = {},
 ): Promise<void> => destroyStore(name, options);
 
-/** The database of an engine, in the layout in which it was made; the setting decides about a new one. */
+/** The database of an engine, in the layout that the setting names if it is new or can be moved into it. */
 export async function openStoredDatabase(
   { name, aliveLock, settings }: StoreRequest,
-  { onClosed, aloneTerm }: StoreHandlers,
+  { onClosed, aloneTerm, onMove, onMoveFailed }: StoreHandlers,
 ): Promise<StoredDatabase> {
-  const mark = canTearLog(navigator.userAgent) ? new WriteMark(name, aliveLock) : undefined;
-  const options: ConnectionOptions = {
-    head: { address: HEAD, read: headOf },
-    ...(mark && { mark }),
-    onEnd: (end) => onClosed(ENDS[end]),
-  };
-  const open = (kind: StoreKind): Promise<IndexedDbStore | PackedDatabase> =>
-    kind === 'packed'
-      ? openPackedDatabase(name, { ...options, aloneTerm })
-      : openIndexedDbStore(name, options);
-  const store = await open(settings.store).catch((reason: unknown) => {
-    if (reason instanceof MadeWith) return open(reason.kind);
-    throw reason;
+  const newMark = (): WriteMark | undefined =>
+    canTearLog(navigator.userAgent) ? new WriteMark(name, aliveLock) : undefined;
+  const mark = newMark();
+  const head = { address: HEAD, read: headOf };
+  const store = await openInLayout(name, {
+    wanted: settings.store,
+    options: { head, ...(mark && { mark }), onEnd: (end) => onClosed(ENDS[end]), aloneTerm },
+    move: (onProgress) => {
+      const own = newMark();
+      return moveDatabase(name, { head, ...(own && { mark: own }), onProgress });
+    },
+    onMove: onMove ?? nothing,
+    onMoveFailed: onMoveFailed ?? nothing,
   });
   const packed = store instanceof PackedDatabase ? store : undefined;
   return {
@@ -75,6 +55,8 @@ export async function openStoredDatabase(
     destroy: () => store.destroy(),
   };
 }
+
+const nothing = (): void => undefined;
 
 const ENDS = {
   'upgraded by another tab':

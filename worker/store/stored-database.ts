@@ -2,6 +2,7 @@ import type { OpenOptions } from '../../src/host/open.ts';
 import type { Settings } from '../../src/host/settings.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { Loss } from './birth-stamp.ts';
+import type { MoveProgress } from './move/layout-lock.ts';
 
 export const deletedElsewhere = (): string => 'The database was deleted in another tab.';
 
@@ -15,6 +16,10 @@ export interface StoreHandlers {
   readonly onClosed: (description: string) => void;
   /** See `Lease.term`. */
   readonly aloneTerm: () => number | undefined;
+  /** Its rows are being moved into blocks, here or in another tab. */
+  readonly onMove?: (progress: MoveProgress) => void;
+  /** What kept them from it; they are used as they are. */
+  readonly onMoveFailed?: (reason: unknown) => void;
 }
 
 /** What is stored under one name. */

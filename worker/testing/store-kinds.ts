@@ -1,7 +1,7 @@
 /** Test kit: the two stores of a browser, to run the same tests over both. */
 import type { BrowserStore } from '../store/browser-store.ts';
 import type { StoreKind } from '../store/layouts.ts';
-import { openIndexedDbStore, openPackedDatabase } from '../store/open-store.ts';
+import { openIndexedDbStore, openPackedDatabase } from '../store/open-layout.ts';
 import type { IndexedDbStoreOptions } from '../store/indexed-db-store.ts';
 import type { PackedDatabaseOptions } from '../store/packed/packed-database.ts';
 import { storeOptions } from './store-kit.ts';

@@ -10,8 +10,10 @@ type RemoteHost = Remote<HostApi<MessagePort>>;
 /** Comlink closes a connection whose proxy is garbage-collected, even amid a call: the proxies of workers in use are kept here. */
 const pinned = new Set<RemoteHost>();
 
-/** Longest time to open, ms: past it, another tab or process is holding the database. */
+/** Longest time to open without progress, ms: past it, another tab or process is holding the database. */
 const OPEN_MS = 30_000;
+const OPENED_LATE =
+  'The browser did not open the stored data in time. Another tab, or one that is closing, may still use it.';
 /** How long a worker may take to close, ms. It ends its transactions within one second; see `idb-connection.ts`. */
 const RETIRE_MS = 2_000;
 const PING_MS = 10_000;
@@ -51,8 +53,8 @@ export class Connection {
     worker.addEventListener('error', lost);
     worker.addEventListener('messageerror', lost);
     port.addEventListener('message', ({ data }: MessageEvent<WorkerMessage>) => {
-      if (data.type === 'pong') this.pingsMissed = 0;
-      else handlers.onMessage(data);
+      this.pingsMissed = 0;
+      if (data.type !== 'pong') handlers.onMessage(data);
     });
     port.start();
   }
@@ -68,13 +70,22 @@ export class Connection {
     signal: AbortSignal,
   ): Promise<{ readonly connection: Connection; readonly reply: OpenReply }> {
     const { port1, port2 } = new MessageChannel();
-    const connection = new Connection(worker, port1, handlers);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const wait = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(
+        () => connection.end(refusalError('storage_blocked', OPENED_LATE)),
+        OPEN_MS,
+      );
+    };
+    const onMessage = (message: WorkerMessage): void => {
+      // The rows of a large database are moved: that may take, as long as it goes on.
+      if (timer !== undefined) wait();
+      handlers.onMessage(message);
+    };
+    const connection = new Connection(worker, port1, { ...handlers, onMessage });
     signal.addEventListener('abort', () => connection.end(signal.reason as Error), { once: true });
-    const timer = setTimeout(() => {
-      const description =
-        'The browser did not open the stored data in time. Another tab, or one that is closing, may still use it.';
-      connection.end(refusalError('storage_blocked', description));
-    }, OPEN_MS);
+    wait();
     try {
       const reply = await connection.call((host) => host.open(options, transfer(port2, [port2])));
       connection.watch(options.aliveLock);
@@ -87,6 +98,7 @@ export class Connection {
       throw error;
     } finally {
       clearTimeout(timer);
+      timer = undefined;
     }
   }
 

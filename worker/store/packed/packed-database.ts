@@ -28,12 +28,13 @@ import {
 } from '../birth-stamp.ts';
 import { acknowledgeLoss, destroyStore, type BrowserStore } from '../browser-store.ts';
 import type { Connection } from '../idb-connection.ts';
-import { PACKED_LAYOUT } from '../layouts.ts';
+import { PACKED_FORMAT, PACKED_LAYOUT } from '../layouts.ts';
 import {
   LastingConnection,
   type ConnectionOptions,
   type SettledDatabase,
 } from '../lasting-connection.ts';
+import { removeFormerRows } from '../move/former-rows.ts';
 import { NativeTransaction } from '../native-transaction.ts';
 import { dropping, RowTransactions } from '../row-transactions.ts';
 import { IdbMedium } from './idb-medium.ts';
@@ -48,9 +49,6 @@ export interface PackedDatabaseOptions
   readonly idleMs?: number;
 }
 
-/** Of what is stored; see docs/store-format.md. */
-const FORMAT = 1;
-
 export class PackedDatabase implements BrowserStore {
   loss: Loss | undefined = undefined;
   isNew = false;
@@ -61,12 +59,14 @@ export class PackedDatabase implements BrowserStore {
   private readonly packed: PackedStore;
   private readonly idle: IdleWork;
   private readonly channel: LogChannel;
+  private hasFormerRows = false;
+  private isClosed = false;
 
   constructor(name: string, options: PackedDatabaseOptions) {
     const { aloneTerm, limits, idleMs } = options;
     this.name = name;
     this.options = options;
-    this.connection = new LastingConnection(name, PACKED_LAYOUT, FORMAT, options);
+    this.connection = new LastingConnection(name, PACKED_LAYOUT, PACKED_FORMAT, options);
     this.rows = new RowTransactions(this.connection);
     const maintenance = new MaintenanceLock(name);
     this.packed = new PackedStore({
@@ -93,6 +93,7 @@ export class PackedDatabase implements BrowserStore {
   async open(): Promise<void> {
     await this.connection.open((connection, outside) => this.settle(connection, outside));
     this.idle.noteOpened();
+    if (this.hasFormerRows) void this.removeFormerRows();
   }
 
   async read<T>(
@@ -146,6 +147,7 @@ export class PackedDatabase implements BrowserStore {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     this.idle.close();
     this.channel.close();
     // First: whoever waits for a flush fails with it.
@@ -154,6 +156,7 @@ export class PackedDatabase implements BrowserStore {
   }
 
   async destroy(): Promise<void> {
+    this.isClosed = true;
     this.idle.close();
     this.channel.close();
     await this.connection.abandon();
@@ -173,13 +176,23 @@ export class PackedDatabase implements BrowserStore {
     const { stamp, isNew } = await settleStamps(tx, stores, outside, fresh).catch(dropping(tx));
     await tx.commit();
     const { birth } = stamp;
-    this.connection.begun(connection, { birth, format: FORMAT });
+    this.connection.begun(connection, { birth, format: PACKED_FORMAT });
     await this.packed.open();
     const head = await this.readHead();
     this.isNew = isNew;
+    this.hasFormerRows = stamp.formerRows === true;
     this.loss =
       stamp.loss ?? (lossAt(stamp, head, outside) && (await this.noteLoss(head, outside)));
     return { birth, head };
+  }
+
+  /** Of a database that was moved. What is cut off goes on when it is opened next. */
+  private async removeFormerRows(): Promise<void> {
+    const { connection, packed } = this;
+    const isStopped = (): boolean => this.isClosed;
+    await removeFormerRows({ connection, packed, pause, isStopped }).catch((reason: unknown) =>
+      this.idle.noteFailure(reason),
+    );
   }
 
   private async readHead(): Promise<number> {

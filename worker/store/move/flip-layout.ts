@@ -1,0 +1,112 @@
+/** The one step by which rows that were copied give way to their copy: the upgrade of the database, whole or not at all. */
+import { Refusal } from '../../../src/errors.ts';
+import type { CopiedRows } from '../../../src/packed/copy-rows.ts';
+import { HOT_SPACES, type Row, type RowAddress } from '../../../src/store/port.ts';
+import { isStamp, STAMP_KEY, type Stamp } from '../birth-stamp.ts';
+import { Watchdog } from '../deadline.ts';
+import { connect } from '../idb-connection.ts';
+import { refusalOf, thrownFor, TransactionFailure } from '../idb-failure.ts';
+import { OPEN_DEADLINE_MS } from '../lasting-connection.ts';
+import { PACKED_FORMAT, PACKED_LAYOUT } from '../layouts.ts';
+import { UnderWay } from '../under-way.ts';
+
+/** What was copied: if the rows are not that any more, they stay. */
+export interface Copy {
+  readonly birth: string;
+  readonly rows: CopiedRows;
+  readonly head: Row | undefined;
+}
+
+export interface FlipOptions {
+  readonly headAt: RowAddress;
+  readonly openDeadlineMs?: number;
+}
+
+/** @throws Refusal; the rows are then what counts, as before */
+export async function flipLayout(
+  name: string,
+  copy: Copy,
+  { headAt, openDeadlineMs = OPEN_DEADLINE_MS }: FlipOptions,
+): Promise<void> {
+  let refused: { readonly reason: unknown } | undefined;
+  const flip = (tx: IDBTransaction): void => {
+    look(tx, headAt, (found) => {
+      try {
+        if (!isCopied(found, copy)) throw changed();
+        stampPacked(tx, found);
+      } catch (reason) {
+        refused = { reason };
+        tx.abort();
+      }
+    });
+  };
+  const underWay = new UnderWay({ isOneAtATime: false, watchdog: new Watchdog() });
+  const events = { onSuperseded: () => undefined };
+  try {
+    const connection = await connect(name, PACKED_LAYOUT, openDeadlineMs, underWay, events, flip);
+    connection.idb.close();
+  } catch (reason) {
+    const cause = refused ? refused.reason : reason;
+    throw cause instanceof TransactionFailure ? thrownFor(cause) : refusalOf(cause);
+  }
+}
+
+interface Found {
+  /** Of the log, the blocks and all that stays as it is. */
+  readonly stamps: readonly unknown[];
+  readonly head: unknown;
+  readonly counts: readonly unknown[];
+}
+
+interface Asked {
+  readonly result: unknown;
+  addEventListener(type: 'success', listener: () => void): void;
+}
+
+/** All requests go out at once: nothing may be awaited in an upgrade that is Dexie's too. */
+function look(tx: IDBTransaction, headAt: RowAddress, take: (found: Found) => void): void {
+  const requests: readonly Asked[] = [
+    ...PACKED_LAYOUT.stamped.map(({ name }) => tx.objectStore(name).get(STAMP_KEY)),
+    tx.objectStore(headAt.space).get(headAt.key),
+    ...HOT_SPACES.map((space) => tx.objectStore(space).count(rowsOnly())),
+  ];
+  let waiting = requests.length;
+  for (const request of requests)
+    request.addEventListener('success', () => {
+      waiting -= 1;
+      if (waiting > 0) return;
+      const results = requests.map(({ result }) => result);
+      const stamps = results.splice(0, PACKED_LAYOUT.stamped.length);
+      const [head, ...counts] = results;
+      take({ stamps, head, counts });
+    });
+}
+
+/** All of an object store but its stamp. */
+export const rowsOnly = (): IDBKeyRange => IDBKeyRange.lowerBound('');
+
+function isCopied({ stamps, head, counts }: Found, copy: Copy): boolean {
+  return (
+    stamps.every((stamp) => has(stamp, 'birth', copy.birth)) &&
+    counts.every((count, i) => count === copy.rows[HOT_SPACES[i] ?? 'meta']) &&
+    (head === undefined ? copy.head === undefined : has(head, 'v', copy.head?.value))
+  );
+}
+
+const has = (found: unknown, name: string, value: unknown): boolean =>
+  typeof found === 'object' && found !== null && Reflect.get(found, name) === value;
+
+function stampPacked(tx: IDBTransaction, { stamps }: Found): void {
+  for (const [i, { name }] of PACKED_LAYOUT.stamped.entries()) {
+    const stamp = stamps[i];
+    if (!isStamp(stamp)) continue;
+    const packed: Stamp = { ...stamp, format: PACKED_FORMAT };
+    tx.objectStore(name).put(name === 'meta' ? { ...packed, formerRows: true } : packed);
+  }
+}
+
+const changed = (): Refusal =>
+  new Refusal(
+    'storage_unavailable',
+    'The database was changed while it was being moved into blocks, so it stays stored as rows. This is tried again when it is opened next.',
+  );

@@ -1,0 +1,77 @@
+/** What a move has copied is removed, a slice at a time, by whoever opens the database next. Several tabs may do so at once. */
+import { COPIED } from '../../../src/packed/copy-rows.ts';
+import type { PackedStore } from '../../../src/packed/packed-store.ts';
+import { isStamp, STAMP_KEY } from '../birth-stamp.ts';
+import type { LastingConnection } from '../lasting-connection.ts';
+import { NativeTransaction } from '../native-transaction.ts';
+import { rowsOnly } from './flip-layout.ts';
+
+const SLICE_ROWS = 500;
+
+/** Nothing of them is used any more. Of `meta` the stamp is. */
+const FORMER = ['documents', 'history', 'sync', 'meta'];
+
+export interface RemovalOptions {
+  readonly connection: LastingConnection;
+  readonly packed: PackedStore;
+  readonly pause: () => Promise<void>;
+  /** Asked before each slice. */
+  readonly isStopped: () => boolean;
+}
+
+export async function removeFormerRows(options: RemovalOptions): Promise<void> {
+  const { connection, packed, pause, isStopped } = options;
+  await connection.marked();
+  for (const name of FORMER)
+    for (let isMore = true; isMore;) {
+      if (isStopped()) return;
+      isMore = await removeSlice(connection, name, name === 'meta' ? rowsOnly() : undefined);
+      await pause();
+    }
+  if (isStopped()) return;
+  const { space, key } = COPIED;
+  await packed.write(async (tx) => tx.apply({ puts: [], deletes: [{ space, key }] }), {
+    spaces: [space],
+    durability: 'relaxed',
+  });
+  await noteRemoved(connection);
+}
+
+/** Returns false when nothing is left. */
+const removeSlice = (
+  connection: LastingConnection,
+  store: string,
+  range: IDBKeyRange | undefined,
+): Promise<boolean> =>
+  inStore(connection, store, async (tx) => {
+    const keys = await tx.answer((each) => each.getAllKeys(range, SLICE_ROWS), store);
+    const [first] = keys;
+    const last = keys.at(-1);
+    if (first === undefined || last === undefined) return false;
+    await tx.change((each) => each.delete(IDBKeyRange.bound(first, last)), store);
+    return keys.length === SLICE_ROWS;
+  });
+
+const noteRemoved = (connection: LastingConnection): Promise<void> =>
+  inStore(connection, 'meta', async (tx) => {
+    const stamp = await tx.raw('meta', STAMP_KEY);
+    if (!isStamp(stamp)) return;
+    const { formerRows: _, ...rest } = stamp;
+    tx.putRaw('meta', rest);
+  });
+
+const inStore = <T>(
+  lasting: LastingConnection,
+  store: string,
+  body: (tx: NativeTransaction) => Promise<T>,
+): Promise<T> =>
+  lasting.run(async (connection) => {
+    const plan = { stores: [store], mode: 'readwrite', durability: 'relaxed' } as const;
+    const tx = await lasting.begin(
+      connection,
+      (idb, watched) => new NativeTransaction(idb, { ...plan, ...watched }),
+    );
+    const value = await body(tx);
+    await tx.commit();
+    return value;
+  });

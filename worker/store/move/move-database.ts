@@ -1,0 +1,80 @@
+/**
+ * A database of rows becomes a packed one. What holds them open is closed first; then the rows are copied, and the copy takes their place in
+ * one step. Whoever is killed amid it goes on where it was. See docs/decisions/0014-packed-store.md, "From rows to blocks".
+ */
+import { Refusal } from '../../../src/errors.ts';
+import { copyRows } from '../../../src/packed/copy-rows.ts';
+import type { Row, Store } from '../../../src/store/port.ts';
+import { IndexedDbStore, type IndexedDbStoreOptions } from '../indexed-db-store.ts';
+import { MOVING_LAYOUT } from '../layouts.ts';
+import { flipLayout } from './flip-layout.ts';
+import { announcing, type MoveProgress } from './layout-lock.ts';
+import { Staging, type StagingOptions } from './staging.ts';
+
+export interface MoveOptions extends Omit<IndexedDbStoreOptions, 'layout'>, StagingOptions {
+  readonly onProgress?: (progress: MoveProgress) => void;
+  readonly sliceRows?: number;
+}
+
+/** To be called by one tab at a time. @throws Refusal; the rows are then what counts, as before */
+export async function moveDatabase(name: string, options: MoveOptions): Promise<void> {
+  await requireRoom();
+  const { mark, onProgress, sliceRows, onEnd: _, ...more } = options;
+  try {
+    await announcing(name, async (announce) => {
+      const tell = (done: number, isComplete = false): void => {
+        onProgress?.({ done, isComplete });
+        announce({ done, isComplete });
+      };
+      tell(0);
+      await mark?.set();
+      const rows = new IndexedDbStore(name, { ...more, layout: MOVING_LAYOUT });
+      await rows.open();
+      const { birth } = rows;
+      const staging = new Staging(name, more);
+      try {
+        await staging.open(birth);
+        const { packed } = staging;
+        const slices = { onSlice: tell, ...(sliceRows !== undefined && { sliceRows }) };
+        const copied = await copyRows(rows, packed, slices);
+        await staging.finish();
+        const head = await readHead(packed, options);
+        await staging.close();
+        await rows.close();
+        await flipLayout(
+          name,
+          { birth, rows: copied, head },
+          { ...more, headAt: more.head.address },
+        );
+        tell(sumOf(copied), true);
+      } finally {
+        await staging.close();
+        await rows.close();
+      }
+    });
+  } catch (reason) {
+    throw reason instanceof Refusal && reason.code === 'quota_exceeded' ? noRoom(reason) : reason;
+  } finally {
+    await mark?.remove();
+  }
+}
+
+const sumOf = (copied: Readonly<Record<string, number>>): number =>
+  Object.values(copied).reduce((sum, each) => sum + each, 0);
+
+const readHead = (store: Store, { head }: MoveOptions): Promise<Row | undefined> =>
+  store.read(async (tx) => (await tx.fetch([head.address], [])).rows[0]);
+
+/** For a while there is everything twice. What fails nevertheless is taken back; this spares a copy that would be in vain each time. */
+async function requireRoom(): Promise<void> {
+  const { storage } = navigator as { readonly storage?: Pick<StorageManager, 'estimate'> };
+  const { usage, quota } = (await storage?.estimate().catch(() => undefined)) ?? {};
+  if (usage !== undefined && quota !== undefined && quota < 2 * usage) throw noRoom();
+}
+
+const noRoom = (cause?: Refusal): Refusal =>
+  new Refusal(
+    'quota_exceeded',
+    'There is no room to move the database into blocks: for a while it takes twice its size. Nothing was lost; it stays stored as rows. This is tried again when it is opened next.',
+    { cause },
+  );

@@ -1,0 +1,79 @@
+/** Opens a database in the layout in which it is stored; rows are moved into blocks first, if that is wanted and can be done. */
+import { assert } from '../../../src/errors.ts';
+import type { BrowserStore } from '../browser-store.ts';
+import { MadeWith } from '../idb-connection.ts';
+import type { IndexedDbStoreOptions } from '../indexed-db-store.ts';
+import {
+  MOVING_LAYOUT,
+  PACKED_LAYOUT,
+  ROWS_LAYOUT,
+  type Layout,
+  type StoreKind,
+} from '../layouts.ts';
+import { openIndexedDbStore, openPackedDatabase } from '../open-layout.ts';
+import type { PackedDatabaseOptions } from '../packed/packed-database.ts';
+import { hearing, layoutLock, type LayoutLock, type MoveProgress } from './layout-lock.ts';
+import { dropStaging } from './staging.ts';
+
+export interface OpenInLayout {
+  /** Of a new database, and of one of rows that can be moved. */
+  readonly wanted: StoreKind;
+  readonly options: PackedDatabaseOptions & IndexedDbStoreOptions;
+  readonly move: (onProgress: (progress: MoveProgress) => void) => Promise<void>;
+  readonly onMove: (progress: MoveProgress) => void;
+  readonly onMoveFailed: (reason: unknown) => void;
+}
+
+/** Other tabs may move it, or delete it and make it anew, between two looks. */
+const TRIES_MAX = 8;
+
+export async function openInLayout(name: string, how: OpenInLayout): Promise<BrowserStore> {
+  const lock = layoutLock(name);
+  let layout = how.wanted === 'packed' ? PACKED_LAYOUT : ROWS_LAYOUT;
+  let mayMove = how.wanted === 'packed' && lock !== undefined;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await openAs(layout, name, how, lock);
+    } catch (reason) {
+      if (!(reason instanceof MadeWith) || tries >= TRIES_MAX) throw reason;
+      ({ layout } = reason);
+    }
+    if (!lock || !mayMove || layout.kind !== 'rows') continue;
+    mayMove = false;
+    await moved(name, how, lock);
+    layout = PACKED_LAYOUT;
+  }
+}
+
+/** Resolves when the rows were moved, here or in another tab, or cannot be for now. */
+async function moved(name: string, how: OpenInLayout, lock: LayoutLock): Promise<void> {
+  try {
+    const outcome = await lock.alone(() => how.move(how.onMove));
+    if (outcome !== 'elsewhere') return;
+    const letGo = await hearing(name, how.onMove, () => lock.beside());
+    letGo();
+  } catch (reason) {
+    // Another tab has moved it meanwhile, or deleted it.
+    if (!(reason instanceof MadeWith)) how.onMoveFailed(reason);
+  }
+}
+
+async function openAs(
+  layout: Layout,
+  name: string,
+  { options }: OpenInLayout,
+  lock: LayoutLock | undefined,
+): Promise<BrowserStore> {
+  if (layout === PACKED_LAYOUT) return openPackedDatabase(name, options);
+  if (layout === ROWS_LAYOUT) return openIndexedDbStore(name, options);
+  assert(layout === MOVING_LAYOUT, () => `no store has version ${layout.version}`);
+  const onReleased = await lock?.beside();
+  try {
+    await dropStaging(name, options);
+    const more = onReleased ? { layout, onReleased } : { layout };
+    return await openIndexedDbStore(name, { ...options, ...more });
+  } catch (reason) {
+    onReleased?.();
+    throw reason;
+  }
+}

@@ -1,0 +1,129 @@
+/** A packed store beside the rows that are copied into it. It does not count before the flip, and is dropped when rows are used again. */
+import { emptyLogFrom } from '../../../src/packed/empty-log.ts';
+import type { PackedLimits } from '../../../src/packed/limits.ts';
+import { PackedStore } from '../../../src/packed/packed-store.ts';
+import { pause } from '../../browser/pause.ts';
+import { STAMP_KEY, type Birth } from '../birth-stamp.ts';
+import { Watchdog } from '../deadline.ts';
+import { connect, type Connection } from '../idb-connection.ts';
+import {
+  LastingConnection,
+  OPEN_DEADLINE_MS,
+  type ConnectionOptions,
+} from '../lasting-connection.ts';
+import { MOVING_LAYOUT, PACKED_FORMAT, STAGING_LAYOUT } from '../layouts.ts';
+import { NativeTransaction } from '../native-transaction.ts';
+import { IdbMedium } from '../packed/idb-medium.ts';
+import { dropping } from '../row-transactions.ts';
+import { UnderWay } from '../under-way.ts';
+
+export interface StagingOptions extends ConnectionOptions {
+  readonly limits?: Partial<PackedLimits>;
+}
+
+const STORES = ['commits', 'blocks'] as const;
+const STRICT = { stores: STORES, mode: 'readwrite', durability: 'strict' } as const;
+
+export class Staging {
+  readonly packed: PackedStore;
+  private readonly connection: LastingConnection;
+  private readonly medium: IdbMedium;
+  private failure: { readonly reason: unknown } | undefined = undefined;
+
+  constructor(name: string, options: StagingOptions) {
+    const { limits } = options;
+    this.connection = new LastingConnection(name, STAGING_LAYOUT, PACKED_FORMAT, {
+      ...options,
+      // That of the rows tells what there is.
+      marker: null,
+    });
+    this.medium = new IdbMedium(this.connection);
+    this.packed = new PackedStore({
+      medium: this.medium,
+      pause,
+      onFailure: (reason) => (this.failure ??= { reason }),
+      ...(limits && { limits }),
+    });
+  }
+
+  /** @param birth of the rows: a copy of other rows is dropped */
+  async open(birth: string): Promise<void> {
+    await this.connection.open(async (connection) => {
+      const born = { birth, format: PACKED_FORMAT };
+      await this.stamp(connection, born);
+      this.connection.begun(connection, born);
+      await this.beginLog(connection);
+      await this.packed.open();
+      return { birth, head: 0 };
+    });
+  }
+
+  /** What was written is in tables, and whole. @throws what a flush or a merge has failed with */
+  async finish(): Promise<void> {
+    await this.packed.flush();
+    if (this.failure) throw this.failure.reason;
+  }
+
+  async close(): Promise<void> {
+    // First: whoever waits for a flush fails with it.
+    await this.connection.close();
+    await this.packed.close();
+  }
+
+  private async stamp(connection: Connection, born: Birth): Promise<void> {
+    const tx = await this.begin(connection);
+    await Promise.all(STORES.map((store) => tx.raw(store, STAMP_KEY)))
+      .then((stamps) => {
+        if (stamps.every((each) => isOf(each, born))) return;
+        for (const store of STORES) void tx.change((each) => each.clear(), store);
+        for (const { name, key } of this.connection.stores)
+          tx.putRaw(name, { [key]: STAMP_KEY, ...born });
+      })
+      .catch(dropping(tx));
+    await tx.commit();
+  }
+
+  /** Of a copy that was dropped the numbers are left: they are not given again. */
+  private async beginLog(connection: Connection): Promise<void> {
+    const tx = await this.begin(connection);
+    const parts = await tx.count('commits', IDBKeyRange.lowerBound(1)).catch(dropping(tx));
+    if (parts > 0) return tx.drop();
+    const added = tx.change((store) => store.add({ v: new Uint8Array(), c: '' }), 'commits');
+    const number = Number(await added.catch(dropping(tx)));
+    tx.drop();
+    if (number > 1) await this.medium.append(emptyLogFrom(number), number, 'strict');
+  }
+
+  private begin(connection: Connection): Promise<NativeTransaction> {
+    return this.connection.begin(
+      connection,
+      (idb, watched) => new NativeTransaction(idb, { ...STRICT, ...watched }),
+    );
+  }
+}
+
+/** Before rows that were being copied are used again: what was copied is not what they will be. */
+export async function dropStaging(
+  name: string,
+  { openDeadlineMs = OPEN_DEADLINE_MS, watchdog = new Watchdog() }: ConnectionOptions,
+): Promise<void> {
+  const underWay = new UnderWay({ isOneAtATime: false, watchdog });
+  const onSuperseded = (): void => undefined;
+  const connection = await connect(name, MOVING_LAYOUT, openDeadlineMs, underWay, { onSuperseded });
+  const ignored = { onAnswer: () => undefined, onEnded: () => undefined };
+  try {
+    const tx = new NativeTransaction(connection.idb, { ...STRICT, watchdog, ...ignored });
+    for (const store of STORES) void tx.change((each) => each.clear(), store);
+    await tx.commit();
+  } finally {
+    connection.idb.close();
+  }
+}
+
+const isOf = (stamp: unknown, { birth, format }: Birth): boolean =>
+  typeof stamp === 'object' &&
+  stamp !== null &&
+  'birth' in stamp &&
+  'format' in stamp &&
+  stamp.birth === birth &&
+  stamp.format === format;
