@@ -55,6 +55,7 @@ function killedAt(medium: Medium, at: number, isDone: boolean): Medium {
   return {
     look: (...asked) => call(() => medium.look(...asked)),
     append: (...asked) => call(() => medium.append(...asked)),
+    appendAfter: (...asked) => call(() => medium.appendAfter(...asked)),
     putBlocks: (...asked) => call(() => medium.putBlocks(...asked)),
     trim: (...asked) => call(() => medium.trim(...asked)),
     close: () => medium.close(),
