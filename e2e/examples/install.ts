@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { root, run } from './run.ts';
@@ -31,7 +31,8 @@ export async function install(name: string): Promise<string> {
   try {
     await run('npm', ['install', ...quiet], { cwd: folder });
   } catch (error) {
-    const isReached = await run('npm', ['ping'], { cwd: folder }).then(
+    await rm(folder, { recursive: true });
+    const isReached = await run('npm', ['ping'], { cwd: root }).then(
       () => true,
       () => false,
     );
