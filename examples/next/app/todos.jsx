@@ -24,14 +24,16 @@ export const Todos = () => (
 
 function List() {
   const { value = [], error, isLoading } = useQuery(all);
-  const add = useMutation((title) => q.Create(todos, { data: { title } }));
+  const { run, error: refusal } = useMutation((title) => q.Create(todos, { data: { title } }));
+  const problem = error ?? refusal;
+  const add = (form) => run(form.get('title')).catch(() => undefined); // shown as `problem`
   return (
     <>
-      <form action={(form) => add.run(form.get('title'))}>
+      <form action={add}>
         <input name="title" aria-label="What is to be done" autoComplete="off" required />
         <button disabled={isLoading}>Add</button>
       </form>
-      {error && <p>{error.description}</p>}
+      {problem && <p role="alert">{problem.description}</p>}
       <ul id="todos">
         {value.map(({ ref, data }) => (
           <li key={ref.id}>{data.title}</li>
