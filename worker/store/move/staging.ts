@@ -41,6 +41,8 @@ export class Staging {
     this.packed = new PackedStore({
       medium: this.medium,
       pause,
+      // Whoever moves a database is the only one that has it open.
+      aloneTerm: () => 1,
       onFailure: (reason) => (this.failure ??= { reason }),
       ...(limits && { limits }),
     });
