@@ -61,10 +61,15 @@ function wrapObject(value: object): unknown {
   return new Expr({ object: wrapMembers(value) });
 }
 
-const wrapMembers = (members: unknown): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(members ?? {}).map(([key, value]) => [key, within(key, value)]),
-  );
+function wrapMembers(members: unknown): Record<string, unknown> {
+  const made: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(members ?? {})) {
+    const inner = within(key, value);
+    if (key === '__proto__') Object.defineProperty(made, key, { value: inner, enumerable: true });
+    else made[key] = inner;
+  }
+  return made;
+}
 
 function within(key: string | number, value: unknown): unknown {
   try {
