@@ -153,7 +153,7 @@ test('of many requests that come at once, few are begun in one turn of the event
   session.destroy();
   expect(statuses).toEqual(statuses.map(() => 200));
   expect(perTurn.reduce((sum, count) => sum + count, 0)).toBe(60);
-  // Ten as they come, and in the same turn some of those that wait.
+  // Sixteen as they come, and in the same turn some of those that wait.
   expect(Math.max(...perTurn)).toBeLessThanOrEqual(20);
 });
 

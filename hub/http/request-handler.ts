@@ -296,7 +296,7 @@ export class RequestHandler {
 }
 
 /** In one turn of the event loop: what is left of a request after its first step runs when all of them have had theirs. */
-const BEGUN_MAX = 10;
+const BEGUN_MAX = 16;
 const NO_STORE = { 'cache-control': 'no-store' } as const;
 const NO_BODY = { text: undefined, release: () => undefined };
 
