@@ -135,17 +135,18 @@ export class DatabaseHost {
         await writeLock(database.stored.store, 'forgotten').catch(report);
         database.tabs.tell({ type: 'destroyed' });
       });
-      if (opened) await destroyAll(opened.name, () => opened.database.stored.destroy());
+      if (opened)
+        await destroyAll(opened.name, this.storage, () => opened.database.stored.destroy());
     });
   }
 
   forget(name: string): Promise<Reply<void>> {
     return replyOf(async () => {
       this.requireNew();
-      const tabs = new Tabs(name, () => undefined);
+      const tabs = new Tabs(name, () => undefined, this.storage.isShared);
       tabs.tell({ type: 'destroyed' });
       try {
-        await destroyAll(name, () => this.storage.destroyStore(name));
+        await destroyAll(name, this.storage, () => this.storage.destroyStore(name));
       } finally {
         tabs.close();
       }

@@ -67,7 +67,7 @@ export async function answerHttp(
 }
 
 export async function readLogFile(
-  { http }: OpenDatabase,
+  { http }: { readonly http: Pick<OpenDatabase['http'], 'exports'> },
   id: string,
   version: number,
 ): Promise<LogFile | undefined> {

@@ -43,21 +43,21 @@ export async function openDatabase(
   { tell, ...handlers }: OpenContext,
 ): Promise<OpenDatabase | undefined> {
   const { name, settings } = options;
-  const clock = createClock();
+  const { clock = createClock(), isShared, ended } = storage;
   let isClosing = false;
   /** Background work that is cut off by closing has not failed. */
   const reportWork = (reason: unknown): void => {
     if (!isClosing) report(reason);
   };
   // None of these three waits for another.
-  const joined = joinTabs(name, handlers);
+  const joined = joinTabs(name, handlers, isShared);
   const finding = findStore(storage, options, {
     onClosed: handlers.onClosed,
     aloneTerm: () => joined.lease?.term(),
     onMove: (progress) => tell({ type: 'progress', task: 'move', name: undefined, ...progress }),
     onMoveFailed: report,
   });
-  const alive = holdForLife(options.aliveLock);
+  const alive = holdForLife(options.aliveLock, ended);
   const found = await whenJoined(finding, joined, alive);
   if (!found) return undefined;
 
@@ -65,7 +65,7 @@ export async function openDatabase(
   const base = { name, settings, store: stored.store, isLocked, clock, report: reportWork };
   const rootSecret = rootSecretOf(options.rootSecret, isLocked);
   const beside =
-    isLocked || !storage.isShared
+    isLocked || !isShared
       ? undefined
       : new LongQueriesBeside({
           start: startEvaluator,
@@ -80,8 +80,16 @@ export async function openDatabase(
             isSynced ? copy.read(request) : local.withoutTurns.query(request),
           clock,
         });
-  const local = openEngine({ ...base, ...handlers, joined, rootSecret, longQueries: beside });
+  const local = openEngine({
+    ...storage,
+    ...base,
+    ...handlers,
+    joined,
+    rootSecret,
+    longQueries: beside,
+  });
   const copy = openCopy({
+    ...storage,
     ...base,
     tell,
     joined,

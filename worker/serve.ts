@@ -1,11 +1,10 @@
-import { expose } from 'comlink';
-import { type Hello, PROTOCOL, type Ready } from '../src/host/open.ts';
 import { serveEvaluator } from './evaluator.ts';
 import { HASHING_NAME } from './passwords/hashing-protocol.ts';
 import { serveHashing } from './passwords/hashing-worker.ts';
 import { createHost } from './host.ts';
 import type { DatabaseStorage } from './opening/find-store.ts';
 import { EVALUATOR_NAME } from './queries/evaluator-messages.ts';
+import { servePage } from './serve-page.ts';
 
 /**
  * Makes this worker that of a page: one open database. Started again under another name, by itself, it is one that only hashes
@@ -21,9 +20,5 @@ export function serve(storage: DatabaseStorage): void {
     serveEvaluator(scope, storage);
     return;
   }
-  scope.addEventListener('message', ({ data }: MessageEvent<Partial<Hello> | undefined>) => {
-    if (data?.type !== 'burrow-hello') return;
-    scope.postMessage({ type: 'burrow-ready', protocol: PROTOCOL } satisfies Ready);
-  });
-  expose(createHost(storage));
+  servePage(createHost(storage), scope);
 }

@@ -1,8 +1,12 @@
 let wakes: { readonly waiting: (() => void)[]; readonly port: MessagePort } | undefined;
 
+/** Of Node, where an open channel would keep the process running. */
+const { setImmediate: turn } = globalThis as { setImmediate?: (wake: () => void) => void };
+
 /** Gives the event loop a turn: queries that wait go first. */
 export const pause = (): Promise<void> =>
   new Promise((resolve) => {
+    if (turn) return turn(resolve);
     const { waiting, port } = (wakes ??= openWakes());
     waiting.push(resolve);
     port.postMessage(undefined);

@@ -2,9 +2,24 @@
 import type { OpenOptions } from '../../src/host/open.ts';
 import { readLock } from '../lock/lock.ts';
 import type { StoredDatabase, StoreHandlers, StoreRequest } from '../store/stored-database.ts';
+import type { Network } from '../browser/network.ts';
 import { forgetOutside } from '../sync/forget-outside.ts';
+import { browserVault, type TokenVault } from '../sync/token-vault.ts';
 
-export interface DatabaseStorage {
+/** What a host has around it. Left out: what a worker of a browser finds. */
+export interface Surroundings {
+  /** The time, µs. */
+  readonly clock?: () => number;
+  readonly network?: Network;
+  readonly vault?: TokenVault;
+  /** Starts a worker that hashes passwords. */
+  readonly startHashing?: () => Worker;
+  /** Aborted when the host is told to end, where it is no thread of its own. */
+  readonly ended?: AbortSignal;
+}
+
+/** Where databases are stored. */
+export interface DatabaseStorage extends Surroundings {
   /** Opens what is stored under a name. */
   readonly openStore: (request: StoreRequest, handlers: StoreHandlers) => Promise<StoredDatabase>;
   /** Deletes what is stored under a name, and is open in no tab. */
@@ -33,7 +48,7 @@ export async function findStore(
   const state = await readLock(stored.store);
   const isWanted = birth === undefined || birth === stored.birth || stored.loss !== undefined;
   if (state === 'forgotten' || (!isWanted && stored.isNew))
-    await destroyAll(name, () => stored.destroy());
+    await destroyAll(name, storage, () => stored.destroy());
   else if (isWanted) return { stored, isLocked: state === 'locked' };
   else await stored.store.close();
   if (birth !== undefined) return undefined;
@@ -44,11 +59,15 @@ export async function findStore(
  * Deletes a database and what sync keeps beside it. That goes first, while the mark of the deletion is still in the store and makes the
  * next open continue; and again afterwards, for tabs that wrote it meanwhile.
  */
-export async function destroyAll(name: string, destroyStore: () => Promise<void>): Promise<void> {
+export async function destroyAll(
+  name: string,
+  { vault = browserVault }: Surroundings,
+  destroyStore: () => Promise<void>,
+): Promise<void> {
   try {
-    await forgetOutside(name);
+    await forgetOutside(name, vault);
   } finally {
     await destroyStore();
   }
-  await forgetOutside(name);
+  await forgetOutside(name, vault);
 }

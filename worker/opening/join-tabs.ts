@@ -3,7 +3,8 @@ import { hexOfBytes } from '../../src/codec/hex.ts';
 import { random } from '../browser/random.ts';
 import { CommitFeed } from '../tabs/commit-feed.ts';
 import { Lease } from '../tabs/lease.ts';
-import { Tabs, type SyncTabMessage } from '../tabs/tabs.ts';
+import { Tabs, type SyncTabMessage, type TabMessage } from '../tabs/tabs.ts';
+import { lockManager } from '../tabs/web-locks.ts';
 
 export interface TabsHandlers {
   /** Another tab has deleted the database. */
@@ -28,18 +29,24 @@ export interface JoinedTabs {
   readonly leave: () => void;
 }
 
-export function joinTabs(name: string, { onDestroyed, onLock }: TabsHandlers): JoinedTabs {
+/** @param isShared false: there are no other tabs, and no lease is needed to know it */
+export function joinTabs(
+  name: string,
+  { onDestroyed, onLock }: TabsHandlers,
+  isShared = true,
+): JoinedTabs {
   const feed = new CommitFeed();
   let onSync: ((message: SyncTabMessage) => void) | undefined = undefined;
-  const tabs = new Tabs(name, (message) => {
+  const hear = (message: TabMessage): void => {
     if (message.type === 'commit') feed.publish(message.notice, 'other');
     else if (message.type === 'opening') lease?.giveUp();
     else if (message.type === 'left') lease?.noteLeft();
     else if (message.type === 'destroyed') onDestroyed();
     else if (message.type === 'locked' || message.type === 'unlocked') onLock(message.type);
     else onSync?.(message);
-  });
-  const lease = leaseOf(name, tabs);
+  };
+  const tabs = new Tabs(name, hear, isShared);
+  const lease = isShared ? leaseOf(name, tabs) : undefined;
   const listenToSync: JoinedTabs['listenToSync'] = (listener) => (onSync = listener);
   const giveUp = (): void => {
     lease?.close();
@@ -54,7 +61,7 @@ export function joinTabs(name: string, { onDestroyed, onLock }: TabsHandlers): J
 }
 
 function leaseOf(name: string, tabs: Tabs): Lease | undefined {
-  const { locks } = navigator as { readonly locks?: LockManager };
+  const locks = lockManager();
   if (!locks) return undefined;
   return new Lease({
     name,

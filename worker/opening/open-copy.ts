@@ -8,16 +8,19 @@ import type { Store } from '../../src/store/port.ts';
 import type { LongQueries } from '../../src/engine/host.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import { createReplica } from '../../src/sync/device/replica/stored-replica.ts';
+import { browserNetwork } from '../browser/network.ts';
 import { random } from '../browser/random.ts';
 import type { LoginHost } from '../lock/unlock.ts';
 import { SyncSession } from '../sync/session.ts';
 import { syncedEngine } from '../sync/synced-engine.ts';
+import { browserVault } from '../sync/token-vault.ts';
 import { isLoginOfCopy } from '../sync/unlock-copy.ts';
 import { OfflineLogin } from '../sync/verifier.ts';
 import type { JoinedTabs } from './join-tabs.ts';
+import type { Surroundings } from './find-store.ts';
 import type { OpenEngine } from './open-engine.ts';
 
-export interface CopyParts {
+export interface CopyParts extends Pick<Surroundings, 'network' | 'vault'> {
   readonly name: string;
   readonly store: Store;
   readonly isLocked: boolean;
@@ -41,7 +44,7 @@ export interface OpenCopy extends Pick<Replica, 'read'> {
 
 export function openCopy(parts: CopyParts): OpenCopy {
   const { name, store, isLocked, settings, syncSecret, local, joined, clock, tell, report } = parts;
-  const { longQueries } = parts;
+  const { longQueries, network = browserNetwork, vault = browserVault } = parts;
   const { stored, view, passwords } = local;
   const replica = createReplica({
     engine: stored,
@@ -65,6 +68,8 @@ export function openCopy(parts: CopyParts): OpenCopy {
     engine: stored,
     offlineLogin,
     tabs: joined.tabs,
+    network,
+    vault,
     clock,
     secret: isLocked ? undefined : syncSecret,
     durability: settings.durability,
@@ -72,7 +77,7 @@ export function openCopy(parts: CopyParts): OpenCopy {
     report,
   });
   joined.listenToSync((message) => sync.hear(message));
-  const login = { name, replica, offlineLogin, login: sync.login };
+  const login = { name, replica, offlineLogin, login: sync.login, vault };
   return {
     engine: syncedEngine(stored, sync, replica),
     read: (request) => replica.read(request),

@@ -13,9 +13,11 @@ import { pause } from '../browser/pause.ts';
 import { random } from '../browser/random.ts';
 import { guardedStore, lockedStore } from '../lock/lock.ts';
 import { PasswordPool, startHashingWorker } from '../passwords/passwords.ts';
+import type { Surroundings } from './find-store.ts';
 import type { JoinedTabs, TabsHandlers } from './join-tabs.ts';
 
-export interface EngineParts extends TabsHandlers, DetachedOption {
+export interface EngineParts
+  extends TabsHandlers, DetachedOption, Pick<Surroundings, 'startHashing'> {
   readonly store: Store;
   readonly isLocked: boolean;
   readonly settings: Settings;
@@ -41,8 +43,9 @@ const HASHING_WORKERS_MAX = 2;
 
 export function openEngine(parts: EngineParts): OpenEngine {
   const { store, isLocked, settings, joined, clock, rootSecret, longQueries, detached } = parts;
+  const { startHashing: start = startHashingWorker } = parts;
   const { hashCost, audience, durability, ownDocument } = settings;
-  const pool = new PasswordPool({ hashCost, start: startHashingWorker, workersMax: spareCores() });
+  const pool = new PasswordPool({ hashCost, start, workersMax: spareCores() });
   const { passwords } = pool;
   const view = new ReplicaView();
   const withoutTurns = createEngine({
@@ -82,4 +85,4 @@ export const rootSecretOf = (given: string | undefined, isLocked: boolean): stri
 
 /** One core is left to everything else. */
 const spareCores = (): number =>
-  Math.min(HASHING_WORKERS_MAX, Math.max(1, (navigator.hardwareConcurrency ?? 2) - 1));
+  Math.min(HASHING_WORKERS_MAX, Math.max(1, (globalThis.navigator?.hardwareConcurrency ?? 2) - 1));

@@ -70,7 +70,7 @@ export class QueryRunner {
         path: '/',
         query: call.query,
         apiVersion: API_VERSION,
-        userAgent: navigator.userAgent,
+        userAgent: globalThis.navigator?.userAgent ?? '',
         tags: options.tags,
         traceparent: traceparentOf(call.traceparent, random),
       },

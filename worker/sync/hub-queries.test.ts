@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { browserNetwork } from '../browser/network.ts';
 import { unreached } from './hub-queries.ts';
 
 afterEach(() => vi.unstubAllGlobals());
@@ -23,6 +24,10 @@ test.each([
 ])('unreached() tells a hub that is %s', async (_, answered, text) => {
   browser(answered);
   const cause = new TypeError('failed');
-  const refusal = await unreached('https://hub.example', 'The hub is down.', cause);
+  const refusal = await unreached(
+    { url: 'https://hub.example', network: browserNetwork },
+    'The hub is down.',
+    cause,
+  );
   expect(refusal).toMatchObject({ code: 'connection_needed', message: text, cause });
 });

@@ -2,8 +2,14 @@
 import type { Metrics, QueryAnswer } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import { NO_METRICS } from '../../src/engine/session.ts';
+import type { Network } from '../browser/network.ts';
 import { aborted } from '../queries/abortable-calls.ts';
 import type { SyncCall } from '../../src/host/sync.ts';
+
+export interface Hub {
+  readonly url: string;
+  readonly network: Pick<Network, 'fetch'>;
+}
 
 const LOGIN_MS = 8000;
 const QUERY_MS = 60_000;
@@ -11,13 +17,13 @@ const PING_MS = 3000;
 
 /** Undefined when the hub cannot be reached. */
 export async function loginAtHub(
-  url: string,
+  hub: Hub,
   { user, password, key }: NonNullable<SyncCall['login']>,
 ): Promise<
   { readonly status: number; readonly body: string; readonly secret: string } | undefined
 > {
   const params = JSON.stringify({ object: { password } });
-  const answer = await post(url, key, `{"login":${user},"params":${params}}`, LOGIN_MS).catch(
+  const answer = await post(hub, key, `{"login":${user},"params":${params}}`, LOGIN_MS).catch(
     () => undefined,
   );
   if (!answer || answer.status >= 500) return undefined;
@@ -35,16 +41,16 @@ export interface TimedQuery {
 
 /** @throws Refusal `connection_needed` */
 export async function askHub(
-  url: string,
+  hub: Hub,
   token: string | undefined,
   { query, timeoutMs }: TimedQuery,
   signal?: AbortSignal,
 ): Promise<QueryAnswer> {
-  const sent = post(url, token ?? '', query, timeoutMs ?? QUERY_MS, signal);
+  const sent = post(hub, token ?? '', query, timeoutMs ?? QUERY_MS, signal);
   const { answer, body } = await sent
     .then(async (answer) => ({ answer, body: await answer.text() }))
     .catch(async (cause: unknown) => {
-      throw signal?.aborted ? aborted() : await unreached(url, UNREACHED, cause);
+      throw signal?.aborted ? aborted() : await unreached(hub, UNREACHED, cause);
     });
   return {
     status: answer.status,
@@ -60,20 +66,22 @@ const UNREACHED =
   'The hub could not be reached or its response was lost. It is unknown whether the query ran.';
 
 /** Why there is no answer, as far as a page is told. */
-export async function unreached(url: string, otherwise: string, cause: unknown): Promise<Refusal> {
-  return new Refusal('connection_needed', (await refusedOrigin(url)) ?? otherwise, { cause });
+export async function unreached(hub: Hub, otherwise: string, cause: unknown): Promise<Refusal> {
+  return new Refusal('connection_needed', (await refusedOrigin(hub)) ?? otherwise, { cause });
 }
 
 /**
  * What to do about a hub that refuses the origin of this page: it answers a request whose answer nobody may read. A ping of the
  * other mode first, for the network may be back. Undefined: that is not why there is no answer.
  */
-export async function refusedOrigin(url: string): Promise<string | undefined> {
+export async function refusedOrigin({ url, network }: Hub): Promise<string | undefined> {
   const pings = (mode: RequestMode): Promise<boolean> =>
-    fetch(`${url}/ping`, { mode, credentials: 'omit', signal: AbortSignal.timeout(PING_MS) }).then(
-      () => true,
-      () => false,
-    );
+    network
+      .fetch(`${url}/ping`, { mode, credentials: 'omit', signal: AbortSignal.timeout(PING_MS) })
+      .then(
+        () => true,
+        () => false,
+      );
   const isRefused = !(await pings('cors')) && (await pings('no-cors'));
   return isRefused
     ? `The hub answers, but not to pages of this origin: --cors ${location.origin}`
@@ -81,13 +89,13 @@ export async function refusedOrigin(url: string): Promise<string | undefined> {
 }
 
 const post = (
-  url: string,
+  { url, network }: Hub,
   secret: string,
   body: string,
   deadlineMs: number,
   signal?: AbortSignal,
 ): Promise<Response> =>
-  fetch(`${url}/`, {
+  network.fetch(`${url}/`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' },
     body,

@@ -5,6 +5,7 @@ import type { Signal } from '../../src/sync/device/syncer/signal.ts';
 import type { SyncerEvents } from '../../src/sync/device/syncer/syncer-options.ts';
 import { Syncer } from '../../src/sync/device/syncer/syncer.ts';
 import { RetryLater, type Transport } from '../../src/sync/device/syncer/transport.ts';
+import type { Network } from '../browser/network.ts';
 import { random } from '../browser/random.ts';
 import { explainedHello } from './explained-hello.ts';
 import { createHttpTransport } from './http-transport.ts';
@@ -16,6 +17,7 @@ export interface LeaderOptions {
   readonly report: (reason: unknown) => void;
   /** The token for the hub, asked for at each exchange. */
   readonly url: () => string;
+  readonly network: Network;
   readonly token: () => string | undefined;
   /** The hub has accepted this device. The exchange waits until the promise resolves. */
   readonly onWelcome: (welcome: Welcome) => Promise<void>;
@@ -28,7 +30,8 @@ const EXCHANGE_MS = 30_000;
 
 export class Leader {
   private readonly options: LeaderOptions;
-  private readonly network = new EventTarget();
+  /** Told when the device goes offline. */
+  private readonly lines = new EventTarget();
   private exchanges = new AbortController();
   private syncer: Syncer | undefined = undefined;
 
@@ -76,28 +79,31 @@ export class Leader {
 
   /** A WebSocket notices late that the network is gone. */
   noteOffline(): void {
-    this.network.dispatchEvent(new Event('offline'));
+    this.lines.dispatchEvent(new Event('offline'));
   }
 
   private transport(): Transport {
-    const { url, token, onWelcome } = this.options;
+    const { url, token, network, onWelcome } = this.options;
+    const { fetch, connect } = network;
     const transport = createHttpTransport({
       url: url(),
       signal: this.exchanges.signal,
       token,
-      fetch: (...call) => fetch(...call),
-      lines: {
-        connect: (address) => new WebSocket(address),
-        whenOffline: (end) => {
-          this.network.addEventListener('offline', end);
-          return () => this.network.removeEventListener('offline', end);
+      fetch,
+      ...(connect && {
+        lines: {
+          connect,
+          whenOffline: (end: () => void) => {
+            this.lines.addEventListener('offline', end);
+            return () => this.lines.removeEventListener('offline', end);
+          },
         },
-      },
+      }),
       deadlineMs: EXCHANGE_MS,
     });
     const hello = explainedHello({
       hello: transport.hello,
-      refusedOrigin: () => refusedOrigin(url()),
+      refusedOrigin: () => refusedOrigin({ url: url(), network }),
       now: () => performance.now(),
       signal: this.exchanges.signal,
     });

@@ -8,17 +8,20 @@ import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import { SYNC_PROTOCOL, type Welcome } from '../../src/sync/protocol/messages.ts';
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
+import type { Network } from '../browser/network.ts';
 import { random } from '../browser/random.ts';
 import { createHttpTransport } from './http-transport.ts';
 import { loginAtHub, unreached } from './hub-queries.ts';
 import { readKept } from './outbox-file.ts';
-import { forgetToken, keepToken, keptToken } from './token-vault.ts';
+import type { TokenVault } from './token-vault.ts';
 import type { OfflineLogin } from './verifier.ts';
 
 export interface CopyLoginOptions {
   readonly name: string;
   readonly replica: Replica;
   readonly offlineLogin: OfflineLogin;
+  readonly network: Network;
+  readonly vault: TokenVault;
 }
 
 /** The hub's answer to a device that shows a token. */
@@ -51,7 +54,7 @@ export class CopyLogin {
     known: ReplicaState | undefined,
   ): Promise<SyncReply['failed']> {
     if (login) return this.logInBy(url, login, known);
-    const kept = await keptToken(this.options.name);
+    const kept = await this.options.vault.kept(this.options.name);
     const isKept = kept !== undefined && (secret === undefined || isSameText(secret, kept));
     if (secret === undefined && !known) throw new Refusal('bad request', NOBODY);
     if (secret === undefined || (known && isKept)) this.token = kept;
@@ -61,14 +64,14 @@ export class CopyLogin {
 
   /** After another tab has logged in. */
   async reload(): Promise<void> {
-    this.token = await keptToken(this.options.name);
+    this.token = await this.options.vault.kept(this.options.name);
   }
 
   /** The hub has revoked the token: offline logins end on this device. */
   async forget(): Promise<void> {
-    const { name, offlineLogin } = this.options;
+    const { name, offlineLogin, vault } = this.options;
     this.token = undefined;
-    await Promise.all([offlineLogin.forget(), forgetToken(name)]);
+    await Promise.all([offlineLogin.forget(), vault.forget(name)]);
   }
 
   /** Makes the empty database a copy, after the first login. */
@@ -83,18 +86,18 @@ export class CopyLogin {
     login: NonNullable<SyncCall['login']>,
     known: ReplicaState | undefined,
   ): Promise<SyncReply['failed']> {
-    const { name, offlineLogin } = this.options;
+    const { name, offlineLogin, network, vault } = this.options;
     const user = `${url} ${login.user}`;
-    const answer = await loginAtHub(url, login);
+    const answer = await loginAtHub({ url, network }, login);
     if (answer && answer.status >= 300) return answer;
     if (answer) {
       const { passwordSetAt } = await this.take(url, answer.secret, known);
       await offlineLogin.remember(user, login.password, passwordSetAt);
       return undefined;
     }
-    if (!known) throw await unreached(url, FIRST_TIME, undefined);
+    if (!known) throw await unreached({ url, network }, FIRST_TIME, undefined);
     if (!(await offlineLogin.check(user, login.password))) return WRONG;
-    this.token = await keptToken(name);
+    this.token = await vault.kept(name);
     return undefined;
   }
 
@@ -107,7 +110,7 @@ export class CopyLogin {
     const { welcome } = introduced;
     if (known?.actor && !isSameIdentity(known.actor, welcome.actor))
       throw new Refusal('forbidden', ANOTHER);
-    await keepToken(this.options.name, secret);
+    await this.options.vault.keep(this.options.name, secret);
     this.token = secret;
     this.introduced = introduced;
     return welcome;
@@ -118,11 +121,11 @@ export class CopyLogin {
     secret: string | undefined,
     known: ReplicaState | undefined,
   ): Promise<Introduction> {
-    const { name } = this.options;
+    const { name, network } = this.options;
     const transport = createHttpTransport({
       url,
       token: () => secret,
-      fetch: (...call) => fetch(...call),
+      fetch: network.fetch,
       deadlineMs: HELLO_MS,
     });
     const hello = async (device: DeviceId, lastSeq: number) => {
@@ -130,7 +133,7 @@ export class CopyLogin {
       const { epoch } = known ?? {};
       const message = { protocol: SYNC_PROTOCOL, device, epoch, lastSeq, settled };
       const exchange = await transport.hello(message).catch(async (cause: unknown) => {
-        throw await unreached(url, known ? NOT_MET : FIRST_TIME, cause);
+        throw await unreached({ url, network }, known ? NOT_MET : FIRST_TIME, cause);
       });
       return { device, exchange };
     };

@@ -17,16 +17,19 @@ import type {
 import type { SyncState, WriteState } from '../../src/states.ts';
 import type { Replica, SubmitRequest } from '../../src/sync/device/replica/replica.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
+import type { Network } from '../browser/network.ts';
 import { random } from '../browser/random.ts';
 import type { Abortable } from '../queries/abortable-calls.ts';
 import { queryReply } from '../queries/replies.ts';
 import type { SyncTabMessage, Tabs } from '../tabs/tabs.ts';
+import { lockManager } from '../tabs/web-locks.ts';
 import { judgedData, progressData, writeData } from './session-data.ts';
 import { askHub, type TimedQuery } from './hub-queries.ts';
 import { Leader } from './leader.ts';
 import { Leadership } from './leadership.ts';
 import { CopyLogin } from './login.ts';
 import { forgetKept, OutboxFile, readKept, type KeptWrite } from './outbox-file.ts';
+import type { TokenVault } from './token-vault.ts';
 import type { OfflineLogin } from './verifier.ts';
 import { Waits } from './waits.ts';
 
@@ -36,6 +39,8 @@ export interface SyncSessionOptions {
   readonly engine: Pick<Engine, 'query' | 'authenticate'>;
   readonly offlineLogin: OfflineLogin;
   readonly tabs: Tabs;
+  readonly network: Network;
+  readonly vault: TokenVault;
   readonly clock: () => number;
   /** Secret of the clients of the synced identity; made when it is left out. */
   readonly secret: string | undefined;
@@ -65,8 +70,7 @@ export class SyncSession {
     this.login = new CopyLogin(options);
     this.leader = this.makeLeader();
     // The token is gone: the next exchange finds out, and reports it.
-    for (const change of ['online', 'offline'] as const)
-      addEventListener(change, () => this.noteNetwork(change));
+    options.network.onChange((change) => this.noteNetwork(change));
     this.waits = new Waits({
       replica: options.replica,
       tell: (write) => options.tell({ type: 'sync-verdict', write }),
@@ -194,7 +198,8 @@ export class SyncSession {
 
   /** Sends a query to the hub. @throws Refusal `connection_needed` */
   ask(request: TimedQuery, signal?: AbortSignal): Promise<QueryAnswer> {
-    return askHub(this.url, this.login.token, request, signal);
+    const { url } = this;
+    return askHub({ url, network: this.options.network }, this.login.token, request, signal);
   }
 
   // --- events -------------------------------------------------------------------------------------
@@ -277,7 +282,7 @@ export class SyncSession {
     const { name, tabs } = this.options;
     return new Leadership({
       name,
-      locks: (navigator as { readonly locks?: LockManager }).locks,
+      locks: lockManager(),
       lead: () => this.leader.begin(),
       follow: () => void this.leader.end(),
       beat: () => tabs.tell({ type: 'sync-beat' }),
@@ -285,11 +290,12 @@ export class SyncSession {
   }
 
   private makeLeader(): Leader {
-    const { replica, clock, report, tabs, offlineLogin } = this.options;
+    const { replica, clock, report, tabs, offlineLogin, network } = this.options;
     return new Leader({
       replica,
       clock,
       report,
+      network,
       url: () => this.url,
       token: () => this.login.token,
       onWelcome: ({ passwordSetAt }) => offlineLogin.notePassword(passwordSetAt),

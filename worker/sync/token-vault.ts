@@ -15,9 +15,16 @@ interface Kept {
 
 const ALGORITHM = 'AES-GCM';
 
+/** `database` is the name of one. */
+export interface TokenVault {
+  readonly keep: (database: string, token: string) => Promise<void>;
+  readonly kept: (database: string) => Promise<string | undefined>;
+  readonly forget: (database: string) => Promise<void>;
+}
+
 export const vaultName = (database: string): string => `${database}:token`;
 
-export async function keepToken(database: string, token: string): Promise<void> {
+async function keepToken(database: string, token: string): Promise<void> {
   const key = await crypto.subtle.generateKey({ name: ALGORITHM, length: 256 }, false, [
     'encrypt',
     'decrypt',
@@ -29,7 +36,7 @@ export async function keepToken(database: string, token: string): Promise<void> 
   await inVault(database, 'readwrite', (vault) => vault.put(kept));
 }
 
-export async function keptToken(database: string): Promise<string | undefined> {
+async function keptToken(database: string): Promise<string | undefined> {
   const kept = await inVault(database, 'readonly', (vault): IDBRequest<Kept | undefined> =>
     vault.get('token'),
   );
@@ -38,7 +45,7 @@ export async function keptToken(database: string): Promise<string | undefined> {
   return new TextDecoder().decode(await crypto.subtle.decrypt({ name: ALGORITHM, iv }, key, bytes));
 }
 
-export async function forgetToken(database: string): Promise<void> {
+async function forgetToken(database: string): Promise<void> {
   await Dexie.delete(vaultName(database));
 }
 
@@ -56,3 +63,9 @@ async function inVault<T>(
     vault.close();
   }
 }
+
+export const browserVault: TokenVault = {
+  keep: keepToken,
+  kept: keptToken,
+  forget: forgetToken,
+};

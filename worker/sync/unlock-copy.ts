@@ -4,7 +4,7 @@ import { Refusal } from '../../src/errors.ts';
 import type { UnlockCall } from '../../src/host/open.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { CopyLogin } from './login.ts';
-import { keptToken } from './token-vault.ts';
+import type { TokenVault } from './token-vault.ts';
 import type { OfflineLogin } from './verifier.ts';
 
 export interface UnlockCopyOptions {
@@ -12,6 +12,7 @@ export interface UnlockCopyOptions {
   readonly replica: Pick<Replica, 'state'>;
   readonly offlineLogin: Pick<OfflineLogin, 'check'>;
   readonly login: Pick<CopyLogin, 'logIn'>;
+  readonly vault: Pick<TokenVault, 'kept'>;
 }
 
 /**
@@ -20,13 +21,13 @@ export interface UnlockCopyOptions {
  * @throws Refusal `connection_needed` when this device cannot tell; `too many requests`
  */
 export async function isLoginOfCopy(
-  { name, replica, offlineLogin, login }: UnlockCopyOptions,
+  { name, replica, offlineLogin, login, vault }: UnlockCopyOptions,
   call: UnlockCall,
 ): Promise<boolean | undefined> {
   const state = await replica.state();
   if (!state) return undefined;
   if ('secret' in call) {
-    const token = await keptToken(name);
+    const token = await vault.kept(name);
     return token !== undefined && isSameText(call.secret, token);
   }
   const { user, password, key } = call;

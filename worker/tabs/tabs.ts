@@ -34,8 +34,9 @@ export type SyncTabMessage =
 export class Tabs {
   private readonly channel: BroadcastChannel | undefined;
 
-  constructor(name: string, onMessage: (message: TabMessage) => void) {
-    if (typeof BroadcastChannel === 'undefined') return;
+  /** @param isShared false: there are no other tabs */
+  constructor(name: string, onMessage: (message: TabMessage) => void, isShared = true) {
+    if (!isShared || typeof BroadcastChannel === 'undefined') return;
     this.channel = new BroadcastChannel(`burrow:${name}`);
     this.channel.addEventListener('message', ({ data }: MessageEvent<TabMessage>) =>
       onMessage(data),

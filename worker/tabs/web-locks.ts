@@ -1,5 +1,7 @@
 /** Work that one tab does for all. Without Web Locks each tab does it, which the store keeps correct. */
-const manager = (): LockManager | undefined =>
+
+/** Undefined where there are none. */
+export const lockManager = (): LockManager | undefined =>
   typeof navigator === 'undefined' ? undefined : navigator.locks;
 
 /** Runs `body` under the lock; waits for the lock until `signal`. */
@@ -8,28 +10,28 @@ export async function inTurn(
   body: () => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
-  const locks = manager();
+  const locks = lockManager();
   await (locks ? locks.request(name, signal ? { signal } : {}, body) : body());
 }
 
 /** Runs `body` under the lock, or not at all while another tab holds it. */
 export async function unlessElsewhere(name: string, body: () => Promise<void>): Promise<void> {
-  const locks = manager();
+  const locks = lockManager();
   if (!locks) return body();
   await locks.request(name, { ifAvailable: true }, async (lock) => {
     if (lock) await body();
   });
 }
 
-/** Takes a lock that is held as long as this worker lives. */
-export function holdForLife(name: string): Promise<void> {
-  const locks = manager();
+/** Takes a lock that is held as long as this worker lives. @param ended its end, where it is no thread of its own */
+export function holdForLife(name: string, ended?: AbortSignal): Promise<void> {
+  const locks = lockManager();
   if (!locks) return Promise.resolve();
   return new Promise((resolve, reject) => {
     locks
       .request(name, () => {
         resolve();
-        return new Promise<never>(() => undefined);
+        return new Promise<void>((end) => ended?.addEventListener('abort', () => end()));
       })
       .catch(reject);
   });

@@ -1,0 +1,17 @@
+/** How this host reaches a hub. */
+export interface Network {
+  readonly fetch: typeof fetch;
+  /** Absent where there are no WebSockets. */
+  readonly connect?: (address: string) => WebSocket;
+  /** Of the device: hubs may be out of reach all the same. */
+  readonly onChange: (heard: (change: 'online' | 'offline') => void) => void;
+}
+
+export const browserNetwork: Network = {
+  fetch: (...call) => fetch(...call),
+  connect: (address) => new WebSocket(address),
+  onChange: (heard) => {
+    for (const change of ['online', 'offline'] as const)
+      addEventListener(change, () => heard(change));
+  },
+};

@@ -1,0 +1,18 @@
+import { expose } from 'comlink';
+import { type Hello, PROTOCOL, type Ready } from '../src/host/open.ts';
+import type { HostApi } from '../src/host/api.ts';
+
+/** What the page has of us at its other end. */
+export type PageEndpoint = Pick<
+  MessagePort,
+  'addEventListener' | 'removeEventListener' | 'postMessage'
+>;
+
+/** Answers the page's hello, and its calls. */
+export function servePage(host: HostApi<MessagePort>, endpoint: PageEndpoint): void {
+  endpoint.addEventListener('message', ({ data }: MessageEvent<Partial<Hello> | undefined>) => {
+    if (data?.type !== 'burrow-hello') return;
+    endpoint.postMessage({ type: 'burrow-ready', protocol: PROTOCOL } satisfies Ready);
+  });
+  expose(host, endpoint);
+}
