@@ -15,7 +15,7 @@ export class HintFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
   private latest: ChangeHint | undefined = undefined;
   private wake: (() => void) | undefined = undefined;
   private onClosed: (() => void) | undefined = undefined;
-  private timer: NodeJS.Timeout | undefined = undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined = undefined;
   private isClosed = false;
 
   /** @param refusal why the device may listen no more; checked with every heartbeat */
@@ -25,7 +25,10 @@ export class HintFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
   }
 
   start(): void {
-    if (!this.isClosed) this.timer = setTimeout(() => void this.beat(), this.heartbeatMs).unref();
+    if (this.isClosed) return;
+    this.timer = setTimeout(() => void this.beat(), this.heartbeatMs);
+    // No process goes on for its sake. Browsers have numbers for timers.
+    (this.timer as Partial<NodeJS.Timeout>).unref?.();
   }
 
   hint(poke: ChangeHint): void {

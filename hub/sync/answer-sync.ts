@@ -1,0 +1,98 @@
+/** Requests of sync over HTTP: bodies are JSON, hints are server-sent events. Wherever a hub runs. */
+import { Refusal } from '../../src/errors.ts';
+import { secretOf } from '../../src/http/authorization.ts';
+import type { HttpResponse } from '../../src/http/message.ts';
+import { LIMITS } from '../../src/limits.ts';
+import type { SyncHub } from '../../src/sync/hub/sync-hub.ts';
+import { isRequestName, type RequestName } from '../../src/sync/protocol/messages.ts';
+import {
+  isSyncRefusal,
+  type SyncRefusal,
+  type SyncRefusalCode,
+} from '../../src/sync/protocol/refusals.ts';
+import type { HubRequest } from '../http/route.ts';
+import { eventStream } from './event-stream.ts';
+import { openFeed } from './open-feed.ts';
+import { INVALID_JSON, NOT_JSON, parseMessage } from './parse-message.ts';
+
+export type SyncRequest = Pick<HubRequest, 'method' | 'path' | 'headers' | 'body' | 'signal'>;
+
+export interface SyncAnswerOptions {
+  readonly sync: SyncHub;
+  readonly heartbeatMs: number;
+  /** Executes a push whose text is long; left out: it is executed here. */
+  readonly longPush?: ((secret: string, text: string) => Promise<object>) | undefined;
+  /** Makes the response of an answer; left out: as it is. */
+  readonly dress?: (body: string, request: SyncRequest) => Promise<HttpResponse>;
+}
+
+export const PREFIX = '/sync/';
+
+export async function answerSync(
+  request: SyncRequest,
+  { sync, heartbeatMs, longPush, dress = dressPlainly }: SyncAnswerOptions,
+): Promise<HttpResponse> {
+  const [path = '', search = ''] = request.path.split('?', 2);
+  const name = path.slice(PREFIX.length);
+  if (name !== 'events' && !isRequestName(name))
+    throw new Refusal('not found', `There is nothing at ${path}.`);
+  const method = name === 'events' ? 'GET' : 'POST';
+  if (request.method !== method)
+    throw new Refusal('method not allowed', `${path} takes ${method}, not ${request.method}.`);
+  const secret = secretOf(request.headers['authorization']);
+  if (secret === undefined) return refuse(NO_CREDENTIAL);
+  if (name === 'events') {
+    const device = new URLSearchParams(search).get('device') ?? '';
+    const { signal } = request;
+    const feed = await openFeed(sync, { secret, device, heartbeatMs, signal });
+    return isSyncRefusal(feed)
+      ? refuse(feed)
+      : { status: 200, headers: EVENT_HEADERS, body: eventStream(feed) };
+  }
+  const { body } = request;
+  const answer =
+    longPush && name === 'push' && body !== undefined && body.length > LIMITS.sliceChars
+      ? await longPush(secret, body)
+      : await answerTo(name, secret, parseMessage(body), sync);
+  return isSyncRefusal(answer) ? refuse(answer) : dress(JSON.stringify(answer), request);
+}
+
+const answerTo = async (
+  name: RequestName,
+  secret: string,
+  message: unknown,
+  sync: SyncHub,
+): Promise<object> => (message === NOT_JSON ? INVALID_JSON : sync[name](secret, message));
+
+const NO_CREDENTIAL: SyncRefusal = {
+  code: 'needs_login',
+  description: 'The request has no credential.',
+};
+const STATUS: Readonly<Partial<Record<string, number>>> = {
+  upgrade_needed: 426,
+  client_forked: 409,
+  client_regressed: 409,
+  gap: 409,
+  epoch_changed: 409,
+  device_taken: 409,
+  device_expired: 409,
+  too_many_devices: 403,
+  needs_login: 401,
+  locked: 403,
+  bad_message: 400,
+} satisfies Record<SyncRefusalCode, number>;
+
+const EVENT_HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' } as const;
+export const SYNC_HEADERS = {
+  'content-type': 'application/json;charset=utf-8',
+  'cache-control': 'no-store',
+} as const;
+
+const dressPlainly = (body: string): Promise<HttpResponse> =>
+  Promise.resolve({ status: 200, headers: SYNC_HEADERS, body });
+
+const refuse = (refusal: SyncRefusal): HttpResponse => ({
+  status: STATUS[refusal.code] ?? 400,
+  headers: SYNC_HEADERS,
+  body: JSON.stringify(refusal),
+});
