@@ -71,7 +71,7 @@ const onlyFrom = (name, packages, ...rooms) => ({
   comment: `${packages} is named by ${rooms.join(' and ')} alone.`,
   severity: 'error',
   from: {
-    path: '^(src|worker|hub|hosts|demo|e2e)/',
+    path: '^(src|worker|hub|hosts|in-process|demo|e2e)/',
     pathNot: [...rooms.map((path) => `^${path}/`), TESTS],
   },
   to: { path: `node_modules/(${packages})/` },
@@ -99,7 +99,7 @@ module.exports = {
       name: 'no-undeclared-packages',
       comment: 'A package that package.json does not name works by luck.',
       severity: 'error',
-      from: { path: '^(src|worker|hub|hosts|demo|e2e|bench)/' },
+      from: { path: '^(src|worker|hub|hosts|in-process|demo|e2e|bench)/' },
       to: {
         dependencyTypes: ['npm-no-pkg', 'npm-unknown'],
         // An optional peer is named under `peerDependenciesMeta` too, which is taken for no place at all.
@@ -222,6 +222,20 @@ module.exports = {
       from: { path: '^(worker|hub|hosts)/', pathNot: TESTS },
       to: { path: '^(worker|hub)/', pathNot: '^$1/' },
     },
+    {
+      name: 'in-process-joins-page-and-host',
+      comment:
+        'in-process/ puts the page, by its public names, over hosts in the same process. It stands beside index.js in the package.',
+      severity: 'error',
+      from: { path: '^in-process/', pathNot: TESTS },
+      to: { path: '^(src/client/|src/hooks/|demo|e2e|bench)' },
+    },
+    {
+      name: 'nobody-imports-in-process',
+      severity: 'error',
+      from: { path: '^(src|worker|hub|hosts)/', pathNot: TESTS },
+      to: { path: '^in-process/' },
+    },
     ...roomsOf('worker', [
       'browser',
       'tabs',
@@ -290,6 +304,7 @@ module.exports = {
       'worker',
       'hub',
       'hosts',
+      'in-process',
     ),
     onlyFrom('the-edge-names-comlink', 'comlink', 'worker', 'src/client'),
     onlyFrom('hooks-name-frameworks', 'react|react-dom|solid-js|svelte|vue|@vue/.*', 'src/hooks'),

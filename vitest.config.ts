@@ -50,7 +50,7 @@ const chromium = playwright({
   },
 });
 
-const browserTests = '{src,worker,demo}/**/*.browser.test.ts';
+const browserTests = '{src,worker,in-process,demo}/**/*.browser.test.ts';
 
 /** Run in WebKit without its features for storage too; the others find nothing there that WebKit with them has not. */
 const storageTests = [
@@ -130,7 +130,7 @@ export default defineConfig({
           name: 'node',
           ...patience,
           environment: 'node',
-          include: ['{src,worker,hub,hosts,bundlers,demo,scripts}/**/*.test.{ts,mjs}'],
+          include: ['{src,worker,hub,hosts,bundlers,in-process,demo,scripts}/**/*.test.{ts,mjs}'],
           exclude: ['**/*.browser.test.ts', ...elsewhere],
         },
       },

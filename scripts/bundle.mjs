@@ -27,6 +27,11 @@ export const plugins = {
   rollup: join(root, 'bundlers/rollup.ts'),
 };
 
+/** Those with an engine of their own inside, and all packages that they need. */
+export const inProcess = {
+  testing: join(root, 'in-process/testing.ts'),
+};
+
 /** bcryptjs imports Node's `crypto`; a browser has none. Dexie's own entry picks its build for old browsers too; its minified one is smaller than ours of it. */
 export const browserAlias = {
   crypto: join(root, 'scripts/no-node-crypto.mjs'),
@@ -55,30 +60,33 @@ export const workerFromSource = () => ({
 });
 
 /**
- * For what stands beside `index.js` in the package: it imports the page from there, and no package is inside.
- * @type {import('rolldown').Plugin}
+ * For what stands beside `index.js` in the package: it imports the page from there.
+ * @param {'inside' | 'outside'} packages where they are
+ * @returns {import('rolldown').Plugin}
  */
-const pageFromIndex = {
+const pageFromIndex = (packages) => ({
   name: 'burrow:page-from-index',
   resolveId(source, importer) {
     if (!importer) return undefined;
-    if (!source.startsWith('.')) return { id: source, external: true };
+    if (!source.startsWith('.'))
+      return packages === 'outside' ? { id: source, external: true } : undefined;
     const isPage = join(dirname(importer), source) === entries.index;
     return isPage ? { id: './index.js', external: true } : undefined;
   },
-};
+});
 
 /**
  * One bundle as text, with everything it needs inside.
  * @param {string} input
- * @param {{ format: 'es' | 'iife'; minify: boolean; isBesideIndex?: boolean }} options
+ * @param {{ format: 'es' | 'iife'; minify: boolean; besideIndex?: 'packages inside' | 'packages outside' }} options
  * @returns {Promise<{ code: string; modules: readonly string[]; map: import('rolldown').SourceMap }>} and the modules inside
  */
-export async function bundle(input, { format, minify, isBesideIndex = false }) {
+export async function bundle(input, { format, minify, besideIndex: beside }) {
+  const ownPage = beside && [pageFromIndex(beside === 'packages inside' ? 'inside' : 'outside')];
   const build = await rolldown({
     input,
     platform: 'browser',
-    plugins: isBesideIndex ? [pageFromIndex, trimPackages()] : [trimPackages()],
+    plugins: [...(ownPage ?? []), trimPackages()],
     resolve: { alias: browserAlias },
     transform: { target: 'es2022' },
     optimization: { inlineConst: true },

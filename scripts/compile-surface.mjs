@@ -1,7 +1,7 @@
 // The public surface as the compiler of an app sees it: for tests of what is said of it and of what it says.
 import { join } from 'node:path';
 import ts from 'typescript';
-import { besideIndex } from './bundle.mjs';
+import { besideIndex, inProcess } from './bundle.mjs';
 import { root } from './setup.mjs';
 
 export const SURFACE = join(root, 'src/index.ts');
@@ -20,12 +20,15 @@ const options = /** @type {import('typescript').CompilerOptions} */ ({
   declaration: true,
   emitDeclarationOnly: true,
   stripInternal: true,
-  rootDir: join(root, 'src'),
+  rootDir: root,
   jsx: ts.JsxEmit.ReactJSX,
   paths: {
     burrowdb: [SURFACE],
     ...Object.fromEntries(
-      Object.entries(besideIndex).map(([name, path]) => [`burrowdb/${name}`, [path]]),
+      Object.entries({ ...besideIndex, ...inProcess }).map(([name, path]) => [
+        `burrowdb/${name}`,
+        [path],
+      ]),
     ),
   },
 });

@@ -4,9 +4,17 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './setup.mjs';
 
-const rooms = ['src', 'worker', 'hub', 'hosts', 'bundlers', 'demo', 'e2e', 'bench'].filter((room) =>
-  existsSync(join(root, room)),
-);
+const rooms = [
+  'src',
+  'worker',
+  'hub',
+  'hosts',
+  'bundlers',
+  'in-process',
+  'demo',
+  'e2e',
+  'bench',
+].filter((room) => existsSync(join(root, room)));
 
 const { status } = spawnSync(
   process.execPath,

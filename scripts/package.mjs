@@ -44,10 +44,14 @@ if (wrongs.length === 0) {
 }
 if (wrongs.length === 0) {
   const beside = Object.keys(exports).filter((name) =>
-    existsSync(join(root, `dist/hooks/${name.slice(2)}.d.ts`)),
+    ['hooks', 'in-process'].some((room) =>
+      existsSync(join(root, `dist/${room}/${name.slice(2)}.d.ts`)),
+    ),
   );
   for (const name of beside) {
-    const imported = [...text(`dist/${name.slice(2)}.js`).matchAll(/^import .* from "(.*)";$/gm)];
+    const imported = [
+      ...text(`dist/${name.slice(2)}.js`).matchAll(/(?:^|;)import\b[^;"]*from ?"(.*?)";/gm),
+    ];
     const strangers = imported
       .map(([, from]) => from)
       .filter((from) => from !== './index.js' && !`./${from}`.startsWith(name));

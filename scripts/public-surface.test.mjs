@@ -4,10 +4,10 @@ import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { root } from './setup.mjs';
-import { besideIndex } from './bundle.mjs';
+import { besideIndex, inProcess } from './bundle.mjs';
 import { SURFACE, compileSurface } from './compile-surface.mjs';
 
-const others = Object.values(besideIndex);
+const others = Object.values({ ...besideIndex, ...inProcess });
 const program = compileSurface(undefined, others);
 const checker = program.getTypeChecker();
 const source = /** @type {ts.SourceFile} */ (program.getSourceFile(SURFACE));

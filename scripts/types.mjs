@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from './setup.mjs';
 
-const rooms = ['engine', 'page', 'worker', 'hub', 'demo', 'tests', 'tools'];
+const rooms = ['engine', 'page', 'worker', 'hub', 'in-process', 'demo', 'tests', 'tools'];
 
 /** tsc ends with this when a room has no file yet: nothing to check is no failure. */
 const NO_INPUTS = 'error TS18003';

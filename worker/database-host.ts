@@ -173,6 +173,7 @@ export class DatabaseHost {
     if (!opened) return undefined;
     this.state = { kind: 'closed', refusal };
     await opened.streams.close();
+    opened.runner.close();
     opened.database.sync.failWaits(refusal());
     await Promise.all(this.underWay);
     await before?.(opened);

@@ -53,6 +53,11 @@ export class QueryRunner {
     }, FLUSH_MS);
   }
 
+  /** What was recorded is written by the log's own end. */
+  close(): void {
+    clearTimeout(this.flushing);
+  }
+
   private record(
     call: QueryCall,
     options: RequestOptions,

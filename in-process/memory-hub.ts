@@ -1,0 +1,186 @@
+/** A hub in memory: the engine, the API and the sync of one that listens at a port. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { BUILD } from '../hosts/build.ts';
+import { elapsed, monotonicClock } from '../hosts/clock.ts';
+import { IndexBuilds } from '../hosts/index-builds.ts';
+import { openGzip } from '../hosts/open-gzip.ts';
+import { passwordChecks } from '../hosts/passwords.ts';
+import { answerSync } from '../hub/sync/answer-sync.ts';
+import { createEngine, type Engine } from '../src/engine/engine.ts';
+import { handleRequest } from '../src/http/handle.ts';
+import type { HttpHost, HttpResponse } from '../src/http/message.ts';
+import { LIMITS, SYNC_LIMITS } from '../src/limits.ts';
+import { LogExports } from '../src/logs/exports.ts';
+import { QueryLog } from '../src/logs/query-log.ts';
+import { createMemoryStore } from '../src/store/memory.ts';
+import { prepareEpoch } from '../src/sync/hub/rows/epoch.ts';
+import { prepareIdKey } from '../src/sync/hub/rows/id-key.ts';
+import { createSyncHub, type SyncHub } from '../src/sync/hub/sync-hub.ts';
+import { createAccessTokens } from '../worker/browser/access-tokens.ts';
+import { pause } from '../worker/browser/pause.ts';
+import { random } from '../worker/browser/random.ts';
+import { readLogFile } from '../worker/host-calls.ts';
+import { rootSecretOf } from '../worker/opening/open-engine.ts';
+import { LiveQueries } from '../worker/queries/live-queries.ts';
+import { QueryRunner } from '../worker/queries/query-runner.ts';
+import { report } from '../worker/queries/replies.ts';
+import { runCheaply } from './hash-here.ts';
+import type { PlainDatabase } from './plain-host.ts';
+import { serveAt, unreachable } from './test-network.ts';
+
+const REGION_GROUP = 'local';
+const LOG_BYTES = 64 * 1024 * 1024;
+
+let lastHub = 0;
+
+export class MemoryHub {
+  readonly url: string;
+  readonly rootSecret = rootSecretOf(undefined, false);
+  readonly engine: Engine;
+  private readonly http: HttpHost;
+  private readonly exports: LogExports;
+  private readonly sync: SyncHub;
+  private readonly runner: QueryRunner;
+  private readonly builds: IndexBuilds;
+  private readonly stopServing: () => void;
+  /** Streams that are open. */
+  private readonly streams = new Set<() => void>();
+
+  private constructor(store: ReturnType<typeof createMemoryStore>, now: () => number) {
+    this.url = `https://hub-${++lastHub}.test`;
+    const clock = monotonicClock(now);
+    const authentication = {
+      random,
+      sha256,
+      rootSecret: this.rootSecret,
+      accessTokens: createAccessTokens(undefined),
+    };
+    this.engine = createEngine({
+      ...authentication,
+      store,
+      clock,
+      elapsed,
+      passwords: passwordChecks(LIMITS.hashCostMin, runCheaply),
+      hashCost: LIMITS.hashCostMin,
+      durability: 'relaxed',
+      regionGroup: REGION_GROUP,
+      pause,
+      logsChanges: true,
+    });
+    const on = { store, clock, report, random, pause, regionGroup: REGION_GROUP };
+    const log = new QueryLog({ ...on, retentionDays: 30, maxBytes: LOG_BYTES });
+    this.exports = new LogExports({ ...on, log, openGzip: () => Promise.resolve(openGzip()) });
+    const { exports, engine } = this;
+    this.http = { engine, build: BUILD, clock, random, report, log, exports };
+    this.sync = createSyncHub({ ...authentication, engine, clock, pause });
+    this.runner = new QueryRunner(this.http);
+    this.builds = new IndexBuilds({ build: () => engine.buildIndexes(), report });
+    engine.onCommit((notice) => this.builds.noteCommit(notice));
+    this.stopServing = serveAt(this.url, (...request) => this.answer(...request));
+  }
+
+  static async open(clock: () => number): Promise<MemoryHub> {
+    const store = createMemoryStore();
+    await prepareEpoch(store, random);
+    await prepareIdKey(store, random);
+    return new MemoryHub(store, clock);
+  }
+
+  /** As its own database, for one page. */
+  asDatabase(): PlainDatabase {
+    const { http, runner, engine, exports } = this;
+    const tells = new Map<number, Parameters<PlainDatabase['subscribe']>[3]>();
+    const live = new LiveQueries({
+      engine,
+      tell: (id, answer) => tells.get(id)?.({ type: 'answer', id, ...answer }),
+      pause,
+      now: () => performance.now(),
+    });
+    const stop = engine.onCommit((notice) => live.noteCommit(notice, true));
+    return {
+      rootSecret: this.rootSecret,
+      query: (call, abortable) => runner.run(call, abortable),
+      http: async (call) => {
+        const answer = await handleRequest(call, http);
+        runner.scheduleFlush();
+        return answer;
+      },
+      logFile: (id, version) => readLogFile({ http: { exports } }, id, version),
+      verify: () => engine.verify(() => undefined),
+      subscribe: (id, secret, query, tell) => {
+        tells.set(id, tell);
+        live.add(id, secret, query);
+      },
+      unsubscribe: (id) => {
+        tells.delete(id);
+        live.remove(id);
+      },
+      leave: () => {
+        stop();
+        live.close();
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.stopServing();
+    for (const end of this.streams) end();
+    this.builds.close();
+    this.sync.close();
+    this.runner.close();
+    await this.exports.close();
+    await this.http.log?.flush();
+    await this.engine.close();
+  }
+
+  private async answer(path: string, init: RequestInit, signal: AbortSignal) {
+    const request = {
+      method: init.method ?? 'GET',
+      path,
+      // As the parts of sync that run in this process write them.
+      headers: { ...(init.headers as Readonly<Record<string, string>> | undefined) },
+      body: typeof init.body === 'string' ? init.body : undefined,
+      signal,
+    };
+    const { status, headers, body } = path.startsWith('/sync/')
+      ? await answerSync(request, { sync: this.sync, heartbeatMs: SYNC_LIMITS.heartbeatMs })
+      : await handleRequest(request, this.http);
+    const isStream = typeof body !== 'string';
+    const text = isStream ? this.streamOf(body, signal) : body;
+    return { response: new Response(text, { status, headers: { ...headers } }), isStream };
+  }
+
+  /** Breaks when the signal is aborted, or the hub is closed. */
+  private streamOf(
+    body: Exclude<HttpResponse['body'], string>,
+    signal: AbortSignal,
+  ): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const parts = body[Symbol.asyncIterator]();
+    const text = new TextEncoder();
+    let isOpen = true;
+    const end = (): void => {
+      isOpen = false;
+      this.streams.delete(end);
+      void parts.return?.();
+    };
+    this.streams.add(end);
+    return new ReadableStream({
+      start: (stream) =>
+        signal.addEventListener('abort', () => {
+          if (isOpen) stream.error(unreachable());
+          end();
+        }),
+      pull: async (stream) => {
+        const { done, value } = await parts.next();
+        if (signal.aborted) return;
+        if (!done)
+          stream.enqueue(typeof value === 'string' ? text.encode(value) : new Uint8Array(value));
+        else {
+          end();
+          stream.close();
+        }
+      },
+      cancel: end,
+    });
+  }
+}

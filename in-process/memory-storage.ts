@@ -1,0 +1,50 @@
+/** The surroundings of a database that lasts as long as the object that the test holds. */
+import { createMemoryStore, SharedMemory } from '../src/store/memory.ts';
+import type { DatabaseStorage, Surroundings } from '../worker/opening/find-store.ts';
+import type { TokenVault } from '../worker/sync/token-vault.ts';
+import { startCheapHashing } from './hash-here.ts';
+
+export interface MemoryParts extends Required<Pick<Surroundings, 'clock' | 'network' | 'ended'>> {
+  /** What it holds, also while no worker has it open. */
+  readonly kept: MemoryKept;
+}
+
+export interface MemoryKept {
+  memory: SharedMemory;
+  readonly tokens: Map<string, string>;
+}
+
+export const nothingKept = (): MemoryKept => ({ memory: new SharedMemory(), tokens: new Map() });
+
+export const memoryStorage = ({ kept, ...around }: MemoryParts): DatabaseStorage => ({
+  ...around,
+  openStore: () =>
+    Promise.resolve({
+      store: createMemoryStore(kept.memory),
+      birth: 'in memory',
+      isNew: false,
+      loss: undefined,
+      acknowledgeLoss: done,
+      afterEnds: done,
+      rest: done,
+      verify: () => Promise.resolve([]),
+      destroy: () => destroy(kept),
+    }),
+  destroyStore: () => destroy(kept),
+  isShared: false,
+  vault: vaultOf(kept),
+  startHashing: startCheapHashing,
+});
+
+const done = (): Promise<void> => Promise.resolve();
+
+function destroy(kept: MemoryKept): Promise<void> {
+  kept.memory = new SharedMemory();
+  return done();
+}
+
+const vaultOf = ({ tokens }: MemoryKept): TokenVault => ({
+  keep: async (database, token) => void tokens.set(database, token),
+  kept: async (database) => tokens.get(database),
+  forget: async (database) => void tokens.delete(database),
+});

@@ -1,0 +1,95 @@
+/** The calls of a page on a database that is no copy of another and has no lock. */
+import { Refusal } from '../src/errors.ts';
+import type { HostApi, PageMessage, Reply, WorkerMessage } from '../src/host/api.ts';
+import type { LogFile } from '../src/host/log.ts';
+import type { HttpCall, HttpReply, QueryCall, QueryReply } from '../src/host/query.ts';
+import { AbortableCalls, type Abortable } from '../worker/queries/abortable-calls.ts';
+import { OutgoingStreams } from '../worker/queries/outgoing-streams.ts';
+import { holdForLife } from '../worker/tabs/web-locks.ts';
+import { refusalOf, replyOf } from '../worker/queries/replies.ts';
+
+type Tell = (message: WorkerMessage) => void;
+
+export interface PlainHttpReply extends Omit<HttpReply, 'body'> {
+  readonly body: string | AsyncIterable<string | Uint8Array>;
+}
+
+export interface PlainDatabase {
+  readonly rootSecret: string;
+  query(call: QueryCall, abortable: Partial<Abortable>): Promise<QueryReply>;
+  http(call: HttpCall): Promise<PlainHttpReply>;
+  logFile(id: string, version: number): Promise<LogFile | undefined>;
+  verify(): Promise<readonly string[]>;
+  subscribe(id: number, secret: string, query: string, tell: Tell): void;
+  unsubscribe(id: number): void;
+  /** Lets go of what this page has asked for. */
+  leave(): void;
+}
+
+export interface PlainHostOptions {
+  /** What it is, in errors: `A hub`. */
+  readonly what: string;
+  /** Aborted when the page has ended it. */
+  readonly ended: AbortSignal;
+}
+
+export function plainHost(
+  database: PlainDatabase,
+  { what, ended }: PlainHostOptions,
+): HostApi<MessagePort> {
+  const calls = new AbortableCalls();
+  let streams: OutgoingStreams | undefined;
+  const refuse = (): Promise<Reply<never>> =>
+    replyOf(() => Promise.reject(new Refusal('bad request', `${what} is no copy of another.`)));
+  const close = (): Promise<Reply<void>> =>
+    replyOf(async () => {
+      database.leave();
+      await streams?.close();
+    });
+  const hear = (port: MessagePort, message: PageMessage): void => {
+    const tell: Tell = (said) => port.postMessage(said);
+    if (message.type === 'subscribe')
+      database.subscribe(message.id, message.secret, message.query, tell);
+    else if (message.type === 'unsubscribe') database.unsubscribe(message.id);
+    else if (message.type === 'pull') void streams?.pull(message.stream);
+    else if (message.type === 'cancel') void streams?.cancel(message.stream);
+    else if (message.type === 'ping') tell({ type: 'pong' });
+  };
+  return {
+    open: ({ aliveLock }, port) =>
+      replyOf(async () => {
+        await holdForLife(aliveLock, ended);
+        streams = new OutgoingStreams({ tell: (said) => port.postMessage(said), refusalOf });
+        port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) => hear(port, data));
+        port.start();
+        const { rootSecret } = database;
+        return { birth: 'plain', rootSecret, persistence: 'none', loss: undefined } as const;
+      }),
+    query: (call) =>
+      replyOf(() => calls.run(call.number, (abortable) => database.query(call, abortable))),
+    abort: (call) => replyOf(async () => calls.abort(call)),
+    http: (call) =>
+      replyOf(async () => {
+        const { body, ...reply } = await database.http(call);
+        if (typeof body === 'string') return { ...reply, body };
+        const stream = streams?.add(body);
+        return stream === undefined ? { ...reply, body: '' } : { ...reply, body: { stream } };
+      }),
+    logFile: (id, version) => replyOf(() => database.logFile(id, version)),
+    verify: () => replyOf(() => database.verify()),
+    acknowledgeLoss: () => replyOf(async () => undefined),
+    close,
+    destroy: close,
+    forget: close,
+    unsent: () => replyOf(async () => 0),
+    lock: refuse,
+    unlock: refuse,
+    sync: refuse,
+    submit: refuse,
+    syncWait: refuse,
+    writes: refuse,
+    verdict: refuse,
+    resolveWrite: refuse,
+    stopSync: refuse,
+  };
+}

@@ -1,0 +1,28 @@
+/** The clock of `createClock()`. */
+import { createClock as createRealClock } from '../hosts/clock.ts';
+import type { TestClock, TimeSpan } from './test-kit.ts';
+
+const MICROS = 1000;
+
+export class SetClock implements TestClock {
+  private readonly real = createRealClock();
+  private offset = 0;
+
+  /** µs. */
+  readonly micros = (): number => this.real() + this.offset;
+
+  now(): Date {
+    return new Date(this.micros() / MICROS);
+  }
+
+  set(time: Date | number | string): void {
+    const ms = new Date(time).getTime();
+    if (Number.isNaN(ms)) throw new RangeError(`The clock cannot be set to ${String(time)}.`);
+    this.offset += ms * MICROS - this.micros();
+  }
+
+  advance({ days = 0, hours = 0, minutes = 0, seconds = 0, ms = 0 }: TimeSpan): void {
+    const allMinutes = minutes + 60 * (hours + 24 * days);
+    this.offset += (ms + 1000 * (seconds + 60 * allMinutes)) * MICROS;
+  }
+}

@@ -1,0 +1,87 @@
+/** The network of a device in a test: hubs in this process by their URLs, all others as usual, and a switch. */
+import type { Network } from '../worker/browser/network.ts';
+import type { TestNetwork } from './test-kit.ts';
+
+/** What answers at a URL. Aborted, it has nobody to answer. */
+export type Answering = (path: string, init: RequestInit, signal: AbortSignal) => Promise<Answered>;
+
+interface Answered {
+  readonly response: Response;
+  /** Its body goes on. */
+  readonly isStream: boolean;
+}
+
+/** Servers of this process, by their origins. */
+const servers = new Map<string, Answering>();
+
+/** @returns how it ends: then nothing answers there */
+export function serveAt(origin: string, answer: Answering): () => void {
+  servers.set(origin, answer);
+  return () => servers.set(origin, () => Promise.reject(unreachable()));
+}
+
+export class SwitchedNetwork implements TestNetwork, Network {
+  private isSwitchedOn = true;
+  private readonly underWay = new Set<AbortController>();
+  private readonly heard = new Set<(change: 'online' | 'offline') => void>();
+
+  get isOnline(): boolean {
+    return this.isSwitchedOn;
+  }
+
+  offline(): void {
+    this.turn(false);
+    for (const each of this.underWay) each.abort();
+    this.underWay.clear();
+  }
+
+  online(): void {
+    this.turn(true);
+  }
+
+  readonly onChange = (heard: (change: 'online' | 'offline') => void): void => {
+    this.heard.add(heard);
+  };
+
+  readonly fetch: typeof fetch = async (input, init = {}) => {
+    const { origin, pathname, search } = new URL(input instanceof Request ? input.url : input);
+    if (!this.isSwitchedOn) throw unreachable();
+    const server = servers.get(origin);
+    if (!server) return fetch(input, init);
+    const request = new AbortController();
+    const abort = (): void => request.abort();
+    if (init.signal?.aborted) abort();
+    init.signal?.addEventListener('abort', abort, { once: true });
+    this.underWay.add(request);
+    let mayEnd = true;
+    try {
+      const answering = server(pathname + search, init, request.signal);
+      const { response, isStream } = await untilAborted(answering, request.signal);
+      mayEnd = !isStream;
+      return response;
+    } finally {
+      if (mayEnd) {
+        this.underWay.delete(request);
+        init.signal?.removeEventListener('abort', abort);
+      }
+    }
+  };
+
+  private turn(isOn: boolean): void {
+    if (this.isSwitchedOn === isOn) return;
+    this.isSwitchedOn = isOn;
+    for (const each of this.heard) each(isOn ? 'online' : 'offline');
+  }
+}
+
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(unreachable());
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject);
+  });
+}
+
+/** As `fetch` rejects. */
+export const unreachable = (): TypeError => new TypeError('The network is off.');

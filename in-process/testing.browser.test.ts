@@ -1,0 +1,3 @@
+import { describeTesting } from './testing.contract.ts';
+
+describeTesting();
