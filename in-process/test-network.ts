@@ -20,7 +20,7 @@ export function serveAt(origin: string, answer: Answering): () => void {
   return () => servers.set(origin, () => Promise.reject(unreachable()));
 }
 
-export class SwitchedNetwork implements TestNetwork, Network {
+export class SwitchedNetwork implements TestNetwork {
   private isSwitchedOn = true;
   private readonly underWay = new Set<AbortController>();
   private readonly heard = new Set<(change: 'online' | 'offline') => void>();
@@ -39,11 +39,22 @@ export class SwitchedNetwork implements TestNetwork, Network {
     this.turn(true);
   }
 
-  readonly onChange = (heard: (change: 'online' | 'offline') => void): void => {
-    this.heard.add(heard);
+  /** As one worker has it. @param ended its end: then it hears no more */
+  until(ended: AbortSignal): Network {
+    const { fetch, connect } = this;
+    const onChange: Network['onChange'] = (heard) => {
+      this.heard.add(heard);
+      ended.addEventListener('abort', () => this.heard.delete(heard));
+    };
+    return { fetch, connect, onChange };
+  }
+
+  /** Hints come by events then. */
+  private readonly connect = (): never => {
+    throw new TypeError('No WebSockets lead to hubs of this process.');
   };
 
-  readonly fetch: typeof fetch = async (input, init = {}) => {
+  private readonly fetch: typeof fetch = async (input, init = {}) => {
     const { origin, pathname, search } = new URL(input instanceof Request ? input.url : input);
     if (!this.isSwitchedOn) throw unreachable();
     const server = servers.get(origin);

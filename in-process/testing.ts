@@ -41,13 +41,16 @@ export async function openDatabase(
   { clock, network, ...options }: TestDatabaseOptions = {},
 ): Promise<Database> {
   const kept = nothingKept();
-  const around = { clock: microsOf(clock), network: networkOf(network) };
+  const micros = microsOf(clock);
+  const switched = networkOf(network);
   // Locks of browsers go by names.
   const own = hexOfBytes(random(8));
   const worker = (): Worker =>
     startPortWorker((port) => {
       const ended = new AbortController();
-      const host = createHost(memoryStorage({ ...around, kept, ended: ended.signal }));
+      const { signal } = ended;
+      const around = { clock: micros, network: switched.until(signal), ended: signal };
+      const host = createHost(memoryStorage({ ...around, kept }));
       servePage(
         {
           ...host,

@@ -1,8 +1,8 @@
 /** How this host reaches a hub. */
 export interface Network {
   readonly fetch: typeof fetch;
-  /** Absent where there are no WebSockets. */
-  readonly connect?: (address: string) => WebSocket;
+  /** @throws where there are no WebSockets */
+  readonly connect: (address: string) => WebSocket;
   /** Of the device: hubs may be out of reach all the same. */
   readonly onChange: (heard: (change: 'online' | 'offline') => void) => void;
 }

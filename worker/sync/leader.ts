@@ -90,15 +90,13 @@ export class Leader {
       signal: this.exchanges.signal,
       token,
       fetch,
-      ...(connect && {
-        lines: {
-          connect,
-          whenOffline: (end: () => void) => {
-            this.lines.addEventListener('offline', end);
-            return () => this.lines.removeEventListener('offline', end);
-          },
+      lines: {
+        connect,
+        whenOffline: (end) => {
+          this.lines.addEventListener('offline', end);
+          return () => this.lines.removeEventListener('offline', end);
         },
-      }),
+      },
       deadlineMs: EXCHANGE_MS,
     });
     const hello = explainedHello({
