@@ -1,7 +1,8 @@
 // Which room may look where. Direction: errors, limits <- values <- codec <- store <- query <- engine <- logs, http, sync.
 
 /** Tests, suites and arbitraries may look anywhere: they are in no bundle. */
-const TESTS = '\\.(test|contract|bench|test-d)\\.ts$|/arbitrary\\.ts$|/testing/';
+const TESTS =
+  '\\.(test|contract|bench|test-d)\\.tsx?$|/arbitrary\\.ts$|/testing/|^in-process/examples/';
 
 /** Type imports leave nothing behind, but they couple rooms all the same: they count, except where a rule says so. */
 const room = (name, ...below) => ({

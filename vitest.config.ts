@@ -4,7 +4,14 @@ import type { Plugin } from 'vite';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { kinds, type Kind } from './scripts/browsers/kinds.mjs';
 import { systemBrowser } from './scripts/browsers/vitest-provider.mjs';
-import { browserAlias, serviceWorkerBeside, workerFromSource } from './scripts/bundle.mjs';
+import {
+  besideIndex,
+  browserAlias,
+  entries,
+  inProcess,
+  serviceWorkerBeside,
+  workerFromSource,
+} from './scripts/bundle.mjs';
 import { chromiumArgs, chromiumPath } from './scripts/chromium.mjs';
 import { trimPackages } from './scripts/trim-packages.mjs';
 
@@ -40,6 +47,15 @@ const svelteComponents = (generate: 'client' | 'server'): Plugin => ({
       : undefined,
 });
 
+/** Examples of the documentation import the package by its name. */
+const packageAlias = [
+  ...Object.entries({ ...besideIndex, ...inProcess }).map(([name, replacement]) => ({
+    find: `burrowdb/${name}`,
+    replacement,
+  })),
+  { find: 'burrowdb', replacement: entries.index },
+];
+
 const elsewhere = ['**/node_modules/**', '**/dist/**', 'demo-dist/**', 'e2e/**'];
 
 /** By its debugging protocol tests do to it what its users cannot. */
@@ -59,7 +75,12 @@ const storageTests = [
 ];
 
 const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
-  resolve: { alias: browserAlias },
+  resolve: {
+    alias: [
+      ...packageAlias,
+      ...Object.entries(browserAlias).map(([find, replacement]) => ({ find, replacement })),
+    ],
+  },
   plugins: [
     workerFromSource(),
     trimPackages(),
@@ -125,12 +146,13 @@ export default defineConfig({
   test: {
     projects: [
       {
+        resolve: { alias: packageAlias },
         plugins: [svelteComponents('server'), sameCases()],
         test: {
           name: 'node',
           ...patience,
           environment: 'node',
-          include: ['{src,worker,hub,hosts,bundlers,in-process,demo,scripts}/**/*.test.{ts,mjs}'],
+          include: ['{src,worker,hub,hosts,bundlers,in-process,demo,scripts}/**/*.test.{ts,tsx,mjs}'],
           exclude: ['**/*.browser.test.ts', ...elsewhere],
         },
       },

@@ -38,6 +38,21 @@ export async function open(): Promise<number> {
 }
 `;
 
+const TESTS = `
+import { q } from 'burrowdb';
+import { openDatabase, openHub } from 'burrowdb/testing';
+const hub = await openHub();
+await hub.client().query(q.CreateCollection({ name: 'notes' }));
+const db = await openDatabase('notes', { log: { enabled: true } });
+const notes = q.Documents(q.Collection('notes'));
+const sync = await db.sync({ url: hub.url, secret: hub.rootSecret, sets: [notes] });
+const { settled } = await sync.client.submit(q.Create(q.Collection('notes')));
+const { state } = await settled;
+console.log(await hub.client().query(q.Count(notes)), state);
+await db.close();
+await hub.close();
+`;
+
 /** @returns {Promise<string[]>} what is wrong with it */
 export async function tryInstalledPackage() {
   const folder = mkdtempSync(join(tmpdir(), 'burrow-package-'));
@@ -52,7 +67,12 @@ export async function tryInstalledPackage() {
     const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
     if (!succeedsInTime('npm', ['install', ...quiet, tarball, pglite], { cwd: app }))
       return ['the packed package could not be installed'];
-    return [...wrongPackages(app), ...wrongTypes(app), ...(await wrongHub(app))];
+    return [
+      ...wrongPackages(app),
+      ...wrongTypes(app),
+      ...wrongTests(app),
+      ...(await wrongHub(app)),
+    ];
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];
   } finally {
@@ -92,6 +112,19 @@ function wrongTypes(app) {
   return status === 0
     ? []
     : [`a program that imports the installed package does not compile:\n${stdout}`];
+}
+
+/** A test that has closed what it opened ends by itself. @param {string} app */
+function wrongTests(app) {
+  writeFileSync(join(app, 'try.mjs'), TESTS);
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['try.mjs'], {
+    cwd: app,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  return status === 0 && stdout.trim() === '1 confirmed'
+    ? []
+    : [`a program that uses burrowdb/testing ended with ${status}: ${stdout}${stderr}`];
 }
 
 /** @param {string} app */

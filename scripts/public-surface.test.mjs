@@ -15,15 +15,14 @@ const surface = /** @type {ts.Symbol} */ (checker.getSymbolAtLocation(source));
 
 /** Files that declare what is exported, and those that these name. */
 function declarations() {
-  const text = new Map();
-  program.emit(undefined, (path, declaration) => text.set(path, declaration), undefined, true);
   const all = [];
-  const wanted = [SURFACE, ...others].map((path) => path.replace(/\.ts$/, '.d.ts'));
+  const wanted = [SURFACE, ...others];
   for (const path of wanted) {
-    const declaration = text.get(path) ?? '';
-    all.push(`// ${relative(root, path)}\n${declaration}`);
+    let declaration = '';
+    program.emit(program.getSourceFile(path), (_, text) => (declaration = text), undefined, true);
+    all.push(`// ${relative(root, path.replace(/\.ts$/, '.d.ts'))}\n${declaration}`);
     for (const [, name] of declaration.matchAll(/(?:from|import\() ?['"](\.[^'"]*)\.ts['"]/g)) {
-      const next = join(dirname(path), `${name}.d.ts`);
+      const next = join(dirname(path), `${name}.ts`);
       if (!wanted.includes(next)) wanted.push(next);
     }
   }

@@ -8,7 +8,7 @@ import { q } from '../src/index.ts';
 import { root } from './setup.mjs';
 import { compileSurface } from './compile-surface.mjs';
 
-const PRELUDE = join(root, 'docs/snippets.d.ts');
+const PRELUDE = ['docs/snippets.d.ts', 'docs/svelte-files.d.ts'].map((name) => join(root, name));
 const FENCE = /^```(ts|js|tsx|vue|svelte)\n([\s\S]*?)^```$/gm;
 /** What is checked of a component in a language of its own; its template is not. */
 const SCRIPT = /<script[^>]*>\n([\s\S]*?)<\/script>/;
@@ -43,7 +43,7 @@ function snippetsOf(name) {
 
 /** @param {ReadonlyMap<string, string>} files */
 function problemsIn(files) {
-  const program = compileSurface(files, [PRELUDE]);
+  const program = compileSurface(files, PRELUDE);
   return [...files.keys()].flatMap((path) => {
     const source = program.getSourceFile(path);
     const found = [
