@@ -152,7 +152,9 @@ export default defineConfig({
           name: 'node',
           ...patience,
           environment: 'node',
-          include: ['{src,worker,hub,hosts,bundlers,in-process,demo,scripts}/**/*.test.{ts,tsx,mjs}'],
+          include: [
+            '{src,worker,hub,hosts,bundlers,in-process,demo,scripts}/**/*.test.{ts,tsx,mjs}',
+          ],
           exclude: ['**/*.browser.test.ts', ...elsewhere],
         },
       },
