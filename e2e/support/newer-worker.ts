@@ -13,9 +13,8 @@ const CHANGES = {
   /** Rows are of another format: each row of `sync` gets a mark that this release does not know. */
   'format of rows': {
     file: 'worker/store/open-store.ts',
-    from: '    head: { address: HEAD, read: headOf },',
-    to: `    head: { address: HEAD, read: headOf },
-    migrations: migrationsOf([
+    from: '    options: { head,',
+    to: `    options: { head, migrations: migrationsOf([
       async (tx) => {
         const all = { space: 'sync', by: 'key', lower: '', upper: '\\xff', reverse: false, limit: Infinity, rows: true };
         const { ranges } = await tx.fetch([], [all]);
