@@ -15,6 +15,7 @@ import {
   type SqlResult,
   type Statement,
 } from './sql-client.ts';
+import { TURN_BYTES } from './turns.ts';
 
 export interface PgDatabaseOptions {
   readonly pool: PoolConfig;
@@ -58,7 +59,10 @@ export class PgDatabase implements SqlDatabase {
     // An idle connection that breaks leaves the pool.
     this.pool.on('error', ignore);
     // One in use fails the statement that runs on it. Set at once: a server may greet and end the session in one packet.
-    this.pool.on('connect', (client) => client.on('error', ignore));
+    this.pool.on('connect', (client) => {
+      client.on('error', ignore);
+      readInTurns(streamOf(client));
+    });
   }
 
   async connect(): Promise<SqlConnection> {
@@ -181,6 +185,18 @@ export class PgDatabase implements SqlDatabase {
       clearTimeout(late);
     }
   }
+}
+
+/** Of a large result, Node would read megabytes in one turn, and `pg` parse them. */
+function readInTurns(stream: Duplex): void {
+  let bytes = 0;
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes < TURN_BYTES) return;
+    bytes = 0;
+    stream.pause();
+    setImmediate(() => stream.resume());
+  });
 }
 
 const streamOf = (client: PoolClient): Duplex =>

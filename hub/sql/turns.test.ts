@@ -1,14 +1,19 @@
 /** A large result never takes one long turn of the event loop: neither where it is parsed, nor where it is read or sent on. */
+import { Socket } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { keyOfBytes } from '../../src/codec/key.ts';
 import { SharedReads } from '../store/shared-reads.ts';
 import { ReadTransaction } from '../store/sql-transactions.ts';
+import { sharedPostgres } from '../testing/hub-stores.ts';
 import { BorrowedDatabase } from './borrowed-database.ts';
 import { LentDatabase, type FromLender } from './lent-database.ts';
 import { openPglite, startThread } from './pglite-database.ts';
+import { PgDatabase } from './pg-database.ts';
 import type { SqlDatabase, SqlResult, Statement } from './sql-client.ts';
 import { TURN_BYTES, TURN_ROWS } from './turns.ts';
+
+const server = sharedPostgres();
 
 /** Counts turns of the event loop until it is stopped. */
 function countTurns(): { readonly count: number; stop(): void } {
@@ -65,6 +70,29 @@ test('a large response of PGlite is parsed in several turns', async () => {
   expect(after?.rows).toEqual([['7']]);
   connection.release();
   turns.stop();
+  await database.close();
+});
+
+test('of a large result of PostgreSQL, a little is read in each turn', async () => {
+  const socket = new Socket();
+  const connectionString = process.env['BURROW_POSTGRES_URL'] ?? (await server()).url;
+  const pool = { connectionString, max: 1, stream: () => socket };
+  const database = new PgDatabase({ isExclusive: false, canListen: false, pool });
+  const connection = await database.connect();
+  let [most, before, isOver] = [0, socket.bytesRead, false];
+  const look = (): void => {
+    most = Math.max(most, socket.bytesRead - before);
+    before = socket.bytesRead;
+    if (!isOver) setImmediate(look);
+  };
+  look();
+  const text = `SELECT n::text, repeat('a', 1000) FROM generate_series(1, 8000) AS n`;
+  const [result] = await connection.run([{ name: '', text, values: [] }]);
+  isOver = true;
+  expect(result?.rows).toHaveLength(8000);
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThanOrEqual(2 * TURN_BYTES);
+  connection.release();
   await database.close();
 });
 
