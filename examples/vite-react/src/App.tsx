@@ -12,8 +12,7 @@ export const App = () => (
 
 function Main() {
   const { state, error, sync, logOut } = useSession();
-  if (state === 'opening') return <p>…</p>;
-  if (state === 'failed') return <p role="alert">{error?.description}</p>;
+  if (state === 'opening' || state === 'failed') return <p>{error?.description ?? '…'}</p>;
   if (state !== 'logged-in') return <Login />;
   return (
     <>
@@ -59,12 +58,13 @@ function Todos() {
   const remove = useMutation((id: string, _todo: Todo) => q.Delete(q.Ref(todos, id)), {
     label: (_id, { title }) => `Delete “${title}”`,
   });
+  const failed = [add, tick, remove].find((write) => write.state === 'failed');
   if (isLoading) return <p>…</p>;
   return (
     <>
-      <form action={(form) => void add.run(String(form.get('title')))}>
+      <form action={(form) => void add.run(String(form.get('title'))).catch(() => undefined)}>
         <input name="title" aria-label="What is to be done" autoComplete="off" required />
-        <button>Add</button>
+        <button>Add</button> {failed?.error?.description}
       </form>
       <ul id="todos">
         {value.map(({ ref: { id }, data }) => (

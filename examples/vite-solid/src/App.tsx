@@ -70,16 +70,17 @@ function Todos() {
   const remove = useMutation((id: string, _todo: Todo) => q.Delete(q.Ref(todos, id)), {
     label: (_id, { title }) => `Delete “${title}”`,
   });
+  const failed = () => [add, tick, remove].find((write) => write.state === 'failed');
   const submit = (event: Submitted) => {
     event.preventDefault();
-    void add.run(String(new FormData(event.currentTarget).get('title')));
+    void add.run(String(new FormData(event.currentTarget).get('title'))).catch(() => undefined);
     event.currentTarget.reset();
   };
   return (
     <Show when={!all.isLoading} fallback={<p>…</p>}>
       <form onSubmit={submit}>
         <input name="title" aria-label="What is to be done" autocomplete="off" required />
-        <button>Add</button>
+        <button>Add</button> {failed()?.error?.description}
       </form>
       <ul id="todos">
         <For each={all.value}>
