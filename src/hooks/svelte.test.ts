@@ -1,8 +1,11 @@
 /** On a server there is no window, no worker and no database. */
 import { render } from 'svelte/server';
 import { expect, test } from 'vitest';
+import { q } from '../index.ts';
+import CountApp from './testing/svelte-count-app.svelte';
 import App from './testing/svelte-server-app.svelte';
 import Everything from './testing/svelte-server.svelte';
+import { SERVER_HTML } from './testing/svelte-server-html.ts';
 
 test('components render on a server as if nothing was there yet', () => {
   const database = () => Promise.reject(new Error('A server opens nothing.'));
@@ -12,4 +15,10 @@ test('components render on a server as if nothing was there yet', () => {
 
 test('a component without a provider says what to do', () => {
   expect(() => render(Everything).body).toThrow('No component above has called provideBurrow()');
+});
+
+test('what a page takes over is what a server renders', () => {
+  const database = () => Promise.reject(new Error('A server opens nothing.'));
+  const query = q.Count(q.Documents(q.Collection('notes')));
+  expect(render(CountApp, { props: { database, query } }).body).toBe(SERVER_HTML);
 });
