@@ -2,8 +2,17 @@
 import { expect, test } from 'vitest';
 import { keyOfBytes, termsPrefix, type Key } from '../codec/key.ts';
 import { prefixRange } from '../codec/ranges.ts';
-import type { Row } from '../store/port.ts';
-import { at, everything, fixed, inRange, put, row, sequence } from '../store/testing/store-rows.ts';
+import type { Found, ReadTx, Row } from '../store/port.ts';
+import {
+  at,
+  everything,
+  fixed,
+  inRange,
+  put,
+  rangeOf,
+  row,
+  sequence,
+} from '../store/testing/store-rows.ts';
 import type { PackedLimits } from './limits.ts';
 import type { PackedStore, PackedStoreOptions } from './packed-store.ts';
 import { CountingMedium } from './testing/counting-medium.ts';
@@ -191,4 +200,55 @@ test('warm() of a closed store reads nothing', async () => {
   await store.close();
   await warming;
   expect(medium.take()).toMatchObject({ looks: 0 });
+});
+
+test('rows larger than what is kept in memory are read once each, a few at a time', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data);
+  const value = 'x'.repeat(3 * 1024 * 1024);
+  for (const i of sequence(12))
+    await put(store, 'documents', [{ ...row(fixed(i), [`e${fixed(i)}`]), value }]);
+  await store.flush();
+  await store.close();
+  const keys = sequence(12).map((i) => at(fixed(i)));
+  const asks: readonly ((tx: ReadTx) => Promise<Found>)[] = [
+    (tx) => tx.fetch(keys, []),
+    (tx) => tx.fetch(keys, [], 10_000_000),
+    (tx) => tx.fetch([], [rangeOf({})]),
+    (tx) => tx.fetch([], [rangeOf({ by: 'entry' })]),
+  ];
+  for (const [i, ask] of asks.entries()) {
+    const medium = new CountingMedium(createMemoryMedium(data));
+    const cold = await openPacked(data, {}, { medium, aloneTerm: () => 1, cacheBytesMax: 0 });
+    medium.take();
+    const { rows: found, ranges } = await cold.read(ask);
+    const bytes = [...found, ...ranges.flat().map((each) => each.row)].reduce(
+      (sum, each) => sum + String(each?.value ?? '').length,
+      0,
+    );
+    expect(bytes).toBe((i === 1 ? 4 : 12) * value.length);
+    const counts = medium.take();
+    expect(counts.blocks * 56 * 1024).toBeLessThan(1.3 * bytes + 10_000_000);
+    expect(counts.looks).toBeGreaterThan(i === 1 ? 0 : 2);
+    await cold.close();
+  }
+});
+
+test('runs of rows larger than what is kept in memory are merged', async () => {
+  const data = new MediumData();
+  const limits = { runsPerLevel: 7 };
+  const medium = new CountingMedium(createMemoryMedium(data));
+  const store = await openPacked(data, limits, { medium, aloneTerm: () => 1, cacheBytesMax: 0 });
+  const value = 'x'.repeat(3 * 1024 * 1024);
+  for (const i of sequence(7)) {
+    const of = (n: number): Row => ({ ...row(fixed(n)), value });
+    await put(store, 'documents', [of(i), of(i + 50)]);
+    await store.flush();
+  }
+  await store.settled();
+  expect(store.manifest.families[0].length).toBeLessThan(7);
+  // Each once for the merge.
+  expect(medium.take().blocks * 56 * 1024).toBeLessThan(1.2 * 14 * value.length);
+  expect(await inRange(store, { limit: 100 })).toHaveLength(14);
+  await store.close();
 });

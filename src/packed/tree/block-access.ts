@@ -3,6 +3,7 @@ import { Block } from '../codec/block.ts';
 import { joined } from '../codec/log-parts.ts';
 import { TableIndex } from '../codec/table-index.ts';
 import { readingOf } from '../damage.ts';
+import { PACKED_LIMITS } from '../limits.ts';
 import { idsOf, type IdRange, type Table } from '../manifest.ts';
 import type { Look, StoredBlock } from '../medium.ts';
 import type { Cache } from './block-cache.ts';
@@ -20,15 +21,26 @@ interface Wanted extends IdRange {
   readonly take: (bytes: Uint8Array) => void;
 }
 
-/** More than all cursors of one fetch need at a time. */
+interface Held {
+  readonly block: Block;
+  /** The last run that has used it. */
+  run: number;
+}
+
+/** About so many are asked for at a time: what is large is used before more of it comes. */
+const ASKED_BYTES_MAX = 8 * 1024 * 1024;
+/** Beyond it, what the last run has not used is let go. */
 const HELD_BYTES_MAX = 16 * 1024 * 1024;
 
 export class BlockAccess {
   private readonly cache: Cache;
   private wanted = new Map<number, Wanted>();
+  private wantedBytes = 0;
   /** What this fetch has used: a small cache may have lost it before all that is needed together is there. */
-  private readonly held = new Map<number, Block>();
+  private readonly held = new Map<number, Held>();
   private heldBytes = 0;
+  /** A run of the fetch ends when what it lacked is asked for. */
+  private run = 0;
 
   constructor(cache: Cache) {
     this.cache = cache;
@@ -56,13 +68,13 @@ export class BlockAccess {
     return undefined;
   }
 
-  /** Undefined: not cached, and noted. */
+  /** Undefined: not cached, and noted, unless enough is. */
   block(table: Table, index: TableIndex, at: number): Block | undefined {
     const span = index.span(at);
     const first = table.first + span.first;
-    const known = this.held.get(first) ?? this.cache.block(first);
+    const known = this.held.get(first)?.block ?? this.cache.block(first);
     if (known) this.hold(first, known);
-    if (known || this.wanted.has(first)) return known;
+    if (known || this.wanted.has(first) || this.wantedBytes >= ASKED_BYTES_MAX) return known;
     const take = (bytes: Uint8Array): void => {
       const named = (): string => `block ${first}`;
       const block = readingOf(named, () => new Block(bytes));
@@ -70,23 +82,37 @@ export class BlockAccess {
       this.hold(first, block);
     };
     this.wanted.set(first, { first, last: table.first + span.last, take });
+    const inParts = (span.last - span.first) * PACKED_LIMITS.partBytes;
+    this.wantedBytes += Math.max(inParts, table.bytes / index.blocks);
     return undefined;
   }
 
   private hold(first: number, block: Block): void {
-    if (this.held.has(first)) return;
-    if (this.heldBytes > HELD_BYTES_MAX) {
-      this.held.clear();
-      this.heldBytes = 0;
+    const held = this.held.get(first);
+    if (held) held.run = this.run;
+    else {
+      this.held.set(first, { block, run: this.run });
+      this.heldBytes += block.bytes.length;
     }
-    this.held.set(first, block);
-    this.heldBytes += block.bytes.length;
+  }
+
+  /** What this run has used, the next one may need together with what comes. */
+  private endRun(): void {
+    if (this.heldBytes > HELD_BYTES_MAX)
+      for (const [first, { block, run }] of this.held) {
+        if (run === this.run) continue;
+        this.held.delete(first);
+        this.heldBytes -= block.bytes.length;
+      }
+    this.run += 1;
   }
 
   /** What was noted, as ranges for the medium; `take` is given what it returns. */
   request(): { readonly ranges: readonly IdRange[]; readonly take: (found: Look) => void } {
     const wanted = [...this.wanted.values()].sort((a, b) => a.first - b.first);
     this.wanted = new Map();
+    this.wantedBytes = 0;
+    this.endRun();
     const ranges: IdRange[] = [];
     for (const { first, last } of wanted) {
       const former = ranges.at(-1);
