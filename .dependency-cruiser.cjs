@@ -309,7 +309,11 @@ module.exports = {
       'in-process',
     ),
     onlyFrom('the-edge-names-comlink', 'comlink', 'worker', 'src/client'),
-    onlyFrom('hooks-name-frameworks', 'react|react-dom|solid-js|svelte|vue|@vue/.*', 'src/hooks'),
+    onlyFrom(
+      'hooks-name-frameworks',
+      '@tanstack/db|react|react-dom|solid-js|svelte|vue|@vue/.*',
+      'src/hooks',
+    ),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -99,6 +99,7 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
   optimizeDeps: {
     include: [
       '@noble/hashes/sha2.js',
+      '@tanstack/db',
       'bcryptjs',
       'eventsource-parser',
       'fast-check',

@@ -18,6 +18,7 @@ export const besideIndex = {
   react: join(root, 'src/hooks/react.ts'),
   solid: join(root, 'src/hooks/solid.ts'),
   svelte: join(root, 'src/hooks/svelte.ts'),
+  tanstack: join(root, 'src/hooks/tanstack.ts'),
   vue: join(root, 'src/hooks/vue.ts'),
 };
 

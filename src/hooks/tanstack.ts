@@ -1,0 +1,103 @@
+/** Burrow under the collections of TanStack DB: `burrowdb/tanstack`. */
+import type { CollectionConfig, PendingMutation } from '@tanstack/db';
+import {
+  q,
+  type Client,
+  type CollectionRef,
+  type Expr,
+  type Page,
+  type Ref,
+  type StoredDocument,
+} from '../index.ts';
+import { changesBetween } from './tanstack/changes.ts';
+import { LiveRows, type BurrowItem } from './tanstack/live-rows.ts';
+import { write } from './tanstack/write.ts';
+
+export type { BurrowItem } from './tanstack/live-rows.ts';
+export { newId } from './tanstack/new-id.ts';
+
+/** A change of one item, as it is written. */
+export interface BurrowChange<T> {
+  readonly type: 'insert' | 'update' | 'delete';
+  /** As it is after the change; what is deleted, as it was. */
+  readonly item: BurrowItem<T>;
+}
+
+export interface BurrowCollectionOptions<T> {
+  /** Acts as the user; of a copy of a hub's database `sync.client`. */
+  readonly client: Client;
+  /** Where items are inserted, updated and deleted. */
+  readonly collection: Expr<CollectionRef<T>>;
+  /** Which of its documents are shown: an array of them, or a page that holds all. Without it, all of the collection. */
+  readonly query?: Expr<readonly StoredDocument<T>[]> | Expr<Page<StoredDocument<T>>>;
+  /** Kept with each write to a copy, for lists of writes: what it does, in words of the user. */
+  readonly label?: (changes: readonly BurrowChange<T>[]) => string;
+  /** Kept with it too: anything that JSON can hold. */
+  readonly data?: (changes: readonly BurrowChange<T>[]) => unknown;
+}
+
+/** As many documents as a page can hold. */
+const PAGE_SIZE = 100_000;
+
+/**
+ * Options for `createCollection` of `@tanstack/db`. The items are those of a live query; inserts, updates and deletes are written to the
+ * database, those of one transaction in one query.
+ */
+export function burrowCollectionOptions<T extends object>({
+  client,
+  collection,
+  query = allOf(collection),
+  label,
+  data,
+}: BurrowCollectionOptions<T>): BurrowCollectionConfig<T> {
+  const rows = new LiveRows<T>(client, query);
+  const save = async (mutations: readonly Mutation<T>[]): Promise<void> => {
+    const changes = mutations.map(({ type, modified }) => ({ type, item: modified }));
+    const [first = null, ...others] = mutations.map((each) => writeOf(collection, each));
+    await write(client, q.Do(first, ...others), {
+      ...(label && { label: label(changes) }),
+      ...(data && { data: data(changes) }),
+    });
+    // TanStack DB drops its own idea of the items when this resolves: they must be here by then.
+    await rows.whenCurrent();
+  };
+  return {
+    getKey: ({ id }) => id,
+    sync: { sync: rows.start, rowUpdateMode: 'full' },
+    onInsert: ({ transaction }) => save(transaction.mutations),
+    onUpdate: ({ transaction }) => save(transaction.mutations),
+    onDelete: ({ transaction }) => save(transaction.mutations),
+  };
+}
+
+/** What `createCollection` takes: a collection with keys of text and no schema. */
+export interface BurrowCollectionConfig<T extends object> extends CollectionConfig<
+  BurrowItem<T>,
+  string
+> {
+  schema?: never;
+  singleResult?: never;
+}
+
+type Mutation<T extends object> = Pick<
+  PendingMutation<BurrowItem<T>>,
+  'type' | 'modified' | 'original'
+>;
+
+function allOf<T>(collection: Expr<CollectionRef<T>>): Expr<Page<StoredDocument<T>>> {
+  const refs = q.Paginate(q.Documents(collection), { size: PAGE_SIZE });
+  return q.Map(refs, (ref) => q.Get(ref)) as Expr<Page<StoredDocument<T>>>;
+}
+
+/** One change as a query. The types of items are checked where they come from. */
+function writeOf<T extends object>(
+  collection: Expr<Ref>,
+  { type, modified, original }: Mutation<T>,
+): Expr {
+  const { id, ...data } = modified;
+  const ref: Expr<Ref> = q.Ref(collection, id);
+  if (type === 'insert') return q.Create(ref, { data });
+  if (type === 'delete') return q.Delete(ref);
+  const { id: _, ...before } = original as BurrowItem<T>;
+  return q.Update(ref, { data: changesBetween(before, data) });
+}

@@ -1,0 +1,124 @@
+import type { SyncConfig } from '@tanstack/db';
+import {
+  UsageError,
+  type BurrowError,
+  type Client,
+  type Expr,
+  type Page,
+  type StoredDocument,
+} from '../../index.ts';
+import { textOf } from './changes.ts';
+
+/** What a collection of TanStack DB holds of a document: its data, and the id of its ref. */
+export type BurrowItem<T> = T & { readonly id: string };
+
+type Documents<T> = readonly StoredDocument<T>[] | Page<StoredDocument<T>>;
+type Rows<T extends object> = Parameters<SyncConfig<BurrowItem<T>, string>['sync']>[0];
+
+/** A subscription, and who waits for its first answer. */
+interface Run {
+  readonly number: number;
+  readonly stop: () => void;
+  readonly answered: () => void;
+}
+
+/** The documents of a live query as rows of a collection of TanStack DB. */
+export class LiveRows<T extends object> {
+  private readonly client: Client;
+  private readonly query: Expr<Documents<T>>;
+  private rows: Rows<T> | undefined = undefined;
+  /** What the collection has been given: the text of the data of each document, by its id. */
+  private shown = new Map<string, string>();
+  /** Oldest first. One, but while the first answer after a write is awaited. */
+  private runs: readonly Run[] = [];
+  private begun = 0;
+
+  constructor(client: Client, query: Expr<Documents<T>>) {
+    this.client = client;
+    this.query = query;
+  }
+
+  readonly start = (rows: Rows<T>): (() => void) => {
+    this.rows = rows;
+    this.shown = new Map();
+    this.run(() => undefined);
+    return () => {
+      this.rows = undefined;
+      this.endRunsBefore(Infinity);
+    };
+  };
+
+  /**
+   * Resolves when the collection has been given all that is stored by now. The query is asked anew: no answer to that is older than the
+   * question, and the run before ends with the first, so that none of its answers comes after.
+   */
+  whenCurrent(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.rows) this.run(resolve);
+      else resolve();
+    });
+  }
+
+  private run(answered: () => void): void {
+    const number = ++this.begun;
+    const isOver = (): boolean => !this.runs.some((run) => run.number === number);
+    const stop = this.client.subscribe(this.query, {
+      next: (documents) => {
+        if (isOver()) return;
+        this.show(documents);
+        this.answer(number);
+      },
+      error: (error) => {
+        if (isOver()) return;
+        this.fail(error);
+        this.answer(number);
+      },
+    });
+    this.runs = [...this.runs, { number, stop, answered }];
+  }
+
+  /** Those before are of no use any more. */
+  private answer(number: number): void {
+    this.endRunsBefore(number);
+    for (const { answered } of this.runs.filter((run) => run.number === number)) answered();
+  }
+
+  private endRunsBefore(number: number): void {
+    const ended = this.runs.filter((run) => run.number < number);
+    this.runs = this.runs.filter((run) => run.number >= number);
+    for (const { stop, answered } of ended) {
+      stop();
+      answered();
+    }
+  }
+
+  private fail(error: BurrowError): void {
+    this.rows?.markError(error);
+  }
+
+  private show(answer: Documents<T>): void {
+    const documents = 'data' in answer ? answer.data : answer;
+    if ('data' in answer && answer.after !== undefined) {
+      this.fail(
+        new UsageError(
+          'The query of a collection must show all of its documents: this page has others after it.',
+        ),
+      );
+      return;
+    }
+    const { begin, write, commit, markReady } = this.rows ?? {};
+    if (!begin || !write || !commit || !markReady) return;
+    const before = this.shown;
+    this.shown = new Map(documents.map(({ ref, data }) => [ref.id, textOf(data)]));
+    begin();
+    for (const { ref, data } of documents) {
+      const known = before.get(ref.id);
+      if (known === this.shown.get(ref.id)) continue;
+      write({ type: known === undefined ? 'insert' : 'update', value: { ...data, id: ref.id } });
+    }
+    for (const key of before.keys()) if (!this.shown.has(key)) write({ type: 'delete', key });
+    // Accepted at once. What it resolves to is not ours to wait for: a write under way waits for us.
+    void commit();
+    markReady();
+  }
+}
