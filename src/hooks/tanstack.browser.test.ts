@@ -185,6 +185,23 @@ test('an error of the live query is the status, until there is a value', async (
   await expect.poll(() => collection.status).toBe('ready');
 });
 
+test('a document that the query shows twice is one item', async () => {
+  const { admin } = await openTodos();
+  const { ref } = await admin.query(q.Create(todos, { data: { text: 'one', done: false } }));
+  const query = q.Map([1, 2], (each) => q.Do(each, q.Get(ref)));
+  const collection = cleanedUp(
+    createCollection(burrowCollectionOptions({ client: admin, collection: todos, query })),
+  );
+  await collection.preload();
+  expect(textsOf(collection)).toEqual(['one']);
+});
+
+test('newId() makes none twice, and later ones are greater', () => {
+  const ids = Array.from({ length: 10_000 }, () => BigInt(newId()));
+  expect(ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? 0n))).toBe(true);
+  expect(ids.every((id) => id < 2n ** 63n)).toBe(true);
+});
+
 test('a page that has others after it is an error', async () => {
   const { admin } = await openTodos();
   for (const text of ['one', 'two'])
@@ -196,29 +213,48 @@ test('a page that has others after it is an error', async () => {
   await expect(collection.preload()).rejects.toThrow('must show all of its documents');
 });
 
+/** A client that counts its subscriptions that are not stopped. */
+function countedClient(admin: Client) {
+  const live = { now: 0, most: 0 };
+  const subscribe = (...call: Parameters<Client['subscribe']>) => {
+    live.now++;
+    live.most = Math.max(live.most, live.now);
+    const stop = admin.subscribe(...call);
+    return () => {
+      live.now--;
+      stop();
+    };
+  };
+  return { live, client: Object.create(admin, { subscribe: { value: subscribe } }) as Client };
+}
+
+test('many writes at once share the query that is asked anew', async () => {
+  const { admin } = await openTodos();
+  const { live, client } = countedClient(admin);
+  const collection = collectionOf(client);
+  await collection.preload();
+  const texts = Array.from({ length: 40 }, (_, at) => String(at)).toSorted();
+  await Promise.all(
+    texts.map((text) => {
+      const inserted = collection.insert({ id: newId(), text, done: false });
+      return inserted.isPersisted.promise;
+    }),
+  );
+  expect(textsOf(collection)).toEqual(texts);
+  expect([live.now, live.most]).toEqual([1, 2]);
+});
+
 test('cleanup() ends the subscription, and the collection can be used again', async () => {
   const { admin } = await openTodos();
-  let live = 0;
-  const counted = Object.create(admin, {
-    subscribe: {
-      value: (...call: Parameters<Client['subscribe']>) => {
-        live++;
-        const stop = admin.subscribe(...call);
-        return () => {
-          live--;
-          stop();
-        };
-      },
-    },
-  }) as Client;
-  const collection = collectionOf(counted);
+  const { live, client } = countedClient(admin);
+  const collection = collectionOf(client);
   await collection.preload();
   await collection.insert({ id: newId(), text: 'one', done: false }).isPersisted.promise;
-  expect(live).toBe(1);
+  expect(live.now).toBe(1);
   await collection.cleanup();
-  expect(live).toBe(0);
+  expect(live.now).toBe(0);
   await collection.preload();
-  expect([live, textsOf(collection)]).toEqual([1, ['one']]);
+  expect([live.now, textsOf(collection)]).toEqual([1, ['one']]);
 });
 
 test('to a copy it is submitted: stored offline, and what the hub refuses is undone and listed', async () => {

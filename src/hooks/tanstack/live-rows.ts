@@ -32,6 +32,8 @@ export class LiveRows<T extends object> {
   /** Oldest first. One, but while the first answer after a write is awaited. */
   private runs: readonly Run[] = [];
   private begun = 0;
+  /** Until a run is begun for them: however many write at once, one more than the current is under way. */
+  private waiting: (() => void)[] = [];
 
   constructor(client: Client, query: Expr<Documents<T>>) {
     this.client = client;
@@ -45,6 +47,7 @@ export class LiveRows<T extends object> {
     return () => {
       this.rows = undefined;
       this.endRunsBefore(Infinity);
+      this.askAnew();
     };
   };
 
@@ -54,9 +57,20 @@ export class LiveRows<T extends object> {
    */
   whenCurrent(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.rows) this.run(resolve);
-      else resolve();
+      this.waiting.push(resolve);
+      this.askAnew();
     });
+  }
+
+  private askAnew(): void {
+    if (this.waiting.length === 0 || this.runs.length > 1) return;
+    const { waiting } = this;
+    this.waiting = [];
+    const answered = (): void => {
+      for (const resolve of waiting) resolve();
+    };
+    if (this.rows) this.run(answered);
+    else answered();
   }
 
   private run(answered: () => void): void {
@@ -81,6 +95,7 @@ export class LiveRows<T extends object> {
   private answer(number: number): void {
     this.endRunsBefore(number);
     for (const { answered } of this.runs.filter((run) => run.number === number)) answered();
+    this.askAnew();
   }
 
   private endRunsBefore(number: number): void {
@@ -111,7 +126,8 @@ export class LiveRows<T extends object> {
     const before = this.shown;
     this.shown = new Map(documents.map(({ ref, data }) => [ref.id, textOf(data)]));
     begin();
-    for (const { ref, data } of documents) {
+    // A query may show a document twice; a collection has it once.
+    for (const { ref, data } of new Map(documents.map((each) => [each.ref.id, each])).values()) {
       const known = before.get(ref.id);
       if (known === this.shown.get(ref.id)) continue;
       write({ type: known === undefined ? 'insert' : 'update', value: { ...data, id: ref.id } });
