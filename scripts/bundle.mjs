@@ -30,6 +30,7 @@ export const plugins = {
 
 /** Those with an engine of their own inside, and all packages that they need. */
 export const inProcess = {
+  remote: join(root, 'in-process/remote.ts'),
   testing: join(root, 'in-process/testing.ts'),
 };
 

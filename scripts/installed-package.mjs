@@ -40,6 +40,7 @@ export async function open(): Promise<number> {
 
 const TESTS = `
 import { q } from 'burrowdb';
+import { connect } from 'burrowdb/remote';
 import { openDatabase, openHub } from 'burrowdb/testing';
 const hub = await openHub();
 await hub.client().query(q.CreateCollection({ name: 'notes' }));
@@ -51,6 +52,9 @@ const { state } = await settled;
 console.log(await hub.client().query(q.Count(notes)), state);
 await db.close();
 await hub.close();
+const remote = await connect({ url: 'http://127.0.0.1:1', secret: 'any' });
+console.log(await remote.client().query(1).catch(({ code }) => code));
+await remote.close();
 `;
 
 /** @returns {Promise<string[]>} what is wrong with it */
@@ -122,9 +126,11 @@ function wrongTests(app) {
     encoding: 'utf8',
     timeout: 60_000,
   });
-  return status === 0 && stdout.trim() === '1 confirmed'
+  return status === 0 && stdout.trim() === '1 confirmed\nconnection_needed'
     ? []
-    : [`a program that uses burrowdb/testing ended with ${status}: ${stdout}${stderr}`];
+    : [
+        `a program that uses burrowdb/testing and burrowdb/remote ended with ${status}: ${stdout}${stderr}`,
+      ];
 }
 
 /** @param {string} app */

@@ -1,0 +1,155 @@
+/** A hub as the database of a page: what is asked of it is sent by `fetch`. */
+import type { QueryMetrics } from '../src/answers.ts';
+import { refusalBody } from '../src/engine/session.ts';
+import { Refusal } from '../src/errors.ts';
+import type { QueryCall } from '../src/host/query.ts';
+import { HeaderFault, readHeaders } from '../src/http/request-headers.ts';
+import { LIMITS } from '../src/limits.ts';
+import { aborted } from '../worker/queries/abortable-calls.ts';
+import { unreached } from '../worker/sync/hub-queries.ts';
+import type { PlainDatabase } from './plain-host.ts';
+
+interface Remote {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly secret: string;
+  /** Aborts what is under way. */
+  readonly ended: AbortSignal;
+}
+
+type Sent = Pick<RequestInit, 'method' | 'body'> & {
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** What a response may take beyond its query, ms. */
+const NETWORK_MS = 10_000;
+const ANSWER = /^\s*\{\s*"(?:resource|errors)"/;
+const LOST =
+  'The hub could not be reached or its response was lost. It is unknown whether the query ran.';
+
+/** Whether it can stand in a header: secrets of keys and tokens can. */
+export const isSendable = (text: string): boolean => /^[!-~]+$/.test(text);
+
+export function remoteDatabase(remote: Remote): PlainDatabase {
+  return {
+    rootSecret: remote.secret,
+    async query(call, { signal }) {
+      const headers = headersOf(call);
+      const ms = (call.timeoutMs ?? LIMITS.queryTimeoutMaxMs) + NETWORK_MS;
+      const sent = { method: 'POST', headers, body: call.query };
+      const { response, text } = await send(remote, '/', sent, within(ms, [remote.ended, signal]));
+      if (!ANSWER.test(text)) throw foreign(response);
+      return { status: response.status, body: text, metrics: metricsIn(response.headers) };
+    },
+    async http({ method, path, headers, body }) {
+      const until = within(NETWORK_MS, [remote.ended]);
+      const sent = { method, headers, ...(body !== undefined && { body }) };
+      const { response, text } = await send(remote, path, sent, until);
+      if (!/^\s*\{/.test(text)) throw foreign(response);
+      return { status: response.status, headers: Object.fromEntries(response.headers), body: text };
+    },
+    // The answers of a hub name no files of this process.
+    logFile: () => Promise.resolve(undefined),
+    verify: () => Promise.reject(new Refusal('bad request', 'A hub is verified where it runs.')),
+    // `connect()` gives clients that do not ask for it.
+    subscribe: (id, _secret, _query, tell) =>
+      tell({
+        type: 'answer',
+        id,
+        status: 400,
+        body: refusalBody('bad request', 'A hub has no live queries.'),
+      }),
+    unsubscribe: () => undefined,
+    leave: () => undefined,
+  };
+}
+
+/** What the page's own database refuses is refused here, with the same text: `fetch` would take it for a bug. */
+function headersOf({ secret, timeoutMs, tags, traceparent }: QueryCall): Record<string, string> {
+  if (!isSendable(secret)) throw new Refusal('unauthorized', 'Unauthorized');
+  const options = {
+    'x-faunadb-api-version': '4',
+    ...(timeoutMs !== undefined && { 'x-query-timeout': String(timeoutMs) }),
+    ...(tags !== undefined && { 'x-fauna-tags': tags }),
+  };
+  try {
+    readHeaders({ headers: options });
+  } catch (reason) {
+    if (reason instanceof HeaderFault) throw new Refusal('bad request', reason.message);
+    throw reason;
+  }
+  return {
+    ...options,
+    authorization: `Bearer ${secret}`,
+    ...(traceparent !== undefined && isSendable(traceparent) && { traceparent }),
+  };
+}
+
+/** @throws Refusal `connection_needed` */
+async function send(remote: Remote, path: string, sent: Sent, until: Until) {
+  const { signal } = until;
+  try {
+    // A redirect would lose the body, or take the secret elsewhere.
+    const how = { credentials: 'omit', redirect: 'error', signal } as const;
+    const response = await fetch(`${remote.url}${path}`, { ...sent, ...how });
+    return { response, text: await response.text() };
+  } catch (cause) {
+    if (signal.aborted && !until.isLate()) throw aborted();
+    // Only a page has an origin that a hub may refuse.
+    if (typeof location === 'undefined') throw new Refusal('connection_needed', LOST, { cause });
+    throw await unreached({ url: remote.url, network: globalThis }, LOST, cause);
+  } finally {
+    until.clear();
+  }
+}
+
+const foreign = ({ status }: Response): Refusal =>
+  new Refusal(
+    'connection_needed',
+    `The response, with status ${status}, is not of a hub. It is unknown whether the query ran.`,
+  );
+
+interface Until {
+  readonly signal: AbortSignal;
+  /** Whether it was aborted by the time. */
+  isLate(): boolean;
+  clear(): void;
+}
+
+/** Not by `AbortSignal.any`, which Safari 17.0 lacks; a timer that is cleared keeps no script from ending. */
+function within(ms: number, signals: readonly (AbortSignal | undefined)[]): Until {
+  const either = new AbortController();
+  let late = false;
+  const stop = (): void => either.abort();
+  const timer = setTimeout(() => {
+    late = true;
+    stop();
+  }, ms);
+  for (const each of signals) {
+    each?.addEventListener('abort', stop);
+    if (each?.aborted) stop();
+  }
+  return {
+    signal: either.signal,
+    isLate: () => late,
+    clear: () => {
+      clearTimeout(timer);
+      for (const each of signals) each?.removeEventListener('abort', stop);
+    },
+  };
+}
+
+function metricsIn(headers: Headers): QueryMetrics {
+  const number = (name: string): number => Number(headers.get(name) ?? 0);
+  return {
+    bytesIn: number('x-query-bytes-in'),
+    bytesOut: number('x-query-bytes-out'),
+    computeOps: number('x-compute-ops'),
+    readOps: number('x-byte-read-ops'),
+    writeOps: number('x-byte-write-ops'),
+    readBytes: number('x-storage-bytes-read'),
+    writeBytes: number('x-storage-bytes-write'),
+    queryTimeMs: number('x-query-time'),
+    retries: number('x-txn-retries'),
+  };
+}

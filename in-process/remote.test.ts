@@ -1,0 +1,142 @@
+/** Scripts at a hub that listens at a port. */
+import { createServer } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestHub, type TestHub } from '../hub/testing/test-hub.ts';
+import {
+  ConnectionNeeded,
+  DatabaseClosed,
+  NotFound,
+  PermissionDenied,
+  q,
+  Unauthorized,
+  UsageError,
+} from '../src/index.ts';
+import { connect, type RemoteDatabase } from './remote.ts';
+
+interface Note {
+  readonly title: string;
+}
+
+const notes = q.Collection<Note>('notes');
+let hub: TestHub;
+let remote: RemoteDatabase;
+
+beforeAll(async () => {
+  hub = await openTestHub();
+  remote = await connect({ url: `${hub.url}/`, secret: hub.secret });
+  const client = remote.client();
+  await client.query(q.CreateCollection({ name: 'notes' }));
+  await client.query(q.CreateCollection({ name: 'pages' }));
+});
+afterAll(async () => {
+  await remote.close();
+  await hub.close();
+});
+
+test('query() gives values of the page', async () => {
+  const made = await remote.client().query(q.Create(notes, { data: { title: 'a heron' } }));
+  expect(made.data.title).toBe('a heron');
+  const read = await remote.client().queryWithMetrics(q.Get(made.ref));
+  expect(read.value.ref).toEqual(made.ref);
+  expect(read.metrics.readOps).toBeGreaterThan(0);
+  expect(await remote.client().Sum([1, 2])).toBe(3);
+});
+
+test('paginate() gives all pages', async () => {
+  const client = remote.client();
+  const pages = q.Collection('pages');
+  await client.query(q.Map([1, 2, 3, 4, 5], (n) => q.Create(pages, { data: { n } })));
+  const sizes: number[] = [];
+  for await (const page of client.paginate(q.Documents(pages), { size: 2 }))
+    sizes.push(page.length);
+  expect(sizes).toEqual([2, 2, 1]);
+});
+
+test('whenActive() waits for an index', async () => {
+  const client = remote.client();
+  await client.query(q.CreateIndex({ name: 'all_notes', source: notes }));
+  await client.whenActive(q.Index('all_notes'));
+  expect(await client.query(q.Select('active', q.Get(q.Index('all_notes'))))).toBe(true);
+});
+
+test('errors have the classes of the page', async () => {
+  const client = remote.client();
+  const failure = client.query(q.Get(q.Ref(notes, '1')));
+  await expect(failure).rejects.toBeInstanceOf(NotFound);
+  await expect(failure).rejects.toMatchObject({ code: 'instance not found', status: 404 });
+  const stranger = remote.client({ secret: 'nobody' });
+  await expect(stranger.query(1)).rejects.toBeInstanceOf(Unauthorized);
+  await expect(remote.client({ secret: 'a b\n' }).query(1)).rejects.toBeInstanceOf(Unauthorized);
+  const { secret } = await client.query(q.CreateKey({ role: 'client' }));
+  const device = remote.client({ secret });
+  await expect(device.query(q.Create(notes))).rejects.toBeInstanceOf(PermissionDenied);
+  await expect(client.query(1, { tags: { é: 'x' } })).rejects.toMatchObject({
+    code: 'bad request',
+  });
+});
+
+test('a signal stops a query', async () => {
+  const stop = new AbortController();
+  const reason = new Error('enough');
+  const query = remote.client().query(q.Now(), { signal: stop.signal });
+  stop.abort(reason);
+  await expect(query).rejects.toBe(reason);
+});
+
+test('subscribe() is refused', () => {
+  const client: object = remote.client();
+  const subscribe: unknown = Reflect.get(client, 'subscribe');
+  expect(() => (subscribe as () => void)()).toThrow(UsageError);
+});
+
+test('the query log of the hub is exported', async () => {
+  await remote.client().query(q.Concat(['for ', 'the log']));
+  const hour = 3_600_000;
+  const { request_id: id } = await remote.logs.request({
+    time_start: new Date(Date.now() - hour),
+    time_end: new Date(Date.now() + hour),
+  });
+  await expect.poll(async () => (await remote.logs.status(id)).state).toBe('Complete');
+  const { presigned_url: url = '' } = await remote.logs.status(id);
+  const file = await fetch(url);
+  expect(gunzipSync(await file.arrayBuffer()).toString()).toContain('for ');
+});
+
+test('a hub that is not there, and what is no hub, are told apart from failures', async () => {
+  const proxy = createServer((_, response) => response.writeHead(502).end('<html>no</html>'));
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const address = proxy.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const elsewhere = await connect({ url: `http://127.0.0.1:${port}`, secret: 'any' });
+  const answered = elsewhere.client().query(1);
+  await expect(answered).rejects.toBeInstanceOf(ConnectionNeeded);
+  await expect(answered).rejects.toThrow('status 502');
+  await new Promise((resolve) => {
+    proxy.close(resolve);
+    proxy.closeAllConnections();
+  });
+  await expect(elsewhere.client().query(1)).rejects.toThrow('could not be reached');
+  await elsewhere.close();
+});
+
+test('connect() refuses wrong options, and shows no secret', async () => {
+  for (const url of ['', 'hub', 'ftp://hub.test', 'https://u:p@hub.test', 'https://hub.test?a=1'])
+    await expect(connect({ url, secret: 'any' })).rejects.toBeInstanceOf(UsageError);
+  const failure: unknown = await connect({ url: hub.url, secret: 'hush hush' }).catch(
+    (reason: unknown) => reason,
+  );
+  expect(failure).toBeInstanceOf(UsageError);
+  expect(String(failure)).not.toContain('hush');
+});
+
+test('close() ends what is under way and leaves nothing that keeps a process running', async () => {
+  const ports = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+  const before = ports();
+  const open = await connect({ url: hub.url, secret: hub.secret });
+  expect(await open.client().query(1)).toBe(1);
+  await open.close();
+  await expect(open.client().query(1)).rejects.toBeInstanceOf(DatabaseClosed);
+  await expect.poll(ports).toBe(before);
+});
