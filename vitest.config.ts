@@ -3,16 +3,19 @@ import { compile } from 'svelte/compiler';
 import type { Plugin } from 'vite';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { kinds, type Kind } from './scripts/browsers/kinds.mjs';
+import { hubCommands } from './scripts/browsers/hub-commands.mjs';
 import { systemBrowser } from './scripts/browsers/vitest-provider.mjs';
 import {
   besideIndex,
   browserAlias,
   entries,
+  inNode,
   inProcess,
   serviceWorkerBeside,
   workerFromSource,
 } from './scripts/bundle.mjs';
 import { chromiumArgs, chromiumPath } from './scripts/chromium.mjs';
+import { guidesAsModules } from './scripts/guides.mjs';
 import { trimPackages } from './scripts/trim-packages.mjs';
 
 /** Of what hangs only: a slow machine fails no test. How long something takes decides none. */
@@ -49,7 +52,7 @@ const svelteComponents = (generate: 'client' | 'server'): Plugin => ({
 
 /** Examples of the documentation import the package by its name. */
 const packageAlias = [
-  ...Object.entries({ ...besideIndex, ...inProcess }).map(([name, replacement]) => ({
+  ...Object.entries({ ...besideIndex, ...inProcess, ...inNode }).map(([name, replacement]) => ({
     find: `burrowdb/${name}`,
     replacement,
   })),
@@ -66,7 +69,7 @@ const chromium = playwright({
   },
 });
 
-const browserTests = '{src,worker,in-process,demo}/**/*.browser.test.ts';
+const browserTests = '{src,worker,in-process,inspector,demo}/**/*.browser.test.ts';
 
 /** Run in WebKit without its features for storage too; the others find nothing there that WebKit with them has not. */
 const storageTests = [
@@ -135,6 +138,7 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
       enabled: true,
       headless: true,
       screenshotFailures: false,
+      commands: hubCommands,
       // Of what hangs only, too.
       connectTimeout: 300_000,
       provider: kind === 'chromium' ? chromium : systemBrowser(kind),
@@ -148,13 +152,13 @@ export default defineConfig({
     projects: [
       {
         resolve: { alias: packageAlias },
-        plugins: [svelteComponents('server'), sameCases()],
+        plugins: [svelteComponents('server'), sameCases(), guidesAsModules()],
         test: {
           name: 'node',
           ...patience,
           environment: 'node',
           include: [
-            '{src,worker,hub,hosts,bundlers,in-process,demo,scripts}/**/*.test.{ts,tsx,mjs}',
+            '{src,worker,hub,hosts,bundlers,in-process,inspector,demo,scripts}/**/*.test.{ts,tsx,mjs}',
           ],
           exclude: ['**/*.browser.test.ts', ...elsewhere],
         },

@@ -1,4 +1,5 @@
-// `node bench/crash.mjs [--kills 48] [--only burrow,…] [--out crash]`: SIGKILL of the browser amid writes, then a look at what is left.
+// `node bench/crash.mjs [--kills 48] [--only burrow,…] [--control] [--out crash]`: SIGKILL of the browser amid writes, then two starts,
+// with a look at what is left in each. `--control`: each contender again without the marks by which Burrow notices a kill.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: 'burrow-strict,burrow,raw-idb-worker,raw-idb-worker-strict' },
     sizes: { type: 'string', default: '1,100,1000' },
     pause: { type: 'string', default: '0' },
+    control: { type: 'boolean', default: false },
     out: { type: 'string', default: 'crash' },
   },
 });
@@ -27,25 +29,32 @@ const web = await serve(await buildPage(contenders));
 
 /** @type {import('./host/crash-life.mjs').Look[]} */
 const looks = [];
+const marked = values.control ? [true, false] : [true];
 for (let life = 0; life < Math.ceil(Number(values.kills) / KILLS_OF_A_LIFE); life++) {
   for (const size of sizes) {
-    for (const contender of contenders) {
-      const wanted = { contender, size, pauseMs, life, kills: KILLS_OF_A_LIFE, url: web.url };
-      const lived = await live(wanted);
+    for (const [contender, isMarked] of arms()) {
+      const wanted = { contender, isMarked, size, pauseMs, life, url: web.url };
+      const lived = await live({ ...wanted, kills: KILLS_OF_A_LIFE });
       looks.push(...lived);
       const { kills, isEmpty, lost } = lived.at(-1) ?? {};
-      console.log(
-        `${contender}, ${size} a transaction: ${kills} kills, lost ${isEmpty ? 'all' : lost}`,
-      );
+      const name = `${contender}${isMarked ? '' : ', unmarked'}`;
+      console.log(`${name}, ${size} a transaction: ${kills} kills, lost ${isEmpty ? 'all' : lost}`);
     }
   }
   write();
 }
 web.close();
 
+/** @returns {[string, boolean][]} contenders, and whether marks are kept */
+function arms() {
+  return contenders.flatMap((each) => marked.map((isMarked) => [each, isMarked]));
+}
+
 /** Written after each round of lives: a run cut short still tells what it saw. */
 function write() {
-  const rows = contenders.flatMap((contender) => sizes.map((size) => rowOf(contender, size)));
+  const rows = arms().flatMap(([contender, isMarked]) =>
+    sizes.map((size) => rowOf(contender, isMarked, size)),
+  );
   const folder = join(benchRoot, 'results');
   mkdirSync(folder, { recursive: true });
   const bad = looks.filter((look) => isLoss(look) || look.problems.length > 0 || look.torn > 0);
@@ -59,13 +68,16 @@ function isLoss({ isEmpty, lost, refusal }) {
   return isEmpty || lost > 0 || refusal !== undefined;
 }
 
-/** @param {string} contender @param {number} size */
-function rowOf(contender, size) {
-  const ours = looks.filter((look) => look.contender === contender && look.size === size);
+/** @param {string} contender @param {boolean} isMarked @param {number} size */
+function rowOf(contender, isMarked, size) {
+  const ours = looks.filter(
+    (look) => look.contender === contender && look.isMarked === isMarked && look.size === size,
+  );
   const ends = ours.filter(({ life }, at) => ours[at + 1]?.life !== life);
   const whole = ours.filter(({ isEmpty }) => isEmpty);
   return {
     contender,
+    isMarked,
     size,
     kills: ends.reduce((sum, end) => sum + end.kills, 0),
     acknowledged: ends.reduce((sum, end) => sum + end.acknowledged, 0),

@@ -1,11 +1,11 @@
 // `npm run bench`: Burrow beside raw IndexedDB and what people would pick instead, in Chromium on disk.
-// --only a,b  --workloads W9,W11  --all  --rounds 3  --n 10000  --big 100000  --quick  --million  --no-extras  --out results
+// --only a,b  --workloads W9,W11  --all  --rounds 3  --n 10000  --big 100000  --quick  --grow 1000000  --no-extras  --out results
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { dirname, join } from 'node:path';
 import { readArguments } from './host/arguments.mjs';
 import { benchRoot, buildPage } from './host/build.mjs';
-import { runExtras, runMillion } from './host/extras.mjs';
+import { runExtras, runGrowth } from './host/extras.mjs';
 import { describeMachine } from './host/machine.mjs';
 import { writeResults } from './host/report.mjs';
 import { serve } from './host/server.mjs';
@@ -26,9 +26,13 @@ writeFileSync(rawFile, '');
 /** @type {import('./host/results.mjs').Measured[]} */
 const measured = [];
 
-/** W2 fills the database that others need. @param {string} workload */
-const isWanted = (workload) =>
-  wanted.workloads === undefined || workload === 'W2' || wanted.workloads.includes(workload);
+/** W2 and `fillBig` fill the databases that others need; growth has an option of its own. @param {string} workload */
+function isWanted(workload) {
+  if (wanted.workloads === undefined || ['info', 'W2', 'fillBig', 'growth'].includes(workload))
+    return true;
+  const [name = ''] = workload.split(' ');
+  return wanted.workloads.includes(/^W[45] at/.test(workload) ? 'W14' : name);
+}
 
 /** @param {string} contender @param {number} round */
 const stepOf =
@@ -70,6 +74,7 @@ for (let round = 1; round <= rounds; round++) {
   writeResults({ startedAt, machine, wanted, measured });
 }
 if (wanted.extras && contenders.includes('burrow')) await slot('burrow', 1, runExtras);
-if (wanted.million) await slot('burrow', 1, runMillion);
+if (wanted.grow > 0)
+  await slot('burrow-packed', 1, (given) => runGrowth({ ...given, documents: wanted.grow }));
 web.close();
 writeResults({ startedAt, machine, wanted, measured });

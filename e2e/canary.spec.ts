@@ -5,6 +5,7 @@ import { test } from './support/app-test.ts';
 import { loadApp, type BrowserProfile } from './support/browser-profile.ts';
 import { allowedIn, Cage, sendAll } from './support/canary.ts';
 import type { Asked } from './support/canary-step.ts';
+import { rowVersions, type StoredBytes } from '../src/packed/testing/by-hand.ts';
 
 const NAME = 'canary-cage';
 
@@ -124,7 +125,7 @@ const rows = (page: Page) =>
       });
     const base64 = (bytes: Uint8Array): string =>
       btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
-    const found: { what: string; text: string; bytes: string[] }[] = [];
+    const found: { what: string; number: number; text: string; bytes: string[] }[] = [];
     for (const { name = '' } of await indexedDB.databases()) {
       const database = await settled(indexedDB.open(name));
       for (const store of database.objectStoreNames) {
@@ -139,13 +140,37 @@ const rows = (page: Page) =>
             if (each instanceof Uint8Array) bytes.push(base64(each));
             return each;
           });
-          found.push({ what: store, text: `${name} ${text}`, bytes });
+          found.push({ what: store, number: Number(keys[at]), text: `${name} ${text}`, bytes });
         }
       }
       database.close();
     }
     return found;
   });
+
+/** What holds documents may hold all that apps write into them; what else is there is told by the rows in log and blocks. */
+async function lookAtRows(page: Page, cage: Cage): Promise<void> {
+  const packed: Record<'commits' | 'blocks', StoredBytes[]> = { commits: [], blocks: [] };
+  for (const { what, number, text, bytes } of await rows(page)) {
+    const isPacked = what === 'commits' || what === 'blocks';
+    const kind = isPacked ? 'documents' : what;
+    cage.look('indexeddb', kind, text);
+    for (const each of bytes) {
+      const held = Buffer.from(each, 'base64');
+      cage.look('indexeddb', kind, held);
+      if (isPacked) packed[what].push({ number, bytes: held });
+    }
+  }
+  const seen = new Set<string>();
+  for (const { space, row } of await rowVersions(packed.commits, packed.blocks)) {
+    const kind = space === 'history' ? 'documents' : space;
+    cage.look('indexeddb', kind, [row.key, ...row.entries].join(' '));
+    cage.look('indexeddb', kind, row.value);
+    seen.add(space);
+  }
+  // Or nobody has looked.
+  expect([...seen]).toEqual(expect.arrayContaining(['documents', 'history', 'meta']));
+}
 
 /** All else that this origin keeps. */
 const storage = (page: Page) =>
@@ -249,11 +274,7 @@ for (const how of ['db', 'service worker'] as const) {
     cage.add({ name: 'root secret after unlocking', text: renewed, mayBeIn: [] });
 
     cage.look('log export', 'file', Buffer.from(await exportLog(page), 'base64'));
-    for (const { what, text, bytes } of await rows(page)) {
-      const kind = what === 'history' ? 'documents' : what;
-      cage.look('indexeddb', kind, text);
-      for (const each of bytes) cage.look('indexeddb', kind, Buffer.from(each, 'base64'));
-    }
+    await lookAtRows(page, cage);
     const { files, cached, web } = await storage(page);
     for (const file of files) cage.look('private files', 'file', file);
     cage.look('cache storage', 'all', cached.join('\n'));

@@ -8,6 +8,7 @@ import type { WorkerMessage } from '../src/host/api.ts';
 import type { OpenOptions } from '../src/host/open.ts';
 import type { HttpHost } from '../src/http/message.ts';
 import { pause } from './browser/pause.ts';
+import { QueryWatch } from './diagnostics/query-watch.ts';
 import { random } from './browser/random.ts';
 import { openJobs } from './opening/background-jobs.ts';
 import { findStore, type DatabaseStorage, type FoundStore } from './opening/find-store.ts';
@@ -32,6 +33,7 @@ export interface OpenDatabase extends FoundStore, OpenCopy, Pick<JoinedTabs, 'ta
   readonly rootSecret: string;
   readonly http: HttpHost;
   readonly live: LiveQueries;
+  readonly watch: QueryWatch;
   /** Releases everything. No call may be running. */
   readonly close: () => Promise<void>;
 }
@@ -106,7 +108,8 @@ export async function openDatabase(
     void logs.exports.work();
   }
 
-  const http = httpHost(copy.engine, logs, joined, clock);
+  const watch = new QueryWatch(logs.log, clock);
+  const http = httpHost(copy.engine, logs, { ...joined, watch }, clock);
   const close = async () => {
     isClosing = true;
     jobs.close();
@@ -117,7 +120,16 @@ export async function openDatabase(
     await local.close();
     joined.leave();
   };
-  return { ...found, ...copy, rootSecret, tabs: joined.tabs, http, live, close };
+  return {
+    ...found,
+    ...copy,
+    rootSecret,
+    tabs: joined.tabs,
+    http,
+    live,
+    watch,
+    close,
+  };
 }
 
 /** Nothing is written before the other tabs know of this one. */
@@ -149,8 +161,8 @@ const openLiveQueries = (engine: Engine, tell: (message: WorkerMessage) => void)
 
 const httpHost = (
   engine: Engine,
-  { log, exports }: OpenLogs,
-  { feed }: JoinedTabs,
+  { exports }: OpenLogs,
+  { feed, watch }: Pick<JoinedTabs, 'feed'> & { readonly watch: QueryWatch },
   clock: () => number,
 ): HttpHost => ({
   engine,
@@ -159,6 +171,8 @@ const httpHost = (
   random,
   report,
   onCommit: (listener) => feed.listen(listener),
-  ...(log && { log }),
+  get log() {
+    return watch.log;
+  },
   exports,
 });

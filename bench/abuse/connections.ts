@@ -87,6 +87,13 @@ const login = JSON.stringify({
   params: object({ password: 'a wrong password' }),
 });
 
+function liveRequest({ credentials }: Target, queries: readonly unknown[]): string {
+  const body = JSON.stringify({
+    queries: queries.map((query) => ({ query: JSON.stringify(query) })),
+  });
+  return `POST /live/ ${HEAD}authorization: Bearer ${credentials.attacker}\r\nx-faunadb-api-version: 4\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
 export const CONNECTIONS: Readonly<Record<string, Attack>> = {
   'bodies of 8 MiB that never end, without a secret': (target) => {
     const part = Buffer.alloc(EIGHT_MIB - 16, ' ');
@@ -106,6 +113,18 @@ export const CONNECTIONS: Readonly<Record<string, Attack>> = {
     });
     const head = `POST / ${HEAD}authorization: Bearer ${attacker}\r\nx-faunadb-api-version: 4\r\ncontent-length: ${body.length}\r\n\r\n`;
     return keepDialling(target, 16, () => head + body, false);
+  },
+  'live queries that take long, 25 over each of 40 connections': (target) => {
+    const sets = range(30).map(() => ({ match: { index: 'notes_all' } }));
+    const queries = range(25).map((i) => [i, { count: { union: sets } }]);
+    return keepDialling(target, 40, () => liveRequest(target, queries));
+  },
+  'live queries whose answers are never read, 25 over each of 40 connections': (target) => {
+    const queries = range(25).map((i) => ({
+      let: { s: longText(20) },
+      in: [i, ...range(14).map(() => ({ var: 's' }))],
+    }));
+    return keepDialling(target, 40, () => liveRequest(target, queries), false);
   },
   'logins with the public key, 110 at a time on one HTTP/2 connection': async ({
     port,

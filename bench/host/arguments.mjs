@@ -2,10 +2,23 @@
 import { parseArgs } from 'node:util';
 
 /** What a run measures when nothing is said. */
-export const usual = ['raw-idb', 'raw-idb-worker', 'dexie-worker', 'burrow', 'burrow-strict'];
+export const usual = [
+  'raw-idb',
+  'raw-idb-worker',
+  'raw-idb-worker-strict',
+  'dexie-worker',
+  'sqlite-wasm',
+  'burrow',
+  'burrow-packed',
+  'burrow-strict',
+];
 
-/** What people would pick instead, in rivals/ with packages of their own. */
-export const rivals = ['sqlite-wasm', 'pglite', 'rxdb'];
+/** What people would pick instead too, in rivals/ with packages of their own, as SQLite is. */
+export const rivals = ['pglite', 'rxdb'];
+
+const MILLION = 1_000_000;
+/** Read the large database. */
+const OF_LARGE = ['W7', 'W14', 'W16', 'disk', 'fillBig'];
 
 export function readArguments() {
   const { values } = parseArgs({
@@ -17,20 +30,24 @@ export function readArguments() {
       n: { type: 'string' },
       big: { type: 'string' },
       quick: { type: 'boolean', default: false },
-      million: { type: 'boolean', default: false },
+      grow: { type: 'string' },
       extras: { type: 'boolean', default: true },
       out: { type: 'string', default: 'results' },
     },
     allowNegative: true,
   });
-  const { only, workloads, all, quick, million, extras, out } = values;
+  const { only, workloads, all, quick, grow, extras, out } = values;
+  const named = workloads?.split(',');
+  const needsBig = !quick && (named?.some((name) => OF_LARGE.includes(name)) ?? true);
+  const isWhole = !quick && only === undefined && workloads === undefined;
   return {
     contenders: only?.split(',') ?? (all ? [...usual, ...rivals] : usual),
-    workloads: workloads?.split(','),
+    workloads: named,
     rounds: Number(values.rounds ?? (quick ? 1 : 3)),
     documents: Number(values.n ?? (quick ? 2000 : 10_000)),
-    big: Number(values.big ?? (quick ? 0 : 100_000)),
-    million,
+    big: Number(values.big ?? (needsBig ? 100_000 : 0)),
+    /** To how many documents one database grows; 0: none does. */
+    grow: Number(grow ?? (isWhole ? MILLION : 0)),
     extras,
     out,
   };

@@ -9,6 +9,7 @@ import { openTab, sleep, within } from './tabs.mjs';
  * What a start of the browser found.
  * @typedef {object} Look
  * @property {string} contender
+ * @property {boolean} isMarked
  * @property {number} size Documents of one transaction.
  * @property {number} life
  * @property {number} kills Of this life so far.
@@ -29,6 +30,7 @@ import { openTab, sleep, within } from './tabs.mjs';
  * @property {number} life
  * @property {number} kills
  * @property {string} url
+ * @property {boolean} isMarked Without the marks outside IndexedDB Burrow does not know of a kill.
  */
 
 /** What one page of ids shows, less what one more kill may add. */
@@ -36,7 +38,7 @@ const DOCUMENTS_MAX = 70_000;
 
 /** @param {Wanted} wanted @returns {Promise<Look[]>} */
 export async function live(wanted) {
-  const { contender, size, life } = wanted;
+  const { contender, size, life, isMarked } = wanted;
   const born = Date.now();
   /** @type {Set<number>} */
   const acknowledged = new Set();
@@ -49,19 +51,29 @@ export async function live(wanted) {
     const tab = await openTab(browser.context, wanted.url, { contender });
     const seen = await contentsOf(tab);
     const found = weigh(seen, acknowledged, size);
-    looks.push({ ...found, contender, size, life, kills, after, ageMs: Date.now() - born });
+    looks.push({
+      ...found,
+      contender,
+      isMarked,
+      size,
+      life,
+      kills,
+      after,
+      ageMs: Date.now() - born,
+    });
     from = Math.max(-1, ...acknowledged, ...seen.counts.map(([each]) => each)) + 1;
     const isOver = found.isEmpty || found.lost > 0 || found.refusal !== undefined;
-    if (isOver) keepEvidence(`${contender}-${size}-${life}-${after}`);
+    if (isOver) keepEvidence(`${contender}${isMarked ? '' : '-unmarked'}-${size}-${life}-${after}`);
     return isOver ? undefined : tab;
   };
   let tab = await look('birth', 0);
   for (let kills = 1; tab && kills <= wanted.kills; kills++) {
     await writeAndKill(wanted, browser, tab, acknowledged, from);
+    if (!wanted.isMarked) rmSync(join(browser.folder, MARKS), { recursive: true, force: true });
     browser = await start(false);
     tab = await look('kill', kills);
+    if (!tab) continue;
     // What a kill has done may show at a later start only.
-    if (!tab || kills % 2 === 0) continue;
     await browser.close();
     browser = await start(false);
     tab = await look('close', kills);
@@ -73,6 +85,7 @@ export async function live(wanted) {
 
 const EVIDENCE = join(benchRoot, 'out/evidence');
 const STORE = 'Default/IndexedDB';
+const MARKS = 'Default/File System';
 
 /** Keeps a copy of the store's files as they are before the browser sees them. @param {boolean} fresh */
 function start(fresh) {

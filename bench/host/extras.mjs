@@ -2,8 +2,7 @@
 import { openBrowser, processesOf } from './browser.mjs';
 import { openTab } from './tabs.mjs';
 
-const MILLION = 1_000_000;
-const GROW_STEP = 50_000;
+const GROW_STEPS = 20;
 
 /** @param {import('./slots.mjs').Slot} slot */
 export async function runExtras({ url, big, step }) {
@@ -31,9 +30,10 @@ export async function runExtras({ url, big, step }) {
   await large.close();
 }
 
-/** Memory while a database grows to a million documents, and after reads all over it. @param {import('./slots.mjs').Slot} slot */
-export async function runMillion({ url, step }) {
-  const browser = await openBrowser('burrow-million', { fresh: true });
+/** Rate, longest commit and read, and memory while a database grows, and after reads all over it. @param {import('./slots.mjs').Slot} slot */
+export async function runGrowth({ url, documents, step }) {
+  const browser = await openBrowser('burrow-growth', { fresh: true });
+  const count = Math.ceil(documents / GROW_STEPS / 1000) * 1000;
   const tab = await openTab(browser.context, url, {}, 'burrow.html');
   const rendererMb = () =>
     Math.max(
@@ -42,20 +42,22 @@ export async function runMillion({ url, step }) {
         .filter(({ type }) => type === 'renderer')
         .map(({ residentMb }) => residentMb),
     );
-  await step('million', async () => {
+  await step('growth', async () => {
     const samples = [];
-    for (let from = 0; from < MILLION; from += GROW_STEP) {
+    for (let from = 0; from < documents; from += count) {
       const started = performance.now();
-      await tab.call('grow', { from, count: GROW_STEP });
+      const { commitMs, readMs } = await tab.call('grow', { from, count });
       const seconds = (performance.now() - started) / 1000;
       samples.push({
-        documents: from + GROW_STEP,
-        perSecond: GROW_STEP / seconds,
+        documents: from + count,
+        perSecond: count / seconds,
+        commitMs,
+        readMs,
         rendererMb: rendererMb(),
       });
       console.log(`  ${JSON.stringify(samples.at(-1))}`);
     }
-    const reads = await tab.call('roam', { documents: MILLION });
+    const reads = await tab.call('roam', { documents });
     return { samples, reads, afterReadsMb: rendererMb() };
   });
   await browser.close();

@@ -2,7 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { wrapMarkdown } from '../../scripts/wrap-markdown.mjs';
-import { judge, short } from './asks.mjs';
+import { aheadOf } from './ahead.mjs';
+import { floorOf, judge, short } from './asks.mjs';
 import { benchRoot } from './build.mjs';
 import { figureOf, figures } from './results.mjs';
 
@@ -19,15 +20,16 @@ export function writeResults(run) {
   const { startedAt, machine, wanted, measured } = run;
   const folder = join(benchRoot, wanted.out);
   mkdirSync(folder, { recursive: true });
-  const asks = ['burrow', 'burrow-strict']
+  const asks = ['burrow-packed', 'burrow', 'burrow-strict']
     .filter((contender) => wanted.contenders.includes(contender))
     .map((contender) => ({ contender, verdicts: judge(measured, contender) }));
   const text = [
     '# Benchmark results',
     `${startedAt.toISOString()}, commit ${machine.commit}. ${describe(machine, wanted, measured)}`,
     'Written by `npm run bench`; the workloads are described in docs/benchmarks.md. A result is the median of the rounds, with minimum and maximum in brackets. Compare only results of the same run.',
+    ...aheadTables(measured, wanted.contenders),
     ...asks.flatMap(({ contender, verdicts }) => [
-      `## Asks: ${titleOf(measured, contender)} against raw IndexedDB in a worker (relaxed)`,
+      `## Asks: ${titleOf(measured, contender)} against ${titleOf(measured, floorOf(contender))}`,
       table(
         ['ask', 'reached', 'figures', ''],
         verdicts.map(({ ask, value, isMet, detail }) => [
@@ -76,6 +78,22 @@ const titleOf = (measured, contender) =>
   contender;
 
 /** @param {Run['measured']} measured @param {readonly string[]} contenders */
+function aheadTables(measured, contenders) {
+  return ['burrow-packed', 'burrow', 'burrow-strict']
+    .filter((contender) => contenders.includes(contender))
+    .flatMap((contender) => {
+      const { others, rows, won } = aheadOf(measured, contender, contenders);
+      if (rows.length === 0) return [];
+      const isAhead = others.map((other, at) => `${titleOf(measured, other)} in ${won[at]}`);
+      return [
+        `## Ahead of: ${titleOf(measured, contender)}`,
+        `Times faster, or smaller; **bold**: behind. Ahead of ${isAhead.join('; ')} rows.`,
+        table(['', ...others.map((other) => titleOf(measured, other))], rows),
+      ];
+    });
+}
+
+/** @param {Run['measured']} measured @param {readonly string[]} contenders */
 function figuresTable(measured, contenders) {
   const rows = figures.map(({ name, unit, workload, of }) => [
     `${name}, ${unit}`,
@@ -89,7 +107,7 @@ function figuresTable(measured, contenders) {
   return table(['', ...contenders.map((contender) => titleOf(measured, contender))], rows);
 }
 
-const EXTRAS = ['logins', 'reads beside logins', 'log', 'compute', 'refs', 'role pages', 'million'];
+const EXTRAS = ['logins', 'reads beside logins', 'log', 'compute', 'refs', 'role pages', 'growth'];
 
 /** @param {Run['measured']} measured */
 const extrasOf = (measured) =>
@@ -101,7 +119,7 @@ const extrasOf = (measured) =>
 
 /** @param {Run['measured']} measured */
 function extras(measured) {
-  const { compute, refs, million } = extrasOf(measured);
+  const { compute, refs, growth } = extrasOf(measured);
   const said = [];
   if (compute) {
     said.push(
@@ -114,10 +132,13 @@ function extras(measured) {
       `- 100,000 refs of \`Documents\`: ${short(refs.ms)} ms, gap on the main thread ${short(refs.gap)} ms.`,
     );
   }
-  if (million) {
-    const { samples, afterReadsMb, reads } = million;
+  if (growth) {
+    const { samples, afterReadsMb, reads } = growth;
+    const [first, last] = [samples[0], samples.at(-1)];
+    const longest = (/** @type {'commitMs' | 'readMs'} */ of) =>
+      short(Math.max(...samples.map((/** @type {any} */ sample) => sample[of])));
     said.push(
-      `- Growing to a million documents: ${short(samples[0].perSecond)} docs/s at first, ${short(samples.at(-1).perSecond)} at the end; the renderer's memory ${short(samples[0].rendererMb)} MB at 50,000 documents, ${short(samples.at(-1).rendererMb)} MB at a million, ${short(afterReadsMb)} MB after reads all over it (get ${short(reads.get)} ms, 64 of a match ${short(reads.city)} ms).`,
+      `- Growing to ${short(last.documents)} documents, packed: ${short(first.perSecond)} docs/s at first, ${short(last.perSecond)} at the end; the longest commit of 1,000 ${longest('commitMs')} ms, the longest \`Get\` beside them ${longest('readMs')} ms; the renderer's memory ${short(first.rendererMb)} MB at ${short(first.documents)} documents, ${short(last.rendererMb)} MB at the end, ${short(afterReadsMb)} MB after reads all over it (get ${short(reads.get)} ms, 64 of a match ${short(reads.city)} ms).`,
     );
   }
   return said.length > 0 ? ['## Beside the workloads', said.join('\n')] : [];

@@ -37,6 +37,12 @@ export const figures = [
   { name: 'W5 64 of a match, warm', workload: 'W5', unit: 'ms', of: (r) => r.warm.p50 },
   { name: 'W6 page of 64, cold', workload: 'W6', unit: 'ms', of: (r) => r.cold.p50 },
   { name: 'W6 page of 64, warm', workload: 'W6', unit: 'ms', of: (r) => r.warm.p50 },
+  {
+    name: 'W6 page of 64, first after idle warming',
+    workload: 'W6 warmed',
+    unit: 'ms',
+    of: (r) => r.cold.p50,
+  },
   { name: 'W7 100,000 entries', workload: 'W7', unit: 'ms', of: (r) => r.ms },
   { name: 'W7 gap on the main thread', workload: 'W7', unit: 'ms', of: (r) => r.gap },
   { name: 'W7 renderer memory', workload: 'W7', unit: 'MB', of: (r) => r.rendererMb },
@@ -59,6 +65,25 @@ export const figures = [
     workload: 'W5 at 100,000',
     unit: 'ms',
     of: (r) => r.cold.p50,
+  },
+  { name: 'W15 32 creates at once, each', workload: 'W15', unit: 'ms', of: (r) => r.perCreate },
+  {
+    name: 'W16 64 scattered of 100,000, fresh page',
+    workload: 'W16 at 100,000',
+    unit: 'ms',
+    of: (r) => r.p50,
+  },
+  {
+    name: 'W16 64 scattered of 100,000, after idle warming',
+    workload: 'W16 warmed at 100,000',
+    unit: 'ms',
+    of: (r) => r.p50,
+  },
+  {
+    name: 'W17 open with a full log to first read',
+    workload: 'W17',
+    unit: 'ms',
+    of: (r) => r.total,
   },
   {
     name: 'fill to 100,000',

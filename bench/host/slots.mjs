@@ -1,9 +1,13 @@
 // One slot: everything one contender does in one round, in browsers of its own.
-import { openBrowser, processesOf, resetPeaks, siteBytes } from './browser.mjs';
+import { killBrowser, openBrowser, processesOf, resetPeaks, siteBytes } from './browser.mjs';
 import { inTab, openTab, sleep, within } from './tabs.mjs';
 
 const COLD_STARTS = 3;
 const SMALL = 1000;
+/** A log of the packed store gets no longer. */
+const LOG_COMMITS = 2900;
+/** In which a store may read what nobody has asked for yet. */
+const REST_MS = 6000;
 
 /**
  * @typedef {object} Slot
@@ -42,14 +46,16 @@ export async function runSmall({ contender, round, documents, big, url, step }) 
       tab.call('run', workload, { ...options, ...more });
     await step('W2', run('fill'));
     await step('W3', run('insert'));
+    await step('W15', run('together', { count: Math.min(640, documents) }));
     await step('W8', run('increment'));
     await step('W10', run('updateMany', { count: Math.min(1000, documents) }));
   });
   await step('W4', () => alone('db', 'get'));
   await step('W5', () => alone('db', 'byCity'));
   await step('W6', () => alone('db', 'pages', { count: 100 }));
+  await step('W6 warmed', () => alone('db', 'pages', { count: 100, restMs: REST_MS }));
   for (let start = 0; start < COLD_STARTS; start++) {
-    await step('W1', () => coldStart(place));
+    await step('W1', () => coldStart(place, 'db'));
   }
   await step('W9', () => transferBetweenTabs(place, round));
   await step('W11', () => watchFromOtherTab(place));
@@ -59,8 +65,30 @@ export async function runSmall({ contender, round, documents, big, url, step }) 
     await step('W4 at 1,000', () => alone('small', 'get', small));
     await step('W5 at 1,000', () => alone('small', 'byCity', small));
   }
-  await browser.close();
+  const writes = { ...options, documents: SMALL, count: Math.min(LOG_COMMITS, documents) };
+  await openWithFullLog({ browser, place, writes, step });
   browser.forget();
+}
+
+/**
+ * Many small commits, then the browser is killed, so that nothing is tidied up: what the next opening finds.
+ * @param {object} given
+ * @param {Awaited<ReturnType<typeof openBrowser>>} given.browser
+ * @param {{ url: string, contender: string }} given.place
+ * @param {object} given.writes
+ * @param {Slot['step']} given.step
+ */
+async function openWithFullLog({ browser, place: { url, contender }, writes, step }) {
+  await step('W17 writes', async () => {
+    const tab = await openTab(browser.context, url, { contender });
+    await tab.call('open', 'log');
+    await tab.call('run', 'fill', writes);
+    return tab.call('run', 'insert', writes);
+  });
+  await killBrowser(browser);
+  const { context, close } = await openBrowser(`${contender}-small`);
+  await step('W17', () => coldStart({ context, url, contender }, 'log'));
+  await close();
 }
 
 /** @param {Slot} slot */
@@ -73,6 +101,13 @@ export async function runBig({ contender, round, big, url, step }) {
   );
   await step(`W5 at ${big.toLocaleString('en-US')}`, () =>
     inTab(place, 'big', (tab) => tab.call('run', 'byCity', options)),
+  );
+  const size = big.toLocaleString('en-US');
+  await step(`W16 at ${size}`, () =>
+    inTab(place, 'big', (tab) => tab.call('run', 'scattered', options)),
+  );
+  await step(`W16 warmed at ${size}`, () =>
+    inTab(place, 'big', (tab) => tab.call('run', 'scattered', { ...options, restMs: REST_MS })),
   );
   await step('W7', () =>
     inTab(place, 'big', async (tab) => {
@@ -92,9 +127,9 @@ export async function runBig({ contender, round, big, url, step }) {
   await browser.close();
 }
 
-/** @param {{ context: import('playwright').BrowserContext, url: string, contender: string }} place */
-async function coldStart({ context, url, contender }) {
-  const tab = await openTab(context, url, { contender, cold: 'db' });
+/** @param {{ context: import('playwright').BrowserContext, url: string, contender: string }} place @param {string} database */
+async function coldStart({ context, url, contender }, database) {
+  const tab = await openTab(context, url, { contender, cold: database });
   try {
     return await within(tab.page.evaluate('cold'), 60_000, 'The cold start');
   } finally {

@@ -3,7 +3,7 @@ import { openDatabase, q, type Client } from '../../src/index.ts';
 import { BurrowContender, makeSchema, refOf } from '../contenders/burrow-queries.ts';
 import { cityCount, cityOf, dice, draw, idOf, makeDocs } from './documents.ts';
 import { measureLogins, measureReadsBesideLogins } from './logins.ts';
-import { median, timeEach, watchMainThread } from './measure.ts';
+import { median, sleep, timeEach, watchMainThread } from './measure.ts';
 import { measureRolePages } from './role-pages.ts';
 
 const DOCUMENTS = 2000;
@@ -101,13 +101,37 @@ async function measureRefs(documents: number) {
   return { ms, gap, longTask };
 }
 
-const large = new BurrowContender({ durability: 'relaxed' });
+const large = new BurrowContender({ durability: 'relaxed', store: 'packed' });
+/** Between two reads beside the commits. */
+const READ_EVERY_MS = 10;
 
-/** Adds documents to the database of the memory test, in queries of 1,000. */
+/** Adds documents to the database that grows, in queries of 1,000, beside reads of those before: the longest of both. */
 async function grow({ from, count }: { readonly from: number; readonly count: number }) {
-  if (from === 0) await large.open('million');
+  if (from === 0) await large.open('growth');
   const docs = makeDocs({ count, from, cities: 2000 });
-  for (let at = 0; at < count; at += 1000) await large.insertMany(docs.slice(at, at + 1000));
+  const roll = dice(from + 1);
+  const filling = { isOver: false };
+  let readMs = 0;
+  const readBeside = async (): Promise<void> => {
+    if (from === 0) return;
+    while (!filling.isOver) {
+      const began = performance.now();
+      const id = idOf(draw(roll, from));
+      if ((await large.get(id))?.id !== id) throw new Error(`Wrong answer: get ${id}.`);
+      readMs = Math.max(readMs, performance.now() - began);
+      await sleep(READ_EVERY_MS);
+    }
+  };
+  const reading = readBeside();
+  let commitMs = 0;
+  for (let at = 0; at < count; at += 1000) {
+    const began = performance.now();
+    await large.insertMany(docs.slice(at, at + 1000));
+    commitMs = Math.max(commitMs, performance.now() - began);
+  }
+  filling.isOver = true;
+  await reading;
+  return { commitMs, readMs };
 }
 
 /** Reads all over the large database, so that every cache of the worker is full. */

@@ -1,7 +1,7 @@
 /** What is done and timed in one tab. Every answer is looked at: a wrong one fails the workload. */
 import type { Contender, Doc } from './contender.ts';
 import { cityCount, cityOf, dice, draw, idOf, makeDocs } from './documents.ts';
-import { median, timeEach, watchMainThread, type Times } from './measure.ts';
+import { median, sleep, timeEach, watchMainThread, type Times } from './measure.ts';
 
 export interface WorkloadOptions {
   /** Documents in the database. */
@@ -9,11 +9,14 @@ export interface WorkloadOptions {
   readonly count: number;
   readonly seed: number;
   readonly batch: number;
+  /** How long the tab does nothing before, so that a store can read ahead. */
+  readonly restMs?: number;
 }
 
 type Workload = (contender: Contender, options: WorkloadOptions) => Promise<unknown>;
 
 const PAGE = 64;
+const TOGETHER = 32;
 const MANY = 100_000;
 
 /** Reads of the same things twice over: the first time from the store, then again. */
@@ -28,8 +31,10 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
     const docs = makeDocs({ count, from: documents, seed: 7, cities: 20 });
     return timeEach(count, (index) => contender.insert(at(docs, index)));
   },
+  together: createTogether,
   get: readDocuments,
   byCity: readCities,
+  scattered: readScattered,
   pages: readPages,
   ids: readIds,
   increment,
@@ -44,6 +49,21 @@ async function fill(contender: Contender, { documents, batch }: WorkloadOptions)
     }
   });
   return { ms, gap, longTask, perSecond: (documents / ms) * 1000 };
+}
+
+/** ms for each of them; where `insert` puts none. */
+async function createTogether(contender: Contender, { documents, count }: WorkloadOptions) {
+  const turns = Math.ceil(count / TOGETHER);
+  const wish = { count: turns * TOGETHER, from: documents + 100_000, seed: 8, cities: 20 };
+  const docs = makeDocs(wish);
+  const times = await timeEach(turns, (turn) =>
+    Promise.all(
+      docs.slice(turn * TOGETHER, (turn + 1) * TOGETHER).map((doc) => contender.insert(doc)),
+    ),
+  );
+  const last = at(docs, times.count * TOGETHER - 1);
+  if ((await contender.get(last.id))?.email !== last.email) wrong('together');
+  return { ...times, perCreate: times.p50 / TOGETHER };
 }
 
 async function readDocuments(
@@ -82,10 +102,25 @@ async function readCities(
   return { cold, warm };
 }
 
+/** The first pages of a tab: documents that lie far apart, each city once. */
+async function readScattered(
+  contender: Contender,
+  { documents, seed, restMs = 0 }: WorkloadOptions,
+): Promise<Times> {
+  const cities = cityCount(documents);
+  await sleep(restMs);
+  return timeEach(Math.min(cities, 20), async (index) => {
+    const city = cityOf((index * 7 + seed) % cities);
+    const docs = await contender.byCity(city, PAGE);
+    if (docs.length === 0 || docs.some((doc) => doc.city !== city)) wrong('scattered');
+  });
+}
+
 async function readPages(
   contender: Contender,
-  { documents, count }: WorkloadOptions,
+  { documents, count, restMs = 0 }: WorkloadOptions,
 ): Promise<ColdAndWarm> {
+  await sleep(restMs);
   const pages = Math.min(count, Math.floor(documents / PAGE));
   const walk = async (): Promise<Times> => {
     let cursor: unknown;

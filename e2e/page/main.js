@@ -1,10 +1,6 @@
 // The app of the end-to-end tests: the package as published, by the names of its exports map, at hand for `page.evaluate`.
 import * as burrow from 'burrowdb';
 import workerUrl from 'burrowdb/worker?url';
-import { store } from './store.js';
-
-/** How the databases of these tests are stored: `BURROW_STORE` of whoever started them. */
-const openDatabase = (name, options) => burrow.openDatabase(name, { store, ...options });
 
 /** The original driver; `q` calls a builder by its name. */
 async function loadDriver() {
@@ -17,4 +13,7 @@ async function loadDriver() {
   return { ...driver, q };
 }
 
-Object.assign(globalThis, { burrow: { ...burrow, openDatabase }, workerUrl, loadDriver });
+/** Loaded when a test asks for it, as an app would. */
+const loadInspector = () => import('burrowdb/inspector');
+
+Object.assign(globalThis, { burrow, workerUrl, loadDriver, loadInspector });

@@ -1,4 +1,5 @@
 import { test as base } from '@playwright/test';
+import type * as Inspector from '../../inspector/inspector.ts';
 import type * as Burrow from '../../src/index.ts';
 import { BrowserProfile } from './browser-profile.ts';
 
@@ -6,6 +7,7 @@ import { BrowserProfile } from './browser-profile.ts';
 declare global {
   var burrow: typeof Burrow;
   var workerUrl: string;
+  var loadInspector: () => Promise<typeof Inspector>;
   var db: Burrow.Database;
 }
 

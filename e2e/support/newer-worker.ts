@@ -8,33 +8,61 @@ import { trimPackages } from '../../scripts/trim-packages.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
-/** What such a release changes in the sources: in each the first text becomes the second, and it imports more. */
+interface Edit {
+  readonly file: string;
+  /** Is there once, and becomes the other. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What such a release changes in the sources. */
 const CHANGES = {
-  /** Rows are of another format: each row of `sync` gets a mark that this release does not know. */
-  'format of rows': {
-    file: 'worker/store/open-store.ts',
-    from: '    options: { head,',
-    to: `    options: { head, migrations: migrationsOf([
-      async (tx) => {
-        const all = { space: 'sync', by: 'key', lower: '', upper: '\\xff', reverse: false, limit: Infinity, rows: true };
+  /** What is stored is of another format: each row of `sync` gets a mark that this release does not know. */
+  'format of rows': [
+    {
+      file: 'worker/store/layouts.ts',
+      from: 'PACKED_FORMAT = 1;',
+      to: 'PACKED_FORMAT = 2;',
+    },
+    {
+      file: 'worker/store/packed/idb-medium.ts',
+      from: 'if (c.startsWith(birthPrefix(birth))) return;',
+      to: `if (c.startsWith(birthPrefix(birth))) return;
+    if (c.startsWith(birthPrefix({ ...birth, format: 1 }))) return;`,
+    },
+    {
+      file: 'worker/store/packed/packed-database.ts',
+      from: '    const head = await this.readHead();\n    this.isNew',
+      // First a record, by which open tabs of the former release notice; then the stamps, for those that open it later.
+      to: `    if (stamp.format === 1) {
+      const all = { space: 'sync', by: 'key', lower: '', upper: '\\xff', reverse: false, limit: Infinity, rows: true };
+      const lift = async (tx) => {
         const { ranges } = await tx.fetch([], [all]);
         const puts = ranges[0].map(({ row }) => {
           const value = JSON.stringify({ ...JSON.parse(row.value), markOfNewer: true });
           return { space: 'sync', row: { ...row, value } };
         });
         tx.apply({ puts, deletes: [] });
-      },
-    ]),`,
-    imports: "import { migrationsOf } from './migrations.ts';\n",
-  },
+      };
+      await this.packed.write(lift, { spaces: ['sync'], durability: 'strict' });
+      const lifted = await this.begin(connection, stores.map(({ name }) => name));
+      for (const { name } of stores)
+        lifted.putRaw(name, { ...(await lifted.raw(name, STAMP_KEY)), format: PACKED_FORMAT });
+      await lifted.commit();
+    }
+    const head = await this.readHead();
+    this.isNew`,
+    },
+  ],
   /** IndexedDB has another version, and one more place for rows. */
-  'layout of IndexedDB': {
-    file: 'worker/store/layouts.ts',
-    from: '  version: 2,\n  schema: {',
-    to: "  version: 4,\n  schema: {\n    more: 'k',",
-    imports: '',
-  },
-} as const;
+  'layout of IndexedDB': [
+    {
+      file: 'worker/store/layouts.ts',
+      from: '  version: 3,\n  schema: {',
+      to: "  version: 4,\n  schema: {\n    more: 'k',",
+    },
+  ],
+} as const satisfies Readonly<Record<string, readonly Edit[]>>;
 
 export type Change = keyof typeof CHANGES;
 export const changes = Object.keys(CHANGES) as Change[];
@@ -62,19 +90,19 @@ export async function update(page: Page, worker: string): Promise<void> {
 }
 
 async function build(change: Change): Promise<string> {
-  const { file, from, to, imports } = CHANGES[change];
-  const path = join(root, file);
-  const source = await readFile(path, 'utf8');
-  if (source.split(from).length !== 2) throw new Error(`${file} does not say once: ${from}`);
+  const edited = new Map<string, string>();
+  for (const { file, from, to } of CHANGES[change]) {
+    const path = join(root, file);
+    const source = await readFile(path, 'utf8');
+    if (source.split(from).length !== 2) throw new Error(`${file} does not say once: ${from}`);
+    edited.set(path, source.replace(from, to));
+  }
   const bundle = await rolldown({
     input: entries.worker,
     platform: 'browser',
     resolve: { alias: browserAlias },
     transform: { target: 'es2022' },
-    plugins: [
-      trimPackages(),
-      { name: 'newer', load: (id) => (id === path ? imports + source.replace(from, to) : null) },
-    ],
+    plugins: [trimPackages(), { name: 'newer', load: (id) => edited.get(id) ?? null }],
   });
   try {
     const { output } = await bundle.generate({ format: 'es', codeSplitting: false });

@@ -5,8 +5,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { build } from 'vite';
-import { bundle, entries } from '../../scripts/bundle.mjs';
-import { storeModule } from './store-module.ts';
+import { besideIndex, bundle, entries } from '../../scripts/bundle.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -17,7 +16,6 @@ export default async function serveApp(): Promise<() => Promise<void>> {
   await installPackage(join(folder, 'node_modules/burrowdb'));
   await symlink(join(root, 'node_modules/faunadb'), join(folder, 'node_modules/faunadb'));
   await cp(join(root, 'e2e/page'), folder, { recursive: true });
-  await writeFile(join(folder, 'store.js'), storeModule());
   await build({ configFile: false, root: folder, logLevel: 'warn', build: { outDir: built } });
   await cp(
     join(folder, 'node_modules/burrowdb/dist/service-worker.js'),
@@ -38,14 +36,16 @@ async function installPackage(folder: string): Promise<void> {
   const dist = join(folder, 'dist');
   await mkdir(dist, { recursive: true });
   await cp(join(root, 'package.json'), join(folder, 'package.json'));
-  const [index, worker, serviceWorker] = await Promise.all([
+  const [index, worker, serviceWorker, inspector] = await Promise.all([
     bundle(entries.index, { format: 'es', minify: false }),
     bundle(entries.worker, { format: 'es', minify: true }),
     bundle(entries.serviceWorker, { format: 'iife', minify: true }),
+    bundle(besideIndex.inspector, { format: 'es', minify: false, besideIndex: 'packages outside' }),
   ]);
   await writeFile(join(dist, 'index.js'), index.code);
   await writeFile(join(dist, 'worker.js'), worker.code);
   await writeFile(join(dist, 'service-worker.js'), serviceWorker.code);
+  await writeFile(join(dist, 'inspector.js'), inspector.code);
 }
 
 function serveFolder(folder: string): Promise<Server> {

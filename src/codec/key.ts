@@ -50,6 +50,9 @@ export const databasePrefix = (database: DatabaseId): Key => asKey(uint32(databa
 /** The database of the key of a document, a version or an entry. */
 export const databaseOf = (key: Key): DatabaseId => readUint32({ key, at: 0, mask: 0 });
 
+/** The collection of the key of a document, the index of the key of an entry. */
+export const numberOf = (key: Key): number => readUint32({ key, at: DATABASE_BYTES, mask: 0 });
+
 /** The part after the database: the same in each copy of the database, whatever its number there. */
 export const withoutDatabase = (key: Key): Key => asKey(key.slice(DATABASE_BYTES));
 export const withDatabase = (database: DatabaseId, rest: Key): Key =>

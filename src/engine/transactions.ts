@@ -9,4 +9,5 @@ export type {
 } from './transactions/execution.ts';
 export { detachedExecutions, type DetachedOption } from './transactions/detached.ts';
 export { commitsSince, HEAD, headOf, readHead } from './transactions/head.ts';
+export type { ReadFreshness } from './transactions/transactor.ts';
 export { PasswordGate } from './transactions/password-gate.ts';

@@ -16,6 +16,7 @@ import {
   sequence,
   write,
 } from '../store/testing/store-rows.ts';
+import { CountingMedium } from './testing/counting-medium.ts';
 import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
 import { openPacked, SMALL } from './testing/packed-kit.ts';
 import { salvaged } from './testing/salvaged.ts';
@@ -235,6 +236,27 @@ test('hear() brings what another tab has committed, in its order, and nothing el
     tx.apply({ puts: [{ space: 'documents', row: row('a') }], deletes: [] });
   }, RELAXED);
   expect(runs).toBe(1);
+});
+
+test('write() beside a tab that is silent, or tells what it writes, does not look at the log', async () => {
+  const data = new MediumData();
+  const medium = new CountingMedium(createMemoryMedium(data));
+  const store = await openPacked(data, {}, { medium });
+  const other = await openPacked(data, {}, { tell: (appended) => store.hear(appended) });
+  const silent = await openPacked(data);
+  for (let round = 0; round < 5; round += 1) await increment(store);
+  medium.take();
+  await increment(store);
+  await increment(other);
+  await increment(store);
+  expect(medium.take()).toMatchObject({ looks: 0, appended: 2 });
+  // Whoever was overtaken looks first, for a while.
+  await increment(silent);
+  await increment(store);
+  expect(medium.take()).toMatchObject({ looks: 2, appended: 2 });
+  await increment(store);
+  expect(medium.take()).toMatchObject({ looks: 1, appended: 1 });
+  expect(await counterOf(other)).toBe(11);
 });
 
 test('a tab that is alone tells nobody', async () => {

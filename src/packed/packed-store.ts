@@ -3,8 +3,8 @@ import { assert, Refusal } from '../errors.ts';
 import {
   requireWithin,
   SPACES,
-  type ReadOptions,
   type ReadTx,
+  type SnapshotOptions,
   type Space,
   type Store,
   type WriteOptions,
@@ -57,14 +57,16 @@ export interface PackedMemory {
 }
 
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
+/** After so many commits that no other tab came before. */
+const CALM_MIN = 4;
 /** Of the cache: what queries read beside it evicts nothing for a while. */
 const WARMED_MAX = 3 / 4;
 
 export class PackedStore implements Store {
   private readonly tree: Tree;
   private isClosed = false;
-  /** While this tab waited for its last transaction that appended, another one committed. */
-  private wasOvertaken = false;
+  /** How many commits have come since another tab committed while this one waited for its transaction. */
+  private calm = 1;
   private readonly turns = new Turns();
   private readonly maintenance: Maintenance;
   private readonly foreground = new Foreground();
@@ -91,12 +93,16 @@ export class PackedStore implements Store {
     await this.tree.loadIndexes();
   }
 
-  async read<T>(body: (tx: ReadTx) => Promise<T>, { spaces }: ReadOptions = {}): Promise<T> {
+  async read<T>(
+    body: (tx: ReadTx) => Promise<T>,
+    { spaces, mayBeStale = false }: SnapshotOptions = {},
+  ): Promise<T> {
     this.foreground.begin();
     try {
       for (;;) {
         this.requireOpen();
-        const tx = new SnapshotTx(this.tree, spaces);
+        const version = mayBeStale ? this.tree.version : undefined;
+        const tx = new SnapshotTx(this.tree, spaces, version);
         const outcome = await outcomeOf(() => body(tx));
         tx.release();
         if (!tx.gone) return outcome();
@@ -202,15 +208,19 @@ export class PackedStore implements Store {
   private async commit<T>(body: WriteBody<T>, options: Required<WriteOptions>): Promise<T> {
     const draft = (): Promise<Draft<T>> => this.draft(body, options.spaces);
     for (;;) {
-      const outcome = this.tree.isCurrent()
-        ? await this.commitAlone(await draft(), options)
-        : await this.commitBesideOthers(draft, options);
+      const isCurrent = this.tree.isCurrent();
+      // Others tell what they commit: where none has lately, nothing new is to be expected in the log.
+      const outcome =
+        isCurrent || this.calm >= CALM_MIN
+          ? await this.commitUnseen(await draft(), options)
+          : await this.commitBesideOthers(draft, options);
       if (outcome) return outcome();
+      if (!isCurrent) this.calm = 0;
     }
   }
 
-  /** Returns undefined: something else was committed since, and nothing of this was. */
-  private async commitAlone<T>(
+  /** Without a look at the log. Returns undefined: something else was committed since, and nothing of this was. */
+  private async commitUnseen<T>(
     { version, outcome, record }: Draft<T>,
     { durability }: Required<WriteOptions>,
   ): Promise<Outcome<T> | undefined> {
@@ -229,13 +239,13 @@ export class PackedStore implements Store {
     { durability }: Required<WriteOptions>,
   ): Promise<Outcome<T> | undefined> {
     // While others write, what is made before is made for nothing.
-    let latest = this.wasOvertaken ? undefined : await draft();
+    let latest = this.calm === 0 ? undefined : await draft();
     for (;;) {
       if (latest && !latest.record)
         return (await this.isStill(latest.version)) ? latest.outcome : undefined;
       const { version } = this.tree;
       const number = await this.tree.appendNext(async () => {
-        this.wasOvertaken = !this.isAt(version);
+        this.calm = this.isAt(version) ? this.calm + 1 : 0;
         if (!latest || !this.isAt(latest.version)) latest = await draft();
         // Something may have been committed meanwhile, if a block had to be loaded.
         return this.isAt(latest.version) ? latest.record : undefined;

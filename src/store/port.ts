@@ -146,6 +146,13 @@ export interface ReadOptions {
    */
   readonly spaces?: readonly Space[];
 }
+export interface SnapshotOptions extends ReadOptions {
+  /**
+   * Any committed snapshot will do that is no older than what this store has read or written so far: the newest that it has without
+   * asking whether others have committed. Stores may ignore it.
+   */
+  readonly mayBeStale?: boolean;
+}
 export interface WriteOptions extends ReadOptions {
   readonly durability: Durability;
 }
@@ -155,7 +162,7 @@ export interface Store {
    * `body` awaits nothing but `tx`; it may be run again, with a new `tx`, when the connection to the data was lost, or when what
    * it had fetched changed before it fetched more.
    */
-  read<T>(body: (tx: ReadTx) => Promise<T>, options?: ReadOptions): Promise<T>;
+  read<T>(body: (tx: ReadTx) => Promise<T>, options?: SnapshotOptions): Promise<T>;
   /**
    * Serializable against every other `write` on the same data, in other tabs and processes too. Commits when `body` resolves
    * and resolves when the commit is durable; drops every write when `body` rejects. `body` awaits nothing but `tx`.

@@ -13,8 +13,10 @@ export type LockState = 'open' | 'locked' | 'forgotten';
 const NO_COMMIT = '{"ts":0}';
 const META = { spaces: ['meta'] } as const;
 
+/** As it was when the store was opened, or later: whoever turns it tells, and the first query looks at it again. */
 export async function readLock(store: Store): Promise<LockState> {
-  return store.read(async (tx) => lockIn((await tx.fetch([HEAD], [])).rows[0]), META);
+  const asOpened = { ...META, mayBeStale: true };
+  return store.read(async (tx) => lockIn((await tx.fetch([HEAD], [])).rows[0]), asOpened);
 }
 
 /** Durable when it resolves, in every tab. */

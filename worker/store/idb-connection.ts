@@ -4,6 +4,7 @@ import { Refusal } from '../../src/errors.ts';
 import { within } from './deadline.ts';
 import { newerDatabase, refusalOf, said, TransactionFailure } from './idb-failure.ts';
 import {
+  FIRST_PACKED_VERSION,
   FIRST_VERSION,
   layoutOf,
   MOVING_LAYOUT,
@@ -99,11 +100,11 @@ export async function connect(
 /** What else the transaction does that makes a database of rows on the move a packed one. */
 export type Flip = (tx: IDBTransaction) => void;
 
-/** A database of rows becomes a packed one only by a flip, and one that is gone is not made anew by a move. */
+/** A database of rows becomes a packed one only by a flip, and one that is gone is not made anew by a move. What is packed may become packed otherwise. */
 function mayUpgrade(layout: Layout, oldVersion: number): boolean {
   const isThere = oldVersion >= FIRST_VERSION;
   if (layout.version === MOVING_LAYOUT.version) return isThere;
-  return layout.kind === 'rows' || !isThere;
+  return layout.kind === 'rows' || !isThere || oldVersion >= FIRST_PACKED_VERSION;
 }
 
 /** @param mayGoOn returns false: what is stored stays as it is */

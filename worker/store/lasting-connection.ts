@@ -144,11 +144,13 @@ export class LastingConnection {
     const turn = underWay.enter();
     if (turn) await turn;
     try {
-      return make(idb, {
+      const tx: Tx = make(idb, {
         watchdog: this.watchdog,
-        onAnswer: () => underWay.answered(),
-        onEnded: () => underWay.leave(),
+        onAnswer: () => underWay.answered(tx),
+        onEnded: () => underWay.leave(tx),
       });
+      if (tx.isWriter) underWay.write(tx);
+      return tx;
     } catch (reason) {
       underWay.leave();
       throw reason;

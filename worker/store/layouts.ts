@@ -73,6 +73,9 @@ export const STAGING_LAYOUT: Layout = {
   witness: BLOCKS.name,
 };
 
+/** From this version on a database is packed. */
+export const FIRST_PACKED_VERSION = 30;
+
 /** Of what is stored in a log and blocks; see docs/store-format.md. */
 export const PACKED_FORMAT = 1;
 

@@ -14,6 +14,12 @@ export interface Watched {
   readonly onEnded: () => void;
 }
 
+/**
+ * Every transaction that writes covers it, so that none writes beside another, also of other tabs. Of two that were writing when it was
+ * killed Chromium makes a database that it cannot open, and deletes it: docs/decisions/0004-crash.md. No query reads it.
+ */
+const OF_WRITERS = 'files';
+
 export interface NativePlan extends Watched {
   /** The object stores that it covers. */
   readonly stores: readonly string[];
@@ -23,12 +29,16 @@ export interface NativePlan extends Watched {
 
 export class NativeTransaction implements Waiting {
   beats = 0;
+  /** Whether it waits for others that write. */
+  readonly isWriter: boolean;
   private readonly native: IDBTransaction;
   private readonly opened = new Map<string, IDBObjectStore>();
   private readonly watchdog: Watchdog;
   private readonly onAnswer: () => void;
   private state: 'open' | 'committing' | 'complete' | 'dropped' | 'failed' = 'open';
   private hasAnswered = false;
+  /** Beats without a first answer after which it gives up. */
+  private patience = BLOCKED_BEATS;
   private failedWith: TransactionFailure | undefined = undefined;
   /** Promises of this transaction that are not settled. */
   private readonly rejects = new Set<(failure: TransactionFailure) => void>();
@@ -42,8 +52,10 @@ export class NativeTransaction implements Waiting {
   ) {
     this.watchdog = watchdog;
     this.onAnswer = onAnswer;
+    this.isWriter = mode === 'readwrite';
+    const covered = this.isWriter ? [...stores, OF_WRITERS] : stores;
     try {
-      this.native = idb.transaction(stores, mode, { durability });
+      this.native = idb.transaction(covered, mode, { durability });
     } catch (reason) {
       throw new TransactionFailure(reason, false);
     }
@@ -146,8 +158,16 @@ export class NativeTransaction implements Waiting {
   }
 
   beat(): void {
-    if (!this.hasAnswered && this.beats > BLOCKED_BEATS) this.giveUp(blockedByOthers);
-    else if (this.beats > SILENT_BEATS) this.giveUp(silent);
+    if (this.hasAnswered || this.patience === SILENT_BEATS) {
+      if (this.beats > SILENT_BEATS) this.giveUp(silent);
+    } else if (this.beats > this.patience) this.giveUp(blockedByOthers);
+  }
+
+  /** Another of its connection that writes has moved on, and is at work or has ended: whoever waits behind it is blocked by nobody else. */
+  followed(isAtWork: boolean): void {
+    if (this.hasAnswered) return;
+    this.beats = 0;
+    this.patience = isAtWork ? SILENT_BEATS : BLOCKED_BEATS;
   }
 
   protected get isComplete(): boolean {

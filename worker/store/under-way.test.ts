@@ -118,3 +118,29 @@ test('needsOneAtATime() is true of WebKit, under whatever name it goes', () => {
   ] as const)
     expect(needsOneAtATime(userAgent), userAgent).toBe(isNeeded);
 });
+
+/** A transaction that writes, and what it was told of others. */
+class Noting {
+  readonly told: boolean[] = [];
+
+  followed(isAtWork: boolean): void {
+    this.told.push(isAtWork);
+  }
+}
+
+test('write() has those that wait told what others that write do, not what readers do', () => {
+  const underWay = new UnderWay({ isOneAtATime: false, watchdog: new Watchdog() });
+  const [first, second, third] = [new Noting(), new Noting(), new Noting()];
+  const reader = new Noting();
+  for (const each of [first, second, third, reader]) {
+    expect(underWay.enter()).toBeUndefined();
+    if (each !== reader) underWay.write(each);
+  }
+  underWay.answered(reader);
+  underWay.leave(reader);
+  expect([second.told, third.told]).toEqual([[], []]);
+  underWay.answered(first);
+  underWay.leave(first);
+  underWay.answered(second);
+  expect([first.told, second.told, third.told]).toEqual([[], [true, false], [true, false, true]]);
+});

@@ -20,8 +20,14 @@ interface Turn extends Waiting {
   refuse(reason: Error): void;
 }
 
+/** One that writes: the browser lets it begin when those that were there before have ended. */
+interface Writer {
+  followed(isAtWork: boolean): void;
+}
+
 export class UnderWay {
   private readonly options: UnderWayOptions;
+  private readonly writers = new Set<Writer>();
   private readonly waiting = new Set<Turn>();
   private count = 0;
   /** The one that others wait for has: nobody blocks it. */
@@ -42,13 +48,20 @@ export class UnderWay {
     return undefined;
   }
 
-  /** One under way moves on: whoever waits for it begins to count anew. */
-  answered(): void {
-    this.hasAnswered = true;
-    for (const turn of this.waiting) turn.beats = 0;
+  /** Until it leaves, others that write wait for it, or it for them. */
+  write(writer: Writer): void {
+    this.writers.add(writer);
   }
 
-  leave(): void {
+  /** One under way moves on: whoever waits for it begins to count anew. */
+  answered(by?: Writer): void {
+    this.hasAnswered = true;
+    for (const turn of this.waiting) turn.beats = 0;
+    if (by && this.writers.has(by)) this.tellWriters(by, true);
+  }
+
+  leave(by?: Writer): void {
+    if (by && this.writers.delete(by)) this.tellWriters(by, false);
     if (this.hasAnswered) for (const turn of this.waiting) turn.beats = 0;
     this.hasAnswered = false;
     const [next] = this.waiting;
@@ -75,6 +88,10 @@ export class UnderWay {
         resolve();
       };
     });
+  }
+
+  private tellWriters(by: Writer, isAtWork: boolean): void {
+    for (const each of this.writers) if (each !== by) each.followed(isAtWork);
   }
 
   private turn(): Promise<void> {

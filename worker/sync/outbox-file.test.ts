@@ -8,8 +8,14 @@ class FakeFile {
   flushes = 0;
   /** Bytes it takes before it is full. */
   room = Infinity;
+  /** Another tab deletes it at the next call of this kind. */
+  isGoneBefore: 'open' | 'read' | undefined = undefined;
 
   createSyncAccessHandle() {
+    if (this.isGoneBefore === 'open') {
+      this.isGoneBefore = undefined;
+      return Promise.reject(new DOMException('', 'NotFoundError'));
+    }
     if (this.isOpen) return Promise.reject(new DOMException('', 'NoModificationAllowedError'));
     this.isOpen = true;
     return Promise.resolve({
@@ -35,6 +41,10 @@ class FakeFile {
     });
   }
   getFile() {
+    if (this.isGoneBefore === 'read')
+      return Promise.resolve({
+        text: () => Promise.reject(new DOMException('', 'NotFoundError')),
+      });
     return this.isOpen
       ? Promise.reject(new DOMException('', 'NotReadableError'))
       : Promise.resolve(new Blob([this.bytes]));
@@ -180,4 +190,16 @@ test('where a browser has no such files there is no copy, and nothing fails', as
   expect(await OutboxFile.open('notes', 'one')).toBeUndefined();
   expect(await readKept('notes')).toEqual([]);
   await forgetKept('notes');
+});
+
+test('a file that another tab deletes before it is open is made again; one that is gone holds nothing', async () => {
+  const { folder } = await openStorage();
+  (await folder.getFileHandle('mine.jsonl')).isGoneBefore = 'open';
+  const mine = await opened('mine');
+  mine.keep([write(1)]);
+  mine.close();
+  (await folder.getFileHandle('gone.jsonl')).isGoneBefore = 'read';
+  expect(seqs(await readKept('notes'))).toEqual([1]);
+  await forgetKept('notes', 'one');
+  expect([...folder.files.keys()]).toEqual([]);
 });

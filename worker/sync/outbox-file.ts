@@ -20,6 +20,7 @@ export interface SyncAccess {
 }
 
 const FOLDER = 'burrow-outbox';
+const TRIES_MAX = 5;
 
 /** One file per tab: a file can be open in one tab only. */
 export class OutboxFile {
@@ -36,12 +37,15 @@ export class OutboxFile {
 
   /** Undefined where the browser has no such files. */
   static async open(database: string, tab: string): Promise<OutboxFile | undefined> {
-    const folder = await folderOf(database, true);
-    const file = await folder?.getFileHandle(`${tab}.jsonl`, { create: true });
-    const open = (file as { createSyncAccessHandle?: () => Promise<SyncAccess> } | undefined)
-      ?.createSyncAccessHandle;
-    if (!open) return undefined;
-    return new OutboxFile(await open.call(file), pause);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const access = await openAccess(database, `${tab}.jsonl`);
+        return access && new OutboxFile(access, pause);
+      } catch (reason) {
+        // Until it is open, a tab that deletes the files of closed tabs takes it for one of them.
+        if (!isNotFound(reason) || tries === TRIES_MAX) throw reason;
+      }
+    }
   }
 
   /** When it returns, the operating system has the bytes: a killed browser does not lose them. */
@@ -81,6 +85,17 @@ export class OutboxFile {
   }
 }
 
+async function openAccess(database: string, name: string): Promise<SyncAccess | undefined> {
+  const folder = await folderOf(database, true);
+  const file = await folder?.getFileHandle(name, { create: true });
+  const open = (file as { createSyncAccessHandle?: () => Promise<SyncAccess> } | undefined)
+    ?.createSyncAccessHandle;
+  return open?.call(file);
+}
+
+const isNotFound = (reason: unknown): boolean =>
+  reason instanceof DOMException && reason.name === 'NotFoundError';
+
 /** Writes in the files of earlier tabs, in order, without a last line that a kill cut off. */
 export async function readKept(database: string): Promise<readonly KeptWrite[]> {
   const writes = new Map<string, KeptWrite>();
@@ -108,10 +123,12 @@ export async function forgetKept(database: string, device?: DeviceId): Promise<v
 
 async function writesIn(handle: FileSystemFileHandle): Promise<readonly KeptWrite[]> {
   // A file that cannot be opened belongs to an open tab.
-  const text = await handle.getFile().then(
-    (file) => file.text(),
-    () => '',
-  );
+  const file = await handle.getFile().catch(() => undefined);
+  // One that another tab has deleted meanwhile holds nothing that is not stored elsewhere.
+  const text = await file?.text().catch((reason: unknown) => {
+    if (!isNotFound(reason)) throw reason;
+  });
+  if (!text) return [];
   return text.split('\n').flatMap((line) => writeIn(line) ?? []);
 }
 

@@ -183,6 +183,16 @@ export class SyncSession {
     return state ? state.lastSeq - state.settledSeq : (await readKept(name)).length;
   }
 
+  /** For who looks into the database. `copy` undefined: it is no copy of a hub's. */
+  async overview(): Promise<{
+    readonly state: SyncState;
+    readonly reason: string | undefined;
+    readonly copy: ReplicaState | undefined;
+  }> {
+    const copy = await this.options.replica.state();
+    return { state: this.state, reason: this.reason, copy };
+  }
+
   // --- queries of the synced identity -------------------------------------------------------------
 
   async query(request: QueryRequest): Promise<QueryAnswer> {

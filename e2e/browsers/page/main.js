@@ -1,9 +1,5 @@
 // A page that connects to the test by WebSocket and does what it is told: any browser can be driven this way.
 import * as burrow from './burrow.js';
-import { store } from './store.js';
-
-/** How the databases of these tests are stored: `BURROW_STORE` of whoever started them. */
-const openDatabase = (name, options) => burrow.openDatabase(name, { store, ...options });
 
 /** Which tab this is: kept over reloads and navigations, for each of its addresses says it. */
 const tab = new URL(location.href).searchParams.get('tab');
@@ -65,5 +61,5 @@ addEventListener('pageshow', (event) => {
   if (event.persisted) connect('show');
 });
 
-Object.assign(globalThis, { burrow: { ...burrow, openDatabase }, tell });
+Object.assign(globalThis, { burrow, tell });
 connect('load');

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { bundle, entries } from '../../../scripts/bundle.mjs';
-import { storeModule } from '../../support/store-module.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -21,11 +20,10 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
     bundle(entries.serviceWorker, { format: 'iife', minify: true }),
     cp(join(import.meta.dirname, '../page'), folder, { recursive: true }),
   ]);
-  await writeFile(join(folder, 'store.js'), storeModule());
   await writeFile(join(folder, 'burrow.js'), index.code);
   await writeFile(join(folder, 'worker.js'), worker.code);
   await writeFile(join(folder, 'service-worker.js'), serviceWorker.code);
-  const files = ['./', 'main.js', 'store.js', 'burrow.js', 'worker.js'];
+  const files = ['./', 'main.js', 'burrow.js', 'worker.js'];
   await writeFile(join(folder, 'precache.json'), JSON.stringify({ version: '1', files }));
   provide('appFolder', folder);
   return () => rm(folder, { recursive: true });

@@ -227,7 +227,7 @@ export class Link {
     const connecting =
       this.current ?? (how === 'destroy' && !this.isPageKept ? this.connect() : undefined);
     const reason = new DatabaseClosed(
-      `The database ${JSON.stringify(this.name)} was closed. Open it again with openDatabase().`,
+      `The database ${JSON.stringify(this.name)} was closed. Open it again.`,
     );
     this.closed = reason;
     const { signal } = this.page;
@@ -261,7 +261,7 @@ export class Link {
     } finally {
       clearTimeout(late);
       connection.end(reason);
-      for (const listener of this.listeners) listener.onEnded?.(reason);
+      this.tellEnded(reason);
     }
   }
 
@@ -274,11 +274,9 @@ export class Link {
   private noteLeft(): void {
     // An opening under way is repeated when the page is shown.
     if (!this.isServing || this.closed) return;
-    const reason = leftError();
-    this.isServing = false;
-    this.current = undefined;
     this.mustResume = true;
-    for (const listener of this.listeners) listener.onEnded?.(reason);
+    this.letGo();
+    this.tellEnded(leftError());
   }
 
   /** The database may have been locked, unlocked or deleted meanwhile: the new worker reports it as an event. */
@@ -292,18 +290,30 @@ export class Link {
   /** Ends the worker with all it has in memory. A new one opens the database, locked or not. */
   private turn(isLocked: boolean): void {
     if (this.closed) return;
-    const { current } = this;
     const reason = lockedError();
     this.turns++;
-    this.current = undefined;
-    this.isServing = false;
     this.#secret = '';
-    current?.then(
+    this.retire(reason);
+    this.letGo();
+    this.tellEnded(reason);
+    if (isLocked) this.setLocked(true);
+  }
+
+  private retire(reason: Error): void {
+    this.current?.then(
       (connection) => connection.retire(reason),
       () => undefined,
     );
+  }
+
+  /** The next call connects anew. */
+  private letGo(): void {
+    this.current = undefined;
+    this.isServing = false;
+  }
+
+  private tellEnded(reason: Error): void {
     for (const listener of this.listeners) listener.onEnded?.(reason);
-    if (isLocked) this.setLocked(true);
   }
 
   private setLocked(isLocked: boolean): void {
@@ -344,9 +354,8 @@ export class Link {
       {
         onMessage: (message) => this.receive(message),
         onLost: (error) => {
-          this.current = undefined;
-          this.isServing = false;
-          for (const listener of this.listeners) listener.onEnded?.(error);
+          this.letGo();
+          this.tellEnded(error);
         },
       },
       signal,
@@ -386,11 +395,8 @@ export class Link {
     const reason = refusalError('storage_unavailable', description);
     this.closed = reason;
     this.page.stop();
-    this.current?.then(
-      (connection) => connection.retire(reason),
-      () => undefined,
-    );
-    for (const listener of this.listeners) listener.onEnded?.(reason);
+    this.retire(reason);
+    this.tellEnded(reason);
     for (const listener of this.listeners) listener.onMessage?.({ type: 'closed', description });
     return reason;
   }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openDatabase, q, UnavailableError } from '../../index.ts';
 import { decodeWire } from '../queries/decode.ts';
 import { startWorker } from './start-worker.ts';
@@ -30,6 +30,17 @@ test('a worker that never answers rejects when its time is over', async () => {
   await expect(
     startWorker(blobWorker('self.onmessage = () => {}'), { readyMs: 100 }),
   ).rejects.toThrow('did not respond within 0.1 s');
+});
+
+test('while a worker loads, the browser is made to open what it stores, whatever comes of it', async () => {
+  const databases = vi.spyOn(indexedDB, 'databases').mockRejectedValue(new Error('not here'));
+  try {
+    const worker = await startWorker(memoryWorker);
+    expect(databases).toHaveBeenCalledOnce();
+    worker.terminate();
+  } finally {
+    databases.mockRestore();
+  }
 });
 
 test('a worker that is terminated rejects what is pending; the next call has another', async () => {

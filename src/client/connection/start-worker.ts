@@ -25,6 +25,8 @@ export async function startWorker(
     );
   }
   const worker = construct(start);
+  // While it loads, the browser opens what it stores for this origin.
+  globalThis.indexedDB?.databases?.().catch(() => undefined);
   try {
     await answersHello(worker, start, readyMs, signal);
     return worker;
@@ -60,8 +62,8 @@ function answersHello(
       if (problem === undefined) resolve();
       else reject(notStarted(problem, cause));
     };
-    const onMessage = ({ data }: MessageEvent): void => {
-      if (!isReady(data)) return;
+    const onMessage = ({ data }: MessageEvent<Partial<Ready> | null | undefined>): void => {
+      if (data?.type !== 'burrow-ready') return;
       if (data.protocol === PROTOCOL) settle();
       else {
         settle(
@@ -95,9 +97,6 @@ function answersHello(
 
 const notStarted = (description: string, cause: unknown): QueryError =>
   refusalError('worker_not_started', description, { cause });
-
-const isReady = (data: unknown): data is Ready =>
-  typeof data === 'object' && data !== null && 'type' in data && data.type === 'burrow-ready';
 
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

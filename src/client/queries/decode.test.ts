@@ -98,6 +98,8 @@ const wireText = fc.letrec<{ wire: string }>((tie) => {
         'true',
         '1.0',
         '{"@ref":{"id":"7","collection":{"@ref":{"id":"notes","collection":{"@ref":{"id":"collections"}}}}}}',
+        '{"@obj":{"@ref":{"id":"7","collection":{"@ref":{"id":"notes","collection":{"@ref":{"id":"collections"}}}}}}}',
+        '{"@ref":{"id":"7","collection":{"@ref":{"id":"notes","collection":{"@ref":{"id":"collections"}}}},"database":{"@ref":{"id":"d","collection":{"@ref":{"id":"databases"}}}}}}',
         '{"@ts":"2026-11-21T10:00:00Z"}',
         '{"@bytes":"AQL6"}',
       ),
@@ -111,13 +113,24 @@ const wireText = fc.letrec<{ wire: string }>((tie) => {
 
 test('decodeInSlices() reads what one parse reads, wherever it cuts', async () => {
   await fc.assert(
-    fc.asyncProperty(wireText, fc.integer({ min: 32, max: 90 }), async (text, piece) => {
+    fc.asyncProperty(wireText, fc.integer({ min: 32, max: 400 }), async (text, piece) => {
       // Inside an array, as a page is: text at the top is longer than a piece.
       const inArray = `[${text}]`;
       expect(await decodeInSlices(inArray, piece)).toStrictEqual(revive(parseWire(inArray)));
     }),
     { numRuns: 1000 },
   );
+});
+
+test('a large page is of real arrays and refs, as a small one is', async () => {
+  const entry = (at: number) =>
+    `["a, \\"{\\"@ref\\":",${at},{"@ref":{"id":"40000000000000${1000 + at}","collection":{"@ref":{"id":"notes","collection":{"@ref":{"id":"collections"}}}}}}]`;
+  const text = `[${Array.from({ length: 1000 }, (_, at) => entry(at)).join(',')}]`;
+  const page = (await decodeWire(text)) as unknown[][];
+  expect(page).toStrictEqual(revive(parseWire(text)));
+  expect(JSON.stringify(page)).toBe(text);
+  expect([...page].every((each) => Array.isArray(each) && each[2] instanceof Ref)).toBe(true);
+  expect(structuredClone(page)[7]?.[1]).toBe(7);
 });
 
 test('decodeWire() of what encodeQuery() wrote gives the values back', async () => {

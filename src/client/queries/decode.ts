@@ -1,5 +1,5 @@
 import { pause } from './pause.ts';
-import { parseWire, readingUnder, revive, tagged, type Reading } from './revive.ts';
+import { parseWire, readingUnder, revive, tagged, withShortRefs, type Reading } from './revive.ts';
 
 /** Replies up to this many characters are read in one go. */
 const SMALL = 65_536;
@@ -14,7 +14,7 @@ const SLICE_MS = 5;
  */
 export function decodeWire(text: string): Promise<unknown> {
   if (text.length > SMALL) return decodeInSlices(text);
-  return Promise.resolve(revive(parseWire(text)));
+  return Promise.resolve(revive(parseWire(withShortRefs(text))));
 }
 
 /** @param piece characters parsed at once; no number is longer */
@@ -83,13 +83,14 @@ class SliceDecoder {
   }
 
   private takeNeighbours({ into, reading }: Open, text: string): void {
-    const parse = (whole: string) => parseWire(whole, reading === 'wire' || undefined);
+    const isWire = reading === 'wire';
     if (Array.isArray(into)) {
-      const below = reading === 'wire' ? reading : 'values';
-      for (const each of parse(`[${text}]`) as unknown[]) into.push(revive(each, below));
+      const values = parseWire(`[${isWire ? text : withShortRefs(text)}]`, isWire || undefined);
+      for (const each of values as unknown[]) into.push(revive(each, isWire ? reading : 'values'));
       return;
     }
-    for (const [key, each] of Object.entries(parse(`{${text}}`) as object)) {
+    const members = parseWire(`{${text}}`, isWire || undefined);
+    for (const [key, each] of Object.entries(members as object)) {
       put(into, key, revive(each, readingUnder(key, reading)));
     }
   }

@@ -7,8 +7,11 @@ const DOUBLE = `@double ${Math.random()}`;
 
 /** Where a number may be past 2^53. Also finds some that are not, and digits in text: that costs time only. */
 const LONG_NUMBER = /(?:^|[:,[])\s*-?(?:\d{17}|9\d{15})/;
-/** Functions and sets are sent back as they came, so in them `1.0` must stay a Double. */
-const FUNCTION_OR_SET = /"@(?:query|set)"/;
+/**
+ * Where not all is a value. Functions and sets are sent back as they came, so in them `1.0` must stay a Double; in an escaped
+ * object `@ref` may be a name.
+ */
+const NOT_VALUES = /"@(?:obj|query|set)"/;
 const WHOLE_DOUBLE = /\d(?:\.0|[eE])/;
 const TEXT_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(\.\d+)?([eE][+-]?\d+)?/g;
 
@@ -16,7 +19,7 @@ const TEXT_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(\.\d+)?([eE][+-]?\d+)?/g;
  * `JSON.parse`, ready for `revive`.
  * @param wire whether some of it is inside a function or set
  */
-export function parseWire(text: string, wire = FUNCTION_OR_SET.test(text)): unknown {
+export function parseWire(text: string, wire = NOT_VALUES.test(text)): unknown {
   const doubles = wire && WHOLE_DOUBLE.test(text);
   if (!doubles && !LONG_NUMBER.test(text)) return JSON.parse(text);
   return JSON.parse(
@@ -30,6 +33,16 @@ export function parseWire(text: string, wire = FUNCTION_OR_SET.test(text)): unkn
   );
 }
 
+/** A ref to a document of the query's database. Never inside a string: a quote would be escaped there. */
+const DOCUMENT_REF =
+  /\{"@ref":\{"id":"(\d+)","collection":\{"@ref":\{"id":"([^"\\]+)","collection":\{"@ref":\{"id":"collections"\}{6}/g;
+/** Begins the tag of a shortened ref; then comes the name of its collection. */
+const SHORT_REF = `@ref ${Math.random()} `;
+
+/** The text, with refs to documents in a form with a third of the objects to parse. */
+export const withShortRefs = (text: string): string =>
+  NOT_VALUES.test(text) ? text : text.replace(DOCUMENT_REF, `{"${SHORT_REF}$2":"$1"}`);
+
 /**
  * How the members of an object are to be read: as values; as the members of `@obj`, whose own keys may begin with `@`;
  * or left on the wire, inside functions and sets.
@@ -38,7 +51,7 @@ export type Reading = 'values' | 'members' | 'wire';
 
 /** The value of parsed wire JSON, made in place. */
 export function revive(value: unknown, reading: Reading = 'values'): unknown {
-  if (typeof value !== 'object' || value === null || value instanceof Ref) return value;
+  if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
     const below = reading === 'wire' ? reading : 'values';
     for (let at = 0; at < value.length; at++) {
@@ -72,34 +85,24 @@ function reviveTag(object: Record<string, unknown>, tag: string, reading: Readin
   const text = object[tag];
   if (tag === LONG) return BigInt(text as string);
   if (tag === DOUBLE) return reading === 'wire' ? new Double(Number(text)) : Number(text);
+  if (tag.startsWith(SHORT_REF))
+    return new Ref(text as string, collectionRef(tag.slice(SHORT_REF.length)));
   if (!isTagName(tag)) return revive(object, 'members');
-  if (tag === '@ref') shareCollection(text as WireRef);
   return TAGS[tag](revive(text, readingUnder(tag, reading)));
 }
 
-interface WireRef {
-  readonly id: string;
-  collection?: { readonly '@ref'?: WireRef } | Ref;
-  readonly database?: unknown;
-}
-
-/** Refs to collections, by name. The entries of a page share one: fewer objects, shorter pauses for their collection. */
+/** Refs to collections, by name. The refs of a page share one: fewer objects, shorter pauses for their collection. */
 const shared = new Map<string, Ref>();
 const SHARED_MAX = 256;
 
-/** Puts the shared ref in the place of a ref to a collection of this database. */
-function shareCollection(ref: WireRef): void {
-  const { collection } = ref;
-  const wire = collection && '@ref' in collection ? collection['@ref'] : undefined;
-  const kind = wire?.collection && '@ref' in wire.collection ? wire.collection['@ref'] : undefined;
-  if (!wire || kind?.id !== 'collections' || wire.database || kind.database) return;
-  let known = shared.get(wire.id);
+function collectionRef(name: string): Ref {
+  let known = shared.get(name);
   if (!known) {
     if (shared.size >= SHARED_MAX) shared.clear();
-    known = new Ref(wire.id, new Ref('collections'));
-    shared.set(wire.id, known);
+    known = new Ref(name, new Ref('collections'));
+    shared.set(name, known);
   }
-  ref.collection = known;
+  return known;
 }
 
 /** An object whose members are revived: the value it stands for when its only key is a tag, else itself. */

@@ -40,6 +40,8 @@ export type TransactionBody<T> = (input: BodyInput) => BodyResult<T>;
  * in `assumedAbsent` is absent.
  */
 export type Outcome = {
+  /** The commit that it was executed over. */
+  readonly head: Micros;
   readonly assumedAbsent: readonly StoreNeed[];
   readonly readSet: ReadSet;
 } & (
@@ -54,7 +56,8 @@ function execute(
   snapshot: SnapshotReader,
 ): Outcome {
   snapshot.begin();
-  const ended = () => ({ assumedAbsent: snapshot.assumptions, readSet: snapshot.readSet() });
+  const { head } = input;
+  const ended = () => ({ head, assumedAbsent: snapshot.assumptions, readSet: snapshot.readSet() });
   try {
     const result = body(input);
     return { state: 'done', ...result, ...ended() };

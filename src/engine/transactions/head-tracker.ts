@@ -5,7 +5,7 @@ import { SnapshotCache, type Changes } from '../../store/snapshot-cache.ts';
 import { planOf, SnapshotReader, type StoreNeed } from '../../store/snapshot-reader.ts';
 import type { Micros } from '../../values/value.ts';
 import type { Lease } from '../context/host.ts';
-import { commitsSince, HEAD, readHead, type Head } from './head.ts';
+import { commitsSince, HEAD, headOf, readHead, type Head } from './head.ts';
 
 /** What a transaction writes besides the rows of its group. */
 export interface Commit {
@@ -90,6 +90,26 @@ export class HeadTracker {
     const term = this.term();
     const found = await tx.fetch(asked.rows, asked.ranges, this.fetchBytes);
     const head = this.moveTo(found.rows[0], term);
+    const reader = this.readerAt(head);
+    reader.keep(asked, found);
+    return { head, reader };
+  }
+
+  /**
+   * First fetch of a transaction that may show less than the newest commit: nothing that is read so is trusted later.
+   * Undefined: it shows less than it must, or than what is cached.
+   */
+  async enterStale(
+    tx: ReadTx,
+    needs: readonly StoreNeed[],
+    minSnapshot: Micros,
+  ): Promise<Snapshot | undefined> {
+    const plan = planOf(needs);
+    const asked = { ...plan, rows: [HEAD, ...plan.rows] };
+    const found = await tx.fetch(asked.rows, asked.ranges, this.fetchBytes);
+    const row = found.rows[0];
+    if (headOf(row) < Math.max(minSnapshot, this.cache.head ?? 0)) return undefined;
+    const head = this.moveTo(row, undefined);
     const reader = this.readerAt(head);
     reader.keep(asked, found);
     return { head, reader };

@@ -2,16 +2,16 @@
  * Executes bodies as transactions of a store: fetches what they need, executes them again, commits what they wrote. Waiting
  * writes share a commit. See docs/decisions/0001-run-again.md.
  */
-import { HOT_SPACES, type Store } from '../../store/port.ts';
+import { HOT_SPACES, type ReadTx, type Store } from '../../store/port.ts';
 import type { Micros } from '../../values/value.ts';
-import type { CommitNotice, EngineOptions, ReadSet } from '../context/host.ts';
+import type { CommitNotice, EngineOptions, QueryRequest, ReadSet } from '../context/host.ts';
 import { CommitNotices } from './commit-notices.ts';
 import { CommitQueue } from './commit-queue.ts';
 import type { DetachedOption } from './detached.ts';
 import { executeAt, hostNeeds, valueOf } from './execution.ts';
 import type { Outcome, TransactionBody, WriteLimits } from './execution.ts';
 import { GroupCommitter, type CommitOptions } from './group-commit.ts';
-import { HeadTracker } from './head-tracker.ts';
+import { HeadTracker, type Snapshot } from './head-tracker.ts';
 import { HostAnswers } from './host-answers.ts';
 import { HostWork } from './host-work.ts';
 import { isValid, unreadBy } from './validation.ts';
@@ -21,11 +21,17 @@ export interface Transacted<T> {
   /** Commit time, when something was written. */
   readonly committed: Micros | undefined;
   readonly readSet: ReadSet;
+  /** The commit that it was executed over. */
+  readonly head: Micros;
   /** How often another commit intervened. */
   readonly retries: number;
 }
 
 const HOT = { spaces: HOT_SPACES };
+const STALE = { ...HOT, mayBeStale: true };
+
+/** How new the state must be that a read shows. */
+export type ReadFreshness = Pick<QueryRequest, 'minSnapshot'>;
 
 type TransactorOptions = ConstructorParameters<typeof HostWork>[0] &
   CommitOptions &
@@ -58,14 +64,14 @@ export class Transactor {
     this.heads.note({ previous, ts, entries, rows: changed });
   }
 
-  async read<T>(body: TransactionBody<T>): Promise<Transacted<T>> {
+  async read<T>(body: TransactionBody<T>, options: ReadFreshness = {}): Promise<Transacted<T>> {
     const answers = new HostAnswers(this.work);
     for (;;) {
-      const outcome = await this.readOnce(body, answers);
+      const outcome = await this.readOnce(body, answers, options);
       const needs = hostNeeds(outcome);
       if (needs.length === 0) {
-        const { readSet } = outcome;
-        return { value: valueOf(outcome) as T, committed: undefined, readSet, retries: 0 };
+        const { readSet, head } = outcome;
+        return { value: valueOf(outcome) as T, committed: undefined, readSet, head, retries: 0 };
       }
       await answers.settle(needs);
     }
@@ -80,8 +86,8 @@ export class Transactor {
         answers: new HostAnswers(this.work),
         settle: (outcome, committed, retries) => {
           try {
-            const { readSet } = outcome;
-            resolve({ value: valueOf(outcome) as T, committed, readSet, retries });
+            const { readSet, head } = outcome;
+            resolve({ value: valueOf(outcome) as T, committed, readSet, head, retries });
           } catch (reason) {
             reject(reason);
           }
@@ -91,16 +97,19 @@ export class Transactor {
     });
   }
 
-  private async readOnce(body: TransactionBody<unknown>, answers: HostAnswers): Promise<Outcome> {
-    const { heads, queue } = this;
-    const detached = this.detached && (await this.detached.read(this.store, heads, body, answers));
+  private async readOnce(
+    body: TransactionBody<unknown>,
+    answers: HostAnswers,
+    { minSnapshot }: ReadFreshness,
+  ): Promise<Outcome> {
+    const { heads, queue, store } = this;
+    const detached = this.detached && (await this.detached.read(store, heads, body, answers));
     if (detached) return detached;
     const known = heads.cached();
     const optimistic = known && executeAt(known, body, answers);
     const unread = optimistic ? unreadBy(optimistic) : [];
     if (optimistic && unread.length === 0 && heads.isCurrent()) return optimistic;
-    return this.store.read(async (tx) => {
-      const snapshot = await heads.enter(tx, unread, queue.isIdle ? heads.trusted() : undefined);
+    const finish = async (tx: ReadTx, snapshot: Snapshot): Promise<Outcome> => {
       const { head, reader } = snapshot;
       if (optimistic && head === known?.head && isValid(optimistic, reader)) return optimistic;
       for (;;) {
@@ -109,6 +118,17 @@ export class Transactor {
         if (needs.length > 0) await reader.fetch(tx, needs, [outcome.readSet]);
         if (isValid(outcome, reader)) return outcome;
       }
+    };
+    if (minSnapshot !== undefined && !heads.isCurrent()) {
+      const stale = await store.read(async (tx) => {
+        const snapshot = await heads.enterStale(tx, unread, minSnapshot);
+        return snapshot && finish(tx, snapshot);
+      }, STALE);
+      if (stale) return stale;
+    }
+    return store.read(async (tx) => {
+      const trusted = queue.isIdle ? heads.trusted() : undefined;
+      return finish(tx, await heads.enter(tx, unread, trusted));
     }, HOT);
   }
 }

@@ -123,10 +123,15 @@ export class Tree {
     return this.appended({ first, parts }, record);
   }
 
-  /** Another tab has appended. What does not follow on what is known here waits for the next look. */
+  /** Another tab has appended. What does not follow on what is known here, or cannot be read, waits for the next look. */
   hear({ first, parts }: Appended): void {
     if (first !== this.version.number + 1) return;
-    this.advanceTo(parts.map((bytes, i) => ({ number: first + i, bytes })));
+    try {
+      this.advanceTo(parts.map((bytes, i) => ({ number: first + i, bytes })));
+    } catch (reason) {
+      // The log tells whether it is the message or the record that is damaged.
+      if (!(reason instanceof Refusal)) throw reason;
+    }
   }
 
   /** The oldest part of the memtable that is not flushed, as it will stay; undefined: nothing is to be flushed. */

@@ -18,12 +18,26 @@ import {
 import { atCommit, loseConnection, withFault, type Call } from '../../testing/idb-faults.ts';
 import { OPEN, type StoreOptions } from '../../testing/store-kinds.ts';
 import { freshName } from '../../testing/store-kit.ts';
+import { readLock } from '../../lock/lock.ts';
 import type { BrowserStore } from '../browser-store.ts';
 
 describeStore('openPackedDatabase()', (name) => OPEN.packed(`packed ${name}`));
 describeStore('openPackedDatabase() that flushes and merges all the time', (name) =>
   OPEN.packed(`small ${name}`, { limits: SMALL }),
 );
+
+/** Mode and first object store of each that is begun meanwhile, of those that see log or blocks. */
+async function transactionsIn(body: () => Promise<void>): Promise<(readonly string[])[]> {
+  const begun: (readonly string[])[] = [];
+  const after = ({ name }: Call, result: unknown): void => {
+    if (name !== 'transaction' || !(result instanceof IDBTransaction)) return;
+    const { mode, objectStoreNames } = result;
+    const seen = ['commits', 'blocks'].find((each) => objectStoreNames.contains(each));
+    if (seen !== undefined) begun.push([mode, seen]);
+  };
+  await withFault({ after }, body);
+  return begun;
+}
 
 const opened: BrowserStore[] = [];
 const open = async (name: string, more: StoreOptions = {}): Promise<BrowserStore> => {
@@ -51,6 +65,35 @@ test('a commit whose answer was lost is known by its record, also when others ha
     );
     expect(await counterOf(store)).toBe(2 * (round + 1));
   }
+});
+
+test('read() that may be stale shows what another tab has told, without a transaction', async () => {
+  const name = freshName();
+  const [store, other] = [await open(name), await open(name)];
+  await increment(store);
+  const lookedAt = await transactionsIn(async () => {
+    await vi.waitFor(async () => {
+      const { rows } = await other.read((tx) => tx.fetch([COUNTER], []), { mayBeStale: true });
+      expect(rows[0]?.value).toBe('1');
+    });
+  });
+  expect(lookedAt).toEqual([]);
+});
+
+test('open() of a stored database takes two transactions, and its head and its lock none', async () => {
+  const name = freshName();
+  const store = await open(name);
+  await increment(store);
+  await store.close();
+  const took = await transactionsIn(async () => {
+    expect(await readLock(await open(name))).toBe('open');
+  });
+  expect(took).toEqual([
+    // Dexie looks at what is declared.
+    ['readonly', 'commits'],
+    ['readwrite', 'commits'],
+    ['readonly', 'commits'],
+  ]);
 });
 
 test('a commit whose answer was lost, and whose record was cut since, says that it cannot know', async () => {

@@ -8,9 +8,9 @@ import type { PackedLimits } from '../../../src/packed/limits.ts';
 import { PackedStore, type PackedStoreOptions } from '../../../src/packed/packed-store.ts';
 import {
   HOT_SPACES,
-  type ReadOptions,
   type ReadTx,
   type Row,
+  type SnapshotOptions,
   type Space,
   type WriteOptions,
   type WriteTx,
@@ -98,13 +98,13 @@ export class PackedDatabase implements BrowserStore {
 
   async read<T>(
     body: (tx: ReadTx) => Promise<T>,
-    { spaces = HOT_SPACES }: ReadOptions = {},
+    { spaces = HOT_SPACES, mayBeStale = false }: SnapshotOptions = {},
   ): Promise<T> {
     if (areRows(spaces)) return this.rows.read(body, spaces);
     // What is in memory could be read of a database that has gone, too.
     const ready = this.connection.ready();
     if (ready) await ready;
-    return this.packed.read(body, { spaces });
+    return this.packed.read(body, { spaces, mayBeStale });
   }
 
   async write<T>(
@@ -197,7 +197,8 @@ export class PackedDatabase implements BrowserStore {
 
   private async readHead(): Promise<number> {
     const { head } = this.options;
-    const { rows } = await this.packed.read((tx) => tx.fetch([head.address], []));
+    // The log has just been read.
+    const { rows } = await this.packed.read((tx) => tx.fetch([head.address], []), KNOWN);
     return head.read(rows[0]);
   }
 
@@ -219,6 +220,8 @@ export class PackedDatabase implements BrowserStore {
     );
   }
 }
+
+const KNOWN = { mayBeStale: true };
 
 const isRowSpace = (space: Space): boolean => space === 'log' || space === 'files';
 

@@ -27,6 +27,8 @@ export const CROSSINGS = [
   'a flip came while a tab was warmed',
   'a tab was told what comes next',
   'a tab was told what it cannot use',
+  'a read without a look showed less than the newest commit',
+  'a read without a look showed what another tab has told',
 ] as const;
 export type Crossing = (typeof CROSSINGS)[number];
 

@@ -17,6 +17,7 @@ export const PLANTED_FAULTS = [
   'a flip takes its number by force',
   'blocks beside each other are mixed up',
   'what is told has another number',
+  'what is not stored yet is told',
 ] as const;
 export type PlantedFault = (typeof PLANTED_FAULTS)[number];
 

@@ -16,6 +16,8 @@ export class Model {
   /** Writes that were acknowledged, and the depth of the deepest. */
   readonly acknowledged = new Set<string>();
   acknowledgedDepth = 0;
+  /** States that somebody was shown. */
+  private readonly shown = new Set<string>();
 
   constructor() {
     this.made.set(NOTHING, { state: new Map(), depth: 0, base: undefined });
@@ -43,12 +45,16 @@ export class Model {
     this.acknowledgedDepth = Math.max(this.acknowledgedDepth, this.depth(name));
   }
 
-  /** Acknowledged writes that are not behind this state. */
+  show(name: string): void {
+    if (name !== NOTHING) this.shown.add(name);
+  }
+
+  /** Writes that were acknowledged, or shown, and are not behind this state. */
   lost(name: string): readonly string[] {
     const behind = new Set<string>();
     for (let each: string | undefined = name; each !== undefined; each = this.get(each).base)
       behind.add(each);
-    return [...this.acknowledged].filter((each) => !behind.has(each));
+    return [...this.acknowledged, ...this.shown].filter((each) => !behind.has(each));
   }
 
   private get(name: string): Made {

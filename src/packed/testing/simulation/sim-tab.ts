@@ -17,6 +17,7 @@ import { HEAD_KEY, type Model, modelRange, NOTHING } from './model.ts';
 import { must, mustEqual } from './must.ts';
 import type { Actor } from './scheduler.ts';
 import { SimMedium, StorageFailed, type SimWorld } from './sim-medium.ts';
+import { tellingEarly } from './telling-early.ts';
 
 /** A lock of the browser: whoever asks for it while another has it goes without. */
 export interface SimLock {
@@ -62,6 +63,8 @@ export class SimTab implements Actor {
   private readonly random: RandomSource;
   private readonly origin: SimOrigin;
   private writes = 0;
+  /** How deep is what it has read or written. */
+  private knownDepth = 0;
 
   constructor(name: string, world: SimWorld, model: Model, origin: SimOrigin) {
     this.name = name;
@@ -86,7 +89,10 @@ export class SimTab implements Actor {
 
   async open(): Promise<PackedStore> {
     const store = new PackedStore({
-      medium: this.medium,
+      medium:
+        this.world.fault === 'what is not stored yet is told'
+          ? tellingEarly(this.medium, (appended) => this.origin.tell(this, appended))
+          : this.medium,
       limits: { ...SMALL, partBytes: 10_000 },
       cacheBytesMax: this.random.pick([0, 2000, 100_000]),
       pause: () => this.world.scheduler.stop(this, 'pause'),
@@ -115,11 +121,36 @@ export class SimTab implements Actor {
   async check(store: PackedStore): Promise<string> {
     const { acknowledgedDepth } = this.model;
     const ranges = [rangeOf({}), rangeOf({ by: 'entry' }), this.anyRange()];
-    return store.read(async (tx) => {
-      const name = await this.compare(tx, KEYS.slice(0, 5), ranges);
-      must(this.model.depth(name) >= acknowledgedDepth, `${this.name} read an old state`);
-      return name;
+    const name = await store.read(async (tx) => {
+      const read = await this.compare(tx, KEYS.slice(0, 5), ranges);
+      must(this.model.depth(read) >= acknowledgedDepth, `${this.name} read an old state`);
+      return read;
     });
+    this.noteKnown(name);
+    return name;
+  }
+
+  /** The same without a look at the log: not all there is, but never less than this tab knows. */
+  private async checkKnown(store: PackedStore): Promise<void> {
+    const { model, knownDepth } = this;
+    const { acknowledgedDepth } = model;
+    const ranges = [rangeOf({}), rangeOf({ by: 'entry' }), this.anyRange()];
+    const name = await store.read((tx) => this.compare(tx, KEYS.slice(0, 5), ranges), {
+      mayBeStale: true,
+    });
+    const depth = model.depth(name);
+    must(depth >= knownDepth, `${this.name} went back`);
+    const { crossings } = this.world;
+    if (depth < acknowledgedDepth)
+      crossings.note('a read without a look showed less than the newest commit');
+    if (depth > this.knownDepth && !name.startsWith(`${this.name}/`))
+      crossings.note('a read without a look showed what another tab has told');
+    this.noteKnown(name);
+  }
+
+  private noteKnown(name: string): void {
+    this.knownDepth = Math.max(this.knownDepth, this.model.depth(name));
+    this.model.show(name);
   }
 
   private async act(store: PackedStore): Promise<void> {
@@ -129,7 +160,8 @@ export class SimTab implements Actor {
       await Promise.all([this.write(store), this.check(store)]);
       this.world.crossings.note('a tab read while it wrote');
     } else if (what < 0.6) await this.write(store);
-    else if (what < 0.9) await this.check(store);
+    else if (what < 0.75) await this.check(store);
+    else if (what < 0.9) await this.checkKnown(store);
     else if (what < 0.97) await store.flush();
     else {
       await store.sweep();
@@ -165,7 +197,10 @@ export class SimTab implements Actor {
     try {
       await store.write(body, { durability: 'relaxed' });
       must(attempt?.isTaken === false, 'a new row was there');
-      if (attempt) this.model.acknowledge(attempt.name);
+      if (attempt) {
+        this.model.acknowledge(attempt.name);
+        this.noteKnown(attempt.name);
+      }
     } catch (reason) {
       if (reason instanceof StorageFailed) return;
       must(reason instanceof GaveUp || attempt?.isTaken === true, String(reason));

@@ -56,7 +56,8 @@ export class LocalQueries {
   }
 
   async read(request: SubmitRequest): Promise<QueryAnswer> {
-    return this.execute(this.planOf({ ...request, allows: 'read' }, await this.store.state()));
+    const state = await this.store.state(request);
+    return this.execute(this.planOf({ ...request, allows: 'read' }, state));
   }
 
   async submit(request: SubmitRequest): Promise<Submitted> {
@@ -83,7 +84,7 @@ export class LocalQueries {
       const run = await transactions.read((input) => {
         rows.length = 0;
         return transactions.execute(plan, { ...input, writer: view.over(input.writer, rows) });
-      });
+      }, request);
       const answer = transactions.answer(plan, run);
       const { readSet } = answer;
       return { ...answer, readSet: { ...readSet, rows: [...readSet.rows, ...rows] } };

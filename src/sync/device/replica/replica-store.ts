@@ -1,6 +1,6 @@
 /** Transactions over a copy: reads, and changes of its state. */
 import { type QueryPlan, systemContext } from '../../../engine/session.ts';
-import type { BodyInput } from '../../../engine/transactions.ts';
+import type { BodyInput, ReadFreshness } from '../../../engine/transactions.ts';
 import { ROOT_DATABASE } from '../../../engine/catalog.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { Refusal } from '../../../errors.ts';
@@ -45,18 +45,17 @@ export class ReplicaStore {
     };
   }
 
-  async read<T>(body: (input: BodyInput) => T): Promise<T> {
-    const { value } = await this.options.engine.transactions.read((input) => ({
-      value: body(input),
-      ts: 0,
-      keep: false,
-    }));
+  async read<T>(body: (input: BodyInput) => T, freshness?: ReadFreshness): Promise<T> {
+    const { value } = await this.options.engine.transactions.read(
+      (input) => ({ value: body(input), ts: 0, keep: false }),
+      freshness,
+    );
     return value;
   }
 
   /** @throws Refusal `bad request` when this is no copy */
-  state(): Promise<ReplicaState> {
-    return this.read(requireState);
+  state(freshness?: ReadFreshness): Promise<ReplicaState> {
+    return this.read(requireState, freshness);
   }
 
   change<T>(body: (transaction: ReplicaTransaction) => StateChange<T>): Promise<T> {

@@ -85,6 +85,8 @@ export interface SubmitRequest {
   readonly apiVersion: ApiVersion;
   readonly timeoutMs?: number;
   readonly isAbandoned?: () => boolean;
+  /** Of a read, as in `QueryRequest`. */
+  readonly minSnapshot?: Micros;
   /** The refused write that this one replaces: it is removed in the same commit. */
   readonly replaces?: string;
   /** What the app says of it: kept with it, and not sent. */

@@ -73,9 +73,9 @@ const answerBody = (
   run: BodyResult<QueryExecution>,
   committed: Micros | undefined,
   { transactions }: PushHost,
-): string => transactions.answer(plan, { ...run, committed, readSet: NO_READS, retries: 0 }).body;
+): string => transactions.answer(plan, { ...run, ...NOT_SHOWN, committed }).body;
 
-const NO_READS = { rows: [], ranges: [] };
+const NOT_SHOWN = { readSet: { rows: [], ranges: [] }, head: 0, retries: 0 };
 
 /** The credential may belong to another user since the push began. */
 function requireOwner({ owner, database }: OfferedWrite, caller: Caller): void {

@@ -1,0 +1,113 @@
+/** A page of many entries: CPU of what the worker does for it, and of what the page does. Run by entries.mjs. */
+import { createHash } from 'node:crypto';
+import { createEngine } from '../src/engine/engine.ts';
+import { decodeWire } from '../src/client/queries/decode.ts';
+import { PackedStore } from '../src/packed/packed-store.ts';
+import { createMemoryMedium, MediumData } from '../src/packed/testing/memory-medium.ts';
+import { makeDocs } from './page/documents.ts';
+
+const DOCUMENTS = Number(process.argv[2]);
+const ROUNDS = 7;
+const ROOT = 'root-secret';
+
+const cpu = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
+const data = new MediumData();
+
+async function openEngine() {
+  const store = new PackedStore({
+    medium: createMemoryMedium(data),
+    pause: () => Promise.resolve(),
+    onFailure: (reason) => {
+      throw reason;
+    },
+    aloneTerm: () => 1,
+  });
+  await store.open();
+  let seed = 0;
+  const engine = createEngine({
+    store,
+    clock: () => Date.now() * 1000,
+    random: (count) => new Uint8Array(count).map(() => (seed += 1) % 256),
+    sha256: (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()),
+    passwords: { hash: () => Promise.resolve(''), verify: () => Promise.resolve(false) },
+    hashCost: 10,
+    durability: 'relaxed',
+    rootSecret: ROOT,
+    regionGroup: 'local',
+    pause: () => Promise.resolve(),
+  });
+  const ask = async (query: unknown) => {
+    const answer = await engine.query({
+      secret: ROOT,
+      query: JSON.stringify(query),
+      apiVersion: '4',
+      allows: 'write',
+    });
+    if (answer.status > 201) throw new Error(answer.body);
+    return answer;
+  };
+  return { store, ask };
+}
+
+const collection = { collection: 'docs' };
+const field = (...path: readonly string[]) => ({ object: { field: path } });
+const index = (object: object) => ({ create_index: { object: { source: collection, ...object } } });
+
+const first = await openEngine();
+await first.ask({ create_collection: { object: { name: 'docs' } } });
+await first.ask(index({ name: 'by_city', terms: [field('data', 'city')] }));
+await first.ask(
+  index({ name: 'by_age', values: [field('data', 'city'), field('data', 'age'), field('ref')] }),
+);
+for (let from = 0; from < DOCUMENTS; from += 1000) {
+  const docs = makeDocs({ count: 1000, from, cities: DOCUMENTS / 500 });
+  await first.ask({
+    do: [
+      {
+        foreach: {
+          lambda: 'doc',
+          expr: {
+            create: { ref: collection, id: { select: 'id', from: { var: 'doc' } } },
+            params: { object: { data: { var: 'doc' } } },
+          },
+        },
+        collection: docs.map((doc) => ({ object: doc })),
+      },
+      true,
+    ],
+  });
+}
+await first.store.flush();
+
+interface Page {
+  readonly data: readonly (readonly [string, number, { readonly id: string }])[];
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+/** ms of CPU, in each round. */
+const query: number[] = [];
+const decode: number[] = [];
+for (let round = 0; round < ROUNDS; round += 1) {
+  const { ask, store } = await openEngine();
+  globalThis.gc?.();
+  const asked = cpu();
+  const { body } = await ask({ paginate: { match: { index: 'by_age' } }, size: DOCUMENTS });
+  query.push(cpu() - asked);
+  globalThis.gc?.();
+  const received = cpu();
+  const value = (await decodeWire(body)) as { readonly resource: Page };
+  const ids = value.resource.data.map(([, , ref]) => ref.id);
+  decode.push(cpu() - received);
+  if (new Set(ids).size !== DOCUMENTS) throw new Error('Wrong answer.');
+  await store.close();
+}
+for (const [name, ms] of Object.entries({ query, decode })) {
+  const each = ms.map((one) => one.toFixed(0)).join(' ');
+  console.log(`${name}: median ${median(ms).toFixed(1)} ms (${each})`);
+}

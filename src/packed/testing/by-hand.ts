@@ -1,0 +1,74 @@
+/** Test kit: log and blocks of a packed database without a store: all rows that lie there, in every version that is left, and one more commit. */
+import type { Block } from '../codec/block.ts';
+import { joined, partsOf, readPart } from '../codec/log-parts.ts';
+import { readRecord, recordBytes } from '../codec/log-record.ts';
+import { readRowBody } from '../codec/stored-value.ts';
+import { keyOfBytes } from '../../codec/key.ts';
+import { spaceOfRows } from '../families.ts';
+import { storedBlocks } from '../stored-blocks.ts';
+import { createMemoryMedium, MediumData } from './memory-medium.ts';
+import type { Row, Space } from '../../store/port.ts';
+
+/** An object of the object stores `commits` and `blocks`. */
+export interface StoredBytes {
+  readonly number: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface RowVersion {
+  readonly space: Space;
+  readonly row: Row;
+}
+
+/** @throws Error when something is there that no row, entry, claim or manifest consists of */
+export async function rowVersions(
+  log: readonly StoredBytes[],
+  blocks: readonly StoredBytes[],
+): Promise<RowVersion[]> {
+  return [...versionsInLog(log), ...(await versionsInBlocks(blocks))];
+}
+
+function* versionsInLog(log: readonly StoredBytes[]): Generator<RowVersion> {
+  let pieces: Uint8Array[] = [];
+  for (const { bytes } of log) {
+    const { count, piece } = readPart(bytes);
+    pieces.push(piece);
+    if (pieces.length < count) continue;
+    const record = readRecord(joined(pieces));
+    pieces = [];
+    if (record.kind !== 'commit') continue;
+    for (const { space, row } of record.changes) if (row) yield { space, row };
+  }
+}
+
+async function versionsInBlocks(blocks: readonly StoredBytes[]): Promise<RowVersion[]> {
+  const data = new MediumData();
+  data.putBlocks(blocks.map(({ number: id, bytes }) => ({ id, bytes })));
+  const versions: RowVersion[] = [];
+  const damaged: string[] = [];
+  for await (const { block } of storedBlocks(createMemoryMedium(data), (what) =>
+    damaged.push(what),
+  ))
+    versions.push(...versionsIn(block));
+  if (damaged.length > 0) throw new Error(`Damaged: ${damaged.join(', ')}.`);
+  return versions;
+}
+
+function versionsIn(block: Block): RowVersion[] {
+  const space = spaceOfRows(block.family);
+  // Of entries: each is in the row that it leads to, too.
+  if (space === undefined) return [];
+  const versions: RowVersion[] = [];
+  for (let interval = 0; interval < block.intervals; interval += 1) {
+    const items = block.read(interval);
+    for (const [at, key] of items.keys.entries()) {
+      const body = block.body(items, at);
+      if (body) versions.push({ space, row: readRowBody(keyOfBytes(key), body) });
+    }
+  }
+  return versions;
+}
+
+/** What a commit of that row adds to the log. */
+export const partsOfCommit = ({ space, row }: RowVersion): Uint8Array[] =>
+  partsOf(recordBytes({ kind: 'commit', changes: [{ space, key: row.key, row, ended: [] }] }));

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Watchdog } from './deadline.ts';
+import { NativeTransaction } from './native-transaction.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A database that answers nothing by itself. */
+class SilentDatabase {
+  readonly requests: { onsuccess?: () => void; readonly result: number }[] = [];
+
+  transaction(): EventTarget {
+    const { requests } = this;
+    const count = () => {
+      const request = { result: 0 };
+      requests.push(request);
+      return request;
+    };
+    const tx = new EventTarget();
+    return Object.assign(tx, { objectStore: () => ({ count }), abort: () => undefined });
+  }
+
+  get idb(): IDBDatabase {
+    return this as unknown as IDBDatabase;
+  }
+}
+
+function begin(database: SilentDatabase): {
+  readonly tx: NativeTransaction;
+  readonly noted: string[];
+} {
+  const tx = new NativeTransaction(database.idb, {
+    stores: ['documents'],
+    mode: 'readwrite',
+    durability: 'relaxed',
+    watchdog: new Watchdog(),
+    onAnswer: () => undefined,
+    onEnded: () => undefined,
+  });
+  const noted: string[] = [];
+  tx.count('documents').then(
+    (count) => noted.push(String(count)),
+    (reason: { readonly reason?: { readonly code: string } }) =>
+      noted.push(reason.reason?.code ?? 'failed'),
+  );
+  return { tx, noted };
+}
+
+test('a transaction without a first answer for ten seconds is blocked', async () => {
+  const { noted } = begin(new SilentDatabase());
+  await vi.advanceTimersByTimeAsync(9_000);
+  expect(noted).toEqual([]);
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(noted).toEqual(['storage_blocked']);
+});
+
+test('behind one that writes it waits as long as that one moves on, and a minute more', async () => {
+  const { tx, noted } = begin(new SilentDatabase());
+  await vi.advanceTimersByTimeAsync(8_000);
+  tx.followed(true);
+  await vi.advanceTimersByTimeAsync(50_000);
+  tx.followed(true);
+  await vi.advanceTimersByTimeAsync(50_000);
+  expect(noted).toEqual([]);
+  await vi.advanceTimersByTimeAsync(12_000);
+  expect(noted).toEqual(['storage_unavailable']);
+});
+
+test('when that one has ended, ten seconds count again', async () => {
+  const { tx, noted } = begin(new SilentDatabase());
+  tx.followed(true);
+  await vi.advanceTimersByTimeAsync(40_000);
+  tx.followed(false);
+  await vi.advanceTimersByTimeAsync(9_000);
+  expect(noted).toEqual([]);
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(noted).toEqual(['storage_blocked']);
+});
