@@ -2,10 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { utf8Bytes } from '../src/codec/utf8.ts';
 import { Refusal } from '../src/errors.ts';
-import { LIMITS } from '../src/limits.ts';
+import { HUB_LIMITS, LIMITS } from '../src/limits.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { detachedExecutions } from '../src/engine/transactions.ts';
 import type { Store } from '../src/store/port.ts';
+import { boundedReads } from './evaluators/bounded-reads.ts';
 import type { FromEvaluator, LongPush, LongQuery, ToEvaluator } from './evaluators/messages.ts';
 import { QueryMarks } from './evaluators/query-marks.ts';
 import { lowerThreadPriority } from './evaluators/thread-priority.ts';
@@ -85,11 +86,17 @@ const noted = (store: Store): Store => ({
   close: () => store.close(),
 });
 
+const NO_READS = { rows: [], ranges: [] };
+
 async function answer({ engine }: Opened, request: LongQuery): Promise<FromEvaluator> {
-  const { readSet: _, ...rest } = await engine.query(request);
-  const isLong = rest.body.length > LIMITS.sliceChars;
-  if (!request.takesBytes || !isLong) return { type: 'answer', answer: rest };
-  return { type: 'answer', answer: { ...rest, body: '', bytes: utf8Bytes(rest.body) } };
+  const full = await engine.query(request);
+  // Live queries need it, whoever executes them.
+  const readSet =
+    request.allows === 'read' ? boundedReads(full.readSet, HUB_LIMITS.liveFacts) : NO_READS;
+  const answered = { ...full, readSet };
+  const isLong = full.body.length > LIMITS.sliceChars;
+  if (!request.takesBytes || !isLong) return { type: 'answer', answer: answered };
+  return { type: 'answer', answer: { ...answered, body: '', bytes: utf8Bytes(full.body) } };
 }
 
 async function process({ devices }: Opened, push: LongPush): Promise<FromEvaluator> {

@@ -136,6 +136,34 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     isOver = true;
   });
 
+  test('a live query that takes long is executed by another thread, and again after a commit that changes it', async () => {
+    const id = String(Date.now());
+    await hub.query(create(id, 1));
+    const long = counting(150, [get(id), { count: variable('counts') }]);
+    const response = await fetch(`${hub.url}/live/`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${ROOT_SECRET}`,
+        'x-faunadb-api-version': '4',
+        'x-query-timeout': '30000',
+      },
+      body: JSON.stringify({ queries: [{ query: JSON.stringify(long) }] }),
+    });
+    let text = '';
+    const reading = (async () => {
+      const decoder = new TextDecoder();
+      for await (const part of response.body ?? []) text += decoder.decode(part);
+    })().catch(() => undefined);
+    await expect.poll(() => text).toContain('{"resource":[1,150]}');
+    await hub.query({
+      update: { ref: { collection: 'notes' }, id },
+      params: object({ data: object({ n: 2 }) }),
+    });
+    await expect.poll(() => text).toContain('{"resource":[2,150]}');
+    hub.child.kill('SIGKILL');
+    await reading;
+  });
+
   // Elsewhere, priorities are those of processes.
   test.runIf(platform === 'linux')(
     'only the thread of long queries has a lower priority',

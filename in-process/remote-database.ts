@@ -1,13 +1,14 @@
 /** A hub as the database of a page: what is asked of it is sent by `fetch`. */
 import type { QueryMetrics } from '../src/answers.ts';
-import { refusalBody } from '../src/engine/session.ts';
 import { Refusal } from '../src/errors.ts';
 import type { QueryCall } from '../src/host/query.ts';
 import { HeaderFault, readHeaders } from '../src/http/request-headers.ts';
 import { LIMITS } from '../src/limits.ts';
 import { aborted } from '../worker/queries/abortable-calls.ts';
 import { unreached } from '../worker/sync/hub-queries.ts';
+import { abortableFetch } from './abortable-fetch.ts';
 import type { PlainDatabase } from './plain-host.ts';
+import { RemoteLive } from './remote-live.ts';
 
 interface Remote {
   /** Without a slash at its end. */
@@ -24,13 +25,21 @@ type Sent = Pick<RequestInit, 'method' | 'body'> & {
 /** What a response may take beyond its query, ms. */
 const NETWORK_MS = 10_000;
 const ANSWER = /^\s*\{\s*"(?:resource|errors)"/;
+const UNKNOWN = ' It is unknown whether the query ran.';
 const LOST =
   'The hub could not be reached or its response was lost. It is unknown whether the query ran.';
+
+const UNREACHED = 'The hub could not be reached. Live queries go on when it can be.';
 
 /** Whether it can stand in a header: secrets of keys and tokens can. */
 export const isSendable = (text: string): boolean => /^[!-~]+$/.test(text);
 
 export function remoteDatabase(remote: Remote): PlainDatabase {
+  const live = new RemoteLive({
+    open: (secret, body, signal) => openLive(remote, secret, body, signal),
+    foreign: (response) => foreign(response),
+  });
+  remote.ended.addEventListener('abort', () => live.close());
   return {
     rootSecret: remote.secret,
     async query(call, { signal }) {
@@ -38,34 +47,35 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       const ms = (call.timeoutMs ?? LIMITS.queryTimeoutMaxMs) + NETWORK_MS;
       const sent = { method: 'POST', headers, body: call.query };
       const { response, text } = await send(remote, '/', sent, within(ms, [remote.ended, signal]));
-      if (!ANSWER.test(text)) throw foreign(response);
+      if (!ANSWER.test(text)) throw foreign(response, UNKNOWN);
       return { status: response.status, body: text, metrics: metricsIn(response.headers) };
     },
     async http({ method, path, headers, body }) {
-      const until = within(NETWORK_MS, [remote.ended]);
-      const sent = { method, headers, ...(body !== undefined && { body }) };
+      // A query takes its time; the other routes answer at once.
+      const ms = path === '/' ? LIMITS.queryTimeoutMaxMs : 0;
+      const until = within(NETWORK_MS + ms, [remote.ended]);
+      const known = { authorization: `Bearer ${remote.secret}`, ...headers };
+      const sent = { method, headers: known, ...(body !== undefined && { body }) };
       const { response, text } = await send(remote, path, sent, until);
-      if (!/^\s*\{/.test(text)) throw foreign(response);
+      if (!/^\s*\{/.test(text)) throw foreign(response, UNKNOWN);
       return { status: response.status, headers: Object.fromEntries(response.headers), body: text };
     },
     // The answers of a hub name no files of this process.
     logFile: () => Promise.resolve(undefined),
     verify: () => Promise.reject(new Refusal('bad request', 'A hub is verified where it runs.')),
-    // `connect()` gives clients that do not ask for it.
-    subscribe: (id, _secret, _query, tell) =>
-      tell({
-        type: 'answer',
-        id,
-        status: 400,
-        body: refusalBody('bad request', 'A hub has no live queries.'),
-      }),
-    unsubscribe: () => undefined,
-    leave: () => undefined,
+    subscribe: (id, secret, query, tell) => live.subscribe(id, secret, query, tell),
+    unsubscribe: (id) => live.unsubscribe(id),
+    leave: () => live.close(),
   };
 }
 
 /** What the page's own database refuses is refused here, with the same text: `fetch` would take it for a bug. */
-function headersOf({ secret, timeoutMs, tags, traceparent }: QueryCall): Record<string, string> {
+function headersOf({
+  secret,
+  timeoutMs,
+  tags,
+  traceparent,
+}: Pick<QueryCall, 'secret'> & Partial<QueryCall>): Record<string, string> {
   if (!isSendable(secret)) throw new Refusal('unauthorized', 'Unauthorized');
   const options = {
     'x-faunadb-api-version': '4',
@@ -91,23 +101,41 @@ async function send(remote: Remote, path: string, sent: Sent, until: Until) {
   try {
     // A redirect would lose the body, or take the secret elsewhere.
     const how = { credentials: 'omit', redirect: 'error', signal } as const;
-    const response = await fetch(`${remote.url}${path}`, { ...sent, ...how });
+    const response = await abortableFetch(`${remote.url}${path}`, { ...sent, ...how });
     return { response, text: await response.text() };
   } catch (cause) {
     if (signal.aborted && !until.isLate()) throw aborted();
-    // Only a page has an origin that a hub may refuse.
-    if (typeof location === 'undefined') throw new Refusal('connection_needed', LOST, { cause });
-    throw await unreached({ url: remote.url, network: globalThis }, LOST, cause);
+    throw await unreachedHere(remote, LOST, cause);
   } finally {
     until.clear();
   }
 }
 
-const foreign = ({ status }: Response): Refusal =>
-  new Refusal(
-    'connection_needed',
-    `The response, with status ${status}, is not of a hub. It is unknown whether the query ran.`,
-  );
+/** Live queries. @throws Refusal `connection_needed`, or as `headersOf` */
+async function openLive(
+  remote: Remote,
+  secret: string,
+  body: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  const headers = { ...headersOf({ secret }), 'content-type': 'application/json' };
+  const how = { credentials: 'omit', redirect: 'error', signal } as const;
+  try {
+    return await abortableFetch(`${remote.url}/live/`, { method: 'POST', headers, body, ...how });
+  } catch (cause) {
+    if (signal.aborted) throw aborted();
+    throw await unreachedHere(remote, UNREACHED, cause);
+  }
+}
+
+/** Only a page has an origin that a hub may refuse. */
+const unreachedHere = async ({ url }: Remote, text: string, cause: unknown): Promise<Refusal> =>
+  typeof location === 'undefined'
+    ? new Refusal('connection_needed', text, { cause })
+    : unreached({ url, network: globalThis }, text, cause);
+
+const foreign = ({ status }: Response, more = ''): Refusal =>
+  new Refusal('connection_needed', `The response, with status ${status}, is not of a hub.${more}`);
 
 interface Until {
   readonly signal: AbortSignal;

@@ -2,6 +2,8 @@
 import { createServer } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLiveRoute } from '../hub/live/live-route.ts';
+import { DEFAULT_SETTINGS } from '../hub/settings/settings.ts';
 import { openTestHub, type TestHub } from '../hub/testing/test-hub.ts';
 import {
   ConnectionNeeded,
@@ -23,7 +25,9 @@ let hub: TestHub;
 let remote: RemoteDatabase;
 
 beforeAll(async () => {
-  hub = await openTestHub();
+  hub = await openTestHub({
+    routes: (opened) => [createLiveRoute(opened, DEFAULT_SETTINGS)],
+  });
   remote = await connect({ url: `${hub.url}/`, secret: hub.secret });
   const client = remote.client();
   await client.query(q.CreateCollection({ name: 'notes' }));
@@ -84,12 +88,6 @@ test('a signal stops a query', async () => {
   await expect(query).rejects.toBe(reason);
 });
 
-test('subscribe() is refused', () => {
-  const client: object = remote.client();
-  const subscribe: unknown = Reflect.get(client, 'subscribe');
-  expect(() => (subscribe as () => void)()).toThrow(UsageError);
-});
-
 test('the query log of the hub is exported', async () => {
   await remote.client().query(q.Concat(['for ', 'the log']));
   const hour = 3_600_000;
@@ -137,6 +135,8 @@ test('close() ends what is under way and leaves nothing that keeps a process run
   const open = await connect({ url: hub.url, secret: hub.secret });
   expect(await open.client().query(1)).toBe(1);
   await open.close();
-  await expect(open.client().query(1)).rejects.toBeInstanceOf(DatabaseClosed);
+  const late = open.client().query(1);
+  await expect(late).rejects.toBeInstanceOf(DatabaseClosed);
+  await expect(late).rejects.not.toThrow('openDatabase');
   await expect.poll(ports).toBe(before);
 });

@@ -2,7 +2,14 @@
  * `burrowdb/remote`: the clients of the page on a hub, for scripts and seeds. Answers are decoded and failures named by the page's own
  * code: a host in the same process takes its calls and sends them by `fetch`.
  */
-import { openDatabase, q, UsageError, type Arg, type Client, type Logs } from '../src/index.ts';
+import {
+  openDatabase,
+  UsageError,
+  type BurrowFetch,
+  type Client,
+  type Database,
+  type Logs,
+} from '../src/index.ts';
 import { servePage } from '../worker/serve-page.ts';
 import { plainHost } from './plain-host.ts';
 import { startPortWorker } from './port-worker.ts';
@@ -15,23 +22,21 @@ export interface ConnectOptions {
   readonly secret: string;
 }
 
-/** A client without live queries: a hub tells of changes of single documents and sets only. */
-export type RemoteClient = Omit<Client, 'subscribe'>;
-
 /** A hub, as scripts use it. */
 export interface RemoteDatabase {
   /** Without a slash at its end. */
   readonly url: string;
   /** Acts with the secret of a key or a token; without options with the one of `connect()`. */
-  client(options?: { readonly secret?: string }): RemoteClient;
+  client(options?: { readonly secret?: string }): Client;
+  /** For hooks and components. What only a database on the device can do is refused. */
+  readonly database: Database;
+  /** The HTTP API of the hub, with the secret of `connect()` where a request names none. The host of a URL is ignored. */
+  readonly fetch: BurrowFetch;
   /** The query log of the hub. */
   readonly logs: Logs;
   /** Ends what is under way: of such a write it is unknown whether it took effect. */
   close(): Promise<void>;
 }
-
-/** Between two looks at an index that is being built, ms. */
-const INDEX_MS = 250;
 
 /**
  * The hub at a URL. Sends nothing yet: the first query tells whether the hub can be reached and knows the secret.
@@ -60,7 +65,9 @@ export async function connect(options: ConnectOptions): Promise<RemoteDatabase> 
   });
   return {
     url,
-    client: (of) => withoutLiveQueries(database.client(of)),
+    database,
+    client: (of) => database.client(of),
+    fetch: database.fetch,
     logs: database.logs,
     close: () => database.close(),
   };
@@ -74,22 +81,4 @@ function urlOf({ url }: ConnectOptions): string {
       'The option `url` must be the http or https URL of a hub, without a password and a query.',
     );
   return parsed.href.replace(/\/+$/, '');
-}
-
-/** Also for callers without types. */
-const withoutLiveQueries = (client: Client): RemoteClient =>
-  Object.defineProperties(client, {
-    subscribe: {
-      value: () => {
-        throw new UsageError(
-          'A client of connect() has no live queries. Query again, or keep a copy with db.sync() and subscribe to that.',
-        );
-      },
-    },
-    whenActive: { value: (index: Arg) => whenActive(client, index) },
-  });
-
-async function whenActive(client: Client, index: Arg): Promise<void> {
-  while (!(await client.query(q.Select('active', q.Get(index)))))
-    await new Promise((resolve) => setTimeout(resolve, INDEX_MS));
 }

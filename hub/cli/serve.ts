@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { Refusal } from '../../src/errors.ts';
 import { createHubServer, type HubServer } from '../http/create-hub-server.ts';
 import type { TlsFiles } from '../http/server-options.ts';
+import { createLiveRoute } from '../live/live-route.ts';
 import { openHub, type OpenedHub } from '../instance/open-hub.ts';
 import { createLogger, type Logger } from '../monitoring/logger.ts';
 import { SettingsFault } from '../settings/option-values.ts';
@@ -36,7 +37,10 @@ export async function serve(
   };
   try {
     hub = await openHub(storage, settings, (reason) => report(logger, reason));
-    const routes = [createSyncRoute(hub, { queryTimeoutMs: settings.queryTimeoutDefaultMs })];
+    const routes = [
+      createSyncRoute(hub, { queryTimeoutMs: settings.queryTimeoutDefaultMs }),
+      createLiveRoute(hub, settings),
+    ];
     server = createHubServer({ hub, settings, tls, logger, routes });
     say(`Data: ${storage.describe}.`);
     if (settings.queryLog)

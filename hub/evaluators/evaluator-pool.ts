@@ -67,7 +67,6 @@ const GRACE_MS = 1000;
 const LOOK_MS = 2000;
 /** Of all its writes, and of waiting: each write has a time of its own. */
 const PUSH_MS = 120_000;
-const NO_READS = { rows: [], ranges: [] };
 
 export class EvaluatorPool implements LongQueries {
   private readonly options: EvaluatorPoolOptions;
@@ -108,7 +107,7 @@ export class EvaluatorPool implements LongQueries {
     const { isAbandoned: _, ...request } = query;
     const told = await this.run(nameOf(query), query, { type: 'query', request });
     assert(told.type === 'answer', () => 'a query has an answer');
-    return { ...told.answer, readSet: NO_READS };
+    return told.answer;
   }
 
   /** A push of a device with a write that takes long, or whose text is long. */

@@ -25,6 +25,6 @@ export type ToEvaluator =
 
 export type FromEvaluator =
   | { readonly type: 'pushed'; readonly pushed: Pushed }
-  | { readonly type: 'answer'; readonly answer: Omit<QueryAnswer, 'readSet'> }
+  | { readonly type: 'answer'; readonly answer: QueryAnswer }
   | { readonly type: 'failed'; readonly code?: RefusalCode; readonly message: string }
   | { readonly type: 'alive' };

@@ -18,7 +18,7 @@ import { refusalResponse } from './refusal-response.ts';
 import { addressOf, contextOf, isClosed, type RequestContext } from './request-context.ts';
 import { RequestGuard } from './request-guard.ts';
 import { Responder } from './responder.ts';
-import type { HubRequest, HubRoute } from './route.ts';
+import type { HubRequest, HubRoute, RouteCaller } from './route.ts';
 import type { StreamedResponse } from './send-response.ts';
 import type { HubServerOptions } from './server-options.ts';
 import { WebSockets } from './websockets.ts';
@@ -30,7 +30,7 @@ interface Endpoint {
   serve(context: RequestContext): Promise<void>;
 }
 
-type Respond = (request: HubRequest) => Promise<HttpResponse>;
+type Respond = (request: HubRequest, caller: RouteCaller) => Promise<HttpResponse>;
 
 export class RequestHandler {
   private readonly options: HubServerOptions;
@@ -69,6 +69,7 @@ export class RequestHandler {
       roundTrips: hub.roundTrips,
       bodyBytes: () => bodies.used,
       answerBytes: () => admission.answers.used,
+      liveQueries: () => routes.reduce((sum, route) => sum + (route.liveQueries?.() ?? 0), 0),
       logRecords: () => hub.http.log?.counts ?? { recorded: 0, lost: 0 },
     });
     const { metrics } = this;
@@ -91,7 +92,9 @@ export class RequestHandler {
     ]);
     this.mounted = routes.map((route) => ({
       prefix: route.prefix,
-      ...this.endpoint(route.prefix.replaceAll('/', ''), (request) => this.run(route, request)),
+      ...this.endpoint(route.prefix.replaceAll('/', ''), (request, caller) =>
+        this.run(route, request, caller),
+      ),
     }));
     this.queries = this.endpoint('query', (request) => handleRequest(request, http));
   }
@@ -233,7 +236,7 @@ export class RequestHandler {
       // It may have waited for others of its credential.
       if (request.isGone) throw new ClientGone('The client went while it waited.');
       request.body = read.text;
-      const response = await respond(request);
+      const response = await respond(request, this.callerOf(context));
       const { body } = response;
       read.release();
       if (typeof body === 'string') {
@@ -272,12 +275,29 @@ export class RequestHandler {
     }
   }
 
+  private callerOf({ request, credential }: RequestContext): RouteCaller {
+    const { admission, metrics } = this;
+    return {
+      name: credential.name,
+      async admit() {
+        const refused = admission.refusalOf(request.address, credential);
+        if (refused) metrics.countRejection('live');
+        return refused ?? admission.beginRequest(credential);
+      },
+      hold: (bytes) => admission.answers.hold(credential.name, bytes),
+    };
+  }
+
   /** What the engine's own surface does for itself. */
-  private async run(route: HubRoute, request: HubRequest): Promise<HttpResponse> {
+  private async run(
+    route: HubRoute,
+    request: HubRequest,
+    caller: RouteCaller,
+  ): Promise<HttpResponse> {
     const preflight = answerPreflight(request);
     if (preflight) return dressAnswer(preflight, request, this.http);
     try {
-      return dressAnswer(await route.handle(request), request, this.http);
+      return dressAnswer(await route.handle(request, caller), request, this.http);
     } catch (reason) {
       if (reason instanceof Refusal) return refusalResponse(request, reason, this.http);
       this.http.report?.(reason);

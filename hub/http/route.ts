@@ -9,11 +9,23 @@ export interface HubRequest extends HttpRequest {
   readonly signal: AbortSignal;
 }
 
+/** Who sent a request, as admission counts them: for routes that do more in their name than answer once. */
+export interface RouteCaller {
+  /** No secret. */
+  readonly name: string;
+  /** Takes one query from their rates, and resolves when it may run, with what is to be called at its end. */
+  admit(): Promise<(() => void) | AdmissionRefusal>;
+  /** Counts so many bytes of an answer as not read yet, until the returned function is called. Undefined: too many. */
+  hold(bytes: number): (() => void) | undefined;
+}
+
 export interface HubRoute {
   /** Every path that starts with it, with slashes around: `/sync/`. */
   readonly prefix: string;
   /** A body that is an iterable is streamed: pulled as fast as the client reads, and returned early when the client disconnects. */
-  handle(request: HubRequest): Promise<HttpResponse>;
+  handle(request: HubRequest, caller: RouteCaller): Promise<HttpResponse>;
+  /** Live queries that it runs, for the metrics. */
+  readonly liveQueries?: () => number;
   /** Where it takes WebSockets, and who serves them: a session is closed when that resolves. */
   readonly webSocket?: {
     readonly path: string;

@@ -53,7 +53,7 @@ export async function sendInParts(
 }
 
 /** Two halves of one character stay together. */
-function partEnd(text: string, end: number): number {
+export function partEnd(text: string, end: number): number {
   const code = text.charCodeAt(end - 1);
   return code >= 0xd800 && code < 0xdc00 ? end + 1 : end;
 }

@@ -10,6 +10,7 @@ export interface Gauges {
   readonly roundTrips: () => number;
   readonly bodyBytes: () => number;
   readonly answerBytes: () => number;
+  readonly liveQueries: () => number;
   readonly logRecords: () => { readonly recorded: number; readonly lost: number };
 }
 
@@ -86,6 +87,7 @@ export class HubMetrics {
     );
     addGauge('burrow_body_bytes', 'Bytes of request bodies in memory.', gauges.bodyBytes);
     addGauge('burrow_answer_bytes', 'Bytes of long answers not yet read.', gauges.answerBytes);
+    addGauge('burrow_live_queries', 'Live queries of scripts and pages.', gauges.liveQueries);
     addGauge(
       'burrow_log_records',
       'Query log records since start.',

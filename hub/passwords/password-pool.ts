@@ -65,7 +65,7 @@ export class PasswordPool {
   }
 
   private addThread(): void {
-    const worker = new Worker(new URL('./password-thread.mjs', import.meta.url));
+    const worker = startHashingThread();
     const thread: Thread = { worker, busy: undefined };
     this.threads.add(thread);
     worker.on('message', (answer: PasswordAnswer) => {
@@ -92,3 +92,7 @@ export class PasswordPool {
     if (!this.isClosed) this.assign();
   }
 }
+
+export const startHashingThread = (): Worker =>
+  // Written like this, bundlers and Node find the file beside this one.
+  new Worker(new URL('./password-thread.mjs', import.meta.url));

@@ -22,14 +22,14 @@ import { buildIndexes, type BuildProgress } from './jobs/build-indexes.ts';
 import { RecordedInputs, createIds } from './session/recorded-inputs.ts';
 import { entitlementsOf, type Entitlements } from './session/entitlements.ts';
 import { TextCache } from './session/text-cache.ts';
-import { Transactor, type Transacted } from './transactions/transactor.ts';
+import { Transactor, type ReadFreshness, type Transacted } from './transactions/transactor.ts';
 import { verifyStore } from './jobs/verify.ts';
 
 export type { BuildProgress };
 
 /** Queries and other work as parts of transactions: for who adds something to what a query does, in the same commit. */
 export interface Transactions {
-  read<T>(body: TransactionBody<T>): Promise<Transacted<T>>;
+  read<T>(body: TransactionBody<T>, options?: ReadFreshness): Promise<Transacted<T>>;
   /** Settles when the commit is durable, or at once when nothing was written. */
   write<T>(body: TransactionBody<T>): Promise<Transacted<T>>;
   /** Reads the text of a query, for `plan`. Undefined: it is short, `plan` does it at once. */
@@ -105,7 +105,7 @@ function createTransactions(options: EngineOptions, transactor: Transactor): Tra
       }
     });
   return {
-    read: (body) => transactor.read(body),
+    read: (body, freshness) => transactor.read(body, freshness),
     write: (body) => transactor.write(body),
     readLong: ({ query: text, apiVersion }) =>
       isLong(options, text) ? options.readLong?.(text, apiVersion).catch(failureIn) : undefined,
@@ -157,7 +157,9 @@ async function answerQuery(request: QueryRequest, host: QueryHost): Promise<Quer
     return transactions.execute(plan, { ...input, writer });
   };
   try {
-    const run = await (mayWrite(plan) ? transactor.write(body, request) : transactor.read(body));
+    const run = await (mayWrite(plan)
+      ? transactor.write(body, request)
+      : transactor.read(body, request));
     const answer = transactions.answer(plan, run);
     if (looked.length === 0) return answer;
     const { rows, ranges } = answer.readSet;

@@ -85,6 +85,8 @@ function record(call: ReceivedRequest, query: string, answer: QueryAnswer): void
       metrics: answer.metrics,
       credential: answer.credential,
       errorCode: answer.status < 400 ? undefined : errorOf(answer).code,
+      readSet: answer.readSet,
+      scanned: answer.scanned,
     },
   );
 }

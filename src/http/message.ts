@@ -50,7 +50,7 @@ export interface HttpHost extends Pick<EngineOptions, 'clock' | 'random'> {
   /** Commits that streams follow. Left out: those of `engine`. */
   readonly onCommit?: (listener: (notice: CommitNotice) => void) => () => void;
   /** Absent: nothing is logged. */
-  readonly log?: QueryLog;
+  readonly log?: Pick<QueryLog, 'add' | 'flush' | 'isDirty' | 'counts'> | undefined;
   /** Absent: the log API answers 404. */
   readonly exports?: LogExports;
   /** Allowed origins of pages; absent: all. */

@@ -1,15 +1,21 @@
 import { expect, test } from 'vitest';
 import type { Key } from '../../src/codec/key.ts';
 import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
+import { refusedAnswer } from '../../src/engine/session.ts';
 import { Refusal } from '../../src/errors.ts';
 import { LIVE_QUERIES_MAX, LiveQueries } from './live-queries.ts';
 
 /** An engine of one document per query text, and a page that writes down what it is told. */
 class Setup {
   readonly asked: string[] = [];
+  readonly minSnapshots: (number | undefined)[] = [];
+  /** The last commit that a run sees. */
+  head: number | undefined = undefined;
   readonly places = new Set<string>();
   readonly told: string[] = [];
   readonly values = new Map<string, string>();
+  /** How often it answers that another tab holds it up. */
+  heldUp = 0;
   /** Called while a query runs. */
   amid: (query: string) => void = () => undefined;
   /** ms that each run takes, and turns given to others. */
@@ -25,30 +31,37 @@ class Setup {
     now: () => this.time,
   });
 
-  private async answer({ query, allows, placeName }: QueryRequest): Promise<QueryAnswer> {
+  private async answer(request: QueryRequest): Promise<QueryAnswer> {
+    const { query, allows, placeName } = request;
     this.asked.push(query);
+    this.minSnapshots.push(request.minSnapshot);
     this.places.add(`${allows} in ${placeName}`);
     await Promise.resolve();
     const body = this.values.get(query) ?? 'none';
     this.amid(query);
     this.time += this.takes;
     await Promise.resolve();
+    if (this.heldUp > 0) {
+      this.heldUp -= 1;
+      return refusedAnswer(new Refusal('storage_blocked', 'held'), 1);
+    }
     if (body === 'refused') throw new Refusal('storage_unavailable', 'no');
     if (body === 'broken') throw new Error('ours');
     return {
       status: 200,
       body,
       txnTime: 1,
+      ...(this.head !== undefined && { head: this.head }),
       metrics: {} as QueryAnswer['metrics'],
       database: [],
       readSet: { rows: [{ space: 'documents', key: query as Key }], ranges: [] },
     };
   }
 
-  commit(key: string, isComplete = true): void {
+  commit(key: string, isComplete = true, ts = 1): void {
     const notice: CommitNotice = {
-      previous: 0,
-      ts: 1,
+      previous: ts - 1,
+      ts,
       rows: [{ space: 'documents', key: key as Key }],
       entries: [],
     };
@@ -76,6 +89,28 @@ test('a live query tells its first answer, and again only what differs', async (
   expect(setup.told).toEqual(['1 200 one', '1 200 two']);
   expect([...setup.places]).toEqual(['read in live queries']);
   expect(setup.asked).toEqual(['a', 'a', 'a']);
+});
+
+test('a refresh shows all that was told or shown; the first answer, and one after an answer of no known state, the newest', async () => {
+  const setup = new Setup();
+  setup.head = 5;
+  setup.live.add(1, 'secret', 'a');
+  await setup.settled();
+  setup.commit('a', true, 4);
+  await setup.settled();
+  setup.head = 8;
+  setup.commit('a', true, 7);
+  await setup.settled();
+  setup.values.set('a', 'refused');
+  setup.commit('a', true, 9);
+  await setup.settled();
+  setup.values.set('a', 'one');
+  setup.head = undefined;
+  setup.commit('a', true, 10);
+  await setup.settled();
+  setup.commit('a', true, 11);
+  await setup.settled();
+  expect(setup.minSnapshots).toEqual([undefined, 5, 7, 9, 10, undefined]);
 });
 
 test('commits in one turn make a live query run once', async () => {
@@ -144,6 +179,26 @@ test('a live query that another tab holds up says so, and is run until it is let
     '1 503 {"errors":[{"code":"storage_blocked","description":"held"}]}',
     '1 200 well',
   ]);
+});
+
+test('a live query whose refusal is an answer is run until it is let through, and when what it read changes', async () => {
+  const setup = new Setup();
+  setup.values.set('a', 'well');
+  setup.live.add(1, 'secret', 'a');
+  await setup.settled();
+  setup.heldUp = 2;
+  setup.values.set('a', 'better');
+  setup.commit('a');
+  await setup.settled();
+  expect(setup.told).toEqual([
+    '1 200 well',
+    '1 503 {"errors":[{"code":"storage_blocked","description":"held"}]}',
+    '1 200 better',
+  ]);
+  setup.values.set('a', 'best');
+  setup.commit('a');
+  await setup.settled();
+  expect(setup.told.at(-1)).toBe('1 200 best');
 });
 
 test('a live query that was removed is not told and does not run', async () => {

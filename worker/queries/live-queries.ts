@@ -1,9 +1,13 @@
-/** Live queries: each runs again when a commit touches what it read, and tells its answer when that differs. */
+/**
+ * Live queries: each runs again when a commit touches what it read, and tells its answer when that differs. What it then shows need not
+ * be the newest state: whoever commits tells, and it runs again. It never goes back, and never lacks a commit that it was told of.
+ */
 import { refusalBody } from '../../src/engine/session.ts';
 import type { CommitNotice, ReadSet } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { touches } from '../../src/http/touches.ts';
-import { Refusal } from '../../src/errors.ts';
+import { Refusal, type RefusalCode } from '../../src/errors.ts';
+import type { Micros } from '../../src/values/value.ts';
 import { pageBody } from './page-body.ts';
 
 export interface LiveOptions {
@@ -19,17 +23,33 @@ export interface LiveAnswer {
   readonly body: string;
 }
 
+interface Run extends LiveAnswer {
+  readonly readSet: ReadSet;
+  readonly head?: Micros | undefined;
+  readonly isHeldUp: boolean;
+}
+
 interface LiveQuery {
   readonly id: number;
   readonly secret: string;
   readonly query: string;
   readSet: ReadSet | undefined;
   told: string | undefined;
+  /** The commit whose state was told last. */
+  shown: Micros | undefined;
   /** Commits heard of while it runs: its answer may be from before them. */
   meanwhile: CommitNotice[] | undefined;
   /** How long it ran last, ms. */
   took: number;
+  /** How often it was run, and how often its answer was another one. */
+  runs: number;
+  answers: number;
 }
+
+/** For who looks into the database. */
+export type LiveState = Readonly<
+  Pick<LiveQuery, 'id' | 'secret' | 'query' | 'readSet' | 'took' | 'runs' | 'answers'>
+>;
 
 /** One page's live queries. */
 export const LIVE_QUERIES_MAX = 1000;
@@ -42,6 +62,8 @@ export class LiveQueries {
   /** Waiting to run, in the order they became so. */
   private readonly stale = new Set<LiveQuery>();
   private isRunning = false;
+  /** The last commit heard of. */
+  private heard: Micros = 0;
 
   constructor(options: LiveOptions) {
     this.options = options;
@@ -59,8 +81,11 @@ export class LiveQueries {
       query,
       readSet: undefined,
       told: undefined,
+      shown: undefined,
       meanwhile: undefined,
       took: Infinity,
+      runs: 0,
+      answers: 0,
     };
     this.byId.set(id, live);
     this.refresh(live);
@@ -77,8 +102,13 @@ export class LiveQueries {
     this.stale.delete(live);
   }
 
+  states(): readonly LiveState[] {
+    return [...this.byId.values()];
+  }
+
   /** @param isComplete false: commits before this one were missed, so anything may have changed */
   noteCommit(notice: CommitNotice, isComplete: boolean): void {
+    this.heard = Math.max(this.heard, notice.ts);
     for (const live of this.byId.values()) {
       live.meanwhile?.push(notice);
       const isTouched = !isComplete || !live.readSet || touches(notice, live.readSet);
@@ -115,6 +145,7 @@ export class LiveQueries {
 
   private async run(live: LiveQuery): Promise<void> {
     live.meanwhile = [];
+    live.runs += 1;
     const { now } = this.options;
     const begun = now();
     const answer = await this.ask(live);
@@ -123,11 +154,13 @@ export class LiveQueries {
     live.meanwhile = undefined;
     if (!this.byId.has(live.id)) return;
     live.readSet = answer.readSet;
+    live.shown = answer.head;
     const isTouched = meanwhile.some((notice) => touches(notice, answer.readSet));
     // Who was held up by another tab may have missed what it was run for: once more. The store itself waits before it gives up.
     if (isTouched || answer.isHeldUp) this.stale.add(live);
     if (answer.body === live.told) return;
     live.told = answer.body;
+    live.answers += 1;
     this.options.tell(live.id, { status: answer.status, body: answer.body });
   }
 
@@ -135,7 +168,8 @@ export class LiveQueries {
     secret,
     query,
     readSet = { rows: [], ranges: [] },
-  }: LiveQuery): Promise<LiveAnswer & { readonly readSet: ReadSet; readonly isHeldUp: boolean }> {
+    shown,
+  }: LiveQuery): Promise<Run> {
     try {
       const answer = await this.options.engine.query({
         secret,
@@ -143,14 +177,21 @@ export class LiveQueries {
         apiVersion: '4',
         allows: 'read',
         placeName: 'live queries',
+        // The first answer is the newest there is.
+        ...(shown !== undefined && { minSnapshot: Math.max(shown, this.heard) }),
       });
-      return { ...answer, body: pageBody(answer, secret), isHeldUp: false };
+      const { refusal } = answer;
+      const run = { ...answer, body: pageBody(answer, secret), isHeldUp: isHeldUp(refusal) };
+      // What was refused has read nothing: what it read before still says when to run it again.
+      return refusal === undefined ? run : { ...run, readSet, head: shown };
     } catch (reason) {
-      const isHeldUp = reason instanceof Refusal && reason.code === 'storage_blocked';
-      return { ...refused(reason), readSet, isHeldUp };
+      const code = reason instanceof Refusal ? reason.code : undefined;
+      return { ...refused(reason), readSet, head: shown, isHeldUp: isHeldUp(code) };
     }
   }
 }
+
+const isHeldUp = (code: RefusalCode | undefined): boolean => code === 'storage_blocked';
 
 function refused(reason: unknown): LiveAnswer {
   if (reason instanceof Refusal) {

@@ -66,7 +66,7 @@ export class QueryRunner {
   ): void {
     const { log, random } = this.host;
     if (!log) return;
-    const { status, database, metrics, credential } = answer;
+    const { status, database, metrics, credential, readSet, scanned } = answer;
     const errorCode = status < 400 ? undefined : errorOf(answer).code;
     log.add(
       {
@@ -79,7 +79,7 @@ export class QueryRunner {
         tags: options.tags,
         traceparent: traceparentOf(call.traceparent, random),
       },
-      { status, database, metrics, credential, errorCode },
+      { status, database, metrics, credential, errorCode, readSet, scanned },
     );
     this.scheduleFlush();
   }

@@ -1,7 +1,7 @@
 /** What an engine needs from its host, and the words that both use: queries, answers, commits. What it offers: `engine.ts`. */
 import type { QueryMetrics } from '../../answers.ts';
 import type { Key } from '../../codec/key.ts';
-import type { Fault } from '../../errors.ts';
+import type { Fault, RefusalCode } from '../../errors.ts';
 import type { Node } from '../../query/node.ts';
 import type { ApiVersion } from '../../query/session.ts';
 import type {
@@ -100,6 +100,8 @@ export interface QueryRequest {
   /** Words for the effect fault: "get requests". */
   readonly placeName?: string;
   readonly lastSeenTxn?: Micros;
+  /** A read may show the state after this commit or any later one, if it can be had without asking the store; absent: the newest. */
+  readonly minSnapshot?: Micros;
   readonly timeoutMs?: number;
   /** How often another commit may come between before the answer is `contended transaction`. */
   readonly retriesMax?: number;
@@ -141,6 +143,10 @@ export interface QueryAnswer {
   readonly bytes?: Uint8Array;
   /** Commit time when something was written, else the snapshot. */
   readonly txnTime: Micros;
+  /** The last commit that the query saw; absent when it was refused. */
+  readonly head?: Micros;
+  /** Why it was refused before or beside its evaluation. */
+  readonly refusal?: RefusalCode;
   readonly metrics: Metrics;
   /** Absent when no credential was accepted. */
   readonly credential?: CredentialLabel;
@@ -150,6 +156,8 @@ export interface QueryAnswer {
   /** Effects of a write that its result does not show. */
   readonly notices?: readonly string[];
   readonly readSet: ReadSet;
+  /** Index entries and documents that its sets went through. No caller is told: it is more than it is shown. */
+  readonly scanned?: number;
 }
 
 /** One commit as seen by live queries, caches of other tabs, streams. */

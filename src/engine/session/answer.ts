@@ -42,6 +42,7 @@ export function refusedAnswer(reason: unknown, txnTime: Micros): QueryAnswer {
   return {
     status: reason.status,
     body: refusalBody(reason.code, reason.message),
+    refusal: reason.code,
     txnTime,
     metrics: NO_METRICS,
     database: [],

@@ -34,12 +34,14 @@ export function answerOf(
     status: outcome.ok ? (outcome.created ? 201 : 200) : statusOf(outcome.failure.faults),
     body,
     txnTime: run.committed ?? snapshot,
+    head: run.head,
     metrics,
     credential: caller.label,
     database: caller.path,
     ...(outcome.ok ? {} : { faults: outcome.failure.faults }),
     ...(outcome.ok && meters.notices.length > 0 && { notices: meters.notices }),
     readSet: run.readSet,
+    scanned: meters.work.scannedEntries,
   };
 }
 

@@ -1,0 +1,64 @@
+/** What some commits have changed, to be compared with what many live queries have read. */
+import type { Key } from '../../src/codec/key.ts';
+import type { CommitNotice, ReadSet } from '../../src/engine/host.ts';
+
+type Changed = CommitNotice['rows'][number] | CommitNotice['entries'][number];
+
+export class Changes {
+  private readonly rows = new Map<string, KeysOfSpace>();
+  private readonly entries = new Map<string, KeysOfSpace>();
+  /** Anything may have changed. */
+  private readonly isUnknown: boolean;
+
+  /** @param notices undefined: they are too many, or some are missing */
+  constructor(notices: readonly CommitNotice[] | undefined) {
+    this.isUnknown = notices === undefined;
+    for (const { rows, entries } of notices ?? []) {
+      collect(this.rows, rows);
+      collect(this.entries, entries);
+    }
+  }
+
+  touch({ rows, ranges }: ReadSet): boolean {
+    return (
+      this.isUnknown ||
+      rows.some(({ space, key }) => this.rows.get(space)?.has(key)) ||
+      ranges.some(({ space, by, lower, upper }) =>
+        (by === 'key' ? this.rows : this.entries).get(space)?.hasWithin(lower, upper),
+      )
+    );
+  }
+}
+
+function collect(into: Map<string, KeysOfSpace>, changed: readonly Changed[]): void {
+  for (const { space, key } of changed) {
+    const keys = into.get(space) ?? new KeysOfSpace();
+    into.set(space, keys);
+    keys.add(key);
+  }
+}
+
+class KeysOfSpace {
+  private readonly keys = new Set<Key>();
+  private sorted: readonly Key[] | undefined = undefined;
+
+  add(key: Key): void {
+    this.keys.add(key);
+  }
+
+  has(key: Key): boolean {
+    return this.keys.has(key);
+  }
+
+  hasWithin(lower: Key, upper: Key): boolean {
+    this.sorted ??= [...this.keys].sort((one, other) => (one < other ? -1 : 1));
+    let [from, to] = [0, this.sorted.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if ((this.sorted[middle] ?? upper) < lower) from = middle + 1;
+      else to = middle;
+    }
+    const found = this.sorted[from];
+    return found !== undefined && found < upper;
+  }
+}

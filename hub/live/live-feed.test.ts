@@ -1,0 +1,117 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { keyAfter, keyOfBytes } from '../../src/codec/key.ts';
+import type { CommitNotice, ReadSet } from '../../src/engine/host.ts';
+import { touches } from '../../src/http/touches.ts';
+import { boundedReads } from '../evaluators/bounded-reads.ts';
+import { Changes } from './changes.ts';
+import { LiveFeed } from './live-feed.ts';
+
+const SPACES = ['documents', 'history'] as const;
+const key = fc.stringMatching(/^[a-c]{1,10}$/).map((text) => keyOfBytes(text));
+const address = fc.record({ space: fc.constantFrom(...SPACES), key });
+const range = fc
+  .record({
+    space: fc.constantFrom(...SPACES),
+    by: fc.constantFrom('key' as const, 'entry' as const),
+    ends: fc.tuple(key, key),
+  })
+  .map(({ space, by, ends: [one, other] }) => ({
+    space,
+    by,
+    lower: one < other ? one : other,
+    upper: keyAfter(one < other ? other : one),
+    reverse: false,
+    limit: 1,
+    rows: true,
+  }));
+const reads = fc.record({ rows: fc.array(address), ranges: fc.array(range) });
+const notice = fc
+  .record({
+    rows: fc.array(address, { maxLength: 3 }),
+    entries: fc.array(address, { maxLength: 3 }),
+  })
+  .map(({ rows, entries }): CommitNotice => ({ previous: 0, ts: 1, rows, entries }));
+
+test('changes touch what one of their commits touches', () => {
+  fc.assert(
+    fc.property(reads, fc.array(notice, { maxLength: 3 }), (readSet, notices) => {
+      const isTouched = notices.some((each) => touches(each, readSet));
+      expect(new Changes(notices).touch(readSet)).toBe(isTouched);
+      expect(new Changes(undefined).touch(readSet)).toBe(true);
+    }),
+  );
+});
+
+test('bounded reads are few, and touched by whatever touches all of them', () => {
+  fc.assert(
+    fc.property(reads, notice, fc.integer({ min: 4, max: 8 }), (readSet, each, max) => {
+      const bounded = boundedReads(readSet, max);
+      expect(bounded.rows.length + bounded.ranges.length).toBeLessThanOrEqual(max);
+      expect(touches(each, bounded) || !touches(each, readSet)).toBe(true);
+    }),
+  );
+});
+
+const NOTHING: ReadSet = { rows: [], ranges: [] };
+
+function openFeed(keysMax = 10) {
+  const perTurn = [0];
+  const told: Changes[] = [];
+  const feed = new LiveFeed({
+    pause: async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      perTurn.push(0);
+    },
+    keysMax,
+    report: (reason) => {
+      throw reason;
+    },
+  });
+  const follower = {
+    size: 10,
+    noteChanges: (changes: Changes) => {
+      told.push(changes);
+      perTurn[perTurn.length - 1] = (perTurn.at(-1) ?? 0) + 1;
+    },
+  };
+  return { feed, follower, told, perTurn };
+}
+
+const commit = (previous: number, keys = 1): CommitNotice => ({
+  previous,
+  ts: previous + 1,
+  rows: Array.from({ length: keys }, (_, i) => ({
+    space: 'documents',
+    key: keyOfBytes(`k${i}`),
+  })),
+  entries: [],
+});
+
+test('thousands of live queries are told of a commit over several turns of the event loop', async () => {
+  const { feed, follower, told, perTurn } = openFeed();
+  for (let i = 0; i < 500; i++) feed.add({ ...follower });
+  expect(feed.size).toBe(5000);
+  feed.noteCommit(commit(1));
+  await expect.poll(() => told.length).toBe(500);
+  expect(Math.max(...perTurn)).toBeLessThanOrEqual(26);
+});
+
+test('commits of one turn are told together, and too many or a gap as any change', async () => {
+  const { feed, follower, told } = openFeed();
+  feed.noteCommit(commit(0));
+  const stop = feed.add(follower);
+  for (let ts = 1; ts < 6; ts++) feed.noteCommit(commit(ts));
+  await expect.poll(() => told.length).toBe(1);
+  expect(told[0]?.touch(NOTHING)).toBe(false);
+  feed.noteCommit(commit(6, 11));
+  await expect.poll(() => told.length).toBe(2);
+  expect(told[1]?.touch(NOTHING)).toBe(true);
+  feed.noteCommit(commit(20));
+  await expect.poll(() => told.length).toBe(3);
+  expect(told[2]?.touch(NOTHING)).toBe(true);
+  stop();
+  feed.noteCommit(commit(21));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(told.length).toBe(3);
+});

@@ -1,0 +1,79 @@
+/** Tells all live queries of commits that touch what they have read: a few at a time, so that many of them hold up nobody. */
+import type { CommitNotice } from '../../src/engine/host.ts';
+import { followsOn } from '../../src/http/stream-commits.ts';
+import { Changes } from './changes.ts';
+
+export interface Follower {
+  readonly size: number;
+  noteChanges(changes: Changes): void;
+}
+
+export interface LiveFeedOptions {
+  /** Gives the event loop a turn. */
+  readonly pause: () => Promise<void>;
+  /** Keys of commits that may wait; with more, anything counts as changed. */
+  readonly keysMax: number;
+  readonly report: (reason: unknown) => void;
+}
+
+/** Live queries compared with what has changed between two turns. */
+const COMPARED = 256;
+
+export class LiveFeed {
+  private readonly options: LiveFeedOptions;
+  private readonly followers = new Set<Follower>();
+  /** Undefined: too many, or some were missed. */
+  private waiting: CommitNotice[] | undefined = [];
+  private keys = 0;
+  private seen = 0;
+  private isTelling = false;
+
+  constructor(options: LiveFeedOptions) {
+    this.options = options;
+  }
+
+  get size(): number {
+    let size = 0;
+    for (const follower of this.followers) size += follower.size;
+    return size;
+  }
+
+  /** Returns the way to stop. */
+  add(follower: Follower): () => void {
+    this.followers.add(follower);
+    return () => void this.followers.delete(follower);
+  }
+
+  noteCommit(notice: CommitNotice): void {
+    const isComplete = followsOn(notice, this.seen);
+    this.seen = Math.max(this.seen, notice.ts);
+    if (this.followers.size === 0) return;
+    this.keys += notice.rows.length + notice.entries.length;
+    if (isComplete && this.keys <= this.options.keysMax) this.waiting?.push(notice);
+    else this.waiting = undefined;
+    if (this.isTelling) return;
+    this.isTelling = true;
+    this.tell()
+      .catch(this.options.report)
+      .finally(() => (this.isTelling = false));
+  }
+
+  private async tell(): Promise<void> {
+    const { pause } = this.options;
+    while (this.waiting === undefined || this.waiting.length > 0) {
+      // Commits that come in one turn are compared together.
+      await pause();
+      const changes = new Changes(this.waiting);
+      this.waiting = [];
+      this.keys = 0;
+      let compared = 0;
+      for (const follower of this.followers) {
+        follower.noteChanges(changes);
+        compared += follower.size;
+        if (compared < COMPARED) continue;
+        compared = 0;
+        await pause();
+      }
+    }
+  }
+}

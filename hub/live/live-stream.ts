@@ -1,0 +1,261 @@
+/**
+ * Live queries of one request: each runs again when a commit touches what it has read, as the caller of the request, and its answer is sent
+ * when that differs. Nothing runs while the reader does not read. Not a generator: one that waits cannot be told to return.
+ */
+import { hash as hashOnce, createHash } from 'node:crypto';
+import { refusalBody, refusedAnswer } from '../../src/engine/session.ts';
+import type { QueryAnswer, ReadSet } from '../../src/engine/host.ts';
+import { Refusal } from '../../src/errors.ts';
+import { runQuery, type ReceivedRequest } from '../../src/http/answer-query.ts';
+import { boundedReads } from '../evaluators/bounded-reads.ts';
+import type { RouteCaller } from '../http/route.ts';
+import { partEnd } from '../http/send-response.ts';
+import type { Changes } from './changes.ts';
+import type { Follower } from './live-feed.ts';
+
+export interface LiveRequest {
+  readonly query: string;
+  /** The tag of the answer that the caller has: the same one is not sent again. */
+  readonly told: string | undefined;
+}
+
+export interface LiveStreamOptions {
+  readonly call: Omit<ReceivedRequest, 'arrived'>;
+  readonly caller: RouteCaller;
+  readonly queries: readonly LiveRequest[];
+  readonly heartbeatMs: number;
+  readonly factsMax: number;
+  /** Resolves, with what is to be called at its end, when a query may run: a few of each credential do at once. */
+  readonly enter: (name: string) => Promise<() => void>;
+  readonly pause: () => Promise<void>;
+  readonly nowMs: () => number;
+  readonly onClose: () => void;
+}
+
+interface LiveQuery {
+  readonly number: number;
+  readonly query: string;
+  told: string | undefined;
+  reads: ReadSet | undefined;
+  /** What has changed while it runs: its answer may be from before. */
+  meanwhile: Changes[] | undefined;
+  isStale: boolean;
+  /** Not before then does it run again. */
+  restsUntilMs: number;
+}
+
+/** One that took longer rests for as long as it took, `REST_MAX_MS` at most. */
+const QUICK_MS = 20;
+const REST_MAX_MS = 5_000;
+/** One that was refused rests so many times as long, and for a heartbeat at least. */
+const REFUSED_REST = 4;
+/** So many of `meanwhile` count as a change of what was read. */
+const MEANWHILE_MAX = 64;
+/** Characters written at once; longer answers count as not read yet until they are. */
+const PART_CHARS = 64 * 1024;
+const HASHED_CHARS = 1024 * 1024;
+
+export class LiveStream implements AsyncIterable<string>, AsyncIterator<string>, Follower {
+  private readonly options: LiveStreamOptions;
+  private readonly queries: readonly LiveQuery[];
+  /** What is written next. */
+  private parts: string[] = [': hello\n\n'];
+  private release: (() => void) | undefined = undefined;
+  private beatsAtMs: number;
+  private wake: (() => void) | undefined = undefined;
+  private isClosed = false;
+  private isEnded = false;
+
+  constructor(options: LiveStreamOptions) {
+    this.options = options;
+    this.beatsAtMs = options.nowMs() + options.heartbeatMs;
+    this.queries = options.queries.map(({ query, told }, number) => ({
+      number,
+      query,
+      told,
+      reads: undefined,
+      meanwhile: undefined,
+      isStale: true,
+      restsUntilMs: 0,
+    }));
+  }
+
+  get size(): number {
+    return this.queries.length;
+  }
+
+  noteChanges(changes: Changes): void {
+    let isNew = false;
+    for (const live of this.queries) {
+      if (live.meanwhile) {
+        if (live.meanwhile.push(changes) < MEANWHILE_MAX) continue;
+        live.isStale = true;
+        live.meanwhile = [];
+      } else if (!live.isStale && (!live.reads || changes.touch(live.reads)))
+        isNew = live.isStale = true;
+    }
+    if (isNew) this.wake?.();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<string, undefined>> {
+    for (;;) {
+      const part = this.isClosed ? undefined : this.parts.shift();
+      if (part !== undefined) return { done: false, value: part };
+      this.release?.();
+      this.release = undefined;
+      if (this.isEnded) await this.return();
+      if (this.isClosed) return { done: true, value: undefined };
+      await this.step();
+    }
+  }
+
+  return(): Promise<IteratorResult<string, undefined>> {
+    if (!this.isClosed) {
+      this.isClosed = true;
+      this.parts = [];
+      this.release?.();
+      this.release = undefined;
+      this.options.onClose();
+      this.wake?.();
+    }
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  /** Does what is due, or waits for it. */
+  private async step(): Promise<void> {
+    const { nowMs, heartbeatMs, call } = this.options;
+    const now = nowMs();
+    if (now >= this.beatsAtMs) {
+      this.beatsAtMs = now + heartbeatMs;
+      // A token also ends by itself, without a commit.
+      if (await call.host.engine.authenticate(call.secret ?? ''))
+        this.parts.push(': still here\n\n');
+      else this.end(401, refusalBody('unauthorized', 'Unauthorized'));
+      return;
+    }
+    const stale = this.queries.filter(({ isStale }) => isStale);
+    const live = stale.find(({ restsUntilMs }) => restsUntilMs <= now);
+    if (live) return this.refresh(live);
+    const until = stale.map(({ restsUntilMs }) => restsUntilMs);
+    await this.waitUntil(Math.min(this.beatsAtMs, ...until) - now);
+  }
+
+  private waitUntil(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.wake = undefined;
+        resolve();
+      };
+      const timer = setTimeout(done, ms).unref();
+      this.wake = done;
+    });
+  }
+
+  private async refresh(live: LiveQuery): Promise<void> {
+    const { caller, enter } = this.options;
+    const leave = await enter(caller.name);
+    try {
+      if (!this.isClosed) await this.runNow(live);
+    } finally {
+      leave();
+    }
+  }
+
+  private async runNow(live: LiveQuery): Promise<void> {
+    const { caller, nowMs, heartbeatMs } = this.options;
+    const end = await caller.admit();
+    if (typeof end !== 'function') {
+      live.restsUntilMs = nowMs() + end.retryAfterSeconds * 1000;
+      return;
+    }
+    live.isStale = false;
+    live.meanwhile = [];
+    const begun = nowMs();
+    const answer = await this.ask(live).finally(end);
+    const meanwhile = live.meanwhile ?? [];
+    live.meanwhile = undefined;
+    if (this.isClosed) return;
+    const now = nowMs();
+    const took = now - begun;
+    if (took > QUICK_MS) live.restsUntilMs = now + Math.min(took, REST_MAX_MS);
+    if (isRefused(answer)) {
+      // Unknown what it would read: perhaps no commit makes it run again.
+      live.isStale = true;
+      live.restsUntilMs = now + Math.max(heartbeatMs, took * REFUSED_REST);
+    } else live.reads = boundedReads(answer.readSet, this.options.factsMax);
+    const { reads } = live;
+    if (reads && meanwhile.some((changes) => changes.touch(reads))) live.isStale = true;
+    await this.tell(live, answer);
+  }
+
+  private async ask({ query }: LiveQuery): Promise<QueryAnswer> {
+    const { host } = this.options.call;
+    const call = { ...this.options.call, arrived: host.clock() };
+    try {
+      return await runQuery(call, { query, allows: 'read', placeName: 'live queries' });
+    } catch (reason) {
+      host.report?.(reason);
+      return refusedAnswer(INTERNAL, call.arrived);
+    }
+  }
+
+  private async tell(live: LiveQuery, { status, body }: QueryAnswer): Promise<void> {
+    if (status === 401) return this.end(status, body);
+    const bytes = body.length > PART_CHARS ? Buffer.byteLength(body) : 0;
+    const release = bytes > 0 ? this.options.caller.hold(bytes) : () => undefined;
+    if (!release) return this.refuseLong(live);
+    const tag = await this.tagOf(status, body);
+    if (this.isClosed || live.told === tag) return release();
+    live.told = tag;
+    this.release = release;
+    this.parts = partsOf(`event: answer\ndata: ${live.number} ${status} ${tag}\ndata: ${body}\n\n`);
+  }
+
+  /** It is asked again: what others have not read yet may be read by then. */
+  private async refuseLong(live: LiveQuery): Promise<void> {
+    live.isStale = true;
+    live.restsUntilMs = this.options.nowMs() + this.options.heartbeatMs;
+    const sentence = 'Too many answers are not read yet: read them, or end live queries.';
+    const body = refusalBody('storage_blocked', sentence);
+    await this.tell(live, { ...refusedAnswer(INTERNAL, 0), status: 503, body });
+  }
+
+  /** The last that is sent. */
+  private end(status: number, body: string): void {
+    this.isEnded = true;
+    this.parts = [`event: ended\ndata: ${status}\ndata: ${body}\n\n`];
+  }
+
+  private async tagOf(status: number, body: string): Promise<string> {
+    if (body.length <= HASHED_CHARS) return hashOnce('sha256', `${status} ${body}`, 'base64url');
+    const hash = createHash('sha256').update(`${status} `);
+    for (let at = 0; at < body.length; at += HASHED_CHARS) {
+      hash.update(body.slice(at, at + HASHED_CHARS), 'utf16le');
+      await this.options.pause();
+    }
+    return hash.digest('base64url');
+  }
+}
+
+const INTERNAL = new Refusal(
+  'internal server error',
+  'Internal error in the database while running the live query.',
+);
+
+/** As a whole, and not for what it says or finds: for time, or memory. */
+const isRefused = ({ status, faults }: QueryAnswer): boolean => status >= 400 && !faults;
+
+function partsOf(text: string): string[] {
+  const parts: string[] = [];
+  for (let at = 0; at < text.length;) {
+    const end = partEnd(text, at + PART_CHARS);
+    parts.push(text.slice(at, end));
+    at = end;
+  }
+  return parts;
+}

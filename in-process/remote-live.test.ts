@@ -1,0 +1,201 @@
+/** Live queries of scripts: the values of the page's, in its order, over streams that break. */
+import { createServer, type Server } from 'node:http';
+import { connect as dial, type Socket } from 'node:net';
+import { createElement } from 'react';
+import { renderToString } from 'react-dom/server';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createLiveRoute } from '../hub/live/live-route.ts';
+import { DEFAULT_SETTINGS } from '../hub/settings/settings.ts';
+import { openTestHub, type TestHub } from '../hub/testing/test-hub.ts';
+import { queriesOf } from '../src/hooks/core/shared-queries.ts';
+import { BurrowProvider, useQuery } from '../src/hooks/react.ts';
+import { DatabaseClosed, q, Unauthorized, type BurrowError, type Client } from '../src/index.ts';
+import { connect, type RemoteDatabase } from './remote.ts';
+
+const notes = q.Collection('notes');
+const count = q.Count(q.Documents(notes));
+const add = () => q.Create(notes, { data: {} });
+
+let hub: TestHub;
+let remote: RemoteDatabase;
+/** Between both: a network that can be cut. */
+let network: CutNetwork;
+
+beforeEach(async () => {
+  hub = await openTestHub({
+    settings: { metrics: 'open' },
+    routes: (opened) => [createLiveRoute(opened, DEFAULT_SETTINGS)],
+  });
+  network = await CutNetwork.open(hub.port);
+  remote = await connect({ url: network.url, secret: hub.secret });
+  await remote.client().query(q.CreateCollection({ name: 'notes' }));
+});
+afterEach(async () => {
+  await remote.close();
+  await network.close();
+  await hub.close();
+});
+
+class CutNetwork {
+  private readonly sockets = new Set<Socket>();
+  private readonly server: Server;
+  isCut = false;
+  url = '';
+
+  private constructor(port: number) {
+    this.server = createServer();
+    this.server.removeAllListeners('connection');
+    this.server.on('connection', (near: Socket) => {
+      if (this.isCut) {
+        near.destroy();
+        return;
+      }
+      const far = dial(port, '127.0.0.1');
+      for (const [one, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        this.sockets.add(one);
+        one
+          .on('error', () => undefined)
+          .on('close', () => {
+            this.sockets.delete(one);
+            other.destroy();
+          });
+      }
+      near.pipe(far).pipe(near);
+    });
+  }
+
+  static async open(port: number): Promise<CutNetwork> {
+    const network = new CutNetwork(port);
+    await new Promise<void>((resolve) => network.server.listen(0, '127.0.0.1', resolve));
+    const address = network.server.address();
+    network.url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+    return network;
+  }
+
+  /** Breaks what is open. */
+  break(): void {
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  close(): Promise<unknown> {
+    this.break();
+    return new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+/** Everything that an observer is told. */
+function follow(client: Client, query = count) {
+  const told: unknown[] = [];
+  const closed: BurrowError[] = [];
+  const stop = client.subscribe(query, {
+    next: (value) => told.push(value),
+    error: (error) => told.push(error),
+    closed: (error) => closed.push(error),
+  });
+  return { told, closed, stop };
+}
+
+const metric = async (name: string): Promise<number> =>
+  Number(
+    new RegExp(`^burrow_${name} (\\d+)`, 'm').exec(
+      await (await fetch(`${hub.url}/metrics`)).text(),
+    )?.[1],
+  );
+
+test('a live query gives its value, and each later one in order', async () => {
+  const client = remote.client();
+  const { told, stop } = follow(client);
+  await expect.poll(() => told).toEqual([0]);
+  await client.query(add());
+  await expect.poll(() => told).toEqual([0, 1]);
+  await client.query(q.CreateCollection({ name: 'others' }));
+  await client.query(add());
+  await expect.poll(() => told).toEqual([0, 1, 2]);
+  stop();
+  await expect.poll(() => metric('live_queries')).toBe(0);
+});
+
+test('live queries share streams: few are open, however many there are and in whatever order they come and go', async () => {
+  const client = remote.client();
+  const followed: ReturnType<typeof follow>[] = [];
+  for (let i = 0; i < 12; i++) {
+    const one = follow(client, q.Add(count, i));
+    followed.push(one);
+    await expect.poll(() => one.told).toEqual([i]);
+  }
+  expect(await metric('streams')).toBeLessThanOrEqual(2);
+  for (const { stop } of followed.splice(0, 8)) stop();
+  await client.query(add());
+  await expect.poll(() => followed.map(({ told }) => told.at(-1))).toEqual([9, 10, 11, 12]);
+  expect(followed.map(({ told }) => told.length)).toEqual([2, 2, 2, 2]);
+  await expect.poll(() => metric('live_queries')).toBeLessThanOrEqual(8);
+});
+
+test('a stream that breaks goes on with the last state, and tells nothing twice', async () => {
+  const client = remote.client();
+  const { told } = follow(client);
+  const { told: other } = follow(client, q.Add(1, 1));
+  await expect.poll(() => [told.length, other.length]).toEqual([1, 1]);
+  network.break();
+  await hub.query({ create: { collection: 'notes' } });
+  await expect.poll(() => told).toEqual([0, 1]);
+  await client.query(add());
+  await expect.poll(() => told).toEqual([0, 1, 2]);
+  expect(other).toEqual([2]);
+});
+
+test('while the hub cannot be reached the observer is told, and again of the value when it can be', async () => {
+  const client = remote.client();
+  const { told, closed } = follow(client);
+  await expect.poll(() => told).toEqual([0]);
+  network.isCut = true;
+  network.break();
+  await expect.poll(() => told.length).toBe(2);
+  expect(told[1]).toMatchObject({ code: 'connection_needed' });
+  network.isCut = false;
+  await expect.poll(() => told.at(-1)).toBe(0);
+  expect(closed).toEqual([]);
+});
+
+test('a hub that is not there yet is waited for', async () => {
+  network.isCut = true;
+  network.break();
+  const { told } = follow(remote.client());
+  await expect.poll(() => told.length).toBe(1);
+  expect(told[0]).toMatchObject({ code: 'connection_needed' });
+  network.isCut = false;
+  await expect.poll(() => told.at(-1)).toBe(0);
+});
+
+test('a secret that is not known, or ends, is an error and not the end; close() is the end', async () => {
+  const { told: nobody } = follow(remote.client({ secret: 'nobody' }));
+  await expect.poll(() => nobody.length).toBe(1);
+  expect(nobody[0]).toBeInstanceOf(Unauthorized);
+  const key = await remote.client().query(q.CreateKey({ role: 'server' }));
+  const { told, closed } = follow(remote.client({ secret: key.secret }));
+  await expect.poll(() => told).toEqual([0]);
+  await remote.client().query(q.Delete(key.ref));
+  await expect.poll(() => told.length).toBe(2);
+  expect(told[1]).toBeInstanceOf(Unauthorized);
+  expect(closed).toEqual([]);
+  await remote.close();
+  expect(closed).toEqual([expect.any(DatabaseClosed)]);
+  expect(String(closed[0])).not.toContain('openDatabase');
+});
+
+test('hooks on a server render the loading state, and share what a script has asked', async () => {
+  const client = remote.client();
+  const Count = () => createElement('i', null, String(useQuery(count).value ?? 'loading'));
+  const app = createElement(
+    BurrowProvider,
+    { database: () => remote.database },
+    createElement(Count),
+  );
+  expect(renderToString(app)).toBe('<i>loading</i>');
+  const shared = queriesOf(client).find(count);
+  await shared.whenReady();
+  expect(shared.get()).toMatchObject({ value: 0, isLoading: false });
+});

@@ -1,0 +1,284 @@
+/** Live queries of a hub: those that are begun together share one stream of it, and a stream that breaks is opened again. */
+import { createParser } from 'eventsource-parser';
+import { refusalBody } from '../src/engine/session.ts';
+import { Refusal } from '../src/errors.ts';
+import type { WorkerMessage } from '../src/host/api.ts';
+import { SYNC_LIMITS } from '../src/limits.ts';
+import { retryAfterIn } from '../worker/sync/http-transport.ts';
+
+type Tell = (message: WorkerMessage) => void;
+
+interface LiveQuery {
+  readonly id: number;
+  readonly query: string;
+  readonly tell: Tell;
+  /** Of the answer it was told last: the hub does not send it again. */
+  tag: string | undefined;
+}
+
+export interface RemoteLiveOptions {
+  /** Resolves to the response to `POST /live/`. @throws Refusal `connection_needed` */
+  readonly open: (secret: string, body: string, signal: AbortSignal) => Promise<Response>;
+  /** When the response is not one of a hub. */
+  readonly foreign: (response: Response) => Refusal;
+}
+
+/** A page may have few connections to a hub: with more streams, a new one takes over the queries of the others. */
+const STREAMS_MAX = 2;
+/** Queries that are begun within it share a stream: each comes in a message of its own. */
+const GATHER_MS = 4;
+const RETRY_MIN_MS = 250;
+const RETRY_MAX_MS = 30_000;
+
+export class RemoteLive {
+  private readonly options: RemoteLiveOptions;
+  private readonly bySecret = new Map<string, SecretQueries>();
+  private readonly secrets = new Map<number, SecretQueries>();
+
+  constructor(options: RemoteLiveOptions) {
+    this.options = options;
+  }
+
+  subscribe(id: number, secret: string, query: string, tell: Tell): void {
+    const queries = this.bySecret.get(secret) ?? new SecretQueries(secret, this.options);
+    this.bySecret.set(secret, queries);
+    this.secrets.set(id, queries);
+    queries.add({ id, query, tell, tag: undefined });
+  }
+
+  unsubscribe(id: number): void {
+    this.secrets.get(id)?.remove(id);
+    this.secrets.delete(id);
+  }
+
+  close(): void {
+    for (const queries of this.bySecret.values()) queries.close();
+    this.bySecret.clear();
+    this.secrets.clear();
+  }
+}
+
+/** The live queries of one secret. */
+class SecretQueries {
+  private readonly secret: string;
+  private readonly options: RemoteLiveOptions;
+  /** Not in a stream yet. */
+  private readonly fresh = new Map<number, LiveQuery>();
+  private readonly streams = new Set<Stream>();
+  private gathering: ReturnType<typeof setTimeout> | undefined = undefined;
+
+  constructor(secret: string, options: RemoteLiveOptions) {
+    this.secret = secret;
+    this.options = options;
+  }
+
+  add(live: LiveQuery): void {
+    this.fresh.set(live.id, live);
+    this.gathering ??= setTimeout(() => this.begin(), GATHER_MS);
+  }
+
+  remove(id: number): void {
+    if (this.fresh.delete(id)) return;
+    for (const stream of this.streams) {
+      if (!stream.remove(id)) continue;
+      // The hub would go on with what nobody asks for.
+      if (stream.isMostlyUnused) for (const live of this.take(stream)) this.add(live);
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.gathering);
+    for (const stream of this.streams) this.take(stream);
+    this.fresh.clear();
+  }
+
+  private begin(): void {
+    this.gathering = undefined;
+    if (this.streams.size >= STREAMS_MAX)
+      for (const stream of this.streams)
+        for (const live of this.take(stream)) this.fresh.set(live.id, live);
+    if (this.fresh.size === 0) return;
+    const stream = new Stream([...this.fresh.values()], this.secret, this.options);
+    this.fresh.clear();
+    this.streams.add(stream);
+    void stream.run();
+  }
+
+  /** Ends a stream. Returns the queries that it had. */
+  private take(stream: Stream): Iterable<LiveQuery> {
+    this.streams.delete(stream);
+    return stream.end();
+  }
+}
+
+/** Why a stream is not open: what its queries are told, and when it is tried again. */
+interface Failure {
+  readonly status: number;
+  readonly body: string;
+  readonly retryMs: number | undefined;
+  /** It is no fault of the queries or their secret, and may be over at once. */
+  readonly isPassing: boolean;
+}
+
+class Stream {
+  private readonly secret: string;
+  private readonly options: RemoteLiveOptions;
+  private readonly byId: Map<number, LiveQuery>;
+  private readonly size: number;
+  private readonly ended = new AbortController();
+  private failures = 0;
+
+  constructor(queries: readonly LiveQuery[], secret: string, options: RemoteLiveOptions) {
+    this.secret = secret;
+    this.options = options;
+    this.byId = new Map(queries.map((live) => [live.id, live]));
+    this.size = queries.length;
+  }
+
+  get isMostlyUnused(): boolean {
+    return this.byId.size * 2 < this.size || this.byId.size === 0;
+  }
+
+  remove(id: number): boolean {
+    return this.byId.delete(id);
+  }
+
+  end(): Iterable<LiveQuery> {
+    this.ended.abort();
+    return this.byId.values();
+  }
+
+  /** Resolves when it was ended. */
+  async run(): Promise<void> {
+    const { signal } = this.ended;
+    while (!signal.aborted) {
+      const failure = await this.follow();
+      if (signal.aborted) return;
+      // A stream that breaks may be back at once: then nobody need know.
+      if (failure && !(failure.isPassing && this.failures === 0 && this.isKnown))
+        this.fail(failure);
+      const ms = Math.min(RETRY_MIN_MS * 2 ** this.failures++, RETRY_MAX_MS);
+      await rest(Math.max(ms * (0.5 + Math.random() / 2), failure?.retryMs ?? 0), signal);
+    }
+  }
+
+  /** Whether any of its queries has had an answer. */
+  private get isKnown(): boolean {
+    return [...this.byId.values()].some(({ tag }) => tag !== undefined);
+  }
+
+  private fail({ status, body }: Failure): void {
+    for (const live of this.byId.values()) {
+      // When it is answered again it is told so, be it the same answer.
+      live.tag = undefined;
+      live.tell({ type: 'answer', id: live.id, status, body });
+    }
+  }
+
+  /** One response, from its start to its end. Undefined: it broke, after it was open. */
+  private async follow(): Promise<Failure | undefined> {
+    const lives = [...this.byId.values()];
+    const queries = lives.map(({ query, tag }) => ({ query, told: tag }));
+    // Not by `AbortSignal.any`, which Safari 17.0 lacks.
+    const broken = new AbortController();
+    const stop = (): void => broken.abort();
+    this.ended.signal.addEventListener('abort', stop);
+    try {
+      const body = JSON.stringify({ queries });
+      const response = await this.options.open(this.secret, body, broken.signal);
+      return response.ok && response.body && isEvents(response)
+        ? await this.read(response.body, lives, stop)
+        : await this.failureOf(response);
+    } catch (reason) {
+      if (!(reason instanceof Refusal)) return undefined;
+      const { status, code, message } = reason;
+      const isPassing = code === 'connection_needed';
+      return { status, body: refusalBody(code, message), retryMs: undefined, isPassing };
+    } finally {
+      this.ended.signal.removeEventListener('abort', stop);
+      stop();
+    }
+  }
+
+  private async failureOf(response: Response): Promise<Failure> {
+    const { status } = response;
+    const text = await response.text();
+    const retryMs = retryAfterIn(response.headers.get('retry-after'), Date.now());
+    const isPassing = status === 429 || status >= 500;
+    const isOurs = /^\s*\{\s*"errors"/.test(text);
+    if (isOurs && status !== NO_SUCH_PLACE) return { status, body: text, retryMs, isPassing };
+    const { code, message } = isOurs ? NO_LIVE_QUERIES : this.options.foreign(response);
+    return { status: 503, body: refusalBody(code, message), retryMs, isPassing };
+  }
+
+  /** @param stop breaks it off @returns why it was ended by the hub */
+  private async read(
+    events: ReadableStream<Uint8Array>,
+    lives: readonly LiveQuery[],
+    stop: () => void,
+  ): Promise<Failure | undefined> {
+    let ended: Failure | undefined;
+    const parser = createParser({
+      onEvent: ({ event, data }) => {
+        if (event === 'answer') this.receive(data, lives);
+        else if (event === 'ended') {
+          const { head, body } = parted(data);
+          ended = { status: Number(head), body, retryMs: undefined, isPassing: false };
+        }
+      },
+    });
+    const reader = events.getReader();
+    const decoder = new TextDecoder();
+    let silent = setTimeout(stop, SYNC_LIMITS.silenceMs);
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done || this.ended.signal.aborted) return ended;
+        clearTimeout(silent);
+        silent = setTimeout(stop, SYNC_LIMITS.silenceMs);
+        this.failures = 0;
+        parser.feed(decoder.decode(value, { stream: true }));
+      }
+    } finally {
+      clearTimeout(silent);
+    }
+  }
+
+  private receive(data: string, lives: readonly LiveQuery[]): void {
+    const { head, body } = parted(data);
+    const [number = '', status = '', tag] = head.split(' ');
+    const live = lives[Number(number)];
+    // Nobody asks for it any more, or another stream has it.
+    if (!live || this.ended.signal.aborted || !this.byId.has(live.id)) return;
+    live.tag = tag;
+    live.tell({ type: 'answer', id: live.id, status: Number(status), body });
+  }
+}
+
+/** What an older hub answers, without live queries. */
+const NO_SUCH_PLACE = 404;
+const NO_LIVE_QUERIES = new Refusal(
+  'connection_needed',
+  'This hub has no live queries: it is of an earlier version. Update it.',
+);
+
+const isEvents = ({ headers }: Response): boolean =>
+  headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+
+/** The first line, and what follows. */
+function parted(data: string): { readonly head: string; readonly body: string } {
+  const end = data.indexOf('\n');
+  return { head: data.slice(0, end), body: data.slice(end + 1) };
+}
+
+function rest(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+  });
+}
