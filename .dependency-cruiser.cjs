@@ -72,7 +72,7 @@ const onlyFrom = (name, packages, ...rooms) => ({
   comment: `${packages} is named by ${rooms.join(' and ')} alone.`,
   severity: 'error',
   from: {
-    path: '^(src|worker|hub|hosts|in-process|demo|e2e)/',
+    path: '^(src|worker|hub|hosts|in-process|inspector|demo|e2e)/',
     pathNot: [...rooms.map((path) => `^${path}/`), TESTS],
   },
   to: { path: `node_modules/(${packages})/` },
@@ -101,7 +101,7 @@ module.exports = {
       name: 'no-undeclared-packages',
       comment: 'A package that package.json does not name works by luck.',
       severity: 'error',
-      from: { path: '^(src|worker|hub|hosts|in-process|demo|e2e|bench)/' },
+      from: { path: '^(src|worker|hub|hosts|in-process|inspector|demo|e2e|bench)/' },
       to: {
         dependencyTypes: ['npm-no-pkg', 'npm-unknown'],
         // An optional peer is named under `peerDependenciesMeta` too, which is taken for no place at all.
@@ -163,6 +163,7 @@ module.exports = {
       from: { path: '^src/sync/' },
       to: { path: '^src/sync/', circular: true },
     },
+    room('data', ...store),
     room('http', ...outer, 'logs'),
     room('host', ...codec),
     {
@@ -190,17 +191,40 @@ module.exports = {
       to: { pathNot: '^src/(hooks/|index\\.ts$)|node_modules/' },
     },
     {
+      name: 'schema-uses-the-package',
+      comment:
+        'src/schema is written against src/index.ts, as hooks are: all it does are queries of a client.',
+      severity: 'error',
+      from: { path: '^src/schema/', pathNot: TESTS },
+      to: { pathNot: '^src/(schema/|index\\.ts$)' },
+    },
+    {
       name: 'hooks-core-knows-no-framework',
       severity: 'error',
       from: { path: '^src/hooks/core/', pathNot: TESTS },
       to: { pathNot: '^src/(hooks/core/|index\\.ts$)' },
     },
     {
-      name: 'nobody-imports-hooks',
-      comment: 'Who does not use a framework loads nothing of it.',
+      name: 'inspector-uses-the-package',
+      comment:
+        'The inspector stands beside the page in the package: it uses that by its public names, and knows the messages of the worker.',
       severity: 'error',
-      from: { path: '^(src|worker|hub|hosts)/', pathNot: ['^src/hooks/', TESTS] },
-      to: { path: '^src/hooks/' },
+      from: { path: '^inspector/', pathNot: TESTS },
+      to: { pathNot: '^(inspector/|src/index\\.ts$|src/host/(diagnostics|sync)\\.ts$)' },
+    },
+    {
+      name: 'nobody-imports-inspector',
+      comment: 'Who does not open it loads nothing of it.',
+      severity: 'error',
+      from: { path: '^(src|worker|hub|hosts|in-process)/', pathNot: TESTS },
+      to: { path: '^inspector/' },
+    },
+    {
+      name: 'nobody-imports-hooks-and-schema',
+      comment: 'Who does not use a framework, or schemas, loads nothing of them.',
+      severity: 'error',
+      from: { path: '^(src|worker|hub|hosts)/', pathNot: ['^src/(hooks|schema)/', TESTS] },
+      to: { path: '^src/(hooks|schema)/' },
     },
     {
       name: 'index-names-the-client',
@@ -247,6 +271,7 @@ module.exports = {
       'queries',
       'service-worker',
       'sync',
+      'diagnostics',
       'opening',
     ]),
     ...roomsOf('hub', [
@@ -259,6 +284,7 @@ module.exports = {
       'instance',
       'admission',
       'http',
+      'live',
       'sync',
       'operations',
       'cli',
@@ -292,12 +318,12 @@ module.exports = {
     {
       name: 'e2e-from-outside',
       comment:
-        'End-to-end tests drive the package, the demo and the hub from outside; who judges histories is a tool of tests.',
+        'End-to-end tests drive the package, the demo and the hub from outside; who judges histories, and who reads blocks, is a tool of tests.',
       severity: 'error',
       from: { path: '^e2e/' },
       to: {
         path: '^(src|worker|hub|hosts|demo|bench)/',
-        pathNot: '^(src/index|hub/testing/history-checker)\\.ts$',
+        pathNot: '^(src/(index|packed/testing/by-hand)|hub/testing/history-checker)\\.ts$',
       },
     },
     onlyFrom(

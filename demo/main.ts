@@ -16,6 +16,7 @@ import type { App } from './shell/app.ts';
 import { fill, h } from './shell/dom.ts';
 import { explain } from './shell/explain.ts';
 import { makeFrame, type Frame } from './shell/frame.ts';
+import { inspectorButton } from './shell/inspector-button.ts';
 import { openingFailed, watchDatabase, watchIndexBuilds } from './shell/notices.ts';
 import { readRoute, startRouter } from './shell/router.ts';
 import { registerService } from './shell/service.ts';
@@ -49,6 +50,7 @@ async function start(): Promise<void> {
     const db = await openDatabase(DATABASE, { log: { enabled: true } });
     watchDatabase(db, frame.notices);
     const app = await makeApp(db, frame);
+    frame.node.append(inspectorButton(db, (message, kind) => app.say(message, kind)));
     opening.remove();
     frame.notices.prepend(importBanner(app));
     startRouter(app, views, (view, route) => frame.show(view, route));

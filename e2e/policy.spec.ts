@@ -15,3 +15,19 @@ test('under a policy that requires trusted types the database opens, by the poli
   };
   await expect(page.evaluate(assign), 'the policy is enforced').rejects.toThrow(/TrustedHTML/);
 });
+
+test('under that policy the button of the demo opens the inspector', async ({ page }) => {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  await page.goto('');
+  await page.getByTestId('inspect').click();
+  const inspector = page.locator('burrow-inspector');
+  await expect(inspector.getByRole('tab', { name: 'Data' })).toBeFocused();
+  await expect(inspector.getByRole('button', { name: 'cities', exact: true })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(inspector).toHaveCount(0);
+  await expect(page.getByTestId('inspect')).toBeFocused();
+  expect(complaints).toEqual([]);
+});

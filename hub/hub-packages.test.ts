@@ -12,7 +12,7 @@ test('HUB_PACKAGES are what a hub of a checkout imports, and what bundles it', a
   for (const file of (await readdir(folder)).filter((name) => name.endsWith('.mjs'))) {
     const text = await readFile(join(folder, file), 'utf8');
     const imports = text.matchAll(
-      /(?:^import|\bfrom|\bimport\(|\bresolve\()\s*["']([@\w][\w./:-]*)["']/gm,
+      /(?:^import|^(?:import|export|\})[^\n;]*\bfrom|\bimport\(|\bresolve\()\s*["']([@\w][\w./:-]*)["']/gm,
     );
     for (const [, name = ''] of imports) {
       if (name.startsWith('node:')) continue;

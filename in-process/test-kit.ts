@@ -1,5 +1,5 @@
 /** What tests hold of `burrowdb/testing` beside databases. Types only: they are what the package declares. */
-import type { Client, DatabaseOptions } from '../src/index.ts';
+import type { BurrowFetch, Client, DatabaseOptions } from '../src/index.ts';
 
 /** A clock that tests set. Until they do, it goes with the real one. */
 export interface TestClock {
@@ -33,6 +33,8 @@ export interface TestHub {
   readonly rootSecret: string;
   /** Acts at the hub with the secret of a key or a token; without options as its admin. */
   client(options?: { readonly secret?: string }): Client;
+  /** Its HTTP API. */
+  readonly fetch: BurrowFetch;
   close(): Promise<void>;
 }
 

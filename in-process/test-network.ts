@@ -1,5 +1,6 @@
 /** The network of a device in a test: hubs in this process by their URLs, all others as usual, and a switch. */
 import type { Network } from '../worker/browser/network.ts';
+import { abortableFetch } from './abortable-fetch.ts';
 import type { TestNetwork } from './test-kit.ts';
 
 /** What answers at a URL. Aborted, it has nobody to answer. */
@@ -58,7 +59,7 @@ export class SwitchedNetwork implements TestNetwork {
     const { origin, pathname, search } = new URL(input instanceof Request ? input.url : input);
     if (!this.isSwitchedOn) throw unreachable();
     const server = servers.get(origin);
-    if (!server) return fetch(input, init);
+    if (!server) return abortableFetch(input, init);
     const request = new AbortController();
     const abort = (): void => request.abort();
     if (init.signal?.aborted) abort();

@@ -90,6 +90,7 @@ export async function openHub({ clock }: TestHubOptions = {}): Promise<TestHub> 
     url: hub.url,
     rootSecret: hub.rootSecret,
     client: (options) => database.client(options),
+    fetch: database.fetch,
     close: async () => {
       await database.close();
       await hub.close();

@@ -66,7 +66,7 @@ await runMain(async () => {
   ensureNode();
   ensurePackages();
   const { bundleHub } = await import('./bundle-hub.mjs');
-  const { besideIndex, bundle, entries, inProcess, plugins } = await import('./bundle.mjs');
+  const { besideIndex, bundle, entries, inNode, inProcess, plugins } = await import('./bundle.mjs');
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist, { recursive: true });
   const files = /** @type {const} */ ([
@@ -119,13 +119,15 @@ await runMain(async () => {
   mkdirSync(dirname(pageAsMinified), { recursive: true });
   writeFileSync(pageAsMinified, page);
   console.log(`the page, minified: gzip ${(gzipSync(page).length / 1024).toFixed(1)} KiB`);
-  buildDeclarations({ ...besideIndex, ...inProcess, index: entries.index });
+  buildDeclarations({ ...besideIndex, ...inProcess, ...inNode, index: entries.index });
   writeFileSync(join(dist, 'THIRD-PARTY.txt'), `${CHANGES}\n\n${licenceTexts(packagesIn(inside))}`);
   const ofHub = await bundleHub(join(dist, 'hub'), { packages: 'inside' });
   const package_ = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const all = packagesIn([...inside, ...ofHub]);
   writeFileSync(join(dist, 'sbom.cdx.json'), billOfMaterials(all, package_));
   const hub = readFileSync(join(dist, 'hub/main.mjs'));
+  const folders = readFileSync(join(dist, 'hub/node.mjs'));
+  console.log(`dist/hub/node.mjs  gzip ${(gzipSync(folders).length / 1024).toFixed(1)} KiB`);
   console.log(
     `dist/hub/main.mjs  ${(hub.length / 1024).toFixed(1)} KiB, gzip ${(gzipSync(hub).length / 1024).toFixed(1)} KiB`,
   );

@@ -1,8 +1,9 @@
-// The hub as programs for Node. From a checkout its packages stay outside; for npm they are put inside, but for PGlite.
+// The hub as programs for Node, and databases in folders. From a checkout its packages stay outside; for npm they are put inside, but for PGlite.
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { browserAlias, entries, inNode } from './bundle.mjs';
 import { licenceTexts, packagesIn } from './third-party.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -13,12 +14,16 @@ export const hubFolder = join(root, 'node_modules/.cache/burrow/hub');
 /** What is made of sources: the hub, and its thread for long queries. */
 const programs = ['main.ts', 'evaluator-thread.ts'].map((name) => join(root, 'hub', name));
 
+/** Stands beside the hub for `burrow schema`, with the page's client. */
+const schemaCommands = join(root, 'in-process/schema-commands.ts');
+
 /** Threads are started by their files, which stand beside the program. */
 const threads = () =>
   readdirSync(join(root, 'hub'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('-thread.mjs'))
     .map((name) => join(root, 'hub', name));
 
+const PGLITE = /^@electric-sql\/pglite/;
 const BARE = /^(?![./]|[A-Za-z]:)/;
 
 /**
@@ -29,28 +34,61 @@ const BARE = /^(?![./]|[A-Za-z]:)/;
 export async function bundleHub(folder, { packages, failpoints = false }) {
   mkdirSync(folder, { recursive: true });
   const isInside = packages === 'inside';
-  const outside = isInside ? /^@electric-sql\/pglite/ : BARE;
+  const outside = isInside ? PGLITE : BARE;
   /** @type {Set<string>} */
   const inside = new Set();
-  const files = [...programs, ...(isInside ? threads() : [])];
+  const files = [
+    ...programs,
+    schemaCommands,
+    ...(isInside ? [...threads(), ...Object.values(inNode)] : []),
+  ];
+  // In the package, the page is a file beside the hub's folder.
+  const options = { failpoints, minify: isInside, hasPage: !isInside };
   for (const file of files) {
     const name = basename(file).replace(/\.ts$/, '.mjs');
-    const { code, modules } = await bundled(file, outside, { failpoints, minify: isInside });
+    const { code, modules } = await bundled(file, outside, options);
     place(join(folder, name), name === 'main.mjs' ? `#!/usr/bin/env node\n${code}` : code);
     for (const each of modules) inside.add(each);
   }
   if (isInside) place(join(folder, 'THIRD-PARTY.txt'), licenceTexts(packagesIn(inside)));
-  else
-    for (const thread of threads())
-      place(join(folder, basename(thread)), readFileSync(thread, 'utf8'));
+  else placeThreads(folder);
   return inside;
 }
 
-/** @param {string} input @param {RegExp} outside @param {{ failpoints: boolean; minify: boolean }} options */
-async function bundled(input, outside, { failpoints, minify }) {
+/** `burrowdb/node` for tests, with the page inside: of packages it needs PGlite, and bcryptjs for its threads. @param {string} folder */
+export async function bundleNode(folder) {
+  mkdirSync(folder, { recursive: true });
+  const options = { failpoints: false, minify: false, hasPage: true };
+  const { code } = await bundled(inNode.node, PGLITE, options);
+  place(join(folder, 'node.mjs'), code);
+  placeThreads(folder);
+}
+
+/** @param {string} folder */
+function placeThreads(folder) {
+  for (const thread of threads())
+    place(join(folder, basename(thread)), readFileSync(thread, 'utf8'));
+}
+
+/**
+ * For what stands in a folder of the package: the page is beside that.
+ * @type {import('rolldown').Plugin}
+ */
+const pageFromIndex = {
+  name: 'burrow:page-from-index',
+  resolveId: (source, importer) =>
+    importer && join(dirname(importer), source) === entries.index
+      ? { id: '../index.js', external: true }
+      : undefined,
+};
+
+/** @param {string} input @param {RegExp} outside @param {{ failpoints: boolean; minify: boolean; hasPage?: boolean }} options */
+async function bundled(input, outside, { failpoints, minify, hasPage = false }) {
   const build = await rolldown({
     input,
     platform: 'node',
+    plugins: hasPage ? [] : [pageFromIndex],
+    resolve: { alias: { dexie: browserAlias.dexie } },
     external: (/** @type {string} */ id) =>
       id.startsWith('node:') || (id !== input && outside.test(id)),
     transform: { target: 'node20', define: { 'globalThis.BURROW_FAILPOINTS': String(failpoints) } },

@@ -15,7 +15,10 @@ export const entries = {
 
 /** Entries of the package beside `index.js`, by their names: each imports that, and packages that the app has. */
 export const besideIndex = {
+  data: join(root, 'src/data/data.ts'),
+  inspector: join(root, 'inspector/inspector.ts'),
   react: join(root, 'src/hooks/react.ts'),
+  schema: join(root, 'src/schema/schema.ts'),
   solid: join(root, 'src/hooks/solid.ts'),
   svelte: join(root, 'src/hooks/svelte.ts'),
   tanstack: join(root, 'src/hooks/tanstack.ts'),
@@ -32,6 +35,11 @@ export const plugins = {
 export const inProcess = {
   remote: join(root, 'in-process/remote.ts'),
   testing: join(root, 'in-process/testing.ts'),
+};
+
+/** Those that run in Node alone: `scripts/bundle-hub.mjs` puts them beside the threads that they start. */
+export const inNode = {
+  node: join(root, 'in-process/node.ts'),
 };
 
 /** bcryptjs imports Node's `crypto`; a browser has none. Dexie's own entry picks its build for old browsers too; its minified one is smaller than ours of it. */

@@ -11,6 +11,7 @@ const steps = /** @type {const} */ ([
   ['build', 'build'],
   ['size', 'size'],
   ['package', 'package'],
+  ['site', 'site'],
   ['audit', 'audit'],
 ]);
 

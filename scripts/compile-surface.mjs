@@ -1,7 +1,7 @@
 // The public surface as the compiler of an app sees it: for tests of what is said of it and of what it says.
 import { join } from 'node:path';
 import ts from 'typescript';
-import { besideIndex, inProcess } from './bundle.mjs';
+import { besideIndex, inNode, inProcess } from './bundle.mjs';
 import { root } from './setup.mjs';
 
 export const SURFACE = join(root, 'src/index.ts');
@@ -25,7 +25,7 @@ const options = /** @type {import('typescript').CompilerOptions} */ ({
   paths: {
     burrowdb: [SURFACE],
     ...Object.fromEntries(
-      Object.entries({ ...besideIndex, ...inProcess }).map(([name, path]) => [
+      Object.entries({ ...besideIndex, ...inProcess, ...inNode }).map(([name, path]) => [
         `burrowdb/${name}`,
         [path],
       ]),

@@ -24,7 +24,9 @@ import {
 export const HUB_PACKAGES = [
   '@electric-sql/pglite',
   'bcryptjs',
+  'comlink',
   'commander',
+  'eventsource-parser',
   'fflate',
   'jose',
   'pg',

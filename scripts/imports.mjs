@@ -11,6 +11,7 @@ const rooms = [
   'hosts',
   'bundlers',
   'in-process',
+  'inspector',
   'demo',
   'e2e',
   'bench',

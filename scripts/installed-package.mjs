@@ -20,10 +20,13 @@ function run(command, args, cwd) {
 
 /** A page's program: every entry that the package shows, with its types. */
 const CONSUMER = `
+import { openDatabase as openFolder, type FolderOptions } from 'burrowdb/node';
 import { BurrowError, openDatabase, q, type Client, type Database } from 'burrowdb';
 interface Note { readonly text: string }
 export async function open(): Promise<number> {
   const db: Database = await openDatabase('notes', { worker: () => new Worker('burrowdb/worker', { type: 'module' }) });
+  const options: FolderOptions = { log: { enabled: true } };
+  const inFolder: Promise<Database> = openFolder('notes', options);
   const client: Client = db.client();
   const made = await client.query(q.Create(q.Collection<Note>('notes'), { data: { text: 'a heron' } }));
   const text: string = made.data.text;
@@ -34,13 +37,15 @@ export async function open(): Promise<number> {
     if (reason instanceof BurrowError) return undefined;
     throw reason;
   });
-  return [text, wrong, sync].length;
+  return [text, wrong, sync, inFolder].length;
 }
 `;
 
 const TESTS = `
 import { q } from 'burrowdb';
+import { exportDatabase, importDatabase } from 'burrowdb/data';
 import { connect } from 'burrowdb/remote';
+import { openDatabase as openFolder } from 'burrowdb/node';
 import { openDatabase, openHub } from 'burrowdb/testing';
 const hub = await openHub();
 await hub.client().query(q.CreateCollection({ name: 'notes' }));
@@ -50,11 +55,24 @@ const sync = await db.sync({ url: hub.url, secret: hub.rootSecret, sets: [notes]
 const { settled } = await sync.client.submit(q.Create(q.Collection('notes')));
 const { state } = await settled;
 console.log(await hub.client().query(q.Count(notes)), state);
+const copy = await openDatabase();
+const { imported } = await importDatabase(copy, exportDatabase(hub));
+if (imported !== 1) console.log(imported, 'imported');
+await copy.close();
 await db.close();
 await hub.close();
 const remote = await connect({ url: 'http://127.0.0.1:1', secret: 'any' });
 console.log(await remote.client().query(1).catch(({ code }) => code));
 await remote.close();
+let folder = await openFolder('field-notes');
+await folder.client().query(q.CreateCollection({ name: 'users' }));
+const user = q.Ref(q.Collection('users'), '1');
+await folder.client().query(q.Create(user, { credentials: { password: 'secret' } }));
+await folder.close();
+folder = await openFolder('field-notes');
+const { secret } = await folder.client().query(q.Login(user, { password: 'secret' }));
+console.log(typeof secret);
+await folder.close();
 `;
 
 /** @returns {Promise<string[]>} what is wrong with it */
@@ -124,12 +142,12 @@ function wrongTests(app) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['try.mjs'], {
     cwd: app,
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 120_000,
   });
-  return status === 0 && stdout.trim() === '1 confirmed\nconnection_needed'
+  return status === 0 && stdout.trim() === '1 confirmed\nconnection_needed\nstring'
     ? []
     : [
-        `a program that uses burrowdb/testing and burrowdb/remote ended with ${status}: ${stdout}${stderr}`,
+        `a program that uses burrowdb/testing, burrowdb/remote and burrowdb/node ended with ${status}: ${stdout}${stderr}`,
       ];
 }
 

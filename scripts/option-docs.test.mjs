@@ -1,4 +1,4 @@
-// The options of `openDatabase` in README.md, as their tables define them: types, defaults and checks as they run, descriptions as editors
+// The options of `openDatabase` in docs/options.md, as their tables define them: types, defaults and checks as they run, descriptions as editors
 // show them. `npm run docs` writes the table.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,8 +45,8 @@ function databaseOptions() {
   return checker.getDeclaredTypeOfSymbol(checker.getAliasedSymbol(options));
 }
 
-test('the table of options in README.md is up to date', async () => {
-  const path = join(root, 'README.md');
+test('the table of options in docs/options.md is up to date', async () => {
+  const path = join(root, 'docs/options.md');
   const rows = rowsOf(OPTIONS, databaseOptions());
   for (const { name, does } of rows) expect(does, name).not.toBe('');
   const lines = rows.map(

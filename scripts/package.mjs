@@ -1,6 +1,7 @@
 // `npm run package`: what the exports map promises is in dist, a server can import it, and who installs it can use it.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { tryInstalledPackage } from './installed-package.mjs';
@@ -44,21 +45,21 @@ if (wrongs.length === 0) {
 }
 if (wrongs.length === 0) {
   const beside = Object.keys(exports).filter((name) =>
-    ['hooks', 'in-process'].some((room) =>
+    ['hooks', 'schema', 'in-process', 'inspector'].some((room) =>
       existsSync(join(root, `dist/${room}/${name.slice(2)}.d.ts`)),
     ),
   );
   for (const name of beside) {
-    const imported = [
-      ...text(`dist/${name.slice(2)}.js`).matchAll(/(?:^|;)import\b[^;"]*from ?"(.*?)";/gm),
-    ];
+    const file = exports[name].default;
+    const imported = [...text(file).matchAll(/(?:^|;)import\b[^;"]*from ?"(.*?)";/gm)];
+    const isOfNode = file.startsWith('./dist/hub/');
     const strangers = imported
-      .map(([, from]) => from)
-      .filter((from) => from !== './index.js' && !`./${from}`.startsWith(name));
-    if (strangers.length > 0)
-      wrongs.push(`dist/${name.slice(2)}.js imports ${strangers.join(', ')}`);
-    await import(pathToFileURL(join(root, `dist/${name.slice(2)}.js`)).href).catch((error) =>
-      wrongs.push(`dist/${name.slice(2)}.js cannot be imported on a server: ${error}`),
+      .map(([, from = '']) => from)
+      .filter((from) => from !== (isOfNode ? '../index.js' : './index.js'))
+      .filter((from) => !(isOfNode && isBuiltin(from)) && !`./${from}`.startsWith(name));
+    if (strangers.length > 0) wrongs.push(`${file} imports ${strangers.join(', ')}`);
+    await import(pathToFileURL(join(root, file)).href).catch((error) =>
+      wrongs.push(`${file} cannot be imported on a server: ${error}`),
     );
   }
 }

@@ -4,10 +4,10 @@ import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { root } from './setup.mjs';
-import { besideIndex, inProcess } from './bundle.mjs';
+import { besideIndex, inNode, inProcess } from './bundle.mjs';
 import { SURFACE, compileSurface } from './compile-surface.mjs';
 
-const others = Object.values({ ...besideIndex, ...inProcess });
+const others = Object.values({ ...besideIndex, ...inProcess, ...inNode });
 const program = compileSurface(undefined, others);
 const checker = program.getTypeChecker();
 const source = /** @type {ts.SourceFile} */ (program.getSourceFile(SURFACE));

@@ -1,5 +1,5 @@
 // The code in README.md and docs/ compiles under `strict` against the public surface. Some of it is run as well: worker/readme.browser.test.ts,
-// e2e/readme-sync.spec.ts, src/reference/reference.test.ts.
+// e2e/readme-sync.spec.ts, src/reference/reference.test.ts, scripts/guides.test.mjs.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { q } from '../src/index.ts';
 import { root } from './setup.mjs';
 import { compileSurface } from './compile-surface.mjs';
+import { isGuide, programOf } from './guides.mjs';
 
 const PRELUDE = ['docs/snippets.d.ts', 'docs/svelte-files.d.ts'].map((name) => join(root, name));
 const FENCE = /^```(ts|js|tsx|vue|svelte)\n([\s\S]*?)^```$/gm;
@@ -28,6 +29,7 @@ const builders = `const { ${Object.keys(q).join(', ')} } = q;`;
 /** @param {string} name */
 function snippetsOf(name) {
   const text = readFileSync(join(root, name), 'utf8');
+  if (isGuide(name)) return [{ path: join(root, `${name}:1.ts`), text: programOf(text) }];
   return [...text.matchAll(FENCE)].map(({ index, 1: language, 2: whole = '' }) => {
     const isComponent = language === 'vue' || language === 'svelte';
     const code = isComponent ? (SCRIPT.exec(whole)?.[1] ?? '') : whole;

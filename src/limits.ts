@@ -2,6 +2,7 @@
  * Every bound on input and work. Names end in their unit. Tables that the browser loads are modules, so that a bundle holds no limit that it
  * does not use, and each where it is used.
  */
+export * as DATA_LIMITS from './limits/data.ts';
 export * as LIMITS from './limits/database.ts';
 export * as SYNC_LIMITS from './limits/sync.ts';
 
@@ -42,6 +43,18 @@ export const HUB_LIMITS = {
   burstSeconds: 2,
   /** A reader of a stream that takes nothing for so long is gone. */
   slowReaderMs: 30_000,
+  /** Live queries, and the characters of those of one credential. */
+  liveQueries: 10_000,
+  liveQueriesPerAddress: 2_000,
+  liveQueriesPerCredential: 1_000,
+  /** Of one credential, so many run at once. */
+  liveRunsPerCredential: 2,
+  liveCharsPerCredential: 2 * 1024 * 1024,
+  /** Keys and ranges kept of what one has read: more are widened to fewer. */
+  liveFacts: 128,
+  /** Keys of commits that wait to be compared with what live queries have read. */
+  liveChangedKeys: 4_096,
+  liveHeartbeatMs: 15_000,
   passwordsWaiting: 1_000,
   longQueriesWaiting: 1_000,
   drainMs: 9_000,

@@ -2,11 +2,13 @@
 import { refusalBody } from '../src/engine/session.ts';
 import { Refusal } from '../src/errors.ts';
 import type { PageMessage, WorkerMessage } from '../src/host/api.ts';
+import { DIAGNOSTICS_PATH } from '../src/host/diagnostics.ts';
 import type { LogFile } from '../src/host/log.ts';
 import type { LossData } from '../src/host/open.ts';
 import type { HttpCall, HttpReply, QueryCall, QueryReply } from '../src/host/query.ts';
 import { handleRequest } from '../src/http/handle.ts';
 import type { Loss } from './store/birth-stamp.ts';
+import { answerDiagnostics } from './diagnostics/answer-diagnostics.ts';
 import { locked } from './lock/lock.ts';
 import type { OpenDatabase } from './open-database.ts';
 import type { Abortable } from './queries/abortable-calls.ts';
@@ -61,6 +63,11 @@ export async function answerHttp(
   { database, streams, runner }: Opened,
   call: HttpCall,
 ): Promise<HttpReply> {
+  if (call.path === DIAGNOSTICS_PATH) {
+    const { http, stored } = database;
+    const { engine, clock } = http;
+    return answerDiagnostics(call, { ...database, engine, clock, store: stored.store });
+  }
   const { status, headers, body } = await handleRequest(call, database.http);
   runner.scheduleFlush();
   return { status, headers, body: typeof body === 'string' ? body : { stream: streams.add(body) } };

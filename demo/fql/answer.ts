@@ -5,8 +5,8 @@ import { plain } from '../roles/role-column.ts';
 import { h, type Child } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatBytes, formatNumber } from '../shell/format.ts';
-import type { Built } from './build.ts';
-import { SyntaxProblem } from './tokens.ts';
+import type { Built } from '../../inspector/fql/build.ts';
+import { SyntaxProblem } from '../../inspector/fql/tokens.ts';
 
 /** What went wrong, and the way to the part of the text that is meant. */
 export function failure(

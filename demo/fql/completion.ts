@@ -1,5 +1,5 @@
 import { fill, h } from '../shell/dom.ts';
-import { builderNames } from './build.ts';
+import { builderNames } from '../../inspector/fql/build.ts';
 
 const SHOWN = 8;
 const WORD = /[A-Za-z]+$/;

@@ -3,12 +3,12 @@ import { Expr, type Client } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
 import { field, fill, h } from '../shell/dom.ts';
 import { failure, metricsList } from './answer.ts';
-import { build, type Built } from './build.ts';
+import { build, type Built } from '../../inspector/fql/build.ts';
 import { completionFor } from './completion.ts';
 import { EXAMPLES } from './examples.ts';
 import { helpFor } from './help.ts';
-import { printValue } from './print-value.ts';
-import { SyntaxProblem } from './tokens.ts';
+import { printValue } from '../../inspector/fql/print-value.ts';
+import { SyntaxProblem } from '../../inspector/fql/tokens.ts';
 
 /** What was typed last, while the app runs. */
 let draft = EXAMPLES[0]?.text ?? '';

@@ -1,6 +1,6 @@
 /** The reference of the language beside the query: made with `npm run docs`, fetched when the panel first opens. */
 import { fill, h } from '../shell/dom.ts';
-import { callAt } from './caret.ts';
+import { callAt } from '../../inspector/fql/caret.ts';
 
 interface Form {
   readonly name: string;

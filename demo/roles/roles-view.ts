@@ -1,6 +1,6 @@
 /** The same screen as three people see it. */
 import { q, type StoredDocument } from '../../src/index.ts';
-import { printValue } from '../fql/print-value.ts';
+import { printValue } from '../../inspector/fql/print-value.ts';
 import type { App, View } from '../shell/app.ts';
 import { fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';

@@ -60,15 +60,22 @@ export async function keepsInStep(browser: Browser, url: string, hub: TodoHub): 
     await todo(one, 'Feed the heron').getByRole('button', { name: 'Delete' }).click();
     await expect(todo(other, 'Feed the heron')).toHaveCount(0);
 
+    await add(other, 'Mend the fence');
+    await expect(todo(one, 'Mend the fence')).toHaveCount(1);
     await one.context().setOffline(true);
     await add(one, 'Paint the barn');
-    await forbidToCreate(hub);
+    await todo(one, 'Count the wrens').getByRole('checkbox').click();
+    await todo(one, 'Mend the fence').getByRole('button', { name: 'Delete' }).click();
+    await expect(todo(one, 'Mend the fence')).toHaveCount(0);
+    await expect(one.getByRole('status')).toHaveText(/3 to send/u);
+    await forbidToWrite(hub);
     await one.context().setOffline(false);
-    const refused = one.getByText('Add “Paint the barn” was refused');
-    await expect(refused).toHaveCount(1);
+    await saysRefused(one, 'Add “Paint the barn”');
     await expect(todo(one, 'Paint the barn')).toHaveCount(0);
-    await refused.getByRole('button', { name: 'OK' }).click();
-    await expect(refused).toHaveCount(0);
+    await saysRefused(one, 'Tick off “Count the wrens”');
+    await expect(todo(one, 'Count the wrens').getByRole('checkbox')).toBeChecked();
+    await saysRefused(one, 'Delete “Mend the fence”');
+    await expect(todo(one, 'Mend the fence')).toHaveCount(1);
 
     await one.getByRole('button', { name: 'Log out' }).click();
     await expect(one.locator('input[name=password]')).toHaveCount(1);
@@ -83,7 +90,15 @@ async function logIn(page: Page, password: string): Promise<void> {
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 
-async function forbidToCreate({ url }: TodoHub): Promise<void> {
+/** In the words of whoever wrote it, until it was read. */
+async function saysRefused(page: Page, what: string): Promise<void> {
+  const refused = page.getByText(`${what} was refused`);
+  await expect(refused).toHaveCount(1);
+  await refused.getByRole('button', { name: 'OK' }).click();
+  await expect(refused).toHaveCount(0);
+}
+
+async function forbidToWrite({ url }: TodoHub): Promise<void> {
   const admin = openAdmin(url);
   const privileges = [{ resource: call('Collection', 'todos'), actions: { read: true } }];
   await admin.query(call('Update', call('Role', 'people'), { privileges }));

@@ -1,7 +1,11 @@
 /** The commands of `burrow`. */
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { VERSION } from '../../hosts/build.ts';
+import type { OnClash } from '../../src/data/write-batches.ts';
 import { createKey } from '../operations/create-key.ts';
+import { exportToFile, importFile } from '../operations/data.ts';
 import { dumpStore, loadStore } from '../operations/dump.ts';
 import { OperationFault } from '../operations/fill-store.ts';
 import { importLines } from '../operations/import-lines.ts';
@@ -9,6 +13,7 @@ import { moveStore } from '../operations/move.ts';
 import { baseUrl, postgresUrl, SettingsFault, type Parse } from '../settings/option-values.ts';
 import { addSettings, parsed, readSettings } from '../settings/read-settings.ts';
 import { openHubStore, type HubStore, type HubStoreOptions } from '../store/open-store.ts';
+import { withSchemaProgram } from './schema-commands.ts';
 import { serve } from './serve.ts';
 
 export interface ProgramHost {
@@ -30,7 +35,10 @@ export function createProgram(host: ProgramHost): Command {
   addDump(program, host);
   addLoad(program, host);
   addMove(program, host);
+  addExport(program, host);
   addImport(program, host);
+  addSchema(program, host);
+  addTypes(program, host);
   return program;
 }
 
@@ -176,40 +184,165 @@ async function withStore(
 const PROGRESS_MS = 1000;
 
 /** Reports once a second. */
-function progress({ say }: ProgramHost, done: string): (rows: number) => void {
+function progress({ say }: ProgramHost, done: string, what = 'rows'): (count: number) => void {
   let reportedMs = performance.now();
-  return (rows) => {
+  return (count) => {
     if (performance.now() - reportedMs < PROGRESS_MS) return;
     reportedMs = performance.now();
-    say(`${rows} rows ${done}.`);
+    say(`${count} ${what} ${done}.`);
   };
 }
 
-function addImport(program: Command, { say }: ProgramHost): void {
+const secretOption = (): Option =>
+  new Option('--secret <secret>', 'admin or server key of the database [BURROW_SECRET]')
+    .env('BURROW_SECRET')
+    .makeOptionMandatory();
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+function addExport(program: Command, host: ProgramHost): void {
   program
-    .command('import <folder>')
-    .description('import exports: schema.jsonl (queries) and <collection>.jsonl (documents)')
+    .command('export <file>')
+    .description('write schema and documents of a database of a running hub to a file')
     .addOption(urlOption())
-    .addOption(
-      new Option('--secret <secret>', 'admin or server key of the database [BURROW_SECRET]')
-        .env('BURROW_SECRET')
-        .makeOptionMandatory(),
-    )
-    .option('--dry-run', 'read everything and write nothing', false)
-    .option('--keep-ts', 'keep the time of the last change of each document', false)
-    .action(async (folder: string, flags: Flags) => {
-      const { imported, existing, rejected } = await importLines({
+    .addOption(secretOption())
+    .option('--history', 'also the versions before the present ones', false)
+    .action(async (file: string, flags: Flags) => {
+      let documents = 0;
+      const report = progress(host, 'exported', 'documents');
+      await exportToFile({
         url: String(flags['url']),
         secret: String(flags['secret']),
-        folder,
-        dryRun: flags['dryRun'] === true,
-        keepTs: flags['keepTs'] === true,
-        onProgress: say,
+        file,
+        history: flags['history'] === true,
+        onProgress: ({ done }) => {
+          documents = done;
+          report(done);
+        },
       });
-      say(`${imported} imported, ${existing} exist already, ${rejected} rejected.`);
-      if (rejected > 0)
-        throw new OperationFault(
-          'Rejected lines are listed in import-report.jsonl, or above in a dry run.',
-        );
+      host.say(`Exported ${documents} documents to ${file}.`);
+    });
+}
+
+const onClash: Parse<OnClash> = (text) => {
+  if (text === 'refuse' || text === 'skip' || text === 'replace') return text;
+  throw new SettingsFault('expected refuse, skip or replace');
+};
+
+function addImport(program: Command, host: ProgramHost): void {
+  program
+    .command('import <path>')
+    .description(
+      'import a file of burrow export, a .jsonl or .csv file, or a folder with schema.jsonl (queries) and <collection>.jsonl (documents)',
+    )
+    .addOption(urlOption())
+    .addOption(secretOption())
+    .option('--dry-run', 'of a folder: read everything and write nothing', false)
+    .option('--keep-ts', 'of a folder: keep the time of the last change of each document', false)
+    .option('--collection <name>', 'of a .jsonl or .csv file: where its documents are created')
+    .option('--id <name>', 'of a .jsonl or .csv file: member or column with the id')
+    .option(
+      '--on-clash <what>',
+      'of a file: what becomes of documents that exist with other contents: refuse, skip or replace',
+      argParser(onClash),
+      'refuse',
+    )
+    .action((path: string, flags: Flags) =>
+      statSync(path, { throwIfNoEntry: false })?.isDirectory()
+        ? importFolder(path, flags, host)
+        : importOneFile(path, flags, host),
+    );
+}
+
+async function importOneFile(file: string, flags: Flags, host: ProgramHost): Promise<void> {
+  if (!existsSync(file)) throw new OperationFault(`There is no file ${file}.`);
+  const reports = {
+    exporting: () => undefined,
+    checking: progress(host, 'checked', 'documents'),
+    importing: progress(host, 'imported', 'documents'),
+  };
+  const result = await importFile({
+    url: String(flags['url']),
+    secret: String(flags['secret']),
+    file,
+    onClash: onClash(String(flags['onClash'])),
+    collection: textOf(flags['collection']),
+    id: textOf(flags['id']),
+    onProgress: ({ phase, done }) => reports[phase](done),
+  });
+  const { imported, same, kept, replaced, expired, omitted } = result;
+  const others = [
+    `${same} exist already`,
+    ...(kept > 0 ? [`${kept} kept as they were`] : []),
+    ...(replaced > 0 ? [`${replaced} replaced`] : []),
+    ...(expired > 0 ? [`${expired} expired`] : []),
+  ];
+  host.say(`${imported} imported, ${others.join(', ')}.`);
+  if (omitted.length > 0) host.say(`Not in the export: ${omitted.join(', ')}.`);
+}
+
+async function importFolder(folder: string, flags: Flags, { say }: ProgramHost): Promise<void> {
+  const { imported, existing, rejected } = await importLines({
+    url: String(flags['url']),
+    secret: String(flags['secret']),
+    folder,
+    dryRun: flags['dryRun'] === true,
+    keepTs: flags['keepTs'] === true,
+    onProgress: say,
+  });
+  say(`${imported} imported, ${existing} exist already, ${rejected} rejected.`);
+  if (rejected > 0)
+    throw new OperationFault(
+      'Rejected lines are listed in import-report.jsonl, or above in a dry run.',
+    );
+}
+
+function addSchema(program: Command, host: ProgramHost): void {
+  const schema = program
+    .command('schema')
+    .description(
+      'compare a database of a running hub with the schema of a module, or bring it there',
+    );
+  const request = (file: string, flags: Flags) => ({
+    url: String(flags['url']),
+    secret: String(flags['secret']),
+    file: resolve(file),
+    allowLoss: (textOf(flags['allowLoss']) ?? '').split(',').filter(Boolean),
+    say: host.say,
+  });
+  schema
+    .command('diff <module>')
+    .description('say what apply would change; ends with 1 if there is anything')
+    .addOption(urlOption())
+    .addOption(secretOption())
+    .action(async (file: string, flags: Flags) => {
+      const changes = await withSchemaProgram((commands) => commands.diff(request(file, flags)));
+      if (changes > 0) throw new OperationFault(`${changes} to apply.`);
+    });
+  schema
+    .command('apply <module>')
+    .description('make the changes, and run the data steps that are new')
+    .addOption(urlOption())
+    .addOption(secretOption())
+    .option('--allow-loss <collections>', 'may lose documents or history, separated by commas')
+    .action(async (file: string, flags: Flags) => {
+      await withSchemaProgram((commands) => commands.apply(request(file, flags)));
+    });
+}
+
+function addTypes(program: Command, host: ProgramHost): void {
+  program
+    .command('types')
+    .description('write types of the documents and indexes of a database that has no schema module')
+    .addOption(urlOption())
+    .addOption(secretOption())
+    .option('--out <file>', 'where to', 'burrow-types.ts')
+    .action(async (flags: Flags) => {
+      const out = String(flags['out']);
+      const asked = { url: String(flags['url']), secret: String(flags['secret']) };
+      const text = await withSchemaProgram((commands) => commands.types(asked));
+      writeFileSync(out, text);
+      host.say(`Types written to ${out}.`);
     });
 }

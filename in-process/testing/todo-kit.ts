@@ -1,6 +1,5 @@
 /** A hub with to-dos, and somebody who may use them. */
-import { q } from '../../src/index.ts';
-import type { TestHub } from '../test-kit.ts';
+import { q, type Client } from '../../src/index.ts';
 
 interface Todo {
   readonly title: string;
@@ -8,7 +7,7 @@ interface Todo {
 
 export const todos = q.Collection<Todo>('todos');
 
-export async function signUp(hub: TestHub) {
+export async function signUp(hub: { client(): Pick<Client, 'query'> }) {
   const admin = hub.client();
   await admin.query(q.CreateCollection({ name: 'users' }));
   await admin.query(q.CreateCollection({ name: 'todos' }));

@@ -159,6 +159,9 @@ export function describeHooks(mountParts: MountParts): void {
     expect(last().error?.description).toBe('No text.');
     last().reset();
     await expect.poll(() => last().state).toBe('idle');
+    // Nobody waits for it: the test would fail if it were an unhandled rejection.
+    void run('');
+    await expect.poll(() => last().state).toBe('failed');
   });
 
   test('a mutation of a copy is local, then what the hub makes of it; refused ones are listed by their label', async () => {

@@ -1,9 +1,10 @@
 /** On a server there is no window, no worker and no database. */
-import { createComponent } from 'solid-js';
-import { renderToString } from 'solid-js/web';
+import { createComponent, type JSX } from 'solid-js';
+import { escape, renderToString, ssr, ssrHydrationKey } from 'solid-js/web';
 import { expect, test } from 'vitest';
 import { q } from '../index.ts';
 import { BurrowProvider, useMutation, usePages, useQuery, useSession, useSync } from './solid.ts';
+import { SERVER_HTML } from './testing/solid-server-html.ts';
 
 test('primitives render on a server as if nothing was there yet', () => {
   const notes = q.Documents(q.Collection('notes'));
@@ -26,6 +27,26 @@ test('primitives render on a server as if nothing was there yet', () => {
     }),
   );
   expect(html).toBe('true,false,true,idle,no sync,opening');
+});
+
+test('what pages take over is what a server renders', () => {
+  // What the compiler makes of <p>{notes.isLoading ? 'loading' : `${notes.value} notes`}</p>.
+  const paragraph = ['<p', '>', '</p>'];
+  const Count = () => {
+    const notes = useQuery(() => q.Count(q.Documents(q.Collection('notes'))));
+    const text = notes.isLoading ? 'loading' : `${notes.value} notes`;
+    return ssr(paragraph, ssrHydrationKey(), escape(text)) as unknown as JSX.Element;
+  };
+  const database = () => Promise.reject(new Error('A server opens nothing.'));
+  const html = renderToString(() =>
+    createComponent(BurrowProvider, {
+      database,
+      get children() {
+        return createComponent(Count, {});
+      },
+    }),
+  );
+  expect(html).toBe(SERVER_HTML);
 });
 
 test('a primitive without a provider says what to do', () => {

@@ -1,4 +1,4 @@
-/** Tables of options: a row gives an option its type, default and check; its TSDoc is its documentation, in editors and in README.md. */
+/** Tables of options: a row gives an option its type, default and check; its TSDoc is its documentation, in editors and in docs/options.md. */
 
 /** What an option accepts. */
 export interface OptionType<T> {

@@ -1,6 +1,6 @@
 /**
  * What a database is opened with. A row is all that an option needs whose value the worker reads: `openDatabase` takes and checks it,
- * the worker finds it in `OpenOptions`, README.md lists it. Options that only the page reads are in src/client/options.ts.
+ * the worker finds it in `OpenOptions`, docs/options.md lists it. Options that only the page reads are in src/client/options.ts.
  */
 import { LIMITS } from '../limits.ts';
 import { flag, integer, oneOf, option, optional, text, type OptionValues } from './options.ts';
@@ -9,10 +9,10 @@ export const SETTINGS = {
   /** `strict`: a write that resolved survives a power failure; `relaxed`: it survives a killed browser. */
   durability: option(oneOf('strict', 'relaxed'), 'strict'),
   /**
-   * How the database is stored: a row of IndexedDB for each document, or packed in blocks, with a log (experimental). With `packed` rows
-   * that are there are moved into blocks first; what is packed stays so.
+   * How the database is stored: packed in blocks, with a log, or in a row of IndexedDB for each document. Rows that are there are
+   * moved into blocks first; what is packed stays so. `rows` is for an app that may have to go back to a build that knows rows only.
    */
-  store: option(oneOf('rows', 'packed'), 'rows'),
+  store: option(oneOf('packed', 'rows'), 'packed'),
   /** The query log, off by default. */
   log: {
     /** Records queries in the query log. */

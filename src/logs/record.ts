@@ -1,5 +1,5 @@
 /** One query as a record of the log and as a line of an export. It is redacted here, before anything is stored. */
-import type { CredentialLabel, Metrics } from '../engine/host.ts';
+import type { CredentialLabel, Metrics, ReadSet } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
 import { hideSecretTexts } from '../engine/access.ts';
 import { redactQuery } from './redact.ts';
@@ -26,6 +26,10 @@ export interface LoggedAnswer {
   readonly credential?: CredentialLabel | undefined;
   /** Code of the first error. */
   readonly errorCode?: string | undefined;
+  /** What it read: for who watches; it is not stored. */
+  readonly readSet?: ReadSet | undefined;
+  /** Index entries and documents that its sets went through; not stored. */
+  readonly scanned?: number | undefined;
 }
 
 /**
@@ -136,7 +140,7 @@ export function storedLine(
 }
 
 /** Nothing of a query without an accepted secret is kept: it may be anything, and belongs to no user. */
-function queryKept(
+export function queryKept(
   { query }: LoggedRequest,
   { status, errorCode, credential }: LoggedAnswer,
 ): string | undefined {

@@ -164,17 +164,3 @@ function coverageOf(families: readonly Family[]): string {
   );
   return `${listed.filter(Boolean).length} of ${listed.length}`;
 }
-
-/** For the README: how many forms of the specification are in the table, and the list of intended differences. */
-export function coverageTable(): string {
-  const rows = FAMILIES.map(
-    (family) => `| [${family.title}](docs/reference/${family.file}.md) | ${coverageOf([family])} |`,
-  );
-  const areas = DIFFERENCES.map(({ area }) => area[0]?.toLowerCase() + area.slice(1)).join(', ');
-  return `| | forms |
-|---|---|
-${rows.join('\n')}
-| **All**, each with a tested example | **${coverageOf(FAMILIES)}** |
-
-Intended differences from the original, each explained in [docs/reference/differences.md](docs/reference/differences.md): ${areas}.`;
-}

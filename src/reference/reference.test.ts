@@ -1,15 +1,15 @@
 /** The reference is what the table, the builders and the engine say: `npm run docs` writes it anew, and these tests fail when it is stale. */
-import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { q } from '../client/queries/builders.ts';
-import { build } from '../../demo/fql/build.ts';
+import { build } from '../../inspector/fql/build.ts';
 import { wrapMarkdown } from '../../scripts/wrap-markdown.mjs';
 import { lookup } from '../query/table.ts';
 import { FAMILIES } from './families.ts';
 import { allForms, formNames } from './forms.ts';
 import { LANGUAGE } from './language.ts';
-import { coverageTable, differencesPage, familyPage, indexPage } from './markdown.ts';
-import { answerOf, SETUP, wireOf } from './testing/example-world.ts';
+import { differencesPage, familyPage, indexPage } from './markdown.ts';
+import { SETUP } from './example-setup.ts';
+import { answerOf, wireOf } from './testing/example-world.ts';
 
 const root = new URL('../../', import.meta.url);
 const file = (path: string): string => new URL(path, root).pathname;
@@ -102,14 +102,4 @@ test('docs/reference/forms.json, which the query panel reads, is up to date', as
   await expect(`${JSON.stringify(forms, undefined, 1)}\n`).toMatchFileSnapshot(
     file('docs/reference/forms.json'),
   );
-});
-
-const COVERAGE = /(?<=<!-- coverage: made by npm run docs -->\n)[^]*(?=<!-- end of coverage -->)/;
-
-test('the coverage in README.md is up to date', async () => {
-  const readme = readFileSync(file('README.md'), 'utf8');
-  expect(readme).toMatch(COVERAGE);
-  // A function, so that no `$` of the table means anything.
-  const renewed = readme.replace(COVERAGE, () => `\n${wrapMarkdown(coverageTable())}\n\n`);
-  await expect(renewed).toMatchFileSnapshot(file('README.md'));
 });

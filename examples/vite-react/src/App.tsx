@@ -62,7 +62,7 @@ function Todos() {
   if (isLoading) return <p>…</p>;
   return (
     <>
-      <form action={(form) => void add.run(String(form.get('title'))).catch(() => undefined)}>
+      <form action={(form) => void add.run(String(form.get('title')))}>
         <input name="title" aria-label="What is to be done" autoComplete="off" required />
         <button>Add</button> {failed?.error?.description}
       </form>

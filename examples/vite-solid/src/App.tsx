@@ -73,7 +73,7 @@ function Todos() {
   const failed = () => [add, tick, remove].find((write) => write.state === 'failed');
   const submit = (event: Submitted) => {
     event.preventDefault();
-    void add.run(String(new FormData(event.currentTarget).get('title'))).catch(() => undefined);
+    void add.run(String(new FormData(event.currentTarget).get('title')));
     event.currentTarget.reset();
   };
   return (

@@ -56,24 +56,34 @@ export class Mutation<T> extends Cell<MutationState<T>> {
   }
 
   /**
-   * Resolves when it is stored here, with what it did.
+   * Resolves when it is stored here, with what it did. Whoever does not wait for it is told by `error`: a run that fails is no unhandled
+   * rejection.
    * @throws BurrowError when it failed, or nobody has logged in
    */
-  async run<Args extends readonly unknown[]>(
+  run<Args extends readonly unknown[]>(
+    use: MutationUse<Args, T>,
+    args: Args,
+  ): Promise<T | undefined> {
+    const done = this.write(use, args);
+    done.catch(() => undefined);
+    return done;
+  }
+
+  private async write<Args extends readonly unknown[]>(
     { client, query, options: { label, data } }: MutationUse<Args, T>,
     args: Args,
   ): Promise<T | undefined> {
-    if (!client) throw new UsageError('Nobody has logged in.');
     const run = ++this.runs;
     // Of several at once, the one begun last is shown.
-    const tell = (state: MutationState<T>): void => {
-      if (run === this.runs) this.set(state);
+    const tell = (state: Partial<MutationState<T>>): void => {
+      if (run === this.runs) this.set({ ...UNUSED, ...state });
     };
-    tell({ ...UNUSED, state: 'running' });
+    tell({ state: 'running' });
     try {
+      if (!client) throw new UsageError('Nobody has logged in.');
       if (!isSynced(client)) {
         const value = await client.query(query(...args));
-        tell({ ...UNUSED, state: 'confirmed', value });
+        tell({ state: 'confirmed', value });
         return value;
       }
       const said = typeof label === 'function' ? label(...args) : label;
@@ -81,11 +91,11 @@ export class Mutation<T> extends Cell<MutationState<T>> {
         ...(said !== undefined && { label: said }),
         data: data?.(...args),
       });
-      tell({ ...UNUSED, state: 'local', value, id });
+      tell({ state: 'local', value, id });
       void settled.then((verdict) => tell(judged(verdict, value)));
       return value;
     } catch (error) {
-      tell({ ...UNUSED, state: 'failed', error: error as BurrowError });
+      tell({ state: 'failed', error: error as BurrowError });
       throw error;
     }
   }

@@ -1,0 +1,30 @@
+/** A button over the page that opens the inspector. Until it is pressed nothing of it is loaded. */
+import type { Database } from '../../src/index.ts';
+import { h } from './dom.ts';
+import { explain } from './explain.ts';
+
+export function inspectorButton(
+  db: Database,
+  say: (message: string, kind: 'bad') => void,
+): HTMLElement {
+  const open = async (): Promise<void> => {
+    try {
+      const { mountInspector } = await import('../../inspector/inspector.ts');
+      // Pressed again: there is one already.
+      document.querySelector('burrow-inspector')?.remove();
+      mountInspector(db);
+    } catch (error) {
+      say(`The inspector was not loaded: ${explain(error)}`, 'bad');
+    }
+  };
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'inspect',
+      'data-testid': 'inspect',
+      on: { click: () => void open() },
+    },
+    'Inspect',
+  );
+}

@@ -1,0 +1,80 @@
+/** `burrow export` and `burrow import` of one file: the format of `burrowdb/data`, from and into a database of a running hub. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as NodeStream } from 'node:stream/web';
+import type { DataDatabase } from '../../src/data/ask.ts';
+import { DataError } from '../../src/data/data-error.ts';
+import { exportDatabase, type DataProgress } from '../../src/data/export.ts';
+import { importDatabase, type ImportOptions, type ImportResult } from '../../src/data/import.ts';
+import type { OnClash } from '../../src/data/write-batches.ts';
+import { OperationFault } from './fill-store.ts';
+
+export interface DataRequest {
+  readonly url: string;
+  readonly secret: string;
+  readonly file: string;
+  readonly onProgress: (progress: DataProgress) => void;
+}
+
+const hubAt = (url: string): DataDatabase => ({
+  fetch: async (_, init) => {
+    try {
+      return await fetch(url, init);
+    } catch (reason) {
+      const cause =
+        reason instanceof Error && reason.cause instanceof Error ? reason.cause.message : '';
+      throw new OperationFault(`No hub responds at ${url}: ${cause}`);
+    }
+  },
+});
+
+/** The file has its name only when it is complete. */
+export async function exportToFile(
+  request: DataRequest & { readonly history: boolean },
+): Promise<void> {
+  const { url, file, ...options } = request;
+  const partial = `${file}.partial`;
+  await told(async () => {
+    const stream = exportDatabase(hubAt(url), options) as NodeStream<Uint8Array>;
+    await pipeline(Readable.fromWeb(stream), createWriteStream(partial));
+    await rename(partial, file);
+  });
+}
+
+export interface FileImport extends DataRequest {
+  readonly onClash: OnClash;
+  /** Of JSON lines and tables. */
+  readonly collection: string | undefined;
+  readonly id: string | undefined;
+}
+
+/** The name of the file says what is in it. */
+export function importFile(request: FileImport): Promise<ImportResult> {
+  const { url, file } = request;
+  const open = () =>
+    Readable.toWeb(createReadStream(file)) as unknown as ReadableStream<Uint8Array>;
+  return told(() => importDatabase(hubAt(url), open, optionsFor(request)));
+}
+
+function optionsFor(request: FileImport): ImportOptions {
+  const { file, secret, onClash, onProgress, collection, id } = request;
+  const common = { secret, onClash, onProgress };
+  const [, ending] = /\.(jsonl|ndjson|csv)(?:\.gz)?$/.exec(file) ?? [];
+  if (ending === undefined) return common;
+  if (collection === undefined)
+    throw new OperationFault(`Name the collection for ${file}: --collection <name>.`);
+  const rows = { ...common, collection, ...(id !== undefined && { id }) };
+  return ending === 'csv' ? { ...rows, format: 'csv' } : { ...rows, format: 'jsonl' };
+}
+
+/** What is wrong with a file is no bug. */
+async function told<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (reason) {
+    if (reason instanceof DataError) throw new OperationFault(`${reason.code}: ${reason.message}`);
+    throw reason;
+  }
+}

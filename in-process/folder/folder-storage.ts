@@ -1,0 +1,62 @@
+/** The surroundings of a database in a folder: PGlite, threads of Node, and a file with the token of a hub. */
+import { existsSync } from 'node:fs';
+import { rm, rmdir } from 'node:fs/promises';
+import { startHashingThread } from '../../hub/passwords/password-pool.ts';
+import { takeFolder } from '../../hub/store/folder-lock.ts';
+import type { DatabaseStorage } from '../../worker/opening/find-store.ts';
+import type { StoredDatabase } from '../../worker/store/stored-database.ts';
+import { nodeNetwork } from './node-network.ts';
+import type { OpenFolder } from './open-folder.ts';
+import { tokenFile } from './token-file.ts';
+import { webWorkerOf } from './web-worker.ts';
+
+export interface FolderParts {
+  /** Absolute. */
+  readonly folder: string;
+  readonly opening: OpenFolder;
+  readonly ended: AbortSignal;
+}
+
+export const folderStorage = ({ folder, opening, ended }: FolderParts): DatabaseStorage => ({
+  ended,
+  network: nodeNetwork,
+  openStore: () => storedIn(folder, opening),
+  destroyStore: () => removeData(folder),
+  // The folder has one opener.
+  isShared: false,
+  vault: tokenFile(folder),
+  startHashing: () => webWorkerOf(startHashingThread()),
+});
+
+async function storedIn(folder: string, opening: OpenFolder): Promise<StoredDatabase> {
+  const store = await opening.store();
+  return {
+    store,
+    birth: 'in a folder',
+    // Nobody else deletes it between two workers.
+    isNew: false,
+    loss: undefined,
+    acknowledgeLoss: done,
+    afterEnds: done,
+    rest: done,
+    verify: () => Promise.resolve([]),
+    async destroy() {
+      await store.close();
+      await removeData(folder);
+    },
+  };
+}
+
+/** Other files there are not ours to delete. */
+async function removeData(folder: string): Promise<void> {
+  if (!existsSync(folder)) return;
+  const taken = await takeFolder(folder, () => undefined);
+  try {
+    await rm(taken.data, { recursive: true, force: true });
+  } finally {
+    await taken.release();
+  }
+  await rmdir(folder).catch(() => undefined);
+}
+
+const done = (): Promise<void> => Promise.resolve();

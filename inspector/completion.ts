@@ -1,0 +1,65 @@
+/** What may follow the word at the caret: functions of the language, and names of the database. */
+import { callAt } from './fql/caret.ts';
+import { builderNames } from './fql/build.ts';
+import type { SchemaInfo } from './schema.ts';
+
+export interface Completion {
+  /** What is shown, and stands in place of the word. */
+  readonly label: string;
+  readonly insert: string;
+  /** Where the word begins that it takes the place of. */
+  readonly start: number;
+}
+
+const SHOWN_MAX = 8;
+const WORD = /[A-Za-z]\w*$/;
+
+export function completionsAt(
+  text: string,
+  caret: number,
+  schema: SchemaInfo,
+): readonly Completion[] {
+  const before = text.slice(0, caret);
+  const names = namesFor(callAt(before, caret), schema);
+  const opened = openString(before);
+  if (opened !== undefined) {
+    const quote = before.charAt(opened);
+    return starting(names ?? [], before.slice(opened + 1)).map((label) => ({
+      label,
+      insert: text.charAt(caret) === quote ? label : label + quote,
+      start: opened + 1,
+    }));
+  }
+  const [word] = WORD.exec(before) ?? [];
+  if (word === undefined) {
+    // After the parenthesis: a name with its quotes.
+    if (!names || !before.endsWith('(')) return [];
+    return names
+      .slice(0, SHOWN_MAX)
+      .map((label) => ({ label, insert: JSON.stringify(label), start: caret }));
+  }
+  const found = starting(builderNames, word);
+  if (found.length === 1 && found[0] === word) return [];
+  return found.map((label) => ({ label, insert: `${label}(`, start: caret - word.length }));
+}
+
+/** Where the string begins that is not ended. */
+function openString(text: string): number | undefined {
+  let start: number | undefined;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === '\\') at += 1;
+    else if (start === undefined && (character === '"' || character === "'")) start = at;
+    else if (start !== undefined && character === text.charAt(start)) start = undefined;
+  }
+  return start;
+}
+
+const starting = (names: readonly string[], start: string): readonly string[] =>
+  names.filter((name) => name.toLowerCase().startsWith(start.toLowerCase())).slice(0, SHOWN_MAX);
+
+function namesFor(call: string | undefined, schema: SchemaInfo): readonly string[] | undefined {
+  if (call === 'Collection') return schema.collections;
+  if (call === 'Index') return schema.indexes.map(({ name }) => name);
+  return call === 'Function' || call === 'Call' ? schema.functions : undefined;
+}

@@ -1,0 +1,35 @@
+/** What all panels work with. */
+import type { Client, Database } from '../src/index.ts';
+import type { Diagnostics, DiagnosticsCall } from '../src/host/diagnostics.ts';
+import type { SchemaInfo } from './schema.ts';
+
+export interface Context {
+  readonly db: Database;
+  /** With the root secret: may read everything. */
+  readonly root: Client;
+  /** What the app gave: `undefined`, if it gave none. */
+  readonly app: Runner | undefined;
+  schema(): Promise<SchemaInfo>;
+  ask(call: DiagnosticsCall): Promise<Diagnostics>;
+  /** Opens the shell with a text in it. */
+  openShell(text: string): void;
+  /** Tells the user, also by voice. */
+  say(message: string): void;
+}
+
+export interface Panel {
+  readonly id: string;
+  readonly label: string;
+  readonly node: HTMLElement;
+  /** It is shown from now on. */
+  show?(): Promise<void> | void;
+  /** What the worker tells while it is shown. */
+  draw?(told: Diagnostics): void;
+}
+
+/** What the shell runs queries with. */
+export type Runner = Pick<Client, 'queryWithMetrics'>;
+
+/** What went wrong, in one sentence. */
+export const problemOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

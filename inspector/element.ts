@@ -1,0 +1,241 @@
+/** The custom element: tabs, and what asks the worker while it is seen. */
+import type { Client, Database } from '../src/index.ts';
+import type { Diagnostics, DiagnosticsCall } from '../src/host/diagnostics.ts';
+import { askWorker } from './ask.ts';
+import { problemOf, type Context, type Panel } from './context.ts';
+import { button, fill, h } from './dom.ts';
+import { hideSecretTexts } from './hide-secrets.ts';
+import { dataPanel } from './panels/data.ts';
+import { livePanel } from './panels/live.ts';
+import { queriesPanel } from './panels/queries.ts';
+import { shellPanel, type Shell } from './panels/shell.ts';
+import { storagePanel } from './panels/storage.ts';
+import { syncPanel } from './panels/sync.ts';
+import { readSchema } from './schema.ts';
+import { styleSheet } from './styles.ts';
+
+/** How often the worker is asked, ms, while the inspector is seen. */
+const POLL_MS = 1000;
+
+/** On a server there are no elements: the module can be imported there, and nothing else. */
+const Base =
+  (globalThis as { HTMLElement?: typeof HTMLElement }).HTMLElement ??
+  (Object as unknown as typeof HTMLElement);
+
+/** `<burrow-inspector>`: shows what is in a database, and what goes on in it. Set `database`. */
+export class BurrowInspector extends Base {
+  /** @internal What had the focus before it was opened: it gets it back. */
+  opener: Element | null = null;
+  #database: Database | undefined = undefined;
+  #client: Client | undefined = undefined;
+  #poll: ReturnType<typeof setTimeout> | undefined = undefined;
+  #stop: AbortController | undefined = undefined;
+
+  /** The database to look into. */
+  get database(): Database | undefined {
+    return this.#database;
+  }
+  set database(database: Database | undefined) {
+    this.#end();
+    this.#database = database;
+    this.#begin();
+  }
+
+  /** The client of the app, such as `sync.client`: the shell can run queries as it does. */
+  get client(): Client | undefined {
+    return this.#client;
+  }
+  set client(client: Client | undefined) {
+    this.#end();
+    this.#client = client;
+    this.#begin();
+  }
+
+  connectedCallback(): void {
+    // Set before the module had come, they hide the accessors.
+    for (const name of ['database', 'client'] as const) {
+      const own = Object.getOwnPropertyDescriptor(this, name);
+      if (!own) continue;
+      delete this[name];
+      Object.assign(this, { [name]: own.value as unknown });
+    }
+    this.#begin();
+  }
+
+  disconnectedCallback(): void {
+    this.#end();
+    if (this.opener instanceof HTMLElement) this.opener.focus();
+  }
+
+  /** Puts the focus on the tab that is shown. */
+  override focus(): void {
+    this.shadowRoot?.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus();
+  }
+
+  #begin(): void {
+    const db = this.#database;
+    if (!db || !this.isConnected || this.#stop) return;
+    const stop = new AbortController();
+    this.#stop = stop;
+    const root = this.shadowRoot ?? this.attachShadow({ mode: 'open' });
+    root.adoptedStyleSheets = [styleSheet()];
+    const voice = h('p', { class: 'voice', role: 'status' });
+    const trouble = h('p', { class: 'problem', role: 'alert', hidden: true });
+    let known = 0;
+    const panels: Panel[] = [];
+    const draw = (told: Diagnostics): Diagnostics => {
+      known = told.last;
+      for (const panel of panels) panel.draw?.(told);
+      return told;
+    };
+    const context: Context = {
+      db,
+      root: db.client(),
+      app: this.#client,
+      schema: () => readSchema(context.root),
+      ask: async (call: DiagnosticsCall) => draw(await askWorker(db, { ...call, after: known })),
+      openShell: (text) => {
+        tabs.select(shell.id);
+        shell.open(text);
+      },
+      say: (message) => {
+        voice.textContent = message;
+      },
+    };
+    const shell: Shell = shellPanel(context);
+    panels.push(
+      dataPanel(context),
+      shell,
+      queriesPanel(context),
+      livePanel(),
+      syncPanel(context),
+      storagePanel(context),
+    );
+    const tabs = new Tabs(panels);
+    fill(
+      root,
+      h(
+        'section',
+        {
+          class: 'frame',
+          'aria-label': 'Burrow inspector',
+          on: { keydown: (event) => this.#onKey(event) },
+        },
+        h(
+          'header',
+          {},
+          h('h2', {}, 'Burrow'),
+          h(
+            'p',
+            { class: 'hint' },
+            `${db.name} · reads with the root secret of this page, as the developer: it may see everything`,
+          ),
+          this.hasAttribute('docked') &&
+            button('Close', () => this.remove(), { 'aria-label': 'Close the inspector' }),
+        ),
+        tabs.list,
+        h('div', { class: 'panels' }, trouble, ...tabs.nodes),
+        voice,
+      ),
+    );
+    tabs.select('data');
+    const poll = async (): Promise<void> => {
+      try {
+        if (!document.hidden) {
+          await context.ask({});
+          trouble.hidden = true;
+        }
+      } catch (error) {
+        // Locked, or closed: what is known stays, and the panel of the lock says more.
+        trouble.hidden = false;
+        trouble.textContent = hideSecretTexts(problemOf(error));
+      }
+      if (!stop.signal.aborted) this.#poll = setTimeout(() => void poll(), POLL_MS);
+    };
+    void poll();
+  }
+
+  #end(): void {
+    if (!this.#stop) return;
+    clearTimeout(this.#poll);
+    this.#stop.abort();
+    this.#stop = undefined;
+    const db = this.#database;
+    // Closed or locked: then nothing is recorded either.
+    if (db && !db.isLocked) askWorker(db, { watch: false }).catch(() => undefined);
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    if (event.key === 'Escape' && this.hasAttribute('docked')) this.remove();
+  }
+}
+
+/** Tabs, moved through by arrow keys. */
+class Tabs {
+  readonly list: HTMLElement;
+  readonly nodes: readonly HTMLElement[];
+  private readonly panels: readonly Panel[];
+  private readonly tabs: readonly HTMLButtonElement[];
+
+  constructor(panels: readonly Panel[]) {
+    this.panels = panels;
+    this.tabs = panels.map(({ id, label }) =>
+      button(label, () => this.select(id), {
+        id: `tab-${id}`,
+        role: 'tab',
+        'aria-controls': `panel-${id}`,
+      }),
+    );
+    this.list = h(
+      'div',
+      {
+        class: 'tabs',
+        role: 'tablist',
+        'aria-label': 'Views',
+        on: { keydown: (event) => this.move(event) },
+      },
+      ...this.tabs,
+    );
+    this.nodes = panels.map(({ id, node }) =>
+      h(
+        'div',
+        {
+          id: `panel-${id}`,
+          role: 'tabpanel',
+          tabindex: 0,
+          'aria-labelledby': `tab-${id}`,
+          hidden: true,
+        },
+        node,
+      ),
+    );
+  }
+
+  select(id: string): void {
+    this.panels.forEach((panel, at) => {
+      const isChosen = panel.id === id;
+      const node = this.nodes[at];
+      const isNew = isChosen && node?.hidden === true;
+      if (node) node.hidden = !isChosen;
+      this.tabs[at]?.setAttribute('aria-selected', String(isChosen));
+      this.tabs[at]?.setAttribute('tabindex', isChosen ? '0' : '-1');
+      if (isNew) void panel.show?.();
+    });
+  }
+
+  private move(event: KeyboardEvent): void {
+    const at = this.tabs.findIndex((tab) => tab.tabIndex === 0);
+    const last = this.tabs.length - 1;
+    const to = {
+      ArrowRight: at === last ? 0 : at + 1,
+      ArrowLeft: at === 0 ? last : at - 1,
+      Home: 0,
+      End: last,
+    }[event.key];
+    const panel = to === undefined ? undefined : this.panels[to];
+    if (!panel || to === undefined) return;
+    event.preventDefault();
+    this.select(panel.id);
+    this.tabs[to]?.focus();
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * `burrowdb/inspector`: looks into a database from the page that has opened it. An app loads it when somebody asks for it:
+ * `import('burrowdb/inspector')`. For development: it reads with the root secret.
+ */
+import type { Client, Database } from '../src/index.ts';
+import { BurrowInspector } from './element.ts';
+
+export { BurrowInspector };
+
+export interface InspectorOptions {
+  /** The client of the app, such as `sync.client`: the shell can run queries as it does, not only with the root secret. */
+  readonly client?: Client;
+  /** Where it is put, in place of the lower edge of the window. */
+  readonly parent?: Element;
+}
+
+const NAME = 'burrow-inspector';
+
+const { customElements } = globalThis as Partial<Pick<Window, 'customElements'>>;
+if (customElements && !customElements.get(NAME)) customElements.define(NAME, BurrowInspector);
+
+/**
+ * Shows the inspector of a database.
+ * @returns the element: `remove()` closes it, as the key Escape does
+ */
+export function mountInspector(
+  database: Database,
+  { client, parent }: InspectorOptions = {},
+): BurrowInspector {
+  const element = new BurrowInspector();
+  element.opener = document.activeElement;
+  if (!parent) element.setAttribute('docked', '');
+  element.client = client;
+  element.database = database;
+  (parent ?? document.body).append(element);
+  element.focus();
+  return element;
+}

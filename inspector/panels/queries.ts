@@ -1,0 +1,174 @@
+/** Queries as they ran: what they cost, what they read, and which index would help. */
+import type { Diagnostics, QueryRecord } from '../../src/host/diagnostics.ts';
+import { adviseOn, isSlow, readsOf, type Advice } from '../advice.ts';
+import type { Context, Panel } from '../context.ts';
+import { button, code, facts, fill, h, type Child } from '../dom.ts';
+import { counted, formatNumber, formatTime } from '../format.ts';
+import { shownQuery } from '../hide-secrets.ts';
+import { metricsList } from '../metrics.ts';
+import { NO_SCHEMA } from '../schema.ts';
+
+const SHOWN_MAX = 200;
+
+const FILTERS = {
+  all: { label: 'All, newest first', has: () => true },
+  slow: { label: 'Slow, the worst first', has: isSlow },
+  failed: { label: 'Failed', has: ({ status }: QueryRecord) => status >= 400 },
+} as const;
+type Filter = keyof typeof FILTERS;
+const isFilter = (name: string): name is Filter => Object.hasOwn(FILTERS, name);
+
+export function queriesPanel(context: Context): Panel {
+  const list = h('ul', { class: 'records', 'aria-label': 'Queries' });
+  const notes = h('p', { class: 'hint' });
+  const items = new Map<number, HTMLElement>();
+  let records: readonly QueryRecord[] = [];
+  const filter = h(
+    'select',
+    { id: 'queries-filter', on: { change: () => drawList() } },
+    ...Object.entries(FILTERS).map(([value, { label }]) => h('option', { value }, label)),
+  );
+  const drawList = (): void => {
+    const name = isFilter(filter.value) ? filter.value : 'all';
+    const found = records.filter((each) => FILTERS[name].has(each)).toReversed();
+    if (name === 'slow') found.sort((one, other) => costOf(other) - costOf(one));
+    const shown = found.slice(0, SHOWN_MAX);
+    for (const record of shown)
+      if (!items.has(record.number)) items.set(record.number, item(context, record));
+    fill(
+      list,
+      ...shown.map(({ number }) => items.get(number)),
+      shown.length === 0 && h('li', { class: 'hint' }, 'None.'),
+    );
+  };
+  const draw = ({ queries, isLogged, dropped }: Diagnostics): void => {
+    fill(
+      notes,
+      isLogged
+        ? 'Those of the last ten minutes, from the query log, and what runs now.'
+        : 'What ran since the inspector was opened. With the option log: { enabled: true } there is more.',
+      dropped > 0 && ` ${counted(dropped, 'older query is', 'older queries are')} not kept.`,
+    );
+    if (queries.length === 0 && records.length > 0) return;
+    records = [...records, ...queries].slice(-1000);
+    // What has the focus must not move away under the hands of whoever reads it.
+    const root = list.getRootNode();
+    const focused = root instanceof ShadowRoot ? root.activeElement : null;
+    if (!focused || !list.contains(focused)) drawList();
+  };
+  const node = h(
+    'div',
+    {},
+    h(
+      'div',
+      { class: 'buttons' },
+      h('label', { for: 'queries-filter' }, 'Show'),
+      filter,
+      button('Refresh', drawList),
+    ),
+    notes,
+    list,
+  );
+  drawList();
+  return { id: 'queries', label: 'Queries', node, show: drawList, draw };
+}
+
+/** Time, or reads: those tell it without a clock. */
+function costOf(record: QueryRecord): number {
+  const { documents, entries } = readsOf(record);
+  return record.metrics.queryTimeMs + (documents + entries) / 100;
+}
+
+function item(context: Context, record: QueryRecord): HTMLElement {
+  const { metrics, status, errorCode, tsMicros } = record;
+  const { documents, entries } = readsOf(record);
+  const details = h('div', { class: 'detail' });
+  const summary = [
+    `${formatTime(tsMicros)} · ${formatNumber(metrics.queryTimeMs)} ms`,
+    `${counted(documents, 'document')}, ${counted(entries, 'entry', 'entries')}`,
+    metrics.writeOps > 0 && counted(metrics.writeOps, 'write'),
+  ].filter(Boolean);
+  const node = h(
+    'details',
+    {
+      on: {
+        toggle: () => {
+          if (node.open && details.childElementCount === 0)
+            void showDetails(context, details, record);
+        },
+      },
+    },
+    h(
+      'summary',
+      {},
+      isSlow(record) && h('span', { class: 'tag warn' }, 'slow'),
+      status >= 400 && h('span', { class: 'tag bad' }, errorCode ?? String(status)),
+      h('span', {}, summary.join(' · ')),
+      h('code', { class: 'line' }, shownQuery(record.query)),
+    ),
+    details,
+  );
+  return h('li', {}, node);
+}
+
+async function showDetails(
+  context: Context,
+  place: HTMLElement,
+  record: QueryRecord,
+): Promise<void> {
+  const schema = await context.schema().catch(() => NO_SCHEMA);
+  const advice = adviseOn(record, schema);
+  fill(
+    place,
+    ...advice.flatMap((each) => adviceOn(context, each)),
+    isSlow(record) &&
+      advice.length === 0 &&
+      h('p', { class: 'hint' }, 'No index is known that would help.'),
+    h('h3', {}, 'The query'),
+    code(shownQuery(record.query), { 'aria-label': 'The query' }),
+    h('h3', {}, 'What it read'),
+    readList(record),
+    h('h3', {}, 'What it cost'),
+    metricsList(record.metrics),
+    facts([
+      ['As', record.actor ?? 'nobody'],
+      ['Status', String(record.status)],
+      ['Error', record.errorCode ?? '–'],
+    ]),
+  );
+}
+
+function adviceOn(context: Context, { reason, create, use }: Advice): Child[] {
+  return [
+    h(
+      'div',
+      { class: 'advice', 'data-part': 'advice' },
+      h('p', {}, h('strong', {}, 'An index would help. '), reason),
+      create !== undefined && h('p', {}, 'Create it once:'),
+      create !== undefined && code(create, { 'aria-label': 'The index that would help' }),
+      create !== undefined && button('Put it into the shell', () => context.openShell(create)),
+      use !== undefined &&
+        h('p', {}, 'Then write ', h('code', {}, use), ' in place of the filter or page.'),
+    ),
+  ];
+}
+
+export function readList({ reads }: Pick<QueryRecord, 'reads'>): HTMLElement {
+  if (!reads)
+    return h(
+      'p',
+      { class: 'hint' },
+      'It ran before the inspector was opened: only its metrics are known.',
+    );
+  const { collections, indexes, entries } = reads;
+  const lines = [
+    ...indexes.map(
+      ({ name, count }) => `index ${name ?? '(gone)'}: ${counted(count, 'range')} of entries`,
+    ),
+    ...collections.map(
+      ({ name, count }) => `collection ${name ?? '(gone)'}: ${counted(count, 'document')}`,
+    ),
+    `${counted(entries, 'entry', 'entries')} gone through by sets`,
+  ];
+  return h('ul', {}, ...lines.map((line) => h('li', {}, line)));
+}

@@ -1,0 +1,277 @@
+/** A shell for FQL, with completion. */
+import { QueryError, type QueryMetrics } from '../../src/index.ts';
+import { OWN } from '../ask.ts';
+import { completionsAt, type Completion } from '../completion.ts';
+import { problemOf, type Context, type Panel, type Runner } from '../context.ts';
+import { button, code, fill, h, type Child } from '../dom.ts';
+import { build, type Built } from '../fql/build.ts';
+import { SyntaxProblem } from '../fql/tokens.ts';
+import { hideSecretTexts, mayHoldSecret, shownValue } from '../hide-secrets.ts';
+import { metricsList } from '../metrics.ts';
+import { NO_SCHEMA, type SchemaInfo } from '../schema.ts';
+
+const HISTORY_MAX = 50;
+
+export interface Shell extends Panel {
+  open(text: string): void;
+}
+
+export function shellPanel(context: Context): Shell {
+  let schema: SchemaInfo = NO_SCHEMA;
+  const area = h('textarea', {
+    id: 'query',
+    rows: 6,
+    spellcheck: 'false',
+    autocapitalize: 'off',
+    autocomplete: 'off',
+    'aria-autocomplete': 'list',
+    'aria-describedby': 'shell-keys',
+  });
+  const output = h('div', { class: 'output', role: 'status', 'aria-label': 'Answer' });
+  const completion = new CompletionList(area, () => schema);
+  const history = new History(area);
+  const actor = h('select', { id: 'actor' }, h('option', { value: 'root' }, 'root'));
+  if (context.app) actor.append(h('option', { value: 'app' }, 'the app’s client'));
+  const run = async (): Promise<void> => {
+    const text = area.value;
+    const runner: Runner = actor.value === 'app' && context.app ? context.app : context.root;
+    fill(output, 'Running…');
+    completion.close();
+    let built: Built | undefined;
+    try {
+      built = build(text);
+      history.add(text);
+      const { value, metrics } = await runner.queryWithMetrics(built.expression, OWN);
+      fill(output, ...answer(value, metrics));
+    } catch (error) {
+      fill(output, ...failure(error, area, built));
+    }
+  };
+  area.addEventListener('keydown', (event) => {
+    if (completion.handle(event) || history.handle(event)) event.preventDefault();
+    else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      void run();
+    }
+  });
+  const node = h(
+    'div',
+    { class: 'shell' },
+    h('label', { for: 'query' }, 'Query'),
+    area,
+    completion.node,
+    h(
+      'div',
+      { class: 'buttons' },
+      button('Run', run, { class: 'primary' }),
+      h('label', { for: 'actor' }, 'As'),
+      actor,
+    ),
+    h(
+      'p',
+      { class: 'hint', id: 'shell-keys' },
+      'Ctrl+Enter runs it. Ctrl+Space completes. Alt+Up and Alt+Down go through what ran before. The text is parsed, never run as JavaScript.',
+    ),
+    output,
+    history.node,
+  );
+  return {
+    id: 'shell',
+    label: 'Shell',
+    node,
+    show: async () => {
+      schema = await context.schema().catch(() => NO_SCHEMA);
+    },
+    open: (text) => {
+      area.value = text;
+      area.focus();
+    },
+  };
+}
+
+const answer = (value: unknown, metrics: QueryMetrics): Child[] => {
+  const text = shownValue(value);
+  return [
+    code(text, { 'aria-label': 'Result', 'data-part': 'result' }),
+    text.includes('"***"') &&
+      h('p', { class: 'hint' }, 'Secrets are not shown here. Create keys and log in from code.'),
+    metricsList(metrics),
+  ];
+};
+
+function failure(error: unknown, area: HTMLTextAreaElement, built: Built | undefined): Child[] {
+  const text = hideSecretTexts(problemOf(error));
+  const place =
+    error instanceof SyntaxProblem
+      ? error
+      : error instanceof QueryError && error.position.length > 0
+        ? built?.locate(error.position)
+        : undefined;
+  return [
+    h(
+      'p',
+      { class: 'problem', 'data-part': 'problem' },
+      error instanceof QueryError && h('strong', {}, `${error.code} `),
+      text,
+    ),
+    place &&
+      button('Select where', () => {
+        area.focus();
+        area.setSelectionRange(place.start, Math.max(place.end, place.start + 1));
+      }),
+  ];
+}
+
+/** A list below the text, moved through by keys while the text has the focus. */
+class CompletionList {
+  readonly node: HTMLElement;
+  private readonly area: HTMLTextAreaElement;
+  private readonly schema: () => SchemaInfo;
+  private shown: readonly Completion[] = [];
+  private at = 0;
+
+  constructor(area: HTMLTextAreaElement, schema: () => SchemaInfo) {
+    this.area = area;
+    this.schema = schema;
+    this.node = h('ul', {
+      id: 'completions',
+      class: 'completions',
+      role: 'listbox',
+      'aria-label': 'Completions',
+      hidden: true,
+    });
+    area.addEventListener('input', () => this.look(2));
+    area.addEventListener('blur', () => this.close());
+  }
+
+  close(): void {
+    this.shown = [];
+    this.draw();
+  }
+
+  /** Whether the key was meant for the list. */
+  handle(event: KeyboardEvent): boolean {
+    if (event.ctrlKey && event.code === 'Space') {
+      this.look(0);
+      return true;
+    }
+    if (this.shown.length === 0 || event.ctrlKey || event.altKey || event.metaKey) return false;
+    switch (event.key) {
+      case 'ArrowDown':
+      case 'ArrowUp': {
+        const step = event.key === 'ArrowDown' ? 1 : -1;
+        this.at = (this.at + step + this.shown.length) % this.shown.length;
+        this.draw();
+        return true;
+      }
+      case 'Enter':
+      case 'Tab':
+        this.accept(this.shown[this.at]);
+        return true;
+      case 'Escape':
+        // Of the list alone: the inspector stays open.
+        event.stopPropagation();
+        this.close();
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** @param least so many characters must be typed of the word */
+  private look(least: number): void {
+    const { selectionStart, selectionEnd, value } = this.area;
+    const found = completionsAt(value, selectionStart, this.schema());
+    const isWanted =
+      selectionStart === selectionEnd && !!found[0] && selectionStart - found[0].start >= least;
+    this.shown = isWanted ? found : [];
+    this.at = 0;
+    this.draw();
+  }
+
+  private accept(chosen: Completion | undefined): void {
+    if (!chosen) return;
+    this.area.setRangeText(chosen.insert, chosen.start, this.area.selectionStart, 'end');
+    this.area.focus();
+    this.close();
+  }
+
+  private draw(): void {
+    const { node, shown, at, area } = this;
+    node.hidden = shown.length === 0;
+    fill(
+      node,
+      ...shown.map((each, index) =>
+        h(
+          'li',
+          {
+            id: `completion-${index}`,
+            role: 'option',
+            'aria-selected': String(index === at),
+            // Not by `click`: the text would lose the focus before, and the list close.
+            on: {
+              mousedown: (event) => {
+                event.preventDefault();
+                this.accept(each);
+              },
+            },
+          },
+          each.label,
+        ),
+      ),
+    );
+    if (shown.length === 0) {
+      area.removeAttribute('aria-activedescendant');
+      area.removeAttribute('aria-controls');
+    } else {
+      area.setAttribute('aria-activedescendant', `completion-${at}`);
+      area.setAttribute('aria-controls', node.id);
+    }
+  }
+}
+
+/** What ran before, without what may hold a password; kept as long as the inspector is there. */
+class History {
+  readonly node = h('details', { class: 'history', hidden: true });
+  private readonly area: HTMLTextAreaElement;
+  private texts: readonly string[] = [];
+  private at = 0;
+
+  constructor(area: HTMLTextAreaElement) {
+    this.area = area;
+  }
+
+  add(text: string): void {
+    if (mayHoldSecret(text)) return;
+    this.texts = [...this.texts.filter((each) => each !== text), text].slice(-HISTORY_MAX);
+    this.at = this.texts.length;
+    this.node.hidden = false;
+    fill(
+      this.node,
+      h('summary', {}, 'What ran before'),
+      h(
+        'ol',
+        {},
+        ...this.texts.toReversed().map((each) =>
+          h(
+            'li',
+            {},
+            button(each, () => {
+              this.area.value = each;
+              this.area.focus();
+            }),
+          ),
+        ),
+      ),
+    );
+  }
+
+  handle({ altKey, key }: KeyboardEvent): boolean {
+    if (!altKey || (key !== 'ArrowUp' && key !== 'ArrowDown')) return false;
+    const at = this.at + (key === 'ArrowUp' ? -1 : 1);
+    if (at < 0 || at > this.texts.length) return true;
+    this.at = at;
+    this.area.value = this.texts[at] ?? '';
+    return true;
+  }
+}

@@ -1,0 +1,311 @@
+/** Sync: how far the copy is, what has not reached the hub, and why a write was refused. */
+import { Expr, q, queryText, type Expr as Expression } from '../../src/index.ts';
+import type { Diagnostics, SetRecord, SyncRecord } from '../../src/host/diagnostics.ts';
+import type { WriteChoice, WriteData } from '../../src/host/sync.ts';
+import { OWN } from '../ask.ts';
+import { problemOf, type Context, type Panel } from '../context.ts';
+import { button, code, facts, fill, h, table, type Child } from '../dom.ts';
+import { build } from '../fql/build.ts';
+import { counted, formatBytes, formatMicros, formatNumber } from '../format.ts';
+import { hideSecretTexts, shownQuery } from '../hide-secrets.ts';
+
+const STATES: Readonly<Record<SyncRecord['state'], string>> = {
+  connecting: 'on the way to the hub',
+  'catching-up': 'there is more to come',
+  live: 'what is shown is what the hub has',
+  offline: 'the hub cannot be reached; tried again by itself',
+  'needs-login': 'the token has expired; writes wait',
+  locked: 'the hub has withdrawn the token, or the user has signed out',
+};
+
+const WRITES = {
+  local: 'not synced yet',
+  parked: 'waits for a login',
+  confirmed: 'confirmed',
+  amended: 'amended: the hub did something else than was shown here',
+  refused: 'refused',
+} as const;
+
+const FILTERS = {
+  open: {
+    label: 'Not synced, and refused',
+    has: (state: WriteData['state']) => state !== 'confirmed' && state !== 'amended',
+  },
+  all: { label: 'All', has: () => true },
+} as const;
+
+export function syncPanel(context: Context): Panel {
+  const overview = h('div', {});
+  const sets = new SetTable(context);
+  const list = h('ul', { class: 'records', 'aria-label': 'Writes' });
+  const items = new Map<string, { readonly state: string; readonly node: HTMLElement }>();
+  let last: SyncRecord | undefined;
+  let before = '';
+  const filter = h(
+    'select',
+    { id: 'writes-filter', on: { change: () => drawWrites() } },
+    ...Object.entries(FILTERS).map(([value, { label }]) => h('option', { value }, label)),
+  );
+  const heading = h('h3', { tabindex: -1 }, 'Writes');
+  const resolve = async (id: string, choice: WriteChoice): Promise<void> => {
+    const { sync } = await context.ask({ resolve: { id, choice } });
+    last = sync;
+    drawWrites();
+    heading.focus();
+    context.say('discard' in choice ? 'The write is discarded.' : 'The write is sent again.');
+  };
+  const drawWrites = (): void => {
+    const { has } = filter.value === 'all' ? FILTERS.all : FILTERS.open;
+    const shown = (last?.writes ?? []).filter(({ state }) => has(state)).toReversed();
+    for (const write of shown)
+      if (items.get(write.id)?.state !== write.state)
+        items.set(write.id, { state: write.state, node: writeItem(write, resolve) });
+    fill(
+      list,
+      ...shown.map(({ id }) => items.get(id)?.node),
+      shown.length === 0 && h('li', { class: 'hint' }, 'None.'),
+    );
+  };
+  const none = h('p', { class: 'hint' }, 'This database is no copy of a hub’s: nothing is synced.');
+  const whole = h(
+    'div',
+    { hidden: true },
+    overview,
+    h('h3', {}, 'Sets'),
+    sets.node,
+    heading,
+    h('div', { class: 'buttons' }, h('label', { for: 'writes-filter' }, 'Show'), filter),
+    list,
+  );
+  const draw = ({ sync }: Diagnostics): void => {
+    none.hidden = sync !== undefined;
+    whole.hidden = sync === undefined;
+    last = sync;
+    const now = JSON.stringify(sync);
+    if (!sync || now === before) return;
+    before = now;
+    fill(overview, overviewOf(sync));
+    sets.draw(sync.sets);
+    const root = list.getRootNode();
+    const focused = root instanceof ShadowRoot ? root.activeElement : null;
+    if (!focused || !list.contains(focused)) drawWrites();
+  };
+  return { id: 'sync', label: 'Sync', node: h('div', {}, none, whole), draw };
+}
+
+const overviewOf = (sync: SyncRecord): HTMLElement => {
+  const refused = sync.writes.filter(({ state }) => state === 'refused').length;
+  return facts([
+    [
+      'State',
+      `${sync.state}: ${STATES[sync.state]}${sync.reason === undefined ? '' : `. ${hideSecretTexts(sync.reason)}`}`,
+    ],
+    ['Hub', sync.hub],
+    [
+      'Not synced yet',
+      h(
+        'strong',
+        {},
+        `${counted(sync.pending, 'write')}, ${formatNumber(sync.pendingSize)} characters`,
+      ),
+    ],
+    ['Refused', h('strong', {}, counted(refused, 'write'))],
+    [
+      'Cursor',
+      sync.cursorMicros === undefined
+        ? 'nothing has come yet'
+        : `${formatMicros(sync.cursorMicros)} of the hub’s time`,
+    ],
+    ['Schema', sync.hasSchema ? 'has come' : 'has not come yet'],
+    ['Clock of the hub', `${formatNumber(Math.round(sync.skewMicros / 1000))} ms ahead`],
+  ]);
+};
+
+const LOADED: Readonly<Record<SetRecord['loaded'], string>> = {
+  nothing: 'nothing yet',
+  part: 'in part',
+  all: 'complete',
+  refused: 'refused',
+};
+
+/** Rows of the sets, and their bytes, which are measured on demand: each document is read for it. */
+class SetTable {
+  readonly node = h('div', {});
+  private readonly context: Context;
+  private readonly measured = new Map<string, string>();
+  private shown: readonly SetRecord[] = [];
+
+  constructor(context: Context) {
+    this.context = context;
+  }
+
+  draw(sets: readonly SetRecord[]): void {
+    this.shown = sets;
+    const rows = sets.map(({ query, rows, of, loaded, error }): Child[] => [
+      h('code', {}, shownQuery(query)),
+      of === undefined ? formatNumber(rows) : `${formatNumber(rows)} of ${formatNumber(of)}`,
+      error
+        ? `${LOADED.refused}: ${error.code}, ${hideSecretTexts(error.description)}`
+        : LOADED[loaded],
+      this.measured.get(query) ?? '–',
+    ]);
+    fill(
+      this.node,
+      sets.length === 0
+        ? h('p', { class: 'hint' }, 'The app keeps none.')
+        : table('Sets', ['Set', 'Rows', 'Here', 'Bytes'], rows),
+      sets.length > 0 && button('Measure bytes', () => this.measure()),
+    );
+  }
+
+  private async measure(): Promise<void> {
+    for (const { query } of this.shown)
+      this.measured.set(query, await sizeOf(this.context, query).catch(problemOf));
+    this.draw(this.shown);
+    this.context.say('Measured.');
+  }
+}
+
+const MEASURED_PAGE = 1000;
+const MEASURED_PAGES_MAX = 20;
+
+/** What its documents take, as the metrics of reading them say. */
+async function sizeOf({ root }: Context, query: string): Promise<string> {
+  const set = new Expr(JSON.parse(query));
+  let bytes = 0;
+  let after: Expression | undefined;
+  for (let page = 0; page < MEASURED_PAGES_MAX; page += 1) {
+    const members = q.Map(
+      q.Paginate(set, { size: MEASURED_PAGE, ...(after && { after }) }),
+      (ref) => q.Do(q.If(q.Exists(ref), q.Get(ref), null), 1),
+    );
+    const { value, metrics } = await root.queryWithMetrics<{ readonly after?: Expression }>(
+      members,
+      OWN,
+    );
+    bytes += metrics.readBytes;
+    ({ after } = value);
+    if (!after) return formatBytes(bytes);
+  }
+  return `more than ${formatBytes(bytes)}`;
+}
+
+type Resolve = (id: string, choice: WriteChoice) => Promise<void>;
+
+function writeItem(write: WriteData, resolve: Resolve): HTMLElement {
+  const { state, query, note, madeMicros, replaces } = write;
+  const isRefused = state === 'refused';
+  const { code: errorCode, description, position } = isRefused ? errorOf(write) : NO_ERROR;
+  const predicted = 'predicted' in write && write.predicted !== undefined;
+  const node = h(
+    'details',
+    { 'data-state': state },
+    h(
+      'summary',
+      {},
+      h(
+        'span',
+        {
+          class: `tag ${isRefused ? 'bad' : state === 'local' || state === 'parked' ? 'warn' : ''}`,
+        },
+        isRefused ? `refused: ${errorCode}` : WRITES[state].replace(/:.*/, ''),
+      ),
+      predicted && h('span', { class: 'tag bad' }, 'will probably be refused'),
+      note?.label !== undefined && h('strong', {}, `${note.label} `),
+      h('span', {}, formatMicros(madeMicros)),
+      h('code', { class: 'line' }, shownQuery(query)),
+    ),
+    h(
+      'div',
+      { class: 'detail' },
+      isRefused &&
+        h(
+          'p',
+          { class: 'problem', 'data-part': 'reason' },
+          h('strong', {}, 'Why it was refused: '),
+          `${errorCode}. ${description}`,
+          position !== '' && ` At ${position}.`,
+        ),
+      !isRefused && h('p', {}, `It is ${WRITES[state]}.`),
+      code(shownQuery(query), { 'aria-label': 'The write' }),
+      replaces !== undefined && h('p', { class: 'hint' }, 'It takes the place of a refused write.'),
+      isRefused && choices(write, resolve),
+    ),
+  );
+  return h('li', {}, node);
+}
+
+function choices({ id, query }: WriteData, resolve: Resolve): HTMLElement {
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  const attempt = (choice: () => WriteChoice) => async (): Promise<void> => {
+    fill(problem);
+    try {
+      await resolve(id, choice());
+    } catch (error) {
+      fill(problem, hideSecretTexts(problemOf(error)));
+    }
+  };
+  const area = h('textarea', {
+    rows: 4,
+    spellcheck: 'false',
+    'aria-label': 'Another query in its place',
+  });
+  // A number that is longer than JavaScript holds would be another one after the edit.
+  area.value = /\d{16}/.test(query) ? '' : shownQuery(query);
+  const editing = h(
+    'div',
+    { hidden: true },
+    area,
+    button(
+      'Send it',
+      attempt(() => ({ edit: queryText(build(area.value).expression) })),
+      { class: 'primary' },
+    ),
+  );
+  const discard = button('Discard', () => {
+    // What is discarded is gone: the second press means it.
+    if (discard.textContent === 'Discard') discard.textContent = 'Discard it for good';
+    else void attempt(() => ({ discard: true }))();
+  });
+  return h(
+    'div',
+    {},
+    h(
+      'div',
+      { class: 'buttons' },
+      button(
+        'Retry',
+        attempt(() => ({ retry: true })),
+      ),
+      button('Edit', () => {
+        editing.hidden = false;
+        area.focus();
+      }),
+      discard,
+    ),
+    editing,
+    problem,
+  );
+}
+
+const NO_ERROR = { code: '', description: '', position: '' };
+
+/** Of the body that the hub answered. */
+function errorOf(write: WriteData): typeof NO_ERROR {
+  const text = 'body' in write ? write.body : undefined;
+  if (text === undefined)
+    return { ...NO_ERROR, code: 'unknown', description: 'The reason was too long to be kept.' };
+  const body = JSON.parse(text) as {
+    readonly errors?: readonly {
+      readonly code?: string;
+      readonly description?: string;
+      readonly position?: readonly unknown[];
+    }[];
+  };
+  const [error] = body.errors ?? [];
+  return {
+    code: error?.code ?? 'unknown',
+    description: hideSecretTexts(error?.description ?? ''),
+    position: error?.position?.join(' → ') ?? '',
+  };
+}

@@ -1,0 +1,101 @@
+/** The collections and indexes of the database, as the panels need them. */
+import { q, type Client } from '../src/index.ts';
+import { OWN } from './ask.ts';
+
+export type FieldPath = readonly (string | number)[];
+
+export interface IndexInfo {
+  readonly name: string;
+  /** Names of collections; `*` all of them. */
+  readonly sources: readonly string[];
+  readonly terms: readonly IndexField[];
+  readonly values: readonly (IndexField & { readonly reverse: boolean })[];
+  readonly isUnique: boolean;
+  /** False: it is being built. */
+  readonly isActive: boolean;
+}
+
+/** A field, or the name of a binding. */
+export interface IndexField {
+  readonly field: FieldPath | undefined;
+  readonly binding: string | undefined;
+}
+
+export interface SchemaInfo {
+  readonly collections: readonly string[];
+  readonly indexes: readonly IndexInfo[];
+  readonly functions: readonly string[];
+}
+
+export const NO_SCHEMA: SchemaInfo = { collections: [], indexes: [], functions: [] };
+
+const SCHEMA_MAX = 10_000;
+
+export async function readSchema(client: Client): Promise<SchemaInfo> {
+  const names = (set: ReturnType<typeof q.Collections>) =>
+    q.Select(
+      'data',
+      q.Map(q.Paginate(set, { size: SCHEMA_MAX }), (ref) => q.Select('id', ref)),
+    );
+  const found = await client.query<{
+    readonly collections: readonly string[];
+    readonly functions: readonly string[];
+    readonly indexes: readonly StoredIndex[];
+  }>(
+    {
+      collections: names(q.Collections()),
+      functions: names(q.Functions()),
+      indexes: q.Select(
+        'data',
+        q.Map(q.Paginate(q.Indexes(), { size: SCHEMA_MAX }), (ref) => q.Get(ref)),
+      ),
+    },
+    OWN,
+  );
+  return { ...found, indexes: found.indexes.map(indexOf) };
+}
+
+interface StoredField {
+  readonly field?: string | FieldPath;
+  readonly binding?: string;
+  readonly reverse?: boolean;
+}
+
+interface StoredIndex {
+  readonly name: string;
+  readonly source: unknown;
+  readonly terms?: readonly StoredField[];
+  readonly values?: readonly StoredField[];
+  readonly unique?: boolean;
+  readonly active?: boolean;
+}
+
+const indexOf = ({ name, source, terms, values, unique, active }: StoredIndex): IndexInfo => ({
+  name,
+  sources: (Array.isArray(source) ? source : [source]).map(sourceName),
+  terms: (terms ?? []).map(fieldOf),
+  values: (values ?? []).map((each) => ({ ...fieldOf(each), reverse: each.reverse === true })),
+  isUnique: unique === true,
+  isActive: active !== false,
+});
+
+const fieldOf = ({ field, binding }: StoredField): IndexField => ({
+  field: typeof field === 'string' ? [field] : field,
+  binding,
+});
+
+/** A ref, or an object with one and bindings. */
+function sourceName(source: unknown): string {
+  const ref = member(source, 'collection');
+  const own = member(source, 'id');
+  const id = typeof own === 'string' ? own : member(ref, 'id');
+  return typeof id === 'string' ? id : '*';
+}
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+
+export const fieldText = ({ field, binding }: IndexField): string =>
+  field?.join('.') ?? `${binding ?? ''} (binding)`;

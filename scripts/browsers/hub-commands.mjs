@@ -1,0 +1,44 @@
+// What tests in a browser may ask of the process that runs them: a hub of their own, in memory.
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { root } from '../setup.mjs';
+
+/** @type {Map<string, import('node:child_process').ChildProcess>} */
+const hubs = new Map();
+process.on('exit', () => {
+  for (const hub of hubs.values()) hub.kill();
+});
+
+/** As arguments and results cross by JSON. @typedef {{ url: string; secret: string }} StartedHub */
+
+export const hubCommands = {
+  /**
+   * @param {unknown} _context @param {string} cors origins whose pages it answers
+   * @returns {Promise<StartedHub>}
+   */
+  startHub(_context, cors) {
+    const secret = `burrow-root-${randomBytes(30).toString('base64url')}`;
+    const program = [join(root, 'scripts/hub.mjs'), 'hub', '--port', '0', '--data', 'memory:'];
+    const hub = spawn(process.execPath, [...program, '--cors', cors], {
+      env: { ...process.env, BURROW_ROOT_SECRET: secret },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    return new Promise((resolve, reject) => {
+      hub.stdout.on('data', (part) => {
+        said += String(part);
+        const url = /burrow hub listening on (\S+)/.exec(said)?.[1];
+        if (url === undefined || hubs.has(url)) return;
+        hubs.set(url, hub);
+        resolve({ url, secret });
+      });
+      hub.once('exit', () => reject(new Error(`The hub ended: ${said}`)));
+    });
+  },
+  /** @param {unknown} _context @param {string} url */
+  stopHub(_context, url) {
+    hubs.get(url)?.kill();
+    hubs.delete(url);
+  },
+};

@@ -1,0 +1,26 @@
+// docs/errors.md has each code, with the class and status that it has.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { FAULTS, MISUSES, REFUSALS } from '../src/errors.ts';
+import { root } from './setup.mjs';
+
+const text = readFileSync(join(root, 'docs/errors.md'), 'utf8');
+
+/** What the page says first of each code. */
+const said = Object.fromEntries(
+  [...text.matchAll(/^### (.+)\n\n(`\w+`[^.]*)\. \S/gm)].map(([, code, facts]) => [
+    code,
+    facts?.replaceAll('\n', ' '),
+  ]),
+);
+
+test('docs/errors.md says of each code what it is', () => {
+  /** @type {Record<string, { class: string; status?: number; retryable?: true }>} */
+  const codes = { ...FAULTS, ...REFUSALS, ...MISUSES };
+  const facts = Object.entries(codes).map(([code, row]) => {
+    const status = row.status === undefined ? '' : `, HTTP ${row.status}`;
+    return [code, `\`${row.class}\`${status}${row.retryable ? ', retryable' : ''}`];
+  });
+  expect(said).toEqual(Object.fromEntries(facts));
+});

@@ -1,0 +1,55 @@
+// Links in documents lead to files that exist, and to headings that these have.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+import { root } from './setup.mjs';
+
+const LINK = /\[(?:[^\][]|\[[^\]]*\])*\]\(([^)\s]+)\)/g;
+const HEADING = /^#{1,6} (.+)$/gm;
+const FENCE = /^( *)```[\s\S]*?^\1```$/gm;
+
+const inFolder = (/** @type {string} */ folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
+    .map((name) => join(root, folder, name));
+
+const documents = [
+  ...readdirSync(root)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(root, name)),
+  ...['docs', 'examples', 'bench/results', 'src', 'worker', 'hub'].flatMap(inFolder),
+];
+
+/** Without code, where brackets are no links. @param {string} path */
+const textOf = (path) => readFileSync(path, 'utf8').replaceAll(FENCE, '').replaceAll('\r', '');
+
+/** As GitHub makes them of headings. @param {string} heading */
+const anchorOf = (heading) =>
+  heading
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');
+
+/** @param {string} path */
+const anchorsOf = (path) =>
+  new Set([...textOf(path).matchAll(HEADING)].map(([, text = '']) => anchorOf(text)));
+
+test('links lead somewhere', () => {
+  const dead = documents.flatMap((path) =>
+    [
+      ...textOf(path)
+        .replaceAll(/`[^`\n]*`/g, (code) => '`'.repeat(code.length))
+        .matchAll(LINK),
+    ].flatMap(([, target = '']) => {
+      if (/^(?:https?:|mailto:)/.test(target)) return [];
+      const [file = '', anchor] = target.split('#');
+      const found = file === '' ? path : join(dirname(path), decodeURI(file));
+      const leads =
+        existsSync(found) &&
+        (anchor === undefined || !statSync(found).isFile() || anchorsOf(found).has(anchor));
+      return leads ? [] : [`${relative(root, path)}: ${target}`];
+    }),
+  );
+  expect(dead).toEqual([]);
+});

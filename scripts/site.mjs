@@ -1,0 +1,39 @@
+// `npm run site`: builds the site of the documentation into site/dist; a link that leads nowhere fails. `-- --dev` serves it with live
+// reload, `-- --preview` serves what was built.
+import { parseArgs } from 'node:util';
+import { join } from 'node:path';
+import { ensureNode, ensurePackages, root, runMain, say } from './setup.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    dev: { type: 'boolean', default: false },
+    preview: { type: 'boolean', default: false },
+    port: { type: 'string', default: '4180' },
+  },
+});
+
+await runMain(async () => {
+  ensureNode();
+  ensurePackages();
+  const folder = join(root, 'site');
+  const { build, createServer, serve } = await import('vitepress');
+  const { makePages } = await import('../site/pages.mjs');
+  const port = Number(options.port);
+  if (!options.preview) {
+    say('Collecting the pages.');
+    await makePages();
+  }
+  if (options.dev) {
+    const server = await createServer(folder, { port });
+    await server.listen();
+    say(`The site: http://localhost:${port}/ (stop with Ctrl-C)`);
+    return;
+  }
+  if (!options.preview) {
+    await build(folder);
+    say('Built: site/dist');
+  } else {
+    await serve({ root: folder, port });
+    say(`The site: http://localhost:${port}/ (stop with Ctrl-C)`);
+  }
+});

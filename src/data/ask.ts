@@ -1,0 +1,106 @@
+/** Queries of exports and imports: wire JSON over the HTTP surface that every database has, so that nothing is lost between. */
+import { parseJson, type Json } from '../codec/json.ts';
+import { DATA_LIMITS } from '../limits.ts';
+import { DataError, type DataRefusal } from './data-error.ts';
+import { isObject, itemsOf, textIn } from './wire.ts';
+
+/** A database of the page, of `burrowdb/testing` or of `connect()`. */
+export interface DataDatabase {
+  readonly fetch: (
+    input: string,
+    init: {
+      readonly method: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+      readonly signal?: AbortSignal;
+    },
+  ) => Promise<Response>;
+  /** Used unless another secret is given. */
+  readonly rootSecret?: string;
+}
+
+export interface AskOptions {
+  /** Of an admin key of the database, or of a scoped one for a child database; by default the root secret. */
+  readonly secret?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** @throws DataError `refused` */
+export type Ask = (query: string) => Promise<Json>;
+
+/** Refused before it had an effect, for now. */
+const RETRIED = new Set([409, 429, 503]);
+
+export function askOf(database: DataDatabase, { secret, signal }: AskOptions): Ask {
+  const known = secret ?? database.rootSecret;
+  const headers = {
+    'x-faunadb-api-version': '4',
+    ...(known !== undefined && { authorization: `Bearer ${known}` }),
+  };
+  return async (query) => {
+    const init = { method: 'POST', headers, body: query, ...(signal && { signal }) };
+    for (let attempt = 1; ; attempt++) {
+      signal?.throwIfAborted();
+      const response = await database.fetch('http://burrow.local/', init);
+      const answer = answerIn(await response.text(), response.status);
+      if (response.ok) return answer.get('resource') ?? null;
+      if (!RETRIED.has(response.status) || attempt === DATA_LIMITS.attempts)
+        throw refusedBy(answer, response.status);
+      await pause(waitMs(attempt, response.headers.get('retry-after')), signal);
+    }
+  };
+}
+
+function answerIn(text: string, status: number): ReadonlyMap<string, Json> {
+  const answer = /^\s*\{/.test(text) ? parseJson(text) : undefined;
+  if (answer instanceof Map) return answer;
+  throw new DataError('refused', `The response, with status ${status}, is not of a database.`);
+}
+
+function refusedBy(answer: ReadonlyMap<string, Json>, status: number): DataError {
+  const errors = itemsOf(answer.get('errors')).flatMap(refusalsIn);
+  const [first] = errors;
+  const why = first ? `${first.code}: ${first.description}` : `status ${status}`;
+  return new DataError('refused', `The database refused a query: ${why}`, { errors });
+}
+
+function refusalsIn(json: Json): DataRefusal[] {
+  if (!isObject(json)) return [];
+  const code = textIn(json.get('code'));
+  const said = [
+    textIn(json.get('description')) ?? '',
+    ...itemsOf(json.get('failures')).map(failureIn),
+  ];
+  return code === undefined ? [] : [{ code, description: said.join(' ') }];
+}
+
+/** What is wrong with a field. */
+function failureIn(json: Json): string {
+  if (!isObject(json)) return '';
+  const path = itemsOf(json.get('field')).flatMap((each) => textIn(each) ?? []);
+  return `${path.join('.')}: ${textIn(json.get('description')) ?? ''}`;
+}
+
+const waitMs = (attempt: number, retryAfter: string | null): number => {
+  const told = Number(retryAfter ?? 0) * 1000;
+  const own = DATA_LIMITS.retryMs * 2 ** (attempt - 1);
+  return Math.min(Math.max(told > 0 ? told : 0, own), DATA_LIMITS.retryMaxMs);
+};
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    };
+    const stop = (): void => {
+      end();
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      end();
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop);
+  });
+}

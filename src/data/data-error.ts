@@ -1,0 +1,62 @@
+/** What can be wrong with an export, an import or its source. */
+
+export type DataErrorCode =
+  /** Documents or schema of other contents are there already: nothing was written. */
+  | 'clash'
+  /** The source is cut short. */
+  | 'incomplete'
+  /** The source differs from what was written. */
+  | 'damaged'
+  /** A newer version of the library wrote it. */
+  | 'newer_format'
+  /** A line, or a cell of it, cannot be read. */
+  | 'invalid_line'
+  | 'line_too_long'
+  /** The database refused a query: `errors` says why. */
+  | 'refused'
+  /** Documents that the export still had to read are not kept any more. */
+  | 'history_gone'
+  | 'invalid_option';
+
+/** One error of a refused query. */
+export interface DataRefusal {
+  readonly code: string;
+  readonly description: string;
+}
+
+interface Details extends ErrorOptions {
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+  readonly errors?: readonly DataRefusal[];
+}
+
+/** An export or an import failed. */
+export class DataError extends Error {
+  readonly code: DataErrorCode;
+  /** Of the source, from 1. */
+  readonly line: number | undefined;
+  /** Of a CSV file, from 1. */
+  readonly column: number | undefined;
+  /** What the database answered. */
+  readonly errors: readonly DataRefusal[];
+
+  /** @internal */
+  constructor(code: DataErrorCode, sentence: string, details: Details = {}) {
+    const { line, column, errors = [], ...options } = details;
+    super(placed(sentence, line, column), options);
+    this.name = 'DataError';
+    this.code = code;
+    this.line = line;
+    this.column = column;
+    this.errors = errors;
+  }
+}
+
+const placed = (sentence: string, line?: number, column?: number): string =>
+  line === undefined
+    ? sentence
+    : `Line ${line}${column === undefined ? '' : `, column ${column}`}: ${sentence}`;
+
+/** Whether the database refused a query by one of the codes. */
+export const isRefusal = (reason: unknown, ...codes: readonly string[]): boolean =>
+  reason instanceof DataError && reason.errors.some(({ code }) => codes.includes(code));

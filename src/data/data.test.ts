@@ -1,0 +1,360 @@
+import { gzipSync } from 'node:zlib';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { openDatabase, openHub } from '../../in-process/testing.ts';
+import type { Database } from '../index.ts';
+import { q } from '../index.ts';
+import type { DataProgress } from './export.ts';
+import { exportDatabase } from './export.ts';
+import { importDatabase } from './import.ts';
+import { ask, blobOf, dyingAt, fill, linesOfExport, packed } from './testing/kit.ts';
+
+async function using<T>(work: (open: () => Promise<Database>) => Promise<T>): Promise<T> {
+  const opened: Database[] = [];
+  try {
+    return await work(async () => {
+      const database = await openDatabase();
+      opened.push(database);
+      return database;
+    });
+  } finally {
+    for (const each of opened) await each.close();
+  }
+}
+
+test('importDatabase() makes of an export the same schema, documents, times and answers', () =>
+  using(async (open) => {
+    const [from, to] = [await open(), await open()];
+    await fill(from, { documents: 1200 });
+    const seen: DataProgress[] = [];
+    const result = await importDatabase(to, await packed(from), {
+      onProgress: (progress) => seen.push(progress),
+    });
+    expect(result).toEqual({
+      imported: 1202,
+      same: 0,
+      kept: 0,
+      replaced: 0,
+      expired: 0,
+      versions: 0,
+      omitted: ['credentials'],
+    });
+    expect(await linesOfExport(to)).toEqual(await linesOfExport(from));
+    for (const query of [
+      '{"paginate":{"match":{"index":"notes_by_size"}},"size":2000}',
+      '{"get":{"match":{"index":"users_by_email"},"terms":"a@b"}}',
+      '{"get":{"role":"reader"}}',
+    ]) {
+      const schemaTimes = /(?<="id":"roles"}}}},"ts":)\d+/;
+      const [one, other] = [await ask(from, query), await ask(to, query)];
+      expect(other.replace(schemaTimes, '')).toBe(one.replace(schemaTimes, ''));
+    }
+    expect(seen.at(-1)).toEqual({ phase: 'importing', done: 1202, total: 1202 });
+    expect(seen.map(({ phase }) => phase)).toContain('checking');
+    expect(await to.verify()).toEqual([]);
+  }));
+
+test('exportDatabase() writes no password, hash or secret, and says what it omits', () =>
+  using(async (open) => {
+    const from = await open();
+    await fill(from, { documents: 1 });
+    const { secret } = await from.client().query(q.CreateKey({ role: 'admin' }));
+    await from
+      .client()
+      .query(q.Login(q.Ref(q.Collection('users'), '1'), { password: 'a secret that stays' }));
+    const text = await new Response(exportDatabase(from, { gzip: false, history: true })).text();
+    expect(text).not.toContain('a secret that stays');
+    expect(text).not.toContain(secret);
+    expect(text).not.toMatch(/\$2[aby]\$|hashed/);
+    expect(JSON.parse(text.slice(0, text.indexOf('\n')))).toMatchObject({
+      format: 'burrow-export',
+      version: 1,
+      omitted: ['keys', 'tokens', 'credentials'],
+    });
+  }));
+
+test('what is written during an export is not in it', () =>
+  using(async (open) => {
+    const from = await open();
+    await fill(from, { documents: 600 });
+    const before = await linesOfExport(from);
+    const reader = exportDatabase(from, { gzip: false }).getReader();
+    let text = new TextDecoder().decode((await reader.read()).value);
+    await ask(
+      from,
+      '{"do":[{"delete":{"ref":{"collection":"notes"},"id":"550"}},{"create":{"ref":{"collection":"notes"},"id":"700"},"params":{"object":{}}},{"update":{"ref":{"collection":"notes"},"id":"560"},"params":{"object":{"data":{"object":{"n":0}}}}}]}',
+    );
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      text += new TextDecoder().decode(value);
+    }
+    expect(text.trimEnd().split('\n').slice(1, -1)).toEqual(before);
+  }));
+
+test.each([
+  { when: 'before', documents: 520, history: false },
+  { when: 'after', documents: 520, history: false },
+  { when: 'before', documents: 2, history: true },
+  { when: 'after', documents: 2, history: true },
+] as const)(
+  'an import that dies $when any of its writes goes on when it is run again: $documents documents, history $history',
+  ({ when, documents, history }) =>
+    using(async (open) => {
+      const from = await open();
+      await fill(from, { documents });
+      await ask(from, '{"delete":{"ref":{"collection":"notes"},"id":"2"}}');
+      const file = await packed(from, { history });
+      const expected = await linesOfExport(from, { history });
+      for (let nth = 1; ; nth++) {
+        const to = await open();
+        const dying = dyingAt(to, nth, when);
+        const died = await importDatabase(dying, file).then(
+          () => false,
+          (reason: unknown) => String(reason).includes('killed'),
+        );
+        await importDatabase(to, file);
+        expect(await linesOfExport(to, { history })).toEqual(expected);
+        if (died) continue;
+        expect(dying.writes()).toBeLessThan(nth);
+        expect(nth).toBeGreaterThan(8);
+        return;
+      }
+    }),
+  120_000,
+);
+
+test('versions of the past and deleted documents come along when they are asked for', () =>
+  using(async (open) => {
+    const [from, to] = [await open(), await open()];
+    const client = from.client();
+    await client.query(q.CreateCollection({ name: 'notes' }));
+    const ref = q.Ref(q.Collection('notes'), '1');
+    const gone = q.Ref(q.Collection('notes'), '2');
+    await client.query(q.Create(ref, { data: { n: 1, only: 'first' } }));
+    await client.query(q.Create(gone, { data: { n: 1 } }));
+    await client.query(q.Replace(ref, { data: { n: 2 } }));
+    await client.query(q.Delete(gone));
+    await client.query(q.Create(gone, { data: { n: 2 } }));
+    await client.query(q.Delete(gone));
+    await client.query(q.Delete(ref));
+    await client.query(q.Create(ref, { data: { n: 3 } }));
+    const file = await packed(from, { history: true });
+    expect(await importDatabase(to, file)).toMatchObject({ imported: 1, versions: 7 });
+    for (const each of [ref, gone]) {
+      const events = q.Paginate(q.Events(each));
+      expect(await to.client().query(events)).toEqual(await client.query(events));
+    }
+    expect(await importDatabase(to, file)).toMatchObject({ imported: 0, same: 1 });
+    await to.client().query(q.Create(gone, { data: { n: 9 } }));
+    await expect(importDatabase(to, file)).rejects.toMatchObject({
+      code: 'clash',
+      message: expect.stringContaining(`Document 2 of 'notes'`) as unknown,
+    });
+    await expect(importDatabase(to, file, { onClash: 'skip' })).rejects.toMatchObject({
+      code: 'invalid_option',
+    });
+  }));
+
+test('clashes are told before anything is written; they are refused, skipped or replaced', () =>
+  using(async (open) => {
+    const [from, to] = [await open(), await open()];
+    await fill(from, { documents: 3 });
+    await ask(to, '{"create_collection":{"object":{"name":"notes"}}}');
+    await ask(
+      to,
+      '{"create":{"ref":{"collection":"notes"},"id":"2"},"params":{"object":{"data":{"object":{"own":true}}}}}',
+    );
+    const file = await packed(from);
+    const before = await linesOfExport(to);
+    await expect(importDatabase(to, file)).rejects.toMatchObject({
+      code: 'clash',
+      message: expect.stringMatching(
+        /^Nothing was imported\. The collection 'notes' is there already, with another definition\. Document 2 of 'notes' \(line \d+\) is there already/,
+      ) as unknown,
+    });
+    expect(await linesOfExport(to)).toEqual(before);
+    await expect(importDatabase(to, file.stream())).rejects.toMatchObject({ code: 'clash' });
+    await expect(importDatabase(to, file.stream(), { onClash: 'skip' })).rejects.toMatchObject({
+      code: 'invalid_option',
+    });
+
+    expect(await importDatabase(to, file, { onClash: 'skip' })).toMatchObject({
+      imported: 4,
+      kept: 1,
+    });
+    const own = '{"select":["data"],"from":{"get":{"ref":{"collection":"notes"},"id":"2"}}}';
+    expect(await ask(to, own)).toContain('"own":true');
+    expect(await importDatabase(to, file, { onClash: 'replace' })).toMatchObject({
+      imported: 0,
+      same: 4,
+      replaced: 1,
+    });
+    expect(await ask(to, own)).toContain('"n":2');
+    expect(await importDatabase(to, file)).toMatchObject({ same: 5, imported: 0 });
+  }));
+
+test('a document that breaks a unique index of the database is refused by its line', () =>
+  using(async (open) => {
+    const [from, to] = [await open(), await open()];
+    await fill(from, { documents: 1 });
+    await fill(to, { documents: 1 });
+    await ask(
+      to,
+      '{"do":[{"delete":{"ref":{"collection":"users"},"id":"1"}},{"create":{"ref":{"collection":"users"},"id":"5"},"params":{"object":{"data":{"object":{"email":"a@b"}}}}}]}',
+    );
+    await expect(importDatabase(to, await packed(from))).rejects.toMatchObject({
+      code: 'refused',
+      line: 8,
+      errors: [{ code: 'instance not unique' }],
+    });
+  }));
+
+test('a source that is cut short or changed is refused before anything is written', () =>
+  using(async (open) => {
+    const [from, to] = [await open(), await open()];
+    await fill(from, { documents: 700 });
+    const whole = new Uint8Array(await (await packed(from)).arrayBuffer());
+    const text = await new Response(exportDatabase(from, { gzip: false })).text();
+    const lines = text.trimEnd().split('\n');
+    const cases: [Blob, string][] = [
+      [new Blob([whole.slice(0, whole.length - 5)]), 'damaged'],
+      [new Blob([whole.slice(0, whole.length / 2)]), 'damaged'],
+      [new Blob([text.slice(0, text.length / 2)]), 'invalid_line'],
+      [blobOf(...lines.slice(0, -1)), 'incomplete'],
+      [blobOf(...lines.slice(0, 40), ...lines.slice(41)), 'incomplete'],
+      [blobOf(...lines, lines[50] ?? ''), 'damaged'],
+      [new Blob([text.replace('a note as long', 'a lie, as long')]), 'damaged'],
+      [new Blob([text.replace('"version":1', '"version":2')]), 'newer_format'],
+      [new Blob([text.replace('burrow-export', 'other')]), 'invalid_line'],
+      [new Blob([]), 'incomplete'],
+      [new Blob([new Uint8Array([0x7b, 0xff, 0xfe])]), 'damaged'],
+    ];
+    for (const [file, code] of cases)
+      await expect(importDatabase(to, file)).rejects.toMatchObject({ name: 'DataError', code });
+    expect(await linesOfExport(to)).toEqual([]);
+  }));
+
+test('a line without end is refused, also when it is inflated from little', async () => {
+  const to = await openDatabase();
+  const bomb = new Blob([new Uint8Array(gzipSync(new Uint8Array(64 * 1024 * 1024).fill(0x20)))]);
+  await expect(importDatabase(to, bomb)).rejects.toMatchObject({ code: 'line_too_long', line: 1 });
+  await to.close();
+});
+
+test('an import stops when its signal is aborted, and goes on later', () =>
+  using(async (open) => {
+    const [from, to] = [await open(), await open()];
+    await fill(from, { documents: 1500 });
+    const file = await packed(from);
+    const abort = new AbortController();
+    const { signal } = abort;
+    const onProgress = ({ phase, done }: DataProgress): void => {
+      if (phase === 'importing' && done > 0) abort.abort();
+    };
+    await expect(importDatabase(to, file, { signal, onProgress })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+    const { imported, same } = await importDatabase(to, file);
+    expect(imported + same).toBe(1502);
+    expect(imported).toBeGreaterThan(0);
+    expect(await linesOfExport(to)).toEqual(await linesOfExport(from));
+  }));
+
+test('a copy between a page and a hub goes both ways', () =>
+  using(async (open) => {
+    const hub = await openHub();
+    const [from, back] = [await open(), await open()];
+    await fill(from, { documents: 50 });
+    await importDatabase(hub, exportDatabase(from));
+    expect(await linesOfExport(hub)).toEqual(await linesOfExport(from));
+    await importDatabase(back, exportDatabase(hub, { gzip: false }));
+    expect(await linesOfExport(back)).toEqual(await linesOfExport(from));
+    await hub.close();
+  }));
+
+test('a copy that syncs is exported as it is here', () =>
+  using(async (open) => {
+    const hub = await openHub();
+    const [copy, to] = [await open(), await open()];
+    await fill(hub, { documents: 20 });
+    const sets = [q.Documents(q.Collection('notes')), q.Documents(q.Collection('users'))];
+    const sync = await copy.sync({ url: hub.url, secret: hub.rootSecret, sets });
+    await sync.whenSynced();
+    const documents = (lines: readonly string[]) =>
+      lines.filter((line) => line.startsWith('{"ref"'));
+    const there = documents(await linesOfExport(hub));
+    expect(documents(await linesOfExport(copy))).toEqual(there);
+    await importDatabase(to, await packed(copy));
+    expect(documents(await linesOfExport(to))).toEqual(there);
+    await to.client().query(q.Create(q.Ref(q.Collection('notes'), '77'), { data: {} }));
+    await expect(importDatabase(copy, await packed(to))).rejects.toMatchObject({
+      code: 'refused',
+      errors: [{ code: 'forbidden' }],
+    });
+    await hub.close();
+  }));
+
+test('a document as large as they may be goes out and in', () =>
+  using(async (open) => {
+    const [from, to] = [await open(), await open()];
+    await from.client().query(q.CreateCollection({ name: 'notes' }));
+    for (const id of ['1', '2', '3'])
+      await from
+        .client()
+        .query(q.Create(q.Ref(q.Collection('notes'), id), { data: { text: id.repeat(7e6) } }));
+    await importDatabase(to, await packed(from));
+    expect(await linesOfExport(to)).toEqual(await linesOfExport(from));
+  }));
+
+/** Wire JSON of values; keys and texts that are hard to quote. */
+const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('@ref', '__proto__', ''));
+const { tree } = fc.letrec<{ tree: string }>((tie) => ({
+  tree: fc.oneof(
+    { depthSize: 'small' },
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
+    fc
+      .double({ noNaN: true, noDefaultInfinity: true })
+      .map((value) =>
+        Number.isInteger(value)
+          ? value.toExponential().replace(/^(-?\d)e/, '$1.0e')
+          : String(value),
+      ),
+    anyText.map((text) => JSON.stringify(text)),
+    fc.boolean().map(String),
+    fc
+      .uint8Array({ maxLength: 9 })
+      .map((bytes) => `{"@bytes":"${Buffer.from(bytes).toString('base64')}"}`),
+    fc
+      .date({ noInvalidDate: true, min: new Date('0001-01-01'), max: new Date('9998-12-31') })
+      .map((date) => `{"@ts":"${date.toISOString()}"}`),
+    fc.array(tie('tree'), { maxLength: 4 }).map((items) => `[${items.join(',')}]`),
+    fc.dictionary(anyText, tie('tree'), { maxKeys: 4 }).map(
+      (members) =>
+        `{"object":{"@obj":{${Object.entries(members)
+          .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
+          .join(',')}}}}`,
+    ),
+  ),
+}));
+
+test('any documents come out as they went in', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(tree, { maxLength: 8 }), (values) =>
+      using(async (open) => {
+        const [from, to] = [await open(), await open()];
+        await ask(from, '{"create_collection":{"object":{"name":"notes"}}}');
+        for (const value of values)
+          await ask(
+            from,
+            `{"create":{"collection":"notes"},"params":{"object":{"data":{"object":{"value":${value}}}}}}`,
+          );
+        const file = await packed(from);
+        expect(await importDatabase(to, file)).toMatchObject({ imported: values.length });
+        expect(await linesOfExport(to)).toEqual(await linesOfExport(from));
+        expect(await importDatabase(to, file)).toMatchObject({ same: values.length });
+      }),
+    ),
+    { numRuns: 25 },
+  );
+}, 60_000);

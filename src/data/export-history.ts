@@ -1,0 +1,93 @@
+/** Versions before the present ones, and those of deleted documents: the oldest of each document first. They follow the documents. */
+import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import { DATA_LIMITS } from '../limits.ts';
+import type { Ask } from './ask.ts';
+import { collectionRefText, expressionOf, isObject, itemsOf } from './wire.ts';
+
+export interface CollectionRead {
+  readonly ask: Ask;
+  /** Wire text of the time as of which all is read. */
+  readonly at: string;
+  readonly collection: string;
+}
+
+export async function* versionLines(read: CollectionRead): AsyncGenerator<string> {
+  const set = `{"documents":${collectionRefText(read.collection)}}`;
+  for await (const refs of pagesOf(read, set)) yield* versionsOf(read, refs);
+  for await (const events of pagesOf(read, `{"events":${set}}`)) {
+    const removed = events.flatMap((each) => (isObject(each) && isRemoval(each) ? [each] : []));
+    yield* versionsOf(read, await deletedAmong(read, removed));
+  }
+}
+
+const isRemoval = (event: JsonObject): boolean => event.get('action') === 'remove';
+
+async function* pagesOf({ ask, at }: CollectionRead, set: string): AsyncGenerator<readonly Json[]> {
+  let after: Json | undefined;
+  do {
+    const cursor: string = after === undefined ? '' : `,"after":${expressionOf(after)}`;
+    const page: Json = await ask(
+      `{"at":${at},"expr":{"paginate":${set},"size":${DATA_LIMITS.pageDocuments}${cursor}}}`,
+    );
+    if (!isObject(page)) return;
+    yield itemsOf(page.get('data'));
+    after = page.get('after');
+  } while (after !== undefined);
+}
+
+/** Those of the events that are the last of their documents. */
+async function deletedAmong(
+  { ask, at }: CollectionRead,
+  removals: readonly JsonObject[],
+): Promise<readonly Json[]> {
+  if (removals.length === 0) return [];
+  const rows = removals.map(
+    (each) =>
+      `[${stringifyJson(each.get('document') ?? null)},${stringifyJson(each.get('ts') ?? 0)}]`,
+  );
+  // Events of a document, the newest first: its page before the end.
+  const last = `{"select":["data",0,"ts"],"from":{"paginate":{"events":{"var":"ref"}},"size":1,"before":null},"default":0}`;
+  const isLast = `{"equals":[${last},{"var":"ts"}]}`;
+  const found = await ask(
+    `{"at":${at},"expr":{"map":{"lambda":["ref","ts"],"expr":{"if":${isLast},"then":{"var":"ref"},"else":false}},"collection":[${rows.join(',')}]}}`,
+  );
+  return itemsOf(found).filter((each) => each !== false);
+}
+
+async function* versionsOf(read: CollectionRead, refs: readonly Json[]): AsyncGenerator<string> {
+  for (const ref of refs) {
+    const text = stringifyJson(ref);
+    const events: JsonObject[] = [];
+    for await (const page of pagesOf(read, `{"events":${text}}`))
+      events.push(...page.filter(isObject));
+    const isGone = events.at(-1)?.get('action') === 'delete';
+    // The last of a document that is there is its present version: it has its line.
+    const older = isGone ? events : events.slice(0, -1);
+    for (let at = 0; at < older.length; at += DATA_LIMITS.pageDocuments)
+      yield* versionsAt(read, text, older.slice(at, at + DATA_LIMITS.pageDocuments));
+    if (isGone) yield `{"gone":${text}}`;
+  }
+}
+
+async function* versionsAt(
+  { ask }: CollectionRead,
+  ref: string,
+  events: readonly JsonObject[],
+): AsyncGenerator<string> {
+  const live = events.filter((each) => each.get('action') !== 'delete');
+  const times = live.map((each) => stringifyJson(each.get('ts') ?? 0));
+  const read =
+    times.length === 0
+      ? []
+      : itemsOf(
+          await ask(
+            `{"map":{"lambda":"ts","expr":{"at":{"var":"ts"},"expr":{"get":${ref}}}},"collection":[${times.join(',')}]}`,
+          ),
+        );
+  for (const event of events) {
+    const ts = event.get('ts') ?? 0;
+    if (event.get('action') === 'delete')
+      yield `{"version":{"ref":${ref},"ts":${stringifyJson(ts)}},"deleted":true}`;
+    else yield `{"version":${stringifyJson(read[live.indexOf(event)] ?? null)}}`;
+  }
+}

@@ -1,0 +1,211 @@
+/** Exports: everything of a database at one time, as lines of gzipped JSON. */
+import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import { DATA_LIMITS } from '../limits.ts';
+import { askOf, type Ask, type AskOptions, type DataDatabase } from './ask.ts';
+import { DataError, isRefusal } from './data-error.ts';
+import { LinesDigest } from './digest.ts';
+import { headerLine, trailerLine, type ExportedCollection } from './format.ts';
+import { versionLines, type CollectionRead } from './export-history.ts';
+import { readSchema, schemaLine } from './schema.ts';
+import { collectionRefText, expressionOf, isObject, itemsOf, textIn } from './wire.ts';
+
+export interface DataProgress {
+  /** `checking`: a source is read before anything of it is written. */
+  readonly phase: 'exporting' | 'checking' | 'importing';
+  /** Documents so far. */
+  readonly done: number;
+  /** Undefined: not known yet. */
+  readonly total: number | undefined;
+}
+
+export interface ExportOptions extends AskOptions {
+  /** Names of those whose documents are exported; all, when left out. Schema is always exported as a whole. */
+  readonly collections?: readonly string[];
+  /** Also the versions before the present ones, and those of deleted documents. */
+  readonly history?: boolean;
+  /** Compressed, by default. */
+  readonly gzip?: boolean;
+  readonly onProgress?: (progress: DataProgress) => void;
+}
+
+/**
+ * A stream of all schema and documents as they are when it is first read. No password, secret or key is in it. What is not read yet is
+ * not fetched.
+ */
+export function exportDatabase(
+  database: DataDatabase,
+  options: ExportOptions = {},
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const pieces = piecesOf(exportLines(askOf(database, options), options));
+  const bytes = new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      async pull(controller) {
+        const { done, value } = await pieces.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: async () => void (await pieces.return(undefined)),
+    },
+    { highWaterMark: 0 },
+  );
+  return options.gzip === false ? bytes : bytes.pipeThrough(new CompressionStream('gzip'));
+}
+
+const PIECE_CHARS = 64 * 1024;
+
+/** Lines in pieces that are worth compressing. */
+async function* piecesOf(
+  lines: AsyncGenerator<string>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+  const encoder = new TextEncoder();
+  let piece = '';
+  for await (const line of lines) {
+    piece += `${line}\n`;
+    if (piece.length < PIECE_CHARS) continue;
+    yield encoder.encode(piece);
+    piece = '';
+  }
+  if (piece !== '') yield encoder.encode(piece);
+}
+
+async function* exportLines(ask: Ask, options: ExportOptions): AsyncGenerator<string> {
+  const digest = new LinesDigest();
+  for await (const line of contentLines(ask, options)) {
+    await digest.add(line);
+    yield line;
+  }
+  const { lines } = digest;
+  yield trailerLine({ lines, sha256: await digest.end() });
+}
+
+async function* contentLines(ask: Ask, options: ExportOptions): AsyncGenerator<string> {
+  const now = await ask('{"now":null}');
+  const at = stringifyJson(now);
+  const schema = await readSchema(ask, at, 'all');
+  const collections: ExportedCollection[] = [];
+  for (const { kind, name } of schema) {
+    if (kind !== 'collections') continue;
+    if (options.collections && !options.collections.includes(name)) continue;
+    collections.push({ name, documents: await countOf(ask, name, at) });
+  }
+  requireAll(collections, options.collections);
+  const hasHistory = options.history === true;
+  yield headerLine({ at: timeIn(now), hasHistory, collections, omitted: await omittedOf(ask) });
+  for (const object of schema) yield schemaLine(object);
+  const total = totalOf(collections);
+  let done = 0;
+  const onPage = (documents: number): void => {
+    done += documents;
+    options.onProgress?.({ phase: 'exporting', done, total });
+  };
+  onPage(0);
+  for (const collection of collections) {
+    const read = { ask, at, collection: collection.name };
+    yield* documentLines(read, collection.documents, onPage);
+    if (hasHistory) yield* versionLines(read);
+  }
+}
+
+const timeIn = (now: Json): string => (isObject(now) && textIn(now.get('@ts'))) || '';
+
+function requireAll(
+  found: readonly ExportedCollection[],
+  wanted: readonly string[] | undefined,
+): void {
+  const missing = wanted?.find((name) => !found.some((each) => each.name === name));
+  if (missing === undefined) return;
+  throw new DataError('invalid_option', `\`collections\`: there is no collection '${missing}'.`);
+}
+
+export const totalOf = (collections: readonly ExportedCollection[]): number | undefined =>
+  collections.reduce<number | undefined>(
+    (sum, { documents }) =>
+      sum === undefined || documents === undefined ? undefined : sum + documents,
+    0,
+  );
+
+/** Undefined: there are more than a query may count. */
+async function countOf(ask: Ask, collection: string, at: string): Promise<number | undefined> {
+  try {
+    const count = await ask(
+      `{"at":${at},"expr":{"count":{"documents":${collectionRefText(collection)}}}}`,
+    );
+    return typeof count === 'number' ? count : undefined;
+  } catch (reason) {
+    if (isRefusal(reason, 'limit_exceeded')) return undefined;
+    throw reason;
+  }
+}
+
+const OMITTED = ['databases', 'keys', 'tokens', 'credentials'];
+
+async function omittedOf(ask: Ask): Promise<string[]> {
+  const found: string[] = [];
+  for (const kind of OMITTED) {
+    try {
+      const page = await ask(`{"paginate":{"${kind}":null},"size":1}`);
+      if (itemsOf(isObject(page) ? page.get('data') : undefined).length > 0) found.push(kind);
+    } catch (reason) {
+      // A key of the role `server` exports documents, and may not see these.
+      if (!isRefusal(reason, 'permission denied')) throw reason;
+    }
+  }
+  return found;
+}
+
+async function* documentLines(
+  { ask, at, collection }: CollectionRead,
+  expected: number | undefined,
+  onPage: (documents: number) => void,
+): AsyncGenerator<string> {
+  const set = `{"documents":${collectionRefText(collection)}}`;
+  let size: number = DATA_LIMITS.pageDocuments;
+  let after: Json | undefined;
+  let done = 0;
+  for (;;) {
+    const cursor = after === undefined ? '' : `,"after":${expressionOf(after)}`;
+    const query = `{"at":${at},"expr":{"map":{"lambda":"x","expr":{"get":{"var":"x"}}},"collection":{"paginate":${set},"size":${size}${cursor}}}}`;
+    const page = await pageOr(ask(query), size);
+    if (page === undefined) {
+      size = Math.ceil(size / 8);
+      continue;
+    }
+    const documents = itemsOf(page.get('data'));
+    let chars = 0;
+    for (const each of documents) {
+      const line = stringifyJson(each);
+      chars += line.length;
+      yield line;
+    }
+    done += documents.length;
+    onPage(documents.length);
+    after = page.get('after');
+    if (after === undefined) break;
+    size = nextSize(documents.length, chars);
+  }
+  if (expected !== undefined && done !== expected) {
+    const sentence = `Documents of '${collection}' are no longer kept as they were when the export began: export it again.`;
+    throw new DataError('history_gone', sentence);
+  }
+}
+
+/** Undefined: it is too large. */
+async function pageOr(asked: Promise<Json>, size: number): Promise<JsonObject | undefined> {
+  try {
+    const page = await asked;
+    return isObject(page) ? page : new Map();
+  } catch (reason) {
+    if (size === 1 || !isRefusal(reason, 'limit_exceeded')) throw reason;
+    return undefined;
+  }
+}
+
+const nextSize = (documents: number, chars: number): number =>
+  Math.max(
+    1,
+    Math.min(
+      DATA_LIMITS.pageDocumentsMax,
+      documents === 0 ? DATA_LIMITS.pageDocuments : documents * 2,
+      Math.floor((DATA_LIMITS.pageChars * documents) / Math.max(1, chars)),
+    ),
+  );

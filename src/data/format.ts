@@ -1,0 +1,92 @@
+/** The lines of an export that are neither schema nor documents: the first and the last. */
+import { parseJson, quote, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import { DataError } from './data-error.ts';
+import { isObject, itemsOf, textIn } from './wire.ts';
+
+const FORMAT = 'burrow-export';
+/** Raised when a reader of the version before would read something wrong. */
+const VERSION = 1;
+
+export interface ExportedCollection {
+  readonly name: string;
+  /** Undefined: there are too many to count. */
+  readonly documents: number | undefined;
+}
+
+export interface ExportHeader {
+  /** The time as of which everything was read, as text. */
+  readonly at: string;
+  readonly hasHistory: boolean;
+  readonly collections: readonly ExportedCollection[];
+  /** Kinds of what the database holds and an export does not: credentials, tokens, keys, child databases. */
+  readonly omitted: readonly string[];
+}
+
+export interface ExportTrailer {
+  readonly lines: number;
+  readonly sha256: string;
+}
+
+export const headerLine = ({ at, hasHistory, collections, omitted }: ExportHeader): string =>
+  stringifyJson(
+    new Map<string, Json>([
+      ['format', FORMAT],
+      ['version', VERSION],
+      ['at', at],
+      ['history', hasHistory],
+      ['collections', collections.map(collectionJson)],
+      ['omitted', omitted],
+    ]),
+  );
+
+const collectionJson = ({ name, documents }: ExportedCollection): JsonObject =>
+  new Map<string, Json>([
+    ['name', name],
+    ...(documents === undefined ? [] : [['documents', documents] as const]),
+  ]);
+
+/** @throws DataError */
+export function readHeader(line: string): ExportHeader {
+  const json = jsonIn(line);
+  if (json?.get('format') !== FORMAT)
+    throw new DataError('invalid_line', 'The source is not an export of a database.', { line: 1 });
+  const version = json.get('version');
+  if (typeof version !== 'number' || version > VERSION) {
+    const sentence = `The export has version ${stringifyJson(version ?? null)}, this library reads up to ${VERSION}: update it.`;
+    throw new DataError('newer_format', sentence);
+  }
+  return {
+    at: textIn(json.get('at')) ?? '',
+    hasHistory: json.get('history') === true,
+    collections: itemsOf(json.get('collections')).flatMap(collectionIn),
+    omitted: itemsOf(json.get('omitted')).flatMap((each) => textIn(each) ?? []),
+  };
+}
+
+function collectionIn(json: Json): ExportedCollection[] {
+  const name = isObject(json) ? json.get('name') : undefined;
+  const documents = isObject(json) ? json.get('documents') : undefined;
+  if (typeof name !== 'string') return [];
+  return [{ name, documents: typeof documents === 'number' ? documents : undefined }];
+}
+
+export const trailerLine = ({ lines, sha256 }: ExportTrailer): string =>
+  `{"end":{"lines":${lines},"sha256":${quote(sha256)}}}`;
+
+/** Undefined: the line is of something else. */
+export function trailerIn(json: JsonObject): ExportTrailer | undefined {
+  const end = json.get('end');
+  const lines = isObject(end) ? end.get('lines') : undefined;
+  const sha256 = isObject(end) ? end.get('sha256') : undefined;
+  return typeof lines === 'number' && typeof sha256 === 'string' ? { lines, sha256 } : undefined;
+}
+
+function jsonIn(line: string): JsonObject | undefined {
+  try {
+    const json = parseJson(line);
+    return isObject(json) ? json : undefined;
+  } catch {
+    // What is no JSON is no export.
+    return undefined;
+  }
+}

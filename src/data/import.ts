@@ -1,0 +1,328 @@
+/** Imports: reads a source, says what stands in the way, and writes it in batches. */
+import { DATA_LIMITS } from '../limits.ts';
+import { askOf, type Ask, type AskOptions, type DataDatabase } from './ask.ts';
+import { DataError } from './data-error.ts';
+import { totalOf, type DataProgress } from './export.ts';
+import type { DocumentItem, GoneItem, Item, VersionItem } from './items.ts';
+import { canReadTwice, linesOf, textOf, type DataSource } from './lines.ts';
+import { csvItems, type CsvOptions } from './read-csv.ts';
+import { exportItems } from './read-export.ts';
+import { jsonLinesItems, type RowOptions } from './read-json-lines.ts';
+import {
+  describeSchema,
+  isUniqueOver,
+  readSchema,
+  stateOf,
+  writeSchema,
+  type SchemaObject,
+} from './schema.ts';
+import { collectionRefText } from './wire.ts';
+import {
+  Batch,
+  compareBatch,
+  describe,
+  findLiving,
+  OUTCOMES,
+  writeBatch,
+  writeVersions,
+  type OnClash,
+  type Outcome,
+} from './write-batches.ts';
+
+interface CommonImportOptions extends AskOptions {
+  /**
+   * What becomes of documents and schema that are there with other contents: all is refused before anything is written (the default),
+   * they stay, or they are replaced. What is there with the same contents is left as it is.
+   */
+  readonly onClash?: OnClash;
+  readonly onProgress?: (progress: DataProgress) => void;
+}
+
+/** Of a source that `exportDatabase()` made. */
+export interface ImportExportOptions extends CommonImportOptions {
+  readonly format?: 'export';
+}
+
+/** A JSON object in each line: a document as `Get` answers it, or its data alone. */
+export interface ImportJsonLinesOptions extends CommonImportOptions, RowOptions {
+  readonly format: 'jsonl';
+}
+
+/** A table with names of columns in its first line, each with its type if the options do not say: `name:string`. */
+export interface ImportCsvOptions extends CommonImportOptions, CsvOptions {
+  readonly format: 'csv';
+}
+
+export type ImportOptions = ImportExportOptions | ImportJsonLinesOptions | ImportCsvOptions;
+
+/** Documents, counted. */
+export interface ImportResult {
+  readonly imported: number;
+  /** They were there, with the same contents. */
+  readonly same: number;
+  /** They were there with other contents, and stay. */
+  readonly kept: number;
+  readonly replaced: number;
+  /** Their `ttl` has passed. */
+  readonly expired: number;
+  /** Versions before the present ones. */
+  readonly versions: number;
+  /** Kinds of what the exported database held and the export does not: `credentials`, `tokens`, `keys`, `databases`. */
+  readonly omitted: readonly string[];
+}
+
+/**
+ * Writes what a source holds. An import that was interrupted can be run again as it is: it goes on with what is missing.
+ * @throws DataError
+ */
+export function importDatabase(
+  database: DataDatabase,
+  source: DataSource,
+  options: ImportOptions = {},
+): Promise<ImportResult> {
+  return new Import(askOf(database, options), source, options).run();
+}
+
+/** What stands where documents are to be written. */
+interface Target {
+  readonly isEmpty: boolean;
+  /** Documents that are there as in the source. */
+  same: number;
+}
+
+class Import {
+  private readonly ask: Ask;
+  private readonly source: DataSource;
+  private readonly options: ImportOptions;
+  private readonly onClash: OnClash;
+  private readonly targets = new Map<string, Target>();
+  private readonly keepsTimes = new Map<string, boolean>();
+  private readonly wanted: SchemaObject[] = [];
+  private readonly clashes: string[] = [];
+  private clashCount = 0;
+  private present: readonly SchemaObject[] = [];
+  private omitted: readonly string[] = [];
+  private total: number | undefined = undefined;
+  private readonly counts = Object.fromEntries(OUTCOMES.map((each) => [each, 0])) as Record<
+    Outcome,
+    number
+  >;
+  private versions = 0;
+
+  constructor(ask: Ask, source: DataSource, options: ImportOptions) {
+    this.ask = ask;
+    this.source = source;
+    this.options = options;
+    this.onClash = options.onClash ?? 'refuse';
+  }
+
+  async run(): Promise<ImportResult> {
+    this.present = await readSchema(this.ask, '{"now":null}', 'what may be seen');
+    if (canReadTwice(this.source)) await this.check();
+    await this.write();
+    const { clash: _, ...counts } = this.counts;
+    return { ...counts, versions: this.versions, omitted: this.omitted };
+  }
+
+  private items(): AsyncGenerator<Item> {
+    const { options, source } = this;
+    if (options.format === 'csv') return csvItems(textOf(source, options.signal), options);
+    const lines = linesOf(source, options.signal);
+    return options.format === 'jsonl' ? jsonLinesItems(lines, options) : exportItems(lines);
+  }
+
+  // --- before anything is written ---------------------------------------------------------------
+
+  /** Reads all of the source, and compares it with what is there. @throws DataError */
+  private async check(): Promise<void> {
+    const documents = new Batch<DocumentItem>();
+    const gone = new Batch<GoneItem>();
+    let done = 0;
+    for await (const item of this.items()) {
+      this.note(item);
+      if (item.type === 'document') {
+        if (documents.isFullFor(item)) await this.compare(documents.take());
+        if (!(await this.targetOf(item.collection)).isEmpty) documents.add(item);
+        done += 1;
+        if (done % DATA_LIMITS.batchDocuments === 0) this.report('checking', done);
+      } else if (item.type === 'gone') {
+        if (gone.isFullFor(item)) await this.compareGone(gone.take());
+        if (!(await this.targetOf(item.collection)).isEmpty) gone.add(item);
+      }
+    }
+    await this.compare(documents.take());
+    await this.compareGone(gone.take());
+    this.total = done;
+    this.report('checking', done);
+    this.requireNoClash();
+  }
+
+  private note(item: Item): void {
+    if (item.type === 'schema') this.noteSchema(item.object);
+    if (item.type !== 'header') return;
+    const { collections, omitted, hasHistory } = item.header;
+    this.omitted = omitted;
+    this.total = totalOf(collections);
+    if (hasHistory && this.onClash !== 'refuse') {
+      const sentence = `\`onClash\`: versions of the past cannot be mixed with those of other documents; export without history, or leave it out.`;
+      throw new DataError('invalid_option', sentence);
+    }
+  }
+
+  private noteSchema(object: SchemaObject): void {
+    this.wanted.push(object);
+    if (this.onClash === 'refuse' && stateOf(object, this.present) === 'different')
+      this.addClash(`The ${describeSchema(object)} is there already, with another definition.`);
+  }
+
+  private addClash(sentence: string): void {
+    this.clashCount += 1;
+    if (this.clashes.length < DATA_LIMITS.clashesTold) this.clashes.push(sentence);
+  }
+
+  private async compare(batch: readonly DocumentItem[]): Promise<void> {
+    if (batch.length === 0) return;
+    const outcomes = await compareBatch(this.ask, batch);
+    for (const [at, item] of batch.entries()) {
+      if (outcomes[at] === 'same') (await this.targetOf(item.collection)).same += 1;
+      if (outcomes[at] === 'clash' && this.onClash === 'refuse')
+        this.addClash(
+          `${describe(item)} (line ${item.line}) is there already, with other contents.`,
+        );
+    }
+  }
+
+  private async compareGone(batch: readonly GoneItem[]): Promise<void> {
+    if (batch.length === 0) return;
+    for (const item of await findLiving(this.ask, batch))
+      this.addClash(`${describe(item)} (line ${item.line}) is there, and deleted in the source.`);
+  }
+
+  /** @throws DataError `clash` */
+  private requireNoClash(): void {
+    if (this.clashCount === 0) return;
+    const more = this.clashCount - this.clashes.length;
+    const told = [...this.clashes, ...(more > 0 ? [`And ${more} more.`] : [])].join(' ');
+    const sentence = `Nothing was imported. ${told} Choose \`onClash: 'skip'\` or \`'replace'\`, or import into an empty database.`;
+    throw new DataError('clash', sentence);
+  }
+
+  /** @throws DataError `invalid_option` when the collection is neither there nor in the source */
+  private async targetOf(collection: string): Promise<Target> {
+    const known = this.targets.get(collection);
+    if (known) return known;
+    const target = { isEmpty: await this.isEmpty(collection), same: 0 };
+    this.targets.set(collection, target);
+    return target;
+  }
+
+  private async isEmpty(collection: string): Promise<boolean> {
+    const named = (all: readonly SchemaObject[]): boolean =>
+      all.some(({ kind, name }) => kind === 'collections' && name === collection);
+    if (named(this.present))
+      return (await this.ask(`{"is_empty":${documentsText(collection)}}`)) === true;
+    if (named(this.wanted)) return true;
+    throw new DataError(
+      'invalid_option',
+      `There is no collection '${collection}': create it first.`,
+    );
+  }
+
+  // --- writing ----------------------------------------------------------------------------------
+
+  private async write(): Promise<void> {
+    const documents = new Batch<DocumentItem>();
+    const versions = new Batch<VersionItem>();
+    const isChecked = canReadTwice(this.source);
+    let hasSchema = false;
+    /** One batch is written while the next is read. */
+    let underWay: Promise<void> = Promise.resolve();
+    const flush = async (): Promise<void> => {
+      const [batch, olds] = [documents.take(), versions.take()];
+      await underWay;
+      underWay = this.writeDocuments(batch).then(() => this.writeOlds(olds));
+      // It is awaited later: until then, nobody else sees that it failed.
+      underWay.catch(() => undefined);
+    };
+    this.report('importing', 0);
+    for await (const item of this.items()) {
+      if (!isChecked) this.note(item);
+      if (item.type === 'header' || item.type === 'schema') continue;
+      if (!hasSchema) await this.writeSchema();
+      hasSchema = true;
+      if (!isChecked) await this.requireEmpty(item.collection);
+      if (item.type === 'document') {
+        if (documents.isFullFor(item)) await flush();
+        documents.add(item);
+      } else if (item.type === 'version') {
+        if (versions.isFullFor(item)) await flush();
+        versions.add(item);
+      }
+    }
+    if (!hasSchema) await this.writeSchema();
+    await flush();
+    await underWay;
+  }
+
+  private async writeSchema(): Promise<void> {
+    this.requireNoClash();
+    await writeSchema(this.ask, this.wanted, this.present, this.onClash === 'replace');
+  }
+
+  private async writeDocuments(batch: readonly DocumentItem[]): Promise<void> {
+    const [first] = batch;
+    if (!first) return;
+    const keepsTimes = await this.mayKeepTimes(first.collection);
+    const outcomes = await writeBatch(this.ask, batch, { onClash: this.onClash, keepsTimes });
+    for (const each of outcomes) this.counts[each] += 1;
+    this.report(
+      'importing',
+      OUTCOMES.reduce((sum, each) => sum + this.counts[each], 0),
+    );
+  }
+
+  private async writeOlds(batch: readonly VersionItem[]): Promise<void> {
+    if (batch.length === 0) return;
+    await writeVersions(this.ask, batch);
+    this.versions += batch.length;
+  }
+
+  /**
+   * Documents inserted at a time of the past are not compared with those of unique indexes. So only where the source has all documents
+   * that are there, and has been under the same unique indexes.
+   */
+  private async mayKeepTimes(collection: string): Promise<boolean> {
+    const known = this.keepsTimes.get(collection);
+    if (known !== undefined) return known;
+    const unique = this.present.filter((each) => isUniqueOver(each, collection));
+    const wereKept = unique.every((each) =>
+      this.wanted.some((other) => other.name === each.name && stateOf(other, [each]) === 'same'),
+    );
+    const uniqueThere =
+      unique.length > 0 || this.wanted.some((each) => isUniqueOver(each, collection));
+    const may = !uniqueThere || (wereKept && !(await this.hasOthers(collection)));
+    this.keepsTimes.set(collection, may);
+    return may;
+  }
+
+  /** Whether a collection holds documents that the source does not. */
+  private async hasOthers(collection: string): Promise<boolean> {
+    const { isEmpty, same } = await this.targetOf(collection);
+    if (isEmpty) return false;
+    return (await this.ask(`{"count":${documentsText(collection)}}`)) !== same;
+  }
+
+  /** What is read once cannot be compared before it is written. @throws DataError `invalid_option` */
+  private async requireEmpty(collection: string): Promise<void> {
+    if (this.targets.has(collection) || (await this.targetOf(collection)).isEmpty) return;
+    const sentence = `The collection '${collection}' holds documents: pass a Blob, or a function that opens the stream, so that it can be compared first.`;
+    throw new DataError('invalid_option', sentence);
+  }
+
+  private report(phase: DataProgress['phase'], done: number): void {
+    this.options.onProgress?.({ phase, done, total: this.total });
+  }
+}
+
+const documentsText = (collection: string): string =>
+  `{"documents":${collectionRefText(collection)}}`;

@@ -1,0 +1,155 @@
+/** The lines of a source: inflated, decoded and bounded on the way. */
+import { DATA_LIMITS } from '../limits.ts';
+import { DataError } from './data-error.ts';
+
+/**
+ * A file, or what opens a stream: it is read twice, and checked before anything is written. A bare stream can be read once, so that
+ * only what is about to be written is checked.
+ */
+export type DataSource =
+  | Blob
+  | (() => ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>)
+  | ReadableStream<Uint8Array>;
+
+export const canReadTwice = (source: DataSource): boolean =>
+  source instanceof Blob || typeof source === 'function';
+
+export interface Line {
+  /** From 1. */
+  readonly number: number;
+  readonly text: string;
+}
+
+/**
+ * Without their ends, LF or CRLF. What is gzip is inflated.
+ * @throws DataError `line_too_long`, `incomplete`, `damaged`
+ */
+export async function* linesOf(
+  source: DataSource,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Line> {
+  let number = 0;
+  let rest = '';
+  for await (const text of textOf(source, signal)) {
+    const [first = '', ...others] = text.split('\n');
+    rest += first;
+    for (const next of others) {
+      yield bounded({ number: ++number, text: withoutReturn(rest) });
+      rest = next;
+    }
+    bounded({ number: number + 1, text: rest });
+  }
+  if (rest !== '') yield bounded({ number: number + 1, text: withoutReturn(rest) });
+}
+
+const withoutReturn = (text: string): string => (text.endsWith('\r') ? text.slice(0, -1) : text);
+
+function bounded(line: Line): Line {
+  if (line.text.length <= DATA_LIMITS.lineChars) return line;
+  const sentence = `It is longer than ${DATA_LIMITS.lineChars} characters.`;
+  throw new DataError('line_too_long', sentence, { line: line.number });
+}
+
+/** Pieces of the text, without the byte order mark. @throws DataError */
+export async function* textOf(
+  source: DataSource,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = (bytes?: Uint8Array): string => {
+    try {
+      return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode();
+    } catch (cause) {
+      throw new DataError('damaged', 'The source is not UTF-8 text.', { cause });
+    }
+  };
+  for await (const bytes of bytesOf(source, signal)) yield decode(bytes);
+  yield decode();
+}
+
+async function* bytesOf(
+  source: DataSource,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  const reader = (await streamOf(source)).getReader();
+  try {
+    const first = await beginningOf(reader);
+    const parts = partsOf(first, reader, signal);
+    if (isGzip(first)) yield* inflated(parts);
+    else yield* parts;
+  } finally {
+    // Also when no more of it is wanted.
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+const streamOf = (source: DataSource): ReadableStream<Uint8Array> | Promise<ReadableStream> => {
+  if (source instanceof Blob) return source.stream();
+  return typeof source === 'function' ? source() : source;
+};
+
+/** As much as tells what it is. */
+async function beginningOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array> {
+  let read = new Uint8Array();
+  while (read.length < 2) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    const both = new Uint8Array(read.length + value.length);
+    both.set(read);
+    both.set(value, read.length);
+    read = both;
+  }
+  return read;
+}
+
+const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b;
+
+/** Small ones: what is inflated of each is in memory at once. */
+async function* partsOf(
+  first: Uint8Array,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const { inflateBytes } = DATA_LIMITS;
+  for (let chunk: Uint8Array | undefined = first; chunk; chunk = (await reader.read()).value) {
+    signal?.throwIfAborted();
+    for (let at = 0; at < chunk.length; at += inflateBytes)
+      yield new Uint8Array(chunk.subarray(at, at + inflateBytes));
+  }
+}
+
+async function* inflated(
+  parts: AsyncGenerator<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<Uint8Array> {
+  let failure: { readonly reason: unknown } | undefined;
+  const compressed = new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await parts.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (reason) {
+          // Not of the compression: it is thrown as it is.
+          failure = { reason };
+          controller.error(reason);
+        }
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const reader = compressed.pipeThrough(new DecompressionStream('gzip')).getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((cause: unknown) => {
+        if (failure) throw failure.reason;
+        const sentence = 'The compressed source is cut short or damaged.';
+        throw new DataError('damaged', sentence, { cause });
+      });
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,73 @@
+/** Reads exports: checks that nothing of them is missing or changed. */
+import { parseJson, type JsonObject } from '../codec/json.ts';
+import { DataError } from './data-error.ts';
+import { LinesDigest } from './digest.ts';
+import { readHeader, trailerIn, type ExportTrailer } from './format.ts';
+import { paramsText, tsTextIn, type DocumentItem, type Item, type VersionItem } from './items.ts';
+import type { Line } from './lines.ts';
+import { schemaIn } from './schema.ts';
+import { collectionOfRef, idOfRef, isObject, without } from './wire.ts';
+
+/** @throws DataError at the first thing that is wrong, at the latest at the end */
+export async function* exportItems(lines: AsyncIterable<Line>): AsyncGenerator<Item> {
+  const digest = new LinesDigest();
+  let trailer: ExportTrailer | undefined;
+  for await (const { number, text } of lines) {
+    if (trailer) throw new DataError('damaged', 'There is more after its end.', { line: number });
+    if (number === 1) yield { type: 'header', header: readHeader(text) };
+    else {
+      const json = objectIn(text, number);
+      trailer = trailerIn(json);
+      if (!trailer) yield itemIn(json, number);
+    }
+    if (!trailer) await digest.add(text);
+  }
+  if (!trailer) {
+    const sentence = `The export is cut short: it ends after ${digest.lines} lines, and its last line is missing.`;
+    throw new DataError('incomplete', sentence);
+  }
+  if (trailer.lines !== digest.lines) {
+    const sentence = `The export had ${trailer.lines} lines when it was made, and has ${digest.lines}.`;
+    throw new DataError('incomplete', sentence);
+  }
+  if ((await digest.end()) !== trailer.sha256)
+    throw new DataError('damaged', 'Lines of the export were changed after it was made.');
+}
+
+/** @throws DataError `invalid_line` */
+export function objectIn(text: string, line: number): JsonObject {
+  try {
+    const json = parseJson(text);
+    if (isObject(json)) return json;
+  } catch (cause) {
+    throw new DataError('invalid_line', 'It is not JSON, or nests too deep.', { line, cause });
+  }
+  throw new DataError('invalid_line', 'It is not a JSON object.', { line });
+}
+
+function itemIn(json: JsonObject, line: number): Item {
+  const object = schemaIn(json, line);
+  if (object) return { type: 'schema', object };
+  const version = json.get('version');
+  if (isObject(version)) return versionIn(version, json.get('deleted') === true, line);
+  const gone = json.get('gone');
+  if (gone === undefined) return documentIn(json, line);
+  const { collection, id } = documentIn(new Map([['ref', gone]]), line);
+  return { type: 'gone', line, collection, id };
+}
+
+/** A document as `Get` answers it. @throws DataError `invalid_line` */
+export function documentIn(json: JsonObject, line: number): DocumentItem {
+  const ref = json.get('ref');
+  const [collection, id, ts] = [collectionOfRef(ref), idOfRef(ref), tsTextIn(json.get('ts'))];
+  if (collection === undefined || id === undefined)
+    throw new DataError('invalid_line', 'It has no ref of a document.', { line });
+  const params = paramsText(without(json, 'ref', 'ts'));
+  return { type: 'document', line, collection, id, ts, params, hasTtl: json.has('ttl') };
+}
+
+function versionIn(json: JsonObject, isEnd: boolean, line: number): VersionItem {
+  const { collection, id, ts, params } = documentIn(json, line);
+  if (ts === undefined) throw new DataError('invalid_line', 'It has no time.', { line });
+  return { type: 'version', line, collection, id, ts, params, isEnd };
+}

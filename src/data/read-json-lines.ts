@@ -1,0 +1,54 @@
+/** Reads JSON lines: documents of one collection, plain or as `Get` answers them. */
+import type { JsonObject } from '../codec/json.ts';
+import { DataError } from './data-error.ts';
+import { dataParams, documentIdIn, idOfLine, type DocumentItem, type Item } from './items.ts';
+import type { Line } from './lines.ts';
+import { documentIn, objectIn } from './read-export.ts';
+import { collectionOfRef, without } from './wire.ts';
+
+export interface RowOptions {
+  readonly collection: string;
+  /** Member or column that holds the id of the document. Without it, ids are computed from the lines and their numbers. */
+  readonly id?: string;
+}
+
+export async function* jsonLinesItems(
+  lines: AsyncIterable<Line>,
+  options: RowOptions,
+): AsyncGenerator<Item> {
+  for await (const line of lines) {
+    if (line.text.trim() === '') continue;
+    const json = objectIn(line.text, line.number);
+    yield isDocument(json)
+      ? ownDocument(documentIn(json, line.number), options)
+      : await rowItem(json, line, options);
+  }
+}
+
+const DOCUMENT_MEMBERS = new Set(['ref', 'ts', 'data', 'ttl']);
+
+const isDocument = (json: JsonObject): boolean =>
+  collectionOfRef(json.get('ref')) !== undefined &&
+  [...json.keys()].every((name) => DOCUMENT_MEMBERS.has(name));
+
+function ownDocument(item: DocumentItem, { collection }: RowOptions): DocumentItem {
+  if (item.collection === collection) return item;
+  const sentence = `It is a document of '${item.collection}', not of '${collection}'.`;
+  throw new DataError('invalid_line', sentence, { line: item.line });
+}
+
+/** What is not a document yet. @throws DataError `invalid_line` */
+export async function rowItem(
+  row: JsonObject,
+  { number: line, text }: Line,
+  { collection, id: named }: RowOptions,
+): Promise<DocumentItem> {
+  const id =
+    named === undefined ? await idOfLine(collection, line, text) : documentIdIn(row.get(named));
+  if (id === undefined) {
+    const sentence = `'${named}' must hold the id of the document, a whole number without a sign.`;
+    throw new DataError('invalid_line', sentence, { line });
+  }
+  const params = dataParams(named === undefined ? row : without(row, named));
+  return { type: 'document', line, collection, id, ts: undefined, params, hasTtl: false };
+}

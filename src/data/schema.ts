@@ -1,0 +1,159 @@
+/** Schema in exports: what is written of each kind, and in which order it is created again. */
+import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import type { Ask } from './ask.ts';
+import { DataError, isRefusal } from './data-error.ts';
+import {
+  canonicalText,
+  expressionOf,
+  idOfRef,
+  isObject,
+  itemsOf,
+  schemaRefText,
+  without,
+} from './wire.ts';
+
+interface SchemaKind {
+  /** Function that lists them. */
+  readonly list: string;
+  readonly create: string;
+  /** What the database adds by itself. */
+  readonly derived: readonly string[];
+}
+
+/** Each kind names those before it only; but functions and roles name each other, so that functions get their role last. */
+const KINDS = {
+  collections: { list: 'collections', create: 'create_collection', derived: [] },
+  indexes: { list: 'indexes', create: 'create_index', derived: ['active'] },
+  functions: { list: 'functions', create: 'create_function', derived: [] },
+  roles: { list: 'roles', create: 'create_role', derived: [] },
+  access_providers: {
+    list: 'access_providers',
+    create: 'create_access_provider',
+    derived: ['audience'],
+  },
+} as const satisfies Record<string, SchemaKind>;
+
+export type SchemaKindName = keyof typeof KINDS;
+
+const KIND_NAMES = Object.keys(KINDS) as SchemaKindName[];
+
+export interface SchemaObject {
+  readonly kind: SchemaKindName;
+  readonly name: string;
+  /** As `create_…` takes it. */
+  readonly definition: JsonObject;
+}
+
+const PAGE = 100_000;
+
+/**
+ * What a database, as it was at a time, holds of the kinds above.
+ * @param at expression of the time
+ * @param what keys of the role `server` see no roles
+ */
+export async function readSchema(
+  ask: Ask,
+  at: string,
+  what: 'all' | 'what may be seen',
+): Promise<SchemaObject[]> {
+  const all: SchemaObject[] = [];
+  for (const kind of KIND_NAMES) {
+    const set = `{${JSON.stringify(KINDS[kind].list)}:null}`;
+    const query = `{"at":${at},"expr":{"map":{"lambda":"x","expr":{"get":{"var":"x"}}},"collection":{"paginate":${set},"size":${PAGE}}}}`;
+    const page = await ask(query).catch((reason: unknown) => {
+      if (what === 'all' || !isRefusal(reason, 'permission denied')) throw reason;
+      return null;
+    });
+    const objects = itemsOf(isObject(page) ? page.get('data') : undefined);
+    all.push(...objects.flatMap((each) => objectOf(kind, each)));
+  }
+  return all;
+}
+
+function objectOf(kind: SchemaKindName, json: Json): SchemaObject[] {
+  const name = isObject(json) ? json.get('name') : undefined;
+  if (!isObject(json) || typeof name !== 'string') return [];
+  return [{ kind, name, definition: without(json, 'ref', 'ts', ...KINDS[kind].derived) }];
+}
+
+export const schemaLine = ({ kind, definition }: SchemaObject): string =>
+  `{"schema":${JSON.stringify(kind)},"definition":${stringifyJson(definition)}}`;
+
+/** Undefined: the line is of something else. @throws DataError `invalid_line` */
+export function schemaIn(json: JsonObject, line: number): SchemaObject | undefined {
+  const named = json.get('schema');
+  if (named === undefined) return undefined;
+  const kind = KIND_NAMES.find((each) => each === named);
+  const definition = json.get('definition');
+  const name = isObject(definition) ? definition.get('name') : undefined;
+  if (kind && isObject(definition) && typeof name === 'string') return { kind, name, definition };
+  throw new DataError('invalid_line', 'It is no schema object that this version knows.', { line });
+}
+
+/** `unfinished`: a function whose role is still to be set. */
+export type SchemaState = 'missing' | 'same' | 'unfinished' | 'different';
+
+/** What of `wanted` is there. @param present in the database */
+export function stateOf(wanted: SchemaObject, present: readonly SchemaObject[]): SchemaState {
+  const { kind, name, definition } = wanted;
+  const found = present.find((each) => each.kind === kind && each.name === name)?.definition;
+  if (!found) return 'missing';
+  if (isSame(found, definition)) return 'same';
+  const isUnfinished = kind === 'functions' && isSame(found, without(definition, 'role'));
+  return isUnfinished ? 'unfinished' : 'different';
+}
+
+const isSame = (one: JsonObject, other: JsonObject): boolean =>
+  canonicalText(one) === canonicalText(other);
+
+/**
+ * Creates what is missing. What is different stays, or is replaced.
+ * @throws DataError `refused`
+ */
+export async function writeSchema(
+  ask: Ask,
+  wanted: readonly SchemaObject[],
+  present: readonly SchemaObject[],
+  replaces: boolean,
+): Promise<void> {
+  const late: SchemaObject[] = [];
+  for (const kind of KIND_NAMES) {
+    for (const object of wanted.filter((each) => each.kind === kind)) {
+      const state = stateOf(object, present);
+      if (state === 'same' || (state === 'different' && !replaces)) continue;
+      const getsRole = kind === 'functions' && object.definition.has('role');
+      if (getsRole) late.push(object);
+      const definition = getsRole ? without(object.definition, 'role') : object.definition;
+      if (state === 'missing')
+        await ask(`{${JSON.stringify(KINDS[kind].create)}:${expressionOf(definition)}}`);
+      else if (state === 'different') await replace(ask, object, definition);
+    }
+    if (kind === 'roles') for (const each of late) await replace(ask, each, each.definition);
+  }
+}
+
+const replace = (ask: Ask, { kind, name }: SchemaObject, definition: JsonObject): Promise<Json> =>
+  ask(`{"replace":${schemaRefText(kind, name)},"params":${expressionOf(definition)}}`);
+
+/** Whether a unique index is over a collection. */
+export function isUniqueOver({ kind, definition }: SchemaObject, collection: string): boolean {
+  if (kind !== 'indexes' || definition.get('unique') !== true) return false;
+  const source = definition.get('source');
+  const sources = Array.isArray(source) ? itemsOf(source) : [source ?? null];
+  return sources.some((each) => {
+    const of = isObject(each) && each.has('collection') ? each.get('collection') : each;
+    // `_` stands for all collections.
+    return of === '_' || idOfRef(of) === collection;
+  });
+}
+
+export const describeSchema = ({ kind, name }: SchemaObject): string =>
+  `${SINGULAR[kind]} '${name}'`;
+
+const SINGULAR: Readonly<Record<SchemaKindName, string>> = {
+  collections: 'collection',
+  indexes: 'index',
+  functions: 'function',
+  roles: 'role',
+  access_providers: 'access provider',
+};

@@ -1,0 +1,116 @@
+/** How full the storage of this site is, and a warning before writes fail with `quota_exceeded`. */
+import { DATA_LIMITS } from '../limits.ts';
+
+export interface StorageUse {
+  /** Of everything that this site stores, about. */
+  readonly usageBytes: number;
+  /** What the browser lets it store at most, about. */
+  readonly quotaBytes: number;
+  /** Whether the browser has promised not to evict it. */
+  readonly isPersistent: boolean;
+}
+
+/** `threshold`: the part of the quota, of those that are warned of, that is exceeded. */
+export interface StorageWarning extends StorageUse {
+  readonly threshold: number;
+}
+
+/** The part of a browser that this needs: `navigator.storage`. */
+export type StorageEstimates = Pick<StorageManager, 'estimate' | 'persisted'>;
+
+/** Undefined: this browser does not tell. */
+export async function storageUse(
+  storage: StorageEstimates | undefined = browserStorage(),
+): Promise<StorageUse | undefined> {
+  if (!storage?.estimate) return undefined;
+  const { usage, quota } = await storage.estimate();
+  if (usage === undefined || !quota) return undefined;
+  const isPersistent = await storage.persisted();
+  return { usageBytes: usage, quotaBytes: quota, isPersistent };
+}
+
+const browserStorage = (): StorageEstimates | undefined =>
+  typeof navigator === 'undefined'
+    ? undefined
+    : (navigator as { readonly storage?: StorageEstimates }).storage;
+
+export interface StorageWatchOptions {
+  /** Called when a threshold is exceeded, once until usage is below it again. */
+  readonly onWarning: (warning: StorageWarning) => void;
+  /** Parts of the quota, ascending; 0.8, 0.9 and 0.95 by default. */
+  readonly thresholds?: readonly number[];
+  /** That of the browser, by default. */
+  readonly storage?: StorageEstimates;
+}
+
+/**
+ * Looks at the usage now, and then every few minutes, more often near a threshold, while the page is visible.
+ * @returns what ends it
+ */
+export function watchStorage(options: StorageWatchOptions): () => void {
+  const watch = new StorageWatch(options);
+  watch.start();
+  return () => watch.stop();
+}
+
+class StorageWatch {
+  private readonly options: StorageWatchOptions;
+  private readonly thresholds: readonly number[];
+  /** The highest that was told. */
+  private told = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  private isStopped = false;
+  private isLooking = false;
+
+  constructor(options: StorageWatchOptions) {
+    this.options = options;
+    this.thresholds = options.thresholds ?? DATA_LIMITS.storageWarnings;
+  }
+
+  start(): void {
+    if (typeof document !== 'undefined')
+      document.addEventListener('visibilitychange', this.onVisible);
+    void this.look();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    clearTimeout(this.timer);
+    if (typeof document !== 'undefined')
+      document.removeEventListener('visibilitychange', this.onVisible);
+  }
+
+  private readonly onVisible = (): void => {
+    if (!isHidden()) void this.look();
+  };
+
+  private async look(): Promise<void> {
+    if (this.isLooking || this.isStopped) return;
+    this.isLooking = true;
+    clearTimeout(this.timer);
+    // A browser that cannot tell now may be able to later.
+    const use = await storageUse(this.options.storage).catch(() => undefined);
+    this.isLooking = false;
+    if (this.isStopped) return;
+    const part = use ? use.usageBytes / use.quotaBytes : 0;
+    if (use) this.tell(use, part);
+    // A page that becomes visible again looks at once.
+    if (!isHidden()) this.timer = setTimeout(() => void this.look(), this.waitMs(part));
+  }
+
+  private tell(use: StorageUse, part: number): void {
+    const threshold = this.thresholds.findLast((each) => part >= each) ?? 0;
+    const isHigher = threshold > this.told;
+    this.told = threshold;
+    if (isHigher) this.options.onWarning({ ...use, threshold });
+  }
+
+  private waitMs(part: number): number {
+    const first = this.thresholds[0] ?? 1;
+    return part >= first - DATA_LIMITS.storageNear
+      ? DATA_LIMITS.storageNearMs
+      : DATA_LIMITS.storageFarMs;
+  }
+}
+
+const isHidden = (): boolean => typeof document !== 'undefined' && document.hidden;

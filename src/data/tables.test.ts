@@ -1,0 +1,196 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { openDatabase } from '../../in-process/testing.ts';
+import { Bytes, FaunaDate, FaunaTime, q } from '../index.ts';
+import { csvRows } from './csv.ts';
+import { importDatabase } from './import.ts';
+import { blobOf, linesOfExport, packed } from './testing/kit.ts';
+
+async function rowsOf(pieces: readonly string[], delimiter = ',') {
+  const rows: (readonly string[])[] = [];
+  const source = (async function* () {
+    yield* pieces;
+  })();
+  for await (const { cells } of csvRows(source, delimiter))
+    rows.push(cells.map(({ text }) => text));
+  return rows;
+}
+
+test('csvRows() reads what was quoted by RFC 4180, whatever the pieces', async () => {
+  const cell = fc.oneof(
+    fc.array(fc.constantFrom('"', ',', '\r', '\n', '\r\n', 'a', 'é', ' '), { maxLength: 6 }),
+    fc.array(fc.string(), { maxLength: 2 }),
+  );
+  const table = fc.integer({ min: 1, max: 4 }).chain((width) =>
+    fc.array(
+      fc.array(
+        cell.map((parts) => parts.join('')),
+        { minLength: width, maxLength: width },
+      ),
+      { maxLength: 5 },
+    ),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      table,
+      fc.constantFrom('\n', '\r\n'),
+      fc.integer({ min: 1, max: 7 }),
+      async (rows, end, size) => {
+        const text = rows
+          .map((row) => row.map((each) => `"${each.replaceAll('"', '""')}"`).join(',') + end)
+          .join('');
+        const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
+          text.slice(at * size, (at + 1) * size),
+        );
+        expect(await rowsOf(pieces)).toEqual(rows);
+      },
+    ),
+  );
+});
+
+test('csvRows() reads plain cells, empty ones, and a last line without an end', async () => {
+  expect(await rowsOf(['a,b\r\n1,\n\n,"2"\n"x\r\ny",z'])).toEqual([
+    ['a', 'b'],
+    ['1', ''],
+    ['', '2'],
+    ['x\r\ny', 'z'],
+  ]);
+  expect(await rowsOf(['a;b'], ';')).toEqual([['a', 'b']]);
+});
+
+test.each([
+  ['a\n"b', 2, 1, /not closed/],
+  ['a,b\nc,d"e', 2, 2, /in quotes/],
+  ['a,b\n"c"d,e', 2, 1, /after the closing quote/],
+])('csvRows() names line and column of what is wrong in %j', async (text, line, column, why) => {
+  await expect(rowsOf([text])).rejects.toMatchObject({
+    code: 'invalid_line',
+    line,
+    column,
+    message: expect.stringMatching(why) as unknown,
+  });
+});
+
+async function withPeople<T>(
+  work: (database: Awaited<ReturnType<typeof openDatabase>>) => Promise<T>,
+): Promise<T> {
+  const database = await openDatabase();
+  await database.client().query(q.CreateCollection({ name: 'people' }));
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+const dataOf = (id: string) => q.Select('data', q.Get(q.Ref(q.Collection('people'), id)));
+
+test('importDatabase() makes values of the cells of a table by the types of its columns', () =>
+  withPeople(async (database) => {
+    const table = blobOf(
+      'no:int,name,born:date,seen:time,size:double,works:boolean,tags:json,boss:ref(people),raw:bytes',
+      '7,"Eve ""E"", of the hill",1815-12-10,2026-01-02T03:04:05.5Z,2,true,"[1,""x""]",8,AP8=',
+      '8,"",,,,,,,',
+    );
+    const options = { format: 'csv', collection: 'people', id: 'no' } as const;
+    expect(await importDatabase(database, table, options)).toMatchObject({ imported: 2 });
+    expect(await database.client().query(dataOf('7'))).toEqual({
+      name: 'Eve "E", of the hill',
+      born: new FaunaDate('1815-12-10'),
+      seen: new FaunaTime('2026-01-02T03:04:05.500Z'),
+      size: 2,
+      works: true,
+      tags: [1, 'x'],
+      boss: expect.objectContaining({ id: '8' }) as unknown,
+      raw: new Bytes('AP8='),
+    });
+    expect(await database.client().query(dataOf('8'))).toEqual({ name: '' });
+    expect(await importDatabase(database, table, options)).toMatchObject({ same: 2, imported: 0 });
+  }));
+
+test('types of columns come from the options where they are given', () =>
+  withPeople(async (database) => {
+    const table = blobOf('id;n;at:noon', '1;5;x');
+    const options = {
+      format: 'csv',
+      collection: 'people',
+      id: 'id',
+      delimiter: ';',
+      columns: { n: 'int', 'at:noon': 'string' },
+    } as const;
+    await importDatabase(database, table, options);
+    expect(await database.client().query(dataOf('1'))).toEqual({ n: 5, 'at:noon': 'x' });
+  }));
+
+test.each([
+  ['a:int\n1\nx', { line: 3, column: 1 }, /"x" is not of the type int of 'a'/],
+  ['a:int\n9223372036854775808', { line: 2, column: 1 }, /type int/],
+  ['a,b:date\n1,2026-02-30', { line: 2, column: 2 }, /type date/],
+  ['a,b\n1', { line: 2 }, /has 1 cells, the first line has 2/],
+  ['a:what\n1', { line: 1, column: 1 }, /'what' of 'a' is unknown/],
+  ['a,a\n1,2', { line: 1, column: 2 }, /there twice/],
+])(
+  'a table that is wrong is refused by line and column before anything is written: %j',
+  (text, place, why) =>
+    withPeople(async (database) => {
+      const options = { format: 'csv', collection: 'people' } as const;
+      await expect(importDatabase(database, new Blob([text]), options)).rejects.toMatchObject({
+        code: 'invalid_line',
+        ...place,
+        message: expect.stringMatching(why) as unknown,
+      });
+      expect(await database.client().query(q.Count(q.Documents(q.Collection('people'))))).toBe(0);
+    }),
+);
+
+test('importDatabase() takes JSON lines: data alone with computed ids, by a member, or documents', () =>
+  withPeople(async (database) => {
+    const client = database.client();
+    const plain = blobOf('{"name":"Ada","n":1.0,"none":null}', '', '{"name":"Ada","n":1.0}');
+    const options = { format: 'jsonl', collection: 'people' } as const;
+    expect(await importDatabase(database, plain, options)).toMatchObject({ imported: 2 });
+    expect(await importDatabase(database, plain, options)).toMatchObject({ same: 2, imported: 0 });
+    const page = await client.query(
+      q.Map(q.Paginate(q.Documents(q.Collection('people'))), (ref) => q.Select('data', q.Get(ref))),
+    );
+    expect(page.data).toEqual([
+      { name: 'Ada', n: 1 },
+      { name: 'Ada', n: 1 },
+    ]);
+    expect((await linesOfExport(database)).at(-1)).toContain('"data":{"name":"Ada","n":1.0}');
+
+    const named = blobOf('{"no":"41","name":"Bo","at":{"@ts":"2026-01-01T00:00:00Z"}}');
+    await importDatabase(database, named, { ...options, id: 'no' });
+    expect(await client.query(dataOf('41'))).toEqual({
+      name: 'Bo',
+      at: new FaunaTime('2026-01-01T00:00:00Z'),
+    });
+    await expect(
+      importDatabase(database, blobOf('{"no":"x1"}'), { ...options, id: 'no' }),
+    ).rejects.toMatchObject({ code: 'invalid_line', line: 1 });
+    await expect(importDatabase(database, blobOf('{"a":1}', '[1]'), options)).rejects.toMatchObject(
+      { code: 'invalid_line', line: 2 },
+    );
+
+    const documents = (await linesOfExport(database)).filter((line) => line.startsWith('{"ref"'));
+    const to = await openDatabase();
+    await expect(importDatabase(to, blobOf(...documents), options)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: "There is no collection 'people': create it first.",
+    });
+    await to.client().query(q.CreateCollection({ name: 'people' }));
+    await importDatabase(to, blobOf(...documents), options);
+    const written = (await linesOfExport(to)).filter((line) => line.startsWith('{"ref"'));
+    expect(written).toEqual(documents);
+    await to.close();
+  }));
+
+test('importDatabase() reads a compressed source of each format, and one without a trailing end', () =>
+  withPeople(async (database) => {
+    const lines = new Blob(['{"a":1}\n{"a":2}']).stream();
+    const zipped = lines.pipeThrough(new CompressionStream('gzip'));
+    expect(
+      await importDatabase(database, zipped, { format: 'jsonl', collection: 'people' }),
+    ).toMatchObject({ imported: 2 });
+    expect((await packed(database)).size).toBeGreaterThan(0);
+  }));

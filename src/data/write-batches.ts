@@ -1,0 +1,201 @@
+/** Queries that compare a batch with what is there, or write it. */
+import { DATA_LIMITS } from '../limits.ts';
+import type { Ask } from './ask.ts';
+import { DataError } from './data-error.ts';
+import {
+  refTextOf,
+  type DocumentItem,
+  type GoneItem,
+  type Placed,
+  type VersionItem,
+} from './items.ts';
+import { itemsOf } from './wire.ts';
+
+export type OnClash = 'refuse' | 'skip' | 'replace';
+
+/** What became of a document. */
+export const OUTCOMES = ['same', 'imported', 'kept', 'replaced', 'expired', 'clash'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+const answer = (outcome: Outcome): string => String(OUTCOMES.indexOf(outcome));
+
+const REF = '{"var":"ref"}';
+const PARAMS = '{"var":"params"}';
+const EXISTS = `{"exists":${REF}}`;
+
+const field = (name: string, from: string): string =>
+  `{"select":[${JSON.stringify(name)}],"from":${from},"default":null}`;
+
+/** A collection with `ttl_days` adds a ttl to what comes without. */
+const SAME = `{"let":[{"found":{"get":${REF}}}],"in":{"and":[{"equals":[${field('data', '{"var":"found"}')},${field('data', PARAMS)}]},{"or":[{"equals":[${field('ttl', PARAMS)},null]},{"equals":[${field('ttl', '{"var":"found"}')},${field('ttl', PARAMS)}]}]}]}}`;
+
+const either = (condition: string, then: string, otherwise: string): string =>
+  `{"if":${condition},"then":${then},"else":${otherwise}}`;
+
+const afterwards = (write: string, outcome: string): string => `{"do":[${write},${outcome}]}`;
+
+const CREATE = afterwards(`{"create":${REF},"params":${PARAMS}}`, answer('imported'));
+/** A document that was deleted after that time is not there then. */
+const INSERT = `{"do":[{"insert":${REF},"ts":{"var":"ts"},"action":"create","params":${PARAMS}},${either(EXISTS, answer('imported'), CREATE)}]}`;
+const REPLACE = afterwards(`{"replace":${REF},"params":${PARAMS}}`, answer('replaced'));
+
+const hasExpired = `{"lt":[{"select":["ttl"],"from":${PARAMS},"default":{"@ts":"9999-12-31T00:00:00Z"}},{"now":null}]}`;
+
+const ON_CLASH = {
+  refuse: answer('clash'),
+  skip: answer('kept'),
+  replace: REPLACE,
+} as const satisfies Record<OnClash, string>;
+
+const rowText = (item: DocumentItem): string =>
+  `[${refTextOf(item)},${item.ts ?? 'null'},${item.params}]`;
+
+const mapText = (body: string, rows: readonly string[]): string =>
+  `{"map":{"lambda":["ref","ts","params"],"expr":${body}},"collection":[${rows.join(',')}]}`;
+
+async function outcomesOf(ask: Ask, query: string): Promise<Outcome[]> {
+  return itemsOf(await ask(query)).map((each) => OUTCOMES[Number(each)] ?? 'clash');
+}
+
+/** What would become of them: same, imported or clash. */
+export function compareBatch(ask: Ask, batch: readonly DocumentItem[]): Promise<Outcome[]> {
+  const body = either(EXISTS, either(SAME, answer('same'), answer('clash')), answer('imported'));
+  return compare(ask, body, batch);
+}
+
+/** A document that names schema that is not there yet cannot be the same as one that is. */
+async function compare(ask: Ask, body: string, batch: readonly DocumentItem[]): Promise<Outcome[]> {
+  try {
+    return await outcomesOf(ask, mapText(body, batch.map(rowText)));
+  } catch (reason) {
+    if (!isOfQuery(reason)) throw reason;
+    const [only] = batch;
+    if (only && batch.length === 1)
+      return outcomesOf(
+        ask,
+        `[{"if":{"exists":${refTextOf(only)}},"then":${answer('clash')},"else":${answer('imported')}}]`,
+      );
+    const half = Math.ceil(batch.length / 2);
+    const parts = [batch.slice(0, half), batch.slice(half)];
+    const outcomes: Outcome[] = [];
+    for (const part of parts) outcomes.push(...(await compare(ask, body, part)));
+    return outcomes;
+  }
+}
+
+/** Those that are there. */
+export async function findLiving(ask: Ask, gone: readonly GoneItem[]): Promise<GoneItem[]> {
+  const refs = gone.map(refTextOf);
+  const query = `{"map":{"lambda":"ref","expr":${EXISTS}},"collection":[${refs.join(',')}]}`;
+  const found = itemsOf(await ask(query));
+  return gone.filter((_, at) => found[at] === true);
+}
+
+export interface WriteMode {
+  readonly onClash: OnClash;
+  /** With the times of the source; unique indexes are not looked at then. */
+  readonly keepsTimes: boolean;
+}
+
+/** One transaction. @throws DataError `refused`, `clash`, naming the line */
+export async function writeBatch(
+  ask: Ask,
+  batch: readonly DocumentItem[],
+  mode: WriteMode,
+): Promise<Outcome[]> {
+  const withTimes = mode.keepsTimes && batch.every(({ ts }) => ts !== undefined);
+  const make = withTimes ? INSERT : CREATE;
+  const known = batch.some(({ hasTtl }) => hasTtl)
+    ? either(hasExpired, answer('expired'), make)
+    : make;
+  const body = either(EXISTS, either(SAME, answer('same'), ON_CLASH[mode.onClash]), known);
+  const outcomes = await eachIfRefused(batch, (part) =>
+    outcomesOf(ask, mapText(body, part.map(rowText))),
+  );
+  const clash = batch[outcomes.indexOf('clash')];
+  if (clash) {
+    const sentence = `${describe(clash)} is there already, with other contents.`;
+    throw new DataError('clash', sentence, { line: clash.line });
+  }
+  return outcomes;
+}
+
+const INSERT_VERSION = `{"do":[{"insert":${REF},"ts":{"var":"ts"},"action":{"var":"action"},"params":${PARAMS}},1]}`;
+
+const versionText = (item: VersionItem): string =>
+  `[${refTextOf(item)},${item.ts},"${item.isEnd ? 'delete' : 'create'}",${item.params}]`;
+
+/** In their order. @throws DataError `refused`, naming the line */
+export async function writeVersions(ask: Ask, batch: readonly VersionItem[]): Promise<void> {
+  await eachIfRefused(batch, async (part) => {
+    const rows = part.map(versionText).join(',');
+    await ask(
+      `{"foreach":{"lambda":["ref","ts","action","params"],"expr":${INSERT_VERSION}},"collection":[${rows}]}`,
+    );
+    return [];
+  });
+}
+
+export const describe = ({ collection, id }: Placed): string => `Document ${id} of '${collection}'`;
+
+/** One that is refused has the whole batch refused: it is found by writing each alone. */
+async function eachIfRefused<T extends DocumentItem | VersionItem>(
+  batch: readonly T[],
+  write: (part: readonly T[]) => Promise<Outcome[]>,
+): Promise<Outcome[]> {
+  try {
+    return await write(batch);
+  } catch (reason) {
+    if (!isOfQuery(reason)) throw reason;
+    const all: Outcome[] = [];
+    for (const item of batch) {
+      try {
+        all.push(...(await write([item])));
+      } catch (alone) {
+        if (!isOfQuery(alone)) throw alone;
+        const { errors, message } = alone;
+        throw new DataError('refused', message, { line: item.line, errors, cause: alone });
+      }
+    }
+    return all;
+  }
+}
+
+const isOfQuery = (reason: unknown): reason is DataError =>
+  reason instanceof DataError && reason.code === 'refused';
+
+/** Items of one type and collection, as many as a query writes. */
+export class Batch<T extends DocumentItem | VersionItem | GoneItem> {
+  private items: T[] = [];
+  private chars = 0;
+
+  /**
+   * Whether it has to be taken before the item can be added. What is of one document stays together as long as one query can hold it:
+   * whoever looks meanwhile, and an import that goes on after a kill, see all of it or none.
+   */
+  isFullFor(item: T): boolean {
+    const last = this.items.at(-1);
+    if (!last) return false;
+    const chars = this.chars + charsOf(item);
+    if (last.collection !== item.collection || chars > DATA_LIMITS.lineChars) return true;
+    const isLong =
+      this.items.length >= DATA_LIMITS.batchDocuments || chars > DATA_LIMITS.batchChars;
+    return isLong && last.id !== item.id;
+  }
+
+  add(item: T): void {
+    this.items.push(item);
+    this.chars += charsOf(item);
+  }
+
+  take(): readonly T[] {
+    const taken = this.items;
+    this.items = [];
+    this.chars = 0;
+    return taken;
+  }
+}
+
+/** About: with its ref. */
+const charsOf = (item: DocumentItem | VersionItem | GoneItem): number =>
+  'params' in item ? item.params.length + item.collection.length + 120 : 0;

@@ -1,0 +1,124 @@
+import { q, type Expr, type StoredDocument } from '../index.ts';
+import type {
+  CollectionDefinition,
+  Collections,
+  DocumentOf,
+  FunctionDefinition,
+  Functions,
+  IndexDefinition,
+  NameIn,
+  RoleDefinition,
+  SchemaBuilders,
+} from './document-types.ts';
+import type { Objects, Params } from './objects.ts';
+import type { EachDocument } from './steps.ts';
+
+/** What `migrate()` needs of a schema. */
+export interface DefinedSchema {
+  /** The parameters of each object, by its kind and its name. */
+  readonly objects: Objects;
+}
+
+declare const none: unique symbol;
+/** No names. */
+type None = { readonly [none]?: never };
+
+export interface Definition<C, I, F> {
+  readonly collections: C;
+  readonly indexes?: I;
+  readonly functions?: F;
+  readonly roles?: Readonly<Record<string, RoleDefinition<C, I, F>>>;
+}
+
+/** Made by `defineSchema()`. */
+export class Schema<C, I> implements DefinedSchema {
+  /** The builders, which know the names of the schema and the types of its documents. */
+  readonly q: SchemaBuilders<C, I>;
+  readonly objects: Objects;
+
+  /** @internal */
+  constructor(objects: Objects) {
+    this.objects = objects;
+    // The same functions: only the types know more.
+    this.q = q as unknown as SchemaBuilders<C, I>;
+  }
+
+  /**
+   * A data step over the documents of a collection, in transactions of `size` documents each.
+   * @param write what is done with a document: an expression that writes
+   */
+  each<Name extends NameIn<C>>(
+    collection: Name,
+    write: (document: Expr<StoredDocument<DocumentOf<C[Name]>>>) => unknown,
+    { size = 100 }: { readonly size?: number } = {},
+  ): EachDocument {
+    return { collection, write, size };
+  }
+}
+
+/** What a database shall hold, for `migrate()`, with the types of its documents for `schema.q`. */
+export function defineSchema<
+  const C extends Collections,
+  const I extends Readonly<Record<string, IndexDefinition<NameIn<C>>>> = None,
+  const F extends Functions = None,
+>(definition: Definition<C, I, F>): Schema<C, I> {
+  const { collections, indexes, functions, roles } = definition;
+  return new Schema({
+    collections: mapped<CollectionDefinition>(collections, withoutType),
+    indexes: mapped<IndexDefinition>(indexes, (index) => ({
+      ...index,
+      source: sourceOf(index.source),
+    })),
+    functions: mapped<FunctionDefinition>(functions, (each) => ({ ...each })),
+    roles: mapped<RoleDefinition<C, I, F>>(roles, roleParams),
+  });
+}
+
+const mapped = <T extends object>(
+  definitions: Readonly<Record<string, T>> | undefined,
+  params: (definition: T) => Params,
+): ReadonlyMap<string, Params> =>
+  new Map(Object.entries(definitions ?? {}).map(([name, each]) => [name, params(each)]));
+
+const withoutType = (definition: CollectionDefinition): Params =>
+  Object.fromEntries(Object.entries(definition).filter(([member]) => member !== 'type'));
+
+const sourceOf = (source: unknown): unknown =>
+  Array.isArray(source)
+    ? source.map(sourceOf)
+    : typeof source === 'string' && source !== '_'
+      ? q.Collection(source)
+      : source;
+
+function roleParams<C, I, F>({ membership, privileges, data }: RoleDefinition<C, I, F>): Params {
+  return {
+    privileges: [
+      ...privilegesOf(privileges?.collections, q.Collection),
+      ...privilegesOf(privileges?.indexes, q.Index),
+      ...privilegesOf(privileges?.functions, q.Function),
+      ...(privileges?.others ?? []),
+    ],
+    membership: Object.entries(membership ?? {}).map(([name, predicate]) => ({
+      resource: q.Collection(name),
+      ...(isPredicate(predicate) && { predicate: q.Query(predicate) }),
+    })),
+    ...(data !== undefined && { data }),
+  };
+}
+
+const privilegesOf = (
+  byName: Readonly<Record<string, object | undefined>> | undefined,
+  resource: (name: string) => Expr,
+): readonly Params[] =>
+  Object.entries(byName ?? {}).map(([name, actions]) => ({
+    resource: resource(name),
+    actions: Object.fromEntries(
+      Object.entries(actions ?? {}).map(([action, allowed]: [string, unknown]) => [
+        action,
+        isPredicate(allowed) ? q.Query(allowed) : allowed,
+      ]),
+    ),
+  }));
+
+const isPredicate = (value: unknown): value is (...variables: Expr<never>[]) => unknown =>
+  typeof value === 'function';

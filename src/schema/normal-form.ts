@@ -1,0 +1,108 @@
+/** One form for what may be written in several ways: parameters of schema objects, given and stored. */
+import type { Kind, Params } from './objects.ts';
+
+/** Defaults of what is compared. Other members, such as `data`, are compared where the schema has them. */
+const DEFAULTS: Readonly<Record<Kind, Params>> = {
+  collections: { history_days: null, ttl_days: null, permissions: null },
+  indexes: {
+    source: null,
+    terms: [],
+    values: [],
+    unique: false,
+    serialized: true,
+    permissions: null,
+  },
+  functions: { body: null, role: null, permissions: null },
+  roles: { privileges: [], membership: [] },
+};
+
+/** What an index is made of: it cannot be changed. */
+export const STRUCTURE: readonly string[] = ['source', 'terms', 'values', 'partitions'];
+
+/** All that the schema decides of an object, also what it leaves out. */
+export const completed = (kind: Kind, params: Params): Params => ({
+  ...DEFAULTS[kind],
+  // What CreateCollection does when nothing is said; null means for ever.
+  ...(kind === 'collections' && { history_days: 30 }),
+  ...params,
+});
+
+/** Members of which the forms differ. @param wanted evaluated by the database, as `stored` is */
+export const differing = (kind: Kind, wanted: Params, stored: Params): readonly string[] =>
+  Object.keys(wanted).filter(
+    (member) => formOf(kind, member, wanted[member]) !== formOf(kind, member, stored[member]),
+  );
+
+function formOf(kind: Kind, member: string, value: unknown): string {
+  const given = value ?? DEFAULTS[kind][member] ?? null;
+  const plain: unknown = JSON.parse(JSON.stringify(given));
+  return JSON.stringify(sorted(MEMBERS[member]?.(plain) ?? plain, new Map()));
+}
+
+const MEMBERS: Readonly<Record<string, (plain: unknown) => unknown>> = {
+  source: (plain) => listed(plain).map(sourceForm),
+  terms: (plain) => listed(plain).map(partForm),
+  values: (plain) => listed(plain).map(partForm),
+  privileges: (plain) => listed(plain),
+  membership: (plain) => listed(plain),
+};
+
+const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const sourceForm = (source: unknown): unknown => {
+  if (!isObject(source) || '@ref' in source) return { collection: [source] };
+  const { collection, class: old, fields, ...rest } = source;
+  const merged = Array.isArray(fields) ? (Object.assign({}, ...fields) as unknown) : fields;
+  return {
+    ...rest,
+    collection: listed(collection ?? old),
+    ...(merged !== undefined && { fields: merged }),
+  };
+};
+
+const partForm = (part: unknown): unknown => {
+  if (!isObject(part)) return part;
+  const { field, mva, reverse, ...rest } = part;
+  return {
+    ...rest,
+    ...(field !== undefined && { field: listed(field) }),
+    ...(mva === false && { mva }),
+    ...(reverse === true && { reverse }),
+  };
+};
+
+/** Members in one order; parameters of lambdas by their depth, since each build of an app may name them anew. */
+function sorted(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((each) => sorted(each, names));
+  if (!isObject(value)) return value;
+  if ('lambda' in value && 'expr' in value) {
+    const given = listed(value['lambda']);
+    const inner = new Map(names);
+    for (const name of given)
+      if (typeof name === 'string' && name !== '_') inner.set(name, `#${inner.size}`);
+    return {
+      lambda: given.map((name) => (typeof name === 'string' ? (inner.get(name) ?? name) : name)),
+      expr: sorted(value['expr'], inner),
+    };
+  }
+  const { var: name } = value;
+  if (typeof name === 'string' && Object.keys(value).length === 1)
+    return { var: names.get(name) ?? name };
+  return Object.fromEntries(
+    Object.keys(value)
+      .filter((key) => value[key] !== null)
+      .toSorted()
+      .map((key) => [key, sorted(value[key], names)]),
+  );
+}
+
+/** Equal for schemas that are: of the wire form of a schema. */
+export function fingerprintOf(wire: unknown): string {
+  // FNV-1a with 64 bits: it tells versions apart, and protects nothing.
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(JSON.stringify(sorted(wire, new Map()))))
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return hash.toString(16).padStart(16, '0');
+}

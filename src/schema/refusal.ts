@@ -1,0 +1,23 @@
+/** Why a schema was not applied. */
+import type { SchemaChange } from './plan.ts';
+
+export type SchemaRefusalCode =
+  /** A newer version has been applied: this program is older than the database. */
+  | 'newer_schema'
+  /** The version has been applied with another schema: a changed one needs a higher version. */
+  | 'version_not_raised'
+  /** Documents or history would go that `allowLoss` does not name. */
+  | 'data_loss';
+
+/** The schema was not applied, and nothing was changed. `plan` says in words what it would have changed. */
+export class SchemaRefused extends Error {
+  readonly code: SchemaRefusalCode;
+  readonly plan: readonly SchemaChange[];
+
+  constructor(code: SchemaRefusalCode, message: string, plan: readonly SchemaChange[] = []) {
+    super([message, ...plan.map(({ text }) => `- ${text}`)].join('\n'));
+    this.name = 'SchemaRefused';
+    this.code = code;
+    this.plan = plan;
+  }
+}

@@ -1,0 +1,26 @@
+/** `burrowdb/schema`: what a database shall hold, its documents with types, and how it moves on. */
+export { defineSchema } from './define-schema.ts';
+export type { DefinedSchema, Definition, Schema } from './define-schema.ts';
+export type { Kind, Objects, Params } from './objects.ts';
+export {
+  migrate,
+  planMigration,
+  type MigrateOptions,
+  type Migration,
+  type MigrationProgress,
+  type SchemaTarget,
+} from './migrate.ts';
+export type { SchemaChange } from './plan.ts';
+export { SchemaRefused, type SchemaRefusalCode } from './refusal.ts';
+export type { SchemaClient } from './state.ts';
+export type { DataStep, EachDocument } from './steps.ts';
+export type {
+  CollectionDefinition,
+  DocumentOf,
+  DocumentType,
+  FunctionDefinition,
+  IndexDefinition,
+  IndexRef,
+  RoleDefinition,
+  SchemaBuilders,
+} from './document-types.ts';

@@ -1,0 +1,172 @@
+/** What a database holds of a schema, and how far a migration has come: the document of the collection `burrow_schema`. */
+import { q, queryText, type Arg, type Expr } from '../index.ts';
+import type { Kind, Objects, Params } from './objects.ts';
+import { completed, fingerprintOf } from './normal-form.ts';
+
+/** What `migrate()` needs of a client: those of a page, of `burrowdb/testing` and of `connect()` have it. */
+export interface SchemaClient {
+  query(expression: Expr): Promise<unknown>;
+}
+
+type Names = Readonly<Record<Kind, readonly string[]>>;
+
+export interface SchemaRecord {
+  /** Applied. */
+  readonly version: number;
+  readonly fingerprint: string;
+  /** What a migration has begun to make of it; the version when none has. */
+  readonly target: number;
+  /** The last data step that is done. */
+  readonly step: number;
+  /** Where the next piece of a step begins, and how many documents were before it. */
+  readonly cursor: Arg | null;
+  readonly documents: number;
+  /** What a schema has made: what a later one lacks of it is removed. */
+  readonly objects: Names;
+}
+
+export interface State {
+  readonly record: SchemaRecord | undefined;
+  /** Of the record: any commit of a migration changes it. */
+  readonly ts: number | undefined;
+  readonly hasCollection: boolean;
+  /** Evaluated by the database. */
+  readonly wanted: Objects;
+  readonly stored: Objects;
+  readonly removed: Names;
+  /** Collections to be removed that have documents. */
+  readonly filled: ReadonlySet<string>;
+  readonly fingerprint: string;
+}
+
+const COLLECTION = 'burrow_schema';
+export const RECORD = q.Ref(q.Collection(COLLECTION), '1');
+export const RECORD_COLLECTION = q.Collection(COLLECTION);
+export const createRecordCollection = q.If(
+  q.Exists(RECORD_COLLECTION),
+  null,
+  q.CreateCollection({ name: COLLECTION, history_days: 0 }),
+);
+
+export const refOf = {
+  collections: (name: string) => q.Collection(name),
+  indexes: (name: string) => q.Index(name),
+  functions: (name: string) => q.Function(name),
+  roles: (name: string) => q.Role(name),
+} as const satisfies Record<Kind, (name: string) => Expr>;
+
+/** Of the index that is built to take the place of another. */
+export const nextName = (name: string): string => `${name}__next`;
+
+export async function readState(client: SchemaClient, objects: Objects): Promise<State> {
+  const { hasCollection, record, ts } = await readRecord(client);
+  const names = byKind((kind) => [
+    ...new Set([...objects[kind].keys(), ...(record?.objects[kind] ?? [])]),
+  ]);
+  const looked = byKind((kind) =>
+    kind === 'indexes' ? names[kind].flatMap((name) => [name, nextName(name)]) : names[kind],
+  );
+  const answer = await read(client, {
+    wanted: byKind((kind) =>
+      [...objects[kind]].map(([name, params]) => [name, completed(kind, params)]),
+    ),
+    stored: byKind((kind) =>
+      looked[kind].map((name) => {
+        const ref = refOf[kind](name);
+        return [name, q.If(q.Exists(ref), q.Get(ref), null)];
+      }),
+    ),
+  });
+  const wanted = objectsIn(answer['wanted']);
+  const stored = objectsIn(answer['stored']);
+  const removed = byKind((kind) =>
+    looked[kind].filter((name) => stored[kind].has(name) && !isWanted(wanted, kind, name)),
+  );
+  return {
+    record,
+    ts,
+    hasCollection,
+    wanted,
+    stored,
+    removed,
+    filled: await filledOf(client, removed.collections),
+    fingerprint: fingerprintOf(JSON.parse(queryText(plainObjects(objects)))),
+  };
+}
+
+/** An index beside another is what that is built anew as. */
+const isWanted = (wanted: Objects, kind: Kind, name: string): boolean =>
+  wanted[kind].has(name) ||
+  (kind === 'indexes' && [...wanted.indexes.keys()].some((each) => nextName(each) === name));
+
+async function readRecord(
+  client: SchemaClient,
+): Promise<Pick<State, 'record' | 'ts' | 'hasCollection'>> {
+  const answer = await read(client, {
+    hasCollection: q.Exists(RECORD_COLLECTION),
+    record: q.If(q.Exists(RECORD_COLLECTION), q.If(q.Exists(RECORD), q.Get(RECORD), null), null),
+  });
+  const hasCollection = answer['hasCollection'] === true;
+  const document = answer['record'];
+  if (!isObject(document) || !isObject(document['data']))
+    return { record: undefined, ts: undefined, hasCollection };
+  const { data } = document;
+  const number = (name: string): number => Number(data[name] ?? 0);
+  const objects = isObject(data['objects']) ? data['objects'] : {};
+  return {
+    hasCollection,
+    ts: Number(document['ts']),
+    record: {
+      version: number('version'),
+      fingerprint: typeof data['fingerprint'] === 'string' ? data['fingerprint'] : '',
+      target: number('target'),
+      step: number('step'),
+      cursor: Array.isArray(data['cursor']) ? data['cursor'] : null,
+      documents: number('documents'),
+      objects: byKind((kind) => listOf(objects[kind]).map(String)),
+    },
+  };
+}
+
+async function filledOf(
+  client: SchemaClient,
+  names: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (names.length === 0) return new Set();
+  const { filled } = await read(client, {
+    filled: names.map((name) => q.IsNonEmpty(q.Documents(q.Collection(name)))),
+  });
+  return new Set(names.filter((_, at) => listOf(filled)[at] === true));
+}
+
+const byKind = <T>(value: (kind: Kind) => T): Readonly<Record<Kind, T>> => ({
+  collections: value('collections'),
+  indexes: value('indexes'),
+  functions: value('functions'),
+  roles: value('roles'),
+});
+
+const plainObjects = (objects: Objects): Readonly<Record<Kind, Params>> =>
+  byKind((kind) => Object.fromEntries(objects[kind]));
+
+function objectsIn(answer: unknown): Objects {
+  const kinds = isObject(answer) ? answer : {};
+  return byKind(
+    (kind) =>
+      new Map(
+        listOf(kinds[kind]).flatMap((entry) => {
+          const [name, params] = listOf(entry);
+          return isObject(params) ? [[String(name), params] as const] : [];
+        }),
+      ),
+  );
+}
+
+async function read(client: SchemaClient, members: Params): Promise<Params> {
+  const answer = await client.query(q.Object(members));
+  return isObject(answer) ? answer : {};
+}
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const isObject = (value: unknown): value is Params =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

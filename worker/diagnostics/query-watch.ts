@@ -1,0 +1,149 @@
+/** Keeps the latest queries in memory while somebody looks at them. While nobody does, queries pass it by. */
+import { indexPrefixOf, numberOf, type Key } from '../../src/codec/key.ts';
+import type { ReadSet } from '../../src/engine/host.ts';
+import { INSPECTOR_TAG, type QueryRecord } from '../../src/host/diagnostics.ts';
+import type { QueryLog } from '../../src/logs/query-log.ts';
+import { queryKept, type LoggedAnswer, type LoggedRequest } from '../../src/logs/record.ts';
+import { isEntrySpace } from '../../src/store/port.ts';
+import { FIRST_USER_COLLECTION, FIRST_USER_INDEX } from '../../src/values/native-kinds.ts';
+import type { Micros } from '../../src/values/value.ts';
+
+/** What the hosts of queries need of a log. */
+export type RecordLog = Pick<QueryLog, 'add' | 'flush' | 'isDirty' | 'counts'>;
+
+/** Most that is kept; the oldest go first. */
+export const WATCHED_QUERIES_MAX = 500;
+export const WATCHED_CHARS_MAX = 2 * 1024 * 1024;
+/** Who has not asked for so long looks no more: a page that was left does not say so. */
+export const WATCH_MICROS = 60 * 1_000_000;
+
+/** How much of what, by the start of its keys: [database][collection or index]. */
+export interface CountedReads {
+  readonly collections: ReadonlyMap<Key, number>;
+  readonly indexes: ReadonlyMap<Key, number>;
+}
+
+export type WatchedQuery = Omit<QueryRecord, 'reads'> & {
+  readonly reads: (CountedReads & { readonly entries: number }) | undefined;
+};
+
+export class QueryWatch {
+  /** The query log of the database; undefined: its options say that queries are not recorded. */
+  readonly own: RecordLog | undefined;
+  private readonly clock: () => Micros;
+  private kept: WatchedQuery[] = [];
+  private chars = 0;
+  private recorded = 0;
+  private dropped = 0;
+  /** When somebody asked last. */
+  private asked: Micros | undefined = undefined;
+  private tee: RecordLog | undefined = undefined;
+
+  constructor(own: RecordLog | undefined, clock: () => Micros) {
+    this.own = own;
+    this.clock = clock;
+  }
+
+  get isOn(): boolean {
+    return this.asked !== undefined;
+  }
+
+  /** What queries are recorded in now. */
+  get log(): RecordLog | undefined {
+    const { own } = this;
+    if (this.asked === undefined) return own;
+    if (this.clock() - this.asked > WATCH_MICROS) {
+      this.stop();
+      return own;
+    }
+    return (this.tee ??= {
+      add: (request, answer) => {
+        own?.add(request, answer);
+        this.note(request, answer);
+      },
+      flush: () => own?.flush() ?? Promise.resolve(),
+      get isDirty() {
+        return own?.isDirty ?? false;
+      },
+      get counts() {
+        return own?.counts ?? { recorded: 0, lost: 0 };
+      },
+    });
+  }
+
+  /** Somebody looks. */
+  begin(): void {
+    this.asked = this.clock();
+  }
+
+  stop(): void {
+    this.asked = undefined;
+    this.tee = undefined;
+    this.kept = [];
+    this.chars = 0;
+    this.dropped = 0;
+  }
+
+  /** Those with greater numbers. */
+  after(number: number): {
+    readonly queries: readonly WatchedQuery[];
+    readonly last: number;
+    readonly dropped: number;
+  } {
+    const queries = this.kept.filter((each) => each.number > number);
+    return { queries, last: this.recorded, dropped: this.dropped };
+  }
+
+  /** A record made before somebody looked. */
+  keep(query: Omit<WatchedQuery, 'number'>): void {
+    this.recorded += 1;
+    this.kept.push({ ...query, number: this.recorded });
+    this.chars += query.query?.length ?? 0;
+    while (this.kept.length > WATCHED_QUERIES_MAX || this.chars > WATCHED_CHARS_MAX) {
+      this.chars -= this.kept.shift()?.query?.length ?? 0;
+      this.dropped += 1;
+    }
+  }
+
+  private note(request: LoggedRequest, answer: LoggedAnswer): void {
+    if (request.tags?.has(INSPECTOR_TAG)) return;
+    const { status, errorCode, credential, metrics, readSet, scanned = 0 } = answer;
+    this.keep({
+      tsMicros: request.ts,
+      query: queryKept(request, answer),
+      status,
+      errorCode,
+      actor: credential && actorOf(credential),
+      metrics,
+      reads: readSet && { ...countReads(readSet), entries: scanned },
+    });
+  }
+}
+
+export const actorOf = ({ kind, id }: { readonly kind: string; readonly id: string }): string =>
+  kind === 'root' ? kind : `${kind} ${id}`;
+
+/** Without what the database reads for itself: schema, keys, tokens. */
+export function countReads({ rows, ranges }: ReadSet): CountedReads {
+  const collections = new Map<Key, number>();
+  const indexes = new Map<Key, number>();
+  // What a copy shows over its rows is named beside them.
+  const read = new Set<Key>();
+  for (const { space, key } of rows) {
+    if (isEntrySpace(space) && !read.has(key)) count(collections, key, FIRST_USER_COLLECTION);
+    read.add(key);
+  }
+  for (const { space, by, lower } of ranges)
+    if (by === 'entry') count(indexes, lower, FIRST_USER_INDEX);
+    else if (space === 'documents') count(collections, lower, FIRST_USER_COLLECTION, 0);
+  return { collections, indexes };
+}
+
+function count(counts: Map<Key, number>, key: Key, first: number, more = 1): void {
+  const prefix = indexPrefixOf(key);
+  // A shorter one is of more than one collection.
+  if (prefix.length < PREFIX_BYTES || numberOf(prefix) < first) return;
+  counts.set(prefix, (counts.get(prefix) ?? 0) + more);
+}
+
+const PREFIX_BYTES = 8;
