@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { q } from '../src/index.ts';
+import { ref } from 'vue';
+import { Expr, FaunaTime, q } from '../src/index.ts';
 import { openDatabase, openHub } from './testing.ts';
 import { describeTesting } from './testing.contract.ts';
 import { signUp, todos } from './testing/todo-kit.ts';
@@ -20,6 +21,27 @@ test('close() leaves nothing that keeps a process running', async () => {
   await db.close();
   await hub.close();
   await expect.poll(ports).toBe(0);
+});
+
+// Vue puts a proxy before what a ref holds, and a proxy has none of the private members of its target.
+test('objects of the API work in a ref of Vue', async () => {
+  const hub = await openHub();
+  const { login } = await signUp(hub);
+  const db = ref(await openDatabase('todos', { log: { enabled: true } }));
+  const client = ref(db.value.client());
+  expect(await client.value.query(q.Add(1, 2))).toBe(3);
+  const sync = ref(await db.value.sync({ url: hub.url, login, sets: [q.Documents(todos)] }));
+  await sync.value.whenSynced();
+  expect(await sync.value.writes.list()).toEqual([]);
+  const helper = ref(sync.value.client.paginate(q.Documents(todos)));
+  expect(await helper.value.nextPage()).toEqual([]);
+  const logs = ref(db.value.logs);
+  const [time_start, time_end] = [new Date(Date.now() - 1000), new Date()];
+  expect(await logs.value.request({ time_start, time_end })).toHaveProperty('request_id');
+  const value = ref({ made: new FaunaTime('2020-01-01T00:00:00Z'), note: new Expr({}) });
+  expect(String(value.value.made)).toContain('2020-01-01T00:00:00Z');
+  await db.value.close();
+  await hub.close();
 });
 
 // The emulated pages have a Blob of their own, for which Node makes no URL.

@@ -60,25 +60,25 @@ export class Database extends TypedEvents<DatabaseEvents> {
   /** The HTTP surface as a `fetch`, for the original driver: `new faunadb.Client({ secret, fetch: db.fetch })`. */
   readonly fetch: BurrowFetch;
   readonly logs: Logs;
-  private readonly link: Link;
-  private readonly subscriptions: Subscriptions;
-  private readonly mayAskToPersist: boolean;
-  private readonly stopOffers: () => void;
-  private askedToPersist = false;
-  private synced: Sync | undefined = undefined;
+  readonly #link: Link;
+  readonly #subscriptions: Subscriptions;
+  readonly #mayAskToPersist: boolean;
+  readonly #stopOffers: () => void;
+  #askedToPersist = false;
+  #synced: Sync | undefined = undefined;
 
   /** @internal */
   constructor(link: Link, options: { readonly name: string; readonly persist: boolean }) {
     super();
     this.name = options.name;
-    this.link = link;
-    this.mayAskToPersist = options.persist;
-    this.subscriptions = new Subscriptions(link);
+    this.#link = link;
+    this.#mayAskToPersist = options.persist;
+    this.#subscriptions = new Subscriptions(link);
     const streams = new Streams(link);
     const http = (call: HttpCall): Promise<HttpReply> => link.call((host) => host.http(call));
     const openStream = (stream: number) => streams.open(stream);
     const abortStream = (stream: number, reason: unknown) => streams.abort(stream, reason);
-    this.stopOffers = answerOffers({ name: options.name, http, openStream });
+    this.#stopOffers = answerOffers({ name: options.name, http, openStream });
     this.logs = new Logs({
       http,
       logFile: (id, version) => link.ask((host) => host.logFile(id, version)),
@@ -86,21 +86,21 @@ export class Database extends TypedEvents<DatabaseEvents> {
     });
     this.fetch = fetchFrom({ http: (call) => this.logs.http(call), openStream, abortStream });
     link.listen({
-      onMessage: (message) => this.tell(message),
-      onLock: () => this.tellLock(),
-      onRenewed: () => this.tellLoss(),
+      onMessage: (message) => this.#tell(message),
+      onLock: () => this.#tellLock(),
+      onRenewed: () => this.#tellLoss(),
     });
   }
 
   /** Opens everything in this database. Keep it in the page. */
   get rootSecret(): string {
     if (this.isLocked) throw lockedError();
-    return this.link.rootSecret;
+    return this.#link.rootSecret;
   }
 
   /** Its user has signed out: nothing in it can be read until it is unlocked. */
   get isLocked(): boolean {
-    return this.link.isLocked;
+    return this.#link.isLocked;
   }
 
   /**
@@ -111,8 +111,8 @@ export class Database extends TypedEvents<DatabaseEvents> {
    * @throws UnsentWrites
    */
   async signOut({ forget = false, discardUnsent = false }: SignOutOptions = {}): Promise<void> {
-    if (!forget) return this.link.lock();
-    const unsent = discardUnsent ? 0 : await this.link.call((host) => host.unsent());
+    if (!forget) return this.#link.lock();
+    const unsent = discardUnsent ? 0 : await this.#link.call((host) => host.unsent());
     if (unsent > 0) throw unsentError(unsent);
     await this.destroy();
   }
@@ -123,24 +123,24 @@ export class Database extends TypedEvents<DatabaseEvents> {
    * @throws QueryError `unauthorized`, `authentication failed`
    */
   async unlock(login: Login): Promise<{ readonly secret?: string }> {
-    return (await valueOf(await this.link.unlock(unlockCall(login)))) as {
+    return (await valueOf(await this.#link.unlock(unlockCall(login)))) as {
       readonly secret?: string;
     };
   }
 
   /** Data that was found missing when the database was opened; until `acknowledgeLoss()` at every open. */
   get loss(): LossReport | undefined {
-    return this.link.loss;
+    return this.#link.loss;
   }
 
   /** The app has told its user, or fetched what was lost from elsewhere. */
   async acknowledgeLoss(): Promise<void> {
-    await this.link.acknowledgeLoss();
+    await this.#link.acknowledgeLoss();
   }
 
   /** How long the browser meant to keep the data when it was opened. */
   get persistence(): Persistence {
-    return this.link.persistence;
+    return this.#link.persistence;
   }
 
   /**
@@ -153,7 +153,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
       throw new UsageError(
         `client({ secret }) got ${secret === '' ? 'an empty secret' : String(secret)}: pass the secret of a key or a token. Without a user, show the login; db.client() acts as the admin.`,
       );
-    return makeClient(this.clientHost(), () => secret ?? this.link.rootSecret);
+    return makeClient(this.#clientHost(), () => secret ?? this.#link.rootSecret);
   }
 
   /**
@@ -165,74 +165,74 @@ export class Database extends TypedEvents<DatabaseEvents> {
    */
   async sync(options: SyncOptions): Promise<Sync> {
     checkSyncOptions(options);
-    this.synced ??= new Sync(this.link, this.clientHost());
-    return this.synced.start(options);
+    this.#synced ??= new Sync(this.#link, this.#clientHost());
+    return this.#synced.start(options);
   }
 
   /** Looks at everything that is stored and says what is wrong: nothing, when the list is empty. */
   async verify(): Promise<readonly string[]> {
-    return this.link.ask((host) => host.verify());
+    return this.#link.ask((host) => host.verify());
   }
 
   /** Lets running queries finish, then lets go of everything. */
   async close(): Promise<void> {
-    await this.end('close');
+    await this.#end('close');
   }
 
   /** Closes the database and deletes all that it holds on this device. */
   async destroy(): Promise<void> {
-    await this.end('destroy');
+    await this.#end('destroy');
   }
 
-  private clientHost(): ClientHost {
+  #clientHost(): ClientHost {
     return {
-      query: (...call) => this.query(...call),
-      subscribe: (...call) => this.subscriptions.add(...call),
+      query: (...call) => this.#query(...call),
+      subscribe: (...call) => this.#subscriptions.add(...call),
     };
   }
 
-  private async query(secret: string, query: string, options: QueryOptions): Promise<QueryReply> {
+  async #query(secret: string, query: string, options: QueryOptions): Promise<QueryReply> {
     const { timeoutMs, traceparent, tags, at, signal } = options;
     const text = tags && Object.entries(tags).map((pair) => pair.join('='));
-    const reply = await this.link.call(
+    const reply = await this.#link.call(
       (host, number) =>
         host.query({ secret, query, timeoutMs, traceparent, tags: text?.join(','), at, number }),
       signal,
     );
-    if (reply.metrics.writeOps > 0) this.askToPersist();
+    if (reply.metrics.writeOps > 0) this.#askToPersist();
     return reply;
   }
 
   /** Stored data may be evicted until the browser is asked to keep it; asking makes sense once there is some. */
-  private askToPersist(): void {
-    if (this.askedToPersist || !this.mayAskToPersist) return;
-    this.askedToPersist = true;
+  #askToPersist(): void {
+    if (this.#askedToPersist || !this.#mayAskToPersist) return;
+    this.#askedToPersist = true;
     if (typeof navigator === 'undefined' || !navigator.storage?.persist) return;
     // Refused or impossible: the data stays what it is, evictable.
     navigator.storage.persist().catch(() => undefined);
   }
 
-  private async end(how: 'close' | 'destroy'): Promise<void> {
+  async #end(how: 'close' | 'destroy'): Promise<void> {
     try {
-      await this.link.close(how);
+      await this.#link.close(how);
     } finally {
-      this.letGo();
+      this.#letGo();
     }
   }
 
-  private letGo(): void {
-    this.stopOffers();
+  #letGo(): void {
+    this.#stopOffers();
     this.logs.close();
   }
 
-  private tell(message: WorkerMessage): void {
+  #tell(message: WorkerMessage): void {
     switch (message.type) {
       case 'progress': {
         this.dispatchEvent(new CustomEvent('progress', { detail: progressOf(message) }));
         return;
       }
       case 'closed':
-        this.letGo();
+        this.#letGo();
         this.dispatchEvent(new CustomEvent('closed', { detail: message.description }));
         return;
       case 'answer':
@@ -247,13 +247,13 @@ export class Database extends TypedEvents<DatabaseEvents> {
     }
   }
 
-  private tellLock(): void {
+  #tellLock(): void {
     // Files whose URLs were handed out are data too.
     if (this.isLocked) this.logs.close();
     this.dispatchEvent(new CustomEvent(this.isLocked ? 'locked' : 'unlocked'));
   }
 
-  private tellLoss(): void {
+  #tellLoss(): void {
     if (this.loss) this.dispatchEvent(new CustomEvent('loss', { detail: this.loss }));
   }
 }

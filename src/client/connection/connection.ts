@@ -28,32 +28,32 @@ export interface ConnectionHandlers {
 
 /** One worker with an open database. Every call settles, also when the worker ends. */
 export class Connection {
-  private readonly worker: Worker;
-  private readonly host: RemoteHost;
-  private readonly port: MessagePort;
-  private readonly handlers: ConnectionHandlers;
-  private readonly pending = new Set<(reason: Error) => void>();
-  private readonly released = new AbortController();
-  private ended: Error | undefined = undefined;
-  private pinging: ReturnType<typeof setInterval> | undefined = undefined;
-  private pingsMissed = 0;
-  private aliveLock = '';
+  readonly #worker: Worker;
+  readonly #host: RemoteHost;
+  readonly #port: MessagePort;
+  readonly #handlers: ConnectionHandlers;
+  readonly #pending = new Set<(reason: Error) => void>();
+  readonly #released = new AbortController();
+  #ended: Error | undefined = undefined;
+  #pinging: ReturnType<typeof setInterval> | undefined = undefined;
+  #pingsMissed = 0;
+  #aliveLock = '';
 
   private constructor(worker: Worker, port: MessagePort, handlers: ConnectionHandlers) {
-    this.worker = worker;
-    this.port = port;
-    this.handlers = handlers;
-    this.host = wrap<HostApi<MessagePort>>(worker);
-    pinned.add(this.host);
+    this.#worker = worker;
+    this.#port = port;
+    this.#handlers = handlers;
+    this.#host = wrap<HostApi<MessagePort>>(worker);
+    pinned.add(this.#host);
     const lost = (event: Event): void => {
       event.preventDefault();
       const message = 'message' in event ? `: ${String(event.message)}` : '';
-      this.lose(`The database worker failed${message}`);
+      this.#lose(`The database worker failed${message}`);
     };
     worker.addEventListener('error', lost);
     worker.addEventListener('messageerror', lost);
     port.addEventListener('message', ({ data }: MessageEvent<WorkerMessage>) => {
-      this.pingsMissed = 0;
+      this.#pingsMissed = 0;
       if (data.type !== 'pong') handlers.onMessage(data);
     });
     port.start();
@@ -88,10 +88,10 @@ export class Connection {
     wait();
     try {
       const reply = await connection.call((host) => host.open(options, transfer(port2, [port2])));
-      connection.watch(options.aliveLock);
-      connection.aliveLock = options.aliveLock;
+      connection.#watch(options.aliveLock);
+      connection.#aliveLock = options.aliveLock;
       connection.post({ type: 'ended', workers: noteWhenLeft(options.aliveLock) });
-      connection.tellWhenHidden();
+      connection.#tellWhenHidden();
       return { connection, reply };
     } catch (error) {
       connection.end(error instanceof Error ? error : new Error(String(error)));
@@ -116,43 +116,43 @@ export class Connection {
 
   /** @throws QueryError also when the worker is lost amid the call */
   call<T>(run: (host: RemoteHost) => Promise<Reply<T>>): Promise<T> {
-    const { ended } = this;
+    const ended = this.#ended;
     if (ended) return Promise.reject(ended);
     return new Promise((resolve, reject) => {
-      this.pending.add(reject);
-      this.startPings();
-      run(this.host)
+      this.#pending.add(reject);
+      this.#startPings();
+      run(this.#host)
         .then(
           (reply) => (reply.ok ? resolve(reply.value) : reject(refusalOf(reply.refusal))),
           (cause: unknown) =>
             reject(refusalError('internal server error', messageOf(cause), { cause })),
         )
         .finally(() => {
-          this.pending.delete(reject);
-          if (this.pending.size === 0) this.stopPings();
+          this.#pending.delete(reject);
+          if (this.#pending.size === 0) this.#stopPings();
         });
     });
   }
 
   post(message: PageMessage): void {
-    if (!this.ended) this.port.postMessage(message);
+    if (!this.#ended) this.#port.postMessage(message);
   }
 
   /** Terminates the worker at once. Pending calls are rejected with `reason`. */
   end(reason: Error): void {
-    this.letGo(reason);
-    this.worker.terminate();
-    pinned.delete(this.host);
+    this.#letGo(reason);
+    this.#worker.terminate();
+    pinned.delete(this.#host);
   }
 
   /** Terminates the worker when it has closed the database, within two seconds. Pending calls are rejected with `reason` at once. */
   async retire(reason: Error): Promise<void> {
-    if (this.ended) return;
-    this.letGo(reason);
+    if (this.#ended) return;
+    this.#letGo(reason);
     let late: ReturnType<typeof setTimeout> | undefined;
     const tooLong = new Promise((resolve) => (late = setTimeout(resolve, RETIRE_MS)));
     // A worker that cannot close is terminated all the same.
-    const closing = this.host.close().then(
+    const closing = this.#host.close().then(
       () => this.noteClosed(),
       () => undefined,
     );
@@ -163,59 +163,59 @@ export class Connection {
 
   /** The worker has closed the database. */
   noteClosed(): void {
-    noteClosed(this.aliveLock);
+    noteClosed(this.#aliveLock);
   }
 
-  private tellWhenHidden(): void {
+  #tellWhenHidden(): void {
     const { document } = globalThis as Partial<Pick<Window, 'document'>>;
     const tell = (): void => {
       if (document?.hidden) this.post({ type: 'hidden' });
     };
-    document?.addEventListener('visibilitychange', tell, this.released);
+    document?.addEventListener('visibilitychange', tell, this.#released);
   }
 
-  private letGo(reason: Error): void {
-    if (this.ended) return;
-    this.ended = reason;
-    this.stopPings();
-    this.released.abort();
-    for (const reject of this.pending) reject(reason);
-    this.port.close();
+  #letGo(reason: Error): void {
+    if (this.#ended) return;
+    this.#ended = reason;
+    this.#stopPings();
+    this.#released.abort();
+    for (const reject of this.#pending) reject(reason);
+    this.#port.close();
   }
 
-  private lose(what: string): void {
-    if (this.ended) return;
+  #lose(what: string): void {
+    if (this.#ended) return;
     const description = `${what}. It is unknown whether pending queries took effect. The next call starts a new worker.`;
     const error = refusalError('worker_lost', description);
     this.end(error);
-    this.handlers.onLost(error);
+    this.#handlers.onLost(error);
   }
 
   /** The worker holds this lock as long as it lives: `terminate()` fires no event, but frees locks. */
-  private watch(aliveLock: string): void {
+  #watch(aliveLock: string): void {
     if (typeof navigator === 'undefined' || !navigator.locks) return;
     navigator.locks
-      .request(aliveLock, { signal: this.released.signal }, () =>
-        this.lose('The database worker was terminated'),
+      .request(aliveLock, { signal: this.#released.signal }, () =>
+        this.#lose('The database worker was terminated'),
       )
       .catch(() => {
         // Aborted: the end of this worker is expected.
       });
   }
 
-  private startPings(): void {
-    if (this.pinging !== undefined) return;
-    this.pingsMissed = 0;
-    this.pinging = setInterval(() => {
-      if (this.pingsMissed >= PINGS_MISSED_MAX) this.lose('The database worker does not respond');
-      this.pingsMissed++;
+  #startPings(): void {
+    if (this.#pinging !== undefined) return;
+    this.#pingsMissed = 0;
+    this.#pinging = setInterval(() => {
+      if (this.#pingsMissed >= PINGS_MISSED_MAX) this.#lose('The database worker does not respond');
+      this.#pingsMissed++;
       this.post({ type: 'ping' });
     }, PING_MS);
   }
 
-  private stopPings(): void {
-    clearInterval(this.pinging);
-    this.pinging = undefined;
+  #stopPings(): void {
+    clearInterval(this.#pinging);
+    this.#pinging = undefined;
   }
 }
 

@@ -39,40 +39,40 @@ type HostCall<T> = (host: Host, number?: number) => Promise<Reply<T>>;
 /** Calls to the worker of one open database. A lost worker is replaced at the next call. */
 export class Link {
   readonly name: string;
-  private readonly options: LinkOptions;
-  private readonly listeners = new Set<LinkListener>();
-  private current: Promise<Connection> | undefined = undefined;
+  readonly #options: LinkOptions;
+  readonly #listeners = new Set<LinkListener>();
+  #current: Promise<Connection> | undefined = undefined;
   /** Whether `current` has resolved. */
-  private isServing = false;
+  #isServing = false;
   /** Whether a worker was connected when the page was left. */
-  private mustResume = false;
-  private closed: Error | undefined = undefined;
+  #mustResume = false;
+  #closed: Error | undefined = undefined;
   /** Private, so that no console and no error reporter shows it. */
   #secret = '';
-  private birth: string | undefined = undefined;
+  #birth: string | undefined = undefined;
   #syncSecret: string | undefined = undefined;
-  private lastLoss: LossReport | undefined = undefined;
-  private lastPersistence: Persistence = 'none';
-  private opened = 0;
-  private locked = false;
+  #lastLoss: LossReport | undefined = undefined;
+  #lastPersistence: Persistence = 'none';
+  #opened = 0;
+  #locked = false;
   /** Counts locking and unlocking: calls begun before are not answered after. */
-  private turns = 0;
-  private readonly page: PageCache;
-  private calls = 0;
+  #turns = 0;
+  readonly #page: PageCache;
+  #calls = 0;
 
   constructor(options: LinkOptions) {
     this.name = options.name;
-    this.options = options;
-    this.page = new PageCache({
-      onKept: () => this.noteLeft(),
-      onShown: () => this.resume(),
+    this.#options = options;
+    this.#page = new PageCache({
+      onKept: () => this.#noteLeft(),
+      onShown: () => this.#resume(),
       reason: leftError,
     });
   }
 
   /** The page is in the browser's back/forward cache: calls wait until it is shown again. */
   get isPageKept(): boolean {
-    return this.page.isKept;
+    return this.#page.isKept;
   }
 
   /** Secret of clients of the synced identity: stays valid when a worker is replaced. */
@@ -90,46 +90,46 @@ export class Link {
 
   /** Whether its user has signed out. */
   get isLocked(): boolean {
-    return this.locked;
+    return this.#locked;
   }
 
   /** Loss of data that was found when the database was last opened. */
   get loss(): LossReport | undefined {
-    return this.lastLoss;
+    return this.#lastLoss;
   }
 
   get persistence(): Persistence {
-    return this.lastPersistence;
+    return this.#lastPersistence;
   }
 
   async acknowledgeLoss(): Promise<void> {
     await this.call((host) => host.acknowledgeLoss());
-    this.lastLoss = undefined;
+    this.#lastLoss = undefined;
   }
 
   listen(listener: LinkListener): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Opens the database; again when its worker was lost. */
   connect(): Promise<Connection> {
-    if (this.closed) return Promise.reject(this.closed);
-    if (this.current) return this.current;
-    const opening = this.openInView().catch((error: unknown) => {
-      if (this.current === opening) this.current = undefined;
+    if (this.#closed) return Promise.reject(this.#closed);
+    if (this.#current) return this.#current;
+    const opening = this.#openInView().catch((error: unknown) => {
+      if (this.#current === opening) this.#current = undefined;
       throw error;
     });
-    this.current = opening;
+    this.#current = opening;
     return opening;
   }
 
   /** Opens it for the first time. */
   async start(): Promise<void> {
     try {
-      await this.overTurns(() => Promise.resolve());
+      await this.#overTurns(() => Promise.resolve());
     } catch (error) {
-      this.page.stop();
+      this.#page.stop();
       throw error;
     }
   }
@@ -139,22 +139,22 @@ export class Link {
    * @param signal ends the call with its reason if it has had no effect: once the worker has the call, that is its decision
    */
   call<T>(run: HostCall<T>, signal?: AbortSignal): Promise<T> {
-    return signal ? this.callUntil(signal, run) : this.send(run);
+    return signal ? this.#callUntil(signal, run) : this.#send(run);
   }
 
-  private async send<T>(run: HostCall<T>): Promise<T> {
+  async #send<T>(run: HostCall<T>): Promise<T> {
     const connection = await this.connect();
     return connection.call(run);
   }
 
-  private callUntil<T>(signal: AbortSignal, run: HostCall<T>): Promise<T> {
-    const number = ++this.calls;
+  #callUntil<T>(signal: AbortSignal, run: HostCall<T>): Promise<T> {
+    const number = ++this.#calls;
     return new Promise((resolve, reject) => {
       let asked: Host | undefined;
       const abort = (): void => (asked ? void asked.abort(number) : reject(signal.reason));
       signal.addEventListener('abort', abort);
       if (signal.aborted) abort();
-      this.send(async (host) => {
+      this.#send(async (host) => {
         signal.throwIfAborted();
         return run((asked = host), number);
       })
@@ -168,7 +168,7 @@ export class Link {
   /** A call that changes nothing: repeated when the page was left during it. */
   async ask<T>(run: HostCall<T>): Promise<T> {
     for (;;) {
-      const { signal } = this.page;
+      const { signal } = this.#page;
       try {
         return await this.call(run);
       } catch (error) {
@@ -180,72 +180,72 @@ export class Link {
   /** Sent when connected. */
   async post(message: PageMessage): Promise<void> {
     const connection = await this.connect();
-    if (this.locked) throw lockedError();
+    if (this.#locked) throw lockedError();
     connection.post(message);
   }
 
   /** Ends the session in all tabs. Pending calls are rejected with `lockedError()`. */
   async lock(): Promise<void> {
-    await this.overTurns(async (connection) => {
-      if (!this.locked) await connection.call((host) => host.lock());
+    await this.#overTurns(async (connection) => {
+      if (!this.#locked) await connection.call((host) => host.lock());
     });
-    if (!this.locked) this.turn(true);
+    if (!this.#locked) this.#turn(true);
   }
 
   /** Resolves with the answer to the login; when it was accepted, the database is open. */
   async unlock(call: UnlockCall): Promise<UnlockReply> {
-    const reply = await this.overTurns((connection) =>
+    const reply = await this.#overTurns((connection) =>
       connection.call((host) => host.unlock(call)),
     );
-    if (reply.status >= 300 || !this.locked) return reply;
-    this.turn(false);
+    if (reply.status >= 300 || !this.#locked) return reply;
+    this.#turn(false);
     await this.connect();
-    if (this.locked) throw lockedError();
+    if (this.#locked) throw lockedError();
     return reply;
   }
 
   /** Another tab may lock or unlock meanwhile, which ends the worker: then the lock is read again. */
-  private async overTurns<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
+  async #overTurns<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
-      const { turns } = this;
+      const turns = this.#turns;
       try {
         return await run(await this.connect());
       } catch (error) {
-        if (turns === this.turns || tries >= TURNS_MAX) throw error;
+        if (turns === this.#turns || tries >= TURNS_MAX) throw error;
       }
     }
   }
 
   /** Sent only if a worker is connected: it concerns the state of that worker. */
   async postIfConnected(message: PageMessage): Promise<void> {
-    if (this.current && !this.closed) (await this.current).post(message);
+    if (this.#current && !this.#closed) (await this.#current).post(message);
   }
 
   /** Refuses calls from now on, lets the worker finish, and terminates it. */
   async close(how: 'close' | 'destroy', deadlineMs = CLOSE_MS): Promise<void> {
-    if (this.closed) return;
+    if (this.#closed) return;
     const connecting =
-      this.current ?? (how === 'destroy' && !this.isPageKept ? this.connect() : undefined);
+      this.#current ?? (how === 'destroy' && !this.isPageKept ? this.connect() : undefined);
     const reason = new DatabaseClosed(
       `The database ${JSON.stringify(this.name)} was closed. Open it again.`,
     );
-    this.closed = reason;
-    const { signal } = this.page;
+    this.#closed = reason;
+    const { signal } = this.#page;
     try {
       const connection = await connecting?.catch(() => undefined);
-      if (connection) await this.closeConnection(connection, how, reason, deadlineMs);
+      if (connection) await this.#closeConnection(connection, how, reason, deadlineMs);
       // A database that cannot be opened can still be deleted.
-      else if (how === 'destroy') await this.forget();
+      else if (how === 'destroy') await this.#forget();
     } catch (error) {
       if (!isLeft(signal, error)) throw error;
       // The page was left meanwhile, which ended the worker: the database may not have been deleted.
-      if (how === 'destroy') await this.forget();
+      if (how === 'destroy') await this.#forget();
     } finally {
-      this.page.stop();
+      this.#page.stop();
     }
   }
 
-  private async closeConnection(
+  async #closeConnection(
     connection: Connection,
     how: 'close' | 'destroy',
     reason: Error,
@@ -261,84 +261,84 @@ export class Link {
     } finally {
       clearTimeout(late);
       connection.end(reason);
-      this.tellEnded(reason);
+      this.#tellEnded(reason);
     }
   }
 
-  private async forget(): Promise<void> {
-    if (this.page.shown) await this.page.shown;
-    await forgetStored(this.name, this.options.start);
+  async #forget(): Promise<void> {
+    if (this.#page.shown) await this.#page.shown;
+    await forgetStored(this.name, this.#options.start);
   }
 
   /** Ends the worker: kept with the page, its locks and transactions would block other tabs. */
-  private noteLeft(): void {
+  #noteLeft(): void {
     // An opening under way is repeated when the page is shown.
-    if (!this.isServing || this.closed) return;
-    this.mustResume = true;
-    this.letGo();
-    this.tellEnded(leftError());
+    if (!this.#isServing || this.#closed) return;
+    this.#mustResume = true;
+    this.#letGo();
+    this.#tellEnded(leftError());
   }
 
   /** The database may have been locked, unlocked or deleted meanwhile: the new worker reports it as an event. */
-  private resume(): void {
-    if (!this.mustResume || this.closed) return;
-    this.mustResume = false;
+  #resume(): void {
+    if (!this.#mustResume || this.#closed) return;
+    this.#mustResume = false;
     // The next call reports a failure.
     this.connect().catch(() => undefined);
   }
 
   /** Ends the worker with all it has in memory. A new one opens the database, locked or not. */
-  private turn(isLocked: boolean): void {
-    if (this.closed) return;
+  #turn(isLocked: boolean): void {
+    if (this.#closed) return;
     const reason = lockedError();
-    this.turns++;
+    this.#turns++;
     this.#secret = '';
-    this.retire(reason);
-    this.letGo();
-    this.tellEnded(reason);
-    if (isLocked) this.setLocked(true);
+    this.#retire(reason);
+    this.#letGo();
+    this.#tellEnded(reason);
+    if (isLocked) this.#setLocked(true);
   }
 
-  private retire(reason: Error): void {
-    this.current?.then(
+  #retire(reason: Error): void {
+    this.#current?.then(
       (connection) => connection.retire(reason),
       () => undefined,
     );
   }
 
   /** The next call connects anew. */
-  private letGo(): void {
-    this.current = undefined;
-    this.isServing = false;
+  #letGo(): void {
+    this.#current = undefined;
+    this.#isServing = false;
   }
 
-  private tellEnded(reason: Error): void {
-    for (const listener of this.listeners) listener.onEnded?.(reason);
+  #tellEnded(reason: Error): void {
+    for (const listener of this.#listeners) listener.onEnded?.(reason);
   }
 
-  private setLocked(isLocked: boolean): void {
-    if (this.locked === isLocked) return;
-    this.locked = isLocked;
-    for (const listener of this.listeners) listener.onLock?.();
+  #setLocked(isLocked: boolean): void {
+    if (this.#locked === isLocked) return;
+    this.#locked = isLocked;
+    for (const listener of this.#listeners) listener.onLock?.();
   }
 
   /** Repeated when the page is shown again, if the page was left during it. */
-  private async openInView(): Promise<Connection> {
+  async #openInView(): Promise<Connection> {
     for (;;) {
-      if (this.page.shown) await this.page.shown;
-      if (this.closed) throw this.closed;
-      const { signal } = this.page;
+      if (this.#page.shown) await this.#page.shown;
+      if (this.#closed) throw this.#closed;
+      const { signal } = this.#page;
       try {
-        return await this.open(signal);
+        return await this.#open(signal);
       } catch (error) {
         if (!isLeft(signal, error)) throw error;
       }
     }
   }
 
-  private async open(signal: AbortSignal): Promise<Connection> {
-    const { turns } = this;
-    const { name, start, settings } = this.options;
+  async #open(signal: AbortSignal): Promise<Connection> {
+    const turns = this.#turns;
+    const { name, start, settings } = this.#options;
     wakeStorage();
     const worker = await startWorker(start, { signal });
     const { connection, reply } = await Connection.open(
@@ -347,57 +347,57 @@ export class Link {
         name,
         settings,
         rootSecret: this.#secret || undefined,
-        birth: this.birth,
+        birth: this.#birth,
         syncSecret: this.syncSecret,
         aliveLock: `${ALIVE}${Math.random()}:${performance.now()}`,
       },
       {
-        onMessage: (message) => this.receive(message),
+        onMessage: (message) => this.#receive(message),
         onLost: (error) => {
-          this.letGo();
-          this.tellEnded(error);
+          this.#letGo();
+          this.#tellEnded(error);
         },
       },
       signal,
     );
-    if (turns !== this.turns) {
+    if (turns !== this.#turns) {
       void connection.retire(lockedError());
       throw lockedError();
     }
     if ('deleted' in reply) {
-      const reason = this.noteClosed(reply.deleted);
+      const reason = this.#noteClosed(reply.deleted);
       connection.end(reason);
       throw reason;
     }
-    this.isServing = true;
-    this.birth = reply.birth;
+    this.#isServing = true;
+    this.#birth = reply.birth;
     this.#secret = reply.rootSecret ?? '';
-    this.lastLoss = reply.loss && lossReport(reply.loss);
-    this.lastPersistence = reply.persistence;
-    this.setLocked(reply.rootSecret === undefined);
-    if (this.opened++ > 0) for (const listener of this.listeners) listener.onRenewed?.();
+    this.#lastLoss = reply.loss && lossReport(reply.loss);
+    this.#lastPersistence = reply.persistence;
+    this.#setLocked(reply.rootSecret === undefined);
+    if (this.#opened++ > 0) for (const listener of this.#listeners) listener.onRenewed?.();
     return connection;
   }
 
-  private receive(message: WorkerMessage): void {
-    if (message.type === 'locked') this.turn(true);
+  #receive(message: WorkerMessage): void {
+    if (message.type === 'locked') this.#turn(true);
     else if (message.type === 'unlocked') {
-      this.turn(false);
+      this.#turn(false);
       // Its secret is fetched ahead of need; the call that needs it reports a failure.
       this.connect().catch(() => undefined);
     }
-    if (message.type === 'closed') this.noteClosed(message.description);
-    else for (const listener of this.listeners) listener.onMessage?.(message);
+    if (message.type === 'closed') this.#noteClosed(message.description);
+    else for (const listener of this.#listeners) listener.onMessage?.(message);
   }
 
   /** The worker has closed the database: it was deleted, or a newer build upgraded it. Returns the error of all calls from now on. */
-  private noteClosed(description: string): Error {
+  #noteClosed(description: string): Error {
     const reason = refusalError('storage_unavailable', description);
-    this.closed = reason;
-    this.page.stop();
-    this.retire(reason);
-    this.tellEnded(reason);
-    for (const listener of this.listeners) listener.onMessage?.({ type: 'closed', description });
+    this.#closed = reason;
+    this.#page.stop();
+    this.#retire(reason);
+    this.#tellEnded(reason);
+    for (const listener of this.#listeners) listener.onMessage?.({ type: 'closed', description });
     return reason;
   }
 }

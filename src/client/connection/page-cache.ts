@@ -11,56 +11,55 @@ export interface PageCacheOptions {
  * meanwhile. Outside of pages (workers, Node) there is no such cache.
  */
 export class PageCache {
-  private readonly options: PageCacheOptions;
-  private readonly stopped = new AbortController();
-  private inView = new AbortController();
-  private kept: { readonly shown: Promise<void>; readonly show: () => void } | undefined =
-    undefined;
+  readonly #options: PageCacheOptions;
+  readonly #stopped = new AbortController();
+  #inView = new AbortController();
+  #kept: { readonly shown: Promise<void>; readonly show: () => void } | undefined = undefined;
 
   constructor(options: PageCacheOptions) {
-    this.options = options;
+    this.#options = options;
     const { addEventListener: listen } = globalThis as Partial<Pick<Window, 'addEventListener'>>;
     const on = (type: 'pagehide' | 'pageshow', run: () => void): void =>
-      listen?.(type, ({ persisted }) => persisted && run(), this.stopped);
-    on('pagehide', () => this.keep());
-    on('pageshow', () => this.show());
+      listen?.(type, ({ persisted }) => persisted && run(), this.#stopped);
+    on('pagehide', () => this.#keep());
+    on('pageshow', () => this.#show());
   }
 
   get isKept(): boolean {
-    return this.kept !== undefined;
+    return this.#kept !== undefined;
   }
 
   /** Resolves when the page is shown again; undefined while it is shown. */
   get shown(): Promise<void> | undefined {
-    return this.kept?.shown;
+    return this.#kept?.shown;
   }
 
   /** Aborted when the page is left. */
   get signal(): AbortSignal {
-    return this.inView.signal;
+    return this.#inView.signal;
   }
 
   /** Stops listening. */
   stop(): void {
-    this.stopped.abort();
+    this.#stopped.abort();
   }
 
-  private keep(): void {
-    if (this.kept) return;
+  #keep(): void {
+    if (this.#kept) return;
     let show = (): void => undefined;
     const shown = new Promise<void>((resolve) => (show = resolve));
-    this.kept = { shown, show };
-    this.inView.abort(this.options.reason());
-    this.options.onKept();
+    this.#kept = { shown, show };
+    this.#inView.abort(this.#options.reason());
+    this.#options.onKept();
   }
 
-  private show(): void {
-    const { kept } = this;
+  #show(): void {
+    const kept = this.#kept;
     if (!kept) return;
-    this.kept = undefined;
-    this.inView = new AbortController();
+    this.#kept = undefined;
+    this.#inView = new AbortController();
     kept.show();
-    this.options.onShown();
+    this.#options.onShown();
   }
 }
 

@@ -9,19 +9,19 @@ interface Reader {
 
 /** Bodies that the worker sends part by part, each when it is asked for. */
 export class Streams {
-  private readonly link: Link;
-  private readonly readers = new Map<number, Reader>();
-  private readonly encoder = new TextEncoder();
+  readonly #link: Link;
+  readonly #readers = new Map<number, Reader>();
+  readonly #encoder = new TextEncoder();
 
   constructor(link: Link) {
-    this.link = link;
+    this.#link = link;
     link.listen({
       onMessage: (message) => {
-        if (message.type === 'part') this.receive(message.stream, message.part);
-        else if (message.type === 'broken') this.break(message.stream, refusalOf(message.refusal));
+        if (message.type === 'part') this.#receive(message.stream, message.part);
+        else if (message.type === 'broken') this.#break(message.stream, refusalOf(message.refusal));
       },
       onEnded: (reason) => {
-        for (const stream of this.readers.keys()) this.break(stream, reason);
+        for (const stream of this.#readers.keys()) this.#break(stream, reason);
       },
     });
   }
@@ -31,13 +31,13 @@ export class Streams {
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          this.readers.set(stream, { controller, settle: () => undefined });
+          this.#readers.set(stream, { controller, settle: () => undefined });
         },
         pull: (controller) =>
           new Promise((settle) => {
-            this.readers.set(stream, { controller, settle });
-            this.link.postIfConnected({ type: 'pull', stream }).catch((error: unknown) => {
-              this.break(stream, error);
+            this.#readers.set(stream, { controller, settle });
+            this.#link.postIfConnected({ type: 'pull', stream }).catch((error: unknown) => {
+              this.#break(stream, error);
             });
           }),
         cancel: () => this.cancel(stream),
@@ -48,31 +48,31 @@ export class Streams {
 
   /** The reader gets `reason` at its next read; the worker stops. */
   abort(stream: number, reason: unknown): void {
-    if (!this.readers.has(stream)) return;
-    this.break(stream, reason);
+    if (!this.#readers.has(stream)) return;
+    this.#break(stream, reason);
     void this.cancel(stream);
   }
 
   async cancel(stream: number): Promise<void> {
-    this.readers.delete(stream);
+    this.#readers.delete(stream);
     // A worker that is gone has stopped already.
-    await this.link.postIfConnected({ type: 'cancel', stream }).catch(() => undefined);
+    await this.#link.postIfConnected({ type: 'cancel', stream }).catch(() => undefined);
   }
 
-  private receive(stream: number, part: string | Uint8Array | undefined): void {
-    const reader = this.readers.get(stream);
+  #receive(stream: number, part: string | Uint8Array | undefined): void {
+    const reader = this.#readers.get(stream);
     if (!reader) return;
     if (part === undefined) {
-      this.readers.delete(stream);
+      this.#readers.delete(stream);
       reader.controller.close();
-    } else reader.controller.enqueue(typeof part === 'string' ? this.encoder.encode(part) : part);
+    } else reader.controller.enqueue(typeof part === 'string' ? this.#encoder.encode(part) : part);
     reader.settle();
   }
 
-  private break(stream: number, reason: unknown): void {
-    const reader = this.readers.get(stream);
+  #break(stream: number, reason: unknown): void {
+    const reader = this.#readers.get(stream);
     if (!reader) return;
-    this.readers.delete(stream);
+    this.#readers.delete(stream);
     reader.controller.error(reason);
     reader.settle();
   }

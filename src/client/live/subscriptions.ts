@@ -18,48 +18,44 @@ const CRASH_LOOP_MS = 10_000;
 
 /** The live queries of one database. They survive the loss of a worker. */
 export class Subscriptions {
-  private readonly link: Link;
+  readonly #link: Link;
   readonly #byId = new Map<number, Subscription>();
-  private lastId = 0;
-  private renewed = -Infinity;
+  #lastId = 0;
+  #renewed = -Infinity;
 
   constructor(link: Link) {
-    this.link = link;
+    this.#link = link;
     link.listen({
       onMessage: (message) => {
-        if (message.type === 'answer') void this.receive(message);
+        if (message.type === 'answer') void this.#receive(message);
       },
       onRenewed: () => {
-        this.renewed = performance.now();
-        for (const [id, { secret, query }] of this.#byId) this.send(id, secret, query);
+        this.#renewed = performance.now();
+        for (const [id, { secret, query }] of this.#byId) this.#send(id, secret, query);
       },
-      onEnded: (reason) => this.outlive(reason),
+      onEnded: (reason) => this.#outlive(reason),
     });
   }
 
   /** @returns the way to stop */
   add(secret: string, query: string, observer: Observer<unknown>): () => void {
-    const id = ++this.lastId;
+    const id = ++this.#lastId;
     this.#byId.set(id, { secret, query, observer, newest: 0, told: undefined });
-    this.send(id, secret, query);
+    this.#send(id, secret, query);
     return () => {
       if (!this.#byId.delete(id)) return;
       // Without a worker there is nothing to stop.
-      this.link.postIfConnected({ type: 'unsubscribe', id }).catch(() => undefined);
+      this.#link.postIfConnected({ type: 'unsubscribe', id }).catch(() => undefined);
     };
   }
 
-  private send(id: number, secret: string, query: string): void {
-    this.link.post({ type: 'subscribe', id, secret, query }).catch((error: unknown) => {
-      this.fail(id, error);
+  #send(id: number, secret: string, query: string): void {
+    this.#link.post({ type: 'subscribe', id, secret, query }).catch((error: unknown) => {
+      this.#fail(id, error);
     });
   }
 
-  private async receive({
-    id,
-    status,
-    body,
-  }: Extract<WorkerMessage, { type: 'answer' }>): Promise<void> {
+  async #receive({ id, status, body }: Extract<WorkerMessage, { type: 'answer' }>): Promise<void> {
     const subscription = this.#byId.get(id);
     if (!subscription || subscription.told === body) return;
     subscription.told = body;
@@ -76,25 +72,25 @@ export class Subscriptions {
   }
 
   /** The worker is gone: another takes over, unless the database was closed or workers die one after the other. */
-  private outlive(reason: Error): void {
+  #outlive(reason: Error): void {
     if (this.#byId.size === 0) return;
     // No fault of the worker: another one comes when the page is shown.
-    if (this.link.isPageKept) {
-      this.link.connect().catch((error: unknown) => this.failAll(error));
+    if (this.#link.isPageKept) {
+      this.#link.connect().catch((error: unknown) => this.#failAll(error));
       return;
     }
     // Closed, or locked: that ends them.
     const isOver = !(reason instanceof QueryError) || reason.code === 'locked';
-    if (!isOver && performance.now() - this.renewed > CRASH_LOOP_MS) {
-      this.link.connect().catch((error: unknown) => this.failAll(error));
-    } else this.failAll(reason);
+    if (!isOver && performance.now() - this.#renewed > CRASH_LOOP_MS) {
+      this.#link.connect().catch((error: unknown) => this.#failAll(error));
+    } else this.#failAll(reason);
   }
 
-  private failAll(error: unknown): void {
-    for (const id of this.#byId.keys()) this.fail(id, error);
+  #failAll(error: unknown): void {
+    for (const id of this.#byId.keys()) this.#fail(id, error);
   }
 
-  private fail(id: number, error: unknown): void {
+  #fail(id: number, error: unknown): void {
     const subscription = this.#byId.get(id);
     if (!subscription) return;
     this.#byId.delete(id);

@@ -106,37 +106,37 @@ export class Sync extends TypedEvents<SyncEvents> {
   /** Acts as the identity, on the copy. */
   readonly client: SyncClient;
   readonly writes: SyncWrites = {
-    list: ({ states } = {}) => this.listWrites(states),
+    list: ({ states } = {}) => this.#listWrites(states),
     settled: async (id) => {
-      const judged = await this.link.ask((host) => host.verdict(id));
-      return judged ? judgedWriteOf(judged) : this.verdictOn(id);
+      const judged = await this.#link.ask((host) => host.verdict(id));
+      return judged ? judgedWriteOf(judged) : this.#verdictOn(id);
     },
-    resolve: (id, resolution) => this.resolveWrite(id, resolution),
+    resolve: (id, resolution) => this.#resolveWrite(id, resolution),
   };
-  private readonly link: Link;
+  readonly #link: Link;
   /** Without the login: scripts of the page find no password here. */
-  private options: Pick<SyncOptions, 'url' | 'sets'> | undefined = undefined;
-  private readonly settling = new Map<string, (verdict: Verdict) => void>();
+  #options: Pick<SyncOptions, 'url' | 'sets'> | undefined = undefined;
+  readonly #settling = new Map<string, (verdict: Verdict) => void>();
   /** Verdicts that came before the answer to their `submit()`: the two come by different ways, and a hub nearby is quick. */
-  private readonly early = new Map<string, Verdict>();
+  readonly #early = new Map<string, Verdict>();
   #secret = '';
-  private current: SyncState = 'connecting';
-  private hasHeard = false;
-  private lost = 0;
-  private stopListening: (() => void) | undefined = undefined;
+  #current: SyncState = 'connecting';
+  #hasHeard = false;
+  #lost = 0;
+  #stopListening: (() => void) | undefined = undefined;
 
   /** @internal */
   constructor(link: Link, host: ClientHost) {
     super();
-    this.link = link;
+    this.#link = link;
     const client = makeClient(host, () => this.#secret);
     this.client = Object.assign(client, {
-      submit: (...call: Parameters<Sync['submit']>) => this.submit(...call),
+      submit: (expression: Arg, options?: SubmitOptions) => this.#submit(expression, options),
     }) as SyncClient;
   }
 
   get state(): SyncState {
-    return this.current;
+    return this.#current;
   }
 
   /**
@@ -144,19 +144,19 @@ export class Sync extends TypedEvents<SyncEvents> {
    * came back and are sent. 0 as a rule.
    */
   get lostWrites(): number {
-    return this.lost;
+    return this.#lost;
   }
 
   /** @internal @throws QueryError when the login fails, or the first sync has no connection */
   async start(options: SyncOptions): Promise<this> {
-    this.stopListening ??= this.listen();
-    await this.connect(options);
+    this.#stopListening ??= this.#listen();
+    await this.#connect(options);
     return this;
   }
 
   /** What to keep here from now on: documents of other sets are removed. A sync that was stopped goes on. */
   async setSets(sets: SyncOptions['sets']): Promise<void> {
-    const options = { url: '', ...this.options, sets };
+    const options = { url: '', ...this.#options, sets };
     checkSyncOptions(options);
     await this.start(options);
   }
@@ -164,43 +164,43 @@ export class Sync extends TypedEvents<SyncEvents> {
   /** Resolves when what the hub has at this moment, of one of the sets or of all, is here and shown. */
   async whenSynced(set?: Arg): Promise<void> {
     const text = set === undefined ? undefined : queryText(set);
-    await this.link.ask((host) => host.syncWait({ for: 'synced', set: text }));
+    await this.#link.ask((host) => host.syncWait({ for: 'synced', set: text }));
   }
 
   /** Resolves when every write has its verdict. */
   async whenSettled(): Promise<void> {
-    await this.link.ask((host) => host.syncWait({ for: 'settled', set: undefined }));
+    await this.#link.ask((host) => host.syncWait({ for: 'settled', set: undefined }));
   }
 
   /** Ends the exchange with the hub. The copy stays, and writes wait in it. */
   async stop(): Promise<void> {
-    this.stopListening?.();
-    this.stopListening = undefined;
-    await this.link.call((host) => host.stopSync());
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+    await this.#link.call((host) => host.stopSync());
   }
 
-  private listen(): () => void {
-    const stopHearing = this.link.listen({
-      onMessage: (message) => this.hear(message),
+  #listen(): () => void {
+    const stopHearing = this.#link.listen({
+      onMessage: (message) => this.#hear(message),
       onLock: () => {
-        if (this.link.isLocked) this.enter('locked', 'The user of this copy has signed out.');
+        if (this.#link.isLocked) this.#enter('locked', 'The user of this copy has signed out.');
       },
       // The worker that knew the token is gone; it is kept.
       onRenewed: () => {
-        if (this.link.isLocked) return;
-        this.goOn().catch((error: unknown) => this.enter('offline', error));
+        if (this.#link.isLocked) return;
+        this.#goOn().catch((error: unknown) => this.#enter('offline', error));
       },
       // A new one comes when the page is shown; if none does, nobody else may ask.
       onEnded: () => {
-        if (!this.link.isPageKept) return;
-        this.link.connect().catch((error: unknown) => this.enter('offline', error));
+        if (!this.#link.isPageKept) return;
+        this.#link.connect().catch((error: unknown) => this.#enter('offline', error));
       },
     });
     const network = new AbortController();
     for (const change of NETWORK_CHANGES)
       (globalThis as Partial<Pick<Window, 'addEventListener'>>).addEventListener?.(
         change,
-        () => this.tellNetwork(change),
+        () => this.#tellNetwork(change),
         network,
       );
     return () => {
@@ -209,14 +209,14 @@ export class Sync extends TypedEvents<SyncEvents> {
     };
   }
 
-  private tellNetwork(change: (typeof NETWORK_CHANGES)[number]): void {
+  #tellNetwork(change: (typeof NETWORK_CHANGES)[number]): void {
     // Without a worker there is nobody to tell.
-    this.link.postIfConnected({ type: 'network', change }).catch(() => undefined);
+    this.#link.postIfConnected({ type: 'network', change }).catch(() => undefined);
   }
 
-  private async connect({ url, sets, secret, login }: SyncOptions): Promise<void> {
-    this.hasHeard = false;
-    const { failed, missing, ...reply } = await this.link.call((host) =>
+  async #connect({ url, sets, secret, login }: SyncOptions): Promise<void> {
+    this.#hasHeard = false;
+    const { failed, missing, ...reply } = await this.#link.call((host) =>
       host.sync({
         url,
         secret,
@@ -225,27 +225,27 @@ export class Sync extends TypedEvents<SyncEvents> {
       }),
     );
     if (failed) await valueOf(failed);
-    this.options = { url, sets };
-    this.#secret = this.link.syncSecret = reply.secret;
-    this.lost += missing;
+    this.#options = { url, sets };
+    this.#secret = this.#link.syncSecret = reply.secret;
+    this.#lost += missing;
     // What was told meanwhile is newer: it may have come before the answer.
-    if (!this.hasHeard) this.enter(reply.state, undefined);
+    if (!this.#hasHeard) this.#enter(reply.state, undefined);
   }
 
-  private async goOn(): Promise<void> {
-    if (!this.options) return;
-    await this.connect(this.options);
-    if (this.settling.size === 0) return;
+  async #goOn(): Promise<void> {
+    if (!this.#options) return;
+    await this.#connect(this.#options);
+    if (this.#settling.size === 0) return;
     // Verdicts that were told while no worker of this page was there to hear them.
-    for (const write of await this.link.ask((host) => host.writes(undefined)))
-      if ('tsMicros' in write && this.settling.has(write.id)) await this.noteVerdict(write);
+    for (const write of await this.#link.ask((host) => host.writes(undefined)))
+      if ('tsMicros' in write && this.#settling.has(write.id)) await this.#noteVerdict(write);
   }
 
-  private async submit(expression: Arg, options: SubmitOptions = {}): Promise<Submitted<never>> {
+  async #submit(expression: Arg, options: SubmitOptions = {}): Promise<Submitted<never>> {
     const { signal, label, data } = options;
     const query = queryText(expression);
     const note = { label, data: JSON.stringify(data) };
-    const reply = await this.link.call(
+    const reply = await this.#link.call(
       (host, number) =>
         host.submit({
           query,
@@ -257,12 +257,12 @@ export class Sync extends TypedEvents<SyncEvents> {
         }),
       signal,
     );
-    return (await this.submitted(reply)) as Submitted<never>;
+    return (await this.#submitted(reply)) as Submitted<never>;
   }
 
   /** @throws QueryError when it failed here */
-  private async submitted({ id, answer }: SubmitReply): Promise<Submitted<unknown>> {
-    const settled = this.verdictOn(id);
+  async #submitted({ id, answer }: SubmitReply): Promise<Submitted<unknown>> {
+    const settled = this.#verdictOn(id);
     const value = answer && (await valueOf(answer));
     if (id === undefined)
       throw refusalError(
@@ -272,66 +272,66 @@ export class Sync extends TypedEvents<SyncEvents> {
     return { id, value, settled };
   }
 
-  private verdictOn(id: string | undefined): Promise<Verdict> {
+  #verdictOn(id: string | undefined): Promise<Verdict> {
     return new Promise((resolve) => {
       if (id === undefined) return;
-      const early = this.early.get(id);
-      const others = this.settling.get(id);
+      const early = this.#early.get(id);
+      const others = this.#settling.get(id);
       if (early) resolve(early);
       else
-        this.settling.set(id, (verdict) => {
+        this.#settling.set(id, (verdict) => {
           others?.(verdict);
           resolve(verdict);
         });
     });
   }
 
-  private async listWrites<State extends WriteState>(
+  async #listWrites<State extends WriteState>(
     states: readonly State[] | undefined,
   ): Promise<readonly WriteIn<State>[]> {
-    const found = await this.link.ask((host) => host.writes(states));
+    const found = await this.#link.ask((host) => host.writes(states));
     return (await Promise.all(found.map(writeOf))).filter(isIn(states));
   }
 
-  private async resolveWrite(
+  async #resolveWrite(
     id: string,
     resolution: WriteResolution,
   ): Promise<Submitted<unknown> | undefined> {
     const choice = 'edit' in resolution ? { edit: queryText(resolution.edit) } : resolution;
-    const reply = await this.link.call((host) => host.resolveWrite(id, choice));
-    return reply && this.submitted(reply);
+    const reply = await this.#link.call((host) => host.resolveWrite(id, choice));
+    return reply && this.#submitted(reply);
   }
 
-  private hear(message: WorkerMessage): void {
+  #hear(message: WorkerMessage): void {
     if (message.type === 'sync-state') {
-      this.hasHeard = true;
-      this.enter(message.state, message.reason);
+      this.#hasHeard = true;
+      this.#enter(message.state, message.reason);
     } else if (message.type === 'sync-progress')
       this.dispatchEvent(new CustomEvent('progress', { detail: message.progress }));
-    else if (message.type === 'sync-verdict') void this.noteVerdict(message.write);
+    else if (message.type === 'sync-verdict') void this.#noteVerdict(message.write);
   }
 
-  private async noteVerdict(data: JudgedData): Promise<void> {
+  async #noteVerdict(data: JudgedData): Promise<void> {
     const write = await judgedWriteOf(data);
     const { id } = write;
-    const waiting = this.settling.get(id);
-    this.settling.delete(id);
+    const waiting = this.#settling.get(id);
+    this.#settling.delete(id);
     if (waiting) waiting(write);
-    else this.keepEarly(id, write);
+    else this.#keepEarly(id, write);
     this.dispatchEvent(new CustomEvent('verdict', { detail: write }));
   }
 
-  private keepEarly(id: string, verdict: Verdict): void {
-    this.early.set(id, verdict);
-    for (const oldest of this.early.keys()) {
-      if (this.early.size <= EARLY_MAX) break;
-      this.early.delete(oldest);
+  #keepEarly(id: string, verdict: Verdict): void {
+    this.#early.set(id, verdict);
+    for (const oldest of this.#early.keys()) {
+      if (this.#early.size <= EARLY_MAX) break;
+      this.#early.delete(oldest);
     }
   }
 
-  private enter(state: SyncState, reason: unknown): void {
-    if (state === this.current && reason === undefined) return;
-    this.current = state;
+  #enter(state: SyncState, reason: unknown): void {
+    if (state === this.#current && reason === undefined) return;
+    this.#current = state;
     const said = reason instanceof Error ? reason.message : reason;
     this.dispatchEvent(new CustomEvent('state', { detail: { state, reason: said } }));
   }
