@@ -75,6 +75,6 @@ for (let round = 1; round <= rounds; round++) {
 }
 if (wanted.extras && contenders.includes('burrow')) await slot('burrow', 1, runExtras);
 if (wanted.grow > 0)
-  await slot('burrow-packed', 1, (given) => runGrowth({ ...given, documents: wanted.grow }));
+  await slot('burrow', 1, (given) => runGrowth({ ...given, documents: wanted.grow }));
 web.close();
 writeResults({ startedAt, machine, wanted, measured });

@@ -9,7 +9,6 @@ export const usual = [
   'dexie-worker',
   'sqlite-wasm',
   'burrow',
-  'burrow-packed',
   'burrow-strict',
 ];
 

@@ -20,7 +20,7 @@ export function writeResults(run) {
   const { startedAt, machine, wanted, measured } = run;
   const folder = join(benchRoot, wanted.out);
   mkdirSync(folder, { recursive: true });
-  const asks = ['burrow-packed', 'burrow', 'burrow-strict']
+  const asks = ['burrow', 'burrow-strict']
     .filter((contender) => wanted.contenders.includes(contender))
     .map((contender) => ({ contender, verdicts: judge(measured, contender) }));
   const text = [
@@ -79,7 +79,7 @@ const titleOf = (measured, contender) =>
 
 /** @param {Run['measured']} measured @param {readonly string[]} contenders */
 function aheadTables(measured, contenders) {
-  return ['burrow-packed', 'burrow', 'burrow-strict']
+  return ['burrow', 'burrow-strict']
     .filter((contender) => contenders.includes(contender))
     .flatMap((contender) => {
       const { others, rows, won } = aheadOf(measured, contender, contenders);
