@@ -339,7 +339,6 @@ export class Link {
   async #open(signal: AbortSignal): Promise<Connection> {
     const turns = this.#turns;
     const { name, start, settings } = this.#options;
-    wakeStorage();
     const worker = await startWorker(start, { signal });
     const { connection, reply } = await Connection.open(
       worker,
@@ -400,13 +399,6 @@ export class Link {
     for (const listener of this.#listeners) listener.onMessage?.({ type: 'closed', description });
     return reason;
   }
-}
-
-/** The browser opens the storage of this origin for whoever asks first: it does so while the worker loads. */
-function wakeStorage(): void {
-  const storage = globalThis.indexedDB as Partial<IDBFactory> | undefined;
-  // What is wrong with it, the worker will say.
-  storage?.databases?.().catch(() => undefined);
 }
 
 /** Deletes what is stored under a name that this page has not opened. */
