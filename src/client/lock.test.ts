@@ -53,6 +53,15 @@ const heardBy = (db: Database): string[] => {
   return heard;
 };
 
+test('close() waits for the worker that signOut() ended: its storage can be opened again at once', async () => {
+  const device = new Device();
+  const db = await openDatabase('notes', { worker: device.worker });
+  await db.signOut();
+  expect(device.workers[0]?.isTerminated).toBe(false);
+  await db.close();
+  expect(device.workers[0]?.isTerminated).toBe(true);
+});
+
 test('signOut() ends the worker and whoever waits, and hands out no secret until unlock()', async () => {
   const device = new Device();
   const db = await openDatabase('notes', { worker: device.worker });

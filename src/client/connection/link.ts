@@ -59,6 +59,8 @@ export class Link {
   #turns = 0;
   readonly #page: PageCache;
   #calls = 0;
+  /** The last worker that had to let go, until it has. */
+  #retiring: Promise<void> | undefined = undefined;
 
   constructor(options: LinkOptions) {
     this.name = options.name;
@@ -236,6 +238,7 @@ export class Link {
       if (connection) await this.#closeConnection(connection, how, reason, deadlineMs);
       // A database that cannot be opened can still be deleted.
       else if (how === 'destroy') await this.#forget();
+      await this.#retiring;
     } catch (error) {
       if (!isLeft(signal, error)) throw error;
       // The page was left meanwhile, which ended the worker: the database may not have been deleted.
@@ -300,7 +303,7 @@ export class Link {
   }
 
   #retire(reason: Error): void {
-    this.#current?.then(
+    this.#retiring = this.#current?.then(
       (connection) => connection.retire(reason),
       () => undefined,
     );
