@@ -23,6 +23,8 @@ export interface PgDatabaseOptions {
   readonly canListen: boolean;
   /** A server that is silent for so long counts as gone, even if its socket is open: the connection is closed as lost. */
   readonly answerMs?: number;
+  /** What else must have ended before it counts as closed. */
+  readonly ended?: () => Promise<unknown>;
 }
 
 /**
@@ -133,6 +135,7 @@ export class PgDatabase implements SqlDatabase {
     if (this.isClosed) return;
     this.isClosed = true;
     await this.pool.end();
+    await this.options.ended?.();
   }
 
   private listenerConfig(name: string): PoolConfig {

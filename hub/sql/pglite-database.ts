@@ -20,6 +20,8 @@ export function openPglite(data: string, start = startThread): PgDatabase {
   return new PgDatabase({
     isExclusive: true,
     canListen: false,
+    // A thread that is told to end may still be writing to the folder.
+    ended: () => before,
     pool: {
       max: 1,
       idleTimeoutMillis: 0,

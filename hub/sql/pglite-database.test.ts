@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { openPglite, startThread } from './pglite-database.ts';
+
+test('when close() resolves the thread has ended: nothing writes to its folder any more', async () => {
+  let hasEnded = false;
+  const database = openPglite('memory:', (data) => {
+    const thread = startThread(data);
+    thread.once('exit', () => (hasEnded = true));
+    return thread;
+  });
+  const connection = await database.connect();
+  const [result] = await connection.run([{ name: '', text: 'SELECT 7', values: [] }]);
+  expect(result?.rows).toEqual([['7']]);
+  connection.release();
+  expect(hasEnded).toBe(false);
+  await database.close();
+  expect(hasEnded).toBe(true);
+});
+
+test('a database that no one has used is closed as well', async () => {
+  await openPglite('memory:').close();
+});
