@@ -18,5 +18,5 @@ test('when close() resolves the thread has ended: nothing writes to its folder a
 });
 
 test('a database that no one has used is closed as well', async () => {
-  await openPglite('memory:').close();
+  await expect(openPglite('memory:').close()).resolves.toBeUndefined();
 });
