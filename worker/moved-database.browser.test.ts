@@ -4,7 +4,14 @@
  */
 import { commands } from 'vitest/browser';
 import { expect, test, vi } from 'vitest';
-import { openDatabase, q, type Arg, type Database, type Progress } from '../src/index.ts';
+import {
+  BurrowError,
+  openDatabase,
+  q,
+  type Arg,
+  type Database,
+  type Progress,
+} from '../src/index.ts';
 import format1 from './testing/rows-format-1.json?raw';
 import {
   keepDatabase,
@@ -214,6 +221,11 @@ async function fillMany(name: string): Promise<void> {
   await db.close();
 }
 
+/** WebKit lets go of what a killed worker had open when the machine has time for it, which may be after the deadline of whoever opens it next. */
+function heldByTheKilled(reason: unknown): undefined {
+  if (!(reason instanceof BurrowError && reason.code === 'storage_blocked')) throw reason;
+}
+
 test('a worker that is killed at any slice of a move leaves a database that is whole', async () => {
   const name = freshName();
   await fillMany(name);
@@ -234,11 +246,11 @@ test('a worker that is killed at any slice of a move leaves a database that is w
     // A page whose worker was killed amid it hears of that late.
     opening.catch(() => undefined);
     const killed = vi.waitUntil(() => told.length >= 2, { timeout: 60_000 });
-    const db = await Promise.race([opening, killed.then(() => undefined)]);
+    const db = await Promise.race([opening.catch(heldByTheKilled), killed.then(() => undefined)]);
     if (db) {
       isMoved = true;
       await db.close();
-    } else kills += 1;
+    } else if (told.length >= 2) kills += 1;
   }
   expect(kills).toBeGreaterThan(DOCUMENTS / 500);
   const db = await openDatabase(name, { store: 'packed' });
