@@ -1,6 +1,6 @@
 /** Sizes of the packed store; tests make them small. */
 export interface PackedLimits {
-  /** The memtable is flushed when it takes so much memory, or so many commits made it. */
+  /** The memtable is flushed when it takes so much memory, or so many commits made it: whoever opens the database reads them all. */
   readonly memtableBytesMax: number;
   readonly commitsMax: number;
   readonly tableBytes: number;
@@ -19,7 +19,7 @@ export interface PackedLimits {
 
 export const PACKED_LIMITS: PackedLimits = {
   memtableBytesMax: 3 * 1024 * 1024,
-  commitsMax: 3000,
+  commitsMax: 500,
   tableBytes: 1024 * 1024,
   blockBytes: 8 * 1024,
   rowBlockBytes: 4 * 1024,

@@ -14,6 +14,9 @@ const WARM_AFTER_MS = 500;
 /** Where the device has little memory (in GB). */
 const SMALL_DEVICE = 2;
 const SMALL_DEVICE_BYTES = 8 * 1024 * 1024;
+/** Browsers tell 8 GB at most; those that tell nothing count as less. */
+const LARGE_DEVICE = 8;
+const LARGE_DEVICE_BYTES = 88 * 1024 * 1024;
 
 type Upkeep = Pick<PackedStore, 'rest' | 'sweep' | 'warm'>;
 
@@ -22,7 +25,7 @@ export class IdleWork {
   private readonly idleMs: number;
   private timer: ReturnType<typeof setTimeout> | undefined = undefined;
   private warmTimer: ReturnType<typeof setTimeout> | undefined = undefined;
-  private lastWrite = 0;
+  private lastWrite = -Infinity;
   private sweepAt: number;
   private isClosed = false;
 
@@ -32,8 +35,10 @@ export class IdleWork {
     this.sweepAt = performance.now() + SWEEP_AFTER_MS;
   }
 
+  /** The log that was found may be long: whoever opens next need not read it again. */
   noteOpened(): void {
     this.warmTimer ??= setTimeout(this.warm, Math.min(WARM_AFTER_MS, this.idleMs));
+    this.timer ??= setTimeout(this.look, this.idleMs);
   }
 
   noteWrite(): void {
@@ -84,12 +89,21 @@ export class IdleWork {
   }
 }
 
+interface Device {
+  readonly connection?: { readonly saveData?: boolean };
+  /** In GB. */
+  readonly deviceMemory?: number;
+}
+
+/** Of blocks in memory. Undefined: as many as the store has by itself. */
+export function cachedBytesMax(): number | undefined {
+  const { deviceMemory = 0 } = navigator as Device;
+  return deviceMemory >= LARGE_DEVICE ? LARGE_DEVICE_BYTES : undefined;
+}
+
 /** Of blocks in memory before anybody asks for them. */
 function warmedBytesMax(): number {
-  const { connection, deviceMemory = Infinity } = navigator as {
-    readonly connection?: { readonly saveData?: boolean };
-    readonly deviceMemory?: number;
-  };
+  const { connection, deviceMemory = Infinity } = navigator as Device;
   if (connection?.saveData === true) return 0;
   return deviceMemory <= SMALL_DEVICE ? SMALL_DEVICE_BYTES : Infinity;
 }

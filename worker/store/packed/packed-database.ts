@@ -38,7 +38,7 @@ import { removeFormerRows } from '../move/former-rows.ts';
 import { NativeTransaction } from '../native-transaction.ts';
 import { dropping, RowTransactions } from '../row-transactions.ts';
 import { IdbMedium } from './idb-medium.ts';
-import { IdleWork } from './idle-work.ts';
+import { cachedBytesMax, IdleWork } from './idle-work.ts';
 import { LogChannel } from './log-channel.ts';
 import { MaintenanceLock } from './packed-locks.ts';
 
@@ -69,6 +69,7 @@ export class PackedDatabase implements BrowserStore {
     this.connection = new LastingConnection(name, PACKED_LAYOUT, PACKED_FORMAT, options);
     this.rows = new RowTransactions(this.connection);
     const maintenance = new MaintenanceLock(name);
+    const cacheBytesMax = cachedBytesMax();
     this.packed = new PackedStore({
       medium: new IdbMedium(this.connection),
       pause,
@@ -77,6 +78,7 @@ export class PackedDatabase implements BrowserStore {
       exclusively: (body) => maintenance.run(body),
       ...(aloneTerm && { aloneTerm }),
       ...(limits && { limits }),
+      ...(cacheBytesMax !== undefined && { cacheBytesMax }),
     });
     this.idle = new IdleWork(this.packed, idleMs);
     this.channel = new LogChannel(
