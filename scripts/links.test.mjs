@@ -53,3 +53,14 @@ test('links lead somewhere', () => {
   );
   expect(dead).toEqual([]);
 });
+
+test('the first page leads to an answer to each of ten everyday questions', () => {
+  const rows = [...textOf(join(root, 'docs/index.md')).matchAll(/^\| (.+\?) \| (.+) \|$/gm)];
+  expect(rows.map(([, question]) => question)).toHaveLength(10);
+  for (const [, question, answer = ''] of rows) {
+    const targets = [...answer.matchAll(LINK)].map(([, target = '']) => target.split('#')[0] ?? '');
+    expect(targets, question).not.toEqual([]);
+    // That the links lead somewhere is tested above.
+    for (const target of targets) expect(textOf(join(root, 'docs', target))).toMatch(/^# .+/m);
+  }
+});
