@@ -19,7 +19,7 @@ export interface PackedLimits {
 
 export const PACKED_LIMITS: PackedLimits = {
   memtableBytesMax: 3 * 1024 * 1024,
-  commitsMax: 500,
+  commitsMax: 1000,
   tableBytes: 1024 * 1024,
   blockBytes: 8 * 1024,
   rowBlockBytes: 4 * 1024,
