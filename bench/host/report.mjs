@@ -67,10 +67,13 @@ function describe(machine, wanted, measured) {
   const loads = measured.map(({ load }) => load);
   return [
     `${machine.processor}, ${machine.memoryGib} GiB, ${machine.system}, ${machine.browser}, Node ${machine.node}.`,
-    `${wanted.rounds} interleaved rounds, ${wanted.documents.toLocaleString('en-US')} documents${wanted.big ? ` and ${wanted.big.toLocaleString('en-US')}` : ''}.`,
+    `${roundsOf(measured)} interleaved rounds, ${wanted.documents.toLocaleString('en-US')} documents${wanted.big ? ` and ${wanted.big.toLocaleString('en-US')}` : ''}.`,
     `Load of the machine (the benchmark itself adds about 2): ${short(Math.min(...loads))} to ${short(Math.max(...loads))}.`,
   ].join(' ');
 }
+
+/** As far as the run has come. @param {Run['measured']} measured */
+const roundsOf = (measured) => Math.max(0, ...measured.map(({ round }) => round));
 
 /** @param {Run['measured']} measured @param {string} contender @returns {string} */
 const titleOf = (measured, contender) =>
