@@ -27,7 +27,11 @@ const WORKER = 'burrow-worker';
 const WRONG_FORMAT =
   'The worker of burrowdb is found by import.meta.url: set the option format to "esm", and load the built file by <script type="module">.';
 
-/** The plugin, for `plugins` among esbuild's options. */
+/**
+ * The plugin, for `plugins` among esbuild's options.
+ * @example
+ * const options = { entryPoints: ['src/main.js'], bundle: true, format: 'esm', outdir: 'dist', plugins: [burrow()] };
+ */
 export const burrow = (): EsbuildPlugin => ({
   name: 'burrow',
   setup(build) {

@@ -16,7 +16,11 @@ export interface RollupPlugin {
   ): { readonly code: string; readonly map: null } | undefined;
 }
 
-/** The plugin, for `plugins` in Rollup's configuration. */
+/**
+ * The plugin, for `plugins` in Rollup's configuration.
+ * @example
+ * const configuration = { input: 'src/main.js', output: { dir: 'dist', format: 'es' }, plugins: [burrow()] };
+ */
 export const burrow = (): RollupPlugin => ({
   name: 'burrow',
   transform(code, id) {

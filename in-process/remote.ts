@@ -41,6 +41,10 @@ export interface RemoteDatabase {
 /**
  * The hub at a URL. Sends nothing yet: the first query tells whether the hub can be reached and knows the secret.
  * @throws UsageError when an option is invalid
+ * @example
+ * const remote = await connect({ url: listening.url, secret: listening.secret });
+ * console.log(await remote.client().query(q.Add(1, 2))); // 3
+ * await remote.close();
  */
 export async function connect(options: ConnectOptions): Promise<RemoteDatabase> {
   const url = urlOf(options);

@@ -25,16 +25,36 @@ import { SwitchedNetwork } from './test-network.ts';
 
 export type { TestClock, TestDatabaseOptions, TestHub, TestHubOptions, TestNetwork, TimeSpan };
 
-/** A clock for databases and hubs, that goes with the real one until a test sets it. */
+/**
+ * A clock for databases and hubs, that goes with the real one until a test sets it.
+ * @example
+ * const clock = createClock();
+ * clock.set('2026-01-01T00:00:00Z');
+ * const memory = await openDatabase('notes', { clock });
+ * console.log((await memory.client().query(q.Now())).value.slice(0, 10)); // 2026-01-01
+ * await memory.close();
+ */
 export const createClock = (): TestClock => new SetClock();
 
-/** A network for databases: all that it has are the hubs of this process, and what `fetch` reaches. It is online. */
+/**
+ * A network for databases: all that it has are the hubs of this process, and what `fetch` reaches. It is online.
+ * @example
+ * const network = createNetwork();
+ * const device = await openDatabase('todos', { network });
+ * network.offline();
+ * network.online();
+ * await device.close();
+ */
 export const createNetwork = (): TestNetwork => new SwitchedNetwork();
 
 /**
  * Opens an empty database in memory: no other call opens the same, and `close()` leaves nothing of it. Passwords are hashed at a cost
  * that no test waits for.
  * @throws UsageError when an option is invalid or does not exist
+ * @example
+ * const memory = await openDatabase();
+ * console.log(await memory.client().query(q.Add(1, 2))); // 3
+ * await memory.close();
  */
 export async function openDatabase(
   name = 'test',
@@ -70,7 +90,13 @@ export async function openDatabase(
   return openOnPage(name, { ...options, persist: false, durability: 'relaxed', worker });
 }
 
-/** Opens an empty hub. */
+/**
+ * Opens an empty hub.
+ * @example
+ * const empty = await openHub();
+ * await empty.client().query(q.CreateCollection({ name: 'todos' }));
+ * await empty.close();
+ */
 export async function openHub({ clock }: TestHubOptions = {}): Promise<TestHub> {
   const hub = await MemoryHub.open(microsOf(clock));
   const database = await openOnPage('hub', {

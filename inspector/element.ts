@@ -22,7 +22,13 @@ const Base =
   (globalThis as { HTMLElement?: typeof HTMLElement }).HTMLElement ??
   (Object as unknown as typeof HTMLElement);
 
-/** `<burrow-inspector>`: shows what is in a database, and what goes on in it. Set `database`. */
+/**
+ * `<burrow-inspector>`: shows what is in a database, and what goes on in it. Set `database`.
+ * @example
+ * const inspector = new BurrowInspector();
+ * inspector.database = db;
+ * document.body.append(inspector);
+ */
 export class BurrowInspector extends Base {
   /** @internal What had the focus before it was opened: it gets it back. */
   opener: Element | null = null;

@@ -22,6 +22,9 @@ if (customElements && !customElements.get(NAME)) customElements.define(NAME, Bur
 /**
  * Shows the inspector of a database.
  * @returns the element: `remove()` closes it, as the key Escape does
+ * @example
+ * const inspector = mountInspector(db);
+ * inspector.remove();
  */
 export function mountInspector(
   database: Database,

@@ -54,7 +54,13 @@ export const unsentError = (count: number): QueryError =>
     `${count} write(s) have not reached the hub. Connect to send them, or discard them with { discardUnsent: true }.`,
   );
 
-/** An open database. */
+/**
+ * An open database.
+ * @example
+ * db.addEventListener('locked', () => console.log('Signed out.'));
+ * console.log(await db.client().query(q.Count(q.Documents(notes)))); // 2
+ * await db.close();
+ */
 export class Database extends TypedEvents<DatabaseEvents> {
   readonly name: string;
   /** The HTTP surface as a `fetch`, for the original driver: `new faunadb.Client({ secret, fetch: db.fetch })`. */

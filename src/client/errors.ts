@@ -56,7 +56,12 @@ class CodedError extends Error {
 
 // --- the library was not used as it can serve ---------------------------------------------------
 
-/** An argument or option is wrong. */
+/**
+ * An argument or option is wrong.
+ * @example
+ * const failure = await openDatabase('').catch((error) => error);
+ * console.log(failure instanceof UsageError, failure.code); // true invalid_usage
+ */
 export class UsageError extends CodedError {
   declare readonly code: CodesOf<'UsageError'>;
   /** @internal */
@@ -64,7 +69,15 @@ export class UsageError extends CodedError {
     super('invalid_usage', description, description, options);
   }
 }
-/** The browser, or the page as it is served, lacks what this call needs. */
+/**
+ * The browser, or the page as it is served, lacks what this call needs.
+ * @example
+ * const stored = await listDatabases('notes').catch((error) => {
+ *   if (error instanceof Unsupported) return [];
+ *   throw error;
+ * });
+ * console.log(stored); // []
+ */
 export class Unsupported extends CodedError {
   declare readonly code: CodesOf<'Unsupported'>;
   /** @internal */
@@ -72,7 +85,13 @@ export class Unsupported extends CodedError {
     super('unsupported', description, description);
   }
 }
-/** The database was closed by this page: open it again. */
+/**
+ * The database was closed by this page: open it again.
+ * @example
+ * await db.close();
+ * const failure = await client.query(q.Now()).catch((error) => error);
+ * console.log(failure instanceof DatabaseClosed); // true
+ */
 export class DatabaseClosed extends CodedError {
   declare readonly code: CodesOf<'DatabaseClosed'>;
   /** @internal */
@@ -113,71 +132,194 @@ const UNEXPLAINED: WireError = {
   description: 'The response contains no error.',
 };
 
-/** The query is wrong, or it did not come to its end. */
+/**
+ * The query is wrong, or it did not come to its end.
+ * @example
+ * const failure = await client.query(q.Divide(1, 0)).catch((error) => error);
+ * console.log(failure instanceof BadRequest, failure.code); // true invalid argument
+ */
 export class BadRequest extends AnsweredError {
   declare readonly code: CodesOf<'BadRequest'>;
 }
-/** The secret opens nothing. */
+/**
+ * The secret opens nothing.
+ * @example
+ * const failure = await db.client({ secret: 'wrong' }).query(q.Now()).catch((error) => error);
+ * console.log(failure instanceof Unauthorized); // true
+ */
 export class Unauthorized extends AnsweredError {
   declare readonly code: CodesOf<'Unauthorized'>;
 }
-/** The identity may not do this. */
+/**
+ * The identity may not do this.
+ * @example
+ * const { secret } = await client.query(q.CreateKey({ role: 'client' }));
+ * const failure = await db.client({ secret }).query(q.Create(notes, { data: { title: 'an owl' } })).catch((error) => error);
+ * console.log(failure instanceof PermissionDenied); // true
+ */
 export class PermissionDenied extends AnsweredError {
   declare readonly code: CodesOf<'PermissionDenied'>;
 }
-/** A document or value that the query needs is not there. */
+/**
+ * A document or value that the query needs is not there.
+ * @example
+ * const failure = await client.query(q.Get(q.Ref(notes, '7'))).catch((error) => error);
+ * console.log(failure instanceof NotFound); // true
+ */
 export class NotFound extends AnsweredError {
   declare readonly code: CodesOf<'NotFound'>;
 }
-/** The path knows no such method. */
+/**
+ * The path knows no such method.
+ * @example
+ * const response = await db.fetch('/ping', { method: 'DELETE' });
+ * console.log(response.status); // 405
+ */
 export class MethodNotAllowed extends AnsweredError {
   declare readonly code: CodesOf<'MethodNotAllowed'>;
 }
-/** Others kept changing the same documents: send the query again. */
+/**
+ * Others kept changing the same documents: send the query again.
+ * @example
+ * const title = await client.query(q.Select(['data', 'title'], q.Get(q.Ref(notes, '1')))).catch((error) => {
+ *   if (!(error instanceof ContendedTransaction)) throw error;
+ *   return 'others were first: try again';
+ * });
+ * console.log(title); // a heron
+ */
 export class ContendedTransaction extends AnsweredError {
   declare readonly code: CodesOf<'ContendedTransaction'>;
 }
-/** Wait before the next try: the description says how long, where that is known. */
+/**
+ * Wait before the next try: the description says how long, where that is known.
+ * @example
+ * const title = await client.query(q.Select(['data', 'title'], q.Get(q.Ref(notes, '1')))).catch((error) => {
+ *   if (!(error instanceof TooManyRequests)) throw error;
+ *   return 'wait, then try again';
+ * });
+ * console.log(title); // a heron
+ */
 export class TooManyRequests extends AnsweredError {
   declare readonly code: CodesOf<'TooManyRequests'>;
 }
-/** A fault of the database itself. */
+/**
+ * A fault of the database itself.
+ * @example
+ * const title = await client.query(q.Select(['data', 'title'], q.Get(q.Ref(notes, '1')))).catch((error) => {
+ *   if (!(error instanceof InternalError)) throw error;
+ *   return 'a fault of the database: report it';
+ * });
+ * console.log(title); // a heron
+ */
 export class InternalError extends AnsweredError {
   declare readonly code: CodesOf<'InternalError'>;
 }
-/** The database cannot answer now: a time-out, blocked storage, a lost worker. */
+/**
+ * The database cannot answer now: a time-out, blocked storage, a lost worker.
+ * @example
+ * const title = await client.query(q.Select(['data', 'title'], q.Get(q.Ref(notes, '1')))).catch((error) => {
+ *   if (!(error instanceof UnavailableError)) throw error;
+ *   return 'try again later';
+ * });
+ * console.log(title); // a heron
+ */
 export class UnavailableError extends AnsweredError {
   declare readonly code: CodesOf<'UnavailableError'>;
 }
-/** The user has signed out: `db.unlock()`. */
+/**
+ * The user has signed out: `db.unlock()`.
+ * @example
+ * const user = await client.query(q.Create(q.Collection('users'), { credentials: { password: 'secret' } }));
+ * await client.query(q.Login(user.ref, { password: 'secret' }));
+ * await db.signOut();
+ * const failure = await client.query(q.Now()).catch((error) => error);
+ * console.log(failure instanceof DatabaseLocked); // true
+ * await db.unlock({ user: user.ref, password: 'secret' });
+ */
 export class DatabaseLocked extends AnsweredError {
   declare readonly code: CodesOf<'DatabaseLocked'>;
 }
-/** The device has no room left: free some, or ask the user to. Nothing was written. */
+/**
+ * The device has no room left: free some, or ask the user to. Nothing was written.
+ * @example
+ * const owl = await client.query(q.Create(notes, { data: { title: 'an owl' } })).catch((error) => {
+ *   if (error instanceof StorageFull) console.log('The device is full: free some room, and try again.');
+ *   throw error;
+ * });
+ * console.log(owl.data.title); // an owl
+ */
 export class StorageFull extends AnsweredError {
   declare readonly code: CodesOf<'StorageFull'>;
 }
-/** Too many writes wait for the hub: let them be sent first. */
+/**
+ * Too many writes wait for the hub: let them be sent first.
+ * @example
+ * const owl = await client.query(q.Create(notes, { data: { title: 'an owl' } })).catch((error) => {
+ *   if (error instanceof OutboxFull) console.log('Too many changes wait to be sent: connect first.');
+ *   throw error;
+ * });
+ * console.log(owl.data.title); // an owl
+ */
 export class OutboxFull extends AnsweredError {
   declare readonly code: CodesOf<'OutboxFull'>;
 }
-/** Writes have not reached the hub yet, and would be lost: connect first, or say `discardUnsent: true`. */
+/**
+ * Writes have not reached the hub yet, and would be lost: connect first, or say `discardUnsent: true`.
+ * @example
+ * await db.signOut({ forget: true }).catch((error) => {
+ *   if (error instanceof UnsentWrites) console.log('Connect first, or your changes are lost.');
+ *   throw error;
+ * });
+ */
 export class UnsentWrites extends AnsweredError {
   declare readonly code: CodesOf<'UnsentWrites'>;
 }
-/** Only the hub can do this, and it cannot be reached. */
+/**
+ * Only the hub can do this, and it cannot be reached.
+ * @example
+ * const title = await client.query(q.Select(['data', 'title'], q.Get(q.Ref(notes, '1')))).catch((error) => {
+ *   if (!(error instanceof ConnectionNeeded)) throw error;
+ *   return 'connect first';
+ * });
+ * console.log(title); // a heron
+ */
 export class ConnectionNeeded extends AnsweredError {
   declare readonly code: CodesOf<'ConnectionNeeded'>;
 }
-/** A copy holds the present only: ask the hub with `{ at: 'hub' }`. */
+/**
+ * A copy holds the present only: ask the hub with `{ at: 'hub' }`.
+ * @example
+ * const title = await client.query(q.Select(['data', 'title'], q.Get(q.Ref(notes, '1')))).catch((error) => {
+ *   if (!(error instanceof HistoryNotLocal)) throw error;
+ *   return 'only the hub has the history';
+ * });
+ * console.log(title); // a heron
+ */
 export class HistoryNotLocal extends AnsweredError {
   declare readonly code: CodesOf<'HistoryNotLocal'>;
 }
-/** Stored data is damaged or gone: see `db.loss`, and fetch from elsewhere what was lost. */
+/**
+ * Stored data is damaged or gone: see `db.loss`, and fetch from elsewhere what was lost.
+ * @example
+ * const title = await client.query(q.Select(['data', 'title'], q.Get(q.Ref(notes, '1')))).catch((error) => {
+ *   if (!(error instanceof LocalDataLoss)) throw error;
+ *   return 'data on this device is damaged: see db.loss';
+ * });
+ * console.log(title); // a heron
+ */
 export class LocalDataLoss extends AnsweredError {
   declare readonly code: CodesOf<'LocalDataLoss'>;
 }
-/** The file of a log request is not made yet: wait until its state is `Complete`. */
+/**
+ * The file of a log request is not made yet: wait until its state is `Complete`.
+ * @example
+ * const time_end = new Date();
+ * const time_start = new Date(time_end.getTime() - 60_000);
+ * const { request_id: id } = await db.logs.request({ time_start, time_end });
+ * await db.logs.createUrl(id).catch((error) => {
+ *   if (!(error instanceof LogNotComplete)) throw error;
+ * });
+ */
 export class LogNotComplete extends AnsweredError {
   declare readonly code: CodesOf<'LogNotComplete'>;
 }
@@ -210,7 +352,17 @@ export type BurrowError = QueryError | UsageError | Unsupported | DatabaseClosed
 
 /** What `instanceof` lets through is one of a union, so that a look at `code` tells which. */
 type ErrorBase<E> = abstract new (...args: never) => E;
+/**
+ * @example
+ * const failure = await client.query(q.Divide(1, 0)).catch((error) => error);
+ * console.log(failure instanceof BurrowError, failure.code); // true invalid argument
+ */
 export const BurrowError = CodedError as unknown as ErrorBase<BurrowError>;
+/**
+ * @example
+ * const failure = await client.query(q.Get(q.Ref(notes, '7'))).catch((error) => error);
+ * console.log(failure instanceof QueryError, failure.status); // true 404
+ */
 export const QueryError = AnsweredError as unknown as ErrorBase<QueryError>;
 
 /** @param status of the answer; undefined: that of the first error's code */

@@ -27,6 +27,9 @@ const FORGET_OPTIONS = {
  * Deletes all that is kept of a database on this device. It need not be open in this page, nor unlocked; tabs that have it open let go of it.
  * @throws UsageError when an option is invalid or does not exist
  * @throws UnsentWrites, or why it cannot be opened to look for them; never with `discardUnsent`
+ * @example
+ * await db.close();
+ * await forgetDatabase('field-notes');
  */
 export async function forgetDatabase(name: string, options: ForgetOptions = {}): Promise<void> {
   checkName(name);

@@ -46,7 +46,13 @@ async function hashOf(name: string, identity: string): Promise<string> {
     .replaceAll('=', '');
 }
 
-/** The databases of this origin that were opened under a name: without an identity, and one for each that was given. */
+/**
+ * The databases of this origin that were opened under a name: without an identity, and one for each that was given.
+ * @example
+ * for (const { name, identityHash } of await listDatabases('field-notes')) {
+ *   console.log(name, identityHash ? 'of somebody' : 'of nobody');
+ * }
+ */
 export async function listDatabases(name: string): Promise<readonly StoredDatabase[]> {
   checkName(name);
   const factory = globalThis.indexedDB as Partial<IDBFactory> | undefined;

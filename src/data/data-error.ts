@@ -30,7 +30,12 @@ interface Details extends ErrorOptions {
   readonly errors?: readonly DataRefusal[];
 }
 
-/** An export or an import failed. */
+/**
+ * An export or an import failed.
+ * @example
+ * const failure = await importDatabase(db, new Blob(['no export'])).catch((error) => error);
+ * console.log(failure instanceof DataError); // true
+ */
 export class DataError extends Error {
   readonly code: DataErrorCode;
   /** Of the source, from 1. */

@@ -31,6 +31,9 @@ export interface ExportOptions extends AskOptions {
 /**
  * A stream of all schema and documents as they are when it is first read. No password, secret or key is in it. What is not read yet is
  * not fetched.
+ * @example
+ * const file = await new Response(exportDatabase(db)).blob();
+ * console.log(file.size > 0); // true
  */
 export function exportDatabase(
   database: DataDatabase,

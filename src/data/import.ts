@@ -74,6 +74,10 @@ export interface ImportResult {
 /**
  * Writes what a source holds. An import that was interrupted can be run again as it is: it goes on with what is missing.
  * @throws DataError
+ * @example
+ * const lines = new Blob(['{"no":3,"title":"two frogs"}']);
+ * const result = await importDatabase(db, lines, { format: 'jsonl', collection: 'notes', id: 'no' });
+ * console.log(result.imported); // 1
  */
 export function importDatabase(
   database: DataDatabase,

@@ -18,7 +18,12 @@ export interface StorageWarning extends StorageUse {
 /** The part of a browser that this needs: `navigator.storage`. */
 export type StorageEstimates = Pick<StorageManager, 'estimate' | 'persisted'>;
 
-/** Undefined: this browser does not tell. */
+/**
+ * Undefined: this browser does not tell.
+ * @example
+ * const use = await storageUse();
+ * if (use) console.log(`${use.usageBytes} of ${use.quotaBytes} bytes`);
+ */
 export async function storageUse(
   storage: StorageEstimates | undefined = browserStorage(),
 ): Promise<StorageUse | undefined> {
@@ -46,6 +51,11 @@ export interface StorageWatchOptions {
 /**
  * Looks at the usage now, and then every few minutes, more often near a threshold, while the page is visible.
  * @returns what ends it
+ * @example
+ * const stop = watchStorage({
+ *   onWarning: ({ usageBytes, quotaBytes }) => console.log(`${quotaBytes - usageBytes} bytes are left.`),
+ * });
+ * stop();
  */
 export function watchStorage(options: StorageWatchOptions): () => void {
   const watch = new StorageWatch(options);

@@ -46,7 +46,15 @@ export interface BurrowProviderProps extends BurrowOptions {
   readonly children?: ReactNode;
 }
 
-/** Gives the database to the components below it, and opens it when it is mounted. */
+/**
+ * Gives the database to the components below it, and opens it when it is mounted.
+ * @example
+ * const app = (
+ *   <BurrowProvider database={() => openDatabase('todos')}>
+ *     <main />
+ *   </BurrowProvider>
+ * );
+ */
 export function BurrowProvider({ children, ...options }: BurrowProviderProps): ReactElement {
   const [session] = useState(() => new Session(options));
   useEffect(session.start, [session]);
@@ -56,6 +64,13 @@ export function BurrowProvider({ children, ...options }: BurrowProviderProps): R
 /** Who uses the database, and how to log in and out. */
 export interface UsedSession extends SessionState, Pick<Session, 'logIn' | 'logOut'> {}
 
+/**
+ * @example
+ * function Who() {
+ *   const { state, logOut } = useSession();
+ *   return state === 'logged-in' ? <button onClick={() => void logOut()}>Log out</button> : null;
+ * }
+ */
 export function useSession(): UsedSession {
   const session = useContext(Burrow);
   if (!session) throw new UsageError('There is no <BurrowProvider> above.');
@@ -63,12 +78,25 @@ export function useSession(): UsedSession {
   return { ...useCell(session, OPENING), logIn, logOut };
 }
 
-/** Acts as who has logged in; undefined while nobody has. */
+/**
+ * Acts as who has logged in; undefined while nobody has.
+ * @example
+ * function Today() {
+ *   const client = useClient();
+ *   return <button onClick={() => void client?.query(q.Now())}>Ask</button>;
+ * }
+ */
 export const useClient = (): Client | undefined => useSession().client;
 
 /**
  * The value of a query, and every later one. While the query is undefined nothing is asked.
  * @param deps of a query given as a function: it is built again when one of them changes
+ * @example
+ * function Notes() {
+ *   const { value, error, isLoading } = useQuery(q.Count(q.Documents(notes)));
+ *   if (error) return <p>{error.description}</p>;
+ *   return <p>{isLoading ? '…' : value}</p>;
+ * }
  */
 export function useQuery<T>(
   query: Expr<T> | undefined | (() => Expr<T> | undefined),
@@ -86,6 +114,11 @@ export function useQuery(query: Asked, deps?: readonly unknown[]): QueryState<un
 /**
  * As `useQuery`, for a component inside `<Suspense>`: it waits until there is a value.
  * @throws BurrowError when the query fails, for the error boundary
+ * @example
+ * function Notes() {
+ *   const { value } = useSuspenseQuery(q.Count(q.Documents(notes)));
+ *   return <p>{value}</p>;
+ * }
  */
 export function useSuspenseQuery<T>(
   query: Expr<T> | (() => Expr<T>),
@@ -106,7 +139,14 @@ export function useSuspenseQuery(query: Asked, deps?: readonly unknown[]): Query
   return state;
 }
 
-/** A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked. */
+/**
+ * A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked.
+ * @example
+ * function Pages() {
+ *   const { data, next } = usePages(q.Documents(notes), { size: 20 });
+ *   return <button onClick={next}>{data?.length} shown, more</button>;
+ * }
+ */
 export function usePages<T>(
   set: Expr<SetRef<T>> | undefined,
   { size }: PagesOptions = {},
@@ -125,6 +165,11 @@ export function usePages<T>(
 /**
  * A write, and what became of its last run: stored here, then the verdict of the hub.
  * @param query of the arguments of `run`
+ * @example
+ * function Add() {
+ *   const { run, state } = useMutation((title: string) => q.Create(notes, { data: { title } }));
+ *   return <button onClick={() => void run('a heron')}>{state}</button>;
+ * }
  */
 export function useMutation<Args extends readonly unknown[], T>(
   query: (...args: Args) => Expr<T>,
@@ -150,7 +195,14 @@ export interface UsedMutation<Args extends readonly unknown[], T> extends Mutati
   readonly reset: () => void;
 }
 
-/** How the copy stands to its hub, and what to do about refused writes. */
+/**
+ * How the copy stands to its hub, and what to do about refused writes.
+ * @example
+ * function Badge() {
+ *   const { state, pending } = useSync();
+ *   return <p>{pending > 0 ? `${pending} to send` : state}</p>;
+ * }
+ */
 export function useSync(): SyncStatus & Pick<SyncWatch, 'resolve'> {
   const { sync } = useSession();
   const watch = sync && watchOf(sync);

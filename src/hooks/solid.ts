@@ -43,7 +43,11 @@ export type { SyncStatus } from './core/sync-status.ts';
 
 const Burrow = createContext<Session>();
 
-/** Gives the database to the components below it, and opens it when it is mounted. */
+/**
+ * Gives the database to the components below it, and opens it when it is mounted.
+ * @example
+ * const app = () => BurrowProvider({ database: () => openDatabase('todos'), children: undefined });
+ */
 export function BurrowProvider(props: ParentProps<BurrowOptions>): JSX.Element {
   const session = new Session(props);
   onMount(session.start);
@@ -58,6 +62,11 @@ export function BurrowProvider(props: ParentProps<BurrowOptions>): JSX.Element {
 /** Who uses the database, and how to log in and out. */
 export interface UsedSession extends SessionState, Pick<Session, 'logIn' | 'logOut'> {}
 
+/**
+ * @example
+ * const session = useSession();
+ * const leave = () => session.state === 'logged-in' && session.logOut();
+ */
 export function useSession(): UsedSession {
   const session = usedSession();
   const { logIn, logOut } = session;
@@ -68,13 +77,23 @@ export function useSession(): UsedSession {
   return withGetters({ logIn, logOut }, state, OPENING);
 }
 
-/** Acts as who has logged in; undefined while nobody has. */
+/**
+ * Acts as who has logged in; undefined while nobody has.
+ * @example
+ * const client = useClient();
+ * const ask = () => client()?.query(q.Now());
+ */
 export function useClient(): Accessor<Client | undefined> {
   const session = useSession();
   return createMemo(() => session.client);
 }
 
-/** The value of a query, and every later one. While the query is undefined nothing is asked. */
+/**
+ * The value of a query, and every later one. While the query is undefined nothing is asked.
+ * @example
+ * const count = useQuery(() => q.Count(q.Documents(notes)));
+ * const shown = () => (count.isLoading ? '…' : String(count.value));
+ */
 export function useQuery<T>(query: Given<Expr<T>>): QueryState<T>;
 export function useQuery<A extends Arg>(query: Given<A>): QueryState<Evaluated<A>>;
 export function useQuery(query: Given<Arg>): QueryState<unknown> {
@@ -90,7 +109,12 @@ export function useQuery(query: Given<Arg>): QueryState<unknown> {
   return withGetters({}, state, LOADING);
 }
 
-/** A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked. */
+/**
+ * A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked.
+ * @example
+ * const pages = usePages(() => q.Documents(notes), { size: 20 });
+ * const more = () => pages.next();
+ */
 export function usePages<T>(
   set: Given<Expr<SetRef<T>>>,
   options: PagesOptions | Accessor<PagesOptions> = {},
@@ -116,6 +140,9 @@ export function usePages<T>(
 /**
  * A write, and what became of its last run: stored here, then the verdict of the hub.
  * @param query of the arguments of `run`
+ * @example
+ * const add = useMutation((title: string) => q.Create(notes, { data: { title } }));
+ * const onClick = () => add.run('a heron');
  */
 export function useMutation<Args extends readonly unknown[], T>(
   query: (...args: Args) => Expr<T>,
@@ -142,7 +169,12 @@ export interface UsedMutation<Args extends readonly unknown[], T> extends Mutati
   readonly reset: () => void;
 }
 
-/** How the copy stands to its hub, and what to do about refused writes. */
+/**
+ * How the copy stands to its hub, and what to do about refused writes.
+ * @example
+ * const sync = useSync();
+ * const badge = () => (sync.pending > 0 ? `${sync.pending} to send` : sync.state);
+ */
 export function useSync(): SyncStatus & Pick<SyncWatch, 'resolve'> {
   const session = useSession();
   const watched = createMemo(() => session.sync && watchOf(session.sync));

@@ -32,7 +32,11 @@ export type { SyncStatus } from './core/sync-status.ts';
 
 const BURROW = Symbol('burrow');
 
-/** Gives the database to the components below the one that calls it, and opens it when that one is mounted. */
+/**
+ * Gives the database to the components below the one that calls it, and opens it when that one is mounted.
+ * @example
+ * provideBurrow({ database: () => openDatabase('todos') });
+ */
 export function provideBurrow(options: BurrowOptions): UsedSession {
   const session = new Session(options);
   setContext(BURROW, session);
@@ -43,13 +47,23 @@ export function provideBurrow(options: BurrowOptions): UsedSession {
 /** Who uses the database, and how to log in and out. */
 export interface UsedSession extends SessionState, Pick<Session, 'logIn' | 'logOut'> {}
 
+/**
+ * @example
+ * const session = useSession();
+ * const leave = () => session.state === 'logged-in' && session.logOut();
+ */
 export function useSession(): UsedSession {
   const session = usedSession();
   const { logIn, logOut } = session;
   return withGetters({ logIn, logOut }, () => read(session), OPENING);
 }
 
-/** `current` acts as who has logged in; undefined while nobody has. */
+/**
+ * `current` acts as who has logged in; undefined while nobody has.
+ * @example
+ * const client = useClient();
+ * const ask = () => client.current?.query(q.Now());
+ */
 export function useClient(): { readonly current: Client | undefined } {
   const session = usedSession();
   return {
@@ -59,7 +73,12 @@ export function useClient(): { readonly current: Client | undefined } {
   };
 }
 
-/** The value of a query, and every later one. While the query is undefined nothing is asked. */
+/**
+ * The value of a query, and every later one. While the query is undefined nothing is asked.
+ * @example
+ * const count = useQuery(() => q.Count(q.Documents(notes)));
+ * const shown = () => (count.isLoading ? '…' : String(count.value));
+ */
 export function useQuery<T>(query: Given<Expr<T>>): QueryState<T>;
 export function useQuery<A extends Arg>(query: Given<A>): QueryState<Evaluated<A>>;
 export function useQuery(query: Given<Arg>): QueryState<unknown> {
@@ -73,7 +92,12 @@ export function useQuery(query: Given<Arg>): QueryState<unknown> {
   return withGetters({}, state, LOADING);
 }
 
-/** A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked. */
+/**
+ * A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked.
+ * @example
+ * const pages = usePages(() => q.Documents(notes), { size: 20 });
+ * const more = () => pages.next();
+ */
 export function usePages<T>(
   set: Given<Expr<SetRef<T>>>,
   options: PagesOptions | (() => PagesOptions) = {},
@@ -105,6 +129,9 @@ export function usePages<T>(
 /**
  * A write, and what became of its last run: stored here, then the verdict of the hub.
  * @param query of the arguments of `run`
+ * @example
+ * const add = useMutation((title: string) => q.Create(notes, { data: { title } }));
+ * const onClick = () => add.run('a heron');
  */
 export function useMutation<Args extends readonly unknown[], T>(
   query: (...args: Args) => Expr<T>,
@@ -127,7 +154,12 @@ export interface UsedMutation<Args extends readonly unknown[], T> extends Mutati
   readonly reset: () => void;
 }
 
-/** How the copy stands to its hub, and what to do about refused writes. */
+/**
+ * How the copy stands to its hub, and what to do about refused writes.
+ * @example
+ * const sync = useSync();
+ * const badge = () => (sync.pending > 0 ? `${sync.pending} to send` : sync.state);
+ */
 export function useSync(): SyncStatus & Pick<SyncWatch, 'resolve'> {
   const session = usedSession();
   const watched = (): SyncWatch | undefined => {

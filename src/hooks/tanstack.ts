@@ -42,6 +42,11 @@ const PAGE_SIZE = 100_000;
 /**
  * Options for `createCollection` of `@tanstack/db`. The items are those of a live query; inserts, updates and deletes are written to the
  * database, those of one transaction in one query.
+ * @example
+ * const collection = createCollection(
+ *   burrowCollectionOptions<{ title: string }>({ client, collection: notes }),
+ * );
+ * collection.insert({ id: newId(), title: 'a heron' });
  */
 export function burrowCollectionOptions<T extends object>({
   client,

@@ -44,7 +44,11 @@ export type Refs<State> = { readonly [Name in keyof State]: ComputedRef<State[Na
 
 const BURROW: InjectionKey<Session> = Symbol('burrow');
 
-/** Gives the database to the components below the one that calls it, and opens it when that one is mounted. */
+/**
+ * Gives the database to the components below the one that calls it, and opens it when that one is mounted.
+ * @example
+ * provideBurrow({ database: () => openDatabase('todos') });
+ */
 export function provideBurrow(options: BurrowOptions): UsedSession {
   const session = new Session(options);
   provide(BURROW, session);
@@ -55,12 +59,27 @@ export function provideBurrow(options: BurrowOptions): UsedSession {
 /** Who uses the database, and how to log in and out. */
 export interface UsedSession extends Refs<SessionState>, Pick<Session, 'logIn' | 'logOut'> {}
 
+/**
+ * @example
+ * const session = useSession();
+ * const leave = () => session.state.value === 'logged-in' && session.logOut();
+ */
 export const useSession = (): UsedSession => used(injected());
 
-/** Acts as who has logged in; undefined while nobody has. */
+/**
+ * Acts as who has logged in; undefined while nobody has.
+ * @example
+ * const client = useClient();
+ * const ask = () => client.value?.query(q.Now());
+ */
 export const useClient = (): ComputedRef<Client | undefined> => useSession().client;
 
-/** The value of a query, and every later one. While the query is undefined nothing is asked. */
+/**
+ * The value of a query, and every later one. While the query is undefined nothing is asked.
+ * @example
+ * const count = useQuery(q.Count(q.Documents(notes)));
+ * const shown = () => (count.isLoading.value ? '…' : String(count.value.value));
+ */
 export function useQuery<T>(query: MaybeRefOrGetter<Expr<T> | undefined>): Refs<QueryState<T>>;
 export function useQuery<A extends Arg>(
   query: MaybeRefOrGetter<A | undefined>,
@@ -77,7 +96,12 @@ export function useQuery(query: MaybeRefOrGetter<Arg | undefined>): Refs<QuerySt
   return refsOf(state, LOADING);
 }
 
-/** A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked. */
+/**
+ * A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked.
+ * @example
+ * const pages = usePages(q.Documents(notes), { size: 20 });
+ * const more = () => pages.next();
+ */
 export function usePages<T>(
   set: MaybeRefOrGetter<Expr<SetRef<T>> | undefined>,
   options: MaybeRefOrGetter<PagesOptions> = {},
@@ -111,6 +135,9 @@ export function usePages<T>(
 /**
  * A write, and what became of its last run: stored here, then the verdict of the hub.
  * @param query of the arguments of `run`
+ * @example
+ * const add = useMutation((title: string) => q.Create(notes, { data: { title } }));
+ * const onClick = () => add.run('a heron');
  */
 export function useMutation<Args extends readonly unknown[], T>(
   query: (...args: Args) => Expr<T>,
@@ -139,7 +166,12 @@ export interface UsedMutation<Args extends readonly unknown[], T> extends Refs<M
   readonly reset: () => void;
 }
 
-/** How the copy stands to its hub, and what to do about refused writes. */
+/**
+ * How the copy stands to its hub, and what to do about refused writes.
+ * @example
+ * const sync = useSync();
+ * const badge = () => (sync.pending.value > 0 ? `${sync.pending.value} to send` : sync.state.value);
+ */
 export function useSync(): Refs<SyncStatus> & Pick<SyncWatch, 'resolve'> {
   const { sync } = useSession();
   const watched = computed(() => sync.value && watchOf(sync.value));

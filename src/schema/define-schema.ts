@@ -56,7 +56,13 @@ export class Schema<C, I> implements DefinedSchema {
   }
 }
 
-/** What a database shall hold, for `migrate()`, with the types of its documents for `schema.q`. */
+/**
+ * What a database shall hold, for `migrate()`, with the types of its documents for `schema.q`.
+ * @example
+ * const schema = defineSchema({ collections: { birds: {} } });
+ * await migrate(db, schema, { version: 1 });
+ * console.log(await client.query(q.Exists(q.Collection('birds')))); // true
+ */
 export function defineSchema<
   const C extends Collections,
   const I extends Readonly<Record<string, IndexDefinition<NameIn<C>>>> = None,

@@ -58,6 +58,9 @@ const INDEX_MS = 50;
  * earlier schema made and this one lacks. What no schema made is left alone. Needs an admin secret.
  * @throws SchemaRefused before anything is changed, when the database is ahead or data would be lost
  * @throws QueryError when a data step fails: what was done before it stays, and the next call goes on with it
+ * @example
+ * await migrate(db, defineSchema({ collections: { birds: {} } }), { version: 1 });
+ * await client.query(q.Create('birds', { data: { name: 'heron' } }));
  */
 export async function migrate(
   target: SchemaTarget,
@@ -80,7 +83,12 @@ export async function migrate(
   }
 }
 
-/** What `migrate()` would change. */
+/**
+ * What `migrate()` would change.
+ * @example
+ * const plan = await planMigration(db, defineSchema({ collections: { birds: {} } }));
+ * console.log(plan.map(({ text }) => text).join(' '));
+ */
 export async function planMigration(
   target: SchemaTarget,
   schema: DefinedSchema,

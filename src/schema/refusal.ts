@@ -9,7 +9,14 @@ export type SchemaRefusalCode =
   /** Documents or history would go that `allowLoss` does not name. */
   | 'data_loss';
 
-/** The schema was not applied, and nothing was changed. `plan` says in words what it would have changed. */
+/**
+ * The schema was not applied, and nothing was changed. `plan` says in words what it would have changed.
+ * @example
+ * await migrate(db, defineSchema({ collections: {} }), { version: 2 });
+ * const older = defineSchema({ collections: { birds: {} } });
+ * const failure = await migrate(db, older, { version: 1 }).catch((error) => error);
+ * console.log(failure instanceof SchemaRefused, failure.code); // true newer_schema
+ */
 export class SchemaRefused extends Error {
   readonly code: SchemaRefusalCode;
   readonly plan: readonly SchemaChange[];

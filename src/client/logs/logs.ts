@@ -36,7 +36,14 @@ const LOG_ANSWER = /^\{"re(?:quest_id|sults)"/;
 const QUERY = '?type=query&regionGroup=local';
 const POLL_MS = 50;
 
-/** The log export API as calls: the log of queries, of a time range, as files to download. */
+/**
+ * The log export API as calls: the log of queries, of a time range, as files to download.
+ * @example
+ * const time_end = new Date();
+ * const time_start = new Date(time_end.getTime() - 3_600_000);
+ * const { request_id: id } = await db.logs.request({ time_start, time_end });
+ * console.log((await db.logs.list()).results.some(({ request_id }) => request_id === id)); // true
+ */
 export class Logs {
   private readonly host: LogsHost;
   private readonly urls = new BlobUrls();

@@ -6,7 +6,12 @@ import { Bytes, Expr } from './values.ts';
 
 type Build = (...args: readonly unknown[]) => Expr;
 
-/** Every builder of the original driver, by the same name and argument order, with the same wire JSON. */
+/**
+ * Every builder of the original driver, by the same name and argument order, with the same wire JSON.
+ * @example
+ * console.log(await client.query(q.Add(1, 2))); // 3
+ * console.log(await client.query(q.Map([1, 2], (n) => q.Multiply(n, 10)))); // [ 10, 20 ]
+ */
 export const q: Builders = Object.fromEntries([
   ...BUILDER_ROWS.map((row) => [row.name, builderOf(row)]),
   ...Object.entries(specialBuilders()).map(([name, { min, max, build }]) => [

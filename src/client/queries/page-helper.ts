@@ -15,6 +15,9 @@ interface PageCursors {
 /**
  * Goes through the pages of a set. Remembers where it is: `nextPage()` and `previousPage()` move, while `each` and
  * iteration begin at the present place and leave it where it is.
+ * @example
+ * const pages = client.paginate(q.Documents(notes), { size: 1 });
+ * for await (const [ref] of pages) console.log(ref?.id); // 1, then 2
  */
 export class PageHelper<T = unknown> implements AsyncIterable<T[]> {
   private readonly run: RunPage;

@@ -8,7 +8,12 @@ import { printExpression } from './print.ts';
 declare const result: unique symbol;
 declare const element: unique symbol;
 
-/** Part of a query. `T` is what it evaluates to. */
+/**
+ * Part of a query. `T` is what it evaluates to.
+ * @example
+ * const increased: Expr<number> = q.Add(1, 2);
+ * console.log(await client.query(increased)); // 3
+ */
 export class Expr<T = unknown> {
   declare readonly [result]?: T;
   /** Wire form, which may hold other expressions; of a value: what its tag holds. */
@@ -58,7 +63,12 @@ interface RefParts {
   database?: Ref;
 }
 
-/** A reference to a document, to a schema object, or to all of a native kind. */
+/**
+ * A reference to a document, to a schema object, or to all of a native kind.
+ * @example
+ * const { ref } = await client.query(q.Get(q.Ref(notes, '1')));
+ * console.log(ref instanceof Ref, ref.id, ref.collection?.id); // true 1 notes
+ */
 export class Ref extends Value<Ref, Readonly<RefParts>> {
   constructor(id: string, collection?: Ref, database?: Ref) {
     if (!id) throw new UsageError('A Ref needs an id.');
@@ -96,7 +106,12 @@ const isRef = (other: unknown): other is Ref =>
 /** Refs of the original driver order their members alike, so equal refs have equal text. */
 const sameText = (one: Ref, other: Ref): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** A set that was stored or returned: a recipe, not its elements, which are `T`. */
+/**
+ * A set that was stored or returned: a recipe, not its elements, which are `T`.
+ * @example
+ * const set = await client.query(q.Documents(notes));
+ * console.log(set instanceof SetRef, await client.query(q.Count(set))); // true 2
+ */
 export class SetRef<T = unknown> extends Value<SetRef<T>, unknown> {
   declare readonly [element]?: T;
 
@@ -105,7 +120,12 @@ export class SetRef<T = unknown> extends Value<SetRef<T>, unknown> {
   }
 }
 
-/** An instant, to the nanosecond, as ISO 8601 text in UTC. */
+/**
+ * An instant, to the nanosecond, as ISO 8601 text in UTC.
+ * @example
+ * const later = await client.query(q.TimeAdd(new FaunaTime('2026-01-01T00:00:00Z'), 1, 'hour'));
+ * console.log(later.value); // 2026-01-01T01:00:00Z
+ */
 export class FaunaTime extends Value<FaunaTime, string> {
   constructor(value: string | Date) {
     const text = typeof value === 'string' ? value : value.toISOString();
@@ -125,7 +145,12 @@ export class FaunaTime extends Value<FaunaTime, string> {
   }
 }
 
-/** A day, as `YYYY-MM-DD`. */
+/**
+ * A day, as `YYYY-MM-DD`.
+ * @example
+ * const next = await client.query(q.TimeAdd(new FaunaDate('2026-01-31'), 1, 'day'));
+ * console.log(next.value); // 2026-02-01
+ */
 export class FaunaDate extends Value<FaunaDate, string> {
   constructor(value: string | Date) {
     super(typeof value === 'string' ? value : value.toISOString().slice(0, 10));
@@ -141,6 +166,11 @@ export class FaunaDate extends Value<FaunaDate, string> {
   }
 }
 
+/**
+ * @example
+ * const bytes = await client.query(new Bytes('aGk='));
+ * console.log([...bytes.value]); // [ 104, 105 ]
+ */
 export class Bytes extends Value<Bytes, Uint8Array> {
   /** @param value bytes, or base64 text */
   constructor(value: Uint8Array | ArrayBuffer | string) {
@@ -152,14 +182,25 @@ export class Bytes extends Value<Bytes, Uint8Array> {
   }
 }
 
-/** A function that was stored or returned. */
+/**
+ * A function that was stored or returned.
+ * @example
+ * await client.query(q.CreateFunction({ name: 'twice', body: q.Query((n) => q.Multiply(n, 2)) }));
+ * const body = await client.query(q.Select('body', q.Get(q.Function('twice'))));
+ * console.log(body instanceof Query); // true
+ */
 export class Query extends Value<Query, unknown> {
   override toJSON(): unknown {
     return { '@query': this.value };
   }
 }
 
-/** A UUID, in lower case. */
+/**
+ * A UUID, in lower case.
+ * @example
+ * const id = new Uuid('7f3d2c1e-0000-4000-8000-000000000000');
+ * console.log((await client.query(id)).value); // 7f3d2c1e-0000-4000-8000-000000000000
+ */
 export class Uuid extends Value<Uuid, string> {
   override toJSON(): unknown {
     return { '@uuid': this.value };
@@ -169,6 +210,8 @@ export class Uuid extends Value<Uuid, string> {
 /**
  * A number that is a Double also when it is whole: `new Double(1)` goes out as `1.0`, where plain `1` is an Integer.
  * Results hold plain numbers.
+ * @example
+ * console.log(await client.query(q.IsDouble(new Double(1))), await client.query(q.IsDouble(1))); // true false
  */
 export class Double extends Value<number, number> {
   override toJSON(): unknown {

@@ -101,7 +101,14 @@ export function checkSyncOptions(options: Partial<SyncOptions> | undefined): voi
   if (wrong) throw new UsageError(`The option ${wrong}.`);
 }
 
-/** A database that is kept in step with a hub. */
+/**
+ * A database that is kept in step with a hub.
+ * @example
+ * const sync = await db.sync({ url: hub.url, login, sets: [q.Documents(q.Collection('todos'))] });
+ * await sync.whenSynced();
+ * const { settled } = await sync.client.submit(q.Create('todos', { data: { title: 'a nest box' } }));
+ * console.log((await settled).status); // confirmed
+ */
 export class Sync extends TypedEvents<SyncEvents> {
   /** Acts as the identity, on the copy. */
   readonly client: SyncClient;

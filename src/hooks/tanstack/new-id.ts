@@ -5,7 +5,11 @@ const EPOCH_MS = 1_577_836_800_000;
 
 let last = 0n;
 
-/** An id for a document that is to be created: TanStack DB shows an item by its key before it is stored. */
+/**
+ * An id for a document that is to be created: TanStack DB shows an item by its key before it is stored.
+ * @example
+ * console.log(/^\d+$/.test(newId())); // true
+ */
 export function newId(): string {
   const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
   const ms = BigInt(Date.now() - EPOCH_MS);
