@@ -1,0 +1,128 @@
+/** The code of docs/data.md runs, each piece with a database of its own, and does what is said of it. That it compiles: scripts/snippets.test.mjs. */
+import { readFileSync } from 'node:fs';
+import { afterEach, expect, test, vi } from 'vitest';
+import { connect } from '../../in-process/remote.ts';
+import { openDatabase, openHub } from '../../in-process/testing.ts';
+import { exportDatabase, importDatabase, storageUse, watchStorage } from '../data/data.ts';
+import { q, type Client, type Database } from '../index.ts';
+
+const text = readFileSync(new URL('../../docs/data.md', import.meta.url), 'utf8');
+const snippets = [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
+
+afterEach(() => void vi.unstubAllGlobals());
+
+const MODULES = { connect, exportDatabase, importDatabase, storageUse, watchStorage };
+const NOTES = q.Collection('notes');
+const USERS = q.Collection('users');
+
+interface Ran {
+  readonly logged: readonly string[];
+  /** What it declares. */
+  readonly declared: Readonly<Record<string, unknown>>;
+}
+
+/** Runs the only piece that holds a text. */
+async function run(holds: string, given: Readonly<Record<string, unknown>>): Promise<Ran> {
+  const found = snippets.filter((code) => code.includes(holds));
+  expect(found, holds).toHaveLength(1);
+  const body = (found[0] ?? '').replaceAll(/^import .*$/gm, '');
+  const names = [...body.matchAll(/^const (\w+) =/gm)].map(([, name = '']) => name);
+  const logged: string[] = [];
+  const values = {
+    ...MODULES,
+    console: { log: (...line: readonly unknown[]) => logged.push(line.join(' ')) },
+    ...given,
+  };
+  // oxlint-disable-next-line typescript/no-implied-eval -- the document is ours
+  const program = new Function(
+    ...Object.keys(values),
+    `return (async () => {${body}; return { ${names.join(', ')} }})()`,
+  ) as (...all: readonly unknown[]) => Promise<Ran['declared']>;
+  const declared = await program(...Object.values(values));
+  return { logged, declared };
+}
+
+async function using(work: (db: Database, admin: Client) => Promise<void>): Promise<void> {
+  const db = await openDatabase();
+  try {
+    await db
+      .client()
+      .query(q.Do(...['notes', 'users'].map((name) => q.CreateCollection({ name }))));
+    await work(db, db.client());
+  } finally {
+    await db.close();
+  }
+}
+
+const addNotes = (admin: Client, count: number) =>
+  admin.query(
+    q.Foreach(
+      Array.from({ length: count }, (_, n) => n + 1),
+      (n) => q.Create(q.Ref(NOTES, n), { data: { n } }),
+    ),
+  );
+
+const dataOf = (admin: Client, id: number) =>
+  admin.query(q.Select('data', q.Get(q.Ref(NOTES, id))));
+
+test('docs/data.md has no other pieces of code than those that are run here', () => {
+  expect(snippets).toHaveLength(6);
+});
+
+test('docs/data.md: an export, and the import of the file', () =>
+  using(async (from, admin) => {
+    await addNotes(admin, 3);
+    const out = await run('const file = ', { db: from });
+    expect(out.logged.at(-1)).toBe('3 of 3 documents');
+    await using(async (to, other) => {
+      /** What a user chose in the `<input>`. */
+      const chosen = function File() {
+        return out.declared['file'];
+      };
+      const { logged } = await run('const given = ', { db: to, File: chosen });
+      expect(logged.at(-1)).toBe('3 imported, 0 were there');
+      expect(logged.at(-2)).toBe('importing: 3, 0 to go');
+      expect(await dataOf(other, 3)).toEqual({ n: 3 });
+    });
+  }));
+
+test('docs/data.md: JSON lines and a table', async () => {
+  await using(async (db, admin) => {
+    await run("format: 'jsonl'", { db });
+    expect(await dataOf(admin, 2)).toEqual({ title: 'two frogs' });
+  });
+  await using(async (db, admin) => {
+    await run("format: 'csv'", { db });
+    const wanted = { title: 'a heron, grey', seen: q.Date('2026-05-01'), by: q.Ref(USERS, 7) };
+    const stored = q.Select('data', q.Get(q.Ref(NOTES, 1)));
+    expect(await admin.query(q.Equals(stored, wanted))).toBe(true);
+    expect(await dataOf(admin, 2)).toEqual({ title: 'two frogs' });
+  });
+});
+
+test('docs/data.md: from a browser to a hub', () =>
+  using(async (db, admin) => {
+    await addNotes(admin, 3);
+    const hub = await openHub();
+    const hosts = new Set<string>();
+    vi.stubGlobal('fetch', (url: string, init: Parameters<typeof hub.fetch>[1]) => {
+      hosts.add(new URL(url).host);
+      return hub.fetch(url, init);
+    });
+    await run("'https://hub.example'", { db, key: hub.rootSecret });
+    expect([...hosts]).toEqual(['hub.example']);
+    expect(await hub.client().query(q.Count(q.Documents(NOTES)))).toBe(3);
+    await hub.close();
+  }));
+
+test('docs/data.md: room left on the device', async () => {
+  const storage = {
+    estimate: () => Promise.resolve({ usage: 85_000_000, quota: 100_000_000 }),
+    persisted: () => Promise.resolve(true),
+  };
+  vi.stubGlobal('navigator', { storage });
+  const { logged, declared } = await run('watchStorage({', {});
+  await vi.waitFor(() => expect(logged).toHaveLength(2));
+  expect(logged.toSorted()).toEqual(['Only 15 MB left: make room.', 'kept 85000000']);
+  (declared as { readonly stop: () => void }).stop();
+});
