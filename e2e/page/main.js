@@ -16,4 +16,14 @@ async function loadDriver() {
 /** Loaded when a test asks for it, as an app would. */
 const loadInspector = () => import('burrowdb/inspector');
 
-Object.assign(globalThis, { burrow, workerUrl, loadDriver, loadInspector });
+/** What an app loads for exports, imports and the room that is left. */
+const loadData = () => import('burrowdb/data');
+
+/** Builds of an app whose schema moves on, and what brings a database to it. */
+const loadBuilds = async () => ({
+  ...(await import('burrowdb/schema')),
+  ...(await import('./builds.mjs')),
+});
+
+const loaders = { loadDriver, loadInspector, loadData, loadBuilds };
+Object.assign(globalThis, { burrow, workerUrl, ...loaders });

@@ -1,13 +1,24 @@
 import { test as base } from '@playwright/test';
 import type * as Inspector from '../../inspector/inspector.ts';
+import type * as Data from '../../src/data/data.ts';
 import type * as Burrow from '../../src/index.ts';
+import type * as Schema from '../../src/schema/schema.ts';
 import { BrowserProfile } from './browser-profile.ts';
+
+/** An app of e2e/page/builds.mjs: what `migrate()` is called with. */
+interface Build extends Schema.MigrateOptions {
+  readonly schema: Schema.DefinedSchema;
+}
 
 /** What e2e/page/main.js puts into the page, and what tests keep there from one call to the next. */
 declare global {
   var burrow: typeof Burrow;
   var workerUrl: string;
   var loadInspector: () => Promise<typeof Inspector>;
+  var loadData: () => Promise<typeof Data>;
+  var loadBuilds: () => Promise<
+    typeof Schema & { readonly builds: Readonly<Record<number, Build>> }
+  >;
   var db: Burrow.Database;
 }
 

@@ -36,16 +36,24 @@ async function installPackage(folder: string): Promise<void> {
   const dist = join(folder, 'dist');
   await mkdir(dist, { recursive: true });
   await cp(join(root, 'package.json'), join(folder, 'package.json'));
-  const [index, worker, serviceWorker, inspector] = await Promise.all([
+  const beside = Object.entries({
+    data: besideIndex.data,
+    inspector: besideIndex.inspector,
+    schema: besideIndex.schema,
+  });
+  const [index, worker, serviceWorker, ...others] = await Promise.all([
     bundle(entries.index, { format: 'es', minify: false }),
     bundle(entries.worker, { format: 'es', minify: true }),
     bundle(entries.serviceWorker, { format: 'iife', minify: true }),
-    bundle(besideIndex.inspector, { format: 'es', minify: false, besideIndex: 'packages outside' }),
+    ...beside.map(([, entry]) =>
+      bundle(entry, { format: 'es', minify: false, besideIndex: 'packages outside' }),
+    ),
   ]);
   await writeFile(join(dist, 'index.js'), index.code);
   await writeFile(join(dist, 'worker.js'), worker.code);
   await writeFile(join(dist, 'service-worker.js'), serviceWorker.code);
-  await writeFile(join(dist, 'inspector.js'), inspector.code);
+  for (const [at, [name]] of beside.entries())
+    await writeFile(join(dist, `${name}.js`), others[at]?.code ?? '');
 }
 
 function serveFolder(folder: string): Promise<Server> {

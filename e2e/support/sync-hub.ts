@@ -36,6 +36,8 @@ export interface SyncHub {
   readonly key: string;
   /** With all rights, past the proxy. */
   readonly admin: DriverClient;
+  /** Where the admin goes, and its secret. */
+  readonly direct: { readonly url: string; readonly secret: string };
   /** A new token of a person. */
   token(email: string, more?: object): Promise<string>;
   close(): Promise<void>;
@@ -56,7 +58,8 @@ export async function openSyncHub(process: HubProcess): Promise<SyncHub> {
   const own = await root.query(
     call('CreateKey', { role: 'admin', database: call('Database', name) }),
   );
-  const admin = openAdmin(process.url, String(own['secret']));
+  const secret = String(own['secret']);
+  const admin = openAdmin(process.url, secret);
   const key = await furnish(admin);
   const proxy = await FaultyProxy.start(process.url);
   const user = (email: string): unknown => call('Match', call('Index', 'users_by_email'), email);
@@ -65,6 +68,7 @@ export async function openSyncHub(process: HubProcess): Promise<SyncHub> {
     proxy,
     key,
     admin,
+    direct: { url: process.url, secret },
     async token(email, more = {}) {
       const instance = call('Select', 'ref', call('Get', user(email)));
       const { secret } = await admin.query(call('Create', call('Tokens'), { instance, ...more }));
