@@ -64,3 +64,49 @@ test('watchStorage() looks seldom when there is room', async () => {
   expect(storage.looks).toBe(5);
   stop();
 });
+
+test('watchStorage() asks for room where the reported quota is made up', async () => {
+  let usage = 500;
+  const asked: number[] = [];
+  const file = {
+    createWritable: () =>
+      Promise.resolve({
+        truncate: (bytes: number) => {
+          asked.push(bytes);
+          return usage + bytes > 1000
+            ? Promise.reject(new DOMException('full', 'QuotaExceededError'))
+            : Promise.resolve();
+        },
+        abort: () => Promise.resolve(),
+      }),
+  };
+  const folder = {
+    getFileHandle: () => Promise.resolve(file),
+    removeEntry: () => Promise.resolve(),
+  } as unknown as FileSystemDirectoryHandle;
+  const storage = {
+    estimate: () => Promise.resolve({ usage, quota: usage + 10 * 2 ** 30 }),
+    persisted: () => Promise.resolve(true),
+    getDirectory: () => Promise.resolve(folder),
+  };
+  const warnings: StorageWarning[] = [];
+  const stop = watchStorage({ storage, onWarning: (warning) => warnings.push(warning) });
+  const told = (): number[] => warnings.splice(0).map(({ threshold }) => threshold);
+  await passes(0);
+  expect(told()).toEqual([]);
+  expect(asked).toHaveLength(1);
+  usage = 920;
+  await passes(DATA_LIMITS.storageFarMs);
+  expect(warnings[0]?.quotaBytes).toBe(Math.floor(920 / 0.9));
+  expect(told()).toEqual([0.9]);
+  // Near a threshold it looks often.
+  usage = 980;
+  await passes(DATA_LIMITS.storageNearMs);
+  expect(told()).toEqual([0.95]);
+  usage = 500;
+  await passes(DATA_LIMITS.storageNearMs);
+  usage = 850;
+  await passes(DATA_LIMITS.storageFarMs);
+  expect(told()).toEqual([0.8]);
+  stop();
+});

@@ -1,5 +1,6 @@
 /** How full the storage of this site is, and a warning before writes fail with `quota_exceeded`. */
 import { DATA_LIMITS } from '../limits.ts';
+import { hasRoomFor, isMadeUp } from './room.ts';
 
 export interface StorageUse {
   /** Of everything that this site stores, about. */
@@ -16,7 +17,8 @@ export interface StorageWarning extends StorageUse {
 }
 
 /** The part of a browser that this needs: `navigator.storage`. */
-export type StorageEstimates = Pick<StorageManager, 'estimate' | 'persisted'>;
+export type StorageEstimates = Pick<StorageManager, 'estimate' | 'persisted'> &
+  Partial<Pick<StorageManager, 'getDirectory'>>;
 
 /**
  * Undefined: this browser does not tell.
@@ -99,13 +101,30 @@ class StorageWatch {
     this.isLooking = true;
     clearTimeout(this.timer);
     // A browser that cannot tell now may be able to later.
-    const use = await storageUse(this.options.storage).catch(() => undefined);
+    const use = await this.use().catch(() => undefined);
     this.isLooking = false;
     if (this.isStopped) return;
     const part = use ? use.usageBytes / use.quotaBytes : 0;
     if (use) this.tell(use, part);
     // A page that becomes visible again looks at once.
     if (!isHidden()) this.timer = setTimeout(() => void this.look(), this.waitMs(part));
+  }
+
+  /** Where the reported quota is not the one that is enforced, that one is found by asking for room, as far as thresholds need it. */
+  private async use(): Promise<StorageUse | undefined> {
+    const storage = this.options.storage ?? browserStorage();
+    const use = await storageUse(storage);
+    if (!storage || !use || !isMadeUp(use.usageBytes, use.quotaBytes)) return use;
+    const { usageBytes } = use;
+    const near = (this.thresholds[0] ?? 1) - DATA_LIMITS.storageNear;
+    let found = use;
+    for (const part of [near, ...this.thresholds]) {
+      if (part <= 0) continue;
+      const quotaBytes = Math.floor(usageBytes / part);
+      if (await hasRoomFor(storage, quotaBytes - usageBytes)) break;
+      found = { ...use, quotaBytes };
+    }
+    return found;
   }
 
   private tell(use: StorageUse, part: number): void {
